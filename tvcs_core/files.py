@@ -1,0 +1,257 @@
+"""Text tables in, finished folders out: the file habits that every command shares.
+
+Tables are UTF-8, with tab or comma between cells (sniffed), plain or ``.gz``; a byte-order
+mark and CRLF line ends are harmless; names such as ``NA`` or ``007`` stay as they are.
+Results appear whole or not at all: they are written beside their place and renamed.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import math
+import os
+import shutil
+import tempfile
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tvcs_core.errors import DataError
+
+DELIMITERS = {"\t": "tab", ",": "comma", ";": "semicolon"}
+
+
+@dataclass(frozen=True)
+class Table:
+    """The cells of a text file, as text, with where each row stood.
+
+    Attributes
+    ----------
+    path
+        The file, as it was named.
+    delimiter
+        What stands between cells.
+    rows
+        One list of stripped cells per line that is not blank.
+    lines
+        The line number of each row, counted from 1.
+    after_blank
+        Whether a blank line stands right before the row.
+    """
+
+    path: str
+    delimiter: str
+    rows: list[list[str]]
+    lines: list[int]
+    after_blank: list[bool]
+
+    def error(self, what: str, row: int | None = None, column: int | None = None) -> DataError:
+        """Make an error that names the file, the line of `row` and the header of `column`."""
+        name: str | int | None = column
+        if column is not None:
+            header = self.rows[0]
+            is_named = row != 0 and column < len(header) and header[column]
+            name = header[column] if is_named else column + 1
+        line = None if row is None else self.lines[row]
+        return DataError(what, path=self.path, line=line, column=name)
+
+    def require_rectangle(self) -> None:
+        """Refuse rows with more or fewer cells than the first one."""
+        width = len(self.rows[0])
+        for i, row in enumerate(self.rows):
+            if len(row) != width:
+                raise self.error(
+                    f"must have {width} cells like the first row, found {len(row)}", row=i
+                )
+
+    def numbers(self, first_row: int, columns: Sequence[int]) -> NDArray[np.float64]:
+        """Read finite numbers from `columns` of every row from `first_row` on.
+
+        Raises
+        ------
+        DataError
+            Naming line and column of the first cell that is not a finite number.
+        """
+        cells = [[row[j] for j in columns] for row in self.rows[first_row:]]
+        try:
+            out = np.array(cells, dtype=np.float64)
+        except ValueError:
+            out = None
+        if out is None or not np.isfinite(out).all():
+            self._refuse_first_bad_number(first_row, columns)
+        assert out is not None
+        return out.reshape(len(cells), len(columns))
+
+    def _refuse_first_bad_number(self, first_row: int, columns: Sequence[int]) -> None:
+        for i in range(first_row, len(self.rows)):
+            for j in columns:
+                cell = self.rows[i][j]
+                try:
+                    value = float(cell)
+                except ValueError:
+                    raise self.error(f"must be a number, found {cell!r}", i, j) from None
+                if not math.isfinite(value):
+                    raise self.error(f"must be a finite number, found {cell!r}", i, j)
+
+
+def read_table(path: str | Path) -> Table:
+    """Read a text table; the delimiter is the one most frequent in the first row.
+
+    Raises
+    ------
+    DataError
+        If the file is empty, is not UTF-8 text, or is a damaged ``.gz``.
+    OSError
+        If it cannot be opened.
+    """
+    text = _read_text(Path(path))
+    first = next((line for line in text.split("\n") if line.strip()), "")
+    if not first:
+        raise DataError("the file is empty", path=path)
+    delimiter = max(DELIMITERS, key=first.count)
+    rows: list[list[str]] = []
+    lines: list[int] = []
+    after_blank: list[bool] = []
+    blank = False
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    start = 1
+    try:
+        for cells in reader:
+            stripped = [cell.strip() for cell in cells]
+            if any(stripped):
+                rows.append(stripped)
+                lines.append(start)
+                after_blank.append(blank)
+                blank = False
+            else:
+                blank = True
+            start = reader.line_num + 1
+    except csv.Error as error:
+        raise DataError(f"is not a well-formed table ({error})", path=path, line=start) from None
+    return Table(str(path), delimiter, rows, lines, after_blank)
+
+
+def read_names(path: str | Path) -> list[str]:
+    """Read a list of names, one per line; blank lines and lines that start with # are skipped."""
+    lines = (line.strip() for line in _read_text(Path(path)).split("\n"))
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+def _read_text(path: Path) -> str:
+    if path.is_dir():
+        raise DataError("must be a file, found a folder", path=path)
+    raw = path.read_bytes()
+    if raw[:2] == b"\x1f\x8b":
+        try:
+            raw = gzip.decompress(raw)
+        except (OSError, EOFError, zlib.error) as error:
+            raise DataError(f"is a damaged .gz file ({error})", path=path) from None
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw[: error.start].count(b"\n") + 1
+        raise DataError("must be UTF-8 text, found other bytes", path=path, line=line) from None
+    if "\x00" in text:
+        raise DataError("must be text, found a binary file", path=path)
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+@contextmanager
+def output_folder(path: str | Path, *, force: bool = False) -> Iterator[Path]:
+    """Give an empty folder to write into; what it holds appears in `path` when all went well.
+
+    The files are moved into `path` at the end, `run.json` last, so that its presence means
+    that the folder is complete. If anything fails, `path` is as it was before.
+
+    Parameters
+    ----------
+    path
+        The folder to fill. Missing folders are made; an empty one is fine.
+    force
+        Replace files in a folder that is not empty.
+
+    Raises
+    ------
+    DataError
+        If `path` is a file, cannot be written, or is not empty and `force` is False.
+    """
+    folder = Path(path)
+    if folder.exists() and not folder.is_dir():
+        raise DataError("must be a folder, found a file", path=folder)
+    if folder.is_dir() and any(folder.iterdir()) and not force:
+        raise DataError("the folder is not empty; give --force to replace its files", path=folder)
+    made = [p for p in (folder, *folder.parents) if not p.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        staging = Path(tempfile.mkdtemp(prefix=".partial-", dir=folder))
+    except OSError as error:
+        _remove_folders(made)
+        raise DataError(f"cannot be written ({error.strerror})", path=folder) from None
+    try:
+        yield staging
+        names = sorted((p.name for p in staging.iterdir()), key=lambda n: (n == "run.json", n))
+        (folder / "run.json").unlink(missing_ok=True)
+        for name in names:
+            os.replace(staging / name, folder / name)
+        staging.rmdir()
+    except BaseException:
+        shutil.rmtree(staging, ignore_errors=True)
+        _remove_folders(made)
+        raise
+
+
+def write_whole(path: str | Path, write: Callable[[Path], object]) -> None:
+    """Let `write` fill a file beside `path` and rename it to `path` when it is complete."""
+    target = Path(path)
+    try:
+        handle, name = tempfile.mkstemp(
+            prefix=".partial-", suffix=target.suffix, dir=target.parent or "."
+        )
+    except OSError as error:
+        raise DataError(f"cannot be written ({error.strerror})", path=target) from None
+    os.close(handle)
+    partial = Path(name)
+    try:
+        write(partial)
+        partial.chmod(0o666 & ~_umask())
+        os.replace(partial, target)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write `value` as indented JSON with a final newline; the same value gives the same bytes."""
+    path.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def write_table(
+    path: Path, header: Sequence[str], rows: Sequence[Sequence[object]], delimiter: str = "\t"
+) -> None:
+    """Write a table with `header`; cells that hold a delimiter are quoted."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows(rows)
+
+
+def _remove_folders(made: Sequence[Path]) -> None:
+    for folder in made:
+        try:
+            folder.rmdir()
+        except OSError:
+            return
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,1 @@
+"""Jitted code of the projection: arrays in, arrays filled."""

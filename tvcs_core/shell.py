@@ -1,0 +1,88 @@
+"""What the three command lines share: exit codes, one-line errors, no tracebacks.
+
+Exit codes: 0 done, 1 the work failed, 2 bad usage or input, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+import warnings
+from collections.abc import Callable
+from typing import NoReturn, ParamSpec, TypeVar
+
+FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def say(message: str) -> None:
+    """Print a message for the person on standard error; standard output is for data."""
+    print(message, file=sys.stderr, flush=True)
+
+
+def stop(message: str, code: int) -> NoReturn:
+    """Say `message` and leave with `code`."""
+    say(message)
+    raise SystemExit(code)
+
+
+def guarded(command: Callable[P, R]) -> Callable[P, R]:
+    """Turn what a command raises into a one-line message and an exit code.
+
+    `ValueError`, `TypeError` and `OSError` are the user's to mend (2), `MemoryError` and
+    anything unforeseen are failed work (1), Ctrl-C is 130. With ``TVCS_DEBUG`` set in the
+    environment the traceback is shown as well.
+    """
+
+    @functools.wraps(command)
+    def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
+        warnings.showwarning = _say_warning
+        try:
+            return command(*args, **kwargs)
+        except KeyboardInterrupt:
+            stop("interrupted", INTERRUPTED)
+        except BrokenPipeError:
+            # The reader of our output (`| head`) has left: nothing more to say to it.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise SystemExit(0) from None
+        except (ValueError, TypeError, OSError) as error:
+            _debug(error)
+            stop(f"error: {_one_line(error)}", BAD_INPUT)
+        except MemoryError as error:
+            _debug(error)
+            stop(f"error: not enough memory. {_one_line(error)}".rstrip(), FAILED)
+        except Exception as error:
+            _debug(error)
+            stop(
+                f"error: unexpected {type(error).__name__}: {_one_line(error)} "
+                "(set TVCS_DEBUG=1 to see where; please report it)",
+                FAILED,
+            )
+
+    return wrapper
+
+
+def run(app: Callable[[], object]) -> None:
+    """Run a typer app; Ctrl-C before or after its command ends with 130 as well."""
+    try:
+        app()
+    except KeyboardInterrupt:
+        stop("interrupted", INTERRUPTED)
+
+
+def _one_line(error: BaseException) -> str:
+    if isinstance(error, OSError) and error.strerror and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    return " ".join(str(error).split())
+
+
+def _debug(error: BaseException) -> None:
+    if os.environ.get("TVCS_DEBUG"):
+        raise error
+
+
+def _say_warning(message: Warning | str, *_: object, **__: object) -> None:
+    say(f"warning: {' '.join(str(message).split())}")
