@@ -1,5 +1,23 @@
 """Projection onto three-view cardinality constraints, and the solvers that stand on it."""
 
+from tvcs_core.certificate import Certificate, certify
+from tvcs_core.constraint import TVCS
 from tvcs_core.errors import DataError
+from tvcs_core.loss import LeastSquares, Loss
+from tvcs_core.problem import Problem
+from tvcs_core.projection import Projection, project
+from tvcs_core.solvers import Solution, solve
 
-__all__ = ["DataError"]
+__all__ = [
+    "TVCS",
+    "Certificate",
+    "DataError",
+    "LeastSquares",
+    "Loss",
+    "Problem",
+    "Projection",
+    "Solution",
+    "certify",
+    "project",
+    "solve",
+]

@@ -1,0 +1,347 @@
+"""TVCS: the three views of a set of variables and the cap on each group."""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Caps = int | ArrayLike | None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TVCS:
+    """A three-view cardinality constraint (Definition 1 of the paper).
+
+    At most `total` variables may be nonzero, at most ``row_caps[r]`` of those in row group r
+    and at most ``col_caps[c]`` of those in column group c. Make one with `TVCS.matrix` or
+    `TVCS.groups`; the attributes are read-only.
+
+    Attributes
+    ----------
+    shape
+        Shape of the variables.
+    row_of, col_of
+        Group of every variable, of shape `shape`, -1 for none; None where the rows and
+        columns of a matrix are the groups.
+    row_caps, col_caps
+        One cap per group, int64, none larger than its group.
+    total
+        Cap on all variables, at most their number.
+    allowed
+        Which variables may be nonzero, or None for all.
+    bounds
+        Lower and upper bound of every variable, ``lower <= 0 <= upper``, or None.
+    """
+
+    shape: tuple[int, ...]
+    row_of: NDArray[np.int64] | None
+    col_of: NDArray[np.int64] | None
+    row_caps: NDArray[np.int64]
+    col_caps: NDArray[np.int64]
+    total: int
+    allowed: NDArray[np.bool_] | None = None
+    bounds: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
+
+    @classmethod
+    def matrix(
+        cls,
+        shape: tuple[int, int],
+        *,
+        row_caps: Caps = None,
+        col_caps: Caps = None,
+        total: int | None = None,
+        allowed: ArrayLike | None = None,
+        bounds: tuple[ArrayLike, ArrayLike] | None = None,
+    ) -> TVCS:
+        """Constrain a matrix whose rows and columns are the groups.
+
+        Parameters
+        ----------
+        shape
+            Numbers of rows and columns.
+        row_caps, col_caps
+            One integer >= 0 for all groups or a vector with one per group; None for no cap.
+            A cap larger than the group is no cap.
+        total
+            Cap on the number of nonzeros in all, or None.
+        allowed
+            Boolean matrix of `shape`: where False, the entry must be zero.
+        bounds
+            Lower and upper bound, scalars or arrays that broadcast to `shape`, with
+            ``lower <= 0 <= upper``; infinities mean no bound.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If an argument does not hold what it must; the message names it.
+
+        Examples
+        --------
+        The second example of Figure 1 of the paper: 5 x 5, each row and column a group.
+
+        >>> from tvcs_core import TVCS, project
+        >>> V = [[5, 4, 0, 0, 1],
+        ...      [4, 2, 0, 2, 0],
+        ...      [0, 0, 2, 0, 0],
+        ...      [3, 0, 0, 1, 0],
+        ...      [0, 1, 0, 0, 1]]
+        >>> constraint = TVCS.matrix((5, 5), row_caps=1, col_caps=1, total=4)
+        >>> projection = project(V, constraint)
+        >>> projection.kept  # 4*4 + 4*4 + 2*2 + 1*1
+        37.0
+        >>> [(int(r), int(c)) for r, c in zip(*projection.support.nonzero())]
+        [(0, 1), (1, 0), (2, 2), (3, 3)]
+        """
+        n_rows, n_cols = _matrix_shape(shape)
+        return cls(
+            shape=(n_rows, n_cols),
+            row_of=None,
+            col_of=None,
+            row_caps=_caps("row_caps", row_caps, np.full(n_rows, n_cols)),
+            col_caps=_caps("col_caps", col_caps, np.full(n_cols, n_rows)),
+            total=_total(total, n_rows * n_cols),
+            allowed=_allowed(allowed, (n_rows, n_cols)),
+            bounds=_bounds(bounds, (n_rows, n_cols)),
+        )
+
+    @classmethod
+    def groups(
+        cls,
+        row_of: ArrayLike | None,
+        col_of: ArrayLike | None,
+        *,
+        row_caps: Caps = None,
+        col_caps: Caps = None,
+        total: int | None = None,
+        allowed: ArrayLike | None = None,
+        bounds: tuple[ArrayLike, ArrayLike] | None = None,
+    ) -> TVCS:
+        """Constrain variables by the group that each belongs to in two views.
+
+        Parameters
+        ----------
+        row_of, col_of
+            Group of every variable in either view, counted from 0; -1 for no group. The
+            shape is that of the variables. None for a view without groups.
+        row_caps, col_caps
+            As in `matrix`; a vector has one cap per group and says how many groups there are.
+        total, allowed, bounds
+            As in `matrix`.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If an argument does not hold what it must; the message names it.
+
+        Examples
+        --------
+        The first example of Figure 1 of the paper: 10 variables, five pairs and two halves.
+
+        >>> from tvcs_core import TVCS, project
+        >>> constraint = TVCS.groups(
+        ...     row_of=[0, 0, 1, 1, 2, 2, 3, 3, 4, 4],
+        ...     col_of=[0, 0, 0, 0, 0, 1, 1, 1, 1, 1],
+        ...     row_caps=1, col_caps=2, total=3)
+        >>> projection = project([9, 8, 7, 6, 5, 4, 3, 2, 1, 0], constraint)
+        >>> projection.matrix.tolist()
+        [9.0, 0.0, 7.0, 0.0, 0.0, 4.0, 0.0, 0.0, 0.0, 0.0]
+        """
+        if row_of is None and col_of is None:
+            raise ValueError("row_of and col_of: at least one must be given, found None for both")
+        rows = None if row_of is None else _labels("row_of", row_of)
+        cols = None if col_of is None else _labels("col_of", col_of)
+        known = rows if rows is not None else cols
+        assert known is not None
+        if rows is None:
+            rows = np.full(known.shape, -1, dtype=np.int64)
+        if cols is None:
+            cols = np.full(known.shape, -1, dtype=np.int64)
+        if rows.shape != cols.shape:
+            raise ValueError(
+                f"row_of and col_of must have one shape, found {rows.shape} and {cols.shape}"
+            )
+        return cls(
+            shape=rows.shape,
+            row_of=_frozen(rows),
+            col_of=_frozen(cols),
+            row_caps=_caps("row_caps", row_caps, _group_sizes("row", rows, row_caps)),
+            col_caps=_caps("col_caps", col_caps, _group_sizes("col", cols, col_caps)),
+            total=_total(total, rows.size),
+            allowed=_allowed(allowed, rows.shape),
+            bounds=_bounds(bounds, rows.shape),
+        )
+
+    def __repr__(self) -> str:
+        kind = "matrix" if self.row_of is None else "groups"
+        return (
+            f"TVCS.{kind}(shape={self.shape}, rows={self.row_caps.size}, "
+            f"columns={self.col_caps.size}, total={self.total})"
+        )
+
+    @cached_property
+    def doubled(self) -> TVCS:
+        """The constraint with every cap doubled, the total too, and without bounds.
+
+        GradMP projects the gradient onto it (Algorithm 2): only the support of the gradient
+        counts, so a box on the values says nothing there.
+        """
+        return TVCS(
+            shape=self.shape,
+            row_of=self.row_of,
+            col_of=self.col_of,
+            row_caps=_frozen(np.minimum(2 * self.row_caps, self.group_sizes[0])),
+            col_caps=_frozen(np.minimum(2 * self.col_caps, self.group_sizes[1])),
+            total=min(2 * self.total, int(np.prod(self.shape))),
+            allowed=self.allowed,
+        )
+
+    @cached_property
+    def group_sizes(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Number of variables in every row group and in every column group."""
+        if self.row_of is None or self.col_of is None:
+            n_rows, n_cols = self.shape
+            return np.full(n_rows, n_cols), np.full(n_cols, n_rows)
+        return (
+            _count(self.row_of, self.row_caps.size),
+            _count(self.col_of, self.col_caps.size),
+        )
+
+    @cached_property
+    def labels(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Row group and column group of every variable, flat, in C order."""
+        if self.row_of is None or self.col_of is None:
+            n_rows, n_cols = self.shape
+            return np.repeat(np.arange(n_rows), n_cols), np.tile(np.arange(n_cols), n_rows)
+        return self.row_of.ravel(), self.col_of.ravel()
+
+    def is_feasible(self, support: NDArray[np.bool_]) -> bool:
+        """Whether a boolean array of `shape` keeps every cap and what is allowed."""
+        row_of, col_of = self.labels
+        kept = np.flatnonzero(support)
+        return bool(
+            (_count(row_of[kept], self.row_caps.size) <= self.row_caps).all()
+            and (_count(col_of[kept], self.col_caps.size) <= self.col_caps).all()
+            and kept.size <= self.total
+            and (self.allowed is None or not (support & ~self.allowed).any())
+        )
+
+
+def _matrix_shape(shape: tuple[int, int]) -> tuple[int, int]:
+    try:
+        n_rows, n_cols = (operator.index(side) for side in shape)
+    except (TypeError, ValueError):
+        raise ValueError(f"shape must be two integers >= 1, found {shape!r}") from None
+    if n_rows < 1 or n_cols < 1:
+        raise ValueError(f"shape must be two integers >= 1, found {shape!r}")
+    return n_rows, n_cols
+
+
+def _labels(name: str, labels: ArrayLike) -> NDArray[np.int64]:
+    array = np.asarray(labels)
+    if array.size == 0:
+        raise ValueError(f"{name} must hold at least one label, found none")
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"{name} must be integers >= -1, found {array.dtype}")
+    if array.min() < -1:
+        where = np.unravel_index(int(array.argmin()), array.shape)
+        raise ValueError(f"{name} must be >= -1, but {name}{_at(where)} is {array.min()}")
+    return array.astype(np.int64)
+
+
+def _group_sizes(view: str, labels: NDArray[np.int64], caps: Caps) -> NDArray[np.int64]:
+    """Size of every group; a vector of caps says how many there are, else the labels do."""
+    n_groups = int(labels.max()) + 1
+    given = np.ndim(caps) == 1 and np.size(caps)  # type: ignore[arg-type]
+    if caps is not None and given:
+        if n_groups > given:
+            where = np.unravel_index(int(labels.argmax()), labels.shape)
+            raise ValueError(
+                f"{view}_of must be below the number of {view}_caps ({given}), "
+                f"but {view}_of{_at(where)} is {n_groups - 1}"
+            )
+        n_groups = int(given)
+    return _count(labels, n_groups)
+
+
+def _count(labels: NDArray[np.int64], n_groups: int) -> NDArray[np.int64]:
+    return np.bincount(labels[labels >= 0], minlength=n_groups).astype(np.int64)
+
+
+def _caps(name: str, caps: Caps, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """One int64 cap per group, none above the size of its group."""
+    if caps is None:
+        return _frozen(sizes.astype(np.int64))
+    array = np.asarray(caps)
+    if array.dtype.kind == "f" and array.size:
+        whole = np.isfinite(array) & (array == np.floor(array))
+        if not whole.all():
+            _refuse_cap(name, array, ~whole, "an integer")
+    elif array.dtype.kind not in "iu":
+        raise TypeError(f"{name} must be integers >= 0, found {array.dtype}")
+    if array.ndim > 1 or (array.ndim == 1 and array.size != sizes.size):
+        raise ValueError(
+            f"{name} must be one integer or {sizes.size} of them, one per group, "
+            f"found shape {array.shape}"
+        )
+    if (array < 0).any():
+        _refuse_cap(name, array, array < 0, ">= 0")
+    return _frozen(np.minimum(array, sizes).astype(np.int64))
+
+
+def _refuse_cap(name: str, caps: NDArray[Any], wrong: NDArray[np.bool_], what: str) -> None:
+    where = np.unravel_index(int(np.argmax(wrong)), caps.shape)
+    raise ValueError(f"{name} must be {what}, but {name}{_at(where)} is {caps[where]}")
+
+
+def _at(where: tuple[Any, ...]) -> str:
+    return f"[{', '.join(str(int(i)) for i in where)}]" if where else ""
+
+
+def _total(total: int | None, size: int) -> int:
+    if total is None:
+        return size
+    return min(int(_caps("total", total, np.array([size]))[0]), size)
+
+
+def _allowed(allowed: ArrayLike | None, shape: tuple[int, ...]) -> NDArray[np.bool_] | None:
+    if allowed is None:
+        return None
+    array = np.asarray(allowed)
+    if array.dtype != np.bool_:
+        raise TypeError(f"allowed must be booleans, found {array.dtype}")
+    if array.shape != shape:
+        raise ValueError(f"allowed must have shape {shape}, found {array.shape}")
+    return _frozen(array.copy())
+
+
+def _bounds(
+    bounds: tuple[ArrayLike, ArrayLike] | None, shape: tuple[int, ...]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    if bounds is None:
+        return None
+    try:
+        lower, upper = (np.asarray(side, dtype=np.float64) for side in bounds)
+    except (TypeError, ValueError):
+        raise ValueError("bounds must be a pair (lower, upper) of real numbers") from None
+    for name, side, wrong in (("lower", lower, ~(lower <= 0)), ("upper", upper, ~(upper >= 0))):
+        try:
+            np.broadcast_to(side, shape)
+        except ValueError:
+            raise ValueError(
+                f"bounds: {name} must broadcast to shape {shape}, found {side.shape}"
+            ) from None
+        if wrong.any():
+            sign = "<= 0" if name == "lower" else ">= 0"
+            value = side[np.unravel_index(int(np.argmax(wrong)), side.shape)]
+            raise ValueError(f"bounds: {name} must be {sign} so that 0 lies inside, found {value}")
+    return _frozen(lower.copy()), _frozen(upper.copy())
+
+
+def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+    array.setflags(write=False)
+    return array

@@ -1,0 +1,28 @@
+"""Gradient matching pursuit (Algorithm 2 of the paper; Nguyen, Chin and Tran 2012)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tvcs_core.problem import Problem
+
+
+def gradmp(problem: Problem, W: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:
+    """Merge the support of the gradient under doubled caps, minimise on it, project.
+
+    Parameters
+    ----------
+    problem
+        Loss and constraint.
+    W
+        A feasible start.
+    """
+    while True:
+        g = problem.loss.gradient(W)  # gradient computation
+        merged = problem.project_doubled(g).support | (W != 0)  # subspace selection
+        z = problem.loss.minimize_on(merged)  # subspace optimisation
+        W = problem.project(z).matrix  # projection
+        yield W
