@@ -10,7 +10,9 @@ import numpy as np
 
 from tvcs_core.kernels import simplex, table
 
-GRID_BITS = 56  # the largest gain is 2^55 .. 2^56 grid steps; potentials have 2^7 times as much room
+GRID_BITS = (
+    56  # the largest gain is 2^55 .. 2^56 grid steps; potentials have 2^7 times as much room
+)
 
 
 @dataclass(frozen=True)
@@ -159,7 +161,7 @@ def solve(candidates: Table, row_caps, col_caps, total, warm, shape) -> Exact:
         pass
     keep = np.zeros(t.values.size, bool)
     keep[place] = flow[fixed:] > 0
-    unit = 2.0 ** -GRID_BITS
+    unit = 2.0**-GRID_BITS
     back = factor * factor if t.squared else factor
     source, sink = pi[n + m, 0], pi[n + m + 1, 0]
     u = np.maximum(pi[:n, 0] - source, 0) * unit / back

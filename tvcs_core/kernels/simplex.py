@@ -48,7 +48,8 @@ def start_tree(n_nodes, n_fixed, tail, head, tree, pi, state):
 def enter(n_arcs, tail, head, cost, state, pi, clock, block, first):
     """The most violating arc of the first block that holds one, -1 if none does.
 
-    `first` takes the first violating arc instead (Bland's rule, which cannot cycle)."""
+    `first` takes the first violating arc instead (Bland's rule, which cannot cycle).
+    """
     best, best_high, best_low = -1, 0, 0
     e = 0 if first else clock[AT]
     left = block
@@ -92,7 +93,8 @@ def leave(tree, tail, flow, cap, first, second, join, most, smallest):
 
     The flow is pushed from `join` down to `first`, over the entering arc, and from `second` up.
     Of several blocking arcs the last one of the cycle leaves (which keeps a strongly feasible
-    tree strongly feasible), or with `smallest` the one of the lowest number (Bland's rule)."""
+    tree strongly feasible), or with `smallest` the one of the lowest number (Bland's rule).
+    """
     delta, out, on_second = most, -1, False
     i = first
     while i != join:
@@ -207,7 +209,8 @@ def pivot(e, tail, head, cost, state, flow, cap, tree, pi, smallest):
 def run_simplex(n_arcs, tail, head, cost, state, flow, cap, tree, pi, clock, block, patience, most):
     """At most `most` pivots; True when no arc of the core violates its reduced cost.
 
-    After `patience` pivots in a row that moved no flow Bland's rule takes over until one does."""
+    After `patience` pivots in a row that moved no flow Bland's rule takes over until one does.
+    """
     for _ in range(most):
         bland = clock[STALLED] > patience
         e = enter(n_arcs, tail, head, cost, state, pi, clock, block, bland)

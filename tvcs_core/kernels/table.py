@@ -2,7 +2,8 @@
 
 A table is `values` in row order, with row r in start[r] .. start[r+1]; entry e of row r is in column
 columns[e - start[r]] if the table is dense (every row holds every column), else in columns[e]; keys
-are laid out as the columns."""
+are laid out as the columns.
+"""
 
 import numpy as np
 
@@ -28,8 +29,26 @@ def survey(values, start, columns, dense, row_caps, col_caps, per_row, per_col):
 
 
 @kernel
-def collect(values, start, columns, keys, dense, row_caps, col_caps, factor, grid, squared,
-            first, tail, head, cost, state, flow, cap, place):
+def collect(
+    values,
+    start,
+    columns,
+    keys,
+    dense,
+    row_caps,
+    col_caps,
+    factor,
+    grid,
+    squared,
+    first,
+    tail,
+    head,
+    cost,
+    state,
+    flow,
+    cap,
+    place,
+):
     """Append every nonzero entry of open groups to the core, from arc `first` on."""
     n = start.size - 1
     a = first
@@ -49,6 +68,15 @@ def collect(values, start, columns, keys, dense, row_caps, col_caps, factor, gri
 
 
 @kernel
+def price_of_closed(gain_, other):
+    """The least price with gain - other - price <= 0, rounding included (exact for integers)."""
+    price = gain_ - other
+    if price + other == gain_ and gain_ - price == other:
+        return price
+    return price + gain_ * 2.0**-50
+
+
+@kernel
 def close_duals(values, start, columns, dense, row_caps, col_caps, squared, u, w, price):
     """Prices of the groups that may keep nothing: what their best entry is worth."""
     for r in range(start.size - 1):
@@ -56,6 +84,6 @@ def close_duals(values, start, columns, dense, row_caps, col_caps, squared, u, w
         for e in range(start[r], start[r + 1]):
             c = np.int64(columns[e - shift])
             if row_caps[r] == 0:
-                u[r] = max(u[r], gain(values[e], 1.0, squared) - w[c] - price)
+                u[r] = max(u[r], price_of_closed(gain(values[e], 1.0, squared), w[c] + price))
             elif col_caps[c] == 0:
-                w[c] = max(w[c], gain(values[e], 1.0, squared) - u[r] - price)
+                w[c] = max(w[c], price_of_closed(gain(values[e], 1.0, squared), u[r] + price))
