@@ -113,7 +113,7 @@ class Projection:
             If the file is not one that `save` wrote, or is damaged.
         """
         try:
-            with np.load(path, allow_pickle=False) as file:
+            with Path(path).open("rb") as raw, np.load(raw, allow_pickle=False) as file:
                 arrays = {name: file[name] for name in file.files}
             if str(arrays["format"]) != FORMAT:
                 raise ValueError(f"is of format {arrays['format']}, not {FORMAT}")
@@ -122,7 +122,7 @@ class Projection:
             if isinstance(error, FileNotFoundError | IsADirectoryError | PermissionError):
                 raise
             raise DataError(f"is not a whole .npz file ({error})", path=path) from None
-        except (ValueError, TypeError, KeyError, IndexError, zipfile.BadZipFile) as error:
+        except (ValueError, TypeError, LookupError, AttributeError, zipfile.BadZipFile) as error:
             raise DataError(f"is not a saved projection ({error})", path=path) from None
 
 
@@ -182,13 +182,13 @@ def project(
 
 @dataclass(frozen=True, eq=False)
 class _Entries:
-    """The candidates one by one; gains are in units of ``4**exponent`` and at most 1."""
+    """The candidates one by one; gains are in units of ``2**unit``, the largest about 1."""
 
     row_of: NDArray[np.int64]
     col_of: NDArray[np.int64]
     values: NDArray[np.float64]
     gains: NDArray[np.float64]
-    exponent: int
+    unit: int
     lower: Any = None
     upper: Any = None
 
@@ -211,7 +211,9 @@ class _Entries:
         gains = _gains(flat, lower, upper, exponent)
         if constraint.allowed is not None:
             gains[~constraint.allowed.ravel()[where]] = 0.0
-        return cls(row_of, col_of, flat, gains, exponent, lower, upper)
+        extra = _exponent(gains)  # a box or a mask may leave only small gains
+        gains = np.ldexp(gains, -extra)
+        return cls(row_of, col_of, flat, gains, 2 * exponent + extra, lower, upper)
 
 
 def _proved(values: Any, constraint: TVCS, entries: _Entries, solved: Solved) -> Projection:
@@ -228,7 +230,7 @@ def _proved(values: Any, constraint: TVCS, entries: _Entries, solved: Solved) ->
         support = sparse.csr_array((support[support], at), shape=constraint.shape)
     else:
         matrix, support = matrix.reshape(constraint.shape), support.reshape(constraint.shape)
-    unit = 2 * entries.exponent
+    unit = entries.unit
     return Projection(
         matrix=matrix,
         support=support,
@@ -339,7 +341,7 @@ def _assemble(arrays: dict[str, Any]) -> Projection:
     if keep is None or keep.dtype != np.bool_ or keep.size != np.size(getattr(values, "data", 0)):
         raise ValueError("its support does not fit its values")
     entries = _Entries.of(values, constraint)
-    unit = -2 * entries.exponent
+    unit = -entries.unit
     solved = Solved(
         keep.ravel(),
         np.ldexp(_duals(arrays, "row_duals", constraint.row_caps.size), unit),

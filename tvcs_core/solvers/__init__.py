@@ -118,7 +118,7 @@ def solve(
         if history[-1] < objective:
             best, objective = W, history[-1]
         change, size = np.linalg.norm(W - last), np.linalg.norm(W)
-        residual = float(change / size) if change else 0.0
+        residual = float(change / size) if size else math.inf if change else 0.0
         if callback is not None and callback(iteration, W, history[-1]):
             reason = "callback"
             break

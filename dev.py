@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""Set up and run everything with nothing but Python: `python3 dev.py demo | test | check | ...`.
+
+Makes `.venv` beside this file, installs the project there (with uv where it is present, else
+with pip) and runs the command in it. Standard library only.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+if sys.version_info < (3, 11):  # noqa: UP036 - this file must say so itself on an old Python
+    sys.exit(f"tvcs needs Python 3.11 or newer, found {sys.version.split()[0]}")
+
+ROOT = Path(__file__).resolve().parent
+VENV = ROOT / ".venv"
+BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
+PACKAGES = ["tvcs_core", "grn_tvcs", "crowd_tvcs"]
+STAMP = VENV / ".tvcs-installed.json"
+
+
+def main() -> int:
+    """Run the command that was asked for; its exit code is ours."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, function in COMMANDS.items():
+        commands.add_parser(name, help=function.__doc__.splitlines()[0], add_help=False)
+    arguments, rest = parser.parse_known_args()
+    try:
+        return COMMANDS[arguments.command](rest)
+    except KeyboardInterrupt:
+        return 130
+
+
+def demo(_: list[str]) -> int:
+    """Infer the bundled network and assign the bundled crowd."""
+    install()
+    network, crowd = ROOT / "data" / "network30", ROOT / "data" / "crowd40"
+    edges, plan = ROOT / "out" / "demo-network", ROOT / "out" / "demo-crowd"
+    start = time.perf_counter()
+    steps = [
+        ["grn-tvcs", "infer", network / "timeseries.tsv", "--out", edges]
+        + ["--max-in-degree", 4, "--max-edges", 60, "--seed", 0, "--force"],
+        ["grn-tvcs", "score", edges / "edges.tsv", network / "goldstandard.tsv"],
+        ["crowd-tvcs", "assign", crowd / "quality.csv", "--out", plan]
+        + ["--max-workers-per-task", 5, "--max-tasks-per-worker", 20, "--budget", 480]
+        + ["--seed", 0, "--force"],
+    ]
+    for step in steps:
+        words = [str(w.relative_to(ROOT)) if isinstance(w, Path) else str(w) for w in step]
+        print(f"\n$ {' '.join(words)}", flush=True)
+        code = run(words)
+        if code:
+            return code
+    print(
+        f"""
+Both jobs took {time.perf_counter() - start:.1f} s. The results, from the folder of this file:
+
+  out/demo-network/report.html   the network: who regulates whom, within the caps
+  out/demo-network/edges.tsv     every candidate edge, surest first; selected = 1 within the caps
+  out/demo-crowd/report.html     the plan: expected accuracy, load of each worker, weakest tasks
+  out/demo-crowd/assignment.csv  which worker labels which task
+
+Each folder also holds run.json, which says how to repeat the run. Open the reports in a browser;
+they need no network. Next: README.md."""
+    )
+    return 0
+
+
+def test(rest: list[str]) -> int:
+    """Run the tests; what follows goes to pytest."""
+    install("test")
+    return run(["python", "-m", "pytest", *rest])
+
+
+def prove(rest: list[str]) -> int:
+    """Run the long proofs: many thousand instances, kills, damage."""
+    install("test", "bench")
+    return run(["python", "-m", "pytest", "-m", "slow", *rest])
+
+
+def check(_: list[str]) -> int:
+    """Check lint, format and types."""
+    install("test", "check", "bench")
+    checks = [["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"]]
+    return max(run(["python", "-m", *words]) for words in checks)
+
+
+def bench(rest: list[str]) -> int:
+    """Run the speed benchmarks; what follows goes to each of them (--quick)."""
+    install("test", "bench")
+    speed = sorted((ROOT / "benchmarks").glob("speed_*.py"))
+    return max(run(["python", str(path.relative_to(ROOT)), *rest]) for path in speed)
+
+
+COMMANDS = {"demo": demo, "test": test, "check": check, "bench": bench, "prove": prove}
+
+
+def run(words: list[str]) -> int:
+    """Run a program of the environment in the project's folder; its exit code."""
+    environment = dict(os.environ, PATH=f"{BIN}{os.pathsep}{os.environ.get('PATH', '')}")
+    environment["VIRTUAL_ENV"] = str(VENV)
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # imports are several times slower without
+    program = shutil.which(words[0], path=str(BIN)) or words[0]
+    return subprocess.run([program, *words[1:]], cwd=ROOT, env=environment).returncode
+
+
+def install(*extras: str) -> None:
+    """Make `.venv` and install the project with `extras`, unless that has been done already."""
+    pyproject = hashlib.sha256((ROOT / "pyproject.toml").read_bytes()).hexdigest()
+    wanted = {"pyproject": pyproject, "python": sys.version, "root": str(ROOT)}
+    done = json.loads(STAMP.read_text()) if STAMP.exists() else {}
+    have = set(done.pop("extras", []))
+    if done == wanted and set(extras) <= have:
+        return
+    if done != wanted:
+        have = set()
+    uv = shutil.which("uv")
+    print(f"setting up {VENV} with {'uv' if uv else 'pip'} (once; needs a network)", flush=True)
+    python = BIN / ("python.exe" if os.name == "nt" else "python")
+    if not python.exists():
+        shutil.rmtree(VENV, ignore_errors=True)
+        make = [uv, "venv", "--quiet", "--python", sys.executable, str(VENV)] if uv else None
+        must(make or [sys.executable, "-m", "venv", str(VENV)])
+    names = ",".join(sorted(have | set(extras)))
+    project = f"{ROOT}[{names}]" if names else str(ROOT)
+    if uv:
+        pip = [uv, "pip", "install", "--quiet", "--python", str(python), "--compile-bytecode"]
+    else:
+        pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    must([*pip, "--editable", project])
+    packages = [str(ROOT / p) for p in PACKAGES]
+    must([str(python), "-m", "compileall", "-q", *packages])
+    STAMP.write_text(json.dumps(wanted | {"extras": sorted(have | set(extras))}))
+
+
+def must(words: list[str]) -> None:
+    """Run a step of the set-up; stop with a sentence if it fails."""
+    code = subprocess.run(words, cwd=ROOT).returncode
+    if code:
+        hint = ""
+        if words[1:3] == ["-m", "venv"]:
+            hint = " (on Debian and Ubuntu: apt-get install python3-venv)"
+        sys.exit(f"setting up failed with exit code {code} at: {' '.join(words)}{hint}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

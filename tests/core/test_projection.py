@@ -1,0 +1,253 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pytest import approx
+from scipy import sparse
+from tests import reference
+from tests.strategies import groups, matrices
+
+from tvcs_core import TVCS, DataError, Projection, certify, project
+
+
+def relative(projection, best):
+    """Kept over best, on their own scale."""
+    return projection.kept / best if best else projection.kept + 1
+
+
+@given(matrices(max_side=4, max_size=12) | groups(max_size=10))
+def test_project_keeps_as_much_as_the_best_support_by_enumeration(problem):
+    V, constraint = problem
+    projection = project(V, constraint)
+    assert reference.is_feasible(projection.support, constraint)
+    if np.abs(V).max() > 1e-150:  # below, squares are subnormal and mean nothing
+        best = reference.best_by_enumeration(V, constraint)
+        assert projection.kept == approx(best, rel=1e-9, abs=0)
+
+
+@given(matrices())
+def test_every_projection_proves_itself_and_the_checker_agrees(problem):
+    V, constraint = problem
+    projection = project(V, constraint)
+    assert projection.relative_gap <= 1e-9
+    certificate = certify(projection)
+    assert certificate.feasible, certificate.violations
+    assert certificate.optimal
+    assert certificate.kept == approx(projection.kept, rel=1e-12, abs=0)
+    if certificate.exact:
+        assert projection.gap == 0.0
+
+
+@given(matrices())
+def test_what_is_kept_is_the_value_in_the_box_and_the_rest_is_zero(problem):
+    V, constraint = problem
+    projection = project(V, constraint)
+    nearest = V if constraint.bounds is None else np.clip(V, *constraint.bounds)
+    assert (projection.matrix == np.where(projection.support, nearest, 0.0)).all()
+
+
+@given(matrices(), st.randoms(use_true_random=False))
+def test_permuting_rows_and_columns_keeps_as_much(problem, random):
+    V, constraint = problem
+    rows = random.sample(range(V.shape[0]), V.shape[0])
+    cols = random.sample(range(V.shape[1]), V.shape[1])
+    allowed = constraint.allowed
+    permuted = TVCS.matrix(
+        V.shape,
+        row_caps=constraint.row_caps[rows],
+        col_caps=constraint.col_caps[cols],
+        total=constraint.total,
+        allowed=None if allowed is None else allowed[np.ix_(rows, cols)],
+        bounds=constraint.bounds,
+    )
+    here, there = project(V, constraint), project(V[np.ix_(rows, cols)], permuted)
+    assert there.kept == approx(here.kept, rel=1e-12, abs=0)
+
+
+@given(matrices())
+def test_projecting_twice_changes_nothing(problem):
+    V, constraint = problem
+    once = project(V, constraint).matrix
+    assert (project(once, constraint).matrix == once).all()
+
+
+@given(matrices(), st.integers(0, 5))
+def test_raising_a_cap_never_keeps_less(problem, row):
+    V, constraint = problem
+    more = constraint.row_caps.copy()
+    more[row % more.size] += 1
+    relaxed = TVCS.matrix(
+        V.shape,
+        row_caps=more,
+        col_caps=constraint.col_caps,
+        total=constraint.total,
+        allowed=constraint.allowed,
+        bounds=constraint.bounds,
+    )
+    tight = project(V, constraint)
+    assert project(V, relaxed).kept >= tight.kept * (1 - 1e-12)
+
+
+@given(matrices())
+def test_the_price_of_a_cap_bounds_what_one_more_unit_of_it_brings(problem):
+    V, constraint = problem
+    if constraint.total == V.size:
+        return
+    tight = project(V, constraint)
+    relaxed = project(
+        V,
+        TVCS.matrix(
+            V.shape,
+            row_caps=constraint.row_caps,
+            col_caps=constraint.col_caps,
+            total=constraint.total + 1,
+            allowed=constraint.allowed,
+            bounds=constraint.bounds,
+        ),
+    )
+    assert relaxed.kept <= (tight.bound + tight.total_dual) * (1 + 1e-9)
+
+
+def test_caps_beyond_the_groups_return_v_itself(rng):
+    V = rng.standard_normal((5, 7)) * 10.0 ** rng.integers(-12, 12, (5, 7))
+    assert (project(V, TVCS.matrix((5, 7), row_caps=9, total=99)).matrix == V).all()
+
+
+@pytest.mark.parametrize("caps", [{"total": 0}, {"row_caps": 0}, {"col_caps": 0}])
+def test_caps_of_zero_return_zero(rng, caps):
+    projection = project(rng.standard_normal((5, 7)), TVCS.matrix((5, 7), **caps))
+    assert not projection.support.any()
+    assert projection.kept == projection.gap == projection.relative_gap == 0.0
+
+
+def test_zeros_are_never_kept():
+    projection = project(np.zeros((3, 3)), TVCS.matrix((3, 3), total=2))
+    assert not projection.support.any()
+    assert projection.bound == 0.0
+
+
+def test_an_empty_box_leaves_nothing_to_keep(rng):
+    constraint = TVCS.matrix((3, 3), bounds=(0.0, np.inf))
+    projection = project(-np.abs(rng.standard_normal((3, 3))), constraint)
+    assert not projection.matrix.any()
+    assert not projection.support.any()
+
+
+@given(matrices())
+def test_a_sparse_matrix_gives_what_the_dense_one_gives_with_the_rest_forbidden(problem):
+    V, constraint = problem
+    candidates = sparse.coo_array(V)
+    projection = project(candidates, constraint)
+    assert sparse.issparse(projection.matrix)
+    assert sparse.issparse(projection.support)
+    dense = project(V, constraint)
+    assert projection.kept == approx(dense.kept, rel=1e-12, abs=0)
+    assert reference.is_feasible(projection.support.toarray(), constraint)
+    assert certify(projection).optimal
+
+
+def test_repeated_entries_of_a_sparse_matrix_are_added():
+    V = sparse.coo_array(([1.0, 2.0, 1.0], ([0, 0, 1], [0, 0, 1])), shape=(2, 2))
+    projection = project(V, TVCS.matrix((2, 2), total=1))
+    assert projection.matrix.toarray().tolist() == [[3.0, 0.0], [0.0, 0.0]]
+    assert V.nnz == 3  # the caller's matrix is left alone
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int8, np.uint64, np.bool_])
+def test_other_real_types_are_read_exactly(rng, dtype):
+    V = rng.integers(0, 2, (4, 4)).astype(dtype)
+    constraint = TVCS.matrix((4, 4), row_caps=1)
+    assert (project(V, constraint).matrix == project(V.astype(float), constraint).matrix).all()
+
+
+def test_arrays_that_are_read_only_or_not_contiguous_are_read_as_they_are(rng):
+    V = rng.standard_normal((6, 8))
+    constraint = TVCS.matrix((6, 4), row_caps=2, col_caps=3)
+    view = V[:, ::2]
+    frozen = view.copy()
+    frozen.setflags(write=False)
+    expected = project(view.copy(), constraint).matrix
+    assert (project(view, constraint).matrix == expected).all()
+    assert (project(frozen, constraint).matrix == expected).all()
+    assert (project(np.asfortranarray(view), constraint).matrix == expected).all()
+
+
+@pytest.mark.parametrize("scale", [1e-320, 1e-200, 1e-150, 1e149])
+def test_the_support_does_not_depend_on_the_scale(rng, scale):
+    V = rng.integers(1, 50, (5, 5)).astype(float)
+    constraint = TVCS.matrix((5, 5), row_caps=2, col_caps=2)
+    exact = np.ldexp(V, int(np.log2(scale)))
+    assert (project(exact, constraint).support == project(V, constraint).support).all()
+
+
+@pytest.mark.parametrize(
+    ("V", "message"),
+    [
+        (np.full((2, 2), np.nan), "V must be finite, found NaN"),
+        ([[1, np.inf], [0, 0]], "V must be finite, found an infinity"),
+        (np.full((2, 2), 1e200), "V must be at most 3.3e[+]150 in size"),
+        (np.full((2, 2), 2**60), r"integers must be at most 2\*\*53"),
+        (np.ones((2, 3)), r"V must have the constraint's shape \(2, 2\), found \(2, 3\)"),
+        (np.ones((2, 2), complex), "V must be real numbers, found complex128"),
+        (np.array([["a", "b"], ["c", "d"]]), "V must be real numbers, found <U1"),
+        (np.array([[None, 1], [2, 3]]), "V must be real numbers, found object"),
+        (sparse.csr_array(np.full((2, 2), np.nan)), "V must be finite, found NaN"),
+    ],
+)
+def test_what_is_wrong_with_v_is_said(V, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        project(V, TVCS.matrix((2, 2)))
+
+
+def test_an_unknown_method_is_refused_with_the_list_of_methods():
+    with pytest.raises(ValueError, match="method must be one of exact, .*found 'best'"):
+        project([[1.0]], TVCS.matrix((1, 1)), method="best")
+
+
+@given(problem=matrices() | groups())
+def test_a_saved_projection_loads_as_it_was(problem, tmp_path_factory):
+    V, constraint = problem
+    projection = project(V, constraint)
+    path = tmp_path_factory.mktemp("saved") / "p.npz"
+    projection.save(path)
+    loaded = Projection.load(path)
+    assert (loaded.matrix == projection.matrix).all()
+    assert (loaded.support == projection.support).all()
+    assert (loaded.kept, loaded.gap) == (projection.kept, projection.gap)
+    assert certify(loaded).optimal
+
+
+def test_a_saved_sparse_projection_loads_as_it_was(tmp_path, rng):
+    V = sparse.random_array((9, 7), density=0.4, rng=rng)
+    projection = project(V, TVCS.matrix((9, 7), row_caps=1, col_caps=1))
+    projection.save(tmp_path / "p.npz")
+    loaded = Projection.load(tmp_path / "p.npz")
+    assert (loaded.matrix.toarray() == projection.matrix.toarray()).all()
+    assert loaded.kept == projection.kept
+
+
+def test_a_file_changed_by_hand_is_found_out(tmp_path, rng):
+    V = rng.standard_normal((4, 4))
+    project(V, TVCS.matrix((4, 4), row_caps=1, col_caps=1)).save(tmp_path / "p.npz")
+    with np.load(tmp_path / "p.npz") as file:
+        arrays = dict(file)
+    for change in ({"support": np.ones((4, 4), bool)}, {"row_duals": arrays["row_duals"] * 0}):
+        with (tmp_path / "q.npz").open("wb") as file:
+            np.savez(file, **(arrays | change))
+        certificate = certify(Projection.load(tmp_path / "q.npz"))
+        assert not certificate.optimal
+
+
+@pytest.mark.parametrize("content", [b"", b"not a file of numpy", b"PK\x03\x04damaged"])
+def test_a_file_that_is_no_projection_is_refused(tmp_path, content):
+    (tmp_path / "p.npz").write_bytes(content)
+    with pytest.raises(DataError, match=r"p\.npz"):
+        Projection.load(tmp_path / "p.npz")
+
+
+def test_a_truncated_file_is_refused(tmp_path, rng):
+    path = tmp_path / "p.npz"
+    project(rng.standard_normal((4, 4)), TVCS.matrix((4, 4))).save(path)
+    path.write_bytes(path.read_bytes()[:-40])
+    with pytest.raises(DataError, match=r"p\.npz"):
+        Projection.load(path)
