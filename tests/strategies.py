@@ -24,7 +24,7 @@ def values_of(family: str, shape: tuple[int, ...], rng: np.random.Generator) -> 
             sides = [rng.integers(0, 4, n).astype(float) for n in shape]
             return sides[0] if len(shape) == 1 else np.add.outer(sides[0], sides[1])
         case "tiny":
-            return gauss * 1e-160
+            return gauss * 1e-140
         case "huge":
             return gauss * 1e140
     return gauss

@@ -219,6 +219,26 @@ class TVCS:
             return np.repeat(np.arange(n_rows), n_cols), np.tile(np.arange(n_cols), n_rows)
         return self.row_of.ravel(), self.col_of.ravel()
 
+    @cached_property
+    def places(self) -> NDArray[np.int64]:
+        """How many variables of the same pair of groups come before each one, flat."""
+        row_of, col_of = self.labels
+        if self.row_of is None:
+            return np.zeros(row_of.size, dtype=np.int64)
+        order = np.lexsort((col_of, row_of))  # stable: within a pair in the order given
+        pairs = np.stack([row_of[order], col_of[order]])
+        is_first = np.ones(order.size, dtype=np.bool_)
+        is_first[1:] = (pairs[:, 1:] != pairs[:, :-1]).any(axis=0)
+        first = np.maximum.accumulate(np.where(is_first, np.arange(order.size), 0))
+        places = np.empty(order.size, dtype=np.int64)
+        places[order] = np.arange(order.size) - first
+        return places
+
+    @cached_property
+    def caps(self) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
+        """Row caps, column caps and total, as the kernels take them."""
+        return self.row_caps.copy(), self.col_caps.copy(), self.total
+
     def is_feasible(self, support: NDArray[np.bool_]) -> bool:
         """Whether a boolean array of `shape` keeps every cap and what is allowed."""
         row_of, col_of = self.labels

@@ -35,15 +35,17 @@ def slackness_dense(values, squared, keep, row_duals, col_duals, total_dual, use
 
 
 @kernel
-def slackness_edges(row_of, col_of, gains, keep, row_duals, col_duals, total_dual, used_rows, used_cols):
+def slackness_edges(
+    row_of, col_of, values, squared, keep, row_duals, col_duals, total_dual, used_rows, used_cols
+):
     """Count what row and column groups use; return (kept, slack of the entries)."""
     kept = 0.0
     carry = 0.0
     slack = 0.0
-    for e in range(gains.size):
+    for e in range(values.size):
         i = row_of[e]
         j = col_of[e]
-        gain = gains[e]
+        gain = values[e] * values[e] if squared else values[e]
         surplus = gain - total_dual
         if i >= 0:
             surplus -= row_duals[i]

@@ -1,0 +1,178 @@
+"""V at the door: checked once, with what keeping each of its entries is worth."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from tvcs_core.constraint import TVCS
+
+# Gains are squares and are summed: beyond this size their sum may not be a float64.
+LARGEST = 2.0**500
+# Every integer up to here is a float64.
+LARGEST_INTEGER = 2**53
+# Values of this exponent or less are squared as they are; others are scaled first.
+SAFE_EXPONENT = 200
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """What may be kept and what each entry of it is worth.
+
+    Attributes
+    ----------
+    V
+        The checked input, float64: an array, or a sparse one as coordinates without repeats.
+    gains
+        What keeping each entry is worth, in units of ``2**unit``; or, if `squared`, the values
+        whose squares are that. A matrix where V is one whose rows and columns are the groups,
+        else a list.
+    squared, unit
+        See `gains`.
+    where
+        The entries' places in the flat array of the constraint's shape; None for all of them.
+    """
+
+    V: Any
+    gains: NDArray[np.float64]
+    squared: bool
+    unit: int
+    where: NDArray[np.int64] | None
+
+    @property
+    def is_matrix(self) -> bool:
+        """Whether `gains` is a matrix whose rows and columns are the groups."""
+        return self.gains.ndim == 2
+
+    def as_list(self) -> Entries:
+        """The same entries with their gains, not their square roots, in a list."""
+        gains = np.square(self.gains) if self.squared else self.gains
+        return replace(self, gains=gains.ravel(), squared=False)
+
+    def labels(self, constraint: TVCS) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Row group and column group of every entry."""
+        row_of, col_of = constraint.labels
+        return (row_of, col_of) if self.where is None else (row_of[self.where], col_of[self.where])
+
+    def places(self, constraint: TVCS) -> NDArray[np.int64]:
+        """How many entries of the same pair of groups come before each entry."""
+        return constraint.places if self.where is None else constraint.places[self.where]
+
+    def clip(self, values: NDArray[np.float64], constraint: TVCS) -> NDArray[np.float64]:
+        """The nearest point of the box to each of `values`, a list or an array of the shape."""
+        if constraint.bounds is None:
+            return values
+        return np.clip(values, *_bounds(constraint, self.where, values.shape))
+
+
+def enter(V: Any, constraint: TVCS) -> Entries:
+    """Check V against `constraint` and measure what each entry is worth.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If V has another shape, holds anything but finite real numbers, or is too large.
+    """
+    where = None
+    if sparse.issparse(V):
+        V = _coordinates(V, constraint.shape)
+        where = np.ravel_multi_index(V.coords, constraint.shape)
+        values = V.data
+    else:
+        array = np.asarray(V)
+        _check_shape(array.shape, constraint.shape)
+        _check_type(array.dtype)
+        V = values = np.ascontiguousarray(array, dtype=np.float64)
+        if array.dtype.kind in "iu":
+            _check_integers(array)
+        if constraint.row_of is not None:
+            values = values.ravel()
+    largest = _check_range(values)
+    if constraint.bounds is None and constraint.allowed is None:
+        if abs(math.frexp(largest)[1]) <= SAFE_EXPONENT:
+            return Entries(V, values, True, 0, where)
+    exponent = math.frexp(largest)[1]
+    gains, extra = _gains(np.ldexp(values, -exponent), constraint, where, exponent)
+    return Entries(V, gains, False, 2 * exponent + extra, where)
+
+
+def _gains(
+    values: NDArray[np.float64],
+    constraint: TVCS,
+    where: NDArray[np.int64] | None,
+    exponent: int,
+) -> tuple[NDArray[np.float64], int]:
+    """Gains and their exponent: ``v**2 - (v - clip(v))**2 = clip(v) (2 v - clip(v))``."""
+    clipped = values
+    if constraint.bounds is not None:
+        lower, upper = _bounds(constraint, where, values.shape)
+        clipped = np.clip(values, np.ldexp(lower, -exponent), np.ldexp(upper, -exponent))
+    gains = clipped * (2.0 * values - clipped)
+    if constraint.allowed is not None:
+        allowed = constraint.allowed.reshape(values.shape) if where is None else None
+        gains[~(constraint.allowed.ravel()[where] if allowed is None else allowed)] = 0.0
+    extra = math.frexp(float(gains.max(initial=0.0)))[1]  # a box or mask may leave only small gains
+    return np.ldexp(gains, -extra), extra
+
+
+def _bounds(
+    constraint: TVCS, where: NDArray[np.int64] | None, shape: tuple[int, ...]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    assert constraint.bounds is not None
+    lower, upper = (np.broadcast_to(side, constraint.shape) for side in constraint.bounds)
+    if where is not None:
+        return lower.ravel()[where], upper.ravel()[where]
+    return lower.reshape(shape), upper.reshape(shape)
+
+
+def _coordinates(V: Any, shape: tuple[int, ...]) -> Any:
+    """A sparse V as float64 coordinates in row order, repeated entries added."""
+    _check_shape(V.shape, shape)
+    _check_type(V.dtype)
+    if V.dtype.kind in "iu":
+        _check_integers(V.data if hasattr(V, "data") else V.tocoo().data)
+    canonical = sparse.csr_array(V, copy=True)
+    canonical.sum_duplicates()
+    return canonical.astype(np.float64).tocoo()
+
+
+def _check_shape(found: tuple[int, ...], shape: tuple[int, ...]) -> None:
+    if found != shape:
+        raise ValueError(f"V must have the constraint's shape {shape}, found {found}")
+
+
+def _check_type(dtype: np.dtype[Any]) -> None:
+    if dtype.kind not in "buif":
+        raise TypeError(f"V must be real numbers, found {dtype}")
+
+
+def _check_integers(array: NDArray[Any]) -> None:
+    largest = max(-int(array.min()), int(array.max())) if array.size else 0
+    if largest > LARGEST_INTEGER:
+        raise ValueError(
+            "V: integers must be at most 2**53 in size, so that they are float64 numbers, "
+            f"found {largest}"
+        )
+
+
+def _check_range(values: NDArray[np.float64]) -> float:
+    """The largest size of a value, refused if it is too large or some value is not finite."""
+    if not values.size:
+        return 0.0
+    low, high = float(values.min()), float(values.max())
+    if math.isnan(low):
+        raise ValueError("V must be finite, found NaN")
+    largest = max(-low, high)
+    if largest > LARGEST:
+        if math.isinf(largest):
+            raise ValueError("V must be finite, found an infinity")
+        raise ValueError(
+            f"V must be at most {LARGEST:.2g} in size, because squares of it are summed, "
+            f"found {largest:.2g}"
+        )
+    return largest
