@@ -1,0 +1,118 @@
+"""The README and the docs keep their word: every block runs, every link leads somewhere."""
+
+import doctest
+import importlib
+import inspect
+import pkgutil
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import crowd_tvcs
+import grn_tvcs
+import tvcs_core
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = [tvcs_core, grn_tvcs, crowd_tvcs]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "data").rglob("*.md")])
+COMMANDS = ("tvcs", "grn-tvcs", "crowd-tvcs")
+
+
+def public_names():
+    """Every public function and class, and the public methods of the classes."""
+    for package in PACKAGES:
+        for name in package.__all__:
+            thing = getattr(package, name)
+            if callable(thing):
+                yield f"{package.__name__}.{name}", thing
+            if inspect.isclass(thing):
+                for part, value in vars(thing).items():
+                    if not part.startswith("_") and (callable(value) or isinstance(value, property)):
+                        yield f"{package.__name__}.{name}.{part}", value
+
+
+@pytest.mark.parametrize(("name", "thing"), list(public_names()))
+def test_a_public_name_is_documented(name, thing):
+    assert inspect.getdoc(thing), f"{name} has no docstring"
+
+
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda p: p.__name__)
+def test_all_is_the_public_surface(package):
+    shown = {
+        name
+        for name, value in vars(package).items()
+        if not name.startswith("_") and not inspect.ismodule(value) and name != "annotations"
+    }
+    assert shown <= set(package.__all__)
+    assert len(package.__all__) == len(set(package.__all__))
+    for name in package.__all__:
+        assert getattr(package, name) is not None
+
+
+def modules():
+    """Every module of ours, imported."""
+    for package in PACKAGES:
+        yield package.__name__
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            yield module.name
+
+
+@pytest.mark.parametrize("name", list(modules()))
+def test_the_examples_of_a_module_are_true(name):
+    module = importlib.import_module(name)
+    results = doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert results.failed == 0
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    """The fenced blocks of one language."""
+    text = page.read_text(encoding="utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture
+def workplace(tmp_path, monkeypatch):
+    """A copy of what a reader of the README has before him."""
+    shutil.copytree(ROOT / "data", tmp_path / "data")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_the_commands_of_the_readme_run(workplace):
+    ran = 0
+    for block in blocks(ROOT / "README.md", "console"):
+        for line in block.splitlines():
+            words = shlex.split(line.removeprefix("$ "), comments=True)
+            if not line.startswith("$ ") or words[0] not in COMMANDS:
+                continue
+            program = shutil.which(words[0], path=str(Path(sys.executable).parent))
+            assert program, f"{words[0]} is not installed"
+            result = subprocess.run([program, *words[1:]], capture_output=True, text=True)
+            assert result.returncode == 0, f"{line}\n{result.stderr}"
+            ran += 1
+    assert ran >= 5
+
+
+def test_the_python_of_the_readme_runs(workplace):
+    python = blocks(ROOT / "README.md", "python")
+    assert python
+    for block in python:
+        exec(compile(block, "README.md", "exec"), {})
+
+
+def test_the_first_two_commands_of_the_readme_are_demo_and_test():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    commands = re.findall(r"^\$ (.+?)(?:\s+#.*)?$", text, flags=re.MULTILINE)
+    assert commands[:2] == ["python3 dev.py demo", "python3 dev.py test"]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_a_link_of_a_page_leads_somewhere(page):
+    for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text(encoding="utf-8")):
+        if not target.startswith(("http:", "https:", "mailto:")):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"

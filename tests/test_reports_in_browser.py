@@ -1,0 +1,103 @@
+"""The reports open in a real browser, ask nobody for anything, and run no name as a script."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.browser
+playwright = pytest.importorskip("playwright.sync_api")
+
+HOSTILE = [
+    "<script>window.hacked=1</script>",
+    "<img src=x onerror=window.hacked=1>",
+    "\"onmouseover=window.hacked=1 x=\"",
+    "</title><script>window.hacked=1</script>",
+    "{{7*7}}",
+    "=HYPERLINK(1)",
+]
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
+
+
+def find_browser() -> str | None:
+    """The browser to test with: `TVCS_BROWSER`, or a Chromium on the path."""
+    names = [os.environ.get("TVCS_BROWSER", ""), "chromium", "chromium-browser", "google-chrome"]
+    return next((found for name in names if name and (found := shutil.which(name))), None)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    program = find_browser()
+    if program is None:
+        message = "no Chromium found: apt-get install chromium, or set TVCS_BROWSER"
+        if os.environ.get("TVCS_REQUIRE_BROWSER"):
+            pytest.fail(message)
+        pytest.skip(message)
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=program, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+def run(*words) -> None:
+    """Run a command of ours; it must succeed."""
+    program = shutil.which(words[0], path=str(Path(sys.executable).parent))
+    result = subprocess.run([program, *map(str, words[1:])], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+
+
+@pytest.fixture(scope="module")
+def network_report(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("network")
+    header = "\t".join(["Time", *(name.replace('"', '""').join('""') for name in HOSTILE)])
+    waves = [
+        [((3 * t + 5 * g + s * t * g) % 11) / 10 + 0.1 for g in range(len(HOSTILE))]
+        for s in range(4)
+        for t in range(12)
+    ]
+    rows = ["\t".join(map(str, [i % 12, *wave])) for i, wave in enumerate(waves)]
+    (folder / "x.tsv").write_text("\n".join([header, *rows]) + "\n")
+    run("grn-tvcs", "infer", folder / "x.tsv", "--out", folder / "out", "--max-edges", 12)
+    return folder / "out" / "report.html"
+
+
+@pytest.fixture(scope="module")
+def crowd_report(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("crowd")
+    rows = [["worker", "task", "quality"]]
+    rows += [[w, t, 0.6 + 0.05 * i] for i, w in enumerate(HOSTILE) for t in HOSTILE]
+    text = "\n".join(
+        ",".join('"' + str(cell).replace('"', '""') + '"' for cell in row) for row in rows
+    )
+    (folder / "q.csv").write_text(text + "\n")
+    run(
+        *("crowd-tvcs", "assign", folder / "q.csv", "--out", folder / "out"),
+        *("--max-workers-per-task", 3, "--max-tasks-per-worker", 4, "--budget", 15),
+    )
+    return folder / "out" / "report.html"
+
+
+@pytest.mark.parametrize("name", ["network_report", "crowd_report"])
+def test_a_report_opens_without_requests_errors_or_scripts_from_names(name, browser, request):
+    report = request.getfixturevalue(name)
+    page = browser.new_page()
+    asked, errors = [], []
+    page.on("request", lambda r: asked.append(r.url))
+    page.on("pageerror", lambda e: errors.append(str(e)))
+    page.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
+    page.on("dialog", lambda d: errors.append(d.message))
+    page.goto(report.as_uri())
+    page.mouse.move(300, 300)
+    page.wait_for_timeout(200)
+    assert asked == [report.as_uri()]
+    assert errors == []
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("h1").first.inner_text()
+    assert "<script>" in page.locator("body").inner_text()  # the name, shown as a name
+    assert "49" not in page.title()
+    width = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+    assert width <= 0, "the page is wider than the window"
+    page.close()
