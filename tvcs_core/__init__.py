@@ -5,7 +5,7 @@ from tvcs_core.constraint import TVCS
 from tvcs_core.errors import DataError
 from tvcs_core.loss import LeastSquares, Loss
 from tvcs_core.problem import Problem
-from tvcs_core.projection import Projection, project
+from tvcs_core.projection import Projection, project, project_many
 from tvcs_core.solvers import Solution, solve
 
 __all__ = [
@@ -19,5 +19,6 @@ __all__ = [
     "Solution",
     "certify",
     "project",
+    "project_many",
     "solve",
 ]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -142,6 +144,33 @@ def project(
     else:
         solved = _solve_exactly(entries, constraint, None if warm is None else warm._warm)
     return proved(entries, constraint, solved)
+
+
+def project_many(
+    stack: Iterable[Any], constraint: TVCS, *, threads: int | None = None
+) -> list[Projection]:
+    """Project each of many arrays onto one constraint, several at a time.
+
+    Parameters
+    ----------
+    stack
+        Arrays or sparse matrices as `project` takes them; an array of shape ``(k, *shape)``
+        is a stack of k.
+    constraint
+        The caps.
+    threads
+        How many to project at a time; by default one per processor. The result does not
+        depend on it.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `project` does, for the first array that it refuses.
+    """
+    if threads is not None and threads < 1:
+        raise ValueError(f"threads must be >= 1, found {threads}")
+    with ThreadPoolExecutor(threads or os.cpu_count()) as pool:
+        return list(pool.map(lambda V: project(V, constraint), stack))
 
 
 def _solve_exactly(entries: Entries, constraint: TVCS, warm: Any) -> Any:

@@ -7,7 +7,7 @@ from scipy import sparse
 from tests import reference
 from tests.strategies import groups, matrices
 
-from tvcs_core import TVCS, DataError, Projection, certify, project
+from tvcs_core import TVCS, DataError, Projection, certify, project, project_many
 
 
 @given(matrices(max_side=4, max_size=12) | groups(max_size=10))
@@ -245,3 +245,20 @@ def test_a_truncated_file_is_refused(tmp_path, rng):
     path.write_bytes(path.read_bytes()[:-40])
     with pytest.raises(DataError, match=r"p\.npz"):
         Projection.load(path)
+
+
+def test_projecting_many_in_threads_gives_what_projecting_each_gives(rng):
+    stack = rng.integers(-4, 5, (40, 30, 20)).astype(float)
+    constraint = TVCS.matrix((30, 20), row_caps=3, col_caps=rng.integers(0, 8, 20), total=60)
+    for together, alone in zip(
+        project_many(stack, constraint, threads=4),
+        (project(V, constraint) for V in stack),
+        strict=True,
+    ):
+        assert (together.support == alone.support).all()
+        assert together.gap == 0.0
+
+
+def test_many_without_a_thread_are_refused():
+    with pytest.raises(ValueError, match="threads must be >= 1, found 0"):
+        project_many([], TVCS.matrix((2, 2)), threads=0)
