@@ -41,21 +41,19 @@ def main() -> int:
 def demo(_: list[str]) -> int:
     """Infer the bundled network and assign the bundled crowd."""
     install()
-    network, crowd = ROOT / "data" / "network30", ROOT / "data" / "crowd40"
-    edges, plan = ROOT / "out" / "demo-network", ROOT / "out" / "demo-crowd"
+    network, crowd = "data/network30", "data/crowd40"
+    edges, plan = "out/demo-network", "out/demo-crowd"
     start = time.perf_counter()
     steps = [
-        ["grn-tvcs", "infer", network / "timeseries.tsv", "--out", edges]
-        + ["--max-in-degree", 4, "--max-edges", 60, "--seed", 0, "--force"],
-        ["grn-tvcs", "score", edges / "edges.tsv", network / "goldstandard.tsv"],
-        ["crowd-tvcs", "assign", crowd / "quality.csv", "--out", plan]
-        + ["--max-workers-per-task", 5, "--max-tasks-per-worker", 20, "--budget", 480]
-        + ["--seed", 0, "--force"],
+        f"grn-tvcs infer {network}/timeseries.tsv --out {edges} "
+        "--max-in-degree 4 --max-edges 60 --seed 0 --force",
+        f"grn-tvcs score {edges}/edges.tsv {network}/goldstandard.tsv",
+        f"crowd-tvcs assign {crowd}/quality.csv --out {plan} --max-workers-per-task 5 "
+        "--max-tasks-per-worker 20 --budget 480 --seed 0 --force",
     ]
     for step in steps:
-        words = [str(w.relative_to(ROOT)) if isinstance(w, Path) else str(w) for w in step]
-        print(f"\n$ {' '.join(words)}", flush=True)
-        code = run(words)
+        print(f"\n$ {step}", flush=True)
+        code = run(step.split())
         if code:
             return code
     print(

@@ -9,7 +9,7 @@ FAMILIES = ("gauss", "ties", "zeros", "heavy", "constant", "separable", "tiny", 
 
 
 def values_of(family: str, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
-    """Draw values of one family: ties, zeros, heavy tails, constant or separable, extreme scales."""
+    """Draw values of one family: ties, zeros, heavy tails, separable, extreme scales."""
     gauss = rng.standard_normal(shape)
     match family:
         case "ties":

@@ -32,7 +32,9 @@ def public_names():
                 yield f"{package.__name__}.{name}", thing
             if inspect.isclass(thing):
                 for part, value in vars(thing).items():
-                    if not part.startswith("_") and (callable(value) or isinstance(value, property)):
+                    if not part.startswith("_") and (
+                        callable(value) or isinstance(value, property)
+                    ):
                         yield f"{package.__name__}.{name}.{part}", value
 
 

@@ -14,7 +14,7 @@ playwright = pytest.importorskip("playwright.sync_api")
 HOSTILE = [
     "<script>window.hacked=1</script>",
     "<img src=x onerror=window.hacked=1>",
-    "\"onmouseover=window.hacked=1 x=\"",
+    '"onmouseover=window.hacked=1 x="',
     "</title><script>window.hacked=1</script>",
     "{{7*7}}",
     "=HYPERLINK(1)",

@@ -93,10 +93,10 @@ def enter(V: Any, constraint: TVCS) -> Entries:
         if constraint.row_of is not None:
             values = values.ravel()
     largest = _check_range(values)
-    if constraint.bounds is None and constraint.allowed is None:
-        if abs(math.frexp(largest)[1]) <= SAFE_EXPONENT:
-            return Entries(V, values, True, 0, where)
     exponent = math.frexp(largest)[1]
+    is_plain = constraint.bounds is None and constraint.allowed is None
+    if is_plain and abs(exponent) <= SAFE_EXPONENT:
+        return Entries(V, values, True, 0, where)
     gains, extra = _gains(np.ldexp(values, -exponent), constraint, where, exponent)
     return Entries(V, gains, False, 2 * exponent + extra, where)
 

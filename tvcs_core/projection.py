@@ -174,16 +174,21 @@ def project_many(
 
 
 def _solve_exactly(entries: Entries, constraint: TVCS, warm: Any) -> Any:
-    caps, squared = constraint.caps, entries.squared
+    row_caps, col_caps, total = constraint.caps
+    squared = entries.squared
     if entries.is_matrix:
-        return solve_dense(entries.gains, *caps, squared=squared, warm=warm)
+        return solve_dense(entries.gains, row_caps, col_caps, total, squared=squared, warm=warm)
+    row_of, col_of = entries.labels(constraint)
     return solve_edges(
-        *entries.labels(constraint),
+        row_of,
+        col_of,
         entries.places(constraint),
         entries.gains,
-        constraint.row_caps.size,
-        constraint.col_caps.size,
-        *caps,
+        row_caps.size,
+        col_caps.size,
+        row_caps,
+        col_caps,
+        total,
         squared=squared,
         warm=warm,
     )

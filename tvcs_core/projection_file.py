@@ -70,6 +70,7 @@ def _assembled(arrays: dict[str, Any]) -> Projection:
         at = (arrays["row"], arrays["col"])
         entries = enter(sparse.coo_array((arrays["values"], at), shape=shape), constraint)
         kept = np.ravel_multi_index((arrays["support_row"], arrays["support_col"]), shape)
+        assert entries.where is not None
         keep = np.isin(entries.where, kept)
     else:
         entries = enter(arrays["values"], constraint)

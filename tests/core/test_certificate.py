@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from pytest import approx
-from tests.strategies import matrices
 
+from tests.strategies import matrices
 from tvcs_core import TVCS, certify, project
 
 

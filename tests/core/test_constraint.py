@@ -67,7 +67,12 @@ def test_what_is_wrong_with_a_constraint_is_said(arguments, message):
     ("row_of", "col_of", "caps", "message"),
     [
         ([0, -2], None, {}, r"row_of must be >= -1, but row_of\[1\] is -2"),
-        ([0, 3], None, {"row_caps": [1, 1]}, r"below the number of row_caps \(2\), but row_of\[1\]"),
+        (
+            [0, 3],
+            None,
+            {"row_caps": [1, 1]},
+            r"below the number of row_caps \(2\), but row_of\[1\]",
+        ),
         ([0.5, 1], None, {}, "row_of must be integers >= -1, found float64"),
         ([0, 1], [0], {}, r"must have one shape, found \(2,\) and \(1,\)"),
         (None, None, {}, "at least one must be given"),

@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pytest import approx
 from scipy import sparse
+
 from tests import reference
 from tests.strategies import groups, matrices
-
 from tvcs_core import TVCS, DataError, Projection, certify, project, project_many
 
 
@@ -194,7 +194,7 @@ def test_what_is_wrong_with_v_is_said(V, message):
 
 
 def test_an_unknown_method_is_refused_with_the_list_of_methods():
-    with pytest.raises(ValueError, match="method must be one of exact, .*found 'best'"):
+    with pytest.raises(ValueError, match=r"method must be one of exact, .*found 'best'"):
         project([[1.0]], TVCS.matrix((1, 1)), method="best")
 
 
