@@ -23,6 +23,12 @@ PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "da
 COMMANDS = ("tvcs", "grn-tvcs", "crowd-tvcs")
 
 
+def blocks(page: Path, language: str) -> list[str]:
+    """The fenced blocks of one language."""
+    text = page.read_text(encoding="utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
+
+
 def public_names():
     """Every public function and class, and the public methods of the classes."""
     for package in PACKAGES:
@@ -71,12 +77,6 @@ def test_the_examples_of_a_module_are_true(name):
     assert results.failed == 0
 
 
-def blocks(page: Path, language: str) -> list[str]:
-    """The fenced blocks of one language."""
-    text = page.read_text(encoding="utf-8")
-    return re.findall(rf"^```{language}\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
-
-
 @pytest.fixture
 def workplace(tmp_path, monkeypatch):
     """A copy of what a reader of the README has before him."""
@@ -100,11 +100,13 @@ def test_the_commands_of_the_readme_run(workplace):
     assert ran >= 5
 
 
-def test_the_python_of_the_readme_runs(workplace):
-    python = blocks(ROOT / "README.md", "python")
-    assert python
-    for block in python:
-        exec(compile(block, "README.md", "exec"), {})
+@pytest.mark.parametrize(
+    "page", [p for p in PAGES if blocks(p, "python")], ids=lambda p: str(p.relative_to(ROOT))
+)
+def test_the_python_of_a_page_runs_from_top_to_bottom(page, workplace):
+    names = {}
+    for block in blocks(page, "python"):
+        exec(compile(block, page.name, "exec"), names)
 
 
 def test_the_first_two_commands_of_the_readme_are_demo_and_test():
