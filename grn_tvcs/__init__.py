@@ -1,1 +1,39 @@
-"""Placeholder."""
+"""Gene regulatory networks from expression over time."""
+
+from grn_tvcs.edge_files import (
+    read_genes,
+    read_network,
+    read_reference,
+    write_edges,
+    write_graphml,
+    write_reference,
+    write_sif,
+)
+from grn_tvcs.expression import Expression, read_expression, write_expression
+from grn_tvcs.methods import METHODS, infer
+from grn_tvcs.network import Edge, Network
+from grn_tvcs.rules import Rules
+from grn_tvcs.score import Scores, score
+from grn_tvcs.simulate import Simulation, simulate
+
+__all__ = [
+    "METHODS",
+    "Edge",
+    "Expression",
+    "Network",
+    "Rules",
+    "Scores",
+    "Simulation",
+    "infer",
+    "read_expression",
+    "read_genes",
+    "read_network",
+    "read_reference",
+    "score",
+    "simulate",
+    "write_edges",
+    "write_expression",
+    "write_graphml",
+    "write_reference",
+    "write_sif",
+]

@@ -1,0 +1,283 @@
+"""The command `grn-tvcs`: infer, score, check, simulate."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tvcs_core.shell import guarded, run, say
+
+if TYPE_CHECKING:
+    from grn_tvcs.expression import Expression
+    from grn_tvcs.score import Scores
+
+app = typer.Typer(
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    no_args_is_help=True,
+    help="Infer gene regulatory networks from expression over time.",
+)
+
+OutFolder = Annotated[
+    Path, typer.Option("--out", metavar="DIR", help="Folder for the results; made if missing.")
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace the files of a folder in use.")]
+Seed = Annotated[int, typer.Option(help="Same seed, same bytes.")]
+ExpressionFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="EXPRESSION",
+        help="TSV or CSV, plain or .gz: one row per sample, one column per gene, a column Time. "
+        "A column series names the series; without it a blank line or a time that falls back "
+        "starts a new one.",
+    ),
+]
+RegulatorFile = Annotated[
+    Path | None,
+    typer.Option("--regulators", metavar="FILE", help="Genes that may regulate, one per line."),
+]
+
+
+@app.command()
+@guarded
+def infer(
+    expression: ExpressionFile,
+    out: OutFolder,
+    max_in_degree: Annotated[
+        int | None, typer.Option(help="Most regulators of a gene. Default: no cap.")
+    ] = None,
+    max_out_degree: Annotated[
+        int | None, typer.Option(help="Most targets of a regulator. Default: no cap.")
+    ] = None,
+    max_edges: Annotated[
+        int | None,
+        typer.Option(help="Most edges in all. Default: 2 per gene if no cap is given, else none."),
+    ] = None,
+    regulators: RegulatorFile = None,
+    method: Annotated[
+        str, typer.Option(help="tvcs, tvcs-plain (the paper's model as printed) or pcc.")
+    ] = "tvcs",
+    seed: Seed = 0,
+    force: Force = False,
+) -> None:
+    """Infer a network; write edges.tsv, network.graphml, network.sif, report.html and run.json."""
+    from grn_tvcs import report
+    from grn_tvcs.edge_files import write_edges, write_graphml, write_sif
+    from grn_tvcs.expression import read_expression
+    from grn_tvcs.methods import infer as infer_network
+    from grn_tvcs.rules import Rules
+    from tvcs_core.files import output_folder, write_json
+    from tvcs_core.record import run_record
+
+    _refuse_negative_seed(seed)
+    Rules(max_in_degree, max_out_degree, max_edges)
+    data = read_expression(expression)
+    names = None if regulators is None else _read_regulators(regulators, data)
+    rules = Rules(max_in_degree, max_out_degree, max_edges, names).with_defaults(len(data.genes))
+    with output_folder(out, force=force) as folder:
+        say(f"{expression}: {_size(data)}; method {method}, seed {seed}")
+        network = infer_network(
+            data,
+            method,
+            max_in_degree=max_in_degree,
+            max_out_degree=max_out_degree,
+            max_edges=max_edges,
+            regulators=names,
+            rng=seed,
+        )
+        write_edges(network, folder / "edges.tsv")
+        write_graphml(network, folder / "network.graphml")
+        write_sif(network, folder / "network.sif")
+        options = {
+            "max_in_degree": max_in_degree,
+            "max_out_degree": max_out_degree,
+            "max_edges": max_edges,
+            "regulators": regulators and regulators.name,
+            "method": method,
+        }
+        page = report.render(
+            network,
+            data,
+            rules,
+            method=method,
+            source=expression.name,
+            command=_command("infer", expression.name, options | {"seed": seed}),
+        )
+        (folder / "report.html").write_text(page, encoding="utf-8")
+        record = run_record(
+            "grn-tvcs infer",
+            options,
+            seed=seed,
+            inputs=[path for path in (expression, regulators) if path is not None],
+            max_edges_used=rules.max_edges,
+            selected=int(network.out_degrees.sum()),
+            constant_genes=list(data.constant_genes),
+            genes=list(network.genes),
+        )
+        write_json(folder / "run.json", record)
+    n_selected, n_scored = int(network.out_degrees.sum()), len(network.edges())
+    say(f"{n_selected} edges selected of {n_scored} with a score; open {out / 'report.html'}")
+
+
+@app.command()
+@guarded
+def score(
+    edges: Annotated[
+        Path, typer.Argument(metavar="EDGES", help="edges.tsv, or regulator, target, score.")
+    ],
+    reference: Annotated[
+        Path,
+        typer.Argument(
+            metavar="REFERENCE",
+            help="True edges: regulator, target and perhaps one of + - ? 1 0; 0 is no edge.",
+        ),
+    ],
+    genes: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="All genes, one per line. Default: those of run.json beside EDGES."
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+) -> None:
+    """Compare a network with a reference over all ordered pairs of distinct genes.
+
+    SN, SP, ACC, F (harmonic mean of SN and SP), MCC and AUC judge the selected edges; AUROC and
+    AUPR (average precision) judge the ranking.
+    """
+    from grn_tvcs.edge_files import read_genes, read_network, read_reference
+    from grn_tvcs.score import score as score_network
+
+    names = read_genes(genes if genes is not None else edges.parent / "run.json")
+    found = score_network(read_network(edges, names), read_reference(reference, names))
+    print(_as_json(found) if as_json else _as_table(found))
+
+
+@app.command()
+@guarded
+def check(expression: ExpressionFile, regulators: RegulatorFile = None) -> None:
+    """Say how EXPRESSION is understood: genes, samples, series, spacing, names that match."""
+    import numpy as np
+
+    from grn_tvcs.expression import listed, read_expression, spacing
+
+    data = read_expression(expression)
+    lengths = np.diff([rows.start for rows in data.pieces().values()] + [len(data.times)])
+    points = f"{lengths.min()}" if np.ptp(lengths) == 0 else f"{lengths.min()} to {lengths.max()}"
+    low, high = data.values.min(), data.values.max()
+    print("orientation  samples in rows, genes in columns")
+    print(f"genes        {len(data.genes)}: {listed(data.genes)}")
+    print(f"samples      {len(data.times)}")
+    print(f"series       {lengths.size} of {points} time points")
+    print(f"spacing      {spacing(data)}")
+    print(f"values       {low:g} to {high:g}")
+    print(f"constant     {listed(data.constant_genes) or 'no gene'}")
+    if regulators is not None:
+        names = _read_regulators(regulators, data)
+        missing = sorted(names - set(data.genes))
+        print(f"regulators   {len(names) - len(missing)} of {len(names)} names are genes")
+        if missing:
+            print(f"no gene      {listed(missing)}")
+
+
+@app.command()
+@guarded
+def simulate(
+    out: OutFolder,
+    genes: Annotated[int, typer.Option(help="Number of genes.")] = 30,
+    series: Annotated[int, typer.Option(help="Number of time series.")] = 10,
+    points: Annotated[int, typer.Option(help="Time points of each series.")] = 21,
+    edges: Annotated[int | None, typer.Option(help="Edges. Default: 1.5 per gene.")] = None,
+    noise: Annotated[float, typer.Option(help="Noise as a part of the largest level.")] = 0.05,
+    seed: Seed = 0,
+    force: Force = False,
+) -> None:
+    """Simulate a network and its time series; write timeseries.tsv, goldstandard.tsv, run.json."""
+    from grn_tvcs.edge_files import write_reference
+    from grn_tvcs.expression import write_expression
+    from grn_tvcs.simulate import simulate as simulate_network
+    from tvcs_core.files import output_folder, write_json
+    from tvcs_core.record import run_record
+
+    _refuse_negative_seed(seed)
+    made = simulate_network(genes, series, points, n_edges=edges, noise=noise, rng=seed)
+    options = {
+        "genes": genes, "series": series, "points": points, "edges": edges, "noise": noise
+    }  # fmt: skip
+    with output_folder(out, force=force) as folder:
+        write_expression(made.expression, folder / "timeseries.tsv")
+        write_reference(made.network, folder / "goldstandard.tsv")
+        record = run_record("grn-tvcs simulate", options, seed=seed, genes=list(made.network.genes))
+        write_json(folder / "run.json", record)
+    say(f"{genes} genes, {int(made.network.out_degrees.sum())} edges; written to {out}")
+
+
+def _read_regulators(path: Path, data: Expression) -> frozenset[str]:
+    from grn_tvcs.expression import listed
+    from tvcs_core import DataError
+    from tvcs_core.files import read_names
+
+    names = frozenset(read_names(path))
+    missing = sorted(names - set(data.genes))
+    if len(missing) == len(names):
+        found = listed(missing) or "an empty list"
+        raise DataError(
+            f"must name genes of the expression file, found none: here stands {found}; "
+            f"there {listed(data.genes)}",
+            path=path,
+        )
+    return names
+
+
+def _refuse_negative_seed(seed: int) -> None:
+    if seed < 0:
+        raise ValueError(f"--seed must be >= 0, found {seed}")
+
+
+def _size(data: Expression) -> str:
+    n_series = len(data.pieces())
+    return f"{len(data.genes)} genes, {len(data.times)} samples in {n_series} series"
+
+
+def _command(name: str, source: str, options: Mapping[str, object]) -> str:
+    words = ["grn-tvcs", name, source, "--out", "DIR"]
+    for option, value in options.items():
+        if value is not None:
+            words += [f"--{option.replace('_', '-')}", str(value)]
+    return shlex.join(words)
+
+
+def _as_table(scores: Scores) -> str:
+    from grn_tvcs.score import NAMES
+
+    lines = [f"{label:<6}{getattr(scores, name):>8.4f}" for name, label in NAMES.items()]
+    lines += [
+        "",
+        f"selected edges {scores.n_selected}, of them true {scores.n_found}; "
+        f"true edges {scores.n_edges} of {scores.n_pairs} pairs",
+        f"AUPR of a random ranking {scores.aupr_by_chance:.4f}, AUROC 0.5",
+    ]
+    return "\n".join(lines)
+
+
+def _as_json(scores: Scores) -> str:
+    import json
+    import math
+    from dataclasses import asdict
+
+    from grn_tvcs.score import NAMES
+
+    values = {
+        NAMES.get(name, name): None if math.isnan(value) else value
+        for name, value in asdict(scores).items()
+    }
+    return json.dumps(values, indent=2)
+
+
+def main() -> None:
+    """Run the command line."""
+    run(app)

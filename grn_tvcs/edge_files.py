@@ -1,0 +1,264 @@
+"""Networks in files: tables of edges in and out, GraphML and SIF out, references in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from warnings import warn
+from xml.sax.saxutils import escape, quoteattr
+
+import numpy as np
+
+from grn_tvcs.expression import listed, repeated
+from grn_tvcs.network import HEADER, Network
+from tvcs_core import DataError
+from tvcs_core.files import Table, read_names, read_table, write_table
+
+REGULATOR = ("regulator", "source", "from", "tf", "gene1")
+TARGET = ("target", "to", "gene2")
+SIGN_OF = {"+": 1, "-": -1, "?": 0, "1": 0}
+NO_EDGE = "0"
+
+
+def read_network(path: str | Path, genes: Sequence[str]) -> Network:
+    """Read a table of edges over `genes`: ``edges.tsv``, or regulator, target and score.
+
+    Without a header the columns are regulator, target and, if there is a third, score; edges
+    without a score get 1. Without a column ``selected`` every edge with a score above 0 is
+    selected. Self-loops, edges of genes that are not in `genes` and repeats are left out, with
+    a warning that says so.
+
+    Raises
+    ------
+    DataError
+        Naming line and column, if columns are missing or a cell does not hold what it must.
+    """
+    table = read_table(path)
+    table.require_rectangle()
+    columns = _columns(table)
+    first = 1 if columns is not None else 0
+    if columns is None:
+        columns = dict(
+            zip(("regulator", "target", "score"), range(len(table.rows[0])), strict=False)
+        )
+    if len(table.rows[0]) < 2:
+        raise table.error("must have the columns regulator and target", row=0)
+    scores, signs, selected = _blank(len(genes))
+    if "score" in columns:
+        value = table.numbers(first, [columns["score"]])[:, 0]
+    else:
+        value = np.ones(len(table.rows) - first)
+    kept = _Kept(str(path), {gene: i for i, gene in enumerate(genes)})
+    for row in range(first, len(table.rows)):
+        cells = table.rows[row]
+        pair = kept.take(cells[columns["regulator"]], cells[columns["target"]])
+        if value[row - first] < 0:
+            raise table.error("a score must be >= 0", row, columns["score"])
+        if pair is None:
+            continue
+        scores[pair] = value[row - first]
+        signs[pair] = SIGN_OF.get(cells[columns["sign"]], 0) if "sign" in columns else 0
+        selected[pair] = _flag(table, row, columns["selected"]) if "selected" in columns else True
+    kept.say_what_was_left_out()
+    return Network(tuple(genes), scores, signs, selected & (scores > 0))
+
+
+def read_reference(path: str | Path, genes: Sequence[str]) -> Network:
+    """Read the true edges over `genes`: regulator, target and perhaps ``+``, ``-``, ``?``, 1 or 0.
+
+    A header is known by its names, or by holding neither two genes nor one of these values. 0
+    means that there is no edge, as does a pair that is not listed. Edges have the score 1.
+    Self-loops, edges of genes that are not in `genes` and repeats are left out, with a warning
+    that says so.
+
+    Raises
+    ------
+    DataError
+        If there are not 2 or 3 columns, a third cell is something else (line and column are
+        named), or no edge joins two of the genes.
+    """
+    table = read_table(path)
+    table.require_rectangle()
+    width = len(table.rows[0])
+    if width not in (2, 3):
+        raise table.error(f"a reference must have 2 or 3 columns, found {width}", row=0)
+    values = (*SIGN_OF, NO_EDGE)
+    top = table.rows[0]
+    names_no_genes = not set(genes).issuperset(top[:2])
+    has_header = _columns(table) is not None or (
+        width == 3 and top[2] not in values and names_no_genes
+    )
+    scores, signs, _ = _blank(len(genes))
+    kept = _Kept(str(path), {gene: i for i, gene in enumerate(genes)})
+    for row in range(1 if has_header else 0, len(table.rows)):
+        cells = table.rows[row]
+        value = cells[2] if width == 3 else "1"
+        if value not in values:
+            raise DataError(
+                f"must be one of + - ? 1 0, found {value!r}",
+                path=path,
+                line=table.lines[row],
+                column=table.rows[0][2] if has_header else 3,
+            )
+        pair = kept.take(cells[0], cells[1])
+        if pair is not None and value != NO_EDGE:
+            scores[pair] = 1.0
+            signs[pair] = SIGN_OF[value]
+    if not scores.any():
+        names = sorted({cell for row in table.rows[has_header:] for cell in row[:2]})
+        raise DataError(
+            "must have an edge between two different genes of the network, found none; "
+            f"it names {listed(names)}; the network has {listed(list(genes))}",
+            path=path,
+        )
+    kept.say_what_was_left_out()
+    return Network(tuple(genes), scores, signs)
+
+
+def read_genes(path: str | Path) -> list[str]:
+    """Read all genes of a network from its ``run.json``, or from a list with one per line.
+
+    Raises
+    ------
+    DataError
+        If there is no such file, it names no genes, or names one twice.
+    """
+    path = Path(path)
+    if path.name == "run.json":
+        if not path.exists():
+            raise DataError("is missing, so the genes are not known; give --genes FILE", path=path)
+        try:
+            record = json.loads(path.read_text(encoding="utf-8"))
+            genes = [str(gene) for gene in record["genes"]]
+        except (ValueError, KeyError, TypeError):
+            raise DataError(
+                "must list the genes under 'genes'; give --genes FILE", path=path
+            ) from None
+    else:
+        genes = read_names(path)
+    if not genes:
+        raise DataError("must name the genes, found none", path=path)
+    if twice := repeated(genes):
+        raise DataError(f"gene names must be different, found twice: {listed(twice)}", path=path)
+    return genes
+
+
+@dataclass
+class _Kept:
+    """Which pairs of a file count, and which were left out for what reason."""
+
+    path: str
+    place: dict[str, int]
+    seen: set[tuple[int, int]] = field(default_factory=set)
+    loops: list[str] = field(default_factory=list)
+    unknown: list[str] = field(default_factory=list)
+    repeats: list[str] = field(default_factory=list)
+
+    def take(self, regulator: str, target: str) -> tuple[int, int] | None:
+        if regulator == target:
+            self.loops.append(regulator)
+            return None
+        if regulator not in self.place or target not in self.place:
+            self.unknown.append(f"{regulator} -> {target}")
+            return None
+        pair = self.place[regulator], self.place[target]
+        if pair in self.seen:
+            self.repeats.append(f"{regulator} -> {target}")
+            return None
+        self.seen.add(pair)
+        return pair
+
+    def say_what_was_left_out(self) -> None:
+        kinds = (
+            ("of a gene on itself", self.loops),
+            ("with a gene that is not in the network", self.unknown),
+            ("that were there already", self.repeats),
+        )
+        for kind, names in kinds:
+            if names:
+                message = f"{self.path}: left out {len(names)} edges {kind}: {listed(names)}"
+                warn(message, stacklevel=4)
+
+
+def _columns(table: Table) -> dict[str, int] | None:
+    """Places of the named columns, or None if the first row is no header."""
+    header = [cell.lower() for cell in table.rows[0]]
+    if len(header) < 2 or header[0] not in REGULATOR or header[1] not in TARGET:
+        return None
+    columns = {name: header.index(name) for name in HEADER[2:] if name in header}
+    return {"regulator": 0, "target": 1} | columns
+
+
+def _flag(table: Table, row: int, column: int) -> bool:
+    cell = table.rows[row][column]
+    if cell not in ("0", "1"):
+        raise table.error(f"must be 0 or 1, found {cell!r}", row, column)
+    return cell == "1"
+
+
+def _blank(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return np.zeros((n, n)), np.zeros((n, n), dtype=np.int8), np.zeros((n, n), dtype=bool)
+
+
+def write_edges(network: Network, path: Path) -> None:
+    """Write every edge as ``edges.tsv``: regulator, target, score, sign, rank, selected."""
+    rows = [
+        (e.regulator, e.target, repr(e.score), e.sign, e.rank, int(e.selected))
+        for e in network.edges()
+    ]
+    write_table(path, HEADER, rows)
+
+
+def write_reference(network: Network, path: Path) -> None:
+    """Write the selected edges as a reference: regulator, target, sign."""
+    edges = network.edges(selected_only=True)
+    write_table(
+        path, ("regulator", "target", "sign"), [(e.regulator, e.target, e.sign) for e in edges]
+    )
+
+
+def write_sif(network: Network, path: Path) -> None:
+    """Write the selected edges for Cytoscape; genes without an edge stand alone on a line.
+
+    The relation is ``activates``, ``represses`` or ``regulates``.
+    """
+    verb = {"+": "activates", "-": "represses", "?": "regulates"}
+    edges = network.edges(selected_only=True)
+    linked = {edge.regulator for edge in edges} | {edge.target for edge in edges}
+    lines = [f"{_spaced(e.regulator)}\t{verb[e.sign]}\t{_spaced(e.target)}" for e in edges]
+    lines += [_spaced(gene) for gene in network.genes if gene not in linked]
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+def write_graphml(network: Network, path: Path) -> None:
+    """Write all genes and the selected edges as GraphML, with score, sign and rank."""
+    lines = [
+        '<?xml version="1.0" encoding="utf-8"?>',
+        '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">',
+        '<key id="score" for="edge" attr.name="score" attr.type="double"/>',
+        '<key id="sign" for="edge" attr.name="sign" attr.type="string"/>',
+        '<key id="rank" for="edge" attr.name="rank" attr.type="long"/>',
+        '<graph edgedefault="directed">',
+    ]
+    lines += [f"<node id={quoteattr(_printable(gene))}/>" for gene in network.genes]
+    lines += [
+        f"<edge source={quoteattr(_printable(e.regulator))} "
+        f"target={quoteattr(_printable(e.target))}>"
+        f'<data key="score">{e.score!r}</data><data key="sign">{escape(e.sign)}</data>'
+        f'<data key="rank">{e.rank}</data></edge>'
+        for e in network.edges(selected_only=True)
+    ]
+    lines += ["</graph>", "</graphml>"]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _spaced(name: str) -> str:
+    """SIF has no quotes: tabs and line ends in a name become spaces."""
+    return " ".join(name.split())
+
+
+def _printable(name: str) -> str:
+    """XML cannot hold control characters, not even escaped."""
+    return "".join(c if c >= " " or c == "\t" else "\N{REPLACEMENT CHARACTER}" for c in name)

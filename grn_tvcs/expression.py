@@ -1,0 +1,268 @@
+"""Expression over time: what was measured, of which genes, in which series; from a text file."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tvcs_core.files import Table, read_table
+
+MAX_LISTED = 5
+
+
+@dataclass(frozen=True)
+class Expression:
+    """Levels of genes over time, in one or more series.
+
+    Parameters
+    ----------
+    values
+        One row per sample, one column per gene; finite, of any unit.
+    times
+        When each sample was taken; rising within a series.
+    series
+        The name of each sample's series; the samples of a series stand together.
+    genes
+        Names of the columns, all different.
+
+    Raises
+    ------
+    ValueError
+        If shapes disagree, a value is not finite, a name is there twice, a series is in pieces
+        or has fewer than two time points, or times do not rise within a series.
+    """
+
+    values: NDArray[np.float64]
+    times: NDArray[np.float64]
+    series: tuple[str, ...]
+    genes: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        values = np.array(self.values, dtype=np.float64)
+        times = np.array(self.times, dtype=np.float64)
+        object.__setattr__(self, "values", values)
+        object.__setattr__(self, "times", times)
+        object.__setattr__(self, "series", tuple(str(name) for name in self.series))
+        object.__setattr__(self, "genes", tuple(str(name) for name in self.genes))
+        if values.ndim != 2 or values.shape != (times.size, len(self.genes)):
+            raise ValueError(
+                f"values must have the shape samples x genes = ({times.size}, {len(self.genes)}), "
+                f"but it is {values.shape}"
+            )
+        if times.ndim != 1 or len(self.series) != times.size:
+            raise ValueError(
+                f"every sample needs a time and a series, found {times.size} times and "
+                f"{len(self.series)} series names"
+            )
+        if not (np.isfinite(values).all() and np.isfinite(times).all()):
+            raise ValueError("values and times must be finite")
+        if twice := repeated(self.genes):
+            raise ValueError(f"gene names must be different, found twice: {listed(twice)}")
+        self._check_series()
+
+    def _check_series(self) -> None:
+        starts = [i for i, name in enumerate(self.series) if i == 0 or name != self.series[i - 1]]
+        names = [self.series[i] for i in starts]
+        if twice := repeated(names):
+            raise ValueError(f"the samples of a series must stand together: {listed(twice)}")
+        if not starts:
+            raise ValueError("expression must have samples, found none")
+        for name, rows in self.pieces().items():
+            if len(self.times[rows]) < 2:
+                raise ValueError(
+                    f"a series must have at least 2 time points, but series {name!r} has 1"
+                )
+            if (np.diff(self.times[rows]) <= 0).any():
+                raise ValueError(f"times must rise within a series, but not in series {name!r}")
+
+    def pieces(self) -> dict[str, slice]:
+        """Rows of each series, in the order of the samples."""
+        edges = [i for i, name in enumerate(self.series) if i and name != self.series[i - 1]]
+        bounds = [0, *edges, len(self.series)]
+        return {self.series[a]: slice(a, b) for a, b in pairwise(bounds)}
+
+    @property
+    def is_constant(self) -> NDArray[np.bool_]:
+        """Which genes have the same value in every sample; (genes,)."""
+        return np.asarray((self.values == self.values[:1]).all(axis=0))
+
+    @property
+    def constant_genes(self) -> tuple[str, ...]:
+        """Names of the genes with the same value in every sample."""
+        return tuple(g for g, is_flat in zip(self.genes, self.is_constant, strict=True) if is_flat)
+
+    def in_name_order(self) -> Expression:
+        """Sort genes by name and series by their numbers, so that the file's order is forgotten."""
+        order = sorted(range(len(self.genes)), key=lambda j: self.genes[j])
+        values = self.values[:, order]
+        pieces = [(values[rows], self.times[rows], rows) for rows in self.pieces().values()]
+        pieces.sort(key=lambda piece: (piece[1].tolist(), piece[0].tolist()))
+        return Expression(
+            np.concatenate([piece[0] for piece in pieces]),
+            np.concatenate([piece[1] for piece in pieces]),
+            tuple(name for piece in pieces for name in self.series[piece[2]]),
+            tuple(self.genes[j] for j in order),
+        )
+
+
+def repeated(names: Sequence[str]) -> list[str]:
+    """Names that are there more than once, in order."""
+    return [name for name, count in Counter(names).items() if count > 1]
+
+
+def listed(names: Sequence[str]) -> str:
+    """Write the first names, and how many more there are."""
+    shown = ", ".join(names[:MAX_LISTED])
+    more = len(names) - MAX_LISTED
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def read_expression(path: str | Path) -> Expression:
+    """Read a table of samples x genes with a time column, plain or ``.gz``, tab or comma.
+
+    The first row names the columns. One of them is the time (``Time``, any case); one may be
+    ``series``. Without a series column, a blank line or a time that falls back starts a new
+    series, as in the files of the DREAM challenge; they are named ``1``, ``2``, ...
+
+    Raises
+    ------
+    DataError
+        Naming line and column: an empty file, no time column, genes in rows, a cell that is not
+        a finite number, a gene that is there twice, a series of one time point, a time that
+        comes twice in a series.
+    """
+    table = read_table(path)
+    header = table.rows[0]
+    lower = [name.lower() for name in header]
+    _refuse_wrong_shape(table, lower)
+    time_column = lower.index("time")
+    series_column = lower.index("series") if "series" in lower else None
+    genes = [j for j in range(len(header)) if j not in (time_column, series_column)]
+    _check_header(table, genes)
+    table.require_rectangle()
+    times = table.numbers(1, [time_column])[:, 0]
+    values = table.numbers(1, genes)
+    if series_column is None:
+        names = _series_by_time(table, times)
+        rows = list(range(times.size))
+    else:
+        names, rows = _series_by_name(table, times, series_column)
+    _check_times(table, times, names, rows, time_column)
+    return Expression(values[rows], times[rows], tuple(names), tuple(header[j] for j in genes))
+
+
+def _refuse_wrong_shape(table: Table, lower: list[str]) -> None:
+    first = [row[0] for row in table.rows[1:]]
+    has_names = bool(first) and not any(_is_number(cell) for cell in first)
+    turn = (
+        "genes seem to stand in rows: the first column holds names such as "
+        f"{listed(first[:3])}; give one row per sample and one column per gene, with a column Time"
+    )
+    if "time" not in lower:
+        if all(_is_number(cell) for cell in lower):
+            raise table.error("the first row must name the columns, found only numbers", row=0)
+        if has_names and "series" not in lower:
+            raise table.error(f"must have a column named Time. Perhaps {turn}", row=0)
+        raise table.error(f"must have a column named Time, found {listed(table.rows[0])}", row=0)
+    if lower.count("time") > 1 or lower.count("series") > 1:
+        raise table.error("must have one column named Time and at most one named series", row=0)
+    names = [cell for cell in lower if cell not in ("time", "series")]
+    if lower[0] == "time" and has_names and names and all(_is_number(cell) for cell in names):
+        raise table.error(turn, row=0)
+    if len(table.rows) == 1:
+        raise table.error("must have samples below the first row, found none", row=0)
+
+
+def _check_header(table: Table, genes: list[int]) -> None:
+    header = table.rows[0]
+    if not genes:
+        raise table.error("must have a column for each gene, found only the time", row=0)
+    for j in genes:
+        if not header[j]:
+            raise table.error("a gene must have a name, found an empty cell", 0, j)
+    if twice := repeated([header[j] for j in genes]):
+        raise table.error(
+            f"gene names must be different, found twice: {listed(twice)}; "
+            "rename or remove their columns",
+            row=0,
+        )
+
+
+def _series_by_time(table: Table, times: NDArray[np.float64]) -> list[str]:
+    number = 1
+    names = []
+    for i, time in enumerate(times):
+        if i and (table.after_blank[i + 1] or time < times[i - 1]):
+            number += 1
+        names.append(str(number))
+    return names
+
+
+def _series_by_name(
+    table: Table, times: NDArray[np.float64], column: int
+) -> tuple[list[str], list[int]]:
+    label = [row[column] for row in table.rows[1:]]
+    place = {name: k for k, name in enumerate(dict.fromkeys(label))}
+    for i, name in enumerate(label):
+        if not name:
+            raise table.error("every sample needs a series, found an empty cell", i + 1, column)
+    rows = sorted(range(len(label)), key=lambda i: (place[label[i]], times[i]))
+    return [label[i] for i in rows], rows
+
+
+def _check_times(
+    table: Table, times: NDArray[np.float64], names: list[str], rows: list[int], column: int
+) -> None:
+    size = Counter(names)
+    for k, name in enumerate(names):
+        row = rows[k] + 1
+        if size[name] < 2:
+            raise table.error(
+                f"a series must have at least 2 time points, but series {name} has 1; "
+                "a blank line or a time that falls back starts a new series",
+                row,
+                column,
+            )
+        if k and names[k - 1] == name and times[rows[k]] == times[rows[k - 1]]:
+            raise table.error(
+                f"time {times[rows[k]]:g} comes twice in series {name}; "
+                "give replicates a series of their own (a column series)",
+                row,
+                column,
+            )
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def write_expression(expression: Expression, path: Path) -> None:
+    """Write the layout of the DREAM challenge: tabs, ``Time`` first, a blank line before a series.
+
+    Six decimals. Names of series are not kept: `read_expression` will number them.
+    """
+    lines = ["\t".join(["Time", *expression.genes])]
+    for rows in expression.pieces().values():
+        lines.append("")
+        for time, levels in zip(expression.times[rows], expression.values[rows], strict=True):
+            lines.append("\t".join([f"{time:g}", *(f"{level:.6f}" for level in levels)]))
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def spacing(expression: Expression) -> str:
+    """Say how samples are spaced in time."""
+    steps = np.concatenate([np.diff(expression.times[p]) for p in expression.pieces().values()])
+    low, high = steps.min(), steps.max()
+    if high - low <= 1e-6 * high:
+        return f"even, every {low:g}"
+    return f"uneven, {low:g} to {high:g}; steps count as equal"

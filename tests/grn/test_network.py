@@ -1,0 +1,195 @@
+import networkx as nx
+import numpy as np
+import pytest
+
+from grn_tvcs import (
+    Network,
+    Rules,
+    read_genes,
+    read_network,
+    read_reference,
+    write_edges,
+    write_graphml,
+    write_reference,
+    write_sif,
+)
+from tvcs_core import DataError
+
+GENES = ("B", "A", "NA", "007", "e")
+
+
+@pytest.fixture
+def network():
+    rng = np.random.default_rng(1)
+    scores = rng.uniform(size=(5, 5)).round(3) * (rng.uniform(size=(5, 5)) < 0.7)
+    np.fill_diagonal(scores, 0.0)
+    return Network(GENES, scores, np.where(scores > 0.5, 1, -1)).top(6)
+
+
+def test_edges_survive_writing_and_reading(network, tmp_path):
+    write_edges(network, tmp_path / "edges.tsv")
+    again = read_network(tmp_path / "edges.tsv", GENES)
+    assert again.edges() == network.edges()
+
+
+def test_edges_are_sorted_by_rank_and_ties_share_one():
+    scores = np.zeros((3, 3))
+    scores[0, 1], scores[2, 0], scores[1, 0], scores[1, 2] = 0.5, 0.5, 0.9, 0.1
+    edges = Network(("b", "c", "a"), scores).edges()
+    assert [(e.regulator, e.target, e.rank) for e in edges] == [
+        ("c", "b", 1),
+        ("a", "b", 2),
+        ("b", "c", 2),
+        ("c", "a", 4),
+    ]
+
+
+def test_a_reference_survives_writing_and_reading(network, tmp_path):
+    write_reference(network, tmp_path / "gold.tsv")
+    again = read_reference(tmp_path / "gold.tsv", GENES)
+    assert np.array_equal(again.selected, network.selected)
+    assert np.array_equal(again.signs, network.signs * network.selected)
+
+
+def test_graphml_and_sif_hold_the_selected_edges(network, tmp_path):
+    write_graphml(network, tmp_path / "n.graphml")
+    write_sif(network, tmp_path / "n.sif")
+    graph = nx.read_graphml(tmp_path / "n.graphml")
+    assert set(graph) == set(GENES)
+    selected = network.edges(selected_only=True)
+    found = {(u, v): data["score"] for u, v, data in graph.edges(data=True)}
+    assert found == {(e.regulator, e.target): e.score for e in selected}
+    lines = (tmp_path / "n.sif").read_text().splitlines()
+    assert sum("\t" in line for line in lines) == 6
+    assert {name for line in lines for name in line.split("\t")[::2]} == set(GENES)
+
+
+def test_networkx_and_pandas_hold_the_same_edges(network):
+    graph, frame = network.to_networkx(), network.to_frame()
+    assert graph.number_of_edges() == 6
+    assert graph.number_of_nodes() == 5
+    assert list(frame.columns) == ["regulator", "target", "score", "sign", "rank", "selected"]
+    assert len(frame) == len(network.edges())
+
+
+@pytest.mark.parametrize("rules", [Rules(1), Rules(2, 2), Rules(None, 1, 3), Rules(max_edges=0)])
+def test_within_keeps_every_cap_and_the_scores(network, rules):
+    cut = network.within(rules)
+    assert np.array_equal(cut.scores, network.scores)
+    if rules.max_in_degree is not None:
+        assert cut.in_degrees.max() <= rules.max_in_degree
+    if rules.max_out_degree is not None:
+        assert cut.out_degrees.max() <= rules.max_out_degree
+    if rules.max_edges is not None:
+        assert cut.selected.sum() <= rules.max_edges
+
+
+def test_within_a_total_is_the_top(network):
+    assert np.array_equal(network.within(Rules(max_edges=4)).selected, network.top(4).selected)
+
+
+def test_within_keeps_the_largest_sum_of_scores():
+    scores = np.array([[0, 5.0, 4.0], [0, 0, 3.0], [0, 0, 0]])
+    cut = Network(("a", "b", "c"), scores).within(Rules(1, 1))
+    assert cut.scores[cut.selected].sum() == 8  # a -> b and b -> c; greedy by rank does the same
+    scores[0, 2] = 8.5
+    cut = Network(("a", "b", "c"), scores).within(Rules(1, 1))
+    assert cut.scores[cut.selected].sum() == 8.5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"max_in_degree": -1}, "max_in_degree must be >= 0, found -1"),
+        ({"max_edges": 1.5}, "max_edges must be an integer"),
+        ({"max_out_degree": True}, "max_out_degree must be an integer"),
+    ],
+)
+def test_rules_refuse_bad_caps(arguments, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        Rules(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"scores": np.eye(2)}, "itself"),
+        ({"scores": -1 + np.eye(2)}, ">= 0"),
+        ({"genes": ("A", "A")}, "different"),
+        ({"signs": np.zeros((3, 3))}, "shape"),
+        ({"selected": np.ones((2, 2), bool)}, "selected"),
+    ],
+)
+def test_a_network_refuses_what_does_not_hold(change, message):
+    with pytest.raises(ValueError, match=message):
+        Network(**({"genes": ("A", "B"), "scores": 1 - np.eye(2)} | change))
+
+
+@pytest.mark.parametrize(
+    ("text", "n_edges"),
+    [
+        ("A\tB\nB\te\n", 2),
+        ("A\tB\t1\nB\te\t0\n", 1),
+        ("A,B,+\nB,e,-\nA,e,?\n", 3),
+        ("regulator\ttarget\tsign\nA\tB\t+\n", 1),
+        ("Source\tTarget\nA\tB\n", 1),
+        ("one\ttwo\tthree\nA\tB\t1\n", 1),
+    ],
+)
+def test_references_with_and_without_header_are_read(tmp_path, text, n_edges):
+    path = tmp_path / "gold.tsv"
+    path.write_text(text)
+    assert read_reference(path, GENES).selected.sum() == n_edges
+
+
+def test_what_is_left_out_of_a_reference_is_said(tmp_path):
+    path = tmp_path / "gold.tsv"
+    path.write_text("A\tB\nA\tA\nA\tzz\nA\tB\n")
+    with pytest.warns(UserWarning, match="left out 1 edges") as said:
+        assert read_reference(path, GENES).selected.sum() == 1
+    text = " ".join(str(w.message) for w in said)
+    assert "on itself: A" in text
+    assert "not in the network: A -> zz" in text
+    assert "already: A -> B" in text
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("A\tB\t1\nB\te\t2\n", "gold.tsv:2, column 3: must be one of"),
+        ("A\tB\t1\t4\n", "2 or 3 columns"),
+        ("x\ty\n", "must have an edge between two different genes of the network.*x, y.*B, A, NA"),
+        ("A\tB\t0\n", "must have an edge"),
+    ],
+)
+def test_bad_references_are_refused(tmp_path, text, message):
+    path = tmp_path / "gold.tsv"
+    path.write_text(text)
+    with pytest.raises(DataError, match=message):
+        read_reference(path, GENES)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("A\n", "must have the columns"),
+        ("A\tB\tx\n", "must be a number"),
+        ("A\tB\t-1\n", "must be >= 0"),
+        ("regulator\ttarget\tscore\tselected\nA\tB\t1\tyes\n", "'selected': must be 0 or 1"),
+    ],
+)
+def test_bad_edges_are_refused(tmp_path, text, message):
+    path = tmp_path / "edges.tsv"
+    path.write_text(text)
+    with pytest.raises(DataError, match=message):
+        read_network(path, GENES)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("run.json", "{"), ("run.json", "{}"), ("genes.txt", "\n"), ("genes.txt", "A\nA\n")],
+)
+def test_bad_lists_of_genes_are_refused(tmp_path, name, text):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(DataError, match="must"):
+        read_genes(tmp_path / name)
