@@ -17,6 +17,7 @@ The folder is looked for in ``TVCS_CACHE_DIR``, the user's cache folder and the 
 from __future__ import annotations
 
 import contextlib
+import errno
 import functools
 import hashlib
 import os
@@ -214,21 +215,32 @@ def cache_folder(package: str = "tvcs_core") -> Path | None:
     None as well if a source was changed since this process began: what was imported may then
     be older than what the folder's name says.
     """
-    fingerprint = _fingerprint(package)
-    if fingerprint is None:
+    stamp = fingerprint(package)
+    if stamp is None:
         return None
     for place in cache_places():
-        folder = place / f"kernels-{package}-{fingerprint}"
-        try:
-            place.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if not folder.exists():
-                folder.mkdir(mode=0o700, exist_ok=True)
-                _forget_old(place, f"kernels-{package}-")
-            if _is_ours_alone(folder):
-                return folder
-        except OSError:
-            continue
+        with contextlib.suppress(OSError):
+            return open_folder(place, package, stamp)
     return None
+
+
+def open_folder(place: Path, package: str, stamp: str) -> Path:
+    """Make the folder of `package` in `place`, or find it there.
+
+    Raises
+    ------
+    OSError
+        If it cannot be made, or if others can write to it.
+    """
+    prefix = f"kernels-{package}-"
+    folder = place / f"{prefix}{stamp}"
+    place.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not folder.exists():
+        folder.mkdir(mode=0o700, exist_ok=True)
+        _forget_old(place, prefix)
+    if not _is_ours_alone(folder):
+        raise PermissionError(errno.EPERM, "belongs to others or can be written by them", folder)
+    return folder
 
 
 def cache_places() -> Iterator[Path]:
@@ -276,7 +288,7 @@ def _forget_old(place: Path, prefix: str) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _fingerprint(package: str) -> str | None:
+def fingerprint(package: str) -> str | None:
     """Hash of all that compiled code depends on but its own signature; None if not knowable."""
     import llvmlite
     import llvmlite.binding as llvm
@@ -336,3 +348,8 @@ class _Notice:
 
 
 _NOTICE = _Notice()
+
+
+def compiling_seconds() -> float:
+    """How long this process has been compiling kernels so far."""
+    return _NOTICE.seconds

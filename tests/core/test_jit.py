@@ -6,6 +6,7 @@ import os
 import pickle
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -51,6 +52,8 @@ def toy(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(package.parent)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     monkeypatch.setenv("TVCS_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "user"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(jit, "_STARTED", float("inf"))
 
     def fresh():
@@ -181,9 +184,9 @@ def test_an_edit_after_the_start_leaves_the_cache_alone(toy, monkeypatch):
 
 
 def test_settings_of_numba_have_a_folder_of_their_own(monkeypatch):
-    plain = jit._fingerprint("tvcs_core")
+    plain = jit.fingerprint("tvcs_core")
     monkeypatch.setenv("NUMBA_BOUNDSCHECK", "1")
-    assert jit._fingerprint("tvcs_core") != plain
+    assert jit.fingerprint("tvcs_core") != plain
 
 
 def test_old_folders_are_forgotten(toy, monkeypatch):
@@ -214,7 +217,7 @@ def test_a_folder_that_others_can_write_is_not_used(toy, monkeypatch, break_it):
     folder = jit.cache_folder("toy")
     break_it(folder)
     monkeypatch.setattr(jit, "_user_cache", lambda: None)
-    monkeypatch.setattr(jit.tempfile, "gettempdir", no_temporary_folder)
+    monkeypatch.setattr(tempfile, "gettempdir", no_temporary_folder)
     run = toy()
     assert jit.cache_folder("toy") is None
     assert run(VALUES) == 24.0
@@ -238,7 +241,7 @@ def test_without_a_writable_folder_kernels_still_run(toy, tmp_path, monkeypatch,
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("TVCS_CACHE_DIR", str(tmp_path / "file" / "below"))
     monkeypatch.setattr(jit, "_user_cache", lambda: None)
-    monkeypatch.setattr(jit.tempfile, "gettempdir", no_temporary_folder)
+    monkeypatch.setattr(tempfile, "gettempdir", no_temporary_folder)
     monkeypatch.setattr(jit, "_NOTICE", jit._Notice())
     monkeypatch.setattr(jit, "SAY_AFTER", 0)
     assert toy()(VALUES) == 24.0
@@ -268,7 +271,7 @@ def test_without_a_home_the_temporary_folder_is_used(monkeypatch, tmp_path):
     for name in ("TVCS_CACHE_DIR", "XDG_CACHE_HOME", "LOCALAPPDATA"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(jit.os.path, "expanduser", lambda path: path)
-    monkeypatch.setattr(jit.tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path))
     assert [place.parent for place in jit.cache_places()] == [tmp_path]
 
 

@@ -1,0 +1,320 @@
+"""The command `tvcs`, from files to files, and what it says of files that are wrong."""
+
+import gzip
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import tvcs_core
+from tvcs_core import TVCS, Projection, project
+from tvcs_core.cli import app
+
+V = np.array([[3.0, 2.0, 0.0], [2.0, -4.0, 1.0]])
+CONSTRAINT = TVCS.matrix((2, 3), row_caps=1, col_caps=[1, 1, 2], total=4)
+
+
+@pytest.fixture
+def tvcs(tmp_path, monkeypatch, capsys):
+    """Run `tvcs ARGUMENTS` in an empty folder: exit code, standard output, standard error."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("tvcs_core.jit.SAY_AFTER", float("inf"))
+
+    def call(*arguments):
+        with pytest.raises(SystemExit) as stopped:
+            app([str(a) for a in arguments], prog_name="tvcs")
+        out, err = capsys.readouterr()
+        return stopped.value.code or 0, out, err
+
+    return call
+
+
+def write_matrix(name: str, V=V) -> Path:
+    path = Path(name)
+    if name.endswith(".npy"):
+        np.save(path, V)
+    elif name.endswith(".npz"):
+        sparse.save_npz(path, sparse.csr_array(V))
+    else:
+        delimiter = "\t" if ".tsv" in name else ","
+        text = "\n".join(delimiter.join(f"{v}" for v in row) for row in V) + "\n"
+        path.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
+    return path
+
+
+@pytest.mark.parametrize("name", ["m.npy", "m.npz", "m.csv", "m.tsv", "m.csv.gz"])
+def test_every_kind_of_file_gives_the_projection_and_its_record(tvcs, name):
+    Path("caps").write_text("1\n1\n\n2\n")
+    code, out, err = tvcs(
+        "project", write_matrix(name), "--row-cap", 1, "--col-caps", "caps", "--total", 4,
+        "--out", "p.npz",
+    )  # fmt: skip
+    assert (code, err) == (0, "")
+    assert out.startswith("kept  25.0 in 2 entries\ngap   0.0\ntime  ")
+    loaded = Projection.load("p.npz")
+    support = loaded.support.toarray() if sparse.issparse(loaded.support) else loaded.support
+    np.testing.assert_array_equal(support, project(V, CONSTRAINT).support)
+    record = json.loads(Path("p.npz.run.json").read_text())
+    assert record["parameters"] == {"row_cap": 1, "col_cap": None, "total": 4, "method": "exact"}
+    assert [i["file"] for i in record["inputs"]] == [name, "caps"]
+    code, out, err = tvcs("verify", "p.npz")
+    assert (code, err) == (0, "")
+    assert "optimal   yes\nkept      25.0\nbound     25.0\ngap       0.0 (exact)\n" in out
+
+
+def test_a_header_is_skipped_and_said(tvcs):
+    Path("m.csv").write_text("a,b,c\n3,2,0\n2,-4,1\n")
+    code, _, err = tvcs("project", "m.csv", "--row-cap", 1, "--out", "p.npz")
+    assert code == 0
+    assert err == "m.csv: the first row holds no number and is skipped as a header\n"
+    assert Projection.load("p.npz").values.tolist() == V.tolist()
+
+
+def test_the_same_run_gives_the_same_bytes(tvcs):
+    write_matrix("m.npy")
+    tvcs("project", "m.npy", "--total", 2, "--out", "a.npz")
+    tvcs("project", "m.npy", "--total", 2, "--out", "b.npz")
+    assert Path("a.npz.run.json").read_bytes() == Path("b.npz.run.json").read_bytes()
+    assert Path("a.npz").read_bytes() == Path("b.npz").read_bytes()
+
+
+def test_an_existing_file_is_replaced_only_by_force(tvcs):
+    write_matrix("m.npy")
+    Path("p.npz").write_text("mine")
+    code, _, err = tvcs("project", "m.npy", "--out", "p.npz")
+    assert (code, err) == (2, "error: p.npz: exists; give --force to replace it\n")
+    assert Path("p.npz").read_text() == "mine"
+    assert tvcs("project", "m.npy", "--out", "p.npz", "--force")[0] == 0
+    assert tvcs("verify", "p.npz")[0] == 0
+
+
+def test_an_input_is_never_replaced(tvcs):
+    write_matrix("m.npz")
+    before = Path("m.npz").read_bytes()
+    code, _, err = tvcs("project", "m.npz", "--out", "m.npz", "--force")
+    assert code == 2
+    assert "is an input of this command" in err
+    assert Path("m.npz").read_bytes() == before
+
+
+def write_bytes(content: bytes):
+    return lambda path: path.write_bytes(content)
+
+
+def write_csv(text: str):
+    return lambda path: path.write_text(text)
+
+
+def write_array(array):
+    return lambda path: np.save(path, array)
+
+
+def write_half(path):
+    write_matrix(path.name)
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def write_huge_header(path):
+    np.save(path, np.zeros((2, 3)))
+    path.write_bytes(path.read_bytes().replace(b"(2, 3), }    ", b"(200000, 300), }", 1))
+
+
+def write_wrong_indices(path):
+    np.savez(
+        path, format=np.array(b"csr"), shape=np.array([2, 3]), data=np.ones(1),
+        indices=np.array([7]), indptr=np.array([0, 1, 1]),
+    )  # fmt: skip
+
+
+BAD_MATRICES = {
+    "missing": ("m.npy", lambda path: None, "m.npy: No such file or directory"),
+    "unknown kind": ("m.xlsx", write_bytes(b""), "must be a .npy, .npz, .csv or .tsv file"),
+    "no extension": ("m", write_bytes(b""), "found 'no extension'"),
+    "folder": ("m.csv", Path.mkdir, "must be a file, found a folder"),
+    "NaN": ("m.npy", write_array([[1, 2], [np.nan, 3]]), "found nan in row 2, column 1"),
+    "infinity": ("m.npy", write_array([[1, -np.inf]]), "found -inf in row 1, column 2"),
+    "complex": ("m.npy", write_array([[1j]]), "must hold real numbers, found complex128"),
+    "text": ("m.npy", write_array([["a"]]), "must hold real numbers"),
+    "too large": ("m.npy", write_array([[1e200]]), "m.npy: V must be at most"),
+    "vector": ("m.npy", write_array([1.0, 2.0]), "must be a matrix with entries"),
+    "cube": ("m.npy", write_array(np.ones((2, 2, 2))), "must be a matrix with entries"),
+    "empty": ("m.npy", write_array(np.ones((0, 3))), "m.npy: "),
+    "objects": ("m.npy", write_array(np.array([[{}]])), "is not a whole .npy file"),
+    "half npy": ("m.npy", write_half, "is not a whole .npy file"),
+    "header beyond the file": ("m.npy", write_huge_header, "is not a whole .npy file"),
+    "pickle": ("m.npy", write_bytes(b"\x80\x04N."), "is not a whole .npy file"),
+    "empty npy": ("m.npy", write_bytes(b""), "is not a whole .npy file"),
+    "half npz": ("m.npz", write_half, "is not a whole .npz file"),
+    "dense npz": ("m.npz", lambda path: np.savez(path, V), "of a scipy sparse matrix"),
+    "sparse indices": ("m.npz", write_wrong_indices, "is not a whole .npz file"),
+    "sparse NaN": (
+        "m.npz",
+        lambda path: sparse.save_npz(path, sparse.coo_array([[0, np.nan]])),
+        "found nan in row 1, column 2",
+    ),
+    "empty csv": ("m.csv", write_csv(""), "the file is empty"),
+    "header alone": ("m.csv", write_csv("a,b\n"), "found a header alone"),
+    "text in csv": ("m.csv", write_csv("1,2\n3,x\n"), "m.csv:2, column 2: must be a number"),
+    "NaN in csv": ("m.csv", write_csv("1,2\n3,nan\n"), "m.csv:2, column 2: must be a finite"),
+    "ragged csv": ("m.csv", write_csv("1,2\n3\n"), "m.csv:2: must have 2 cells"),
+    "binary csv": ("m.csv", write_bytes(b"\xff\xfe\x00"), "must be UTF-8 text"),
+    "half gz": ("m.csv.gz", write_half, "damaged .gz"),
+    "gz of npy": ("m.npy.gz", write_bytes(b""), "must be a .npy"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD_MATRICES)
+@pytest.mark.filterwarnings("ignore:Casting complex")
+def test_a_bad_matrix_is_refused_in_one_line(tvcs, case):
+    name, write, message = BAD_MATRICES[case]
+    write(Path(name))
+    before = sorted(Path().iterdir())
+    code, out, err = tvcs("project", name, "--row-cap", 1, "--out", "p.npz")
+    assert (code, out) == (2, "")
+    assert err.startswith(f"error: {name}")
+    assert message in err
+    assert err.count("\n") == 1
+    assert sorted(Path().iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("1\n-1\n", "caps:2: must be one integer >= 0, found '-1'"),
+        ("1\n2.5\n", "caps:2: must be one integer >= 0, found '2.5'"),
+        ("1\nmany\n", "caps:2: must be one integer >= 0, found 'many'"),
+        ("1,1\n1\n", "caps:1: must be one integer >= 0, found '1 1'"),
+        ("1\n1\n1\n", "caps: must hold one cap for each of 2 rows, found 3"),
+        ("9" * 30 + "\n1\n", "caps:1: must be one integer >= 0"),
+        ("", "caps: the file is empty"),
+        (None, "caps: No such file or directory"),
+    ],
+)
+def test_bad_caps_are_refused_in_one_line(tvcs, content, message):
+    write_matrix("m.npy")
+    if content is not None:
+        Path("caps").write_text(content)
+    code, _, err = tvcs("project", "m.npy", "--row-caps", "caps", "--out", "p.npz")
+    assert code == 2
+    assert err.startswith(f"error: {message}")
+    assert err.count("\n") == 1
+    assert not Path("p.npz").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--row-cap", "-1", "--out", "p.npz"], "--row-cap"),
+        (["--total", "1.5", "--out", "p.npz"], "--total"),
+        (["--row-cap", "1", "--row-caps", "caps", "--out", "p.npz"], "give one of the two"),
+        (["--method", "magic", "--out", "p.npz"], "--method must be one of exact, "),
+        (["--out", "nowhere/p.npz"], "nowhere/p.npz: cannot be written (its folder does not"),
+        (["--out", "."], "found a folder"),
+        (["--out", "m.npy/p.npz"], "its folder does not exist"),
+        (["--row-cap", "1"], "--out"),
+    ],
+)
+def test_bad_arguments_are_named(tvcs, arguments, message):
+    write_matrix("m.npy")
+    code, out, err = tvcs("project", "m.npy", *arguments)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert "Traceback" not in err
+    assert [p.name for p in Path().iterdir()] == ["m.npy"]
+
+
+def test_a_cap_beyond_the_matrix_is_no_cap(tvcs):
+    write_matrix("m.npy")
+    code, out, _ = tvcs(
+        "project", "m.npy", "--row-cap", 10**15, "--total", 10**15, "--out", "p.npz"
+    )
+    assert code == 0
+    assert out.startswith("kept  34.0 in 5 entries\n")
+
+
+@pytest.mark.parametrize("where", ["project", "save"])
+def test_an_interrupted_run_leaves_nothing(tvcs, monkeypatch, where):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    write_matrix("m.npy")
+    target = tvcs_core if where == "project" else Projection
+    monkeypatch.setattr(target, where, interrupt)
+    code, out, err = tvcs("project", "m.npy", "--out", "p.npz")
+    assert (code, out, err) == (130, "", "interrupted\n")
+    assert [p.name for p in Path().iterdir()] == ["m.npy"]
+
+
+def test_a_projection_without_proof_is_not_called_optimal(tvcs):
+    projection = project(V, CONSTRAINT)
+    replace(projection, total_dual=projection.total_dual + 1).save("p.npz")
+    code, out, _ = tvcs("verify", "p.npz")
+    assert code == 1
+    assert "feasible  yes\noptimal   not proved\n" in out
+
+
+def test_a_support_beyond_its_caps_is_named(tvcs):
+    projection = project(V, CONSTRAINT)
+    replace(projection, support=V != 0, matrix=V).save("p.npz")
+    code, out, err = tvcs("verify", "p.npz")
+    assert code == 1
+    assert "feasible  no\n" in out
+    assert "p.npz: row 0 keeps 2, its cap is 1\n" in err
+
+
+def test_a_file_that_is_no_projection_is_refused(tvcs):
+    write_matrix("m.npz")
+    Path("half.npz").write_bytes(Path("m.npz").read_bytes()[:100])
+    for name in ("m.npz", "half.npz", "missing.npz", "."):
+        code, out, err = tvcs("verify", name)
+        assert (code, out) == (2, "")
+        assert err.startswith(f"error: {name}")
+        assert err.count("\n") == 1
+
+
+def test_damaged_projections_are_refused_or_weaker_but_never_crash(tvcs):
+    project(V, CONSTRAINT).save("p.npz")
+    whole = Path("p.npz").read_bytes()
+    rng = np.random.default_rng(3)
+    for _ in range(40):
+        damaged = bytearray(whole)
+        damaged[rng.integers(len(whole))] ^= 1 << rng.integers(8)
+        Path("p.npz").write_bytes(damaged)
+        code, _, err = tvcs("verify", "p.npz")
+        assert code in (0, 1, 2)
+        assert "unexpected" not in err
+
+
+def test_the_doctor_names_versions_and_cache(tvcs, tmp_path, monkeypatch):
+    from tvcs_core import jit
+
+    monkeypatch.setenv("TVCS_CACHE_DIR", str(tmp_path / "file" / "below"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    Path("file").write_text("")
+    jit.cache_folder.cache_clear()
+    code, out, err = tvcs("doctor")
+    jit.cache_folder.cache_clear()
+    assert code == 0
+    assert f"numpy {np.__version__}" in out
+    assert f"cache     {tmp_path / 'cache' / 'tvcs' / 'kernels-tvcs_core-'}" in out
+    assert f"warning: no kernel cache in {tmp_path / 'file' / 'below'}: " in err
+
+
+def test_help_imports_no_heavy_package():
+    script = (
+        "import sys\n"
+        "from tvcs_core.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "sys.exit(', '.join({'numba', 'pandas', 'sklearn'} & set(sys.modules)) or 0)"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", script, "project", "--help"], capture_output=True, text=True
+    )
+    assert result.returncode == 0, result.stderr
+    assert "--row-caps" in result.stdout

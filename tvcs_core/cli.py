@@ -1,0 +1,417 @@
+"""The command `tvcs`: project a matrix, verify a projection, look at the installation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tvcs_core.shell import FAILED, guarded, run, say
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tvcs_core import Projection
+
+app = typer.Typer(
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    no_args_is_help=True,
+    help="Project a matrix onto caps on its rows, its columns and their total.",
+)
+
+MatrixFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="MATRIX",
+        help="A .npy file, a .npz file of a scipy sparse matrix (its entries are the only "
+        "candidates), or numbers in a .csv or .tsv file (.gz accepted; a first row without "
+        "any number is a header and skipped).",
+    ),
+]
+
+
+@app.command()
+@guarded
+def project(
+    matrix: MatrixFile,
+    out: Annotated[
+        Path, typer.Option("--out", metavar="FILE", help="The .npz file that `tvcs verify` reads.")
+    ],
+    row_cap: Annotated[int | None, typer.Option(min=0, help="Most entries of a row.")] = None,
+    col_cap: Annotated[int | None, typer.Option(min=0, help="Most entries of a column.")] = None,
+    total: Annotated[int | None, typer.Option(min=0, help="Most entries in all.")] = None,
+    row_caps: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="A cap for each row: one integer per line, in order."),
+    ] = None,
+    col_caps: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The same for the columns.")
+    ] = None,
+    method: Annotated[str, typer.Option(help="exact, or lp, pgd, pdhg to compare.")] = "exact",
+    force: Annotated[bool, typer.Option("--force", help="Replace FILE if it exists.")] = False,
+) -> None:
+    """Keep the entries with the largest sum of squares that the caps allow.
+
+    Prints what was kept, how far that is from proven optimal, and the time. Beside FILE the
+    command writes FILE.run.json, which says how to repeat the run.
+    """
+    from tvcs_core import TVCS
+
+    _refuse_both("row", row_cap, row_caps)
+    _refuse_both("col", col_cap, col_caps)
+    record_file = Path(f"{out}.run.json")
+    _check_output(out, record_file, force, inputs=(matrix, row_caps, col_caps))
+    V = read_matrix(matrix)
+    constraint = TVCS.matrix(
+        V.shape,
+        row_caps=row_cap if row_caps is None else read_caps(row_caps, V.shape[0], "row"),
+        col_caps=col_cap if col_caps is None else read_caps(col_caps, V.shape[1], "column"),
+        total=total,
+    )
+    projection, seconds = _project(matrix, V, constraint, method)
+    options = {"row_cap": row_cap, "col_cap": col_cap, "total": total, "method": method}
+    inputs = [path for path in (matrix, row_caps, col_caps) if path is not None]
+    _write(projection, out, record_file, options, inputs)
+    typer.echo(f"kept  {projection.kept!r} in {int(projection.support.sum())} entries")
+    typer.echo(f"gap   {projection.gap!r}")
+    typer.echo(f"time  {seconds:.3g} s")
+
+
+@app.command()
+@guarded
+def verify(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="What `tvcs project` wrote.")],
+) -> None:
+    """Check anew that a projection keeps the caps and that no other could keep more.
+
+    Uses nothing but V, the caps, the support and the prices in FILE. Exit code 0 if the
+    projection is proved optimal, 1 if it is not, 2 if FILE holds no projection.
+    """
+    from tvcs_core import certify
+
+    certificate = certify(_load(file))
+    for violation in certificate.violations[:10]:
+        say(f"{file}: {violation}")
+    if len(certificate.violations) > 10:
+        say(f"{file}: and {len(certificate.violations) - 10} violations more")
+    typer.echo(f"feasible  {'yes' if certificate.feasible else 'no'}")
+    typer.echo(f"optimal   {'yes' if certificate.optimal else 'not proved'}")
+    typer.echo(f"kept      {certificate.kept!r}")
+    typer.echo(f"bound     {certificate.bound!r}")
+    typer.echo(f"gap       {certificate.gap!r}{' (exact)' if certificate.exact else ''}")
+    if not certificate.optimal:
+        raise SystemExit(FAILED)
+
+
+@app.command()
+@guarded
+def doctor() -> None:
+    """Show versions, kernel cache, cores and memory, and warn of what may surprise."""
+    for name, value in _facts():
+        typer.echo(f"{name:<10}{value}")
+    for warning in _surprises():
+        say(f"warning: {warning}")
+
+
+def main() -> None:
+    """Run the command line."""
+    run(app)
+
+
+def _load(file: Path) -> Projection:
+    from tvcs_core import DataError, Projection
+
+    try:
+        return Projection.load(file)
+    except (ValueError, OSError, MemoryError):
+        raise
+    except Exception as error:  # a damaged archive fails in as many ways as there are bits
+        raise DataError(f"is not a whole .npz file ({error})", path=file) from None
+
+
+def read_matrix(path: Path) -> Any:
+    """Read a matrix of finite numbers, dense or sparse.
+
+    Raises
+    ------
+    DataError
+        If the file is damaged, is of another kind, or holds anything else.
+    """
+    from tvcs_core import DataError
+
+    suffix = (path.suffixes[-2:-1] if path.suffix == ".gz" else path.suffixes[-1:]) or [""]
+    readers = {".npy": _read_npy, ".npz": _read_npz, ".csv": _read_text, ".tsv": _read_text}
+    reader = readers.get(suffix[0].lower())
+    if reader is None or (path.suffix == ".gz" and reader is not _read_text):
+        raise DataError(
+            f"must be a .npy, .npz, .csv or .tsv file, found {path.suffix or 'no extension'!r}",
+            path=path,
+        )
+    V = reader(path)
+    if V.ndim != 2 or 0 in V.shape:
+        raise DataError(f"must be a matrix with entries, found shape {V.shape}", path=path)
+    if V.dtype.kind not in "buif":
+        raise DataError(f"must hold real numbers, found {V.dtype}", path=path)
+    _refuse_not_finite(V, path)
+    return V
+
+
+def read_caps(path: Path, n: int, view: str) -> list[int]:
+    """Read one cap for each of the `n` rows or columns.
+
+    Raises
+    ------
+    DataError
+        If a line is no integer >= 0, or there are not `n` of them.
+    """
+    from tvcs_core import DataError
+    from tvcs_core.files import read_table
+
+    table = read_table(path)
+    caps = []
+    for i, row in enumerate(table.rows):
+        cell = " ".join(row)
+        if not (cell.isascii() and cell.isdecimal() and len(cell) < 19):
+            raise table.error(f"must be one integer >= 0, found {cell!r}", row=i)
+        caps.append(int(cell))
+    if len(caps) != n:
+        raise DataError(f"must hold one cap for each of {n} {view}s, found {len(caps)}", path=path)
+    return caps
+
+
+def _read_npy(path: Path) -> Any:
+    import numpy as np
+
+    from tvcs_core import DataError
+
+    with path.open("rb"):
+        pass  # a file that is missing or may not be read says so itself
+    try:
+        # Mapped before it is copied: a header that promises more than the file holds is refused.
+        return np.array(np.load(path, mmap_mode="r", allow_pickle=False))
+    except (ValueError, TypeError, OSError, EOFError, SyntaxError) as error:
+        raise DataError(f"is not a whole .npy file of numbers ({error})", path=path) from None
+
+
+def _read_npz(path: Path) -> Any:
+    from scipy import sparse
+
+    from tvcs_core import DataError
+
+    with path.open("rb") as file:
+        try:
+            V = sparse.load_npz(file)
+            if V.format in ("csr", "csc", "bsr"):
+                V.check_format(full_check=True)
+            return sparse.coo_array(V)
+        except MemoryError:
+            raise
+        except Exception as error:  # the archive, its arrays or their sense: all are the file's
+            raise DataError(
+                f"is not a whole .npz file of a scipy sparse matrix ({error})", path=path
+            ) from None
+
+
+def _read_text(path: Path) -> Any:
+    from dataclasses import replace
+
+    from tvcs_core.files import read_table
+
+    table = read_table(path)
+    table.require_rectangle()
+    width = len(table.rows[0])
+    if any(_is_number(cell) for cell in table.rows[0]):
+        # Errors name columns by the first row: an empty one, so that they name the number.
+        rows, lines = [[""] * width, *table.rows], [0, *table.lines]
+        return replace(table, rows=rows, lines=lines).numbers(1, range(width))
+    if len(table.rows) == 1:
+        raise table.error("must hold a row of numbers, found a header alone")
+    say(f"{path}: the first row holds no number and is skipped as a header")
+    return table.numbers(1, range(width))
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _refuse_not_finite(V: Any, path: Path) -> None:
+    import numpy as np
+    from scipy import sparse
+
+    from tvcs_core import DataError
+
+    values = V.data if sparse.issparse(V) else V.ravel()
+    bad = np.flatnonzero(~np.isfinite(values))
+    if bad.size:
+        where = V.coords if sparse.issparse(V) else np.indices(V.shape).reshape(2, -1)
+        row, column = (int(at[bad[0]]) + 1 for at in where)
+        raise DataError(
+            f"must be finite, found {values[bad[0]]} in row {row}, column {column}", path=path
+        )
+
+
+def _refuse_both(view: str, cap: int | None, caps: Path | None) -> None:
+    if cap is not None and caps is not None:
+        raise ValueError(f"--{view}-cap and --{view}-caps: give one of the two")
+
+
+def _check_output(
+    out: Path, record_file: Path, force: bool, inputs: tuple[Path | None, ...]
+) -> None:
+    import os
+
+    from tvcs_core import DataError
+
+    folder = out.parent
+    if not folder.is_dir():
+        raise DataError("cannot be written (its folder does not exist)", path=out)
+    if out.is_dir():
+        raise DataError("must be a file, found a folder", path=out)
+    if not os.access(folder, os.W_OK):
+        raise DataError("cannot be written (its folder is not writable)", path=out)
+    if out.exists() and any(path.exists() and path.samefile(out) for path in inputs if path):
+        raise DataError("is an input of this command and is not replaced", path=out)
+    for path in (out, record_file):
+        if path.exists() and not force:
+            raise DataError("exists; give --force to replace it", path=path)
+
+
+def _project(matrix: Path, V: Any, constraint: Any, method: str) -> tuple[Projection, float]:
+    """The projection and its time, without that of compiling."""
+    from time import perf_counter
+
+    from tvcs_core import DataError
+    from tvcs_core import project as project_onto
+    from tvcs_core.jit import compiling_seconds
+    from tvcs_core.projection import METHODS
+
+    if method not in METHODS:
+        raise ValueError(f"--method must be one of {', '.join(METHODS)}, found {method!r}")
+    start = perf_counter() - compiling_seconds()
+    try:
+        projection = project_onto(V, constraint, method)
+    except (ValueError, TypeError) as error:
+        raise DataError(str(error), path=matrix) from None
+    return projection, perf_counter() - start - compiling_seconds()
+
+
+def _write(
+    projection: Projection,
+    out: Path,
+    record_file: Path,
+    options: dict[str, Any],
+    inputs: list[Path],
+) -> None:
+    """The record goes first and comes last: where it stands, FILE is whole and its own."""
+    from tvcs_core.files import write_json, write_whole
+    from tvcs_core.record import run_record
+
+    record = run_record(
+        "tvcs project",
+        options,
+        seed=None,
+        inputs=inputs,
+        shape=list(projection.constraint.shape),
+        kept=projection.kept,
+        gap=projection.gap,
+    )
+    record_file.unlink(missing_ok=True)
+    write_whole(out, projection.save)
+    write_whole(record_file, lambda path: write_json(path, record))
+
+
+def _facts() -> Iterator[tuple[str, str]]:
+    """What `tvcs doctor` shows."""
+    import os
+    import platform
+    import sys
+
+    from tvcs_core import jit
+    from tvcs_core.record import PACKAGES, run_record
+
+    versions = run_record("tvcs doctor", {}, seed=None)["versions"]
+    yield "tvcs", f"{versions['tvcs']} in {Path(__file__).parent}"
+    yield "python", f"{versions['python']} at {sys.executable}"
+    yield "packages", ", ".join(f"{name} {versions[name]}" for name in PACKAGES[1:])
+    yield "system", f"{platform.system()} {platform.release()} on {platform.machine()}"
+    yield "cores", f"{_cores()} of {os.cpu_count()}; a projection uses one"
+    yield "memory", _memory()
+    folder = jit.cache_folder()
+    if folder is None:
+        yield "cache", "none: kernels are compiled in every run"
+        return
+    files = list(folder.glob("*.kernel"))
+    sealed = sum(jit.read_sealed(path) is not None for path in files)
+    yield "cache", str(folder)
+    yield "kernels", f"{sealed} compiled and sealed" if sealed else "compiled at their first use"
+    if sealed < len(files):
+        yield "", f"{len(files) - sealed} were damaged and have been deleted"
+
+
+def _surprises() -> Iterator[str]:
+    """What may surprise: slow starts, settings of numba, cache folders that are not used."""
+    import os
+    import sys
+
+    from tvcs_core import jit
+
+    stamp = jit.fingerprint("tvcs_core")
+    if stamp is None:
+        yield "no kernel cache: the sources cannot be read or changed since this command began"
+    else:
+        yield from _unused_places(stamp)
+    for name in sorted(os.environ):
+        if name.startswith("NUMBA_") or name == "TVCS_DEBUG":
+            yield f"{name}={os.environ[name]} is set"
+    if sys.flags.dont_write_bytecode and not _has_bytecode():
+        yield "Python may not write byte-code (PYTHONDONTWRITEBYTECODE): every start is slower"
+    cores = _cores()
+    if cores < (os.cpu_count() or 1):
+        yield f"this process may use {cores} of {os.cpu_count()} cores"
+
+
+def _unused_places(stamp: str) -> Iterator[str]:
+    from tvcs_core import jit
+
+    for place in jit.cache_places():
+        try:
+            jit.open_folder(place, "tvcs_core", stamp)
+        except OSError as error:
+            yield f"no kernel cache in {place}: {error.strerror or error}"
+        else:
+            return
+
+
+def _has_bytecode() -> bool:
+    from importlib.util import cache_from_source
+
+    return Path(cache_from_source(__file__)).exists()
+
+
+def _cores() -> int:
+    import os
+
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _memory() -> str:
+    import os
+
+    try:
+        page = os.sysconf("SC_PAGE_SIZE")
+        whole, free = (os.sysconf(f"SC_{name}PHYS_PAGES") * page for name in ("", "AV"))
+    except (AttributeError, OSError, ValueError):
+        return "not known"
+    return f"{whole / 2**30:.1f} GiB, {free / 2**30:.1f} GiB unused"
+
+
+if __name__ == "__main__":
+    main()
