@@ -1,0 +1,251 @@
+"""Kernels of the expected accuracy: sorted lists of outcomes, doubled voter by voter.
+
+A list of outcomes is three rows: the log-odds of label 1 (ascending), the probability of the
+outcome together with label 1, and the same with label 0. Everything here expects voters that
+were folded: `right` > 1/2 is the chance that a voter (or his inverted answer) is right.
+"""
+
+import math
+
+import numpy as np
+
+from tvcs_core.jit import kernel
+
+
+@kernel
+def fold(voters, right, wrong):
+    """Fill `right` and `wrong` with the voters that tell something; -1 if one knows the truth."""
+    count = 0
+    for v in range(voters.size):
+        better = max(voters[v], 1.0 - voters[v])
+        if better == 1.0:
+            return -1
+        if better > 0.5:
+            right[count] = better
+            wrong[count] = min(voters[v], 1.0 - voters[v])
+            count += 1
+    return count
+
+
+@kernel
+def mirror(outcomes, size):
+    """Fill the upper half of a list from the lower one: swapping the labels reverses it."""
+    for k in range(size // 2):
+        outcomes[0, size - 1 - k] = -outcomes[0, k]
+        outcomes[1, size - 1 - k] = outcomes[2, k]
+        outcomes[2, size - 1 - k] = outcomes[1, k]
+
+
+@kernel
+def double(outcomes, size, right, wrong, out):
+    """Add a voter: merge the outcomes where he says 0 with those where he says 1.
+
+    Written without branches, and only the lower half is merged.
+    """
+    weight = math.log(right / wrong)
+    i = 0
+    j = 0
+    for k in range(size):
+        up = outcomes[0, i] + weight
+        down = outcomes[0, j] - weight
+        says_zero = down <= up
+        at = j if says_zero else i
+        out[0, k] = min(down, up)
+        out[1, k] = outcomes[1, at] * (wrong if says_zero else right)
+        out[2, k] = outcomes[2, at] * (right if says_zero else wrong)
+        j += says_zero
+        i += not says_zero
+    mirror(out, 2 * size)
+
+
+@kernel
+def halve_by_joining(outcomes, size):
+    """Join neighbours in pairs, in place: a coarser vote, so never a more accurate one."""
+    for k in range(size // 4):
+        a = 2 * k
+        b = a + 1
+        one = outcomes[1, a] + outcomes[1, b]
+        zero = outcomes[2, a] + outcomes[2, b]
+        middle = 0.5 * (outcomes[0, a] + outcomes[0, b])
+        if one > 0.0 and zero > 0.0:
+            middle = math.log(one / zero)
+        outcomes[0, k] = middle
+        outcomes[1, k] = one
+        outcomes[2, k] = zero
+    mirror(outcomes, size // 2)
+
+
+@kernel
+def halve_by_spreading(outcomes, size):
+    """Share every second outcome among its neighbours, in place: never a less accurate vote.
+
+    The shares keep both probabilities in sum, so the posterior is spread and keeps its mean.
+    Outcomes 0, 2, ... of the lower half stay, and their mirror images in the upper half.
+    """
+    middle = size // 2
+    for b in range(1, middle, 2):
+        above = b + 1 if b + 1 < middle else middle + 1
+        low = outcomes[0, b] - outcomes[0, b - 1]
+        width = outcomes[0, above] - outcomes[0, b - 1]
+        zero = 0.5
+        one = 0.5
+        if width > 0.0:
+            zero = math.expm1(low) / math.expm1(width)
+            one = min(1.0, math.expm1(-low) / math.expm1(-width))
+        outcomes[1, b - 1] += (1.0 - one) * outcomes[1, b]
+        outcomes[2, b - 1] += (1.0 - zero) * outcomes[2, b]
+        if above < middle:
+            outcomes[1, above] += one * outcomes[1, b]
+            outcomes[2, above] += zero * outcomes[2, b]
+        else:
+            # Its mirror image sends the same share to this side of 0.
+            outcomes[1, b - 1] += zero * outcomes[2, b]
+            outcomes[2, b - 1] += one * outcomes[1, b]
+    for k in range(1, middle // 2):
+        for row in range(3):
+            outcomes[row, k] = outcomes[row, 2 * k]
+    mirror(outcomes, middle)
+
+
+@kernel
+def list_outcomes(right, wrong, limit, spread, buffers):
+    """List the outcomes of voters; returns which of the two buffers, and the size.
+
+    A list longer than `limit`, a power of two, is halved: by spreading or by joining.
+    """
+    at = 0
+    size = np.int64(1)
+    buffers[0, 0, 0] = 0.0
+    buffers[0, 1, 0] = 1.0
+    buffers[0, 2, 0] = 1.0
+    for v in range(right.size):
+        double(buffers[at], size, right[v], wrong[v], buffers[1 - at])
+        at = 1 - at
+        size *= 2
+        if size > limit:
+            if spread:
+                halve_by_spreading(buffers[at], size)
+            else:
+                halve_by_joining(buffers[at], size)
+            size = size // 2
+    return at, size
+
+
+@kernel
+def meet(left, n_left, right, n_right, shift, one_factor, zero_factor):
+    """Sum of max(one_factor * one, zero_factor * zero) over pairs of outcomes.
+
+    `shift` is the log of one_factor / zero_factor.
+    """
+    total = 0.0
+    rest = 0.0
+    one = 0.0
+    zero = 0.0
+    j = n_right
+    for i in range(n_left):
+        while j > 0 and left[0, i] + right[0, j - 1] + shift >= 0.0:
+            j -= 1
+            one += right[1, j]
+            zero += right[2, j]
+        total += one_factor * left[1, i] * one - zero_factor * left[2, i] * zero
+        rest += left[2, i]
+    return total + zero_factor * rest
+
+
+@kernel
+def accuracy_of_tasks(start, voters, prior, limit, spread, right, wrong, buffers, out):
+    """Expected accuracy of the vote on every task.
+
+    The voters of task j are voters[start[j]:start[j + 1]]; `buffers` is two pairs of lists
+    of more than twice `limit` outcomes.
+    """
+    for j in range(prior.size):
+        count = fold(voters[start[j] : start[j + 1]], right, wrong)
+        if count < 0 or prior[j] == 0.0 or prior[j] == 1.0:
+            out[j] = 1.0
+            continue
+        half = count // 2
+        a, n_left = list_outcomes(right[:half], wrong[:half], limit, spread, buffers[0])
+        b, n_right = list_outcomes(right[half:count], wrong[half:count], limit, spread, buffers[1])
+        shift = math.log(prior[j]) - math.log1p(-prior[j])
+        out[j] = meet(
+            buffers[0, a], n_left, buffers[1, b], n_right, shift, prior[j], 1.0 - prior[j]
+        )
+
+
+@kernel
+def smooth_of_tasks(start, voters, prior, limit, right, wrong, buffers, out):
+    """Expected posterior probability of the truth on every task; arguments as above."""
+    for j in range(prior.size):
+        count = fold(voters[start[j] : start[j + 1]], right, wrong)
+        if count < 0 or prior[j] == 0.0 or prior[j] == 1.0:
+            out[j] = 1.0
+            continue
+        half = count // 2
+        a, n_left = list_outcomes(right[:half], wrong[:half], limit, False, buffers[0])
+        b, n_right = list_outcomes(right[half:count], wrong[half:count], limit, False, buffers[1])
+        total = 0.0
+        for i in range(n_left):
+            for k in range(n_right):
+                one = prior[j] * buffers[0, a, 1, i] * buffers[1, b, 1, k]
+                zero = (1.0 - prior[j]) * buffers[0, a, 2, i] * buffers[1, b, 2, k]
+                if one + zero > 0.0:
+                    total += (one * one + zero * zero) / (one + zero)
+        out[j] = total
+
+
+@kernel
+def confidence_table(outcomes, size, prior, weight, mass, truth):
+    """Sort outcomes by confidence, with running sums of their mass and of the mass that is right.
+
+    Walks outward from posterior 1/2 and fills weight[0:size], mass[0:size + 1] and
+    truth[0:size + 1], where entry k sums the first k outcomes.
+    """
+    shift = math.log(prior) - math.log1p(-prior)
+    down = np.searchsorted(outcomes[0, :size], -shift) - 1
+    up = down + 1
+    mass[0] = 0.0
+    truth[0] = 0.0
+    for k in range(size):
+        if up >= size or (down >= 0 and -outcomes[0, down] - shift <= outcomes[0, up] + shift):
+            at = down
+            down -= 1
+        else:
+            at = up
+            up += 1
+        one = prior * outcomes[1, at]
+        zero = (1.0 - prior) * outcomes[2, at]
+        weight[k] = abs(outcomes[0, at] + shift)
+        mass[k + 1] = mass[k] + one + zero
+        truth[k + 1] = truth[k] + max(one, zero)
+
+
+@kernel
+def gains_from_table(weight, mass, truth, candidates, out):
+    """What each candidate adds by the gain identity, E[(q - confidence)+]: one look-up each."""
+    for c in range(candidates.size):
+        q = max(candidates[c], 1.0 - candidates[c])
+        k = weight.size
+        if q < 1.0:
+            k = np.searchsorted(weight, math.log(q / min(candidates[c], 1.0 - candidates[c])))
+        out[c] = max(0.0, q * mass[k] - truth[k])
+
+
+@kernel
+def gains_by_meeting(left, n_left, right, n_right, prior, candidates, out):
+    """What each candidate adds to a group too large for one table, as a difference."""
+    shift = math.log(prior) - math.log1p(-prior)
+    now = meet(left, n_left, right, n_right, shift, prior, 1.0 - prior)
+    for c in range(candidates.size):
+        q = max(candidates[c], 1.0 - candidates[c])
+        out[c] = max(0.0, 1.0 - now)
+        if q < 1.0:
+            wrong = min(candidates[c], 1.0 - candidates[c])
+            weight = math.log(q / wrong)
+            then = meet(
+                left, n_left, right, n_right, shift + weight, prior * q, (1.0 - prior) * wrong
+            )
+            then += meet(
+                left, n_left, right, n_right, shift - weight, prior * wrong, (1.0 - prior) * q
+            )
+            out[c] = max(0.0, then - now)

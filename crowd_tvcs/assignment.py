@@ -1,0 +1,182 @@
+"""Assignment: which worker labels which task, and what can be expected of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowd_tvcs.accuracy import expected_accuracy
+from crowd_tvcs.plan import Plan
+from crowd_tvcs.spreadsheet import shield
+from tvcs_core import Projection
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class Duals:
+    """What one more unit of each cap is worth to the score that a method projects.
+
+    Attributes
+    ----------
+    workers, tasks, budget
+        Dual of every worker's cap, of every task's cap and of the budget, all >= 0. One more
+        unit of a cap adds at most this much to the score.
+    unit
+        What the score is. It is the expected accuracy for no method so far.
+    is_price
+        Whether the score means something to an operator.
+    """
+
+    workers: NDArray[np.float64]
+    tasks: NDArray[np.float64]
+    budget: float
+    unit: str
+    is_price: bool = False
+
+    @classmethod
+    def of(cls, projection: Projection, unit: str, *, is_price: bool = False) -> Duals:
+        """Take the duals of a projection."""
+        return cls(
+            projection.row_duals, projection.col_duals, projection.total_dual, unit, is_price
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Assignment:
+    """Which worker labels which task.
+
+    Attributes
+    ----------
+    plan
+        The plan that it answers; rows and columns are in its order.
+    support
+        Boolean, of shape (workers, tasks).
+    method
+        Name of the method that made it.
+    reason
+        Why the method stopped, in words.
+    duals
+        Duals of the caps, or None.
+    facts
+        What else the method has to say, such as the number of iterations.
+    """
+
+    plan: Plan
+    support: NDArray[np.bool_]
+    method: str
+    reason: str
+    duals: Duals | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.plan.constraint.is_feasible(self.support):
+            raise ValueError("support must keep every cap of the plan and assign allowed pairs")
+
+    def __repr__(self) -> str:
+        return (
+            f"Assignment({self.size} answers by {self.method}, "
+            f"expected accuracy {self.expected_accuracy:.4f})"
+        )
+
+    @property
+    def size(self) -> int:
+        """Number of pairs, which is the number of answers to be paid."""
+        return int(self.support.sum())
+
+    @cached_property
+    def task_accuracy(self) -> NDArray[np.float64]:
+        """Expected accuracy of the Bayes-weighted vote on every task."""
+        plan = self.plan
+        return expected_accuracy(plan.quality.values, self.support, plan.prior)
+
+    @property
+    def expected_accuracy(self) -> float:
+        """Mean expected accuracy over the tasks."""
+        return float(self.task_accuracy.mean())
+
+    @property
+    def loads(self) -> NDArray[np.int64]:
+        """Number of tasks of every worker."""
+        return self.support.sum(axis=1)
+
+    @property
+    def answers(self) -> NDArray[np.int64]:
+        """Number of workers of every task."""
+        return self.support.sum(axis=0)
+
+    def binding(self) -> dict[str, Any]:
+        """Tell which caps bind: those that are used up and lie below what is possible."""
+        plan = self.plan
+        per_worker, per_task = plan.room
+        tight_workers = (self.loads == plan.max_tasks_per_worker) & (
+            plan.max_tasks_per_worker < per_worker
+        )
+        tight_tasks = (self.answers == plan.max_workers_per_task) & (
+            plan.max_workers_per_task < per_task
+        )
+        return {
+            "max_workers_per_task": int(tight_tasks.sum()),
+            "max_tasks_per_worker": int(tight_workers.sum()),
+            "budget": self.size == plan.budget < int(per_task.sum()),
+        }
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """List the (worker, task) pairs, sorted by worker and then by task."""
+        workers, tasks = self.plan.quality.workers, self.plan.quality.tasks
+        rows, columns = self.support.nonzero()
+        return sorted((workers[i], tasks[j]) for i, j in zip(rows, columns, strict=True))
+
+    def to_frame(self) -> pd.DataFrame:
+        """Give the pairs as a pandas table of `worker` and `task`, names as they are."""
+        import pandas as pd
+
+        return pd.DataFrame(self.pairs(), columns=["worker", "task"])
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Give the pairs for a file: names that look like formulas get an apostrophe."""
+        return [(shield(worker), shield(task)) for worker, task in self.pairs()]
+
+    def summary(self) -> dict[str, Any]:
+        """Everything about the assignment that `summary.json` holds, sorted by name."""
+        workers, tasks = self.plan.quality.workers, self.plan.quality.tasks
+        out: dict[str, Any] = {
+            "method": self.method,
+            "reason": self.reason,
+            "expected_accuracy": self.expected_accuracy,
+            "assignments": self.size,
+            "budget": self.plan.budget,
+            "binding": self.binding(),
+            **self.facts,
+            "loads": _by_name(workers, self.loads),
+            "answers_per_task": _by_name(tasks, self.answers),
+            "task_accuracy": _by_name(tasks, self.task_accuracy),
+        }
+        if self.duals is not None:
+            out["duals"] = {
+                "unit": self.duals.unit,
+                "budget": self.duals.budget,
+                "workers": _by_name(workers, self.duals.workers),
+                "tasks": _by_name(tasks, self.duals.tasks),
+            }
+        return out
+
+    def reorder(self, plan: Plan, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Assignment:
+        """Say the same about `plan`, whose workers are `rows` of this and its tasks `columns`."""
+        duals = self.duals
+        if duals is not None:
+            duals = Duals(
+                duals.workers[rows], duals.tasks[columns], duals.budget, duals.unit, duals.is_price
+            )
+        support = self.support[np.ix_(rows, columns)]
+        return Assignment(plan, support, self.method, self.reason, duals, self.facts)
+
+
+def _by_name(names: tuple[str, ...], values: NDArray[Any]) -> dict[str, Any]:
+    return dict(sorted(zip(names, values.tolist(), strict=True)))

@@ -1,0 +1,168 @@
+"""The command `crowd-tvcs`: assign, simulate."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tvcs_core.shell import guarded, run, say
+
+if TYPE_CHECKING:
+    from crowd_tvcs.assignment import Assignment
+
+app = typer.Typer(
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    no_args_is_help=True,
+    help="Decide which worker labels which task.",
+)
+
+OutFolder = Annotated[
+    Path, typer.Option("--out", metavar="DIR", help="Folder for the results; made if missing.")
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace the files of a folder in use.")]
+Seed = Annotated[int, typer.Option(help="Same seed, same bytes.")]
+
+
+@app.command()
+@guarded
+def assign(
+    quality: Annotated[
+        Path,
+        typer.Argument(
+            metavar="QUALITY",
+            help="CSV or TSV, plain or .gz. Wide: a column worker, then one column per task. "
+            "Long: columns worker, task, quality; pairs that are not listed are not assigned.",
+        ),
+    ],
+    out: OutFolder,
+    max_workers_per_task: Annotated[
+        int | None, typer.Option(metavar="N", help="Most answers for a task. Default: no cap.")
+    ] = None,
+    max_tasks_per_worker: Annotated[
+        int | None, typer.Option(metavar="N", help="Most tasks for a worker. Default: no cap.")
+    ] = None,
+    budget: Annotated[
+        int | None, typer.Option(metavar="N", help="Most answers in all. Default: no cap.")
+    ] = None,
+    method: Annotated[
+        str,
+        typer.Option(
+            help="tvcs (largest expected accuracy), qlp (largest sum of qualities) or random."
+        ),
+    ] = "tvcs",
+    seed: Seed = 0,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", help="Take the best found by then. Default: no limit."),
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Assign workers to tasks; write assignment.csv, summary.json, report.html and run.json."""
+    from crowd_tvcs import report
+    from crowd_tvcs.methods import assign as assign_plan
+    from crowd_tvcs.plan import Plan
+    from crowd_tvcs.quality import read_quality
+    from tvcs_core.files import output_folder, write_json, write_table
+    from tvcs_core.record import run_record
+
+    _refuse_negative_seed(seed)
+    read = read_quality(quality)
+    say(f"{quality}: {read.layout}")
+    plan = Plan(
+        read.quality,
+        max_workers_per_task=max_workers_per_task,
+        max_tasks_per_worker=max_tasks_per_worker,
+        budget=budget,
+    )
+    options = {
+        "max_workers_per_task": max_workers_per_task,
+        "max_tasks_per_worker": max_tasks_per_worker,
+        "budget": budget,
+        "method": method,
+        "time_limit": time_limit,
+    }
+    with output_folder(out, force=force) as folder:
+        found = assign_plan(plan, method, rng=seed, time_limit=time_limit)
+        write_table(folder / "assignment.csv", ["worker", "task"], found.rows(), ",")
+        write_json(folder / "summary.json", found.summary())
+        command = _command("assign", quality.name, options | {"seed": seed})
+        page = report.render(found, source=quality.name, command=command, caps=options)
+        (folder / "report.html").write_text(page, encoding="utf-8")
+        record = run_record(
+            "crowd-tvcs assign", options, seed=seed, inputs=[quality], layout=read.layout
+        )
+        write_json(folder / "run.json", record)
+    _say_result(found, out)
+
+
+@app.command()
+@guarded
+def simulate(
+    out: OutFolder,
+    workers: Annotated[int, typer.Option(metavar="N", help="Number of workers.")] = 40,
+    tasks: Annotated[int, typer.Option(metavar="N", help="Number of tasks.")] = 120,
+    low: Annotated[float, typer.Option(help="Lowest quality.")] = 0.5,
+    high: Annotated[float, typer.Option(help="Highest quality.")] = 0.9,
+    gold: Annotated[
+        int, typer.Option(metavar="N", help="Further tasks with known labels, answered by all.")
+    ] = 0,
+    seed: Seed = 0,
+    force: Force = False,
+) -> None:
+    """Simulate a crowd; write quality.csv, gold.csv, answers.csv (to the gold tasks) and run.json.
+
+    The quality of every pair of worker and task is uniform between --low and --high.
+    """
+    from crowd_tvcs.simulate import simulate as simulate_crowd
+    from crowd_tvcs.simulate import write_crowd
+    from tvcs_core.files import output_folder, write_json
+    from tvcs_core.record import run_record
+
+    _refuse_negative_seed(seed)
+    crowd = simulate_crowd(workers, tasks, low=low, high=high, n_gold=gold, rng=seed)
+    with output_folder(out, force=force) as folder:
+        write_crowd(crowd, folder)
+        options = {"workers": workers, "tasks": tasks, "low": low, "high": high, "gold": gold}
+        write_json(folder / "run.json", run_record("crowd-tvcs simulate", options, seed=seed))
+    say(f"{workers} workers, {tasks} tasks and {gold} gold tasks written to {out}")
+
+
+def main() -> None:
+    """Run the command."""
+    run(app)
+
+
+def _say_result(found: Assignment, out: Path) -> None:
+    binding = found.binding()
+    say(
+        f"{found.size} answers, expected accuracy {found.expected_accuracy:.4f} "
+        f"({found.method}, {found.reason})"
+    )
+    say(
+        f"caps that bind: {binding['max_workers_per_task']} tasks are full, "
+        f"{binding['max_tasks_per_worker']} workers are full, the budget is "
+        f"{'used up' if binding['budget'] else 'not used up'}"
+    )
+    say(f"written to {out}; open {out / 'report.html'}")
+
+
+def _refuse_negative_seed(seed: int) -> None:
+    if seed < 0:
+        raise ValueError(f"--seed must be >= 0, found {seed}")
+
+
+def _command(name: str, source: str, options: dict[str, Any]) -> str:
+    """The command line as a user would type it, without what does not change the result."""
+    words = ["crowd-tvcs", name, source]
+    for option, value in options.items():
+        if value is not None:
+            words += [f"--{option.replace('_', '-')}", str(value)]
+    return shlex.join(words)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,24 @@
+"""Q-based linear programming (Ho et al., 2013): the largest sum of qualities."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from crowd_tvcs.assignment import Assignment, Duals
+from crowd_tvcs.deadline import Deadline
+from crowd_tvcs.plan import Plan
+from tvcs_core import project
+
+
+def qlp(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignment:
+    """Maximise the sum of Q_ij X_ij by one exact projection, of the square root of Q.
+
+    The projection keeps the largest sum of squares. It does not know how votes combine: it gives a
+    task two equal workers where the second adds nothing, and prefers a worker of quality 1/2
+    (who tells nothing) to one of .1 (whom the vote turns around); a quality of 0 is never
+    taken. It draws no random number, and its one projection does not look at the deadline.
+    """
+    projection = project(np.sqrt(plan.quality.values), plan.constraint)
+    duals = Duals.of(projection, "sum of qualities", is_price=True)
+    facts = {"sum_of_qualities": projection.kept, "gap": projection.gap}
+    return Assignment(plan, projection.support, "qlp", "one exact projection", duals, facts)

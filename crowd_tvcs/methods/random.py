@@ -1,0 +1,20 @@
+"""Random assignment within the caps."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from crowd_tvcs.assignment import Assignment
+from crowd_tvcs.deadline import Deadline
+from crowd_tvcs.plan import Plan
+from tvcs_core import project
+
+
+def random(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignment:
+    """Keep the caps with random pairs: one projection of scores drawn from (0, 1].
+
+    Qualities are not looked at, so a worker below 1/2 is as likely as any other.
+    """
+    scores = 1.0 - rng.random(plan.quality.shape)
+    projection = project(scores, plan.constraint)
+    return Assignment(plan, projection.support, "random", "one projection of random scores")

@@ -1,0 +1,89 @@
+"""The paper's method: stochastic iterative hard thresholding on the expected accuracy."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowd_tvcs.accuracy import expected_accuracy
+from crowd_tvcs.assignment import Assignment, Duals
+from crowd_tvcs.deadline import Deadline
+from crowd_tvcs.plan import Plan
+from tvcs_core import project
+
+STEP = 1.0
+MAX_ITER = 500
+PATIENCE = 100
+SUREST = 1e-4
+
+
+def tvcs(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignment:
+    """Climb the smooth expected accuracy with sampled gradients, projecting onto the caps.
+
+    Algorithm 1 of the paper with the stochastic gradient of its supplement. X is a matrix of
+    numbers in [0, 1]; each iteration samples everybody's answers once given label 1 and once
+    given label 0, takes a step along the gradient, and projects. The support of X is an
+    assignment; the one of largest exact expected accuracy is returned.
+
+    What the paper leaves open, or where we differ:
+
+    - Sign. The supplement prints the second term of the gradient with a plus. The derivative of
+      S(r - z) by X is -S (1 - S) Z, so it enters with a minus.
+    - X stays real between iterations (it is not rounded to 0 and 1) and in [0, 1], where the
+      projection with a box is exact. On the paper's setting (100 x 1000, 5 per task) the box
+      lowers the error from .0291 to .0274 against values without bounds.
+    - `STEP` is 1 and the gradient is not divided by the number of tasks, which separate. Small
+      steps let the first samples decide.
+    - X starts at 0: everybody's first step is then his own log-odds.
+    - One sample per label and iteration. Averages of more are worse: the noise breaks ties.
+    - It stops after `PATIENCE` iterations without a better assignment, or `MAX_ITER`.
+    - Qualities are moved into [`SUREST`, 1 - `SUREST`] for the gradient alone, so that log-odds
+      are finite.
+
+    A worker with q < 1/2 has log-odds below 0 and counts like one with 1 - q, as in the vote.
+    """
+    quality = np.clip(plan.quality.values, SUREST, 1.0 - SUREST)
+    log_odds = np.log(quality) - np.log1p(-quality)
+    X = np.zeros(plan.quality.shape)
+    best_accuracy, best_at = -1.0, 0
+    best, projection = None, None
+    reason = f"the limit of {MAX_ITER} iterations"
+    for iteration in range(1, MAX_ITER + 1):
+        z = X + STEP * _sampled_gradient(X, quality, log_odds, plan.prior, rng)
+        projection = project(z, plan.box, warm=projection)
+        X = projection.matrix
+        support = X > 0.0
+        accuracy = float(expected_accuracy(plan.quality.values, support, plan.prior).mean())
+        if accuracy > best_accuracy:
+            best_accuracy, best_at = accuracy, iteration
+            best = (support, Duals.of(projection, "gain of the projected step, V squared"))
+        if iteration - best_at >= PATIENCE:
+            reason = f"{PATIENCE} iterations without a better assignment"
+            break
+        if deadline.has_passed:
+            reason = f"the time limit of {deadline}; this is the best so far"
+            break
+    assert best is not None
+    facts = {"iterations": iteration, "best_iteration": best_at}
+    return Assignment(plan, best[0], "tvcs", reason, best[1], facts)
+
+
+def _sampled_gradient(
+    X: NDArray[np.float64],
+    quality: NDArray[np.float64],
+    log_odds: NDArray[np.float64],
+    prior: NDArray[np.float64],
+    rng: np.random.Generator,
+) -> NDArray[np.float64]:
+    """Sample one ascent direction per task; Z is the evidence for label 1 in each answer."""
+    from scipy.special import expit, logit  # not needed for --help
+
+    r = -logit(prior)
+    Z_one = np.where(rng.random(X.shape) < quality, log_odds, -log_odds)
+    Z_zero = np.where(rng.random(X.shape) < quality, -log_odds, log_odds)
+    S_one = expit((Z_one * X).sum(axis=0) - r)
+    S_zero = expit(r - (Z_zero * X).sum(axis=0))
+    slope_one: NDArray[np.float64] = prior * S_one * (1.0 - S_one)
+    slope_zero: NDArray[np.float64] = (1.0 - prior) * S_zero * (1.0 - S_zero)
+    gradient: NDArray[np.float64] = slope_one * Z_one - slope_zero * Z_zero
+    return gradient
