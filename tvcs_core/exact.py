@@ -1,27 +1,34 @@
 """The exact projection: a plain driver over the kernels.
 
-Solves max sum(gain * x) over x in {0, 1} with caps on rows, columns and the total. See docs/method.md.
+Maximises sum(gain * x) over x in {0, 1} with caps on rows, columns and the total, and proves it by
+prices. docs/method.md explains the way: prices by blocks, a core of the entries near their
+threshold, network simplex on the core, and a pass over all entries for those the core has missed.
 """
 
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tvcs_core.kernels import simplex, table
+from tvcs_core.kernels import blocks, prices, simplex, start, table
 
-GRID_BITS = (
-    56  # the largest gain is 2^55 .. 2^56 grid steps; potentials have 2^7 times as much room
-)
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+GRID = 2.0**56  # steps of the largest gain (or twice that); int64 has 2^7 times as much room
+LISTED = 60_000  # tables up to here are listed whole for the first prices
+SAMPLED = 40_000  # entries of the sample that larger ones get their first prices from
+PIVOTS = 20_000  # between two looks at Ctrl-C
 
 
 @dataclass(frozen=True)
 class Exact:
     """An optimal support with the prices that prove it, in the unit of the gains."""
 
-    keep: np.ndarray
-    row_duals: np.ndarray
-    col_duals: np.ndarray
+    keep: NDArray[np.bool_]
+    row_duals: Floats
+    col_duals: Floats
     total_dual: float
     warm: Any = None
     stats: dict[str, Any] = field(default_factory=dict)
@@ -29,40 +36,67 @@ class Exact:
 
 @dataclass(frozen=True)
 class Table:
-    """The candidates in row order, dense or as a list; see kernels/table.py."""
+    """The candidates in row order, dense or as a list (see kernels/table.py), and the caps."""
 
-    values: np.ndarray
-    start: np.ndarray
-    columns: np.ndarray
-    keys: np.ndarray
+    values: Floats
+    start: Ints
+    columns: NDArray[np.int32]
+    keys: Ints
     dense: bool
     squared: bool
+    row_caps: Ints
+    col_caps: Ints
+    total: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many rows and columns there are."""
+        return self.row_caps.size, self.col_caps.size
+
+
+@dataclass(frozen=True)
+class Prices:
+    """Prices of rows, columns and the total; what is near each threshold, below it and above."""
+
+    rows: Floats
+    cols: Floats
+    total: float
+    below_rows: Floats
+    above_rows: Floats
+    below_cols: Floats
+    above_cols: Floats
+
+    def wider(self, times: float) -> "Prices":
+        """Return the same prices with wider surroundings."""
+        near = (self.below_rows, self.above_rows, self.below_cols, self.above_cols)
+        return Prices(self.rows, self.cols, self.total, *(times * x for x in near))
 
 
 class _Writeable:
-    """Shows a read-only array as a writeable one: kernels have one signature, and write no input."""
+    """Shows an array as writeable: kernels have one signature, and write to no input."""
 
-    def __init__(self, array: np.ndarray):
+    def __init__(self, array: NDArray[Any]) -> None:
         self.array = array
         shown = dict(array.__array_interface__)
         shown["data"] = (shown["data"][0], False)
         self.__array_interface__ = shown
 
 
-def writeable(array: np.ndarray) -> np.ndarray:
+def writeable(array: NDArray[Any]) -> NDArray[Any]:
+    """Return the array itself, or a view that does not say that it is read-only."""
     return array if array.flags.writeable else np.asarray(_Writeable(array))
 
 
 def solve_dense(
-    values: np.ndarray,
-    row_caps: np.ndarray,
-    col_caps: np.ndarray,
+    values: Floats,
+    row_caps: Ints,
+    col_caps: Ints,
     total: int,
     *,
     squared: bool,
     warm: Any = None,
 ) -> Exact:
-    """The best support of an (n, m) matrix of values (or of gains, if not `squared`)."""
+    """Find the best support of an (n, m) matrix of values (or of gains, if not `squared`)."""
     n, m = values.shape
     candidates = Table(
         writeable(values).reshape(-1),
@@ -71,25 +105,28 @@ def solve_dense(
         np.zeros(m, np.int64),
         True,
         squared,
+        writeable(row_caps),
+        writeable(col_caps),
+        total,
     )
-    return solve(candidates, row_caps, col_caps, total, warm, values.shape)
+    return solve(candidates, warm, values.shape)
 
 
 def solve_edges(
-    row: np.ndarray,
-    col: np.ndarray,
-    key: np.ndarray,
-    values: np.ndarray,
+    row: NDArray[Any],
+    col: NDArray[Any],
+    key: Ints,
+    values: Floats,
     n_rows: int,
     n_cols: int,
-    row_caps: np.ndarray,
-    col_caps: np.ndarray,
+    row_caps: Ints,
+    col_caps: Ints,
     total: int,
     *,
     squared: bool,
     warm: Any = None,
 ) -> Exact:
-    """The best support of a list of candidates; label -1 = in no group."""
+    """Find the best support of a list of candidates; label -1 = in no group."""
     size = values.size
     row = np.where(row < 0, n_rows, row)
     col = np.where(col < 0, n_cols, col).astype(np.int32)
@@ -101,80 +138,376 @@ def solve_edges(
         np.asarray(key, np.int64)[order],
         False,
         squared,
+        np.append(row_caps, size).astype(np.int64),
+        np.append(col_caps, size).astype(np.int64),
+        total,
     )
-    row_caps = np.append(row_caps, size).astype(np.int64)
-    col_caps = np.append(col_caps, size).astype(np.int64)
-    result = solve(candidates, row_caps, col_caps, total, warm, values.shape)
+    result = solve(candidates, warm, values.shape)
     keep = np.empty(size, bool)
     keep[order] = result.keep
-    return Exact(
-        keep,
-        result.row_duals[:n_rows],
-        result.col_duals[:n_cols],
-        result.total_dual,
-        result.warm,
-        result.stats,
-    )
+    u, w = result.row_duals[:n_rows], result.col_duals[:n_cols]
+    return Exact(keep, u, w, result.total_dual, result.warm, result.stats)
 
 
-def solve(candidates: Table, row_caps, col_caps, total, warm, shape) -> Exact:
-    t = candidates
-    n, m = row_caps.size, col_caps.size
-    row_caps, col_caps = writeable(row_caps), writeable(col_caps)
+def solve(t: Table, warm: Any, shape: tuple[int, ...]) -> Exact:
+    """Find the best support of a table."""
+    n, m = t.shape
     per_row, per_col = np.zeros(n, np.int64), np.zeros(m, np.int64)
     largest = table.survey(
-        t.values, t.start, t.columns, t.dense, row_caps, col_caps, per_row, per_col
+        t.values, t.start, t.columns, t.dense, t.row_caps, t.col_caps, per_row, per_col
     )
-    if t.squared:
-        exponent = int(np.clip(np.frexp(largest)[1], -1000, 1000))
-        factor = 2.0**-exponent
-    else:
-        exponent = int(np.clip(np.frexp(largest)[1], -1000, 1000))
-        factor = 2.0**-exponent
-    grid = 2.0**GRID_BITS
-    nodes = n + m + 3
-    fixed = n + m + 1 + nodes - 1
-    n_core = int(per_row.sum()) if total > 0 else 0
-    size = fixed + n_core
-    tail, head = np.empty(size, np.int32), np.empty(size, np.int32)
-    cost = np.zeros((size, 2), np.int64)
-    state = np.zeros(size, np.int8)
-    flow, cap = np.zeros(size, np.int32), np.zeros(size, np.int32)
-    place = np.empty(n_core, np.int64)
-    tail[:n], head[:n], cap[:n] = n + m, np.arange(n), row_caps
-    tail[n : n + m], head[n : n + m] = np.arange(n, n + m), n + m + 1
-    cap[n : n + m] = col_caps
-    tail[n + m], head[n + m], cap[n + m] = n + m + 1, n + m, min(total, 2**31 - 1)
-    state[: n + m + 1] = cap[: n + m + 1] > 0
-    if n_core:
-        table.collect(
-            t.values, t.start, t.columns, t.keys, t.dense, row_caps, col_caps, factor, grid, t.squared,
-            fixed, tail, head, cost, state, flow, cap, place,
-        )  # fmt: skip
-    tree, pi = np.empty((nodes, 6), np.int32), np.empty((nodes, 2), np.int64)
-    simplex.start_tree(nodes, fixed, tail, head, tree, pi, state)
-    clock = np.zeros(4, np.int64)
-    block = max(30, int(np.sqrt(size)))
-    while not simplex.run_simplex(
-        size, tail, head, cost, state, flow, cap, tree, pi, clock, block, 10 * nodes, 20_000
-    ):
-        pass
-    keep = np.zeros(t.values.size, bool)
-    keep[place] = flow[fixed:] > 0
-    unit = 2.0**-GRID_BITS
-    back = factor * factor if t.squared else factor
-    source, sink = pi[n + m, 0], pi[n + m + 1, 0]
-    u = np.maximum(pi[:n, 0] - source, 0) * unit / back
-    w = np.maximum(sink - pi[n : n + m, 0], 0) * unit / back
-    price = float(max(source - sink, 0) * unit / back)
-    u[row_caps == 0], w[col_caps == 0] = 0, 0
-    if total == 0:
-        u[:], w[:], price = 0, 0, 0.0
-        if t.values.size:
-            price = float(np.max(np.abs(t.values)))
-            price = price * price if t.squared else price
-    else:
+    if largest == 0.0 or t.total == 0:
+        return _nothing(t, shape)
+    return _Search(t, largest, per_row, per_col).run(warm, shape)
+
+
+def _nothing(t: Table, shape: tuple[int, ...]) -> Exact:
+    """Keep nothing, because nothing may be kept or nothing is worth it."""
+    n, m = t.shape
+    u, w, price = np.zeros(n), np.zeros(m), 0.0
+    if t.total > 0:
         table.close_duals(
-            t.values, t.start, t.columns, t.dense, row_caps, col_caps, t.squared, u, w, price
+            t.values, t.start, t.columns, t.dense, t.row_caps, t.col_caps, t.squared, u, w, price
         )
-    return Exact(keep.reshape(shape), u, w, price, None, {"pivots": int(clock[2]), "core": n_core})
+    elif t.values.size:
+        price = float(np.max(np.abs(t.values)))
+        price = price * price if t.squared else price
+    return Exact(np.zeros(shape, bool), u, w, price, None, {"path": "nothing"})
+
+
+class _Search:
+    """One solve: the table, its scale, and the core with its simplex."""
+
+    def __init__(self, t: Table, largest: float, per_row: Ints, per_col: Ints) -> None:
+        self.t = t
+        self.factor = float(2.0 ** -np.clip(np.frexp(largest)[1], -1000, 1000))
+        self.scale = self.factor**2 if t.squared else self.factor
+        self.closed_row, self.closed_col = t.row_caps == 0, t.col_caps == 0
+        self.open_size = int(per_row.sum())
+        self.fits = min(
+            t.total,
+            int(np.minimum(per_row, t.row_caps).sum()),
+            int(np.minimum(per_col, t.col_caps).sum()),
+        )
+        self.nudged = True
+        self.keep = np.zeros(t.values.size, bool)
+        self.stats: dict[str, Any] = {"path": "simplex", "rounds": 0}
+
+    def run(self, warm: Any, shape: tuple[int, ...]) -> Exact:
+        for near in self.starts(warm):
+            core = self.core(near)
+            if core is not None:
+                break
+        self.prove(*core)
+        return self.result(shape, near)
+
+    def starts(self, warm: Any):
+        """Prices to try, each sure to do when the ones before did not."""
+        if isinstance(warm, Prices) and (warm.rows.size, warm.cols.size) == self.t.shape:
+            yield warm.wider(2.0)
+        near = self.first_prices()
+        yield near
+        yield near.wider(8.0)
+        yield near.wider(np.inf)
+
+    # ---- first prices
+
+    def first_prices(self) -> Prices:
+        t = self.t
+        n, m = t.shape
+        if self.open_size <= LISTED or not t.dense:
+            return self.listed_prices(1, 1, 3, True)
+        if n <= m:
+            near = self.listed_prices(1, -(-t.values.size // SAMPLED), 5, False)
+        else:
+            near = self.listed_prices(-(-t.values.size // SAMPLED), 1, 5, False)
+        return self.full_blocks(near, rows_first=n > m)
+
+    def listed_prices(self, row_step: int, col_step: int, sweeps: int, whole: bool) -> Prices:
+        """Prices from a list of every row_step-th row and col_step-th column."""
+        t = self.t
+        n, m = t.shape
+        size = self.open_size if whole else (n // row_step + 1) * (m // col_step + 1)
+        row, col, gains = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size)
+        row_start = np.empty(n + 1, np.int64)
+        size = table.sample(
+            t.values, t.start, t.columns, t.keys, t.dense, t.row_caps, t.col_caps,
+            self.factor, t.squared, self.nudged, row_step, col_step, row, col, gains, row_start,
+        )  # fmt: skip
+        row_caps = np.rint(t.row_caps * (-(-m // col_step) / m)).astype(np.int64)
+        col_caps = np.rint(t.col_caps * (-(-n // row_step) / n)).astype(np.int64)
+        fits = int(self.fits * (size / self.open_size))
+        rows_last = col_step > 1
+        return sweep(
+            row[:size], col[:size], gains[:size], row_start, np.zeros(n), np.zeros(m), 0.0,
+            row_caps, col_caps, fits, sweeps, rows_last,
+        )  # fmt: skip
+
+    def full_blocks(self, near: Prices, rows_first: bool) -> Prices:
+        t, total = self.t, near.total
+        n, m = t.shape
+        at_row, at_col = np.empty((3, n)), np.empty((3, m))
+        row_price, col_price = near.rows, near.cols
+        for rows in (rows_first, not rows_first):
+            if rows:
+                chunk = max(1, 10_000_000 // m)
+                for r in range(0, n, chunk):
+                    blocks.row_block(
+                        t.values, m, t.columns, t.keys, self.closed_row, self.factor, t.squared,
+                        self.nudged, col_price, t.row_caps, width(m), r, min(r + chunk, n), *at_row,
+                    )  # fmt: skip
+                row_price = np.maximum(at_row[0] - total, 0.0)
+            else:
+                chunk = max(1, 10_000_000 // n // 32) * 32
+                for c in range(0, m, chunk):
+                    blocks.column_block(
+                        t.values, n, m, t.keys, self.closed_row, self.closed_col, self.factor,
+                        t.squared, self.nudged, row_price, t.col_caps, width(n),
+                        c, min(c + chunk, m), *at_col,
+                    )  # fmt: skip
+                col_price = np.maximum(at_col[0] - total, 0.0)
+        return surroundings(
+            row_price, col_price, total, at_row[1], at_row[2], at_col[1], at_col[2],
+            near.below_rows[-1], near.above_rows[-1],
+        )  # fmt: skip
+
+    # ---- the core
+
+    def core(self, near: Prices):
+        t = self.t
+        n, m = t.shape
+        size = min(t.values.size, t.values.size // 16 + 4 * int(np.diff(t.start).max()) + 1000)
+        row, col, gains = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size)
+        place = np.empty(size, np.int64)
+        row_taken, col_taken = np.zeros(n, np.int64), np.zeros(m, np.int64)
+        at, found = 0, 0
+        col_price = np.where(self.closed_col, np.inf, near.cols)
+        while at < n:
+            at, found = table.band(
+                t.values, t.start, t.columns, t.keys, t.dense, self.factor, t.squared, self.nudged,
+                self.closed_row, near.rows + near.total, col_price, near.below_rows,
+                near.above_rows, near.below_cols, near.above_cols, at, n, self.keep,
+                row_taken, col_taken, row, col, gains, place, found,
+            )  # fmt: skip
+            if at < n:
+                grown = min(t.values.size, 2 * row.size)
+                row, col, gains, place = (longer(x, grown) for x in (row, col, gains, place))
+        row, col, gains, place = row[:found], col[:found], gains[:found], place[:found]
+        taken = int(row_taken.sum())
+        row_start = np.searchsorted(row, np.arange(n + 1)).astype(np.int64)
+        swept = sweep(
+            row, col, gains, row_start, near.rows, near.cols, near.total, t.row_caps - row_taken,
+            t.col_caps - col_taken, self.fits - taken, 4, False,
+        )  # fmt: skip
+        by_col, col_start = np.empty(found, np.int32), np.empty(m + 1, np.int64)
+        prices.by_column(col, m, col_start, by_col)
+        kept = np.empty(found, bool)
+        settled = start.settle(
+            row, col, gains, row_start, col_start, by_col, swept.rows, swept.cols, swept.total,
+            t.row_caps - row_taken, t.col_caps - col_taken, t.total - taken, kept,
+        )  # fmt: skip
+        if not settled:
+            return None
+        self.keep[place] = kept
+        row_load = row_taken + np.bincount(row[kept], minlength=n)
+        col_load = col_taken + np.bincount(col[kept], minlength=m)
+        return row, col, place, kept, row_load, col_load, swept
+
+    # ---- the simplex
+
+    def prove(self, row, col, place, kept, row_load, col_load, near: Prices) -> None:
+        t = self.t
+        n, m = t.shape
+        self.row, self.col, self.place, self.size = row, col, place, row.size
+        nodes = n + m + 3
+        self.fixed = n + m + 1 + nodes - 1
+        arcs = self.fixed + row.size
+        self.tail, self.head = np.empty(arcs, np.int32), np.empty(arcs, np.int32)
+        self.cost, self.state = np.zeros((arcs, 2), np.int64), np.empty(arcs, np.int8)
+        self.flow, self.cap = np.empty(arcs, np.int32), np.empty(arcs, np.int32)
+        self.tree, self.pi = np.empty((nodes, 6), np.int32), np.empty((nodes, 2), np.int64)
+        self.clock = np.zeros(4, np.int64)
+        start.lay_fixed_arcs(
+            t.row_caps, t.col_caps, t.total, row_load, col_load, int(row_load.sum()), near.rows,
+            near.cols, near.total, GRID, self.tail, self.head, self.cost, self.state, self.flow,
+            self.cap, self.tree,
+        )  # fmt: skip
+        start.lay_core(
+            row, col, kept, n, 0, row.size, self.fixed, self.tail, self.head, self.state,
+            self.flow, self.cap,
+        )  # fmt: skip
+        for nudged in (True, False) if self.nudged else (False,):
+            self.nudged = nudged
+            self.set_costs(0)
+            simplex.price_tree(nodes, self.tail, self.cost, self.tree, self.pi)
+            self.run_simplex()
+            while self.add_violators():
+                self.run_simplex()
+            self.stats["pivots" if nudged else "pivots in all"] = int(self.clock[simplex.PIVOTS])
+        self.stats["core"] = self.size
+
+    def set_costs(self, first: int) -> None:
+        t = self.t
+        table.entry_costs(
+            t.values, t.columns, t.keys, t.dense, self.factor, t.squared, GRID,
+            self.nudged, self.row, self.col, self.place, first, self.size, self.fixed, self.cost,
+        )  # fmt: skip
+
+    def run_simplex(self) -> None:
+        arcs = self.fixed + self.size
+        block = max(20, int(0.7 * np.sqrt(arcs)))
+        self.clock[simplex.AT] = self.fixed
+        while not simplex.run_simplex(
+            arcs, self.tail, self.head, self.cost, self.state, self.flow, self.cap, self.tree,
+            self.pi, self.clock, block, 10 * self.pi.shape[0], PIVOTS,
+        ):  # fmt: skip
+            pass
+
+    def add_violators(self) -> int:
+        """Append entries of the table that the core's prices call wrong; return how many."""
+        t = self.t
+        n, m = t.shape
+        self.stats["rounds"] += 1
+        self.keep[self.place[: self.size]] = self.flow[self.fixed : self.fixed + self.size] > 0
+        most, at, found = 16, 0, 0
+        room = max(1000, self.size // 4, 2 * most)
+        row, col = np.empty(room, np.int32), np.empty(room, np.int32)
+        place = np.empty(room, np.int64)
+        while at < n:
+            at, found = table.violators(
+                t.values, t.start, t.columns, t.keys, t.dense, self.factor, t.squared, self.nudged,
+                GRID, self.closed_row, self.closed_col, self.pi, self.keep, most, at, n,
+                row, col, place, found,
+            )  # fmt: skip
+            if at < n:
+                row, col, place = (longer(x, 2 * row.size) for x in (row, col, place))
+        if found == 0:
+            return 0
+        before, self.size = self.size, self.size + found
+        self.row = np.concatenate([self.row[:before], row[:found]])
+        self.col = np.concatenate([self.col[:before], col[:found]])
+        self.place = np.concatenate([self.place[:before], place[:found]])
+        if self.fixed + self.size > self.tail.size:
+            grown = self.fixed + self.size + max(found, self.size // 4)
+            self.tail, self.head, self.cost, self.state, self.flow, self.cap = (
+                longer(x, grown)
+                for x in (self.tail, self.head, self.cost, self.state, self.flow, self.cap)
+            )
+        start.lay_core(
+            self.row, self.col, self.keep[self.place], n, before, self.size, self.fixed, self.tail,
+            self.head, self.state, self.flow, self.cap,
+        )  # fmt: skip
+        self.set_costs(before)
+        return found
+
+    def result(self, shape: tuple[int, ...], near: Prices) -> Exact:
+        t = self.t
+        n, m = t.shape
+        pi, unit = self.whole(self.pi[:, 0]), 1.0 / GRID
+        u = np.maximum(pi[:n] - pi[n + m], 0) * unit
+        w = np.maximum(pi[n + m + 1] - pi[n : n + m], 0) * unit
+        price = float(max(pi[n + m] - pi[n + m + 1], 0) * unit)
+        warm = Prices(
+            u, w, price, near.below_rows, near.above_rows, near.below_cols, near.above_cols
+        )
+        u, w, price = u / self.scale, w / self.scale, price / self.scale
+        u[self.closed_row], w[self.closed_col] = 0.0, 0.0
+        if self.closed_row.any() or self.closed_col.any():
+            table.close_duals(
+                t.values, t.start, t.columns, t.dense, t.row_caps, t.col_caps, t.squared,
+                u, w, price,
+            )  # fmt: skip
+        return Exact(self.keep.reshape(shape), u, w, price, warm, self.stats)
+
+
+    def whole(self, pi: Ints) -> Ints:
+        """Round potentials down to a common unit of all gains, if there is one.
+
+        That keeps every reduced cost on its side, and the duals of integers are integers then."""
+        bits = int(np.bitwise_or.reduce(self.cost[self.fixed : self.fixed + self.size, 0]))
+        if bits == 0 or bits & 0x3FF:
+            return pi
+        t = self.t
+        bits = table.all_bits(
+            t.values, t.start, t.columns, t.dense, self.closed_row, self.closed_col, self.factor,
+            t.squared, GRID,
+        )  # fmt: skip
+        return pi & -(bits & -bits)
+
+
+def width(size: int) -> int:
+    """How many ranks about its threshold a line of that size gives to the core."""
+    return max(3, int(0.3 * np.sqrt(size)))
+
+
+def longer(array: NDArray[Any], size: int) -> NDArray[Any]:
+    """Return a longer array with the same beginning."""
+    grown = np.empty((size, *array.shape[1:]), array.dtype)
+    grown[: len(array)] = array
+    return grown
+
+
+def sweep(
+    row: NDArray[np.int32],
+    col: NDArray[np.int32],
+    gains: Floats,
+    row_start: Ints,
+    row_price: Floats,
+    col_price: Floats,
+    total_price: float,
+    row_caps: Ints,
+    col_caps: Ints,
+    total: int,
+    sweeps: int,
+    rows_last: bool,
+) -> Prices:
+    """Prices of a list of entries by taking blocks in turn, and what is near them."""
+    n, m = row_price.size, col_price.size
+    by_col, col_start = np.empty(row.size, np.int32), np.empty(m + 1, np.int64)
+    prices.by_column(col, m, col_start, by_col)
+    none, pool = np.empty(0, np.int32), np.empty(row.size + 1)
+    row_price, col_price = row_price.copy(), col_price.copy()
+    at_row, at_col = np.empty((2, n)), np.empty((2, m))
+    nothing = np.zeros(max(n, m), np.int64)
+    row_width, col_width = width(row.size // max(n, 1)), width(row.size // max(m, 1))
+    total_width = 2 + 2 * int(np.sqrt(max(total, 0)))
+    for i in range(2 * sweeps + rows_last):
+        if i % 2 == 0:
+            at_total = prices.price_block(
+                row_start, none, col, gains, col_price, row_caps, nothing[:n], total,
+                row_width, total_width, row_price, *at_row, pool,
+            )  # fmt: skip
+        else:
+            at_total = prices.price_block(
+                col_start, by_col, row, gains, row_price, col_caps, nothing[:m], total,
+                col_width, total_width, col_price, *at_col, pool,
+            )  # fmt: skip
+    price, low, high = at_total
+    return surroundings(
+        row_price, col_price, price, at_row[0], at_row[1], at_col[0], at_col[1],
+        price - low, high - price,
+    )  # fmt: skip
+
+
+def surroundings(
+    row_price: Floats,
+    col_price: Floats,
+    total: float,
+    low_row: Floats,
+    high_row: Floats,
+    low_col: Floats,
+    high_col: Floats,
+    below: float,
+    above: float,
+) -> Prices:
+    """Prices, with the distances to the values some ranks below and above each threshold."""
+    at_row, at_col = row_price + total, col_price + total
+    return Prices(
+        row_price,
+        col_price,
+        total,
+        np.maximum(np.minimum(at_row - low_row, row_price + below), below),
+        np.maximum(high_row - at_row, above),
+        np.maximum(np.minimum(at_col - low_col, col_price + below), 0.0),
+        np.maximum(high_col - at_col, 0.0),
+    )

@@ -2,7 +2,8 @@
 
 from tvcs_core.jit import kernel
 
-LANE = 0x7FFFFFFF  # all arithmetic of the hash stays below 2^62
+LANE = 0x7FFFFFFF  # 31 bits: all arithmetic of the hash stays below 2^63
+NUDGE = 2.0**-68  # times 31 bits of hash: a nudged gain is at most 2^-37 of itself too large
 
 
 @kernel
@@ -14,24 +15,36 @@ def mix(x):
 
 
 @kernel
-def tie(row, col, key):
-    """A fixed hash of the place of an entry, 1 .. 2^42: the larger one wins a tie."""
-    place = mix((row + 0x9E3779B) & LANE)
-    place = mix((place + col * 0x2545F49) & LANE)
+def tie_of_row(row):
+    """Hash what all entries of a row share."""
+    return mix((row + 0x9E3779B) & LANE)
+
+
+@kernel
+def coarse_tie(of_row, col, key):
+    """Hash the place of an entry to 31 bits, given `tie_of_row` of its row."""
+    place = mix((of_row + col * 0x2545F49) & LANE)
     if key != 0:
         place = mix((place + (key & LANE) * 0x6C8E944 + (key >> 31)) & LANE)
+    return place
+
+
+@kernel
+def tie(row, col, key):
+    """Hash the place of an entry to 1 .. 2^42; of two equal gains the larger one is preferred."""
+    place = coarse_tie(tie_of_row(row), col, key)
     other = mix((place * 0x3C6EF37 + row * 0x1B873593 + col * 0x5851F42D) & LANE)
     return (place << 11 | other & 0x7FF) + 1
 
 
 @kernel
 def gain(value, factor, squared):
-    """The gain of keeping `value`: its square, or the value itself."""
+    """Return what keeping `value` gains: its square, or the value itself."""
     x = value * factor
     return x * x if squared else x
 
 
 @kernel
 def on_grid(gain_, grid):
-    """The gain as a whole number of grid steps."""
+    """Return the gain as a whole number of grid steps."""
     return int(gain_ * grid + 0.5)

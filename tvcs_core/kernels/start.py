@@ -1,0 +1,125 @@
+"""From prices to a first feasible flow and a first tree for the simplex."""
+
+import numpy as np
+
+from tvcs_core.jit import kernel
+from tvcs_core.kernels.prices import put_in_place
+from tvcs_core.kernels.simplex import ARC, CHILD, DEPTH, NEXT, PARENT, PREV
+
+
+@kernel
+def trim(start, order, slack, kept, room):
+    """Drop the least kept entries of every line that keeps more than its room; False if short.
+
+    Line g holds the entries order[start[g]:start[g+1]], or without `order` those numbers."""
+    n_lines = start.size - 1
+    buffer = np.empty(np.max(start[1:] - start[:-1]) if n_lines else 0)
+    for g in range(n_lines):
+        n = 0
+        for i in range(start[g], start[g + 1]):
+            e = np.int64(order[i]) if order.size > 0 else i
+            if kept[e]:
+                buffer[n] = slack[e]
+                n += 1
+        if n <= room[g]:
+            continue
+        if room[g] < 0:
+            return False
+        least = np.inf
+        if room[g] > 0:
+            put_in_place(buffer, 0, n, room[g] - 1)
+            least = buffer[room[g] - 1]
+        spare = room[g]
+        for i in range(room[g]):
+            spare -= buffer[i] > least
+        for i in range(start[g], start[g + 1]):
+            e = np.int64(order[i]) if order.size > 0 else i
+            if kept[e] and slack[e] <= least:
+                if slack[e] == least and spare > 0:
+                    spare -= 1
+                else:
+                    kept[e] = False
+    return True
+
+
+@kernel
+def hang(tree, i, parent, arc):
+    """Add node i to the tree, below `parent`."""
+    child = tree[parent, CHILD]
+    tree[i, PARENT], tree[i, ARC], tree[i, DEPTH] = parent, arc, tree[parent, DEPTH] + 1
+    tree[i, PREV], tree[i, NEXT] = -1, child
+    if child >= 0:
+        tree[child, PREV] = i
+    tree[parent, CHILD] = i
+
+
+@kernel
+def lay_fixed_arcs(row_caps, col_caps, total, row_load, col_load, load, u, w, price, grid,
+                   tail, head, cost, state, flow, cap, tree):
+    """Arcs that every core shares, with their flows, and the first tree.
+
+    Nodes with an arc to source or sink that is neither empty nor full hang on it, the others on
+    the root by an arc without capacity whose cost is the node's start price."""
+    n, m = row_caps.size, col_caps.size
+    source, sink, root = n + m, n + m + 1, n + m + 2
+    first = n + m + 1
+    for i in range(root + 1):
+        tree[i, CHILD] = -1
+    tree[root, PARENT], tree[root, ARC], tree[root, DEPTH] = -1, -1, 0
+    tree[root, NEXT], tree[root, PREV] = -1, -1
+    for a in range(first):
+        if a < n:
+            tail[a], head[a], cap[a], flow[a] = source, a, row_caps[a], row_load[a]
+        elif a < n + m:
+            tail[a], head[a], cap[a], flow[a] = a, sink, col_caps[a - n], col_load[a - n]
+        else:
+            tail[a], head[a], cap[a], flow[a] = sink, source, min(total, 2**31 - 1), load
+        state[a] = 0 if cap[a] == 0 else 1 if flow[a] == 0 else -1 if flow[a] == cap[a] else 0
+        cost[a, 0], cost[a, 1] = 0, 0
+    for i in range(root):
+        a = first + i
+        tail[a], head[a], cap[a], flow[a], state[a] = i, root, 0, 0, 0
+        start = price
+        if i < n:
+            start = price + u[i]
+        elif i < n + m:
+            start = -w[i - n]
+        elif i == sink:
+            start = 0.0
+        cost[a, 0], cost[a, 1] = -np.int64(start * grid), 0
+    hang(tree, source, root, first + source)
+    if 0 < flow[n + m] < cap[n + m]:
+        hang(tree, sink, source, n + m)
+    else:
+        hang(tree, sink, root, first + sink)
+    for i in range(n + m):
+        if 0 < flow[i] < cap[i]:
+            hang(tree, i, source if i < n else sink, i)
+        else:
+            hang(tree, i, root, first + i)
+
+
+@kernel
+def lay_core(row, col, kept, n, first, last, first_arc, tail, head, state, flow, cap):
+    """Append the entries first:last of a core as arcs; `kept` says which are at their upper bound."""
+    for e in range(first, last):
+        a = first_arc + e
+        tail[a], head[a], cap[a] = row[e], n + col[e], 1
+        flow[a], state[a] = (1, -1) if kept[e] else (0, 1)
+
+
+@kernel
+def settle(row, col, gains, row_start, col_start, by_col, u, w, price, row_room, col_room, room,
+           kept):
+    """Keep what is worth its prices, less what does not fit; False if that cannot be had."""
+    none = np.empty(0, np.int32)
+    slack = np.empty(row.size)
+    for e in range(row.size):
+        slack[e] = gains[e] - u[row[e]] - w[col[e]] - price
+        kept[e] = slack[e] > 0.0
+    all_of_it = np.array([0, row.size])
+    return (
+        trim(row_start, none, slack, kept, row_room)
+        and trim(col_start, by_col, slack, kept, col_room)
+        and trim(all_of_it, none, slack, kept, np.array([room]))
+    )
