@@ -1,32 +1,115 @@
-"""The linear program of the projection (paper, equation 5), solved as one.
+"""The linear program of the projection (paper, equation 5), solved three ways.
 
-max <gain, x>  subject to  A x <= s, 0 <= x <= 1. Its vertices are integer (Theorem 1).
+max <gain, x>  subject to  A x <= s, 0 <= x <= 1. Its vertices are integer (Theorem 1), so a
+support is read off by rounding. Row g of A is the indicator of group g, so a product with A
+or its transpose costs O(p + |G|). Two of the ways only approach a vertex: what they return
+keeps all caps, and how far it may be from optimal is for `project` to say.
+docs/paper-route.md compares them.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Labels = NDArray[np.int64]
+
+# Gains are changed by at most this fraction, at random: then one vertex is best (paper, 3.2).
+PERTURBATION = 1e-6
+# Iterations between looks at whether to stop or to restart.
+CHECK_EVERY = 20
 
 
 class Solved(NamedTuple):
     """A support and the prices that prove it, for variables listed one by one."""
 
     keep: NDArray[np.bool_]
-    row_duals: NDArray[np.float64]
-    col_duals: NDArray[np.float64]
+    row_duals: Floats
+    col_duals: Floats
     total_dual: float
+    iterations: int = 0
+
+
+class Program(NamedTuple):
+    """The linear program over the variables that gain something.
+
+    Attributes
+    ----------
+    row_of, col_of
+        Group of every variable. Rows are numbered first, then columns, then the total; last
+        comes one group without a cap, for variables that are in none.
+    gains
+        The objective, between 0 and 1.
+    caps
+        The vector s, with one cap for every group but the last.
+    """
+
+    row_of: Labels
+    col_of: Labels
+    gains: Floats
+    caps: Floats
+
+    def times(self, x: Floats) -> Floats:
+        """The product A x."""
+        n = self.caps.size
+        sums: Floats = np.bincount(self.row_of, x, n + 1).astype(np.float64, copy=False)
+        sums += np.bincount(self.col_of, x, n + 1)
+        sums[n - 1] = x.sum()
+        return sums[:n]
+
+    def transposed_times(self, y: Floats) -> Floats:
+        """The product of the transpose of A with y."""
+        prices = np.append(y, 0.0)
+        return prices[self.row_of] + prices[self.col_of] + y[-1]
+
+    def group_sizes(self) -> Floats:
+        """Number of variables in every group."""
+        return self.times(np.ones(self.gains.size))
+
+    def rounded(self, x: Floats) -> NDArray[np.bool_]:
+        """Round x; where a group is too full, drop from it the entries that gain least."""
+        keep = x > 0.5
+        caps = np.append(self.caps, np.inf)
+        for group in (self.row_of, self.col_of, np.full(x.size, self.caps.size - 1)):
+            sizes = np.bincount(group[keep], minlength=caps.size)
+            if (sizes > caps).any():
+                kept = np.flatnonzero(keep)
+                kept = kept[np.lexsort((-self.gains[kept], group[kept]))]
+                rank = np.arange(kept.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+                keep[kept[rank >= caps[group[kept]]]] = False
+        return keep
+
+    def bound(self, y: Floats) -> float:
+        """What no x that keeps the caps exceeds, by the prices y >= 0."""
+        reduced = self.gains - self.transposed_times(y)
+        return float(self.caps @ y + np.maximum(reduced, 0.0).sum())
+
+    def is_proved(self, x: Floats, y: Floats, tol: float) -> bool:
+        """Whether x, rounded, keeps as much as any support, but for a fraction `tol`."""
+        kept = float(self.gains[self.rounded(x)].sum())
+        return self.bound(y) - kept <= tol * kept
+
+
+def program_of(
+    row_of: Labels, col_of: Labels, gains: Floats, row_caps: Labels, col_caps: Labels, total: int
+) -> Program:
+    """Number all groups in one row and scale the gains by a power of two."""
+    n_rows, n_groups = row_caps.size, row_caps.size + col_caps.size + 1
+    return Program(
+        np.where(row_of < 0, n_groups, row_of),
+        np.where(col_of < 0, n_groups, n_rows + col_of),
+        np.ldexp(gains, -_exponent(gains)),
+        np.concatenate([row_caps, col_caps, [total]]).astype(np.float64),
+    )
 
 
 def solve_lp(
-    row_of: NDArray[np.int64],
-    col_of: NDArray[np.int64],
-    gains: NDArray[np.float64],
-    row_caps: NDArray[np.int64],
-    col_caps: NDArray[np.int64],
-    total: int,
+    row_of: Labels, col_of: Labels, gains: Floats, row_caps: Labels, col_caps: Labels, total: int
 ) -> Solved:
     """Solve the linear program by the dual simplex of HiGHS and round its vertex.
 
@@ -35,33 +118,216 @@ def solve_lp(
     row_of, col_of
         Group of every variable in the two views, -1 for none.
     gains
-        What keeping each variable is worth, >= 0, at most 1.
+        What keeping each variable is worth, >= 0.
     row_caps, col_caps, total
         The caps.
     """
+    return _solve(highs, row_of, col_of, gains, row_caps, col_caps, total)
+
+
+def solve_pgd(
+    row_of: Labels,
+    col_of: Labels,
+    gains: Floats,
+    row_caps: Labels,
+    col_caps: Labels,
+    total: int,
+    *,
+    max_iter: int = 20_000,
+    tol: float = 1e-6,
+    rng: int | np.random.Generator = 0,
+) -> Solved:
+    """Run the paper's projected gradient descent (equation 6, Theorem 2) and round.
+
+    Parameters
+    ----------
+    row_of, col_of, gains, row_caps, col_caps, total
+        As in `solve_lp`.
+    max_iter
+        Iterations after which it gives up; to be sure it would need far more than one waits for.
+    tol
+        Relative gap at which it stops.
+    rng
+        Of the perturbation.
+    """
+
+    def run(program: Program) -> tuple[Floats, Floats, int]:
+        return _run(projected_gradient(perturbed(program, rng)), program, max_iter, tol)
+
+    return _solve(run, row_of, col_of, gains, row_caps, col_caps, total)
+
+
+def solve_pdhg(
+    row_of: Labels,
+    col_of: Labels,
+    gains: Floats,
+    row_caps: Labels,
+    col_caps: Labels,
+    total: int,
+    *,
+    max_iter: int = 50_000,
+    tol: float = 1e-6,
+    rng: int | np.random.Generator = 0,
+) -> Solved:
+    """Run the restarted primal-dual hybrid gradient method, as in PDLP, and round.
+
+    Parameters
+    ----------
+    row_of, col_of, gains, row_caps, col_caps, total, max_iter, tol, rng
+        As in `solve_pgd`.
+    """
+
+    def run(program: Program) -> tuple[Floats, Floats, int]:
+        return _run(primal_dual_hybrid_gradient(perturbed(program, rng)), program, max_iter, tol)
+
+    return _solve(run, row_of, col_of, gains, row_caps, col_caps, total)
+
+
+def perturbed(program: Program, rng: int | np.random.Generator | None = None) -> Program:
+    """The program with every gain raised by a random fraction, so that no two vertices tie."""
+    noise = np.random.default_rng(rng).random(program.gains.size)
+    return program._replace(gains=program.gains * (1 + PERTURBATION * noise))
+
+
+def projected_gradient(program: Program) -> Iterator[tuple[Floats, Floats, Floats]]:
+    """Yield x, the prices y of the groups and t of the box: the iterates of Theorem 2.
+
+    Half the squared norms of three residuals (equation 6) are minimised from 0 with the step
+    1/L: of equal objectives, of a feasible dual and of a feasible primal.
+    """
+    gains, caps = program.gains, program.caps
+    x, y, t = np.zeros(gains.size), np.zeros(caps.size), np.zeros(gains.size)
+    step = 1 / lipschitz(program)
+    while True:
+        yield x, y, t
+        x, y, t = gradient_step(program, step, x, y, t)
+
+
+def gradient_step(
+    program: Program, step: float, x: Floats, y: Floats, t: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Take one projected gradient step on equation 6, in O(p + |G|)."""
+    gains, caps = program.gains, program.caps
+    gap = caps @ y + t.sum() - gains @ x
+    short = np.maximum(gains - program.transposed_times(y) - t, 0.0)
+    over = np.maximum(program.times(x) - caps, 0.0)
+    return (
+        np.clip(x - step * (program.transposed_times(over) - gap * gains), 0.0, 1.0),
+        np.maximum(y - step * (gap * caps - program.times(short)), 0.0),
+        np.maximum(t - step * (gap - short), 0.0),
+    )
+
+
+def lipschitz(program: Program) -> float:
+    """An upper bound of L: the sum over the residuals of the squared norms of their matrices.
+
+    The first is one row, (-gains, caps, 1); the other two share no variable, and the squared
+    norm of A is at most the sum over the three views of their largest group.
+    """
+    gains, caps, sizes = program.gains, program.caps, program.group_sizes()
+    in_rows = np.bincount(program.row_of, minlength=caps.size + 1)[:-1].max(initial=0)
+    in_cols = np.bincount(program.col_of, minlength=caps.size + 1)[:-1].max(initial=0)
+    objective = gains @ gains + caps @ caps + gains.size
+    return float(objective + 1 + sizes[-1] + in_rows + in_cols)
+
+
+def primal_dual_hybrid_gradient(program: Program) -> Iterator[tuple[Floats, Floats]]:
+    """Yield x and the prices y of the groups, with steps that fit the group sizes.
+
+    Every so often the better of the iterate and the mean since the last restart is measured;
+    when its residual has fallen enough the method restarts there (Applegate et al., 2021), and
+    the primal and dual steps are balanced by how far x and y have moved.
+    """
+    gains, caps = program.gains, program.caps
+    x, y = np.zeros(gains.size), np.zeros(caps.size)
+    balance = max(float(np.linalg.norm(gains)), 1e-9) / max(float(np.linalg.norm(caps)), 1.0)
+    dual_step = 1 / np.maximum(program.group_sizes(), 1.0)
+    start = (x, y, _residual(program, x, y, balance))
+    sum_x, sum_y, length, passed, last = np.zeros_like(x), np.zeros_like(y), 0, 0, math.inf
+    while True:
+        yield x, y
+        new_x = np.clip(x + (gains - program.transposed_times(y)) / (3 * balance), 0.0, 1.0)
+        over = program.times(2 * new_x - x) - caps
+        x, y = new_x, np.maximum(y + balance * dual_step * over, 0.0)
+        sum_x, sum_y, length, passed = sum_x + x, sum_y + y, length + 1, passed + 1
+        if length % CHECK_EVERY:
+            continue
+        mean = (sum_x / length, sum_y / length)
+        residual, better_x, better_y = min(
+            ((_residual(program, *at, balance), *at) for at in ((x, y), mean)), key=lambda r: r[0]
+        )
+        if (
+            residual <= 0.2 * start[2]
+            or (residual <= 0.8 * start[2] and residual > last)
+            or length >= 0.36 * passed
+        ):
+            x, y = better_x, better_y
+            moved_x = math.sqrt(3) * float(np.linalg.norm(x - start[0]))
+            moved_y = float(np.linalg.norm((y - start[1]) / np.sqrt(dual_step)))
+            if moved_x > 0 and moved_y > 0:
+                balance = math.sqrt(balance * moved_y / moved_x)
+            start = (x, y, _residual(program, x, y, balance))
+            sum_x, sum_y, length, last = np.zeros_like(x), np.zeros_like(y), 0, math.inf
+        else:
+            last = residual
+
+
+def _residual(program: Program, x: Floats, y: Floats, balance: float) -> float:
+    """How far x is from keeping the caps, and the two objectives from each other."""
+    over = np.maximum(program.times(x) - program.caps, 0.0)
+    gap = program.bound(y) - float(program.gains @ x)
+    return math.hypot(math.sqrt(balance) * float(np.linalg.norm(over)), gap)
+
+
+def highs(program: Program) -> tuple[Floats, Floats, int]:
+    """A vertex x, its prices y and the pivots of the dual simplex."""
     from scipy.optimize import linprog
     from scipy.sparse import coo_array
 
-    n_rows, n_cols = row_caps.size, col_caps.size
-    free = np.flatnonzero(gains > 0)
-    rows, cols = row_of[free], col_of[free]
-    views = [
-        (rows[rows >= 0], np.flatnonzero(rows >= 0)),
-        (n_rows + cols[cols >= 0], np.flatnonzero(cols >= 0)),
-        (np.full(free.size, n_rows + n_cols), np.arange(free.size)),
-    ]
-    group = np.concatenate([g for g, _ in views])
-    variable = np.concatenate([v for _, v in views])
+    n_groups, p = program.caps.size, program.gains.size
+    group = np.concatenate([program.row_of, program.col_of, np.full(p, n_groups - 1)])
+    variable = np.tile(np.arange(p), 3)
+    entry = np.flatnonzero(group < n_groups)
+    matrix = coo_array((np.ones(entry.size), (group[entry], variable[entry])), shape=(n_groups, p))
+    result = linprog(
+        -program.gains, A_ub=matrix.tocsr(), b_ub=program.caps, bounds=(0, 1), method="highs-ds"
+    )
+    if result.x is None:
+        raise RuntimeError(f"HiGHS did not solve the linear program: {result.message}")
+    return result.x, np.maximum(-result.ineqlin.marginals, 0.0), int(result.nit)
+
+
+def _run(
+    iterates: Iterator[tuple[Floats, ...]], program: Program, max_iter: int, tol: float
+) -> tuple[Floats, Floats, int]:
+    for iteration, (x, y, *_) in enumerate(iterates):
+        is_time = iteration % CHECK_EVERY == 0
+        if iteration >= max_iter or (is_time and program.is_proved(x, y, tol)):
+            return x, y, iteration
+    raise AssertionError("the iterates have no end")
+
+
+def _solve(
+    method: Callable[[Program], tuple[Floats, Floats, int]],
+    row_of: Labels,
+    col_of: Labels,
+    gains: Floats,
+    row_caps: Labels,
+    col_caps: Labels,
+    total: int,
+) -> Solved:
+    """Run `method` on the variables that gain something; round, and scale the prices back."""
     keep = np.zeros(gains.size, dtype=np.bool_)
-    duals = np.zeros(n_rows + n_cols + 1)
+    duals, iterations = np.zeros(row_caps.size + col_caps.size + 1), 0
+    free = np.flatnonzero(gains > 0)
     if free.size:
-        matrix = coo_array(
-            (np.ones(group.size), (group, variable)), shape=(n_rows + n_cols + 1, free.size)
-        ).tocsr()
-        caps = np.concatenate([row_caps, col_caps, [total]]).astype(np.float64)
-        result = linprog(-gains[free], A_ub=matrix, b_ub=caps, bounds=(0, 1), method="highs-ds")
-        if result.x is None:
-            raise RuntimeError(f"HiGHS did not solve the linear program: {result.message}")
-        keep[free] = result.x > 0.5
-        duals = np.maximum(-result.ineqlin.marginals, 0.0)
-    return Solved(keep, duals[:n_rows], duals[n_rows:-1], float(duals[-1]))
+        program = program_of(row_of[free], col_of[free], gains[free], row_caps, col_caps, total)
+        x, y, iterations = method(program)
+        keep[free] = program.rounded(x)
+        duals = np.ldexp(y, _exponent(gains))
+    n_rows = row_caps.size
+    return Solved(keep, duals[:n_rows], duals[n_rows:-1], float(duals[-1]), iterations)
+
+
+def _exponent(gains: Floats) -> int:
+    return math.frexp(float(gains.max()))[1]
