@@ -9,7 +9,8 @@ with 1 - q: the vote turns his answer around. One with q = 1/2 tells nothing.
 Up to `EXACT_VOTERS` voters per task this is computed exactly, by meeting in the middle: two
 sorted lists of outcomes, one for either half of the voters. Beyond, the lists are coarsened,
 which can only make the vote less accurate (or only more), so that the truth lies between two
-bounds: less than 1e-4 apart up to 100 voters, and mostly less than 1e-6.
+bounds: less than 5e-5 apart up to 100 voters, mostly less than 1e-6. Voters
+of few different qualities have few different outcomes, and there the bounds agree.
 """
 
 from __future__ import annotations

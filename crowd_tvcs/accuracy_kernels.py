@@ -11,6 +11,8 @@ import numpy as np
 
 from tvcs_core.jit import kernel
 
+EQUAL = 1e-12  # log-odds nearer than this are the same but for rounding
+
 
 @kernel
 def fold(voters, right, wrong):
@@ -59,20 +61,41 @@ def double(outcomes, size, right, wrong, out):
 
 
 @kernel
+def join_equal(outcomes, size):
+    """Join outcomes of equal log-odds, in place, which loses nothing; returns the new size."""
+    last = 0
+    for k in range(1, size // 2):
+        if outcomes[0, k] - outcomes[0, last] <= EQUAL:
+            outcomes[1, last] += outcomes[1, k]
+            outcomes[2, last] += outcomes[2, k]
+        else:
+            last += 1
+            for row in range(3):
+                outcomes[row, last] = outcomes[row, k]
+    mirror(outcomes, 2 * (last + 1))
+    return 2 * (last + 1)
+
+
+@kernel
 def halve_by_joining(outcomes, size):
     """Join neighbours in pairs, in place: a coarser vote, so never a more accurate one."""
-    for k in range(size // 4):
+    middle = size // 2
+    for k in range((middle + 1) // 2):
         a = 2 * k
-        b = a + 1
-        one = outcomes[1, a] + outcomes[1, b]
-        zero = outcomes[2, a] + outcomes[2, b]
-        middle = 0.5 * (outcomes[0, a] + outcomes[0, b])
-        if one > 0.0 and zero > 0.0:
-            middle = math.log(one / zero)
-        outcomes[0, k] = middle
+        b = min(a + 1, middle - 1)
+        one = outcomes[1, a]
+        zero = outcomes[2, a]
+        log_odds = 0.5 * (outcomes[0, a] + outcomes[0, b])
+        if a < b:
+            one += outcomes[1, b]
+            zero += outcomes[2, b]
+            if one > 0.0 and zero > 0.0:
+                log_odds = math.log(one / zero)
+        outcomes[0, k] = log_odds
         outcomes[1, k] = one
         outcomes[2, k] = zero
-    mirror(outcomes, size // 2)
+    mirror(outcomes, 2 * ((middle + 1) // 2))
+    return 2 * ((middle + 1) // 2)
 
 
 @kernel
@@ -101,17 +124,20 @@ def halve_by_spreading(outcomes, size):
             # Its mirror image sends the same share to this side of 0.
             outcomes[1, b - 1] += zero * outcomes[2, b]
             outcomes[2, b - 1] += one * outcomes[1, b]
-    for k in range(1, middle // 2):
+    kept = (middle + 1) // 2
+    for k in range(1, kept):
         for row in range(3):
             outcomes[row, k] = outcomes[row, 2 * k]
-    mirror(outcomes, middle)
+    mirror(outcomes, 2 * kept)
+    return 2 * kept
 
 
 @kernel
 def list_outcomes(right, wrong, limit, spread, buffers):
     """List the outcomes of voters; returns which of the two buffers, and the size.
 
-    A list longer than `limit`, a power of two, is halved: by spreading or by joining.
+    In a list longer than `limit`, an even number, equal outcomes are joined; if it is still
+    longer it is halved, by spreading or by joining.
     """
     at = 0
     size = np.int64(1)
@@ -123,11 +149,12 @@ def list_outcomes(right, wrong, limit, spread, buffers):
         at = 1 - at
         size *= 2
         if size > limit:
+            size = join_equal(buffers[at], size)
+        if size > limit:
             if spread:
-                halve_by_spreading(buffers[at], size)
+                size = halve_by_spreading(buffers[at], size)
             else:
-                halve_by_joining(buffers[at], size)
-            size = size // 2
+                size = halve_by_joining(buffers[at], size)
     return at, size
 
 
