@@ -4,6 +4,7 @@ import pytest
 from grn_tvcs import METHODS, Expression, infer, read_expression, read_reference, score, simulate
 from grn_tvcs.methods.tvcs import _blocks
 from grn_tvcs.model import StepLoss, log_levels, mean_of_past, transitions
+from tvcs_core import TVCS, Problem, solve
 
 
 @pytest.fixture(scope="module")
@@ -182,6 +183,13 @@ class TestStepLoss:
             for j in on:
                 cost = unexplained(i, on[on != j]) - unexplained(i, on)
                 assert gains[j, i] == pytest.approx(cost, abs=1e-4)
+
+    def test_a_refitted_solution_is_the_best_on_its_support(self, case):
+        _, _, loss, _ = case
+        constraint = TVCS.matrix((6, 6), col_caps=2, total=8, allowed=~np.eye(6, dtype=bool))
+        solution = solve(Problem(loss, constraint), "gradmp", refit=True, max_iter=5)
+        assert constraint.is_feasible(solution.support)
+        assert np.allclose(solution.matrix, loss.minimize_on(solution.support))
 
     def test_value_is_half_the_unexplained_variance_and_gradient_its_slope(self, case, rng):
         steps, weights, loss, _ = case

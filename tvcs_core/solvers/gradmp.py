@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from tvcs_core.problem import Problem
 
 
-def gradmp(problem: Problem, W: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:
+def gradmp(
+    problem: Problem, W: NDArray[np.float64], *, refit: bool = False
+) -> Iterator[NDArray[np.float64]]:
     """Merge the support of the gradient under doubled caps, minimise on it, project.
 
     Parameters
@@ -19,10 +21,14 @@ def gradmp(problem: Problem, W: NDArray[np.float64]) -> Iterator[NDArray[np.floa
         Loss and constraint.
     W
         A feasible start.
+    refit
+        Minimise once more on the support of the projection, so that what was cut off is made
+        up for by what is left. The paper does not. Not for constraints with bounds.
     """
     while True:
         g = problem.loss.gradient(W)  # gradient computation
         merged = problem.project_doubled(g).support | (W != 0)  # subspace selection
         z = problem.loss.minimize_on(merged)  # subspace optimisation
-        W = problem.project(z).matrix  # projection
+        projection = problem.project(z)  # projection
+        W = problem.loss.minimize_on(projection.support) if refit else projection.matrix
         yield W
