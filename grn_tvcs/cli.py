@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,6 +13,8 @@ from tvcs_core.shell import guarded, run, say
 
 if TYPE_CHECKING:
     from grn_tvcs.expression import Expression
+    from grn_tvcs.network import Network
+    from grn_tvcs.rules import Rules
     from grn_tvcs.score import Scores
 
 app = typer.Typer(
@@ -65,62 +67,63 @@ def infer(
     force: Force = False,
 ) -> None:
     """Infer a network; write edges.tsv, network.graphml, network.sif, report.html and run.json."""
-    from grn_tvcs import report
-    from grn_tvcs.edge_files import write_edges, write_graphml, write_sif
     from grn_tvcs.expression import read_expression
     from grn_tvcs.methods import infer as infer_network
     from grn_tvcs.rules import Rules
-    from tvcs_core.files import output_folder, write_json
-    from tvcs_core.record import run_record
+    from tvcs_core.files import output_folder
 
     _refuse_negative_seed(seed)
     Rules(max_in_degree, max_out_degree, max_edges)
     data = read_expression(expression)
     names = None if regulators is None else _read_regulators(regulators, data)
-    rules = Rules(max_in_degree, max_out_degree, max_edges, names).with_defaults(len(data.genes))
+    caps: dict[str, Any] = {
+        "max_in_degree": max_in_degree,
+        "max_out_degree": max_out_degree,
+        "max_edges": max_edges,
+    }
+    options = caps | {"regulators": regulators and regulators.name, "method": method}
     with output_folder(out, force=force) as folder:
         say(f"{expression}: {_size(data)}; method {method}, seed {seed}")
-        network = infer_network(
-            data,
-            method,
-            max_in_degree=max_in_degree,
-            max_out_degree=max_out_degree,
-            max_edges=max_edges,
-            regulators=names,
-            rng=seed,
-        )
-        write_edges(network, folder / "edges.tsv")
-        write_graphml(network, folder / "network.graphml")
-        write_sif(network, folder / "network.sif")
-        options = {
-            "max_in_degree": max_in_degree,
-            "max_out_degree": max_out_degree,
-            "max_edges": max_edges,
-            "regulators": regulators and regulators.name,
-            "method": method,
-        }
-        page = report.render(
-            network,
-            data,
-            rules,
-            method=method,
-            source=expression.name,
-            command=_command("infer", expression.name, options | {"seed": seed}),
-        )
-        (folder / "report.html").write_text(page, encoding="utf-8")
-        record = run_record(
-            "grn-tvcs infer",
-            options,
-            seed=seed,
-            inputs=[path for path in (expression, regulators) if path is not None],
-            max_edges_used=rules.max_edges,
-            selected=int(network.out_degrees.sum()),
-            constant_genes=list(data.constant_genes),
-            genes=list(network.genes),
-        )
-        write_json(folder / "run.json", record)
+        network = infer_network(data, method, **caps, regulators=names, rng=seed)
+        rules = Rules(**caps, regulators=names).with_defaults(len(data.genes))
+        inputs = [path for path in (expression, regulators) if path is not None]
+        _write_results(folder, network, data, rules, options, seed, inputs)
     n_selected, n_scored = int(network.out_degrees.sum()), len(network.edges())
     say(f"{n_selected} edges selected of {n_scored} with a score; open {out / 'report.html'}")
+
+
+def _write_results(
+    folder: Path,
+    network: Network,
+    data: Expression,
+    rules: Rules,
+    options: dict[str, Any],
+    seed: int,
+    inputs: list[Path],
+) -> None:
+    from grn_tvcs.edge_files import write_edges, write_graphml, write_sif
+    from grn_tvcs.report import render
+    from tvcs_core.files import write_json
+    from tvcs_core.record import run_record
+
+    write_edges(network, folder / "edges.tsv")
+    write_graphml(network, folder / "network.graphml")
+    write_sif(network, folder / "network.sif")
+    source = inputs[0].name
+    command = _command("infer", source, options | {"seed": seed})
+    page = render(network, data, rules, method=options["method"], source=source, command=command)
+    (folder / "report.html").write_text(page, encoding="utf-8")
+    record = run_record(
+        "grn-tvcs infer",
+        options,
+        seed=seed,
+        inputs=inputs,
+        max_edges_used=rules.max_edges,
+        selected=int(network.out_degrees.sum()),
+        constant_genes=list(data.constant_genes),
+        genes=list(network.genes),
+    )
+    write_json(folder / "run.json", record)
 
 
 @app.command()

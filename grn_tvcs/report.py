@@ -69,16 +69,10 @@ def render(
     command
         How to run it again.
     """
-    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
-
-    loader = ChoiceLoader([PackageLoader("grn_tvcs"), PackageLoader("tvcs_core")])
-    environment = Environment(
-        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True
-    )
     edges = network.edges(selected_only=True)
     dots, arrows = draw(network, edges[:MOST_DRAWN])
     text = sys.modules[METHODS[method].__module__].__doc__ or ""
-    return environment.get_template("report.html.j2").render(
+    return _template().render(
         title=f"Gene regulatory network of {source}",
         source=source,
         command=command,
@@ -100,6 +94,16 @@ def render(
         out_degrees=_distribution(network.out_degrees),
         in_degrees=_distribution(network.in_degrees),
     )
+
+
+def _template() -> Any:
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+
+    loader = ChoiceLoader([PackageLoader("grn_tvcs"), PackageLoader("tvcs_core")])
+    environment = Environment(
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
+    return environment.get_template("report.html.j2")
 
 
 def draw(network: Network, edges: Sequence[Edge]) -> tuple[list[Dot], list[Arrow]]:
