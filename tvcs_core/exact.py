@@ -65,10 +65,13 @@ class Prices:
     above_rows: Floats
     below_cols: Floats
     above_cols: Floats
+    below_total: float
+    above_total: float
 
     def wider(self, times: float) -> "Prices":
         """Return the same prices with wider surroundings."""
         near = (self.below_rows, self.above_rows, self.below_cols, self.above_cols)
+        near = (*near, np.float64(self.below_total), np.float64(self.above_total))
         return Prices(self.rows, self.cols, self.total, *(times * x for x in near))
 
 
@@ -189,7 +192,7 @@ class _Search:
             int(np.minimum(per_row, t.row_caps).sum()),
             int(np.minimum(per_col, t.col_caps).sum()),
         )
-        self.nudged = True
+        self.nudged = has_ties(t.values)
         self.keep = np.zeros(t.values.size, bool)
         self.stats: dict[str, Any] = {"path": "simplex", "rounds": 0}
 
@@ -198,6 +201,7 @@ class _Search:
             core = self.core(near)
             if core is not None:
                 break
+            self.stats["widened"] = self.stats.get("widened", 0) + 1
         self.prove(*core)
         return self.result(shape, near)
 
@@ -244,11 +248,14 @@ class _Search:
         )  # fmt: skip
 
     def full_blocks(self, near: Prices, rows_first: bool) -> Prices:
-        t, total = self.t, near.total
+        t = self.t
         n, m = t.shape
-        at_row, at_col = np.empty((3, n)), np.empty((3, m))
+        at_row, at_col = np.zeros((3, n)), np.zeros((3, m))
         row_price, col_price = near.rows, near.cols
-        for rows in (rows_first, not rows_first):
+        step = -(-t.values.size // SAMPLED)
+        total_width = 2 + 3 * int(np.sqrt(self.fits // step))
+        zero_row, zero_col = np.zeros(n), np.zeros(m)
+        for rows in 2 * (rows_first, not rows_first):
             if rows:
                 chunk = max(1, 10_000_000 // m)
                 for r in range(0, n, chunk):
@@ -256,7 +263,7 @@ class _Search:
                         t.values, m, t.columns, t.keys, self.closed_row, self.factor, t.squared,
                         self.nudged, col_price, t.row_caps, width(m), r, min(r + chunk, n), *at_row,
                     )  # fmt: skip
-                row_price = np.maximum(at_row[0] - total, 0.0)
+                use = (zero_row, at_row[0], col_price, zero_col)
             else:
                 chunk = max(1, 10_000_000 // n // 32) * 32
                 for c in range(0, m, chunk):
@@ -265,10 +272,20 @@ class _Search:
                         t.squared, self.nudged, row_price, t.col_caps, width(n),
                         c, min(c + chunk, m), *at_col,
                     )  # fmt: skip
+                use = (row_price, zero_row, zero_col, at_col[0])
+            total, low, high = blocks.total_block(
+                t.values, n, m, self.closed_row, self.closed_col, self.factor, t.squared, *use,
+                step, self.fits, total_width,
+            )  # fmt: skip
+            if rows:
+                row_price = np.maximum(at_row[0] - total, 0.0)
+                near_rows = surroundings(row_price, total, low, high, *at_row[1:])
+            else:
                 col_price = np.maximum(at_col[0] - total, 0.0)
-        return surroundings(
-            row_price, col_price, total, at_row[1], at_row[2], at_col[1], at_col[2],
-            near.below_rows[-1], near.above_rows[-1],
+                near_cols = surroundings(col_price, total, low, high, *at_col[1:])
+        return Prices(
+            row_price, col_price, total, *near_rows, *near_cols,
+            total - low, high - total if total > 0.0 else 0.0,
         )  # fmt: skip
 
     # ---- the core
@@ -285,8 +302,9 @@ class _Search:
         while at < n:
             at, found = table.band(
                 t.values, t.start, t.columns, t.keys, t.dense, self.factor, t.squared, self.nudged,
-                self.closed_row, near.rows + near.total, col_price, near.below_rows,
-                near.above_rows, near.below_cols, near.above_cols, at, n, self.keep,
+                self.closed_row, near.rows + near.total, col_price,
+                np.maximum(near.below_rows, near.below_total),
+                np.maximum(near.above_rows, near.above_total), near.below_cols, near.above_cols, at, n, self.keep,
                 row_taken, col_taken, row, col, gains, place, found,
             )  # fmt: skip
             if at < n:
@@ -408,7 +426,8 @@ class _Search:
         w = np.maximum(pi[n + m + 1] - pi[n : n + m], 0) * unit
         price = float(max(pi[n + m] - pi[n + m + 1], 0) * unit)
         warm = Prices(
-            u, w, price, near.below_rows, near.above_rows, near.below_cols, near.above_cols
+            u, w, price, near.below_rows, near.above_rows, near.below_cols, near.above_cols,
+            near.below_total, near.above_total,
         )
         u, w, price = u / self.scale, w / self.scale, price / self.scale
         u[self.closed_row], w[self.closed_col] = 0.0, 0.0
@@ -433,6 +452,13 @@ class _Search:
             t.squared, GRID,
         )  # fmt: skip
         return pi & -(bits & -bits)
+
+
+def has_ties(values: Floats) -> bool:
+    """Guess from a sample whether many values are equal: then the first prices need the hash."""
+    drawn = np.abs(values[:: values.size // 2000 + 1])
+    drawn = np.sort(drawn[drawn > 0.0])
+    return int(np.count_nonzero(drawn[1:] == drawn[:-1])) > 0.02 * drawn.size
 
 
 def width(size: int) -> int:
@@ -468,46 +494,32 @@ def sweep(
     none, pool = np.empty(0, np.int32), np.empty(row.size + 1)
     row_price, col_price = row_price.copy(), col_price.copy()
     at_row, at_col = np.empty((2, n)), np.empty((2, m))
-    nothing = np.zeros(max(n, m), np.int64)
+    pool_buffer, price = np.empty(row.size + 1), total_price
     row_width, col_width = width(row.size // max(n, 1)), width(row.size // max(m, 1))
     total_width = 2 + 2 * int(np.sqrt(max(total, 0)))
     for i in range(2 * sweeps + rows_last):
         if i % 2 == 0:
-            at_total = prices.price_block(
-                row_start, none, col, gains, col_price, row_caps, nothing[:n], total,
-                row_width, total_width, row_price, *at_row, pool,
+            price, low, high = prices.price_block(
+                row_start, none, col, gains, col_price, row_caps, total,
+                row_width, total_width, row_price, price, *at_row, pool, pool_buffer,
             )  # fmt: skip
+            near_rows = surroundings(row_price, price, low, high, *at_row)
         else:
-            at_total = prices.price_block(
-                col_start, by_col, row, gains, row_price, col_caps, nothing[:m], total,
-                col_width, total_width, col_price, *at_col, pool,
+            price, low, high = prices.price_block(
+                col_start, by_col, row, gains, row_price, col_caps, total,
+                col_width, total_width, col_price, price, *at_col, pool, pool_buffer,
             )  # fmt: skip
-    price, low, high = at_total
-    return surroundings(
-        row_price, col_price, price, at_row[0], at_row[1], at_col[0], at_col[1],
-        price - low, high - price,
+            near_cols = surroundings(col_price, price, low, high, *at_col)
+    return Prices(
+        row_price, col_price, price, *near_rows, *near_cols,
+        price - low, high - price if price > 0.0 else 0.0,
     )  # fmt: skip
 
 
 def surroundings(
-    row_price: Floats,
-    col_price: Floats,
-    total: float,
-    low_row: Floats,
-    high_row: Floats,
-    low_col: Floats,
-    high_col: Floats,
-    below: float,
-    above: float,
-) -> Prices:
-    """Prices, with the distances to the values some ranks below and above each threshold."""
-    at_row, at_col = row_price + total, col_price + total
-    return Prices(
-        row_price,
-        col_price,
-        total,
-        np.maximum(np.minimum(at_row - low_row, row_price + below), below),
-        np.maximum(high_row - at_row, above),
-        np.maximum(np.minimum(at_col - low_col, col_price + below), 0.0),
-        np.maximum(high_col - at_col, 0.0),
-    )
+    line_price: Floats, total: float, total_low: float, total_high: float, low: Floats, high: Floats
+) -> tuple[Floats, Floats]:
+    """How far values some ranks below and above the threshold of each line are from its price."""
+    at = line_price + total
+    reach = line_price + (total - total_low)
+    return np.maximum(np.minimum(at - low, reach), 0.0), np.maximum(high - at, 0.0)

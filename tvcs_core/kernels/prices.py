@@ -61,10 +61,9 @@ def bracket(buffer, size, rank, width):
         threshold = 0.5 * (buffer[rank - 1] + after) if after > 0.0 else 0.0
         low = threshold
         if width > 0:
-            low = 0.0
-            if rank + width < size:
-                put_in_place(buffer, rank, size, rank + width)
-                low = max(0.0, buffer[rank + width])
+            last = min(rank + width, size - 1)
+            put_in_place(buffer, rank, size, last)
+            low = max(0.0, min(buffer[last], threshold))
     high = threshold
     if width > 0:
         at = max(rank - 1 - width, 0)
@@ -74,15 +73,70 @@ def bracket(buffer, size, rank, width):
 
 
 @kernel
-def price_block(start, order, across, gains, across_price, caps, taken, total, width, total_width,
-                price, low, high, pool):
+def count_above(line, size, x):
+    """Count the values of line[:size] above x."""
+    n = 0
+    for j in range(size):
+        n += line[j] > x
+    return n
+
+
+@kernel
+def value_of_rank(line, size, fewest, most, guess):
+    """Find x >= 0 with fewest <= (number of values above x) <= most.
+
+    Returns (largest x tried with more, smallest x tried with no more), the second once it fits."""
+    low, high = 0.0, np.inf
+    x, step = guess, 0.125 * guess + 1e-30
+    for _ in range(24):
+        n = count_above(line, size, x)
+        if n > most:
+            low = x
+            x, step = (x + step, 2.0 * step) if high == np.inf else (0.5 * (low + high), step)
+        else:
+            high = x
+            if n >= fewest or x == 0.0:
+                break
+            x, step = (max(0.0, x - step), 2.0 * step) if low == 0.0 else (0.5 * (low + x), step)
+    return low, high
+
+
+@kernel
+def threshold_of(line, size, rank, width, guess, buffer):
+    """Threshold of a line as `bracket` has it, near a guess; `buffer` is for working in."""
+    if size <= 48:
+        for j in range(size):
+            buffer[j] = line[j]
+        return bracket(buffer, size, rank, width)
+    margin = 8 + size // 32
+    first, last = rank - 1 - width, rank + width
+    top, bottom = np.inf, 0.0
+    if first > 0:
+        _, top = value_of_rank(line, size, first - margin, first, guess)
+    if last < size:
+        bottom, at = value_of_rank(line, size, last, last + margin, min(guess, top))
+        bottom = bottom if count_above(line, size, at) < last else at
+    above, n = 0, 0
+    for j in range(size):
+        s = line[j]
+        buffer[n] = s
+        n += (s > bottom) & (s <= top)
+        above += s > top
+    return bracket(buffer, n, rank - above, width)
+
+
+@kernel
+def price_block(start, order, across, gains, across_price, caps, total, width, total_width,
+                price, total_guess, low, high, pool, pool_buffer):
     """Best prices of the lines (rows or columns) of a list and of the total, given those across.
 
     Line g holds the entries order[start[g]:start[g+1]] (an empty `order` counts them up), of which
-    caps[g] - taken[g] may be kept, and `total` over all. Fills price, and low and high with the
-    values `width` ranks about the threshold, the total's share included; returns the total's."""
+    caps[g] may be kept, and `total` over all. Fills `price` (which comes in with guesses), and low
+    and high with the values `width` ranks about the threshold, in which the total's price is
+    included; returns the same three of the total."""
     n_lines = start.size - 1
-    buffer = np.empty(np.max(start[1:] - start[:-1]) if n_lines else 0)
+    longest = np.max(start[1:] - start[:-1]) if n_lines else 0
+    line, buffer = np.empty(longest), np.empty(longest)
     n_pool = 0
     for g in range(n_lines):
         size = start[g + 1] - start[g]
@@ -90,13 +144,15 @@ def price_block(start, order, across, gains, across_price, caps, taken, total, w
             e = start[g] + i
             if order.size > 0:
                 e = np.int64(order[e])
-            buffer[i] = gains[e] - across_price[across[e]]
-        rank = caps[g] - taken[g]
-        price[g], low[g], high[g] = bracket(buffer, size, rank, width)
-        for i in range(min(rank, size)):
-            pool[n_pool] = buffer[i]
-            n_pool += buffer[i] > 0.0
-    total_at, total_low, total_high = bracket(pool, n_pool, total, total_width)
+            line[i] = gains[e] - across_price[across[e]]
+        rank = caps[g]
+        price[g], low[g], high[g] = threshold_of(line, size, rank, width, price[g] + total_guess,
+                                                 buffer)
+        for i in range(size if rank > 0 else 0):
+            pool[n_pool] = line[i]
+            n_pool += line[i] > price[g]
+    total_at, total_low, total_high = threshold_of(pool, n_pool, total, total_width, total_guess,
+                                                   pool_buffer)
     for g in range(n_lines):
         price[g] = max(0.0, price[g] - total_at)
     return total_at, total_low, total_high
