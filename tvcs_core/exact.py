@@ -68,11 +68,32 @@ class Prices:
     below_total: float
     above_total: float
 
-    def wider(self, times: float) -> "Prices":
-        """Return the same prices with wider surroundings."""
-        near = (self.below_rows, self.above_rows, self.below_cols, self.above_cols)
-        near = (*near, np.float64(self.below_total), np.float64(self.above_total))
-        return Prices(self.rows, self.cols, self.total, *(times * x for x in near))
+    def wider(self, times: float, full_rows: Any = (), full_cols: Any = ()) -> "Prices":
+        """Return the same prices with wider surroundings, above some lines without an end."""
+        above_rows, above_cols = times * self.above_rows, times * self.above_cols
+        above_rows[list(full_rows)], above_cols[list(full_cols)] = np.inf, np.inf
+        return Prices(
+            self.rows, self.cols, self.total, times * self.below_rows, above_rows,
+            times * self.below_cols, above_cols, times * self.below_total, times * self.above_total,
+        )  # fmt: skip
+
+    def everything(self) -> "Prices":
+        """Return the same prices with everything near them."""
+        rows, cols = np.full(self.rows.size, np.inf), np.full(self.cols.size, np.inf)
+        return Prices(self.rows, self.cols, self.total, rows, rows, cols, cols, 0.0, 0.0)
+
+
+@dataclass
+class Core:
+    """Entries near their threshold, those of them kept, and what every group keeps in all."""
+
+    row: NDArray[np.int32]
+    col: NDArray[np.int32]
+    place: Ints
+    kept: NDArray[np.bool_]
+    row_load: Ints
+    col_load: Ints
+    prices: Prices
 
 
 class _Writeable:
@@ -197,22 +218,20 @@ class _Search:
         self.stats: dict[str, Any] = {"path": "simplex", "rounds": 0}
 
     def run(self, warm: Any, shape: tuple[int, ...]) -> Exact:
-        for near in self.starts(warm):
-            core = self.core(near)
-            if core is not None:
+        n, m = self.t.shape
+        if isinstance(warm, Prices) and (warm.rows.size, warm.cols.size) == (n, m):
+            near = warm.wider(2.0)
+        else:
+            near = self.first_prices()
+        core = self.core(near)
+        for widened in (1, 2, 3):
+            if isinstance(core, Core):
                 break
-            self.stats["widened"] = self.stats.get("widened", 0) + 1
-        self.prove(*core)
+            self.stats["widened"] = widened
+            near = near.everything() if widened == 3 else near.wider(2.0, *core)
+            core = self.core(near)
+        self.prove(core)
         return self.result(shape, near)
-
-    def starts(self, warm: Any):
-        """Prices to try, each sure to do when the ones before did not."""
-        if isinstance(warm, Prices) and (warm.rows.size, warm.cols.size) == self.t.shape:
-            yield warm.wider(2.0)
-        near = self.first_prices()
-        yield near
-        yield near.wider(8.0)
-        yield near.wider(np.inf)
 
     # ---- first prices
 
@@ -274,8 +293,8 @@ class _Search:
                     )  # fmt: skip
                 use = (row_price, zero_row, zero_col, at_col[0])
             total, low, high = blocks.total_block(
-                t.values, n, m, self.closed_row, self.closed_col, self.factor, t.squared, *use,
-                step, self.fits, total_width,
+                t.values, n, m, t.keys, self.closed_row, self.closed_col, self.factor, t.squared,
+                self.nudged, *use, step, self.fits, total_width,
             )  # fmt: skip
             if rows:
                 row_price = np.maximum(at_row[0] - total, 0.0)
@@ -290,7 +309,7 @@ class _Search:
 
     # ---- the core
 
-    def core(self, near: Prices):
+    def core(self, near: Prices) -> Any:
         t = self.t
         n, m = t.shape
         size = min(t.values.size, t.values.size // 16 + 4 * int(np.diff(t.start).max()) + 1000)
@@ -302,9 +321,9 @@ class _Search:
         while at < n:
             at, found = table.band(
                 t.values, t.start, t.columns, t.keys, t.dense, self.factor, t.squared, self.nudged,
-                self.closed_row, near.rows + near.total, col_price,
-                np.maximum(near.below_rows, near.below_total),
-                np.maximum(near.above_rows, near.above_total), near.below_cols, near.above_cols, at, n, self.keep,
+                self.closed_row, near.rows, col_price, near.total, near.below_rows,
+                near.above_rows, near.below_cols, near.above_cols, near.below_total,
+                near.above_total, at, n, self.keep,
                 row_taken, col_taken, row, col, gains, place, found,
             )  # fmt: skip
             if at < n:
@@ -325,18 +344,22 @@ class _Search:
             t.row_caps - row_taken, t.col_caps - col_taken, t.total - taken, kept,
         )  # fmt: skip
         if not settled:
-            return None
+            self.stats["short"] = int((row_taken > t.row_caps).sum()), int((col_taken > t.col_caps).sum()), t.total-taken
+            return np.flatnonzero(row_taken > t.row_caps), np.flatnonzero(col_taken > t.col_caps)
         self.keep[place] = kept
         row_load = row_taken + np.bincount(row[kept], minlength=n)
         col_load = col_taken + np.bincount(col[kept], minlength=m)
-        return row, col, place, kept, row_load, col_load, swept
+        return Core(row, col, place, kept, row_load, col_load, swept)
 
     # ---- the simplex
 
-    def prove(self, row, col, place, kept, row_load, col_load, near: Prices) -> None:
-        t = self.t
+    def prove(self, core: Core) -> None:
+        t, near = self.t, core.prices
         n, m = t.shape
-        self.row, self.col, self.place, self.size = row, col, place, row.size
+        row, col, kept, row_load, col_load = (
+            core.row, core.col, core.kept, core.row_load, core.col_load,
+        )  # fmt: skip
+        self.row, self.col, self.place, self.size = row, col, core.place, row.size
         nodes = n + m + 3
         self.fixed = n + m + 1 + nodes - 1
         arcs = self.fixed + row.size

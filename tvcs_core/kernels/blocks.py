@@ -55,7 +55,9 @@ def column_block(values, n_rows, n_cols, keys, closed_row, closed_col, factor, s
             if nudged:
                 of_row = tie_of_row(r)
                 for i in range(size):
-                    slack[i] *= 1.0 + coarse_tie(of_row, left + i, keys[left + i]) * NUDGE
+                    slack[i] += (
+                        coarse_tie(of_row, left + i, keys[left + i]) * NUDGE * (slack[i] > 0.0)
+                    )
             for i in range(size):
                 panel[i, n] = slack[i] - price
             n += 1
@@ -71,8 +73,8 @@ def column_block(values, n_rows, n_cols, keys, closed_row, closed_col, factor, s
 
 
 @kernel
-def total_block(values, n_rows, n_cols, closed_row, closed_col, factor, squared, row_price,
-                row_threshold, col_price, col_threshold, step, total, width):
+def total_block(values, n_rows, n_cols, keys, closed_row, closed_col, factor, squared, nudged,
+                row_price, row_threshold, col_price, col_threshold, step, total, width):
     """Price of the total, and its surroundings, from every step-th entry of each row.
 
     Counted are entries whose gain less the prices is above both thresholds; with the thresholds
@@ -82,8 +84,12 @@ def total_block(values, n_rows, n_cols, closed_row, closed_col, factor, squared,
     for r in range(n_rows):
         if closed_row[r]:
             continue
+        of_row = tie_of_row(r)
         for c in range(r * 7 % step, n_cols, step):
-            s = gain(values[r * n_cols + c], factor, squared) - row_price[r] - col_price[c]
+            s = gain(values[r * n_cols + c], factor, squared)
+            if nudged and s > 0.0:
+                s += coarse_tie(of_row, c, keys[c]) * NUDGE
+            s -= row_price[r] + col_price[c]
             if s > row_threshold[r] and s > col_threshold[c] and not closed_col[c]:
                 pool[n] = s
                 n += 1

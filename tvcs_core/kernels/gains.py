@@ -3,7 +3,7 @@
 from tvcs_core.jit import kernel
 
 LANE = 0x7FFFFFFF  # 31 bits: all arithmetic of the hash stays below 2^63
-NUDGE = 2.0**-68  # times 31 bits of hash: a nudged gain is at most 2^-37 of itself too large
+NUDGE = 2.0**-68  # times 31 bits of hash: 2^-37 of the largest gain at most
 
 
 @kernel

@@ -51,7 +51,7 @@ def nudged_gains(values, columns, keys, first, size, at, row, factor, squared, n
         of_row = tie_of_row(row)
         for j in range(size):
             c = np.int64(columns[at + j])
-            out[j] *= 1.0 + coarse_tie(of_row, c, keys[at + j]) * NUDGE
+            out[j] += coarse_tie(of_row, c, keys[at + j]) * NUDGE * (out[j] > 0.0)
 
 
 @kernel
@@ -73,7 +73,7 @@ def sample(values, start, columns, keys, dense, row_caps, col_caps, factor, squa
             row[a], col[a] = r, c
             gains[a] = gain(values[e], factor, squared)
             if nudged:
-                gains[a] *= 1.0 + coarse_tie(of_row, c, keys[e - shift]) * NUDGE
+                gains[a] += coarse_tie(of_row, c, keys[e - shift]) * NUDGE
             a += 1
     row_start[start.size - 1] = a
     return a
@@ -88,16 +88,17 @@ def gather(source, columns, at, size, out):
 
 @kernel
 def band(values, start, columns, keys, dense, factor, squared, nudged, closed, row_price, col_price,
-         below_row, above_row, below_col, above_col, first_row, last_row,
-         keep, row_taken, col_taken, row, col, gains, place, n):
-    """Sort entries by the sign of gain - row_price - col_price; list those near zero.
+         total_price, below_row, above_row, below_col, above_col, below_total, above_total,
+         first_row, last_row, keep, row_taken, col_taken, row, col, gains, place, n):
+    """Sort entries by the sign of gain - row_price - col_price - total_price; list those near zero.
 
-    Near is `below` zero or `above` it by what the row or the column says. Entries above are kept
-    and counted as taken. Returns (next row, number listed): it stops before a row that might not
-    fit."""
+    Near is `below` zero or `above` it by what the row or the column says, or the total where row
+    and column are (all but) free. Entries above are kept and counted as taken. Returns (next row,
+    number listed): it stops before a row that might not fit."""
     widest = np.max(start[1:] - start[:-1])
     width = columns.size if dense else widest
     prices, below, above = np.empty(width), np.empty(width), np.empty(width)
+    free = np.empty(width)
     slack = np.empty(width)
     near = np.zeros((width + 7) // 8 * 8, np.bool_)
     words = near.view(np.uint64)
@@ -105,6 +106,8 @@ def band(values, start, columns, keys, dense, factor, squared, nudged, closed, r
         gather(col_price, columns, 0, width, prices)
         gather(below_col, columns, 0, width, below)
         gather(above_col, columns, 0, width, above)
+        for j in range(width):
+            free[j] = 1.0 if prices[j] <= above_total else 0.0
     for r in range(first_row, last_row):
         first, size = start[r], start[r + 1] - start[r]
         if n + size > place.size:
@@ -116,11 +119,18 @@ def band(values, start, columns, keys, dense, factor, squared, nudged, closed, r
             gather(col_price, columns, at, size, prices)
             gather(below_col, columns, at, size, below)
             gather(above_col, columns, at, size, above)
+            for j in range(size):
+                free[j] = 1.0 if prices[j] <= above_total else 0.0
         nudged_gains(values, columns, keys, first, size, at, r, factor, squared, nudged, slack)
-        p, under, over = row_price[r], below_row[r], above_row[r]
+        p, under, over = row_price[r] + total_price, below_row[r], above_row[r]
+        total_under, total_over = below_total, above_total
+        if row_price[r] > above_total:
+            total_under, total_over = 0.0, 0.0
         for j in range(size):
             s = slack[j] - prices[j] - p
-            near[j] = (s >= -max(under, below[j])) & (s <= max(over, above[j])) & (slack[j] > 0.0)
+            least = max(under, max(below[j], free[j] * total_under))
+            most = max(over, max(above[j], free[j] * total_over))
+            near[j] = (s >= -least) & (s <= most) & (slack[j] > 0.0)
             keep[first + j] = (s > 0.0) & ~near[j]
         taken = 0
         for j in range(size):
@@ -151,7 +161,7 @@ def entry_costs(values, columns, keys, dense, factor, squared, grid, nudged,
         key = keys[c] if dense else keys[e]
         g = gain(values[e], factor, squared)
         if nudged:
-            g *= 1.0 + coarse_tie(tie_of_row(r), c, key) * NUDGE
+            g += coarse_tie(tie_of_row(r), c, key) * NUDGE * (g > 0.0)
             cost[first_arc + i, 0], cost[first_arc + i, 1] = -on_grid(g, grid), 0
         else:
             cost[first_arc + i, 0], cost[first_arc + i, 1] = -on_grid(g, grid), -tie(r, c, key)
