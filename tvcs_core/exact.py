@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tvcs_core.kernels import blocks, prices, simplex, start, table
+from tvcs_core.kernels import blocks, prices, simplex, small, start, table
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -19,6 +19,7 @@ Ints = NDArray[np.int64]
 GRID = 2.0**56  # steps of the largest gain (or twice that); int64 has 2^7 times as much room
 LISTED = 60_000  # tables up to here are listed whole for the first prices
 SAMPLED = 40_000  # entries of the sample that larger ones get their first prices from
+SMALL = 2_500  # entries that are solved in one call of a kernel
 PIVOTS = 20_000  # between two looks at Ctrl-C
 
 
@@ -176,6 +177,8 @@ def solve_edges(
 def solve(t: Table, warm: Any, shape: tuple[int, ...]) -> Exact:
     """Find the best support of a table."""
     n, m = t.shape
+    if t.values.size <= SMALL:
+        return _small(t, shape)
     per_row, per_col = np.zeros(n, np.int64), np.zeros(m, np.int64)
     largest = table.survey(
         t.values, t.start, t.columns, t.dense, t.row_caps, t.col_caps, per_row, per_col
@@ -183,6 +186,28 @@ def solve(t: Table, warm: Any, shape: tuple[int, ...]) -> Exact:
     if largest == 0.0 or t.total == 0:
         return _nothing(t, shape)
     return _Search(t, largest, per_row, per_col).run(warm, shape)
+
+
+def _small(t: Table, shape: tuple[int, ...]) -> Exact:
+    """Solve in one call of a kernel."""
+    n, m = t.shape
+    keep, u, w = np.zeros(t.values.size, bool), np.empty(n), np.empty(m)
+    price, factor, pivots = small.solve_small(
+        t.values, t.start, t.columns, t.keys, t.dense, t.squared, t.row_caps, t.col_caps, t.total,
+        GRID, keep, u, w,
+    )  # fmt: skip
+    if pivots < 0:
+        return _nothing(t, shape)
+    unit = 1.0 / (GRID * (factor * factor if t.squared else factor))
+    u *= unit
+    w *= unit
+    price *= unit
+    if not (t.row_caps.all() and t.col_caps.all()):
+        u[t.row_caps == 0], w[t.col_caps == 0] = 0.0, 0.0
+        table.close_duals(
+            t.values, t.start, t.columns, t.dense, t.row_caps, t.col_caps, t.squared, u, w, price
+        )
+    return Exact(keep.reshape(shape), u, w, price, None, {"path": "small", "pivots": pivots})
 
 
 def _nothing(t: Table, shape: tuple[int, ...]) -> Exact:
@@ -240,11 +265,30 @@ class _Search:
         n, m = t.shape
         if self.open_size <= LISTED or not t.dense:
             return self.listed_prices(1, 1, 3, True)
+        return self.full_blocks(self.sampled_prices(), rows_first=n > m)
+
+    def sampled_prices(self) -> Prices:
+        """Prices of the shorter side, from an exact solution for a sample of the longer one."""
+        t = self.t
+        n, m = t.shape
+        step = -(-t.values.size // SAMPLED)
+        matrix = t.values.reshape(n, m)
+        matrix = matrix[:, ::step] if n <= m else matrix[::step]
+        row_caps, col_caps = t.row_caps, t.col_caps
         if n <= m:
-            near = self.listed_prices(1, -(-t.values.size // SAMPLED), 5, False)
+            row_caps, col_caps = fewer(row_caps, matrix.shape[1] / m), col_caps[::step].copy()
         else:
-            near = self.listed_prices(-(-t.values.size // SAMPLED), 1, 5, False)
-        return self.full_blocks(near, rows_first=n > m)
+            row_caps, col_caps = row_caps[::step].copy(), fewer(col_caps, matrix.shape[0] / n)
+        total = int(self.fits * matrix.size / t.values.size)
+        found = solve_dense(
+            np.ascontiguousarray(matrix), row_caps, col_caps, total, squared=t.squared
+        )
+        rows, cols = np.zeros(n), np.zeros(m)
+        if n <= m:
+            rows = found.row_duals * self.scale
+        else:
+            cols = found.col_duals * self.scale
+        return Prices(rows, cols, found.total_dual * self.scale, rows, rows, cols, cols, 0.0, 0.0)
 
     def listed_prices(self, row_step: int, col_step: int, sweeps: int, whole: bool) -> Prices:
         """Prices from a list of every row_step-th row and col_step-th column."""
@@ -256,6 +300,7 @@ class _Search:
         size = table.sample(
             t.values, t.start, t.columns, t.keys, t.dense, t.row_caps, t.col_caps,
             self.factor, t.squared, self.nudged, row_step, col_step, row, col, gains, row_start,
+            np.empty(0, np.int64),
         )  # fmt: skip
         row_caps = np.rint(t.row_caps * (-(-m // col_step) / m)).astype(np.int64)
         col_caps = np.rint(t.col_caps * (-(-n // row_step) / n)).astype(np.int64)
@@ -482,6 +527,11 @@ def has_ties(values: Floats) -> bool:
     drawn = np.abs(values[:: values.size // 2000 + 1])
     drawn = np.sort(drawn[drawn > 0.0])
     return int(np.count_nonzero(drawn[1:] == drawn[:-1])) > 0.02 * drawn.size
+
+
+def fewer(caps: Ints, share: float) -> Ints:
+    """Scale caps to a share of their group; what may keep something still may."""
+    return np.maximum(np.rint(caps * share), caps > 0).astype(np.int64)
 
 
 def width(size: int) -> int:

@@ -56,7 +56,7 @@ def nudged_gains(values, columns, keys, first, size, at, row, factor, squared, n
 
 @kernel
 def sample(values, start, columns, keys, dense, row_caps, col_caps, factor, squared, nudged,
-           row_step, col_step, row, col, gains, row_start):
+           row_step, col_step, row, col, gains, row_start, place):
     """List the nonzero open entries of every row_step-th row and col_step-th column, row by row."""
     a = 0
     for r in range(start.size - 1):
@@ -74,6 +74,8 @@ def sample(values, start, columns, keys, dense, row_caps, col_caps, factor, squa
             gains[a] = gain(values[e], factor, squared)
             if nudged:
                 gains[a] += coarse_tie(of_row, c, keys[e - shift]) * NUDGE
+            if place.size > 0:
+                place[a] = e
             a += 1
     row_start[start.size - 1] = a
     return a

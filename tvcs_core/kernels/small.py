@@ -1,0 +1,114 @@
+"""The whole solution in one call, for tables so small that calls would cost more than the work."""
+
+import math
+
+import numpy as np
+
+from tvcs_core.jit import kernel
+from tvcs_core.kernels.prices import by_column, price_block
+from tvcs_core.kernels.simplex import PIVOTS, price_tree, run_simplex
+from tvcs_core.kernels.start import lay_core, lay_fixed_arcs, settle
+from tvcs_core.kernels.table import all_bits, entry_costs, sample, survey
+
+SWEEPS = 2
+
+
+@kernel
+def first_guess(row, col, gains, row_start, col_start, by_col, row_caps, col_caps, total, u, w):
+    """Prices by a few blocks over a list of entries; returns the total's."""
+    n, m = u.size, w.size
+    none, pool, buffer = np.empty(0, np.int32), np.empty(row.size + 1), np.empty(row.size + 1)
+    low_row, high_row, low_col, high_col = np.empty(n), np.empty(n), np.empty(m), np.empty(m)
+    price = 0.0
+    for _ in range(SWEEPS):
+        price, _low, _high = price_block(row_start, none, col, gains, w, row_caps, total, 0, 0, u,
+                                         price, low_row, high_row, pool, buffer)
+        price, _low, _high = price_block(col_start, by_col, row, gains, u, col_caps, total, 0, 0,
+                                         w, price, low_col, high_col, pool, buffer)
+    return price
+
+
+@kernel
+def scale_of(values, start, columns, dense, row_caps, col_caps):
+    """Power of two that brings the largest open value to .5 .. 1 (0: all are 0); what fits."""
+    n, m = row_caps.size, col_caps.size
+    per_row, per_col = np.zeros(n, np.int64), np.zeros(m, np.int64)
+    largest = survey(values, start, columns, dense, row_caps, col_caps, per_row, per_col)
+    rows = cols = size = 0
+    for r in range(n):
+        rows += min(per_row[r], row_caps[r])
+        size += per_row[r]
+    for c in range(m):
+        cols += min(per_col[c], col_caps[c])
+    factor = 0.0
+    if largest > 0.0:
+        factor = math.ldexp(1.0, -min(max(math.frexp(largest)[1], -1000), 1000))
+    return factor, size, min(rows, cols)
+
+
+@kernel
+def solve_small(values, start, columns, keys, dense, squared, row_caps, col_caps, total, grid,
+                keep, u, w):
+    """Fill in the support and the prices (in grid steps of scaled gains).
+
+    Returns (the total's price, the scale of the values, pivots). All open nonzero entries are
+    the core."""
+    n, m = row_caps.size, col_caps.size
+    factor, size, fits = scale_of(values, start, columns, dense, row_caps, col_caps)
+    u[:], w[:] = 0.0, 0.0
+    if factor == 0.0 or total == 0:
+        return 0.0, factor, -1
+    row, col, gains = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size)
+    row_start, col_start = np.empty(n + 1, np.int64), np.empty(m + 1, np.int64)
+    by_col, place = np.empty(size, np.int32), np.empty(size, np.int64)
+    sample(values, start, columns, keys, dense, row_caps, col_caps, factor, squared, True, 1, 1,
+           row, col, gains, row_start, place)
+    by_column(col, m, col_start, by_col)
+    price = first_guess(row, col, gains, row_start, col_start, by_col, row_caps, col_caps,
+                        min(total, fits), u, w)
+    kept = np.empty(size, np.bool_)
+    settle(row, col, gains, row_start, col_start, by_col, u, w, price, row_caps, col_caps, total,
+           kept)
+    row_load, col_load, load = np.zeros(n, np.int64), np.zeros(m, np.int64), 0
+    for e in range(size):
+        row_load[row[e]] += kept[e]
+        col_load[col[e]] += kept[e]
+        load += kept[e]
+    nodes = n + m + 3
+    fixed = n + m + nodes
+    arcs = fixed + size
+    tail, head, cost = np.empty(arcs, np.int32), np.empty(arcs, np.int32), np.empty((arcs, 2), np.int64)
+    state, flow, cap = np.empty(arcs, np.int8), np.empty(arcs, np.int32), np.empty(arcs, np.int32)
+    tree, pi, clock = np.empty((nodes, 6), np.int32), np.empty((nodes, 2), np.int64), np.zeros(4, np.int64)
+    lay_fixed_arcs(row_caps, col_caps, total, row_load, col_load, load, u, w, price, grid, tail,
+                   head, cost, state, flow, cap, tree)
+    lay_core(row, col, kept, n, 0, size, fixed, tail, head, state, flow, cap)
+    entry_costs(values, columns, keys, dense, factor, squared, grid, False, row, col, place, 0,
+                size, fixed, cost)
+    price_tree(nodes, tail, cost, tree, pi)
+    block = max(20, int(0.7 * np.sqrt(arcs)))
+    while not run_simplex(arcs, tail, head, cost, state, flow, cap, tree, pi, clock, block,
+                          10 * nodes, 1 << 20):
+        pass
+    for e in range(size):
+        keep[place[e]] = flow[fixed + e] > 0
+    closed_row, closed_col = row_caps == 0, col_caps == 0
+    bits = all_bits(values, start, columns, dense, closed_row, closed_col, factor, squared, grid)
+    price = read_prices(pi, bits, u, w)
+    return price, factor, clock[PIVOTS]
+
+
+@kernel
+def read_prices(pi, bits, u, w):
+    """Read the prices from the potentials, the total's returned; in grid steps.
+
+    `bits` are all bits that any gain has set. If they have a common unit, potentials are rounded
+    down to it: that keeps every reduced cost on its side, and the prices of integers integers."""
+    n, m = u.size, w.size
+    unit = bits & -bits if bits != 0 else 1
+    source, sink = pi[n + m, 0] & -unit, pi[n + m + 1, 0] & -unit
+    for r in range(n):
+        u[r] = max(0, (pi[r, 0] & -unit) - source)
+    for c in range(m):
+        w[c] = max(0, sink - (pi[n + c, 0] & -unit))
+    return max(0, source - sink) + 0.0
