@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from tvcs_core.constraint import TVCS
-from tvcs_core.loss import Loss
+from tvcs_core.loss import Loss, minimize_in_box
 from tvcs_core.projection import Projection, project
 
 
@@ -44,6 +47,34 @@ class Problem:
     def project_doubled(self, V: Any) -> Projection:
         """Project V onto the constraint with every cap doubled, as GradMP does the gradient."""
         return self._project("doubled", V, self.constraint.doubled)
+
+    def minimize_on(self, support: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Minimise the loss over arrays that are zero outside `support` and within the bounds.
+
+        The loss's own `minimize_on`, where the bounds hold by themselves; else L-BFGS-B.
+        """
+        W = self.loss.minimize_on(support)
+        if self._box is None:
+            return W
+        nearest = np.clip(W, *self._box)
+        if (nearest == W).all():
+            return W
+        return minimize_in_box(self.loss, support, self._box, nearest)
+
+    def inward(self, W: NDArray[np.float64], g: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The gradient g at W, and 0 where a step against it would leave the bounds."""
+        if self._box is None:
+            return g
+        lower, upper = self._box
+        is_low, is_high = W <= lower, W >= upper
+        return np.where(is_low & (g > 0) | is_high & (g < 0), 0.0, g)
+
+    @property
+    def _box(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+        if self.constraint.bounds is None:
+            return None
+        lower, upper = (np.broadcast_to(b, self.constraint.shape) for b in self.constraint.bounds)
+        return lower, upper
 
     def _project(self, name: str, V: Any, constraint: TVCS) -> Projection:
         self._last[name] = project(V, constraint, warm=self._last.get(name))

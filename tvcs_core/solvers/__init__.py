@@ -8,18 +8,34 @@ from __future__ import annotations
 
 import inspect
 import math
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tvcs_core.problem import Problem
+from tvcs_core.solvers.cosamp import cosamp
 from tvcs_core.solvers.gradmp import gradmp
+from tvcs_core.solvers.htp import htp
 from tvcs_core.solvers.iht import iht
+from tvcs_core.solvers.stogradmp import stogradmp
+from tvcs_core.solvers.stoiht import stoiht
 
-METHODS: dict[str, Callable[..., Iterator[NDArray[np.float64]]]] = {"iht": iht, "gradmp": gradmp}
+Array = NDArray[np.float64]
+Solver = Callable[..., Iterator[Array]]
+
+METHODS: dict[str, Solver] = {
+    "iht": iht,
+    "htp": htp,
+    "cosamp": cosamp,
+    "gradmp": gradmp,
+    "stoiht": stoiht,
+    "stogradmp": stogradmp,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,18 +52,22 @@ class Solution:
         The loss there.
     history
         The loss at the start and after every iteration.
-    residual
-        Size of the last change of the iterate, relative to the iterate.
+    times
+        Seconds from the call of `solve` to each entry of `history`.
     reason
-        Why the run stopped: ``"converged"``, ``"max_iter"`` or ``"callback"``.
+        Why the run stopped: ``"converged"``: the iterate came to rest; ``"stalled"``: no
+        iterate was better than the best for a while; ``"max_iter"``; or ``"callback"``.
+    problem
+        What was solved.
     """
 
-    matrix: NDArray[np.float64] = field(repr=False)
+    matrix: Array = field(repr=False)
     support: NDArray[np.bool_] = field(repr=False)
     objective: float
-    history: NDArray[np.float64] = field(repr=False)
-    residual: float
+    history: Array = field(repr=False)
+    times: Array = field(repr=False)
     reason: str
+    problem: Problem = field(repr=False)
 
     @property
     def converged(self) -> bool:
@@ -59,6 +79,20 @@ class Solution:
         """Number of iterations made."""
         return len(self.history) - 1
 
+    @cached_property
+    def residual(self) -> float:
+        """How far `matrix` is from a fixed point of the projected gradient, relative to it.
+
+        ``|W - P(W - gradient / L)| / |W|`` with the projection P and the Lipschitz constant L
+        of the gradient, in Frobenius norms: one measure for all solvers, whatever their own
+        steps are. It is 0 exactly at the L-stationary points (Beck and Eldar 2013), to which
+        every minimiser belongs. One gradient and one projection, computed when asked for;
+        infinite if W is 0 and no fixed point.
+        """
+        W, loss = self.matrix, self.problem.loss
+        stepped = self.problem.project(W - loss.gradient(W) / (loss.lipschitz() or 1.0)).matrix
+        return _relative_change(W, stepped)
+
 
 def solve(
     problem: Problem,
@@ -68,7 +102,8 @@ def solve(
     start: ArrayLike | None = None,
     max_iter: int = 500,
     tol: float = 1e-6,
-    callback: Callable[[int, NDArray[np.float64], float], bool | None] | None = None,
+    patience: int = 5,
+    callback: Callable[[int, Array, float], bool | None] | None = None,
     **options: Any,
 ) -> Solution:
     """Minimise the loss of `problem` under its constraint.
@@ -87,6 +122,9 @@ def solve(
         Most iterations to make.
     tol
         Stop when the iterate changes by at most this, relative to its size (Frobenius norms).
+    patience
+        Stop when none of so many iterations in a row was better than the best before them.
+        GradMP ends in a small circle more often than in a point.
     callback
         Called as ``callback(iteration, W, objective)``; the run stops if it returns True.
     **options
@@ -100,37 +138,59 @@ def solve(
     Raises
     ------
     ValueError, TypeError
-        If the method is unknown, does not take an option, or an argument is out of range.
+        If the method is unknown, does not take an option, needs terms that the loss does not
+        have, or an argument is out of range.
+
+    Examples
+    --------
+    >>> from tvcs_core import TVCS, LeastSquares, Problem, solve
+    >>> loss = LeastSquares([[2, 0], [0, 1]], [4, 3])
+    >>> solution = solve(Problem(loss, TVCS.groups([0, 0], None, total=1)), "htp")
+    >>> solution.matrix.tolist(), solution.objective, solution.reason
+    ([2.0, 0.0], 4.5, 'converged')
     """
-    solver = _solver(method, options, np.random.default_rng(rng))
-    if max_iter < 0 or not tol >= 0:
-        raise ValueError(f"max_iter and tol must be >= 0, found {max_iter} and {tol}")
+    began = time.perf_counter()
+    solver = _solver(problem, method, options, np.random.default_rng(rng))
+    if max_iter < 0 or not tol >= 0 or patience < 1:
+        raise ValueError(
+            "max_iter and tol must be >= 0 and patience >= 1, "
+            f"found {max_iter}, {tol} and {patience}"
+        )
     problem = replace(problem)  # with a memory of projections of its own
     W = np.zeros(problem.constraint.shape)
     if start is not None:
         W = problem.project(start).matrix
     best, objective = W, problem.loss.value(W)
-    history, residual, reason = [objective], math.inf, "max_iter"
+    history, times, reason = [objective], [time.perf_counter() - began], "max_iter"
+    since = 0  # iterations without a better iterate
     iterates = solver(problem, W)
     for iteration in range(1, max_iter + 1):
         last, W = W, next(iterates)
         history.append(problem.loss.value(W))
+        times.append(time.perf_counter() - began)
+        since += 1
         if history[-1] < objective:
-            best, objective = W, history[-1]
-        change, size = np.linalg.norm(W - last), np.linalg.norm(W)
-        residual = float(change / size) if size else math.inf if change else 0.0
+            best, objective, since = W, history[-1], 0
         if callback is not None and callback(iteration, W, history[-1]):
             reason = "callback"
-            break
-        if residual <= tol:
+        elif _relative_change(W, last) <= tol:
             reason = "converged"
-            break
-    return Solution(best, best != 0, objective, np.array(history), residual, reason)
+        elif since >= patience:
+            reason = "stalled"
+        else:
+            continue
+        break
+    return Solution(best, best != 0, objective, np.array(history), np.array(times), reason, problem)
+
+
+def _relative_change(W: Array, last: Array) -> float:
+    change, size = float(np.linalg.norm(W - last)), float(np.linalg.norm(W))
+    return change / size if size else math.inf if change else 0.0
 
 
 def _solver(
-    method: str, options: dict[str, Any], rng: np.random.Generator
-) -> Callable[..., Iterator[NDArray[np.float64]]]:
+    problem: Problem, method: str, options: dict[str, Any], rng: np.random.Generator
+) -> Solver:
     """The generator function of `method` with its options (and `rng`, if it draws) filled in."""
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(METHODS)}, found {method!r}")
@@ -144,6 +204,12 @@ def _solver(
     if unknown:
         known = ", ".join(name for name in taken if name != "rng") or "none"
         raise TypeError(f"{method} does not take {unknown[0]!r}; its options: {known}")
-    if "rng" in taken:
-        options = options | {"rng": rng}
-    return lambda problem, W: function(problem, W, **options)
+    if "rng" not in taken:
+        return lambda problem, W: function(problem, W, **options)
+    if problem.loss.n_terms is None:
+        having = ", ".join(name for name in METHODS if not name.startswith("sto"))
+        raise ValueError(
+            f"{method} needs a loss with terms, but {type(problem.loss).__name__} has none; "
+            f"methods for it: {having}"
+        )
+    return lambda problem, W: function(problem, W, rng=rng, **options)

@@ -22,13 +22,12 @@ def gradmp(
     W
         A feasible start.
     refit
-        Minimise once more on the support of the projection, so that what was cut off is made
-        up for by what is left. The paper does not. Not for constraints with bounds.
+        Whether to minimise once more, on the support that was kept.
     """
     while True:
-        g = problem.loss.gradient(W)  # gradient computation
+        g = problem.inward(W, problem.loss.gradient(W))  # gradient computation
         merged = problem.project_doubled(g).support | (W != 0)  # subspace selection
-        z = problem.loss.minimize_on(merged)  # subspace optimisation
+        z = problem.minimize_on(merged)  # subspace optimisation
         projection = problem.project(z)  # projection
-        W = problem.loss.minimize_on(projection.support) if refit else projection.matrix
+        W = problem.minimize_on(projection.support) if refit else projection.matrix
         yield W

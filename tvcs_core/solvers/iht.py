@@ -8,10 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tvcs_core.problem import Problem
+from tvcs_core.solvers.step import descent
 
 
 def iht(
-    problem: Problem, W: NDArray[np.float64], *, step: float | None = None
+    problem: Problem,
+    W: NDArray[np.float64],
+    *,
+    step: float | str | None = None,
+    momentum: float = 0.0,
 ) -> Iterator[NDArray[np.float64]]:
     """Step along the gradient, project, repeat.
 
@@ -22,11 +27,19 @@ def iht(
     W
         A feasible start.
     step
-        The step size gamma; by default 1 / L with the Lipschitz constant L of the gradient.
+        The step size gamma > 0; by default 1 / L with the Lipschitz constant L of the gradient,
+        with which no iterate is worse than the one before. ``"adaptive"``: normalised IHT
+        (`descent`).
+    momentum
+        Fraction, from 0 to below 1, of the last move to make again before the gradient is
+        taken (accelerated IHT; Khanna and Kyrillidis 2018).
     """
-    gamma = 1.0 / (problem.loss.lipschitz() or 1.0) if step is None else step
+    if not 0 <= momentum < 1:
+        raise ValueError(f"momentum must be from 0 to below 1, found {momentum}")
+    descend = descent(problem, step)
+    ahead = W
     while True:
-        g = problem.loss.gradient(W)  # gradient computation
-        z = W - gamma * g  # gradient descent
-        W = problem.project(z).matrix  # projection
+        g = problem.loss.gradient(ahead)  # gradient computation
+        last, W = W, descend(ahead, g).matrix  # gradient descent, projection
+        ahead = W + momentum * (W - last) if momentum else W
         yield W

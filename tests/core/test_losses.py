@@ -1,0 +1,298 @@
+"""What every loss promises, and what each one is by itself."""
+
+import warnings
+
+import numpy as np
+import pytest
+from pytest import approx
+from scipy import sparse
+from scipy.optimize import lsq_linear
+
+from tvcs_core import TVCS, Huber, LeastSquares, Logistic, Loss, Problem, SquaredHinge, solve
+
+KINDS = [LeastSquares, SquaredHinge, Logistic, Huber]
+FORMS = ["vector", "matrix", "samples of matrices", "sparse"]
+
+
+def make(kind, form="vector", seed=0, n=40, ridge=0.0):
+    """A loss of one kind on noisy data, with X and y."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, 3, 4)) if "samples" in form else rng.standard_normal((n, 12))
+    if form == "sparse":
+        X = sparse.random_array((n, 12), density=0.5, rng=rng, format="coo")
+    flat = X.reshape(n, 12)
+    W = rng.standard_normal((12, 5) if form == "matrix" else 12)
+    y = flat @ W + 2 * rng.standard_normal((n, *W.shape[1:]))
+    if kind in (SquaredHinge, Logistic):
+        y = np.where(y > 0, 1.0, -1.0)
+    return kind(X, y, ridge=ridge), X, y
+
+
+every_kind = pytest.mark.parametrize("kind", KINDS)
+every_form = pytest.mark.parametrize("form", FORMS)
+
+
+@every_kind
+@every_form
+@pytest.mark.parametrize("ridge", [0.0, 3.0])
+def test_the_gradient_equals_differences_of_values(kind, form, ridge, rng):
+    loss, _, _ = make(kind, form, ridge=ridge)
+    W = 0.3 * rng.standard_normal(loss.shape)
+    gradient = loss.gradient(W)
+    assert gradient.shape == loss.shape
+    for place in np.ndindex(loss.shape):
+        step = np.zeros(loss.shape)
+        step[place] = 1e-6
+        slope = (loss.value(W + step) - loss.value(W - step)) / 2e-6
+        assert gradient[place] == approx(slope, rel=1e-5, abs=1e-5)
+
+
+@every_kind
+@every_form
+@pytest.mark.parametrize("ridge", [0.0, 3.0])
+def test_the_gradients_on_parts_of_the_terms_add_up(kind, form, ridge, rng):
+    loss, _, _ = make(kind, form, ridge=ridge)
+    W = rng.standard_normal(loss.shape)
+    parts = np.array_split(rng.permutation(loss.n_terms), 7)
+    assert sum(loss.gradient_on(W, part) for part in parts) == approx(loss.gradient(W))
+
+
+@every_kind
+@every_form
+def test_no_change_of_gradient_exceeds_the_lipschitz_bound(kind, form, rng):
+    loss, _, _ = make(kind, form, ridge=0.5)
+    some = np.arange(0, loss.n_terms, 3)
+    for size in (1e-3, 1.0, 30.0):
+        W, step = rng.standard_normal(loss.shape), size * rng.standard_normal(loss.shape)
+        length = np.linalg.norm(step) * (1 + 1e-9)
+        change = loss.gradient(W + step) - loss.gradient(W)
+        assert np.linalg.norm(change) <= loss.lipschitz() * length
+        change = loss.gradient_on(W + step, some) - loss.gradient_on(W, some)
+        assert np.linalg.norm(change) <= loss.lipschitz_on(some) * length
+
+
+@pytest.mark.parametrize("shape", [(30, 20), (300, 200), (90, 400)])
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_the_lipschitz_bound_of_least_squares_is_a_thousandth_too_high_at_most(
+    shape, is_sparse, rng
+):
+    X = rng.standard_normal(shape)
+    exact = np.linalg.norm(X, 2) ** 2
+    loss = LeastSquares(sparse.csr_array(X) if is_sparse else X, np.zeros(shape[0]))
+    assert exact * (1 - 1e-12) <= loss.lipschitz() <= exact * 1.002
+
+
+@every_kind
+@every_form
+@pytest.mark.parametrize("ridge", [0.0, 3.0])
+def test_the_restricted_minimiser_has_no_gradient_on_the_support(kind, form, ridge, rng):
+    loss, _, _ = make(kind, form, ridge=ridge)
+    support = rng.random(loss.shape) < 0.4
+    W = loss.minimize_on(support)
+    assert (W[~support] == 0).all()
+    scale = np.abs(loss.gradient(np.zeros(loss.shape))).max()
+    assert np.abs(loss.gradient(W)[support]).max() <= 1e-8 * scale
+
+
+@every_kind
+def test_the_restricted_minimiser_agrees_with_the_default_of_a_loss(kind, rng):
+    loss, _, _ = make(kind)
+    support = rng.random(loss.shape) < 0.4
+    slow = Loss.minimize_on(loss, support)
+    assert loss.minimize_on(support) == approx(slow, abs=1e-6)
+
+
+@every_kind
+def test_the_defaults_of_a_loss_agree_with_what_a_linear_one_knows(kind, rng):
+    loss, _, _ = make(kind, n=400)
+    W, direction = 0.1 * rng.standard_normal((2, *loss.shape))
+    some = np.arange(50)
+    pairs = [
+        (Loss.curvature(loss, W, direction), loss.curvature(W, direction)),
+        (Loss.mean_curvature(loss), loss.mean_curvature()),
+    ]
+    if kind is not Huber:  # whose curvature at 0 is not its largest
+        pairs.append((Loss.lipschitz(loss), loss.lipschitz()))
+        pairs.append((Loss.lipschitz_on(loss, some), loss.lipschitz_on(some)))
+    for default, known in pairs:
+        assert default == approx(known, rel=0.35)
+    assert Loss.curvature(loss, W, np.zeros(loss.shape)) == 0.0
+    with pytest.raises(NotImplementedError, match="has no terms"):
+        Loss.gradient_on(loss, W, some)
+
+
+@every_kind
+def test_a_sparse_X_gives_what_the_same_dense_X_gives(kind, rng):
+    thin, X, y = make(kind, "sparse")
+    full = kind(X.toarray(), y)
+    W, support = rng.standard_normal(12), rng.random(12) < 0.5
+    assert thin.value(W) == approx(full.value(W))
+    assert thin.gradient(W) == approx(full.gradient(W))
+    assert thin.lipschitz() == approx(full.lipschitz(), rel=2e-3)
+    assert thin.mean_curvature() == approx(full.mean_curvature())
+    assert thin.minimize_on(support) == approx(full.minimize_on(support), abs=1e-8)
+
+
+@every_kind
+def test_targets_are_solved_as_if_each_were_alone(kind, rng):
+    loss, X, Y = make(kind, "matrix")
+    support = rng.random(loss.shape) < 0.4
+    support[:, 1] = support[:, 0]  # two that share a support
+    support[:, 2] = False
+    W = loss.minimize_on(support)
+    for j in range(Y.shape[1]):
+        assert W[:, j] == approx(kind(X, Y[:, j]).minimize_on(support[:, j]), abs=1e-8)
+
+
+def test_many_targets_are_solved_as_if_each_were_alone(rng):
+    X, Y = rng.standard_normal((50, 100)), rng.standard_normal((50, 30))
+    X[:, 3] = X[:, 4]  # singular where both are in the support
+    support = rng.random((100, 30)) < rng.random(30) * 0.8
+    W = LeastSquares(X, Y).minimize_on(support)
+    for j in range(30):
+        best = np.linalg.lstsq(X[:, support[:, j]], Y[:, j], rcond=None)[0]
+        assert W[support[:, j], j] == approx(best, abs=1e-7)
+
+
+@pytest.mark.parametrize("case", ["repeated column", "more variables than samples", "zero column"])
+def test_a_singular_restricted_system_gets_the_solution_of_least_norm(case, rng):
+    X, y = rng.standard_normal((20, 30)), rng.standard_normal(20)
+    active = np.arange(30 if "more" in case else 8)
+    X[:, 1] = 0.0 if "zero" in case else X[:, 0] if "repeated" in case else X[:, 1]
+    best = np.linalg.lstsq(X[:, active], y, rcond=None)[0]
+    support = np.isin(np.arange(30), active)
+    assert LeastSquares(X, y).minimize_on(support)[active] == approx(best, abs=1e-8)
+
+
+def test_a_ridge_makes_a_singular_restricted_system_regular(rng):
+    X, y = rng.standard_normal((20, 30)), rng.standard_normal(20)
+    everywhere = np.ones(30, dtype=bool)
+    best = np.linalg.solve(X.T @ X + 0.5 * np.eye(30), X.T @ y)
+    assert LeastSquares(X, y, ridge=0.5).minimize_on(everywhere) == approx(best)
+    best = np.linalg.pinv(X) @ y
+    assert LeastSquares(X, y, ridge=1e-14).minimize_on(everywhere) == approx(best, abs=1e-5)
+
+
+def test_columns_of_very_different_size_are_no_singular_system(rng):
+    X = rng.standard_normal((40, 6)) * 10.0 ** np.arange(-9, 9, 3)
+    W = 1.0 / 10.0 ** np.arange(-9, 9, 3)
+    loss = LeastSquares(X, X @ W)
+    assert loss.minimize_on(np.ones(6, dtype=bool)) == approx(W, rel=1e-9)
+
+
+def test_a_column_of_X_too_wide_for_its_gram_matrix_is_solved_all_the_same(rng):
+    X, y = rng.standard_normal((30, 1100)), rng.standard_normal(30)
+    loss = LeastSquares(X, y)
+    assert loss.gram is None
+    support = rng.random(1100) < 0.01
+    best = np.linalg.lstsq(X[:, support], y, rcond=None)[0]
+    assert loss.minimize_on(support)[support] == approx(best)
+
+
+def test_a_logistic_loss_that_a_plane_separates_ends_where_the_slope_is_nothing(rng):
+    X = rng.standard_normal((30, 4))
+    y = np.sign(X @ [1.0, -2.0, 0.5, 1.0])
+    loss = Logistic(X, y)
+    W = loss.minimize_on(np.ones(4, dtype=bool))
+    assert np.isfinite(W).all()
+    assert np.abs(loss.gradient(W)).max() <= 1e-8 * np.abs(loss.gradient(np.zeros(4))).max()
+    assert (np.sign(X @ W) == y).all()
+
+
+def test_a_squared_hinge_with_more_variables_than_samples_comes_down_to_zero(rng):
+    X = rng.standard_normal((20, 40))
+    loss = SquaredHinge(X, np.where(rng.random(20) < 0.5, 1.0, -1.0))
+    assert loss.value(loss.minimize_on(np.ones(40, dtype=bool))) == approx(0.0, abs=1e-12)
+
+
+def test_hubers_loss_gives_little_to_a_gross_error(rng):
+    X = rng.standard_normal((60, 3))
+    W = np.array([1.0, -2.0, 3.0])
+    y = X @ W + 0.01 * rng.standard_normal(60)
+    y[:5] += 1000.0
+    everywhere = np.ones(3, dtype=bool)
+    assert Huber(X, y, delta=0.05).minimize_on(everywhere) == approx(W, abs=0.02)
+    assert np.abs(LeastSquares(X, y).minimize_on(everywhere) - W).max() > 1.0
+    errors = np.array([[-3.0], [0.5], [2.0]])
+    terms = Huber(X, y, delta=1.0).terms(errors, np.zeros((3, 1)))
+    assert terms.ravel() == approx([2.5, 0.125, 1.5])
+
+
+def test_within_a_box_the_restricted_minimiser_is_the_best_in_the_box(rng):
+    X, y = rng.standard_normal((40, 8)), 3 * rng.standard_normal(40)
+    box = (-0.1, 0.2)
+    problem = Problem(LeastSquares(X, y), TVCS.groups(np.arange(8), None, bounds=box))
+    support = np.arange(8) < 6
+    best = lsq_linear(X[:, :6], y, bounds=box, tol=1e-14).x
+    W = problem.minimize_on(support)
+    assert W[:6] == approx(best, abs=1e-6)
+    assert (W[6:] == 0).all()
+
+
+def test_losses_of_a_changed_array_are_those_of_its_new_content():
+    loss = LeastSquares(np.eye(2), [1.0, 2.0])
+    W = np.zeros(2)
+    assert loss.value(W) == 2.5
+    W[1] = 2.0
+    assert loss.value(W) == 0.5
+
+
+@every_kind
+def test_an_X_of_nothing_but_zeros_has_zero_for_an_answer(kind):
+    for X in (np.zeros((6, 100)), sparse.csr_array((6, 100))):
+        loss = kind(X, [1.0, -1.0, 1.0, 1.0, -1.0, 1.0])
+        assert loss.lipschitz() == 0.0
+        assert (loss.minimize_on(np.ones(100, dtype=bool)) == 0).all()
+        for method in ("iht", "htp", "cosamp", "gradmp", "stoiht", "stogradmp"):
+            constraint = TVCS.groups(np.arange(100) % 5, None, row_caps=2)
+            solution = solve(Problem(loss, constraint), method, rng=0)
+            assert not solution.support.any()
+            assert solution.converged
+            assert solution.residual == 0.0
+
+
+BAD = [
+    ({"X": np.ones(3), "y": np.ones(3)}, "X must have 2 or 3 dimensions"),
+    ({"X": np.ones((0, 3)), "y": np.ones(0)}, "no empty one"),
+    ({"X": np.ones((3, 2)), "y": np.ones(4)}, r"one row per sample of X \(3, 2\), found \(4,\)"),
+    ({"X": np.ones((3, 2, 2)), "y": np.ones((3, 2))}, "one row per sample"),
+    ({"X": np.ones((3, 2)), "y": np.ones((3, 0))}, "one row per sample"),
+    ({"X": [[1, 2], [np.nan, 1]], "y": [1, 1]}, r"X must be finite, but X\[1, 0\] is nan"),
+    ({"X": np.ones((2, 2)), "y": [1, np.inf]}, r"y must be finite, but y\[1\] is inf"),
+    ({"X": sparse.csr_array([[0.0, np.nan]]), "y": [1.0]}, "X must be finite"),
+    ({"X": np.ones((2, 2)), "y": [1, 1], "ridge": -1}, "ridge must be a number >= 0, found -1"),
+]
+
+
+@every_kind
+@pytest.mark.parametrize(("arguments", "message"), BAD)
+def test_a_loss_refuses_what_it_cannot_use(kind, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        kind(**arguments)
+
+
+@every_kind
+def test_a_loss_refuses_what_is_no_number(kind):
+    with pytest.raises(TypeError, match="y must be real numbers"):
+        kind(np.ones((2, 2)), ["a", "b"])
+    with pytest.raises(TypeError, match="X must be real numbers"):
+        kind(np.ones((2, 2)) * 1j, [1, 1])
+
+
+@pytest.mark.parametrize("kind", [SquaredHinge, Logistic])
+def test_labels_must_be_minus_one_and_one(kind):
+    with pytest.raises(ValueError, match="labels -1 and 1 only, found 0, 1"):
+        kind(np.ones((2, 2)), [0, 1])
+
+
+def test_huber_refuses_a_delta_that_is_not_above_zero():
+    with pytest.raises(ValueError, match="delta must be a number > 0, found 0"):
+        Huber(np.ones((2, 2)), [0, 1], delta=0)
+
+
+def test_extreme_margins_do_not_overflow():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        loss = Logistic([[1e6], [-1e6]], [1, 1])
+        assert loss.value(np.array([1.0])) == approx(1e6)
+        assert loss.gradient(np.array([1.0])) == approx([1e6])

@@ -1,0 +1,7 @@
+"""Losses: what a problem wants small."""
+
+from tvcs_core.loss.base import Loss, minimize_in_box
+from tvcs_core.loss.least_squares import LeastSquares
+from tvcs_core.loss.pointwise import Huber, Logistic, SquaredHinge
+
+__all__ = ["Huber", "LeastSquares", "Logistic", "Loss", "SquaredHinge", "minimize_in_box"]

@@ -1,0 +1,133 @@
+"""What a loss is: a value and a gradient, and defaults for the rest."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+class Loss(abc.ABC):
+    """A differentiable function of an array of shape `shape`.
+
+    A subclass says its `shape`, `value` and `gradient`. The rest has defaults that work for any
+    smooth loss; override them where more is known. A loss that is a sum over samples also sets
+    `n_terms` and overrides `gradient_on`, and the stochastic solvers take it.
+    """
+
+    shape: tuple[int, ...]
+    n_terms: int | None = None
+
+    @abc.abstractmethod
+    def value(self, W: Array) -> float:
+        """Value at W."""
+
+    @abc.abstractmethod
+    def gradient(self, W: Array) -> Array:
+        """Gradient at W, of the shape of W."""
+
+    def gradient_on(self, W: Array, terms: NDArray[np.int64]) -> Array:
+        """Gradient at W of the sum of the terms numbered `terms`, from 0 to ``n_terms - 1``.
+
+        All terms together give `gradient`.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no terms")
+
+    def lipschitz(self) -> float:
+        """A constant L with ``|gradient(W) - gradient(U)| <= L |W - U|``.
+
+        The default measures the curvature at 0 by power iteration on differences of gradients,
+        which is exact where the gradient is linear and a guess elsewhere.
+        """
+        return _largest_change(self.gradient, self.shape)
+
+    def lipschitz_on(self, terms: NDArray[np.int64]) -> float:
+        """`lipschitz` of the sum of the terms numbered `terms`."""
+        return _largest_change(lambda W: self.gradient_on(W, terms), self.shape)
+
+    def curvature(self, W: Array, direction: Array) -> float:
+        """Second derivative at W along `direction`, times its squared length.
+
+        The default is a difference of gradients, exact where the gradient is linear.
+        """
+        length = float(np.linalg.norm(direction))
+        if not length:
+            return 0.0
+        small = 1e-4 * max(1.0, float(np.linalg.norm(W))) / length
+        change = self.gradient(W + small * direction) - self.gradient(W)
+        return float(np.vdot(change, direction)) / small
+
+    def mean_curvature(self) -> float:
+        """Mean of the second derivatives at 0 by each variable.
+
+        The default is an estimate from one direction with random signs (Hutchinson 1990).
+        """
+        signs = np.random.default_rng(0).choice([-1.0, 1.0], size=self.shape)
+        return self.curvature(np.zeros(self.shape), signs) / signs.size
+
+    def minimize_on(self, support: NDArray[np.bool_]) -> Array:
+        """Minimise over arrays that are zero outside `support` (L-BFGS unless overridden)."""
+        return minimize_in_box(self, support)
+
+
+def minimize_in_box(
+    loss: Loss,
+    support: NDArray[np.bool_],
+    bounds: tuple[Array, Array] | None = None,
+    start: Array | None = None,
+) -> Array:
+    """Minimise `loss` over the arrays that are zero outside `support` and within `bounds`.
+
+    L-BFGS-B (Byrd, Lu, Nocedal and Zhu 1995) on value and gradient alone.
+
+    Parameters
+    ----------
+    loss
+        Any loss.
+    support
+        Where the array may differ from 0.
+    bounds
+        Lower and upper bound, of the shape of `support`; None for no box.
+    start
+        Where to start; zero by default.
+    """
+    from scipy.optimize import Bounds, minimize
+
+    W = np.zeros(loss.shape)
+    size = int(np.count_nonzero(support))
+    if not size:
+        return W
+
+    def restricted(w: Array) -> tuple[float, Array]:
+        W = np.zeros(loss.shape)
+        W[support] = w
+        return loss.value(W), loss.gradient(W)[support]
+
+    W[support] = minimize(
+        restricted,
+        np.zeros(size) if start is None else start[support],
+        jac=True,
+        method="L-BFGS-B",
+        bounds=None if bounds is None else Bounds(bounds[0][support], bounds[1][support]),
+        options={"maxiter": 1000, "maxfun": 10_000, "ftol": 0.0, "gtol": 1e-10},
+    ).x
+    return W
+
+
+def _largest_change(gradient: Callable[[Array], Array], shape: tuple[int, ...]) -> float:
+    """Largest eigenvalue of the Hessian at 0, by power iteration."""
+    start = gradient(np.zeros(shape))
+    direction = np.random.default_rng(0).standard_normal(shape)
+    largest = 0.0
+    for _ in range(100):
+        direction /= np.linalg.norm(direction)
+        change = gradient(direction) - start
+        size = float(np.linalg.norm(change))
+        if size <= largest * (1 + 1e-6):
+            break
+        largest, direction = size, change
+    return largest

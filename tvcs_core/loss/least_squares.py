@@ -1,0 +1,137 @@
+"""Least squares."""
+
+from __future__ import annotations
+
+import itertools
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+from scipy.linalg import lapack
+
+from tvcs_core.loss.base import Array
+from tvcs_core.loss.linear import Groups, LinearLoss, groups_of
+
+SMALLEST_PIVOT = 1e-10  # of the Cholesky factor, squared, where the diagonal is 1
+# With more supports than MANY_TARGETS, those up to SMALL_SUPPORT are solved STACK in a call.
+MANY_TARGETS, SMALL_SUPPORT, STACK = 8, 64, 1024
+
+
+class LeastSquares(LinearLoss):
+    """Half the squared error of a linear model, ``1/2 sum((prediction - y)**2)``.
+
+    Parameters
+    ----------
+    X
+        ``(n, p)`` samples, an array or scipy sparse; or ``(n, a, b)``, one matrix per sample.
+    y
+        ``(n,)`` targets: W has shape ``(p,)`` or ``(a, b)`` and predicts ``<X_i, W>``. Or
+        ``(n, q)`` targets with X of shape ``(n, p)``: W has shape ``(p, q)`` and predicts
+        ``X W``.
+    ridge
+        Weight >= 0 of ``1/2 |W|**2``, which is added.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the shapes do not fit, X or y holds anything but finite real numbers, or `ridge` is
+        out of range.
+    """
+
+    def terms(self, predicted: Array, Y: Array) -> Array:
+        """Half of every squared error."""
+        return 0.5 * np.square(predicted - Y)
+
+    def slopes(self, predicted: Array, Y: Array) -> Array:
+        """Every error."""
+        return predicted - Y
+
+    def curvatures(self, predicted: Array, Y: Array) -> Array:
+        """1 for every sample."""
+        return np.ones_like(predicted)
+
+    def minimize_on(self, support: NDArray[np.bool_]) -> Array:
+        """Least squares on the support of each target; of minimum norm where it is singular.
+
+        Normal equations by Cholesky, once per support that targets share; where a pivot is
+        nothing beside its column, a complete orthogonal decomposition of X.
+        """
+        W = np.zeros((self._X.shape[1], self._Y.shape[1]))
+        left = groups_of(support.reshape(W.shape))
+        if len(left) > MANY_TARGETS and self.gram is not None:
+            small = [group for group in left if group[0].size <= SMALL_SUPPORT]
+            left = [group for group in left if group[0].size > SMALL_SUPPORT]
+            for begin in range(0, len(small), STACK):
+                left += self._solve_stack(small[begin : begin + STACK], self.gram, W)
+        for active, targets in left:
+            W[np.ix_(active, targets)] = self._solve(active, targets)
+        return W.reshape(self.shape)
+
+    def _solve(self, active: NDArray[np.int64], targets: NDArray[np.int64]) -> Array:
+        """Least squares of some targets on one support."""
+        X, Y, n = self._X, self._Y[:, targets], self._X.shape[0]
+        if self.gram is None or active.size > n:
+            X = self.columns(active)
+        if active.size > n and not self.ridge:
+            dual = _solve_positive(X @ X.T, Y)
+            if dual is not None:
+                return np.asarray(X.T @ dual)
+        else:
+            gram = X.T @ X if self.gram is None else self.gram[np.ix_(active, active)]
+            np.einsum("ii->i", gram)[:] += self.ridge
+            found = _solve_positive(gram, self._sides[np.ix_(active, targets)])
+            if found is not None:
+                return found
+        X = self.columns(active)
+        if self.ridge:
+            X = np.vstack([X, np.sqrt(self.ridge) * np.eye(active.size)])
+            Y = np.vstack([Y, np.zeros((active.size, Y.shape[1]))])
+        return np.asarray(linalg.lstsq(X, Y, lapack_driver="gelsy", check_finite=False)[0])
+
+    def _solve_stack(self, groups: Groups, gram: Array, W: Array) -> Groups:
+        """Fill in W for groups of small supports in one call; return those that are singular.
+
+        Systems are padded to one size with rows of the unit matrix.
+        """
+        size = max(active.size for active, _ in groups)
+        places = np.zeros((len(groups), size), dtype=np.int64)
+        used = np.zeros((len(groups), size), dtype=np.bool_)
+        for k, (active, _) in enumerate(groups):
+            places[k, : active.size], used[k, : active.size] = active, True
+        systems = gram[places[:, :, None], places[:, None, :]]
+        systems *= used[:, :, None] & used[:, None, :]
+        np.einsum("kii->ki", systems)[:] += np.where(used, self.ridge, 1.0)
+        scale = _inverse_root(np.einsum("kii->ki", systems))
+        systems *= scale[:, :, None] * scale[:, None, :]
+        try:
+            pivots = np.einsum("kii->ki", np.linalg.cholesky(systems))
+        except np.linalg.LinAlgError:
+            return groups
+        regular = pivots.min(axis=1) ** 2 > SMALLEST_PIVOT
+        inverse = np.linalg.inv(systems[regular])
+        for (active, targets), inv, s in zip(
+            itertools.compress(groups, regular), inverse, scale[regular], strict=True
+        ):
+            k = active.size
+            right = s[:k, None] * self._sides[np.ix_(active, targets)]
+            W[np.ix_(active, targets)] = s[:k, None] * (inv[:k, :k] @ right)
+        return list(itertools.compress(groups, ~regular))
+
+    @cached_property
+    def _sides(self) -> Array:
+        """``X' Y``, the right-hand sides of the normal equations."""
+        return np.asarray(self._X.T @ self._Y)
+
+
+def _solve_positive(A: Array, B: Array) -> Array | None:
+    """Solve ``A Z = B`` by Cholesky, with A scaled to a unit diagonal; None if A is singular."""
+    scale = _inverse_root(np.einsum("ii->i", A))
+    factor, failed = lapack.dpotrf(A * scale[:, None] * scale, lower=True)
+    if failed or np.einsum("ii->i", factor).min() ** 2 <= SMALLEST_PIVOT:
+        return None
+    return scale[:, None] * np.asarray(lapack.dpotrs(factor, scale[:, None] * B, lower=True)[0])
+
+
+def _inverse_root(diagonal: Array) -> Array:
+    return 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))

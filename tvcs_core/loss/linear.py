@@ -1,0 +1,214 @@
+"""Losses of a linear model: a sum over samples of a function of the prediction."""
+
+from __future__ import annotations
+
+import abc
+import math
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from scipy.sparse.linalg import LinearOperator, eigsh
+
+from tvcs_core.loss.base import Array, Loss
+from tvcs_core.loss.newton import newton
+
+LARGEST_GRAM = 1024  # X'X is kept for at most so many variables (8 MB)
+SMALL_SIDE = 64  # below, all eigenvalues cost no more than the largest one
+Groups = list[tuple[NDArray[np.int64], NDArray[np.int64]]]
+
+ACCURACY = 1e-3  # of the largest eigenvalue, which is then raised by as much
+
+
+class LinearLoss(Loss):
+    """``sum over i of term(<X_i, W>, y_i) + ridge / 2 * |W|**2``.
+
+    A subclass says `steepest` and, for arrays of predictions and targets of one shape, its
+    `terms`, `slopes` and `curvatures`; the terms are convex.
+
+    Parameters
+    ----------
+    X
+        ``(n, p)`` samples, an array or scipy sparse; or ``(n, a, b)``, one matrix per sample.
+    y
+        ``(n,)`` targets: W has shape ``(p,)`` or ``(a, b)`` and predicts ``<X_i, W>``. Or
+        ``(n, q)`` targets with X of shape ``(n, p)``: W has shape ``(p, q)`` and predicts
+        ``X W``.
+    ridge
+        Weight >= 0 of the squares of W. The stochastic solvers spread it over the terms.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the shapes do not fit, X or y holds anything but finite real numbers, or `ridge` is
+        out of range.
+    """
+
+    steepest: float = 1.0  # largest second derivative of a term
+
+    def __init__(self, X: Any, y: ArrayLike, *, ridge: float = 0.0) -> None:
+        X, Y = _samples(X), finite("y", y)
+        if X.ndim not in (2, 3) or not math.prod(X.shape):
+            raise ValueError(f"X must have 2 or 3 dimensions and no empty one, found {X.shape}")
+        n = X.shape[0]
+        if Y.ndim not in (1, 2) or len(Y) != n or not Y.size or (X.ndim == 3 and Y.ndim == 2):
+            raise ValueError(f"y must have one row per sample of X {X.shape}, found {Y.shape}")
+        if not 0 <= ridge < math.inf:
+            raise ValueError(f"ridge must be a number >= 0, found {ridge}")
+        self.shape = X.shape[1:] if Y.ndim == 1 else (X.shape[1], Y.shape[1])
+        self.n_terms = n
+        self.ridge = float(ridge)
+        self._X = X if X.ndim == 2 else X.reshape(n, -1)
+        self._Y = np.ascontiguousarray(Y.reshape(n, -1))
+        self._last: tuple[Array, Array] | None = None
+
+    @abc.abstractmethod
+    def terms(self, predicted: Array, Y: Array) -> Array:
+        """Value of the term of every prediction."""
+
+    @abc.abstractmethod
+    def slopes(self, predicted: Array, Y: Array) -> Array:
+        """Derivative of every term by its prediction."""
+
+    @abc.abstractmethod
+    def curvatures(self, predicted: Array, Y: Array) -> Array:
+        """Second derivative of every term by its prediction, >= 0."""
+
+    def value(self, W: Array) -> float:
+        """Sum of the terms, and the ridge, at W."""
+        value = float(self.terms(self._predict(W), self._Y).sum())
+        return value + 0.5 * self.ridge * float(np.vdot(W, W)) if self.ridge else value
+
+    def gradient(self, W: Array) -> Array:
+        """``X'`` times the slopes, and the ridge, of the shape of W."""
+        gradient = self._X.T @ self.slopes(self._predict(W), self._Y)
+        gradient = gradient.reshape(self.shape)
+        return gradient + self.ridge * W if self.ridge else gradient
+
+    def gradient_on(self, W: Array, terms: NDArray[np.int64]) -> Array:
+        """Gradient of the sum of some samples' terms, each with its share of the ridge."""
+        X, Y = self._X[terms], self._Y[terms]
+        gradient = (X.T @ self.slopes(X @ W.reshape(X.shape[1], -1), Y)).reshape(self.shape)
+        return gradient + self.ridge * len(terms) / len(self._Y) * W if self.ridge else gradient
+
+    def lipschitz(self) -> float:
+        """`steepest` times the largest eigenvalue of ``X'X`` (to a thousandth above), + ridge."""
+        return self.steepest * self._largest_eigenvalue + self.ridge
+
+    def lipschitz_on(self, terms: NDArray[np.int64]) -> float:
+        """`lipschitz` of the sum of some samples' terms."""
+        share = self.ridge * len(terms) / len(self._Y)
+        return self.steepest * largest_eigenvalue(self._X[terms]) + share
+
+    def curvature(self, W: Array, direction: Array) -> float:
+        """Second derivative at W along `direction`, times its squared length."""
+        along = self._X @ direction.reshape(self._X.shape[1], -1)
+        curved = float(np.vdot(self.curvatures(self._predict(W), self._Y), along * along))
+        return curved + self.ridge * float(np.vdot(direction, direction))
+
+    def mean_curvature(self) -> float:
+        """Mean of the second derivatives at 0 by each variable."""
+        weights = self.curvatures(np.zeros_like(self._Y), self._Y).sum(axis=1)
+        return float((self._X * self._X).sum(axis=1) @ weights) / math.prod(self.shape) + self.ridge
+
+    def minimize_on(self, support: NDArray[np.bool_]) -> Array:
+        """Minimise on the support of each target by Newton's method from zero.
+
+        Where many minimise, the steps of (nearly) least norm choose one. Where none does, as
+        for a logistic loss whose classes a plane separates, the slope there is 1e-8 of that
+        at zero or less.
+        """
+        W = np.zeros((self._X.shape[1], self._Y.shape[1]))
+        for active, targets in groups_of(support.reshape(W.shape)):
+            X = self.columns(active)
+            for j in targets:
+                W[active, j] = newton(self, X, self._Y[:, j])
+        return W.reshape(self.shape)
+
+    def columns(self, active: NDArray[np.int64]) -> Array:
+        """Those columns of X, dense."""
+        if sparse.issparse(self._X):
+            return np.asarray(self._by_column[:, active].toarray())
+        return self._X[:, active]
+
+    @cached_property
+    def gram(self) -> Array | None:
+        """``X' X``, or None where it would be large."""
+        if self._X.shape[1] > LARGEST_GRAM:
+            return None
+        gram = self._X.T @ self._X
+        return np.asarray(gram.toarray() if sparse.issparse(gram) else gram)
+
+    @cached_property
+    def _by_column(self) -> Any:
+        return self._X.tocsc()
+
+    @cached_property
+    def _largest_eigenvalue(self) -> float:
+        return largest_eigenvalue(self._X)
+
+    def _predict(self, W: Array) -> Array:
+        """``X W``; that of the last W is kept, since value and gradient both ask for it."""
+        last = self._last
+        if last is not None and np.array_equal(last[0], W):
+            return last[1]
+        predicted = np.asarray(self._X @ W.reshape(self._X.shape[1], -1))
+        self._last = W.copy(), predicted
+        return predicted
+
+
+def largest_eigenvalue(X: Any) -> float:
+    """A bound on the largest eigenvalue of ``X' X``, at most a thousandth too high (Lanczos)."""
+    X = X if X.shape[0] >= X.shape[1] else X.T
+    side = X.shape[1]
+    if side <= SMALL_SIDE:
+        gram = X.T @ X
+        return max(0.0, float(np.linalg.eigvalsh(_dense(gram))[-1]))
+    if not (X.count_nonzero() if sparse.issparse(X) else X.any()):
+        return 0.0
+    gram = LinearOperator((side, side), matvec=lambda v: X.T @ (X @ v), dtype=np.float64)
+    start = np.random.default_rng(0).standard_normal(side)
+    found = eigsh(gram, k=1, v0=start, tol=ACCURACY, return_eigenvectors=False)
+    return float(found[0]) * (1 + ACCURACY)
+
+
+def groups_of(support: NDArray[np.bool_]) -> Groups:
+    """Columns of `support` with equal content: where they are True, and which they are."""
+    groups: dict[bytes, list[int]] = {}
+    for j, bits in enumerate(np.packbits(support, axis=0).T):
+        groups.setdefault(bits.tobytes(), []).append(j)
+    found = [(np.flatnonzero(support[:, js[0]]), np.array(js)) for js in groups.values()]
+    return [(active, js) for active, js in found if active.size]
+
+
+def finite(name: str, values: Any) -> Array:
+    """`values` as float64, checked.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If they are not real numbers, or one of them is not finite.
+    """
+    array = np.asarray(values)
+    if array.dtype.kind not in "buif":
+        raise TypeError(f"{name} must be real numbers, found {array.dtype}")
+    array = array.astype(np.float64)
+    if not np.isfinite(array).all():
+        where = np.unravel_index(int(np.argmin(np.isfinite(array))), array.shape)
+        place = ", ".join(str(int(i)) for i in where)
+        raise ValueError(f"{name} must be finite, but {name}[{place}] is {array[where]}")
+    return array
+
+
+def _samples(X: Any) -> Any:
+    if not sparse.issparse(X):
+        return np.ascontiguousarray(finite("X", X))
+    rows = sparse.csr_array(X)
+    finite("X", rows.data)
+    return rows.astype(np.float64)
+
+
+def _dense(matrix: Any) -> Array:
+    return np.asarray(matrix.toarray() if sparse.issparse(matrix) else matrix)

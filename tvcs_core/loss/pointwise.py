@@ -1,0 +1,127 @@
+"""Squared hinge, logistic and Huber's loss."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import expit
+
+from tvcs_core.loss.base import Array
+from tvcs_core.loss.linear import LinearLoss
+
+
+class Huber(LinearLoss):
+    """Half the square of small errors, and the size of large ones (Huber 1964).
+
+    The term of an error r is ``r**2 / 2`` up to `delta` and ``delta * |r| - delta**2 / 2``
+    beyond. Parameters are those of `LeastSquares`, and
+
+    Parameters
+    ----------
+    X, y, ridge
+        As for `LeastSquares`.
+    delta
+        Size > 0, in units of y, from which an error counts as large.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `LeastSquares` does, or if `delta` is out of range.
+    """
+
+    def __init__(self, X: Any, y: ArrayLike, *, delta: float = 1.0, ridge: float = 0.0) -> None:
+        if not 0 < delta < math.inf:
+            raise ValueError(f"delta must be a number > 0, found {delta}")
+        self.delta = float(delta)
+        super().__init__(X, y, ridge=ridge)
+
+    def terms(self, predicted: Array, Y: Array) -> Array:
+        """Half the square of the part of the error up to delta, and delta times the rest."""
+        size = np.abs(predicted - Y)
+        small = np.minimum(size, self.delta)
+        return small * (size - 0.5 * small)
+
+    def slopes(self, predicted: Array, Y: Array) -> Array:
+        """The error, cut off at delta on either side."""
+        return np.clip(predicted - Y, -self.delta, self.delta)
+
+    def curvatures(self, predicted: Array, Y: Array) -> Array:
+        """1 where the error is small, else 0."""
+        return (np.abs(predicted - Y) < self.delta).astype(np.float64)
+
+
+class _Classification(LinearLoss):
+    """A function of the margin ``y * prediction``."""
+
+    def __init__(self, X: Any, y: ArrayLike, *, ridge: float = 0.0) -> None:
+        super().__init__(X, y, ridge=ridge)
+        wrong = np.abs(self._Y) != 1.0
+        if wrong.any():
+            found = ", ".join(f"{label:g}" for label in np.unique(self._Y)[:5])
+            raise ValueError(f"y must hold labels -1 and 1 only, found {found}")
+
+
+class SquaredHinge(_Classification):
+    """Half the squared hinge, ``1/2 sum(max(0, 1 - y * prediction)**2)`` (paper, section 5.1).
+
+    Parameters
+    ----------
+    X, ridge
+        As for `LeastSquares`.
+    y
+        Labels -1 and 1, shaped as for `LeastSquares`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `LeastSquares` does, or if a label is another number.
+    """
+
+    def terms(self, predicted: Array, Y: Array) -> Array:
+        """Half the squared shortfall of every margin below 1."""
+        return 0.5 * np.square(np.maximum(0.0, 1.0 - Y * predicted))
+
+    def slopes(self, predicted: Array, Y: Array) -> Array:
+        """Minus the shortfall, towards the label."""
+        return -Y * np.maximum(0.0, 1.0 - Y * predicted)
+
+    def curvatures(self, predicted: Array, Y: Array) -> Array:
+        """1 where the margin is below 1, else 0."""
+        return (Y * predicted < 1.0).astype(np.float64)
+
+
+class Logistic(_Classification):
+    """The logistic loss, ``sum(log(1 + exp(-y * prediction)))``.
+
+    It has no minimiser on a support where a plane separates the classes; a `ridge` gives it
+    one.
+
+    Parameters
+    ----------
+    X, ridge
+        As for `LeastSquares`.
+    y
+        Labels -1 and 1, shaped as for `LeastSquares`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `LeastSquares` does, or if a label is another number.
+    """
+
+    steepest = 0.25
+
+    def terms(self, predicted: Array, Y: Array) -> Array:
+        """Minus the log-likelihood of every label."""
+        return np.logaddexp(0.0, -Y * predicted)
+
+    def slopes(self, predicted: Array, Y: Array) -> Array:
+        """Minus the probability of the other label, towards the label."""
+        return -Y * expit(-Y * predicted)
+
+    def curvatures(self, predicted: Array, Y: Array) -> Array:
+        """Product of the probabilities of the two labels."""
+        return np.asarray(expit(predicted) * expit(-predicted))

@@ -1,0 +1,71 @@
+"""How far to go along the gradient before projecting."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tvcs_core.problem import Problem
+from tvcs_core.projection import Projection
+
+Array = NDArray[np.float64]
+Descent = Callable[[Array, Array], Projection]
+
+SAFETY = 0.01  # c of normalised IHT: the step stays this fraction below the largest safe one
+SHRINK = 2.0  # kappa: how much a step that was too long is cut
+FLAT = 1e-10  # a gradient this small on the support, beside the whole, says nothing there
+
+
+def descent(problem: Problem, step: float | str | None) -> Descent:
+    """Make the function of W and its gradient g that projects ``W - gamma g``.
+
+    Parameters
+    ----------
+    problem
+        Loss and constraint.
+    step
+        The step size gamma > 0; None for 1 / L with the Lipschitz constant L of the gradient;
+        or ``"adaptive"``: the best size for the support of W, cut back while the projection
+        leaves that support and the loss is steeper along the way than the size allows
+        (normalised IHT; Blumensath and Davies 2010). Where the gradient vanishes on the support,
+        its projection stands in for it (normalised HTP).
+
+    Raises
+    ------
+    ValueError, TypeError
+        If `step` is anything else.
+    """
+    if step == "adaptive":
+        return lambda W, g: _normalised(problem, W, g)
+    if step is None:
+        gamma = 1.0 / (problem.loss.lipschitz() or 1.0)
+    elif isinstance(step, str):
+        raise ValueError(f"step must be a number > 0, None or 'adaptive', found {step!r}")
+    elif not 0 < step < math.inf:
+        raise ValueError(f"step must be a number > 0, None or 'adaptive', found {step}")
+    else:
+        gamma = float(step)
+    return lambda W, g: problem.project(W - gamma * g)
+
+
+def _normalised(problem: Problem, W: Array, g: Array) -> Projection:
+    support = W != 0
+    d = np.where(support, g, 0.0)
+    if np.linalg.norm(d) <= FLAT * np.linalg.norm(g):
+        d = problem.project(g).matrix
+    curvature = problem.loss.curvature(W, d)
+    if not curvature > 0:
+        return problem.project(W - g / (problem.loss.lipschitz() or 1.0))
+    gamma = float(np.vdot(d, d)) / curvature
+    while True:
+        projection = problem.project(W - gamma * g)
+        if (projection.support == support).all():
+            return projection
+        move = projection.matrix - W
+        curvature = problem.loss.curvature(W, move)
+        if gamma * curvature <= (1 - SAFETY) * float(np.vdot(move, move)):
+            return projection
+        gamma /= SHRINK
