@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tvcs_core.kernels import blocks, prices, simplex, small, start, table
+from tvcs_core.kernels import assignment, blocks, prices, simplex, small, start, table
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -20,6 +20,7 @@ GRID = 2.0**56  # steps of the largest gain (or twice that); int64 has 2^7 times
 LISTED = 60_000  # tables up to here are listed whole for the first prices
 SAMPLED = 40_000  # entries of the sample that larger ones get their first prices from
 SMALL = 2_500  # entries that are solved in one call of a kernel
+TIGHT = 2.0**-44  # of the largest gain: more than rounding
 PIVOTS = 20_000  # between two looks at Ctrl-C
 
 
@@ -244,7 +245,9 @@ class _Search:
 
     def run(self, warm: Any, shape: tuple[int, ...]) -> Exact:
         n, m = self.t.shape
-        if isinstance(warm, Prices) and (warm.rows.size, warm.cols.size) == (n, m):
+        if self.is_assignment():
+            near = self.assigned_prices()
+        elif isinstance(warm, Prices) and (warm.rows.size, warm.cols.size) == (n, m):
             near = warm.wider(2.0)
         else:
             near = self.first_prices()
@@ -259,6 +262,32 @@ class _Search:
         return self.result(shape, near)
 
     # ---- first prices
+
+    def is_assignment(self) -> bool:
+        """Whether all caps are 1 and the total does not bind."""
+        t = self.t
+        ones = bool((t.row_caps == 1).all() and (t.col_caps == 1).all())
+        return ones and t.dense and t.total >= min(t.shape) and not self.nudged
+
+    def assigned_prices(self) -> Prices:
+        """Prices that prove an assignment, but for rounding: only tight entries are near them."""
+        t = self.t
+        n, m = t.shape
+        self.stats["path"] = "assignment"
+        values = t.values if n <= m else np.ascontiguousarray(t.values.reshape(n, m).T).reshape(-1)
+        few, many = min(n, m), max(n, m)
+        u, w = np.zeros(few), np.zeros(many)
+        col_of, row_of = np.full(few, -1), np.full(many, -1)
+        chunk = max(1, 20_000_000 // many**2)
+        for r in range(0, few, chunk):
+            assignment.assign(
+                values, few, many, self.factor, t.squared, r, min(r + chunk, few), u, w, col_of,
+                row_of,
+            )  # fmt: skip
+        rows, cols = (u, w) if n <= m else (w, u)
+        self.partner = col_of if n <= m else row_of
+        row_tight, col_tight = np.full(n, TIGHT), np.full(m, TIGHT)
+        return Prices(rows, cols, 0.0, row_tight, row_tight, col_tight, col_tight, 0.0, 0.0)
 
     def first_prices(self) -> Prices:
         t = self.t
@@ -375,26 +404,47 @@ class _Search:
                 grown = min(t.values.size, 2 * row.size)
                 row, col, gains, place = (longer(x, grown) for x in (row, col, gains, place))
         row, col, gains, place = row[:found], col[:found], gains[:found], place[:found]
-        taken = int(row_taken.sum())
         row_start = np.searchsorted(row, np.arange(n + 1)).astype(np.int64)
-        swept = sweep(
-            row, col, gains, row_start, near.rows, near.cols, near.total, t.row_caps - row_taken,
-            t.col_caps - col_taken, self.fits - taken, 4, False,
-        )  # fmt: skip
-        by_col, col_start = np.empty(found, np.int32), np.empty(m + 1, np.int64)
-        prices.by_column(col, m, col_start, by_col)
-        kept = np.empty(found, bool)
-        settled = start.settle(
-            row, col, gains, row_start, col_start, by_col, swept.rows, swept.cols, swept.total,
-            t.row_caps - row_taken, t.col_caps - col_taken, t.total - taken, kept,
-        )  # fmt: skip
-        if not settled:
-            self.stats["short"] = int((row_taken > t.row_caps).sum()), int((col_taken > t.col_caps).sum()), t.total-taken
-            return np.flatnonzero(row_taken > t.row_caps), np.flatnonzero(col_taken > t.col_caps)
+        if self.stats["path"] == "assignment":
+            swept, kept = near, self.partner[row] == col
+        else:
+            swept, kept = self.settle(near, row, col, gains, row_start, row_taken, col_taken)
+            if kept is None:
+                return (
+                    np.flatnonzero(row_taken > t.row_caps),
+                    np.flatnonzero(col_taken > t.col_caps),
+                )
         self.keep[place] = kept
         row_load = row_taken + np.bincount(row[kept], minlength=n)
         col_load = col_taken + np.bincount(col[kept], minlength=m)
         return Core(row, col, place, kept, row_load, col_load, swept)
+
+    def settle(
+        self,
+        near: Prices,
+        row: NDArray[np.int32],
+        col: NDArray[np.int32],
+        gains: Floats,
+        row_start: Ints,
+        row_taken: Ints,
+        col_taken: Ints,
+    ) -> tuple[Prices, NDArray[np.bool_] | None]:
+        """Better the prices on a core, and keep what is worth them and fits; None if too few do."""
+        t = self.t
+        n, m = t.shape
+        room, taken = (t.row_caps - row_taken, t.col_caps - col_taken), int(row_taken.sum())
+        swept = sweep(
+            row, col, gains, row_start, near.rows, near.cols, near.total, *room,
+            self.fits - taken, 4, False,
+        )  # fmt: skip
+        by_col, col_start = np.empty(row.size, np.int32), np.empty(m + 1, np.int64)
+        prices.by_column(col, m, col_start, by_col)
+        kept = np.empty(row.size, bool)
+        settled = start.settle(
+            row, col, gains, row_start, col_start, by_col, swept.rows, swept.cols, swept.total,
+            *room, t.total - taken, kept,
+        )  # fmt: skip
+        return swept, kept if settled else None
 
     # ---- the simplex
 
@@ -494,8 +544,15 @@ class _Search:
         w = np.maximum(pi[n + m + 1] - pi[n : n + m], 0) * unit
         price = float(max(pi[n + m] - pi[n + m + 1], 0) * unit)
         warm = Prices(
-            u, w, price, near.below_rows, near.above_rows, near.below_cols, near.above_cols,
-            near.below_total, near.above_total,
+            u,
+            w,
+            price,
+            near.below_rows,
+            near.above_rows,
+            near.below_cols,
+            near.above_cols,
+            near.below_total,
+            near.above_total,
         )
         u, w, price = u / self.scale, w / self.scale, price / self.scale
         u[self.closed_row], w[self.closed_col] = 0.0, 0.0
@@ -505,7 +562,6 @@ class _Search:
                 u, w, price,
             )  # fmt: skip
         return Exact(self.keep.reshape(shape), u, w, price, warm, self.stats)
-
 
     def whole(self, pi: Ints) -> Ints:
         """Round potentials down to a common unit of all gains, if there is one.

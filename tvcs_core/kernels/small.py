@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from tvcs_core.jit import kernel
-from tvcs_core.kernels.prices import by_column, price_block
+from tvcs_core.kernels.prices import by_column, price_block, put_in_place
 from tvcs_core.kernels.simplex import PIVOTS, price_tree, run_simplex
 from tvcs_core.kernels.start import lay_core, lay_fixed_arcs, settle
 from tvcs_core.kernels.table import all_bits, entry_costs, sample, survey
@@ -47,6 +47,27 @@ def scale_of(values, start, columns, dense, row_caps, col_caps):
 
 
 @kernel
+def near_first(row, col, gains, place, kept, u, w, price):
+    """Put a quarter of the entries, those whose reduced cost is smallest, first; return how many."""
+    size = row.size
+    slack, buffer = np.empty(size), np.empty(size)
+    for e in range(size):
+        slack[e] = -abs(gains[e] - u[row[e]] - w[col[e]] - price)
+        buffer[e] = slack[e]
+    put_in_place(buffer, 0, size, size // 4)
+    limit = buffer[size // 4]
+    i = 0
+    for e in range(size):
+        if slack[e] >= limit:
+            row[i], row[e] = row[e], row[i]
+            col[i], col[e] = col[e], col[i]
+            place[i], place[e] = place[e], place[i]
+            kept[i], kept[e] = kept[e], kept[i]
+            i += 1
+    return i
+
+
+@kernel
 def solve_small(values, start, columns, keys, dense, squared, row_caps, col_caps, total, grid,
                 keep, u, w):
     """Fill in the support and the prices (in grid steps of scaled gains).
@@ -69,6 +90,7 @@ def solve_small(values, start, columns, keys, dense, squared, row_caps, col_caps
     kept = np.empty(size, np.bool_)
     settle(row, col, gains, row_start, col_start, by_col, u, w, price, row_caps, col_caps, total,
            kept)
+    near = near_first(row, col, gains, place, kept, u, w, price)
     row_load, col_load, load = np.zeros(n, np.int64), np.zeros(m, np.int64), 0
     for e in range(size):
         row_load[row[e]] += kept[e]
@@ -86,10 +108,11 @@ def solve_small(values, start, columns, keys, dense, squared, row_caps, col_caps
     entry_costs(values, columns, keys, dense, factor, squared, grid, False, row, col, place, 0,
                 size, fixed, cost)
     price_tree(nodes, tail, cost, tree, pi)
-    block = max(20, int(0.7 * np.sqrt(arcs)))
-    while not run_simplex(arcs, tail, head, cost, state, flow, cap, tree, pi, clock, block,
-                          10 * nodes, 1 << 20):
-        pass
+    block = max(20, int(0.7 * np.sqrt(fixed + near)))
+    for reach in (fixed + near, arcs):
+        while not run_simplex(reach, tail, head, cost, state, flow, cap, tree, pi, clock, block,
+                              10 * nodes, 1 << 20):
+            pass
     for e in range(size):
         keep[place[e]] = flow[fixed + e] > 0
     closed_row, closed_col = row_caps == 0, col_caps == 0
