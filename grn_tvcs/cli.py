@@ -61,7 +61,11 @@ def infer(
     ] = None,
     regulators: RegulatorFile = None,
     method: Annotated[
-        str, typer.Option(help="tvcs, tvcs-plain (the paper's model as printed) or pcc.")
+        str,
+        typer.Option(
+            help="tvcs, tvcs-plain (the paper's model as printed), pcc, aracne, clr, mrnet, "
+            "genie3, dyngenie3 or tigress."
+        ),
     ] = "tvcs",
     seed: Seed = 0,
     force: Force = False,
@@ -145,18 +149,37 @@ def score(
             metavar="FILE", help="All genes, one per line. Default: those of run.json beside EDGES."
         ),
     ] = None,
+    pairs: Annotated[
+        str,
+        typer.Option(
+            help="all ordered pairs of genes, or only the linked ones: both orders of two genes "
+            "with an edge in REFERENCE."
+        ),
+    ] = "all",
+    cut: Annotated[
+        str,
+        typer.Option(
+            help="Edges judged: caps (column selected of EDGES), top-n (as many as in REFERENCE) "
+            "or own (all that EDGES lists, as its method left them)."
+        ),
+    ] = "caps",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
-    """Compare a network with a reference over all ordered pairs of distinct genes.
+    """Compare a network with a reference over ordered pairs of distinct genes.
 
-    SN, SP, ACC, F (harmonic mean of SN and SP), MCC and AUC judge the selected edges; AUROC and
-    AUPR (average precision) judge the ranking.
+    SN, SP, ACC, F (harmonic mean of SN and SP), MCC and AUC judge the edges of the cut; AUROC and
+    AUPR (average precision) judge the ranking, EP (early precision) its first pairs.
     """
+    from dataclasses import replace
+
     from grn_tvcs.edge_files import read_genes, read_network, read_reference
     from grn_tvcs.score import score as score_network
 
     names = read_genes(genes if genes is not None else edges.parent / "run.json")
-    found = score_network(read_network(edges, names), read_reference(reference, names))
+    network = read_network(edges, names)
+    if cut == "own":
+        network = replace(network, selected=None)
+    found = score_network(network, read_reference(reference, names), pairs=pairs, cut=cut)
     print(_as_json(found) if as_json else _as_table(found))
 
 
@@ -260,22 +283,21 @@ def _as_table(scores: Scores) -> str:
     lines = [f"{label:<6}{getattr(scores, name):>8.4f}" for name, label in NAMES.items()]
     lines += [
         "",
-        f"selected edges {scores.n_selected}, of them true {scores.n_found}; "
-        f"true edges {scores.n_edges} of {scores.n_pairs} pairs",
-        f"AUPR of a random ranking {scores.aupr_by_chance:.4f}, AUROC 0.5",
+        f"cut {scores.cut}: {scores.n_selected} edges, of them true {scores.n_found}; "
+        f"true edges {scores.n_edges} of {scores.n_pairs} pairs ({scores.pairs})",
+        f"AUPR and EP of a random ranking {scores.aupr_by_chance:.4f}, AUROC 0.5",
     ]
     return "\n".join(lines)
 
 
 def _as_json(scores: Scores) -> str:
     import json
-    import math
     from dataclasses import asdict
 
     from grn_tvcs.score import NAMES
 
     values = {
-        NAMES.get(name, name): None if math.isnan(value) else value
+        NAMES.get(name, name): None if value != value else value  # NaN is not JSON
         for name, value in asdict(scores).items()
     }
     return json.dumps(values, indent=2)

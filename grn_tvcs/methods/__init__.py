@@ -13,7 +13,13 @@ from warnings import warn
 import numpy as np
 
 from grn_tvcs.expression import Expression, listed
+from grn_tvcs.methods.aracne import aracne
+from grn_tvcs.methods.clr import clr
+from grn_tvcs.methods.dyngenie3 import dyngenie3
+from grn_tvcs.methods.genie3 import genie3
+from grn_tvcs.methods.mrnet import mrnet
 from grn_tvcs.methods.pcc import pcc
+from grn_tvcs.methods.tigress import tigress
 from grn_tvcs.methods.tvcs import tvcs
 from grn_tvcs.methods.tvcs_plain import tvcs_plain
 from grn_tvcs.network import Network
@@ -21,7 +27,17 @@ from grn_tvcs.rules import Rules
 
 Method = Callable[[Expression, Rules, np.random.Generator], Network]
 
-METHODS: dict[str, Method] = {"tvcs": tvcs, "tvcs-plain": tvcs_plain, "pcc": pcc}
+METHODS: dict[str, Method] = {
+    "tvcs": tvcs,
+    "tvcs-plain": tvcs_plain,
+    "pcc": pcc,
+    "aracne": aracne,
+    "clr": clr,
+    "mrnet": mrnet,
+    "genie3": genie3,
+    "dyngenie3": dyngenie3,
+    "tigress": tigress,
+}
 DIGITS = 6
 
 

@@ -126,7 +126,7 @@ def test_the_default_beats_chance_on_the_bundled_network(bundled):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"method": "magic"}, "method must be one of tvcs, tvcs-plain, pcc, found 'magic'"),
+        ({"method": "magic"}, "method must be one of tvcs, .*, found 'magic'"),
         ({"max_edges": -2}, "max_edges must be >= 0"),
         ({"regulators": "G1"}, "must be a list of names"),
         ({"regulators": ["x"]}, "the regulators are x; the genes are G1, G10"),
