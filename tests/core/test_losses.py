@@ -14,7 +14,7 @@ KINDS = [LeastSquares, SquaredHinge, Logistic, Huber]
 FORMS = ["vector", "matrix", "samples of matrices", "sparse"]
 
 
-def make(kind, form="vector", seed=0, n=40, ridge=0.0):
+def make(kind, form="vector", seed=0, n=40, **options):
     """A loss of one kind on noisy data, with X and y."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, 3, 4)) if "samples" in form else rng.standard_normal((n, 12))
@@ -25,7 +25,7 @@ def make(kind, form="vector", seed=0, n=40, ridge=0.0):
     y = flat @ W + 2 * rng.standard_normal((n, *W.shape[1:]))
     if kind in (SquaredHinge, Logistic):
         y = np.where(y > 0, 1.0, -1.0)
-    return kind(X, y, ridge=ridge), X, y
+    return kind(X, y, **options), X, y
 
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
@@ -203,6 +203,43 @@ def test_a_squared_hinge_with_more_variables_than_samples_comes_down_to_zero(rng
     X = rng.standard_normal((20, 40))
     loss = SquaredHinge(X, np.where(rng.random(20) < 0.5, 1.0, -1.0))
     assert loss.value(loss.minimize_on(np.ones(40, dtype=bool))) == approx(0.0, abs=1e-12)
+
+
+@every_kind
+@pytest.mark.parametrize("form", ["vector", "matrix", "samples of matrices"])
+@pytest.mark.parametrize("ridge", [0.0, 3.0])
+def test_with_an_intercept_a_loss_is_that_of_the_best_constant(kind, form, ridge, rng):
+    _, X, y = make(kind, form, n=80, ridge=ridge)
+    X = X + 5.0
+    loss = kind(X, y, ridge=ridge, intercept=True)
+    W = 0.3 * rng.standard_normal(loss.shape)
+    ones = np.ones((80, 1))
+    flat, rest = X.reshape(80, -1), 0.5 * ridge * np.vdot(W, W)
+
+    def with_constant(W, b):
+        predicted = flat @ W.reshape(flat.shape[1], -1) + b
+        return kind(ones, y).terms(predicted, y.reshape(80, -1)).sum()
+
+    b = loss.intercept_at(W)
+    assert loss.value(W) == approx(with_constant(W, b) + rest)
+    for change in (-1e-3, 1e-3):
+        assert with_constant(W, b + change) + rest > loss.value(W)
+    place = tuple(0 for _ in loss.shape)
+    step = np.zeros(loss.shape)
+    step[place] = 1e-5
+    slope = (loss.value(W + step) - loss.value(W - step)) / 2e-5
+    assert loss.gradient(W)[place] == approx(slope, rel=1e-4, abs=1e-4)
+    parts = np.array_split(rng.permutation(80), 3)
+    assert sum(loss.gradient_on(W, part) for part in parts) == approx(loss.gradient(W))
+    assert Loss.curvature(loss, W, step) == approx(loss.curvature(W, step), rel=0.1)
+    support = rng.random(loss.shape) < 0.5
+    slopes = loss.gradient(loss.minimize_on(support))[support]
+    assert np.abs(slopes).max() <= 1e-7 * np.abs(loss.gradient(np.zeros(loss.shape))).max()
+
+
+def test_an_intercept_refuses_a_sparse_X():
+    with pytest.raises(ValueError, match="X must not be sparse with an intercept"):
+        LeastSquares(sparse.csr_array(np.eye(3)), np.ones(3), intercept=True)
 
 
 def test_hubers_loss_gives_little_to_a_gross_error(rng):

@@ -31,12 +31,15 @@ class LeastSquares(LinearLoss):
         ``X W``.
     ridge
         Weight >= 0 of ``1/2 |W|**2``, which is added.
+    intercept
+        Whether a constant is added to the predictions, the best one for each W; the columns
+        of X are centred, so X must not be sparse. `intercept_at` tells it.
 
     Raises
     ------
     ValueError, TypeError
-        If the shapes do not fit, X or y holds anything but finite real numbers, or `ridge` is
-        out of range.
+        If the shapes do not fit, X or y holds anything but finite real numbers, `ridge` is
+        out of range, or X is sparse and an intercept is asked for.
     """
 
     def terms(self, predicted: Array, Y: Array) -> Array:
@@ -50,6 +53,10 @@ class LeastSquares(LinearLoss):
     def curvatures(self, predicted: Array, Y: Array) -> Array:
         """1 for every sample."""
         return np.ones_like(predicted)
+
+    def shifts(self, predicted: Array) -> Array:
+        """The best constant to add to the predictions of each target: the mean error."""
+        return np.asarray((self._Y - predicted).mean(axis=0))
 
     def minimize_on(self, support: NDArray[np.bool_]) -> Array:
         """Least squares on the support of each target; of minimum norm where it is singular.
@@ -71,6 +78,7 @@ class LeastSquares(LinearLoss):
     def _solve(self, active: NDArray[np.int64], targets: NDArray[np.int64]) -> Array:
         """Least squares of some targets on one support."""
         X, Y, n = self._X, self._Y[:, targets], self._X.shape[0]
+        Y = Y - Y.mean(axis=0) if self._intercept else Y
         if self.gram is None or active.size > n:
             X = self.columns(active)
         if active.size > n and not self.ridge:

@@ -38,17 +38,22 @@ class LinearLoss(Loss):
         ``X W``.
     ridge
         Weight >= 0 of the squares of W. The stochastic solvers spread it over the terms.
+    intercept
+        Whether a constant is added to the predictions, the best one for each W; the columns
+        of X are centred, so X must not be sparse. `intercept_at` tells it.
 
     Raises
     ------
     ValueError, TypeError
-        If the shapes do not fit, X or y holds anything but finite real numbers, or `ridge` is
-        out of range.
+        If the shapes do not fit, X or y holds anything but finite real numbers, `ridge` is
+        out of range, or X is sparse and an intercept is asked for.
     """
 
     steepest: float = 1.0  # largest second derivative of a term
 
-    def __init__(self, X: Any, y: ArrayLike, *, ridge: float = 0.0) -> None:
+    def __init__(
+        self, X: Any, y: ArrayLike, *, ridge: float = 0.0, intercept: bool = False
+    ) -> None:
         X, Y = _samples(X), finite("y", y)
         if X.ndim not in (2, 3) or not math.prod(X.shape):
             raise ValueError(f"X must have 2 or 3 dimensions and no empty one, found {X.shape}")
@@ -59,10 +64,16 @@ class LinearLoss(Loss):
             raise ValueError(f"ridge must be a number >= 0, found {ridge}")
         self.shape = X.shape[1:] if Y.ndim == 1 else (X.shape[1], Y.shape[1])
         self.n_terms = n
+        if intercept and sparse.issparse(X):
+            raise ValueError("X must not be sparse with an intercept, since centring fills it")
         self.ridge = float(ridge)
         self._X = X if X.ndim == 2 else X.reshape(n, -1)
+        self._intercept, self._centre = intercept, np.zeros(self._X.shape[1])
+        if intercept:
+            self._centre = self._X.mean(axis=0)
+            self._X = self._X - self._centre
         self._Y = np.ascontiguousarray(Y.reshape(n, -1))
-        self._last: tuple[Array, Array] | None = None
+        self._last: tuple[Array, Array, Array] | None = None  # W, predictions, shifts
 
     @abc.abstractmethod
     def terms(self, predicted: Array, Y: Array) -> Array:
@@ -90,7 +101,9 @@ class LinearLoss(Loss):
     def gradient_on(self, W: Array, terms: NDArray[np.int64]) -> Array:
         """Gradient of the sum of some samples' terms, each with its share of the ridge."""
         X, Y = self._X[terms], self._Y[terms]
-        gradient = (X.T @ self.slopes(X @ W.reshape(X.shape[1], -1), Y)).reshape(self.shape)
+        shift = self._at(W)[2] if self._intercept else 0.0
+        slopes = self.slopes(X @ W.reshape(X.shape[1], -1) + shift, Y)
+        gradient = (X.T @ slopes).reshape(self.shape)
         return gradient + self.ridge * len(terms) / len(self._Y) * W if self.ridge else gradient
 
     def lipschitz(self) -> float:
@@ -105,7 +118,11 @@ class LinearLoss(Loss):
     def curvature(self, W: Array, direction: Array) -> float:
         """Second derivative at W along `direction`, times its squared length."""
         along = self._X @ direction.reshape(self._X.shape[1], -1)
-        curved = float(np.vdot(self.curvatures(self._predict(W), self._Y), along * along))
+        curvatures = self.curvatures(self._predict(W), self._Y)
+        if self._intercept:  # it moves along
+            total = curvatures.sum(axis=0)
+            along = along - (curvatures * along).sum(axis=0) / np.where(total > 0, total, 1.0)
+        curved = float(np.vdot(curvatures, along * along))
         return curved + self.ridge * float(np.vdot(direction, direction))
 
     def mean_curvature(self) -> float:
@@ -124,7 +141,8 @@ class LinearLoss(Loss):
         for active, targets in groups_of(support.reshape(W.shape)):
             X = self.columns(active)
             for j in targets:
-                W[active, j] = newton(self, X, self._Y[:, j])
+                found = newton(self, X, self._Y[:, j], intercept=self._intercept)
+                W[active, j] = found[: active.size]
         return W.reshape(self.shape)
 
     def columns(self, active: NDArray[np.int64]) -> Array:
@@ -149,14 +167,30 @@ class LinearLoss(Loss):
     def _largest_eigenvalue(self) -> float:
         return largest_eigenvalue(self._X)
 
+    def intercept_at(self, W: Array) -> Array:
+        """The constant in the predictions of each target at W; zero without an intercept."""
+        return self._at(W)[2] - self._centre @ W.reshape(len(self._centre), -1)
+
+    def shifts(self, predicted: Array) -> Array:
+        """The best constant to add to the predictions of each target."""
+        none = np.empty((len(predicted), 0))
+        pairs = zip(predicted.T, self._Y.T, strict=True)
+        return np.array([newton(self, none, y, offset=z, intercept=True)[0] for z, y in pairs])
+
     def _predict(self, W: Array) -> Array:
-        """``X W``; that of the last W is kept, since value and gradient both ask for it."""
+        return self._at(W)[1]
+
+    def _at(self, W: Array) -> tuple[Array, Array, Array]:
+        """W, its predictions and shifts; kept for the last W, as value and gradient both ask."""
         last = self._last
-        if last is not None and np.array_equal(last[0], W):
-            return last[1]
-        predicted = np.asarray(self._X @ W.reshape(self._X.shape[1], -1))
-        self._last = W.copy(), predicted
-        return predicted
+        if last is None or not np.array_equal(last[0], W):
+            predicted = np.asarray(self._X @ W.reshape(self._X.shape[1], -1))
+            shifts = np.zeros(predicted.shape[1])
+            if self._intercept:
+                shifts = self.shifts(predicted)
+                predicted = predicted + shifts
+            self._last = last = W.copy(), predicted, shifts
+        return last
 
 
 def largest_eigenvalue(X: Any) -> float:

@@ -25,32 +25,37 @@ class Terms(Protocol):
     def curvatures(self, predicted: Array, Y: Array) -> Array: ...  # noqa: D102
 
 
-def newton(loss: Terms, X: Array, y: Array) -> Array:
-    """Minimise ``sum(terms(X w, y)) + ridge / 2 * |w|**2`` from ``w = 0``.
+def newton(
+    loss: Terms, X: Array, y: Array, *, offset: Array | None = None, intercept: bool = False
+) -> Array:
+    """Minimise ``sum(terms(offset + X w, y)) + ridge / 2 * |w|**2`` from ``w = 0``.
 
     Semi-smooth Newton steps: for the squared hinge and Huber's loss they are those of the
     active-set method (Chapelle 2007), exact after finitely many. A step too long is cut back
-    until the slope along it is small, which for a convex loss always ends.
+    until the slope along it is small, which for a convex loss always ends. With `intercept`
+    a constant is added to the predictions; it comes last in what is returned and is free of
+    the ridge.
     """
-    w, predicted = np.zeros(X.shape[1]), np.zeros(len(y))
-    first = 0.0
+    ridge = np.full(X.shape[1] + intercept, loss.ridge)
+    if intercept:
+        X, ridge[-1] = np.column_stack([X, np.ones(len(y))]), 0.0
+    w, predicted = np.zeros(X.shape[1]), np.zeros(len(y)) if offset is None else offset
+    small = SLOPE * float((np.abs(loss.slopes(predicted, y)) @ np.abs(X)).max(initial=0.0))
     for _ in range(STEPS):
-        g = X.T @ loss.slopes(predicted, y) + loss.ridge * w
-        size = float(np.abs(g).max(initial=0.0))
-        first = first or size
-        if size <= SLOPE * first:
+        g = X.T @ loss.slopes(predicted, y) + ridge * w
+        if np.abs(g).max(initial=0.0) <= small:
             break
-        d = -_solve(X, loss.curvatures(predicted, y), loss.ridge, g)
+        d = -_solve(X, loss.curvatures(predicted, y), ridge, g)
         along = X @ d
-        t = _length(loss, y, predicted, along, w, d)
+        t = _length(loss, y, predicted, along, float(ridge * w @ d), float(ridge * d @ d))
         if not t:
             break  # no step makes it smaller in floating point
         w, predicted = w + t * d, predicted + t * along
     return w
 
 
-def _solve(X: Array, curvatures: Array, ridge: float, g: Array) -> Array:
-    """``(X' D X + (ridge + damping) I)^-1 g``."""
+def _solve(X: Array, curvatures: Array, ridge: Array, g: Array) -> Array:
+    """``(X' D X + ridge + damping I)^-1 g``."""
     curved = np.flatnonzero(curvatures)
     Z = np.sqrt(curvatures[curved])[:, None] * X[curved]
     hessian = Z.T @ Z
@@ -65,12 +70,14 @@ def _solve(X: Array, curvatures: Array, ridge: float, g: Array) -> Array:
         damping *= 100
 
 
-def _length(loss: Terms, y: Array, predicted: Array, along: Array, w: Array, d: Array) -> float:
+def _length(
+    loss: Terms, y: Array, predicted: Array, along: Array, ridge_slope: float, ridge_curve: float
+) -> float:
     """Where on the step the slope is nearly nothing, or is still down at its end; 0 if nowhere."""
 
     def slope(t: float) -> float:
-        ridge = loss.ridge * float((w + t * d) @ d)
-        return float(loss.slopes(predicted + t * along, y) @ along) + ridge
+        rest = ridge_slope + t * ridge_curve
+        return float(loss.slopes(predicted + t * along, y) @ along) + rest
 
     steepest = slope(0.0)
     if not steepest < 0:

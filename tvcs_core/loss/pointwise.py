@@ -17,11 +17,11 @@ class Huber(LinearLoss):
     """Half the square of small errors, and the size of large ones (Huber 1964).
 
     The term of an error r is ``r**2 / 2`` up to `delta` and ``delta * |r| - delta**2 / 2``
-    beyond. Parameters are those of `LeastSquares`, and
+    beyond.
 
     Parameters
     ----------
-    X, y, ridge
+    X, y, ridge, intercept
         As for `LeastSquares`.
     delta
         Size > 0, in units of y, from which an error counts as large.
@@ -32,11 +32,19 @@ class Huber(LinearLoss):
         As `LeastSquares` does, or if `delta` is out of range.
     """
 
-    def __init__(self, X: Any, y: ArrayLike, *, delta: float = 1.0, ridge: float = 0.0) -> None:
+    def __init__(
+        self,
+        X: Any,
+        y: ArrayLike,
+        *,
+        delta: float = 1.0,
+        ridge: float = 0.0,
+        intercept: bool = False,
+    ) -> None:
         if not 0 < delta < math.inf:
             raise ValueError(f"delta must be a number > 0, found {delta}")
         self.delta = float(delta)
-        super().__init__(X, y, ridge=ridge)
+        super().__init__(X, y, ridge=ridge, intercept=intercept)
 
     def terms(self, predicted: Array, Y: Array) -> Array:
         """Half the square of the part of the error up to delta, and delta times the rest."""
@@ -56,8 +64,10 @@ class Huber(LinearLoss):
 class _Classification(LinearLoss):
     """A function of the margin ``y * prediction``."""
 
-    def __init__(self, X: Any, y: ArrayLike, *, ridge: float = 0.0) -> None:
-        super().__init__(X, y, ridge=ridge)
+    def __init__(
+        self, X: Any, y: ArrayLike, *, ridge: float = 0.0, intercept: bool = False
+    ) -> None:
+        super().__init__(X, y, ridge=ridge, intercept=intercept)
         wrong = np.abs(self._Y) != 1.0
         if wrong.any():
             found = ", ".join(f"{label:g}" for label in np.unique(self._Y)[:5])
@@ -69,7 +79,7 @@ class SquaredHinge(_Classification):
 
     Parameters
     ----------
-    X, ridge
+    X, ridge, intercept
         As for `LeastSquares`.
     y
         Labels -1 and 1, shaped as for `LeastSquares`.
@@ -101,7 +111,7 @@ class Logistic(_Classification):
 
     Parameters
     ----------
-    X, ridge
+    X, ridge, intercept
         As for `LeastSquares`.
     y
         Labels -1 and 1, shaped as for `LeastSquares`.

@@ -1,0 +1,171 @@
+"""scikit-learn's face: its own checks, labels and caps, pipelines and searches."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from pytest import approx
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from tvcs_core import TVCS, LeastSquares, Problem, TVCSClassifier, TVCSRegressor, solve
+
+# Every check that fails must be named here with its reason; a check that is here and does not
+# fail is an error too.
+EXPECTED_FAILURES: dict[str, str] = {}
+
+
+@parametrize_with_checks(
+    [
+        TVCSRegressor(),
+        TVCSRegressor(loss="huber", solver="gradmp"),
+        TVCSClassifier(),
+        TVCSClassifier(loss="squared_hinge", solver="cosamp", fit_intercept=False),
+        TVCSClassifier(solver="stogradmp", max_iter=5, random_state=0),
+    ],
+    expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
+)
+def test_scikit_learn_is_content_with(estimator, check):
+    check(estimator)
+
+
+def regression(rng, n=200):
+    X = rng.standard_normal((n, 12)) + 3.0
+    W = np.zeros((3, 4))
+    W[0, 1], W[1, 2], W[2, 0] = 2.0, -3.0, 1.5
+    return X, X @ W.ravel() + 7.0 + 0.01 * rng.standard_normal(n), W.ravel()
+
+
+def test_a_regressor_finds_planted_coefficients_and_the_constant(rng):
+    X, y, W = regression(rng)
+    model = TVCSRegressor(shape=(3, 4), row_caps=1, col_caps=1).fit(X, y)
+    assert model.coef_ == approx(W, abs=0.01)
+    assert model.intercept_ == approx(7.0, abs=0.05)
+    assert (model.get_support() == (W != 0)).all()
+    assert model.get_support(indices=True).tolist() == [1, 6, 8]
+    assert model.score(X, y) > 0.999
+
+
+def test_labels_and_shape_say_the_same(rng):
+    X, y, _ = regression(rng)
+    rows, cols = np.indices((3, 4)).reshape(2, -1)
+    by_shape = TVCSRegressor(shape=(3, 4), row_caps=[1, 1, 2], col_caps=1).fit(X, y)
+    names = np.array(["north", "south", "west"])[rows]
+    caps = {"north": 1, "south": 1, "west": 2}
+    by_label = TVCSRegressor(row_groups=names, col_groups=cols, row_caps=caps, col_caps=1)
+    assert (by_label.fit(X, y).coef_ == by_shape.coef_).all()
+
+
+def test_a_feature_without_a_label_is_in_no_group_and_a_label_without_a_cap_is_free(rng):
+    X, y, _ = regression(rng)
+    groups = ["a", "a", None, "a", float("nan"), "a", "a", "b", "b", "b", "b", "b"]
+    model = TVCSRegressor(row_groups=groups, row_caps={"a": 0}).fit(X, y)
+    support = model.get_support()
+    assert not support[[0, 1, 3, 5, 6]].any()
+    assert support[[2, 4, 7, 8, 9, 10, 11]].all()
+
+
+def test_an_estimator_is_thin_over_solve(rng):
+    X, y, _ = regression(rng)
+    constraint = TVCS.groups(np.arange(12) // 4, None, row_caps=1)
+    for solver in ("iht", "htp", "gradmp"):
+        model = TVCSRegressor(
+            row_groups=np.arange(12) // 4, row_caps=1, solver=solver, fit_intercept=False
+        ).fit(X, y)
+        solution = solve(Problem(LeastSquares(X, y), constraint), solver)
+        assert (model.coef_ == solution.matrix).all()
+        assert model.intercept_ == 0.0
+        assert model.solution_.objective == solution.objective
+
+
+@pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])
+def test_a_classifier_separates_classes_of_very_different_size(loss, rng):
+    X = rng.standard_normal((600, 8))
+    margin = 4 * X[:, 1] - 4 * X[:, 6] - 5.0
+    y = np.where(margin + 0.3 * rng.standard_normal(600) > 0, "rare", "common")
+    model = TVCSClassifier(row_groups=[0] * 4 + [1] * 4, row_caps=1, loss=loss).fit(X, y)
+    assert model.get_support(indices=True).tolist() == [1, 6]
+    assert model.score(X, y) > 0.95
+    assert (model.decision_function(X) > 0).mean() == approx((y == "rare").mean(), abs=0.04)
+    if loss == "logistic":
+        chances = model.predict_proba(X)
+        assert chances.sum(axis=1) == approx(1.0)
+        assert chances[:, 1].mean() == approx((y == "rare").mean(), abs=1e-6)
+    else:
+        assert not hasattr(model, "predict_proba")
+
+
+def test_classes_that_a_plane_separates_have_finite_coefficients(rng):
+    X = rng.standard_normal((40, 60))
+    model = TVCSClassifier().fit(X, X[:, 0] > 0)
+    assert np.isfinite(model.coef_).all()
+    assert model.score(X, X[:, 0] > 0) == 1.0
+
+
+def test_a_search_over_the_caps_in_a_pipeline_finds_the_planted_ones(rng):
+    X, y, _ = regression(rng)
+    model = make_pipeline(StandardScaler(), TVCSRegressor(shape=(3, 4)))
+    grid = {"tvcsregressor__row_caps": [0, 1], "tvcsregressor__total": [1, 2, 3]}
+    search = GridSearchCV(model, grid, cv=3).fit(X, y)
+    assert search.best_params_ == {"tvcsregressor__row_caps": 1, "tvcsregressor__total": 3}
+
+
+def test_a_search_over_the_caps_of_a_classifier(rng):
+    X = rng.standard_normal((300, 10))
+    y = np.sign(X[:, 2] - X[:, 7])
+    search = GridSearchCV(TVCSClassifier(loss="squared_hinge"), {"total": [1, 2]}, cv=3).fit(X, y)
+    assert search.best_params_ == {"total": 2}
+
+
+def test_names_of_features_are_kept_and_checked(rng):
+    X, y, _ = regression(rng)
+    frame = pd.DataFrame(X, columns=[f"gene {i}" for i in range(12)])
+    model = TVCSRegressor(total=3).fit(frame, y)
+    assert model.feature_names_in_.tolist() == list(frame.columns)
+    assert model.n_features_in_ == 12
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.predict(frame[frame.columns[::-1]])
+
+
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_a_sparse_X_gives_what_the_same_dense_X_gives(fit_intercept, rng):
+    X = sparse.random_array((60, 12), density=0.4, rng=rng, format="csr")
+    y = X.toarray() @ rng.standard_normal(12)
+    model = TVCSRegressor(total=6, fit_intercept=fit_intercept)
+    thin, full = clone(model).fit(X, y), clone(model).fit(X.toarray(), y)
+    assert thin.coef_ == approx(full.coef_)
+    assert thin.predict(X) == approx(full.predict(X.toarray()))
+
+
+def test_the_same_seed_gives_the_same_answer(rng):
+    X, y, _ = regression(rng)
+    model = TVCSRegressor(total=5, solver="stogradmp", max_iter=4, random_state=3)
+    assert (clone(model).fit(X, y).coef_ == clone(model).fit(X, y).coef_).all()
+
+
+BAD = [
+    ({"row_groups": [1, 2]}, r"row_groups must have one label per feature \(12\)"),
+    ({"shape": (5, 5)}, r"as many entries as X has features \(12\), found \(5, 5\)"),
+    ({"shape": (3, 4), "row_groups": [0] * 12}, "give a shape or groups, found both"),
+    ({"row_caps": 1}, "row_caps were given, but not the groups that they cap"),
+    ({"row_groups": ["a"] * 12, "row_caps": {"b": 1}}, "row_caps caps 'b', which is no label"),
+    ({"total": -1}, "total must be >= 0"),
+    ({"loss": "hinge"}, "loss must be one of squared, huber, found 'hinge'"),
+    ({"solver": "newton"}, "method must be one of iht"),
+]
+
+
+@pytest.mark.parametrize(("parameters", "message"), BAD)
+def test_a_parameter_that_does_not_hold_what_it_must_is_refused_in_fit(parameters, message, rng):
+    X, y, _ = regression(rng)
+    with pytest.raises(ValueError, match=message):
+        TVCSRegressor(**parameters).fit(X, y)
+
+
+@pytest.mark.parametrize("labels", [[0, 1, 2] * 4, [1] * 12, np.linspace(0, 1, 12)])
+def test_a_classifier_refuses_labels_that_are_not_two_classes(labels, rng):
+    with pytest.raises(ValueError, match=r"one class|Only binary|Unknown label type"):
+        TVCSClassifier().fit(rng.standard_normal((12, 3)), labels)

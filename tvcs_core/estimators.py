@@ -1,0 +1,340 @@
+"""The solvers with scikit-learn's face: `TVCSRegressor` and `TVCSClassifier`.
+
+The only module of the core that imports scikit-learn; `tvcs_core.TVCSRegressor` loads it when
+it is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from scipy.special import expit
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from tvcs_core.constraint import TVCS, Caps
+from tvcs_core.loss import Huber, LeastSquares, Logistic, SquaredHinge
+from tvcs_core.loss.linear import LinearLoss
+from tvcs_core.problem import Problem
+from tvcs_core.solvers import solve
+
+CapsByLabel = Caps | Mapping[Any, int]
+
+
+class _Linear(BaseEstimator):
+    """What the two share: parameters, the constraint on the features, and the fit."""
+
+    def __init__(
+        self,
+        *,
+        row_groups: ArrayLike | None = None,
+        col_groups: ArrayLike | None = None,
+        shape: tuple[int, int] | None = None,
+        row_caps: CapsByLabel = None,
+        col_caps: CapsByLabel = None,
+        total: int | None = None,
+        bounds: tuple[ArrayLike, ArrayLike] | None = None,
+        loss: str | None = None,
+        solver: str = "htp",
+        solver_options: dict[str, Any] | None = None,
+        ridge: float = 0.0,
+        fit_intercept: bool = True,
+        max_iter: int = 500,
+        tol: float = 1e-6,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.row_groups = row_groups
+        self.col_groups = col_groups
+        self.shape = shape
+        self.row_caps = row_caps
+        self.col_caps = col_caps
+        self.total = total
+        self.bounds = bounds
+        self.loss = loss
+        self.solver = solver
+        self.solver_options = solver_options
+        self.ridge = ridge
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _constraint(self, n_features: int) -> TVCS:
+        """Rows, columns and caps of the features."""
+        if self.shape is not None:
+            if self.row_groups is not None or self.col_groups is not None:
+                raise ValueError("give a shape or groups, found both")
+            if int(np.prod(self.shape)) != n_features:
+                raise ValueError(
+                    f"shape must have as many entries as X has features ({n_features}), "
+                    f"found {tuple(self.shape)}"
+                )
+            rows, cols = np.indices(self.shape).reshape(2, -1)
+        else:
+            rows = _checked_labels("row_groups", self.row_groups, n_features)
+            cols = _checked_labels("col_groups", self.col_groups, n_features)
+        row_of, row_caps = _numbered("row_caps", rows, self.row_caps)
+        col_of, col_caps = _numbered("col_caps", cols, self.col_caps)
+        if row_of is None and col_of is None:  # the total alone
+            row_of = np.full(n_features, -1)
+        return TVCS.groups(
+            row_of,
+            col_of,
+            row_caps=row_caps,
+            col_caps=col_caps,
+            total=self.total,
+            bounds=self.bounds,
+        )
+
+    def _solve(self, X: Any, y: Any, losses: dict[str, Any]) -> LinearLoss:
+        """Fit, and set what both estimators know afterwards; return the loss."""
+        name = next(iter(losses)) if self.loss is None else self.loss
+        if name not in losses:
+            raise ValueError(f"loss must be one of {', '.join(losses)}, found {name!r}")
+        constraint = self._constraint(X.shape[1])
+        if self.fit_intercept and sparse.issparse(X):
+            X = X.toarray()
+        loss: LinearLoss = losses[name](X, y, ridge=self.ridge, intercept=self.fit_intercept)
+        seed = check_random_state(self.random_state).randint(2**31 - 1)
+        solution = solve(
+            Problem(loss, constraint),
+            self.solver,
+            rng=seed,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            **(self.solver_options or {}),
+        )
+        self.constraint_ = constraint
+        self.solution_ = solution
+        self.n_iter_ = max(1, solution.iterations)
+        self._coef = solution.matrix
+        self._intercept = float(loss.intercept_at(solution.matrix)[0])
+        return loss
+
+    def _predict(self, X: Any) -> NDArray[np.float64]:
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        return np.asarray(X @ self._coef + self._intercept)
+
+    def get_support(self, indices: bool = False) -> NDArray[Any]:
+        """Which features have a coefficient other than 0, as a mask or as `indices`."""
+        check_is_fitted(self)
+        support = self.solution_.support
+        return np.flatnonzero(support) if indices else support
+
+
+class TVCSRegressor(RegressorMixin, _Linear):
+    """Linear regression on features chosen within three-view cardinality constraints.
+
+    Parameters
+    ----------
+    row_groups, col_groups
+        Label of every feature in either view, of any kind that can be sorted; None or NaN for
+        a feature in no group of the view. None for a view without groups.
+    shape
+        Instead of labels: features are the entries of a matrix of this shape, in C order,
+        and its rows and columns are the groups.
+    row_caps, col_caps
+        Most features with a coefficient per group: an integer for all groups, one per group
+        in the order of the sorted labels, or a mapping from labels (those not in it have no
+        cap). None for no cap.
+    total
+        Most features with a coefficient in all; None for no cap.
+    bounds
+        Lower and upper bound of the coefficients, with 0 between them.
+    loss
+        ``"squared"``, the default, or ``"huber"`` (errors above 1 count as large; scale y for
+        another size).
+    solver
+        A method of `tvcs_core.solve`.
+    solver_options
+        Options of the method.
+    ridge
+        Weight of half the squared coefficients, which is added to the loss.
+    fit_intercept
+        Whether to add a constant, which no cap and no ridge applies to. A sparse X is then
+        made dense.
+    max_iter, tol
+        As for `tvcs_core.solve`.
+    random_state
+        Seed of the solvers that draw.
+
+    Attributes
+    ----------
+    coef_
+        ``(n_features,)`` coefficients.
+    intercept_
+        The constant.
+    constraint_, solution_
+        What `tvcs_core.solve` was given and what it returned.
+    n_iter_
+        Iterations made, at least 1.
+    n_features_in_, feature_names_in_
+        As everywhere in scikit-learn.
+
+    Examples
+    --------
+    >>> from tvcs_core import TVCSRegressor
+    >>> X = [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1]]
+    >>> model = TVCSRegressor(row_groups=["a", "a", "b"], row_caps=1, fit_intercept=False)
+    >>> model.fit(X, [3, 1, 2, 6]).get_support().tolist()
+    [True, False, True]
+    """
+
+    def fit(self, X: Any, y: ArrayLike) -> Self:
+        """Choose features and fit their coefficients.
+
+        Parameters
+        ----------
+        X
+            ``(n_samples, n_features)``, an array or sparse.
+        y
+            ``(n_samples,)`` targets.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X or y cannot be used, or a parameter does not hold what it must.
+        """
+        X, y = validate_data(
+            self, X, y, accept_sparse="csr", dtype=np.float64, y_numeric=True, ensure_min_samples=1
+        )
+        self._solve(X, y, {"squared": LeastSquares, "huber": Huber})
+        self.coef_, self.intercept_ = self._coef, self._intercept
+        return self
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Predicted targets of the rows of X."""
+        return self._predict(X)
+
+
+class TVCSClassifier(ClassifierMixin, _Linear):
+    """Linear classification in two classes within three-view cardinality constraints.
+
+    Parameters
+    ----------
+    row_groups, col_groups, shape, row_caps, col_caps, total, bounds
+        As for `TVCSRegressor`.
+    loss
+        ``"logistic"``, the default, or ``"squared_hinge"`` as in the paper, which gives no
+        probabilities.
+    solver, solver_options, fit_intercept, max_iter, tol, random_state
+        As for `TVCSRegressor`.
+    ridge
+        As for `TVCSRegressor`. Where a plane separates the classes, a logistic loss without
+        one has no minimiser and the coefficients are large.
+
+    Attributes
+    ----------
+    classes_
+        The two labels, sorted; the second one is the positive class.
+    coef_
+        ``(1, n_features)`` coefficients.
+    intercept_
+        ``(1,)``, the constant.
+    constraint_, solution_, n_iter_, n_features_in_, feature_names_in_
+        As for `TVCSRegressor`.
+
+    Examples
+    --------
+    >>> from tvcs_core import TVCSClassifier
+    >>> X = [[1, 1, 0], [2, 2, 1], [-1, -1, 0], [-2, -2, 1]]
+    >>> model = TVCSClassifier(row_groups=[0, 0, 1], row_caps=1, total=1)
+    >>> model.fit(X, ["yes", "yes", "no", "no"]).predict([[3, 3, 0]]).tolist()
+    ['yes']
+    """
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def fit(self, X: Any, y: ArrayLike) -> Self:
+        """Choose features and fit their coefficients.
+
+        Parameters
+        ----------
+        X
+            ``(n_samples, n_features)``, an array or sparse.
+        y
+            ``(n_samples,)`` labels of two classes.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X or y cannot be used, y does not hold two classes, or a parameter does not
+            hold what it must.
+        """
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+        check_classification_targets(y)
+        kind = type_of_target(y, input_name="y")
+        if kind != "binary":
+            raise ValueError(
+                f"Only binary classification is supported. The type of the target is {kind}."
+            )
+        self.classes_ = np.unique(y)
+        if len(self.classes_) != 2:
+            raise ValueError(f"y must hold two classes, found one class: {self.classes_[0]!r}")
+        signs = np.where(np.asarray(y) == self.classes_[1], 1.0, -1.0)
+        self._solve(X, signs, {"logistic": Logistic, "squared_hinge": SquaredHinge})
+        self.coef_, self.intercept_ = self._coef[None, :], np.array([self._intercept])
+        return self
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """``X @ coef_ + intercept_``: above 0 for the second class."""
+        return self._predict(X)
+
+    @available_if(lambda self: self.loss in (None, "logistic"))
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """``(n_samples, 2)`` probabilities of the classes; with the logistic loss only."""
+        positive = expit(self._predict(X))
+        return np.column_stack([1.0 - positive, positive])
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Label of every row of X."""
+        above = self._predict(X) > 0
+        return np.asarray(self.classes_[above.astype(np.int64)])
+
+
+def _checked_labels(name: str, labels: ArrayLike | None, n_features: int) -> Any:
+    if labels is None:
+        return None
+    array = np.asarray(labels, dtype=object)
+    if array.shape != (n_features,):
+        raise ValueError(
+            f"{name} must have one label per feature ({n_features}), found shape {array.shape}"
+        )
+    return array
+
+
+def _numbered(name: str, labels: Any, caps: CapsByLabel) -> tuple[NDArray[np.int64] | None, Caps]:
+    """Number the groups in the order of their labels; -1 for None and NaN."""
+    if labels is None:
+        if caps is not None:
+            raise ValueError(f"{name} were given, but not the groups that they cap")
+        return None, None
+    named = np.array([label is not None and label == label for label in labels])
+    found = sorted(set(np.asarray(labels)[named].tolist()))
+    number = {label: i for i, label in enumerate(found)}
+    group_of = np.array([number[x] if n else -1 for x, n in zip(labels, named, strict=True)])
+    if isinstance(caps, Mapping):
+        unknown = [label for label in caps if label not in number]
+        if unknown:
+            raise ValueError(f"{name} caps {unknown[0]!r}, which is no label of a feature")
+        caps = [caps.get(label, len(labels)) for label in found]
+    elif caps is not None and not isinstance(caps, Integral):
+        caps = np.asarray(caps)
+    return group_of, caps
