@@ -154,12 +154,13 @@ def solve_edges(
 ) -> Exact:
     """Find the best support of a list of candidates; label -1 = in no group."""
     size = values.size
-    row = np.where(row < 0, n_rows, row)
+    row = np.where(row < 0, n_rows, row).astype(np.int32)
     col = np.where(col < 0, n_cols, col).astype(np.int32)
-    order = np.argsort(row, kind="stable")
+    row_start, order = np.empty(n_rows + 2, np.int64), np.empty(size, np.int32)
+    prices.by_column(row, n_rows + 1, row_start, order)
     candidates = Table(
         values[order],
-        np.concatenate([[0], np.cumsum(np.bincount(row, minlength=n_rows + 1))]).astype(np.int64),
+        row_start,
         col[order],
         np.asarray(key, np.int64)[order],
         False,
@@ -256,7 +257,7 @@ class _Search:
             if isinstance(core, Core):
                 break
             self.stats["widened"] = widened
-            near = near.everything() if widened == 3 else near.wider(2.0, *core)
+            near = near.everything() if widened == 3 else near.wider(float(widened), *core)
             core = self.core(near)
         self.prove(core)
         return self.result(shape, near)
@@ -290,55 +291,58 @@ class _Search:
         return Prices(rows, cols, 0.0, row_tight, row_tight, col_tight, col_tight, 0.0, 0.0)
 
     def first_prices(self) -> Prices:
-        t = self.t
-        n, m = t.shape
-        if self.open_size <= LISTED or not t.dense:
-            return self.listed_prices(1, 1, 3, True)
-        return self.full_blocks(self.sampled_prices(), rows_first=n > m)
+        n, m = self.t.shape
+        if self.open_size <= LISTED:
+            return self.listed_prices(np.zeros(n), np.zeros(m), 0.0, "rcrcrc")
+        near = self.sampled_prices()
+        if self.t.dense:
+            return self.full_blocks(near, rows_first=n > m)
+        return self.listed_prices(near.rows, near.cols, near.total, "rcrc" if n > m else "crcr")
 
     def sampled_prices(self) -> Prices:
         """Prices of the shorter side, from an exact solution for a sample of the longer one."""
         t = self.t
         n, m = t.shape
-        step = -(-t.values.size // SAMPLED)
-        matrix = t.values.reshape(n, m)
-        matrix = matrix[:, ::step] if n <= m else matrix[::step]
+        step = -(-self.open_size // SAMPLED)
         row_caps, col_caps = t.row_caps, t.col_caps
         if n <= m:
-            row_caps, col_caps = fewer(row_caps, matrix.shape[1] / m), col_caps[::step].copy()
+            col_caps = col_caps[::step].copy()
+            row_caps = fewer(row_caps, col_caps.size / m)
         else:
-            row_caps, col_caps = row_caps[::step].copy(), fewer(col_caps, matrix.shape[0] / n)
-        total = int(self.fits * matrix.size / t.values.size)
-        found = solve_dense(
-            np.ascontiguousarray(matrix), row_caps, col_caps, total, squared=t.squared
-        )
-        rows, cols = np.zeros(n), np.zeros(m)
-        if n <= m:
-            rows = found.row_duals * self.scale
+            row_caps = row_caps[::step].copy()
+            col_caps = fewer(col_caps, row_caps.size / n)
+        if t.dense:
+            matrix = t.values.reshape(n, m)
+            matrix = np.ascontiguousarray(matrix[:, ::step] if n <= m else matrix[::step])
+            total = int(self.fits * matrix.size / t.values.size)
+            found = solve_dense(matrix, row_caps, col_caps, total, squared=t.squared)
         else:
-            cols = found.col_duals * self.scale
+            row = np.repeat(np.arange(n, dtype=np.int32), np.diff(t.start))
+            drawn = np.flatnonzero((t.columns if n <= m else row) % step == 0)
+            row, col = row[drawn], t.columns[drawn]
+            row, col = (row, col // step) if n <= m else (row // step, col)
+            total = int(self.fits * drawn.size / t.values.size)
+            found = solve_edges(
+                row, col, t.keys[drawn], t.values[drawn], row_caps.size, col_caps.size,
+                row_caps, col_caps, total, squared=t.squared,
+            )  # fmt: skip
+        rows = found.row_duals * self.scale if n <= m else np.zeros(n)
+        cols = found.col_duals * self.scale if n > m else np.zeros(m)
         return Prices(rows, cols, found.total_dual * self.scale, rows, rows, cols, cols, 0.0, 0.0)
 
-    def listed_prices(self, row_step: int, col_step: int, sweeps: int, whole: bool) -> Prices:
-        """Prices from a list of every row_step-th row and col_step-th column."""
+    def listed_prices(self, rows: Floats, cols: Floats, total: float, sides: str) -> Prices:
+        """Prices by blocks over a list of all open nonzero entries."""
         t = self.t
-        n, m = t.shape
-        size = self.open_size if whole else (n // row_step + 1) * (m // col_step + 1)
+        size = self.open_size
         row, col, gains = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size)
-        row_start = np.empty(n + 1, np.int64)
-        size = table.sample(
-            t.values, t.start, t.columns, t.keys, t.dense, t.row_caps, t.col_caps,
-            self.factor, t.squared, self.nudged, row_step, col_step, row, col, gains, row_start,
-            np.empty(0, np.int64),
+        row_start = np.empty(rows.size + 1, np.int64)
+        table.list_open(
+            t.values, t.start, t.columns, t.keys, t.dense, t.row_caps, t.col_caps, self.factor,
+            t.squared, self.nudged, row, col, gains, row_start, np.empty(0, np.int64),
         )  # fmt: skip
-        row_caps = np.rint(t.row_caps * (-(-m // col_step) / m)).astype(np.int64)
-        col_caps = np.rint(t.col_caps * (-(-n // row_step) / n)).astype(np.int64)
-        fits = int(self.fits * (size / self.open_size))
-        rows_last = col_step > 1
         return sweep(
-            row[:size], col[:size], gains[:size], row_start, np.zeros(n), np.zeros(m), 0.0,
-            row_caps, col_caps, fits, sweeps, rows_last,
-        )  # fmt: skip
+            row, col, gains, row_start, rows, cols, total, t.row_caps, t.col_caps, self.fits, sides
+        )
 
     def full_blocks(self, near: Prices, rows_first: bool) -> Prices:
         t = self.t
@@ -435,7 +439,7 @@ class _Search:
         room, taken = (t.row_caps - row_taken, t.col_caps - col_taken), int(row_taken.sum())
         swept = sweep(
             row, col, gains, row_start, near.rows, near.cols, near.total, *room,
-            self.fits - taken, 4, False,
+            self.fits - taken, "rcrcrc",
         )  # fmt: skip
         by_col, col_start = np.empty(row.size, np.int32), np.empty(m + 1, np.int64)
         prices.by_column(col, m, col_start, by_col)
@@ -613,30 +617,32 @@ def sweep(
     row_caps: Ints,
     col_caps: Ints,
     total: int,
-    sweeps: int,
-    rows_last: bool,
+    sides: str,
 ) -> Prices:
-    """Prices of a list of entries by taking blocks in turn, and what is near them."""
+    """Prices of a list of entries by blocks of rows (r) and columns (c), and what is near them."""
     n, m = row_price.size, col_price.size
     by_col, col_start = np.empty(row.size, np.int32), np.empty(m + 1, np.int64)
     prices.by_column(col, m, col_start, by_col)
-    none, pool = np.empty(0, np.int32), np.empty(row.size + 1)
+    row_by_col, gains_by_col = np.empty(row.size, np.int32), np.empty(row.size)
+    prices.in_order(by_col, row, gains, row_by_col, gains_by_col)
+    pool = np.empty(row.size + 1)
     row_price, col_price = row_price.copy(), col_price.copy()
     at_row, at_col = np.empty((2, n)), np.empty((2, m))
     pool_buffer, price = np.empty(row.size + 1), total_price
     row_width, col_width = width(row.size // max(n, 1)), width(row.size // max(m, 1))
     total_width = 2 + 2 * int(np.sqrt(max(total, 0)))
-    for i in range(2 * sweeps + rows_last):
-        if i % 2 == 0:
+    for i, side in enumerate(sides):
+        last = i >= len(sides) - 2
+        if side == "r":
             price, low, high = prices.price_block(
-                row_start, none, col, gains, col_price, row_caps, total,
-                row_width, total_width, row_price, price, *at_row, pool, pool_buffer,
+                row_start, col, gains, col_price, row_caps, total, row_width * last,
+                total_width * last, row_price, price, *at_row, pool, pool_buffer,
             )  # fmt: skip
             near_rows = surroundings(row_price, price, low, high, *at_row)
         else:
             price, low, high = prices.price_block(
-                col_start, by_col, row, gains, row_price, col_caps, total,
-                col_width, total_width, col_price, price, *at_col, pool, pool_buffer,
+                col_start, row_by_col, gains_by_col, row_price, col_caps, total, col_width * last,
+                total_width * last, col_price, price, *at_col, pool, pool_buffer,
             )  # fmt: skip
             near_cols = surroundings(col_price, price, low, high, *at_col)
     return Prices(

@@ -6,6 +6,8 @@ the prices u of rows and w of columns move with it, so they prove the assignment
 D. F. Crouse, On implementing 2D rectangular assignment algorithms, IEEE TAES 52 (2016).
 """
 
+# fmt: off (long argument lists, filled)
+
 import numpy as np
 
 from tvcs_core.jit import kernel

@@ -3,6 +3,8 @@
 The caller's total price stays as it is; see prices.py for what a block means.
 """
 
+# fmt: off (long argument lists, filled)
+
 import numpy as np
 
 from tvcs_core.jit import kernel
@@ -25,8 +27,9 @@ def row_block(values, n_cols, columns, keys, closed_row, factor, squared, nudged
         if closed_row[r]:
             threshold[r], low[r], high[r] = 0.0, 0.0, 0.0
             continue
-        nudged_gains(values, columns, keys, r * n_cols, n_cols, 0, r, factor, squared, nudged,
-                     slack)
+        nudged_gains(
+            values, columns, keys, r * n_cols, n_cols, 0, r, factor, squared, nudged, slack
+        )
         for j in range(n_cols):
             slack[j] -= col_price[j]
         guess = threshold[r] if threshold[r] > 0.0 else last
@@ -67,8 +70,7 @@ def column_block(values, n_rows, n_cols, keys, closed_row, closed_col, factor, s
                 threshold[c], low[c], high[c] = 0.0, 0.0, 0.0
                 continue
             guess = threshold[c] if threshold[c] > 0.0 else last
-            threshold[c], low[c], high[c] = threshold_of(panel[i], n, caps[c], width, guess,
-                                                         buffer)
+            threshold[c], low[c], high[c] = threshold_of(panel[i], n, caps[c], width, guess, buffer)
             last = threshold[c]
 
 

@@ -4,6 +4,8 @@ Rows and the total are a laminar family, and so are columns and the total. Takin
 turn soon comes near the optimal prices. Nothing here has to be exact: the simplex proves the end.
 """
 
+# fmt: off (long argument lists, filled)
+
 import numpy as np
 
 from tvcs_core.jit import kernel
@@ -104,7 +106,7 @@ def value_of_rank(line, size, fewest, most, guess):
 @kernel
 def threshold_of(line, size, rank, width, guess, buffer):
     """Threshold of a line as `bracket` has it, near a guess; `buffer` is for working in."""
-    if size <= 48:
+    if size <= 96:
         for j in range(size):
             buffer[j] = line[j]
         return bracket(buffer, size, rank, width)
@@ -126,14 +128,14 @@ def threshold_of(line, size, rank, width, guess, buffer):
 
 
 @kernel
-def price_block(start, order, across, gains, across_price, caps, total, width, total_width,
-                price, total_guess, low, high, pool, pool_buffer):
+def price_block(start, across, gains, across_price, caps, total, width, total_width, price,
+                total_guess, low, high, pool, pool_buffer):
     """Best prices of the lines (rows or columns) of a list and of the total, given those across.
 
-    Line g holds the entries order[start[g]:start[g+1]] (an empty `order` counts them up), of which
-    caps[g] may be kept, and `total` over all. Fills `price` (which comes in with guesses), and low
-    and high with the values `width` ranks about the threshold, in which the total's price is
-    included; returns the same three of the total."""
+    Line g holds the entries start[g]:start[g+1], of which caps[g] may be kept, and `total` over
+    all. Fills `price` (which comes in with guesses), and low and high with the values `width` ranks
+    about the threshold, in which the total's price is included; returns the same three of the
+    total."""
     n_lines = start.size - 1
     longest = np.max(start[1:] - start[:-1]) if n_lines else 0
     line, buffer = np.empty(longest), np.empty(longest)
@@ -142,20 +144,27 @@ def price_block(start, order, across, gains, across_price, caps, total, width, t
         size = start[g + 1] - start[g]
         for i in range(size):
             e = start[g] + i
-            if order.size > 0:
-                e = np.int64(order[e])
             line[i] = gains[e] - across_price[across[e]]
         rank = caps[g]
-        price[g], low[g], high[g] = threshold_of(line, size, rank, width, price[g] + total_guess,
-                                                 buffer)
+        price[g], low[g], high[g] = threshold_of(
+            line, size, rank, width, price[g] + total_guess, buffer
+        )
         for i in range(size if rank > 0 else 0):
             pool[n_pool] = line[i]
             n_pool += line[i] > price[g]
-    total_at, total_low, total_high = threshold_of(pool, n_pool, total, total_width, total_guess,
-                                                   pool_buffer)
+    total_at, total_low, total_high = threshold_of(
+        pool, n_pool, total, total_width, total_guess, pool_buffer
+    )
     for g in range(n_lines):
         price[g] = max(0.0, price[g] - total_at)
     return total_at, total_low, total_high
+
+
+@kernel
+def in_order(order, across, gains, across_out, gains_out):
+    """Fill the last two with the entries of a list in another order."""
+    for i in range(order.size):
+        across_out[i], gains_out[i] = across[order[i]], gains[order[i]]
 
 
 @kernel

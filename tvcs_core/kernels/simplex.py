@@ -13,6 +13,8 @@ of them can be appended without touching the tree. A cost is a pair (gain on the
 compared lexicographically; potentials are pairs as well, and wrap around harmlessly.
 """
 
+# fmt: off (long argument lists, filled)
+
 from tvcs_core.jit import kernel
 
 # Columns of `tree`: one row of six numbers per node.

@@ -1,14 +1,16 @@
 """The whole solution in one call, for tables so small that calls would cost more than the work."""
 
+# fmt: off (long argument lists, filled)
+
 import math
 
 import numpy as np
 
 from tvcs_core.jit import kernel
-from tvcs_core.kernels.prices import by_column, price_block, put_in_place
+from tvcs_core.kernels.prices import by_column, in_order, price_block, put_in_place
 from tvcs_core.kernels.simplex import PIVOTS, price_tree, run_simplex
 from tvcs_core.kernels.start import lay_core, lay_fixed_arcs, settle
-from tvcs_core.kernels.table import all_bits, entry_costs, sample, survey
+from tvcs_core.kernels.table import all_bits, entry_costs, list_open, survey
 
 SWEEPS = 2
 
@@ -17,13 +19,15 @@ SWEEPS = 2
 def first_guess(row, col, gains, row_start, col_start, by_col, row_caps, col_caps, total, u, w):
     """Prices by a few blocks over a list of entries; returns the total's."""
     n, m = u.size, w.size
-    none, pool, buffer = np.empty(0, np.int32), np.empty(row.size + 1), np.empty(row.size + 1)
+    pool, buffer = np.empty(row.size + 1), np.empty(row.size + 1)
+    row_by_col, gains_by_col = np.empty(row.size, np.int32), np.empty(row.size)
+    in_order(by_col, row, gains, row_by_col, gains_by_col)
     low_row, high_row, low_col, high_col = np.empty(n), np.empty(n), np.empty(m), np.empty(m)
     price = 0.0
     for _ in range(SWEEPS):
-        price, _low, _high = price_block(row_start, none, col, gains, w, row_caps, total, 0, 0, u,
+        price, _low, _high = price_block(row_start, col, gains, w, row_caps, total, 0, 0, u,
                                          price, low_row, high_row, pool, buffer)
-        price, _low, _high = price_block(col_start, by_col, row, gains, u, col_caps, total, 0, 0,
+        price, _low, _high = price_block(col_start, row_by_col, gains_by_col, u, col_caps, total, 0, 0,
                                          w, price, low_col, high_col, pool, buffer)
     return price
 
@@ -68,8 +72,9 @@ def near_first(row, col, gains, place, kept, u, w, price):
 
 
 @kernel
-def solve_small(values, start, columns, keys, dense, squared, row_caps, col_caps, total, grid,
-                keep, u, w):
+def solve_small(
+    values, start, columns, keys, dense, squared, row_caps, col_caps, total, grid, keep, u, w
+):
     """Fill in the support and the prices (in grid steps of scaled gains).
 
     Returns (the total's price, the scale of the values, pivots). All open nonzero entries are
@@ -82,14 +87,16 @@ def solve_small(values, start, columns, keys, dense, squared, row_caps, col_caps
     row, col, gains = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size)
     row_start, col_start = np.empty(n + 1, np.int64), np.empty(m + 1, np.int64)
     by_col, place = np.empty(size, np.int32), np.empty(size, np.int64)
-    sample(values, start, columns, keys, dense, row_caps, col_caps, factor, squared, True, 1, 1,
-           row, col, gains, row_start, place)
+    list_open(values, start, columns, keys, dense, row_caps, col_caps, factor, squared, True,
+              row, col, gains, row_start, place)
     by_column(col, m, col_start, by_col)
-    price = first_guess(row, col, gains, row_start, col_start, by_col, row_caps, col_caps,
-                        min(total, fits), u, w)
+    price = first_guess(
+        row, col, gains, row_start, col_start, by_col, row_caps, col_caps, min(total, fits), u, w
+    )
     kept = np.empty(size, np.bool_)
-    settle(row, col, gains, row_start, col_start, by_col, u, w, price, row_caps, col_caps, total,
-           kept)
+    settle(
+        row, col, gains, row_start, col_start, by_col, u, w, price, row_caps, col_caps, total, kept
+    )
     near = near_first(row, col, gains, place, kept, u, w, price)
     row_load, col_load, load = np.zeros(n, np.int64), np.zeros(m, np.int64), 0
     for e in range(size):
@@ -99,9 +106,17 @@ def solve_small(values, start, columns, keys, dense, squared, row_caps, col_caps
     nodes = n + m + 3
     fixed = n + m + nodes
     arcs = fixed + size
-    tail, head, cost = np.empty(arcs, np.int32), np.empty(arcs, np.int32), np.empty((arcs, 2), np.int64)
+    tail, head, cost = (
+        np.empty(arcs, np.int32),
+        np.empty(arcs, np.int32),
+        np.empty((arcs, 2), np.int64),
+    )
     state, flow, cap = np.empty(arcs, np.int8), np.empty(arcs, np.int32), np.empty(arcs, np.int32)
-    tree, pi, clock = np.empty((nodes, 6), np.int32), np.empty((nodes, 2), np.int64), np.zeros(4, np.int64)
+    tree, pi, clock = (
+        np.empty((nodes, 6), np.int32),
+        np.empty((nodes, 2), np.int64),
+        np.zeros(4, np.int64),
+    )
     lay_fixed_arcs(row_caps, col_caps, total, row_load, col_load, load, u, w, price, grid, tail,
                    head, cost, state, flow, cap, tree)
     lay_core(row, col, kept, n, 0, size, fixed, tail, head, state, flow, cap)
@@ -110,8 +125,9 @@ def solve_small(values, start, columns, keys, dense, squared, row_caps, col_caps
     price_tree(nodes, tail, cost, tree, pi)
     block = max(20, int(0.7 * np.sqrt(fixed + near)))
     for reach in (fixed + near, arcs):
-        while not run_simplex(reach, tail, head, cost, state, flow, cap, tree, pi, clock, block,
-                              10 * nodes, 1 << 20):
+        while not run_simplex(
+            reach, tail, head, cost, state, flow, cap, tree, pi, clock, block, 10 * nodes, 1 << 20
+        ):
             pass
     for e in range(size):
         keep[place[e]] = flow[fixed + e] > 0

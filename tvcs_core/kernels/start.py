@@ -1,5 +1,7 @@
 """From prices to a first feasible flow and a first tree for the simplex."""
 
+# fmt: off (long argument lists, filled)
+
 import numpy as np
 
 from tvcs_core.jit import kernel
@@ -54,8 +56,8 @@ def hang(tree, i, parent, arc):
 
 
 @kernel
-def lay_fixed_arcs(row_caps, col_caps, total, row_load, col_load, load, u, w, price, grid,
-                   tail, head, cost, state, flow, cap, tree):
+def lay_fixed_arcs(row_caps, col_caps, total, row_load, col_load, load, u, w, price, grid, tail,
+                   head, cost, state, flow, cap, tree):
     """Arcs that every core shares, with their flows, and the first tree.
 
     Nodes with an arc to source or sink that is neither empty nor full hang on it, the others on
@@ -109,8 +111,9 @@ def lay_core(row, col, kept, n, first, last, first_arc, tail, head, state, flow,
 
 
 @kernel
-def settle(row, col, gains, row_start, col_start, by_col, u, w, price, row_room, col_room, room,
-           kept):
+def settle(
+    row, col, gains, row_start, col_start, by_col, u, w, price, row_room, col_room, room, kept
+):
     """Keep what is worth its prices, less what does not fit; False if that cannot be had."""
     none = np.empty(0, np.int32)
     slack = np.empty(row.size)

@@ -5,6 +5,8 @@ every column and `columns` counts them; else `columns` holds the column of each 
 laid out like the columns. Columns that may keep nothing have an infinite price in these passes.
 """
 
+# fmt: off (long argument lists, filled)
+
 import numpy as np
 
 from tvcs_core.jit import kernel
@@ -55,20 +57,19 @@ def nudged_gains(values, columns, keys, first, size, at, row, factor, squared, n
 
 
 @kernel
-def sample(values, start, columns, keys, dense, row_caps, col_caps, factor, squared, nudged,
-           row_step, col_step, row, col, gains, row_start, place):
-    """List the nonzero open entries of every row_step-th row and col_step-th column, row by row."""
+def list_open(values, start, columns, keys, dense, row_caps, col_caps, factor, squared, nudged,
+              row, col, gains, row_start, place):
+    """List the nonzero entries of open rows and columns, row by row (`place` if it has room)."""
     a = 0
     for r in range(start.size - 1):
         row_start[r] = a
-        if row_caps[r] == 0 or r % row_step != 0:
+        if row_caps[r] == 0:
             continue
         of_row = tie_of_row(r)
         shift = start[r] if dense else 0
-        step = col_step if dense else 1
-        for e in range(start[r], start[r + 1], step):
+        for e in range(start[r], start[r + 1]):
             c = np.int64(columns[e - shift])
-            if values[e] == 0.0 or col_caps[c] == 0 or c % col_step != 0:
+            if values[e] == 0.0 or col_caps[c] == 0:
                 continue
             row[a], col[a] = r, c
             gains[a] = gain(values[e], factor, squared)
@@ -78,7 +79,6 @@ def sample(values, start, columns, keys, dense, row_caps, col_caps, factor, squa
                 place[a] = e
             a += 1
     row_start[start.size - 1] = a
-    return a
 
 
 @kernel
@@ -89,9 +89,9 @@ def gather(source, columns, at, size, out):
 
 
 @kernel
-def band(values, start, columns, keys, dense, factor, squared, nudged, closed, row_price, col_price,
-         total_price, below_row, above_row, below_col, above_col, below_total, above_total,
-         first_row, last_row, keep, row_taken, col_taken, row, col, gains, place, n):
+def band(values, start, columns, keys, dense, factor, squared, nudged, closed, row_price,
+         col_price, total_price, below_row, above_row, below_col, above_col, below_total,
+         above_total, first_row, last_row, keep, row_taken, col_taken, row, col, gains, place, n):
     """Sort entries by the sign of gain - row_price - col_price - total_price; list those near zero.
 
     Near is `below` zero or `above` it by what the row or the column says, or the total where row
@@ -155,8 +155,8 @@ def band(values, start, columns, keys, dense, factor, squared, nudged, closed, r
 
 
 @kernel
-def entry_costs(values, columns, keys, dense, factor, squared, grid, nudged,
-                row, col, place, first, last, first_arc, cost):
+def entry_costs(values, columns, keys, dense, factor, squared, grid, nudged, row, col, place,
+                first, last, first_arc, cost):
     """Fill in the costs of the core's entries first:last: nudged gains, or gains and tie hash."""
     for i in range(first, last):
         e, r, c = place[i], np.int64(row[i]), np.int64(col[i])
