@@ -160,7 +160,7 @@ def score(
         str,
         typer.Option(
             help="Edges judged: caps (column selected of EDGES), top-n (as many as in REFERENCE) "
-            "or own (all that EDGES lists, as its method left them)."
+            "or own (all that EDGES lists, such as what ARACNE leaves)."
         ),
     ] = "caps",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,

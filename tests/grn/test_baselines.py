@@ -105,6 +105,11 @@ def test_aracne_with_a_large_tolerance_keeps_all_pairs(expression, information):
     assert run("aracne", expression, tolerance=9.0).scores == pytest.approx(information)
 
 
+def test_tigress_selects_some_of_the_edges_that_it_ranks(expression):
+    network = run("tigress", expression)
+    assert 0 < network.selected.sum() < (network.scores > 0).sum()
+
+
 def test_aracne_keeps_all_pairs_of_a_tie():
     """Three genes as near to each other: no pair is weaker than both others."""
     x = np.array([[0.0, 0, 1], [0, 1, 0], [1, 0, 0], [5, 5, 5]])
@@ -170,6 +175,13 @@ class TestForest:
     def test_one_or_two_threads_give_the_same_bytes(self, expression, method):
         one, two = (run(method, expression, trees=5, threads=threads).scores for threads in (1, 2))
         assert one.tobytes() == two.tobytes()
+
+    @pytest.mark.parametrize("method", ["genie3", "dyngenie3"])
+    def test_progress_counts_the_genes_and_changes_nothing(self, expression, method):
+        seen = []
+        told = run(method, expression, trees=2, progress=lambda *done: seen.append(done))
+        assert seen == [(i, N) for i in range(1, N + 1)]
+        assert np.array_equal(told.scores, run(method, expression, trees=2).scores)
 
     def test_genie3_predicts_scaled_levels_from_all_others(self, expression):
         found = run("genie3", expression, trees=4).scores
