@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -30,6 +30,8 @@ class Expression:
         The name of each sample's series; the samples of a series stand together.
     genes
         Names of the columns, all different.
+    perturbed
+        Whether a perturbation was on when each sample was taken; None where nothing is known.
 
     Raises
     ------
@@ -42,6 +44,7 @@ class Expression:
     times: NDArray[np.float64]
     series: tuple[str, ...]
     genes: tuple[str, ...]
+    perturbed: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
         values = np.array(self.values, dtype=np.float64)
@@ -60,6 +63,14 @@ class Expression:
                 f"every sample needs a time and a series, found {times.size} times and "
                 f"{len(self.series)} series names"
             )
+        if self.perturbed is not None:
+            perturbed = np.array(self.perturbed, dtype=bool)
+            object.__setattr__(self, "perturbed", perturbed)
+            if perturbed.shape != times.shape:
+                raise ValueError(
+                    f"perturbed must hold one flag per sample, found {perturbed.shape} for "
+                    f"{times.size} samples"
+                )
         if not (np.isfinite(values).all() and np.isfinite(times).all()):
             raise ValueError("values and times must be finite")
         if twice := repeated(self.genes):
@@ -101,14 +112,38 @@ class Expression:
         """Sort genes by name and series by their numbers, so that the file's order is forgotten."""
         order = sorted(range(len(self.genes)), key=lambda j: self.genes[j])
         values = self.values[:, order]
-        pieces = [(values[rows], self.times[rows], rows) for rows in self.pieces().values()]
-        pieces.sort(key=lambda piece: (piece[1].tolist(), piece[0].tolist()))
-        return Expression(
-            np.concatenate([piece[0] for piece in pieces]),
-            np.concatenate([piece[1] for piece in pieces]),
-            tuple(name for piece in pieces for name in self.series[piece[2]]),
-            tuple(self.genes[j] for j in order),
+        pieces = sorted(
+            self.pieces().values(),
+            key=lambda rows: (self.times[rows].tolist(), values[rows].tolist()),
         )
+        rows = np.concatenate([np.arange(piece.start, piece.stop) for piece in pieces])
+        return Expression(
+            values[rows],
+            self.times[rows],
+            tuple(self.series[i] for i in rows),
+            tuple(self.genes[j] for j in order),
+            None if self.perturbed is None else self.perturbed[rows],
+        )
+
+    def with_perturbation_until(self, time: float) -> Expression:
+        """The same samples, those before `time` in their series being perturbed.
+
+        The protocol of the DREAM challenge: the perturbation is on from the start of every
+        series, and the sample at `time` is the first one after it.
+
+        Raises
+        ------
+        ValueError
+            If no sample, or every sample, is before `time`.
+        """
+        on = self.times < time
+        if on.all() or not on.any():
+            few = "every sample" if on.all() else "no sample"
+            raise ValueError(
+                f"the end of the perturbation must lie within the series, but {few} is before "
+                f"{time:g}; times go from {self.times.min():g} to {self.times.max():g}"
+            )
+        return replace(self, perturbed=on)
 
 
 def repeated(names: Sequence[str]) -> list[str]:

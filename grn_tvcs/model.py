@@ -13,16 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression import Expression
+from grn_tvcs.pursuit_kernels import fade, pursue
 from grn_tvcs.rules import Rules
 from tvcs_core import LeastSquares, Loss, Problem
 
-# Numbers of the measured design: chosen on simulated networks, flat around these values.
-LOG_OFFSET = 0.1  # part of a gene's largest level that is added before the logarithm
-MEMORY = 0.5  # weight of the past in the mean of the past; 0 is the last level alone
 RIDGE = 1e-6  # on the unit diagonal: keeps supports solvable that the samples cannot tell apart
 FLAT = 1e-9  # a part of variance that counts as nothing left
 
 Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -31,91 +30,157 @@ class Transitions:
 
     Attributes
     ----------
-    past
-        Weighted mean of each gene's log levels up to the step; (steps, genes).
-    own
-        Log level before the step; (steps, genes).
-    following
-        Log level after the step; (steps, genes).
+    levels
+        Log levels of every sample; (samples, genes).
+    pause
+        Time since the sample before in the unit of the median step, infinite for the first
+        sample of a series; (samples,).
+    before
+        The sample where each step starts; it ends at the next one; (steps,).
     series
         Number of the series of each step, from 0.
+    perturbed
+        Whether the perturbation is on when the step starts; None where nothing is known.
     """
 
-    past: Array
-    own: Array
-    following: Array
+    levels: Array
+    pause: Array
+    before: NDArray[np.int64]
     series: NDArray[np.int64]
+    perturbed: Flags | None
+
+    @property
+    def own(self) -> Array:
+        """Log level before each step; (steps, genes)."""
+        return self.levels[self.before]
+
+    @property
+    def following(self) -> Array:
+        """Log level after each step; (steps, genes)."""
+        return self.levels[self.before + 1]
+
+    def past(self, inputs: NDArray[np.int64], memory: float) -> Array:
+        """Weighted mean of the log levels of `inputs` up to each step; (steps, inputs).
+
+        A sample that is one median step older weighs `memory` times as much; 0 is the last
+        level alone. The first sample of a series stands for all of its past.
+        """
+        mean = np.empty((len(self.levels), len(inputs)))
+        fade(np.ascontiguousarray(self.levels[:, inputs]), memory**self.pause, mean)
+        return mean[self.before]
+
+    @property
+    def segments(self) -> NDArray[np.int64]:
+        """Number of the perturbed or relaxed part of the series that each step belongs to."""
+        on = 0 if self.perturbed is None else self.perturbed
+        return np.unique(2 * self.series + on, return_inverse=True)[1].astype(np.int64)
+
+    @property
+    def intercepts(self) -> NDArray[np.int64]:
+        """Number of the intercept of each step: one for all relaxed ones, and one per series.
+
+        A perturbation moves genes by itself, and which ones differs from series to series; an
+        intercept for each perturbed part takes that out.
+        """
+        own = np.zeros_like(self.series) if self.perturbed is None else self.perturbed
+        return np.unique(own * (1 + self.series), return_inverse=True)[1].astype(np.int64)
 
 
-def transitions(expression: Expression) -> Transitions:
-    """Make the steps of every series; steps count as equal whatever the times between samples.
+def transitions(expression: Expression, log_offset: float) -> Transitions:
+    """Make the steps of every series.
 
-    Levels become ``log(x / max + 0.1)`` with the gene's own maximum, so units do not matter.
-    With a negative value anywhere the levels are taken as logarithms already and stay as they are.
+    Levels become ``log(x / max + log_offset)`` with the gene's own maximum, so units do not
+    matter. With a negative value anywhere the levels are taken as logarithms already and stay
+    as they are.
     """
-    levels = log_levels(expression.values)
-    past, own, following, series = [], [], [], []
-    for number, rows in enumerate(expression.pieces().values()):
-        x = levels[rows]
-        past.append(mean_of_past(x)[:-1])
-        own.append(x[:-1])
-        following.append(x[1:])
-        series.append(np.full(len(x) - 1, number))
+    pieces = list(expression.pieces().values())
+    first = np.array([rows.start for rows in pieces])
+    last = np.array([rows.stop for rows in pieces]) - 1
+    pause = np.diff(expression.times, prepend=np.inf)
+    pause[first] = np.inf
+    pause /= np.median(pause[np.isfinite(pause)])
+    series = np.repeat(np.arange(len(pieces)), last - first)
+    before = np.setdiff1d(np.arange(len(pause)), last)
+    on = expression.perturbed
     return Transitions(
-        np.concatenate(past), np.concatenate(own), np.concatenate(following), np.concatenate(series)
+        log_levels(expression.values, log_offset),
+        pause,
+        before,
+        series,
+        None if on is None else on[before],
     )
 
 
-def log_levels(values: Array) -> Array:
-    """``log(x / max + 0.1)`` gene by gene, or the values themselves if one of them is negative."""
+def log_levels(values: Array, log_offset: float) -> Array:
+    """``log(x / max + log_offset)`` by gene, or the values themselves if one is negative."""
     if (values < 0).any():
         return values
     largest = values.max(axis=0)
-    return np.log(values / np.where(largest > 0, largest, 1.0) + LOG_OFFSET)
+    return np.log(values / np.where(largest > 0, largest, 1.0) + log_offset)
 
 
-def mean_of_past(x: Array) -> Array:
-    """Exponentially weighted mean of the rows up to each row, the first one being its own past."""
-    mean = np.array(x)
-    for t in range(1, len(x)):
-        mean[t] = MEMORY * mean[t - 1] + (1 - MEMORY) * x[t]
-    return mean
+@dataclass(frozen=True)
+class Explained:
+    """What edges explain of the variance of their targets, [regulator, target].
+
+    Attributes
+    ----------
+    dropped
+        Part of the variance that is no longer explained when a chosen edge alone is dropped,
+        ``w_j^2 / inv(G)_jj``; 0 for edges that are not chosen.
+    added
+        Part that an edge that is not chosen would explain if it alone were added.
+    weights
+        Coefficient of each chosen edge.
+    """
+
+    dropped: Array
+    added: Array
+    weights: Array
 
 
 class StepLoss(Loss):
     """Unexplained variance of the next level of every gene, summed over genes and halved.
 
-    Own level and intercept of each target are projected out of its response and of all inputs,
+    Own level and intercepts of each target are projected out of its response and of all inputs,
     then response and inputs have unit variance, and input j is multiplied by ``weights[j]``.
-    Everything is kept as covariances: for target i the inputs have the covariance of all genes
+    Everything is kept as covariances: for target i the inputs have the covariance of all inputs
     less one rank, ``S - c_i c_i'``, so nothing of size genes^3 is ever stored.
 
     Parameters
     ----------
-    steps
-        The transitions.
-    rows
-        Which of them to use.
+    past
+        Inputs; (steps, inputs).
+    own, following
+        Levels of every target before and after the step; (steps, targets).
+    intercepts
+        Number of the intercept of each step.
     weights
         One factor above 0 per input.
     """
 
-    def __init__(self, steps: Transitions, rows: NDArray[np.bool_], weights: Array) -> None:
-        z, u, y = (
-            part[rows] - part[rows].mean(axis=0)
-            for part in (steps.past, steps.own, steps.following)
-        )
+    def __init__(
+        self,
+        past: Array,
+        own: Array,
+        following: Array,
+        intercepts: NDArray[np.int64],
+        weights: Array,
+    ) -> None:
+        z, u, y = (_centred(part, intercepts) for part in (past, own, following))
         own_variance = np.mean(u * u, axis=0)
         own_scale = _inverse_root(own_variance, own_variance.max(initial=0.0))
-        self.shape = (z.shape[1], z.shape[1])
+        self.shape = (z.shape[1], y.shape[1])
         self._S = z.T @ z / len(z)
-        self._c = z.T @ u / len(z) * own_scale
+        self._c = z.T @ (u * (own_scale / len(z)))
         own_response = np.mean(u * y, axis=0) * own_scale
         input_variance = self._S.diagonal()[:, None]
         self._d = _inverse_root(input_variance - self._c**2, input_variance) * weights[:, None]
         response_variance = np.mean(y * y, axis=0)
         self._y = _inverse_root(response_variance - own_response**2, response_variance)
         self._b = self._d * (z.T @ y / len(z) - self._c * own_response) * self._y
+        # The kernels walk along the inputs of a target.
+        self._by_target = [np.ascontiguousarray(part.T) for part in (self._c, self._d, self._b)]
 
     def value(self, W: Array) -> float:
         """Half the unexplained part of each response's variance, summed; n_genes / 2 at 0."""
@@ -126,48 +191,48 @@ class StepLoss(Loss):
         """Gradient at W, [regulator, target]."""
         return self._curvature(W) - self._b
 
-    def minimize_on(self, support: NDArray[np.bool_]) -> Array:
+    def minimize_on(self, support: Flags) -> Array:
         """Least squares of every target on its regulators in `support`."""
-        places, is_used, grams, sides = self._systems(support)
-        W = np.zeros(self.shape)
-        solved = np.linalg.solve(grams, sides[:, :, None])[:, :, 0]
-        W[places, np.arange(len(places))[:, None]] = np.where(is_used, solved, 0.0)
-        return W
+        return self.explained(support, np.zeros_like(support)).weights
 
-    def gains(self, support: NDArray[np.bool_]) -> tuple[Array, Array]:
-        """Least squares on `support`, and what each edge adds to the explained variance.
+    def explained(self, support: Flags, others: Flags) -> Explained:
+        """Least squares on `support`; what each of its edges, or one of `others`, explains."""
+        return self.pursue(support, int(support.sum(axis=0).max(initial=0)), others)
 
-        The gain of an edge is the part of the response's variance that is no longer explained
-        when the edge alone is dropped, ``w_j^2 / inv(G)_jj``; weights do not change it.
+    def pursue(self, allowed: Flags, size: int, others: Flags | None = None) -> Explained:
+        """Orthogonal matching pursuit: up to `size` regulators of every target, one by one.
+
+        Of the edges that are not chosen, those in `others` (all allowed ones by default) get
+        what they would add.
         """
-        places, is_used, grams, sides = self._systems(support)
-        inverse = np.linalg.inv(grams)
-        solved = (inverse @ sides[:, :, None])[:, :, 0]
-        gain = solved**2 / np.diagonal(inverse, axis1=1, axis2=2)
-        W, gains = np.zeros(self.shape), np.zeros(self.shape)
-        at = (places, np.arange(len(places))[:, None])
-        W[at] = np.where(is_used, solved, 0.0)
-        gains[at] = np.where(is_used, gain, 0.0)
-        return W, gains
+        n_inputs, n_targets = self.shape
+        dropped, added, weights = (np.zeros((n_targets, n_inputs)) for _ in range(3))
+        pursue(
+            self._S,
+            *self._by_target,
+            np.ascontiguousarray(allowed.T),
+            np.ascontiguousarray(allowed.T if others is None else others.T),
+            RIDGE,
+            np.empty((size, n_inputs)),
+            np.empty((size, size)),
+            np.empty(size),
+            np.empty((3, n_inputs)),
+            dropped,
+            added,
+            weights,
+        )
+        return Explained(dropped.T, added.T, weights.T)
 
     def _curvature(self, W: Array) -> Array:
         V = self._d * W
         return self._d * (self._S @ V - self._c * (self._c * V).sum(axis=0))
 
-    def _systems(
-        self, support: NDArray[np.bool_]
-    ) -> tuple[NDArray[np.intp], NDArray[np.bool_], Array, Array]:
-        """Normal equations of all targets, padded to the largest support with unit rows."""
-        size = max(1, int(support.sum(axis=0).max()))
-        places = np.argsort(~support, axis=0, kind="stable")[:size].T
-        target = np.arange(len(places))[:, None]
-        is_used = support[places, target]
-        d, c = self._d[places, target] * is_used, self._c[places, target]
-        grams = self._S[places[:, :, None], places[:, None, :]] - c[:, :, None] * c[:, None, :]
-        grams *= d[:, :, None] * d[:, None, :]
-        diagonal = np.arange(size)
-        grams[:, diagonal, diagonal] += np.where(is_used & (d > 0), RIDGE, 1.0)
-        return places, is_used, grams, self._b[places, target] * is_used
+
+def _centred(x: Array, intercepts: NDArray[np.int64]) -> Array:
+    """Less the mean of the rows with the same intercept."""
+    is_in = (np.arange(intercepts.max() + 1)[:, None] == intercepts).astype(np.float64)
+    size = is_in.sum(axis=1, keepdims=True)
+    return x - (is_in @ x / np.where(size > 0, size, 1.0))[intercepts]
 
 
 def _inverse_root(variance: Array, scale: Array | float) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +23,8 @@ class Rules:
     max_in_degree
         Most regulators of one gene.
     max_out_degree
-        Most targets of one regulator.
+        Most targets of one regulator; or a mapping from names of regulators to their own cap,
+        where a gene that is not named has none.
     max_edges
         Most edges in all.
     regulators
@@ -36,20 +37,20 @@ class Rules:
     """
 
     max_in_degree: int | None = None
-    max_out_degree: int | None = None
+    max_out_degree: int | Mapping[str, int] | None = None
     max_edges: int | None = None
     regulators: frozenset[str] | None = None
 
     def __post_init__(self) -> None:
-        for name in ("max_in_degree", "max_out_degree", "max_edges"):
-            cap = getattr(self, name)
-            if cap is None:
-                continue
-            if isinstance(cap, bool) or not isinstance(cap, int | np.integer):
-                raise TypeError(f"{name} must be an integer >= 0 or None, found {cap!r}")
-            if cap < 0:
-                raise ValueError(f"{name} must be >= 0, found {cap}")
-            object.__setattr__(self, name, int(cap))
+        for name in ("max_in_degree", "max_edges"):
+            object.__setattr__(self, name, _cap(name, getattr(self, name)))
+        out = self.max_out_degree
+        if isinstance(out, Mapping):
+            named = {str(g): _cap(f"max_out_degree[{g!r}]", cap) for g, cap in out.items()}
+            given = {gene: cap for gene, cap in named.items() if cap is not None}
+            object.__setattr__(self, "max_out_degree", given)
+        else:
+            object.__setattr__(self, "max_out_degree", _cap("max_out_degree", out))
         if self.regulators is not None:
             object.__setattr__(self, "regulators", frozenset(self.regulators))
 
@@ -85,12 +86,40 @@ class Rules:
         pairs[:, np.isin(np.array(genes, dtype=object), np.array(no_targets, dtype=object))] = False
         return pairs
 
+    def out_caps(self, genes: Sequence[str]) -> int | NDArray[np.int64] | None:
+        """Cap on the targets of each gene, as `TVCS.matrix` takes it.
+
+        Raises
+        ------
+        ValueError
+            If caps are given by name and none of the names is a gene.
+        """
+        caps = self.max_out_degree
+        if not isinstance(caps, Mapping):
+            return caps
+        if caps and not set(caps) & set(genes):
+            raise ValueError(
+                "none of the genes with an out-degree cap is among the genes: the caps are for "
+                f"{listed(sorted(caps))}; the genes are {listed(list(genes))}"
+            )
+        return np.array([caps.get(gene, len(genes)) for gene in genes], dtype=np.int64)
+
     def constraint(self, genes: Sequence[str]) -> TVCS:
         """Make the constraint on ``W[regulator, target]``: rows are out-, columns in-degrees."""
         return TVCS.matrix(
             (len(genes), len(genes)),
-            row_caps=self.max_out_degree,
+            row_caps=self.out_caps(genes),
             col_caps=self.max_in_degree,
             total=self.max_edges,
             allowed=self.allowed(genes),
         )
+
+
+def _cap(name: str, cap: object) -> int | None:
+    if cap is None:
+        return None
+    if isinstance(cap, bool) or not isinstance(cap, int | np.integer):
+        raise TypeError(f"{name} must be an integer >= 0 or None, found {cap!r}")
+    if cap < 0:
+        raise ValueError(f"{name} must be >= 0, found {cap}")
+    return int(cap)

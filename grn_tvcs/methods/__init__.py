@@ -1,13 +1,15 @@
 """Methods of network inference, and `infer`, which runs them under one contract.
 
-A method is a function ``(expression, rules, rng) -> Network``: it gets genes sorted by name,
-gives every ordered pair a score >= 0 (higher is surer) and need not look at the rules, which
-`infer` applies to all methods alike.
+A method is a function ``(expression, rules, rng, *, options) -> Network``: it gets genes sorted by
+name, gives every ordered pair a score >= 0 (higher is surer) and need not look at the rules, which
+`infer` applies to all methods alike. Its options are its keyword-only arguments.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 from warnings import warn
 
 import numpy as np
@@ -25,7 +27,7 @@ from grn_tvcs.methods.tvcs_plain import tvcs_plain
 from grn_tvcs.network import Network
 from grn_tvcs.rules import Rules
 
-Method = Callable[[Expression, Rules, np.random.Generator], Network]
+Method = Callable[..., Network]
 
 METHODS: dict[str, Method] = {
     "tvcs": tvcs,
@@ -39,6 +41,7 @@ METHODS: dict[str, Method] = {
     "tigress": tigress,
 }
 DIGITS = 6
+SERVICES = ("threads", "progress", "keep")  # change how a method works, never what it finds
 
 
 def infer(
@@ -46,10 +49,11 @@ def infer(
     method: str = "tvcs",
     *,
     max_in_degree: int | None = None,
-    max_out_degree: int | None = None,
+    max_out_degree: int | Mapping[str, int] | None = None,
     max_edges: int | None = None,
     regulators: Iterable[str] | None = None,
     rng: int | np.random.Generator | None = None,
+    **options: Any,
 ) -> Network:
     """Infer which gene regulates which.
 
@@ -63,11 +67,14 @@ def infer(
         One of `METHODS`.
     max_in_degree, max_out_degree, max_edges
         Caps on the regulators of a gene, the targets of a regulator and all edges; None is no
-        cap. Without any of the three, 2 edges per gene are selected.
+        cap. Without any of the three, 2 edges per gene are selected. `max_out_degree` may map
+        names of regulators to caps of their own; the others then have none.
     regulators
         Names of the genes that may regulate; None means all.
     rng
         Seed or generator; the same one gives the same network.
+    **options
+        Options of the method, such as ``resamples`` for ``"tvcs"``: see `options_of`.
 
     Returns
     -------
@@ -78,10 +85,15 @@ def infer(
     Raises
     ------
     ValueError, TypeError
-        If the method is unknown, a cap is negative or no integer, or no regulator is a gene.
+        If the method is unknown or does not take an option, a cap is negative or no integer, or
+        no regulator is a gene.
     """
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(METHODS)}, found {method!r}")
+    if unknown := set(options) - set(SERVICES) - set(options_of(method)):
+        known = ", ".join(options_of(method)) or "none"
+        raise TypeError(f"{method} does not take {min(unknown)!r}; its options: {known}")
+    options = {name: value for name, value in options.items() if name in _keywords(method)}
     rng = np.random.default_rng(rng)
     if isinstance(regulators, str):
         raise TypeError(f"regulators must be a list of names, found {regulators!r}")
@@ -96,13 +108,25 @@ def infer(
         )
     if expression.constant_genes:
         warn(f"constant genes get no regulators: {listed(expression.constant_genes)}", stacklevel=2)
-    network = METHODS[method](expression, rules, rng)
+    network = METHODS[method](expression, rules, rng, **options)
     scores = _significant(np.where(allowed, network.scores, 0.0))
     rules = rules.with_defaults(len(expression.genes))
     return Network(expression.genes, scores, network.signs).within(rules)
 
 
+def options_of(method: str) -> dict[str, Any]:
+    """Options of a method and their defaults."""
+    return {name: value for name, value in _keywords(method).items() if name not in SERVICES}
+
+
+def _keywords(method: str) -> dict[str, Any]:
+    parameters = inspect.signature(METHODS[method]).parameters.values()
+    return {p.name: p.default for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY}
+
+
 def _significant(scores: np.ndarray) -> np.ndarray:
     """Round to six significant digits: what is written is what is ranked."""
-    text = np.char.mod(f"%.{DIGITS}g", scores)
-    return text.astype(np.float64)
+    rounded = np.zeros_like(scores)
+    is_there = scores > 0
+    rounded[is_there] = np.char.mod(f"%.{DIGITS}g", scores[is_there]).astype(np.float64)
+    return rounded

@@ -1,0 +1,240 @@
+"""Stability: solve on many random halves of the data, and add up what every edge explained.
+
+Half of the series is drawn, and the other half too (complementary pairs: Shah and Samworth
+2013). Inputs are multiplied by random factors, so that now one and now the other of two alike
+wins (Meinshausen and Buhlmann 2010), and the memory of the past and the caps are drawn as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grn_tvcs.model import Array, Explained, Flags, StepLoss, Transitions
+from grn_tvcs.rules import Rules
+from tvcs_core import TVCS, Problem, solve
+
+PARTS = ("tvcs", "omp")
+FEWEST_SEGMENTS = 4  # with fewer, they are cut into blocks ...
+BLOCKS = 8  # ... of this number in all, where they are long enough ...
+BLOCK_STEPS = 2  # ... for blocks of so many steps
+FEWEST_STEPS = 6  # with fewer in a half, all steps are used: own level and mean take two
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is drawn, and from where.
+
+    Attributes
+    ----------
+    parts
+        Which solvers run on each half: ``"tvcs"`` (GradMP under caps), ``"omp"``.
+    resamples
+        Number of halves.
+    memory
+        Lowest and highest memory of the past (`Transitions.past`).
+    column_weights
+        Lowest and highest factor of an input.
+    in_degrees
+        Lowest and highest cap on the regulators of a gene.
+    edges_per_gene
+        Lowest and highest cap on all edges, per gene.
+    iterations
+        Of GradMP.
+    """
+
+    parts: tuple[str, ...]
+    resamples: int
+    memory: tuple[float, float]
+    column_weights: tuple[float, float]
+    in_degrees: tuple[int, int]
+    edges_per_gene: tuple[float, float]
+    iterations: int
+
+    def __post_init__(self) -> None:
+        for name in ("resamples", "iterations"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be >= 1, found {getattr(self, name)}")
+        for name, least, most in (
+            ("memory", 0.0, 0.99),
+            ("column_weights", 0.01, 1.0),
+            ("in_degrees", 0, 100),
+            ("edges_per_gene", 0.0, 100.0),
+        ):
+            low, high = getattr(self, name)
+            if not least <= low <= high <= most:
+                raise ValueError(
+                    f"{name} must be two numbers, the lower one first, in [{least}, {most}], "
+                    f"found {low} and {high}"
+                )
+
+
+@dataclass
+class Evidence:
+    """Sums over the halves of what one solver found, [input, gene].
+
+    Attributes
+    ----------
+    dropped, added, weights
+        As in `Explained`.
+    chosen
+        In how many halves each edge was chosen.
+    """
+
+    dropped: Array
+    added: Array
+    weights: Array
+    chosen: Array
+
+    @classmethod
+    def nothing(cls, shape: tuple[int, int]) -> Evidence:
+        """Evidence of no half at all."""
+        return cls(*(np.zeros(shape) for _ in range(4)))
+
+    def add(self, found: Explained) -> None:
+        """Add what was found on one half."""
+        self.dropped += found.dropped
+        self.added += found.added
+        self.weights += found.weights
+        self.chosen += found.weights != 0
+
+
+@dataclass(frozen=True)
+class Draws:
+    """Everything the draws need, made once.
+
+    Attributes
+    ----------
+    steps
+        The transitions.
+    inputs
+        Places of the genes that may regulate.
+    allowed
+        Which pairs may be edges, [input, gene].
+    rules, genes
+        The user's caps, which bound the drawn ones, and the names they are for.
+    plan
+        What is drawn.
+    """
+
+    steps: Transitions
+    inputs: NDArray[np.int64]
+    allowed: Flags
+    rules: Rules
+    genes: tuple[str, ...]
+    plan: Plan
+
+    def pair(self, rng: np.random.Generator) -> list[list[Explained]]:
+        """Draw a half and its complement; what each part of the plan finds on either."""
+        plan = self.plan
+        past = self.steps.past(self.inputs, rng.uniform(*plan.memory))
+        found = []
+        for rows in _halves(_blocks(self.steps), rng):
+            weights = rng.uniform(*plan.column_weights, len(self.inputs))
+            in_degree = int(rng.integers(plan.in_degrees[0], plan.in_degrees[1] + 1))
+            total = int(np.rint(rng.uniform(*plan.edges_per_gene) * len(self.genes)))
+            loss = StepLoss(
+                past[rows],
+                self.steps.own[rows],
+                self.steps.following[rows],
+                self.steps.intercepts[rows],
+                weights,
+            )
+            found.append([self._solved(part, loss, in_degree, total) for part in plan.parts])
+        return found
+
+    def _solved(self, part: str, loss: StepLoss, in_degree: int, total: int) -> Explained:
+        rules = self.rules
+        in_degree = min(in_degree, _or(rules.max_in_degree, in_degree))
+        if part == "omp":
+            return loss.pursue(self.allowed, in_degree)
+        out = rules.out_caps(self.genes)
+        constraint = TVCS.matrix(
+            self.allowed.shape,
+            row_caps=out[self.inputs] if isinstance(out, np.ndarray) else out,
+            col_caps=in_degree,
+            total=min(total, _or(rules.max_edges, total)),
+            allowed=self.allowed,
+        )
+        solution = solve(
+            Problem(loss, constraint), "gradmp", refit=True, max_iter=self.plan.iterations
+        )
+        return loss.explained(solution.support, self.allowed)
+
+
+def gather(
+    draws: Draws,
+    rng: np.random.Generator,
+    *,
+    threads: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Evidence]:
+    """Evidence of each part of the plan, over all its halves.
+
+    What is found is added in the order of the draws, so that the number of threads changes
+    nothing. `progress` is told how many halves are done, and of how many.
+    """
+    total = -(-draws.plan.resamples // 2)
+    evidence = [Evidence.nothing(draws.allowed.shape) for _ in draws.plan.parts]
+    for done, found in enumerate(_in_order(draws.pair, rng.spawn(total), threads), start=1):
+        for half in found:
+            for part, explained in zip(evidence, half, strict=True):
+                part.add(explained)
+        if progress is not None:
+            progress(2 * done, 2 * total)
+    return evidence
+
+
+def _in_order(
+    function: Callable[[np.random.Generator], list[list[Explained]]],
+    streams: list[np.random.Generator],
+    threads: int,
+) -> Iterator[list[list[Explained]]]:
+    """Results in the order of the streams, some of them worked at ahead."""
+    if threads == 1:
+        yield from map(function, streams)
+        return
+    left = iter(streams)
+    with ThreadPoolExecutor(threads) as pool:
+        ahead: list[Future[list[list[Explained]]]] = [
+            pool.submit(function, stream) for stream in islice(left, threads + 1)
+        ]
+        while ahead:
+            yield ahead.pop(0).result()
+            ahead += [pool.submit(function, stream) for stream in islice(left, 1)]
+
+
+def _blocks(steps: Transitions) -> NDArray[np.int64]:
+    """Number what is drawn as one piece: whole segments, or stretches of the few there are."""
+    segments = steps.segments
+    n_segments = int(segments.max()) + 1
+    if n_segments >= FEWEST_SEGMENTS:
+        return segments
+    wanted = -(-BLOCKS // n_segments)
+    blocks = np.empty_like(segments)
+    start = 0
+    for number in range(n_segments):
+        is_in = segments == number
+        length = int(np.count_nonzero(is_in))
+        n_blocks = max(1, min(wanted, length // BLOCK_STEPS))
+        blocks[is_in] = start + np.arange(length) * n_blocks // length
+        start += n_blocks
+    return blocks
+
+
+def _halves(blocks: NDArray[np.int64], rng: np.random.Generator) -> tuple[Flags, Flags]:
+    """Rows of a random half of the blocks and of the others; all rows twice if there are few."""
+    n_blocks = int(blocks.max()) + 1
+    in_first = np.isin(blocks, rng.permutation(n_blocks)[: n_blocks // 2])
+    if min(in_first.sum(), (~in_first).sum()) < FEWEST_STEPS:
+        return np.ones_like(in_first), np.ones_like(in_first)
+    return in_first, ~in_first
+
+
+def _or(cap: int | None, other: int) -> int:
+    return other if cap is None else cap
