@@ -18,9 +18,13 @@ from tvcs_core.constraint import TVCS
 from tvcs_core.entries import Entries, enter
 from tvcs_core.exact import solve_dense, solve_edges, writeable
 from tvcs_core.kernels.slackness import slackness_dense, slackness_edges
-from tvcs_core.relaxations import Solved, solve_lp
+from tvcs_core.relaxations import Solved, solve_lp, solve_pdhg, solve_pgd
 
-RELAXATIONS: dict[str, Callable[..., Solved]] = {"lp": solve_lp}
+RELAXATIONS: dict[str, Callable[..., Solved]] = {
+    "lp": solve_lp,
+    "pgd": solve_pgd,
+    "pdhg": solve_pdhg,
+}
 METHODS = ("exact", *RELAXATIONS)
 
 
@@ -111,7 +115,9 @@ def project(
     constraint
         The caps.
     method
-        One of `METHODS`: ``"exact"``, or ``"lp"`` (HiGHS, within its tolerance of 1e-7).
+        ``"exact"``; or, to compare with, ``"lp"`` (HiGHS, within its tolerance of 1e-7),
+        ``"pgd"`` (the paper's projected gradient) or ``"pdhg"`` (restarted primal-dual hybrid
+        gradient). These three may end with a gap, which is measured like any other.
     warm
         An earlier projection of a similar V onto the same constraint, to start from. It
         changes the time, never the result.

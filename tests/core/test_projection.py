@@ -193,6 +193,18 @@ def test_what_is_wrong_with_v_is_said(V, message):
         project(V, TVCS.matrix((2, 2)))
 
 
+@pytest.mark.parametrize("method", ["lp", "pgd", "pdhg"])
+def test_the_other_methods_keep_the_caps_and_measure_their_gap(rng, method):
+    V = rng.standard_normal((4, 3)) * 1e20
+    constraint = TVCS.matrix((4, 3), row_caps=1, col_caps=[1, 2, 1], total=3)
+    best, other = project(V, constraint), project(V, constraint, method=method)
+    assert reference.is_feasible(other.support, constraint)
+    assert other.kept <= best.kept <= other.bound
+    assert certify(other).feasible
+    if method != "pgd":
+        assert (other.support == best.support).all()
+
+
 def test_an_unknown_method_is_refused_with_the_list_of_methods():
     with pytest.raises(ValueError, match=r"method must be one of exact, .*found 'best'"):
         project([[1.0]], TVCS.matrix((1, 1)), method="best")
