@@ -459,14 +459,14 @@ class _Search:
             core.row, core.col, core.kept, core.row_load, core.col_load,
         )  # fmt: skip
         self.row, self.col, self.place, self.size = row, col, core.place, row.size
-        nodes = n + m + 3
-        self.fixed = n + m + 1 + nodes - 1
+        nodes = n + m + 2
+        self.fixed = n + m + nodes
         arcs = self.fixed + row.size
         self.tail, self.head = np.empty(arcs, np.int32), np.empty(arcs, np.int32)
         self.cost, self.state = np.zeros((arcs, 2), np.int64), np.empty(arcs, np.int8)
         self.flow, self.cap = np.empty(arcs, np.int32), np.empty(arcs, np.int32)
         self.tree, self.pi = np.empty((nodes, 6), np.int32), np.empty((nodes, 2), np.int64)
-        self.clock = np.zeros(4, np.int64)
+        self.clock = np.zeros(3, np.int64)
         start.lay_fixed_arcs(
             t.row_caps, t.col_caps, t.total, row_load, col_load, int(row_load.sum()), near.rows,
             near.cols, near.total, GRID, self.tail, self.head, self.cost, self.state, self.flow,
@@ -544,9 +544,10 @@ class _Search:
         t = self.t
         n, m = t.shape
         pi, unit = self.whole(self.pi[:, 0]), 1.0 / GRID
-        u = np.maximum(pi[:n] - pi[n + m], 0) * unit
-        w = np.maximum(pi[n + m + 1] - pi[n : n + m], 0) * unit
-        price = float(max(pi[n + m] - pi[n + m + 1], 0) * unit)
+        sink, source = pi[n + m], pi[n + m + 1]
+        u = np.maximum(pi[:n] - source, 0) * unit
+        w = np.maximum(sink - pi[n : n + m], 0) * unit
+        price = float(max(source - sink, 0) * unit)
         warm = Prices(
             u,
             w,

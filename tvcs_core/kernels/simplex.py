@@ -5,10 +5,11 @@ The projection is a circulation source -> row -> column -> sink -> source. The a
     0 .. n-1          source -> row r         capacity row_caps[r]
     n .. n+m-1        column c -> sink        capacity col_caps[c]
     n+m               sink -> source          capacity total
-    n+m+1 .. F-1      node -> root            capacity 0 (they only hold the first tree together)
+    n+m+1 .. F-1      node -> source          capacity 0 (they only hold the first tree together)
     F ..              row -> column           capacity 1, cost minus the gain: the core
 
-with nodes 0 .. n-1 rows, n .. n+m-1 columns, then source, sink, root. Core arcs come last, so more
+with nodes 0 .. n-1 rows, n .. n+m-1 columns, n+m the sink and n+m+1 the
+source, which is the root of the tree. Core arcs come last, so more
 of them can be appended without touching the tree. A cost is a pair (gain on the grid, tie hash)
 compared lexicographically; potentials are pairs as well, and wrap around harmlessly.
 """
@@ -20,30 +21,7 @@ from tvcs_core.jit import kernel
 # Columns of `tree`: one row of six numbers per node.
 PARENT, ARC, DEPTH, CHILD, NEXT, PREV = 0, 1, 2, 3, 4, 5
 # Places in `clock`, what the simplex remembers between two calls.
-AT, STALLED, PIVOTS, AGAIN = 0, 1, 2, 3
-
-
-@kernel
-def start_tree(n_nodes, n_fixed, tail, head, tree, pi, state):
-    """Hang every node on the root by its artificial arc; all potentials are zero."""
-    root = n_nodes - 1
-    for i in range(n_nodes):
-        pi[i, 0] = 0
-        pi[i, 1] = 0
-        tree[i, PARENT] = root
-        tree[i, ARC] = n_fixed - root + i
-        tree[i, DEPTH] = 1
-        tree[i, CHILD] = -1
-        tree[i, NEXT] = i + 1 if i + 1 < root else -1
-        tree[i, PREV] = i - 1
-    tree[root, PARENT] = -1
-    tree[root, ARC] = -1
-    tree[root, DEPTH] = 0
-    tree[root, CHILD] = 0
-    for i in range(root):
-        tail[n_fixed - root + i] = i
-        head[n_fixed - root + i] = root
-        state[n_fixed - root + i] = 0
+AT, STALLED, PIVOTS = 0, 1, 2
 
 
 @kernel

@@ -103,7 +103,7 @@ def solve_small(
         row_load[row[e]] += kept[e]
         col_load[col[e]] += kept[e]
         load += kept[e]
-    nodes = n + m + 3
+    nodes = n + m + 2
     fixed = n + m + nodes
     arcs = fixed + size
     tail, head, cost = (
@@ -115,7 +115,7 @@ def solve_small(
     tree, pi, clock = (
         np.empty((nodes, 6), np.int32),
         np.empty((nodes, 2), np.int64),
-        np.zeros(4, np.int64),
+        np.zeros(3, np.int64),
     )
     lay_fixed_arcs(row_caps, col_caps, total, row_load, col_load, load, u, w, price, grid, tail,
                    head, cost, state, flow, cap, tree)
@@ -145,7 +145,7 @@ def read_prices(pi, bits, u, w):
     down to it: that keeps every reduced cost on its side, and the prices of integers integers."""
     n, m = u.size, w.size
     unit = bits & -bits if bits != 0 else 1
-    source, sink = pi[n + m, 0] & -unit, pi[n + m + 1, 0] & -unit
+    sink, source = pi[n + m, 0] & -unit, pi[n + m + 1, 0] & -unit
     for r in range(n):
         u[r] = max(0, (pi[r, 0] & -unit) - source)
     for c in range(m):

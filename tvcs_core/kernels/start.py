@@ -61,14 +61,14 @@ def lay_fixed_arcs(row_caps, col_caps, total, row_load, col_load, load, u, w, pr
     """Arcs that every core shares, with their flows, and the first tree.
 
     Nodes with an arc to source or sink that is neither empty nor full hang on it, the others on
-    the root by an arc without capacity whose cost is the node's start price."""
+    the source by an arc without capacity whose cost is the node's start price."""
     n, m = row_caps.size, col_caps.size
-    source, sink, root = n + m, n + m + 1, n + m + 2
+    sink, source = n + m, n + m + 1
     first = n + m + 1
-    for i in range(root + 1):
+    for i in range(source + 1):
         tree[i, CHILD] = -1
-    tree[root, PARENT], tree[root, ARC], tree[root, DEPTH] = -1, -1, 0
-    tree[root, NEXT], tree[root, PREV] = -1, -1
+    tree[source, PARENT], tree[source, ARC], tree[source, DEPTH] = -1, -1, 0
+    tree[source, NEXT], tree[source, PREV] = -1, -1
     for a in range(first):
         if a < n:
             tail[a], head[a], cap[a], flow[a] = source, a, row_caps[a], row_load[a]
@@ -78,27 +78,24 @@ def lay_fixed_arcs(row_caps, col_caps, total, row_load, col_load, load, u, w, pr
             tail[a], head[a], cap[a], flow[a] = sink, source, min(total, 2**31 - 1), load
         state[a] = 0 if cap[a] == 0 else 1 if flow[a] == 0 else -1 if flow[a] == cap[a] else 0
         cost[a, 0], cost[a, 1] = 0, 0
-    for i in range(root):
+    for i in range(source):
         a = first + i
-        tail[a], head[a], cap[a], flow[a], state[a] = i, root, 0, 0, 0
-        start = price
+        tail[a], head[a], cap[a], flow[a], state[a] = i, source, 0, 0, 0
+        start = -price
         if i < n:
-            start = price + u[i]
+            start = u[i]
         elif i < n + m:
-            start = -w[i - n]
-        elif i == sink:
-            start = 0.0
+            start = -price - w[i - n]
         cost[a, 0], cost[a, 1] = -np.int64(start * grid), 0
-    hang(tree, source, root, first + source)
     if 0 < flow[n + m] < cap[n + m]:
         hang(tree, sink, source, n + m)
     else:
-        hang(tree, sink, root, first + sink)
+        hang(tree, sink, source, first + sink)
     for i in range(n + m):
         if 0 < flow[i] < cap[i]:
             hang(tree, i, source if i < n else sink, i)
         else:
-            hang(tree, i, root, first + i)
+            hang(tree, i, source, first + i)
 
 
 @kernel
