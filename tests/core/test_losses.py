@@ -61,14 +61,11 @@ def test_the_gradients_on_parts_of_the_terms_add_up(kind, form, ridge, rng):
 @every_form
 def test_no_change_of_gradient_exceeds_the_lipschitz_bound(kind, form, rng):
     loss, _, _ = make(kind, form, ridge=0.5)
-    some = np.arange(0, loss.n_terms, 3)
     for size in (1e-3, 1.0, 30.0):
         W, step = rng.standard_normal(loss.shape), size * rng.standard_normal(loss.shape)
         length = np.linalg.norm(step) * (1 + 1e-9)
         change = loss.gradient(W + step) - loss.gradient(W)
         assert np.linalg.norm(change) <= loss.lipschitz() * length
-        change = loss.gradient_on(W + step, some) - loss.gradient_on(W, some)
-        assert np.linalg.norm(change) <= loss.lipschitz_on(some) * length
 
 
 @pytest.mark.parametrize("shape", [(30, 20), (300, 200), (90, 400)])
@@ -102,23 +99,31 @@ def test_the_restricted_minimiser_agrees_with_the_default_of_a_loss(kind, rng):
     assert loss.minimize_on(support) == approx(slow, abs=1e-6)
 
 
-@every_kind
+@pytest.mark.parametrize("kind", [LeastSquares, SquaredHinge, Logistic])
 def test_the_defaults_of_a_loss_agree_with_what_a_linear_one_knows(kind, rng):
     loss, _, _ = make(kind, n=400)
-    W, direction = 0.1 * rng.standard_normal((2, *loss.shape))
-    some = np.arange(50)
-    pairs = [
-        (Loss.curvature(loss, W, direction), loss.curvature(W, direction)),
-        (Loss.mean_curvature(loss), loss.mean_curvature()),
-    ]
-    if kind is not Huber:  # whose curvature at 0 is not its largest
-        pairs.append((Loss.lipschitz(loss), loss.lipschitz()))
-        pairs.append((Loss.lipschitz_on(loss, some), loss.lipschitz_on(some)))
-    for default, known in pairs:
-        assert default == approx(known, rel=0.35)
-    assert Loss.curvature(loss, W, np.zeros(loss.shape)) == 0.0
+    W, direction = 1e-3 * rng.standard_normal((2, *loss.shape))
+    some = np.arange(200)
+    assert Loss.curvature(loss, direction) == approx(loss.curvature(direction), rel=0.01)
+    default = Loss.curvature_on(loss, direction, some)
+    assert default == approx(loss.curvature_on(direction, some), rel=0.01)
+    assert Loss.mean_curvature(loss) == approx(loss.mean_curvature(), rel=0.35)
+    assert Loss.lipschitz(loss) == approx(loss.lipschitz(), rel=0.35)
     with pytest.raises(NotImplementedError, match="has no terms"):
         Loss.gradient_on(loss, W, some)
+
+
+@every_kind
+@every_form
+def test_no_slope_changes_faster_along_a_direction_than_the_curvature_says(kind, form, rng):
+    loss, _, _ = make(kind, form, ridge=0.5)
+    some = np.arange(0, loss.n_terms, 3)
+    for size in (1e-3, 1.0, 30.0):
+        W, step = rng.standard_normal(loss.shape), size * rng.standard_normal(loss.shape)
+        change = np.vdot(loss.gradient(W + step) - loss.gradient(W), step)
+        assert change <= loss.curvature(step) * (1 + 1e-9)
+        change = np.vdot(loss.gradient_on(W + step, some) - loss.gradient_on(W, some), step)
+        assert change <= loss.curvature_on(step, some) * (1 + 1e-9)
 
 
 @every_kind
@@ -231,7 +236,6 @@ def test_with_an_intercept_a_loss_is_that_of_the_best_constant(kind, form, ridge
     assert loss.gradient(W)[place] == approx(slope, rel=1e-4, abs=1e-4)
     parts = np.array_split(rng.permutation(80), 3)
     assert sum(loss.gradient_on(W, part) for part in parts) == approx(loss.gradient(W))
-    assert Loss.curvature(loss, W, step) == approx(loss.curvature(W, step), rel=0.1)
     support = rng.random(loss.shape) < 0.5
     slopes = loss.gradient(loss.minimize_on(support))[support]
     assert np.abs(slopes).max() <= 1e-7 * np.abs(loss.gradient(np.zeros(loss.shape))).max()

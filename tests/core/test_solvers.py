@@ -154,7 +154,7 @@ def test_iht_with_its_own_step_never_goes_up(loss, kind):
         ("stogradmp", {"schedule": "uniform"}),
     ],
 )
-@pytest.mark.parametrize("loss", [LeastSquares, Logistic])
+@pytest.mark.parametrize("loss", [LeastSquares, Logistic, Huber])
 def test_every_option_finds_the_planted_support(method, options, loss):
     problem, W = planted(loss, "matrix", n=600)
     if "step" in options and loss is Logistic and options["step"] != "adaptive":
@@ -187,7 +187,8 @@ def test_stochastic_gradmp_with_one_batch_is_gradmp():
 def test_stochastic_iht_with_one_batch_is_iht():
     problem, _ = planted(LeastSquares, "matrix", n=40)
     whole = solve(problem, "iht", max_iter=9)
-    parts = solve(problem, "stoiht", rng=0, batch=40, max_iter=9)
+    step = 1 / problem.loss.lipschitz()
+    parts = solve(problem, "stoiht", rng=0, batch=40, step=step, max_iter=9)
     assert parts.history == approx(whole.history)
 
 

@@ -43,31 +43,37 @@ class Loss(abc.ABC):
         The default measures the curvature at 0 by power iteration on differences of gradients,
         which is exact where the gradient is linear and a guess elsewhere.
         """
-        return _largest_change(self.gradient, self.shape)
+        start = self.gradient(np.zeros(self.shape))
+        direction = np.random.default_rng(0).standard_normal(self.shape)
+        largest = 0.0
+        for _ in range(100):
+            direction /= np.linalg.norm(direction)
+            change = self.gradient(direction) - start
+            size = float(np.linalg.norm(change))
+            if size <= largest * (1 + 1e-6):
+                break
+            largest, direction = size, change
+        return largest
 
-    def lipschitz_on(self, terms: NDArray[np.int64]) -> float:
-        """`lipschitz` of the sum of the terms numbered `terms`."""
-        return _largest_change(lambda W: self.gradient_on(W, terms), self.shape)
+    def curvature(self, direction: Array) -> float:
+        """The largest second derivative along `direction`, times its squared length.
 
-    def curvature(self, W: Array, direction: Array) -> float:
-        """Second derivative at W along `direction`, times its squared length.
-
-        The default is a difference of gradients, exact where the gradient is linear.
+        The default is a difference of gradients at 0, which is exact where the gradient is
+        linear and a guess elsewhere.
         """
-        length = float(np.linalg.norm(direction))
-        if not length:
-            return 0.0
-        small = 1e-4 * max(1.0, float(np.linalg.norm(W))) / length
-        change = self.gradient(W + small * direction) - self.gradient(W)
-        return float(np.vdot(change, direction)) / small
+        return _curvature(self.gradient, direction)
+
+    def curvature_on(self, direction: Array, terms: NDArray[np.int64]) -> float:
+        """`curvature` of the sum of the terms numbered `terms`."""
+        return _curvature(lambda W: self.gradient_on(W, terms), direction)
 
     def mean_curvature(self) -> float:
-        """Mean of the second derivatives at 0 by each variable.
+        """Mean over the variables of the largest second derivative by each.
 
         The default is an estimate from one direction with random signs (Hutchinson 1990).
         """
         signs = np.random.default_rng(0).choice([-1.0, 1.0], size=self.shape)
-        return self.curvature(np.zeros(self.shape), signs) / signs.size
+        return self.curvature(signs) / signs.size
 
     def minimize_on(self, support: NDArray[np.bool_]) -> Array:
         """Minimise over arrays that are zero outside `support` (L-BFGS unless overridden)."""
@@ -118,16 +124,6 @@ def minimize_in_box(
     return W
 
 
-def _largest_change(gradient: Callable[[Array], Array], shape: tuple[int, ...]) -> float:
-    """Largest eigenvalue of the Hessian at 0, by power iteration."""
-    start = gradient(np.zeros(shape))
-    direction = np.random.default_rng(0).standard_normal(shape)
-    largest = 0.0
-    for _ in range(100):
-        direction /= np.linalg.norm(direction)
-        change = gradient(direction) - start
-        size = float(np.linalg.norm(change))
-        if size <= largest * (1 + 1e-6):
-            break
-        largest, direction = size, change
-    return largest
+def _curvature(gradient: Callable[[Array], Array], direction: Array) -> float:
+    change = gradient(direction) - gradient(np.zeros_like(direction))
+    return float(np.vdot(change, direction))

@@ -110,25 +110,22 @@ class LinearLoss(Loss):
         """`steepest` times the largest eigenvalue of ``X'X`` (to a thousandth above), + ridge."""
         return self.steepest * self._largest_eigenvalue + self.ridge
 
-    def lipschitz_on(self, terms: NDArray[np.int64]) -> float:
-        """`lipschitz` of the sum of some samples' terms."""
-        share = self.ridge * len(terms) / len(self._Y)
-        return self.steepest * largest_eigenvalue(self._X[terms]) + share
-
-    def curvature(self, W: Array, direction: Array) -> float:
-        """Second derivative at W along `direction`, times its squared length."""
+    def curvature(self, direction: Array) -> float:
+        """``steepest |X d|**2 + ridge |d|**2`` for the direction d."""
         along = self._X @ direction.reshape(self._X.shape[1], -1)
-        curvatures = self.curvatures(self._predict(W), self._Y)
-        if self._intercept:  # it moves along
-            total = curvatures.sum(axis=0)
-            along = along - (curvatures * along).sum(axis=0) / np.where(total > 0, total, 1.0)
-        curved = float(np.vdot(curvatures, along * along))
-        return curved + self.ridge * float(np.vdot(direction, direction))
+        rest = self.ridge * float(np.vdot(direction, direction))
+        return self.steepest * float(np.vdot(along, along)) + rest
+
+    def curvature_on(self, direction: Array, terms: NDArray[np.int64]) -> float:
+        """`curvature` of the sum of some samples' terms, each with its share of the ridge."""
+        along = self._X[terms] @ direction.reshape(self._X.shape[1], -1)
+        rest = self.ridge * len(terms) / len(self._Y) * float(np.vdot(direction, direction))
+        return self.steepest * float(np.vdot(along, along)) + rest
 
     def mean_curvature(self) -> float:
-        """Mean of the second derivatives at 0 by each variable."""
-        weights = self.curvatures(np.zeros_like(self._Y), self._Y).sum(axis=1)
-        return float((self._X * self._X).sum(axis=1) @ weights) / math.prod(self.shape) + self.ridge
+        """`steepest` times the mean squared length of the columns of X, + ridge."""
+        squared = self._X.multiply(self._X) if sparse.issparse(self._X) else self._X * self._X
+        return self.steepest * float(squared.sum()) / self._X.shape[1] + self.ridge
 
     def minimize_on(self, support: NDArray[np.bool_]) -> Array:
         """Minimise on the support of each target by Newton's method from zero.

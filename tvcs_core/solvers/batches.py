@@ -20,7 +20,7 @@ class Batches:
     loss
         A loss with terms.
     size
-        Terms per batch, from 1 to their number; None for a tenth of them.
+        Terms per batch, from 1 to their number; None for a quarter of them.
     schedule
         ``"uniform"``: each step draws one batch, all equally likely (Nguyen, Needell and
         Woolf 2014). ``"shuffled"``: every batch comes once per pass, in a new order.
@@ -42,7 +42,7 @@ class Batches:
             raise ValueError(f"batch must be from 1 to the number of terms {n}, found {size}")
         if schedule not in SCHEDULES:
             raise ValueError(f"schedule must be one of {', '.join(SCHEDULES)}, found {schedule!r}")
-        n_batches = -(-n // (size or -(-n // 10)))
+        n_batches = -(-n // (size or -(-n // 4)))
         self.batches = [np.sort(part) for part in np.array_split(rng.permutation(n), n_batches)]
         self._schedule, self._rng = schedule, rng
 

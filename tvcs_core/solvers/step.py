@@ -56,7 +56,7 @@ def _normalised(problem: Problem, W: Array, g: Array) -> Projection:
     d = np.where(support, g, 0.0)
     if np.linalg.norm(d) <= FLAT * np.linalg.norm(g):
         d = problem.project(g).matrix
-    curvature = problem.loss.curvature(W, d)
+    curvature = problem.loss.curvature(d)
     if not curvature > 0:
         return problem.project(W - g / (problem.loss.lipschitz() or 1.0))
     gamma = float(np.vdot(d, d)) / curvature
@@ -65,7 +65,7 @@ def _normalised(problem: Problem, W: Array, g: Array) -> Projection:
         if (projection.support == support).all():
             return projection
         move = projection.matrix - W
-        curvature = problem.loss.curvature(W, move)
+        curvature = problem.loss.curvature(move)
         if gamma * curvature <= (1 - SAFETY) * float(np.vdot(move, move)):
             return projection
         gamma /= SHRINK
