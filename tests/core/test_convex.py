@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from tvcs_core import TVCS, LeastSquares, project
+from tvcs_core import TVCS, LeastSquares, SquaredHinge, project
 from tvcs_core.convex import (
     column_wise,
     exclusive_lasso,
@@ -26,7 +26,13 @@ def least_squares(rng, shape=SHAPE, n=25):
     return LeastSquares(X, X.reshape(n, -1) @ W.ravel() + 0.1 * rng.standard_normal(n))
 
 
-LOSSES = [least_squares]
+def squared_hinge(rng, shape=SHAPE, n=25):
+    X = rng.standard_normal((n, *shape))
+    W = rng.standard_normal(shape) * (rng.random(shape) < 0.4)
+    return SquaredHinge(X, np.where(X.reshape(n, -1) @ W.ravel() > 0, 1, -1))
+
+
+LOSSES = [least_squares, squared_hinge]
 
 
 def grouped(rng, p=30):
