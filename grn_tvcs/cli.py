@@ -214,32 +214,91 @@ def check(expression: ExpressionFile, regulators: RegulatorFile = None) -> None:
 @guarded
 def simulate(
     out: OutFolder,
-    genes: Annotated[int, typer.Option(help="Number of genes.")] = 30,
+    genes: Annotated[int | None, typer.Option(help="Number of genes. Default: 30.")] = None,
     series: Annotated[int, typer.Option(help="Number of time series.")] = 10,
     points: Annotated[int, typer.Option(help="Time points of each series.")] = 21,
-    edges: Annotated[int | None, typer.Option(help="Edges. Default: 1.5 per gene.")] = None,
-    noise: Annotated[float, typer.Option(help="Noise as a part of the largest level.")] = 0.05,
+    topology: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Edges: regulator, target and perhaps a sign + - or ?. Default: grow a network.",
+        ),
+    ] = None,
+    edges: Annotated[int | None, typer.Option(help="Edges. Default: 1.6 per gene.")] = None,
+    max_in_degree: Annotated[
+        int | None, typer.Option(help="Most regulators of a gene. Default: 6.")
+    ] = None,
+    max_out_degree: Annotated[
+        int | None, typer.Option(help="Most targets of a regulator. Default: no cap.")
+    ] = None,
+    regulators: Annotated[
+        int | None, typer.Option(help="Least number of genes that regulate others.")
+    ] = None,
+    noise: Annotated[
+        str, typer.Option(help="Of the measurement: normal, lognormal, microarray or none.")
+    ] = "normal",
+    noise_level: Annotated[
+        float | None,
+        typer.Option(
+            help="Deviation, for lognormal of the logarithm to base 10; for microarray a factor. "
+            "Default: 0.1, for microarray 1."
+        ),
+    ] = None,
+    sde: Annotated[
+        float | None, typer.Option(help="Strength of the noise in the dynamics. Default: 0.05.")
+    ] = None,
+    ode: Annotated[bool, typer.Option("--ode", help="No noise in the dynamics: --sde 0.")] = False,
     seed: Seed = 0,
     force: Force = False,
 ) -> None:
-    """Simulate a network and its time series; write timeseries.tsv, goldstandard.tsv, run.json."""
-    from grn_tvcs.edge_files import write_reference
-    from grn_tvcs.expression import write_expression
+    """Simulate a network and experiments on it, as in the DREAM challenges.
+
+    Writes timeseries.tsv, timeseries_perturbations.tsv, wildtype.tsv, knockouts.tsv,
+    knockdowns.tsv, multifactorial.tsv, goldstandard.tsv and run.json.
+    """
+    from grn_tvcs.simulate import SDE, write_simulation
     from grn_tvcs.simulate import simulate as simulate_network
+    from grn_tvcs.topology import read_topology
     from tvcs_core.files import output_folder, write_json
     from tvcs_core.record import run_record
 
     _refuse_negative_seed(seed)
-    made = simulate_network(genes, series, points, n_edges=edges, noise=noise, rng=seed)
-    options = {
-        "genes": genes, "series": series, "points": points, "edges": edges, "noise": noise
+    if ode and sde:
+        raise ValueError(f"--ode means --sde 0, but --sde is {sde}; give one of them")
+    sizes = {"genes": genes, "edges": edges, "max_in_degree": max_in_degree}
+    sizes |= {"max_out_degree": max_out_degree, "regulators": regulators}
+    if topology is not None:
+        for name, value in sizes.items():
+            if value is not None:
+                option = name.replace("_", "-")
+                raise ValueError(f"--topology says which edges there are; leave --{option} out")
+    grown = {
+        "n_genes": genes, "n_edges": edges, "max_in_degree": max_in_degree,
+        "max_out_degree": max_out_degree, "min_regulators": regulators,
     }  # fmt: skip
+    measured: dict[str, Any] = {"noise": noise, "noise_level": noise_level}
+    measured["sde"] = 0.0 if ode else SDE if sde is None else sde
+    given = {name: value for name, value in (grown | measured).items() if value is not None}
+    network = None if topology is None else read_topology(topology)
     with output_folder(out, force=force) as folder:
-        write_expression(made.expression, folder / "timeseries.tsv")
-        write_reference(made.network, folder / "goldstandard.tsv")
-        record = run_record("grn-tvcs simulate", options, seed=seed, genes=list(made.network.genes))
+        made = simulate_network(
+            n_series=series, n_points=points, topology=network, rng=seed, **given
+        )
+        write_simulation(made, folder)
+        record = run_record(
+            "grn-tvcs simulate",
+            sizes | measured | {"series": series, "points": points},
+            seed=seed,
+            inputs=[] if topology is None else [topology],
+            levels_divided_by=made.scale,
+            genes=list(made.network.genes),
+        )
         write_json(folder / "run.json", record)
-    say(f"{genes} genes, {int(made.network.out_degrees.sum())} edges; written to {out}")
+    n_regulators = int((made.network.out_degrees > 0).sum())
+    say(
+        f"{len(made.network.genes)} genes, {int(made.network.out_degrees.sum())} edges of "
+        f"{n_regulators} regulators; written to {out}"
+    )
 
 
 def _read_regulators(path: Path, data: Expression) -> frozenset[str]:

@@ -1,0 +1,171 @@
+"""Kernels of the kinetic model: rates of change, the differential equation, the noisy one.
+
+`model` is the tuple that `simulate_model.Kinetics.arrays` makes:
+
+- ``modules``: first module of each gene, ``inputs``: first input of each module, ``states``:
+  first module state of each gene in ``alphas``; each with one more entry for the end,
+- of each input: ``regulator``, ``dissociation`` (k), ``hill`` (n), ``is_activator``; of each
+  module: ``is_complex``,
+- of each gene: ``decay``, (2, genes): of mRNA and protein, per unit of time.
+
+`state` is (2, genes): mRNA and protein. Every gene's largest production equals its decay, so
+levels stay near [0, 1]; `transcription` is the part of it that is left (0 for a knock-out).
+`alphas` are apart from the model, because perturbations change them.
+"""
+
+import math
+
+import numpy as np
+
+from tvcs_core.jit import kernel
+
+RELATIVE, ABSOLUTE = 1e-6, 1e-8  # error of one step of the differential equation
+
+
+@kernel
+def module_activation(m, protein, model):
+    """Mean activation of module `m`; from logarithms, so that large powers do not overflow."""
+    _, inputs, _, regulator, dissociation, hill, is_activator, is_complex, _ = model
+    activators = 0.0
+    deactivators = 0.0
+    has_deactivator = False
+    product = 1.0
+    for k in range(inputs[m], inputs[m + 1]):
+        power = hill[k] * np.log(protein[regulator[k]] / dissociation[k])
+        if not is_complex[m]:
+            product /= 1.0 + np.exp(-power if is_activator[k] else power)
+        elif is_activator[k]:
+            activators += power
+        else:
+            deactivators += power
+            has_deactivator = True
+    if not is_complex[m]:
+        return product
+    if has_deactivator:
+        return 1.0 / (np.exp(-activators) + 1.0 + np.exp(deactivators))
+    return 1.0 / (np.exp(-activators) + 1.0)
+
+
+@kernel
+def activations(protein, alphas, model, out):
+    """Fill `out` with the activation of every gene: the mean of its alphas over module states.
+
+    One module after the other is averaged out, from the highest bit of the state down, which
+    costs 2^M and not M 2^M as the plain sum would.
+    """
+    modules, _, states, _, _, _, _, _, _ = model
+    widest = 1
+    for g in range(out.size):
+        widest = max(widest, states[g + 1] - states[g])
+    left = np.empty(widest)
+    for g in range(out.size):
+        size = states[g + 1] - states[g]
+        for s in range(size):
+            left[s] = alphas[states[g] + s]
+        for m in range(modules[g + 1] - 1, modules[g] - 1, -1):
+            mean = module_activation(m, protein, model)
+            size //= 2
+            for s in range(size):
+                left[s] += mean * (left[s + size] - left[s])
+        out[g] = left[0]
+
+
+@kernel
+def rates(state, alphas, transcription, model, out):
+    """Fill `out` with the rates of change of mRNA and protein."""
+    decay = model[8]
+    activations(state[1], alphas, model, out[0])
+    for g in range(state.shape[1]):
+        out[0, g] = decay[0, g] * (transcription[g] * out[0, g] - state[0, g])
+        out[1, g] = decay[1, g] * (state[0, g] - state[1, g])
+
+
+@kernel
+def advance(state, alphas, transcription, model, duration, step):
+    """Move `state` on by `duration` (Dormand and Prince, 1980); return the next step to try."""
+    a = np.zeros((7, 6))
+    a[1, 0] = 1 / 5
+    a[2, 0], a[2, 1] = 3 / 40, 9 / 40
+    a[3, 0], a[3, 1], a[3, 2] = 44 / 45, -56 / 15, 32 / 9
+    a[4, 0], a[4, 1], a[4, 2], a[4, 3] = 19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729
+    a[5, 0], a[5, 1], a[5, 2] = 9017 / 3168, -355 / 33, 46732 / 5247
+    a[5, 3], a[5, 4] = 49 / 176, -5103 / 18656
+    a[6, 0], a[6, 2], a[6, 3] = 35 / 384, 500 / 1113, 125 / 192
+    a[6, 4], a[6, 5] = -2187 / 6784, 11 / 84
+    e = np.array([71 / 57600, 0.0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40])
+    n = state.shape[1]
+    slopes = np.empty((7, 2, n))
+    trial = np.empty((2, n))
+    done = 0.0
+    rates(state, alphas, transcription, model, slopes[0])
+    while done < duration:
+        h = min(step, duration - done)
+        for stage in range(1, 7):
+            for part in range(2):
+                for g in range(n):
+                    move = 0.0
+                    for s in range(stage):
+                        move += a[stage, s] * slopes[s, part, g]
+                    trial[part, g] = max(0.0, state[part, g] + h * move)
+            rates(trial, alphas, transcription, model, slopes[stage])
+        worst = 1e-4
+        for part in range(2):
+            for g in range(n):
+                error = 0.0
+                for s in range(7):
+                    error += e[s] * slopes[s, part, g]
+                worst = max(worst, abs(h * error) / (ABSOLUTE + RELATIVE * trial[part, g]))
+        if worst <= 1.0:
+            done = duration if h == duration - done else done + h
+            state[:] = trial
+            slopes[0] = slopes[6]
+        if worst > 1.0 or h == step:
+            step = h * min(5.0, max(0.2, 0.9 * worst**-0.2))
+    return step
+
+
+@kernel
+def settle(state, alphas, transcription, model, every, most, absolute, relative):
+    """Move `state` on until no level changes within `every`; return how long that took."""
+    before = np.empty_like(state)
+    time = 0.0
+    step = 1.0
+    while time < most:
+        before[:] = state
+        step = advance(state, alphas, transcription, model, every, step)
+        time += every
+        settled = True
+        for part in range(2):
+            for g in range(state.shape[1]):
+                change = abs(state[part, g] - before[part, g])
+                if change > absolute + relative * abs(before[part, g]):
+                    settled = False
+        if settled:
+            break
+    return time
+
+
+@kernel
+def wander(state, alphas, transcription, model, strength, normals):
+    """Move `state` on by one unit of time per row of `normals`, (steps, 2, genes), with noise.
+
+    Stratonovich's dX = (V - D) dt + strength sqrt(V + D) dW, V made and D decaying, by
+    Milstein's scheme with a difference for the derivative of the noise by the own level.
+    """
+    decay = model[8]
+    made = np.empty_like(state)
+    for t in range(normals.shape[0]):
+        activations(state[1], alphas, model, made[0])
+        for g in range(state.shape[1]):
+            made[0, g] *= decay[0, g] * transcription[g]
+            made[1, g] = decay[1, g] * state[0, g]
+        for part in range(2):
+            for g in range(state.shape[1]):
+                lost = decay[part, g] * state[part, g]
+                mean = state[part, g] + made[part, g] - lost
+                spread = strength * math.sqrt(made[part, g] + lost)
+                beside = max(0.0, mean + spread)
+                wider = strength * math.sqrt(made[part, g] + decay[part, g] * beside)
+                z = normals[t, part, g]
+                moved = mean + spread * z + 0.5 * (wider - spread) * z * z
+                state[part, g] = max(0.0, moved)
