@@ -6,6 +6,7 @@ threshold, network simplex on the core, and a pass over all entries for those th
 """
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,12 +17,11 @@ from tvcs_core.kernels import assignment, blocks, prices, simplex, small, start,
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-GRID = 2.0**56  # steps of the largest gain (or twice that); int64 has 2^7 times as much room
 LISTED = 60_000  # tables up to here are listed whole for the first prices
 SAMPLED = 40_000  # entries of the sample that larger ones get their first prices from
 SMALL = 2_500  # entries that are solved in one call of a kernel
 TIGHT = 2.0**-44  # of the largest gain: more than rounding
-PIVOTS = 20_000  # between two looks at Ctrl-C
+PIVOTS = 5_000  # between two looks at Ctrl-C
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,18 @@ class Prices:
             self.rows, self.cols, self.total, times * self.below_rows, above_rows,
             times * self.below_cols, above_cols, times * self.below_total, times * self.above_total,
         )  # fmt: skip
+
+    def within_reason(self) -> "Prices":
+        """Return prices that are numbers between 0 and the largest gain."""
+        clean = [
+            np.nan_to_num(x, nan=0.0).clip(0.0, 1.0)
+            for x in (
+                self.rows, self.cols, np.float64(self.total), self.below_rows, self.above_rows,
+                self.below_cols, self.above_cols, np.float64(self.below_total),
+                np.float64(self.above_total),
+            )
+        ]  # fmt: skip
+        return Prices(*clean)
 
     def everything(self) -> "Prices":
         """Return the same prices with everything near them."""
@@ -187,6 +199,9 @@ def solve(t: Table, warm: Any, shape: tuple[int, ...]) -> Exact:
     )
     if largest == 0.0 or t.total == 0:
         return _nothing(t, shape)
+    if (per_row <= t.row_caps).all() and (per_col <= t.col_caps).all() and per_row.sum() <= t.total:
+        return _everything(t, shape)
+    ask_for_memory(t)
     return _Search(t, largest, per_row, per_col).run(warm, shape)
 
 
@@ -196,11 +211,11 @@ def _small(t: Table, shape: tuple[int, ...]) -> Exact:
     keep, u, w = np.zeros(t.values.size, bool), np.empty(n), np.empty(m)
     price, factor, pivots = small.solve_small(
         t.values, t.start, t.columns, t.keys, t.dense, t.squared, t.row_caps, t.col_caps, t.total,
-        GRID, keep, u, w,
+        grid_of(t), keep, u, w,
     )  # fmt: skip
     if pivots < 0:
         return _nothing(t, shape)
-    unit = 1.0 / (GRID * (factor * factor if t.squared else factor))
+    unit = 1.0 / (grid_of(t) * (factor * factor if t.squared else factor))
     u *= unit
     w *= unit
     price *= unit
@@ -210,6 +225,22 @@ def _small(t: Table, shape: tuple[int, ...]) -> Exact:
             t.values, t.start, t.columns, t.dense, t.row_caps, t.col_caps, t.squared, u, w, price
         )
     return Exact(keep.reshape(shape), u, w, price, None, {"path": "small", "pivots": pivots})
+
+
+def _everything(t: Table, shape: tuple[int, ...]) -> Exact:
+    """Keep all open nonzero entries, because they fit."""
+    n, m = t.shape
+    u, w, keep = np.zeros(n), np.zeros(m), t.values != 0.0
+    closed_row, closed_col = t.row_caps == 0, t.col_caps == 0
+    if closed_row.any() or closed_col.any():
+        if t.dense:
+            keep &= ~(closed_row[:, None] | closed_col).reshape(-1)
+        else:
+            keep &= ~(np.repeat(closed_row, np.diff(t.start)) | closed_col[t.columns])
+        table.close_duals(
+            t.values, t.start, t.columns, t.dense, t.row_caps, t.col_caps, t.squared, u, w, 0.0
+        )
+    return Exact(keep.reshape(shape), u, w, 0.0, None, {"path": "everything"})
 
 
 def _nothing(t: Table, shape: tuple[int, ...]) -> Exact:
@@ -232,7 +263,7 @@ class _Search:
     def __init__(self, t: Table, largest: float, per_row: Ints, per_col: Ints) -> None:
         self.t = t
         self.factor = float(2.0 ** -np.clip(np.frexp(largest)[1], -1000, 1000))
-        self.scale = self.factor**2 if t.squared else self.factor
+        self.scale = self.factor * self.factor if t.squared else self.factor
         self.closed_row, self.closed_col = t.row_caps == 0, t.col_caps == 0
         self.open_size = int(per_row.sum())
         self.fits = min(
@@ -240,6 +271,7 @@ class _Search:
             int(np.minimum(per_row, t.row_caps).sum()),
             int(np.minimum(per_col, t.col_caps).sum()),
         )
+        self.grid = grid_of(t)
         self.nudged = has_ties(t.values)
         self.keep = np.zeros(t.values.size, bool)
         self.stats: dict[str, Any] = {"path": "simplex", "rounds": 0}
@@ -249,7 +281,7 @@ class _Search:
         if self.is_assignment():
             near = self.assigned_prices()
         elif isinstance(warm, Prices) and (warm.rows.size, warm.cols.size) == (n, m):
-            near = warm.wider(2.0)
+            near = warm.within_reason().wider(2.0)
         else:
             near = self.first_prices()
         core = self.core(near)
@@ -469,7 +501,7 @@ class _Search:
         self.clock = np.zeros(3, np.int64)
         start.lay_fixed_arcs(
             t.row_caps, t.col_caps, t.total, row_load, col_load, int(row_load.sum()), near.rows,
-            near.cols, near.total, GRID, self.tail, self.head, self.cost, self.state, self.flow,
+            near.cols, near.total, self.grid, self.tail, self.head, self.cost, self.state, self.flow,
             self.cap, self.tree,
         )  # fmt: skip
         start.lay_core(
@@ -489,7 +521,7 @@ class _Search:
     def set_costs(self, first: int) -> None:
         t = self.t
         table.entry_costs(
-            t.values, t.columns, t.keys, t.dense, self.factor, t.squared, GRID,
+            t.values, t.columns, t.keys, t.dense, self.factor, t.squared, self.grid,
             self.nudged, self.row, self.col, self.place, first, self.size, self.fixed, self.cost,
         )  # fmt: skip
 
@@ -516,7 +548,7 @@ class _Search:
         while at < n:
             at, found = table.violators(
                 t.values, t.start, t.columns, t.keys, t.dense, self.factor, t.squared, self.nudged,
-                GRID, self.closed_row, self.closed_col, self.pi, self.keep, most, at, n,
+                self.grid, self.closed_row, self.closed_col, self.pi, self.keep, most, at, n,
                 row, col, place, found,
             )  # fmt: skip
             if at < n:
@@ -543,7 +575,7 @@ class _Search:
     def result(self, shape: tuple[int, ...], near: Prices) -> Exact:
         t = self.t
         n, m = t.shape
-        pi, unit = self.whole(self.pi[:, 0]), 1.0 / GRID
+        pi, unit = self.whole(self.pi[:, 0]), 1.0 / self.grid
         sink, source = pi[n + m], pi[n + m + 1]
         u = np.maximum(pi[:n] - source, 0) * unit
         w = np.maximum(sink - pi[n : n + m], 0) * unit
@@ -578,7 +610,7 @@ class _Search:
         t = self.t
         bits = table.all_bits(
             t.values, t.start, t.columns, t.dense, self.closed_row, self.closed_col, self.factor,
-            t.squared, GRID,
+            t.squared, self.grid,
         )  # fmt: skip
         return pi & -(bits & -bits)
 
@@ -588,6 +620,43 @@ def has_ties(values: Floats) -> bool:
     drawn = np.abs(values[:: values.size // 2000 + 1])
     drawn = np.sort(drawn[drawn > 0.0])
     return int(np.count_nonzero(drawn[1:] == drawn[:-1])) > 0.02 * drawn.size
+
+
+def grid_of(t: Table) -> float:
+    """Choose the steps of the grid in the largest gain (or in twice that).
+
+    A path of the tree has at most as many costs of either sign as the shorter side has groups,
+    and one more, so that no potential can leave int64. The extra group of a list is not counted:
+    a matrix and the list of its entries share their grid."""
+    shorter = min(t.shape) - (not t.dense)
+    return 2.0 ** min(56, 60 - (shorter + 2).bit_length())
+
+
+def estimate_memory(size: int, dense: bool) -> int:
+    """Bytes that a projection of `size` candidates is likely to need beyond its input."""
+    return size + (4 if dense else 100) * size + 10_000_000
+
+
+def ask_for_memory(t: Table) -> None:
+    """Refuse before the work begins what the machine has no memory for."""
+    need = estimate_memory(t.values.size, t.dense)
+    have = available_memory()
+    if have is not None and need > have:
+        raise MemoryError(
+            f"this projection needs about {need / 1e6:,.0f} MB beyond its input, "
+            f"and {have / 1e6:,.0f} MB are available"
+        )
+
+
+def available_memory() -> int | None:
+    """Bytes of memory that are free or can be freed; None where the system does not say."""
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return 1024 * int(line.split()[1])
+    except OSError:
+        pass
+    return None
 
 
 def fewer(caps: Ints, share: float) -> Ints:

@@ -1,5 +1,6 @@
 """The exact solver: every answer proves itself, whatever the values, the caps and the start."""
 
+from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 
 import numpy as np
@@ -7,7 +8,8 @@ import pytest
 from scipy.optimize import linear_sum_assignment, linprog
 from scipy.sparse import coo_matrix, vstack
 
-from tvcs_core.exact import solve_dense, solve_edges
+from tvcs_core import exact
+from tvcs_core.exact import Prices, solve_dense, solve_edges
 
 FAMILIES = {
     "gauss": lambda rng, n, m: rng.normal(size=(n, m)),
@@ -226,3 +228,109 @@ def test_read_only_values_are_taken_and_left_alone():
     result = solve_dense(values, np.full(6, 2), np.full(7, 2), 42, squared=True)
     proven(values, np.full(6, 2), np.full(7, 2), 42, result)
     assert np.array_equal(values, before) and not values.flags.writeable
+
+
+def large(family, n, m, caps, total, seed=0):
+    """An instance of the large path, with caps of about a fifth of the group."""
+    rng = np.random.default_rng([seed, n, m])
+    values = scaled(FAMILIES[family](rng, n, m))
+    a, b = np.full(n, max(1, m // 5)), np.full(m, max(1, n // 5))
+    if caps == "varied":
+        a, b = rng.integers(0, 2 * m // 5 + 1, n), rng.integers(0, 2 * n // 5 + 1, m)
+    elif caps == "ones":
+        a[:], b[:] = 1, 1
+    return values, a, b, n * m if total is None else int(total * min(a.sum(), b.sum()))
+
+
+LARGE = [
+    ("gauss", 60, 70, "varied", 0.8),
+    ("gauss", 70, 60, "uniform", None),
+    ("gauss", 240, 300, "uniform", None),
+    ("gauss", 300, 240, "varied", 0.8),
+    ("gauss", 40, 2000, "varied", None),
+    ("ties", 80, 90, "uniform", None),
+    ("ties", 260, 270, "varied", 0.8),
+    ("zeros", 100, 100, "varied", None),
+    ("constant", 70, 70, "varied", 0.8),
+    ("constant rows", 90, 80, "uniform", None),
+    ("separable", 80, 80, "varied", None),
+    ("low rank", 90, 90, "uniform", 0.8),
+    ("heavy tails", 250, 250, "varied", None),
+    ("very heavy tails", 100, 100, "varied", 0.8),
+    ("large integers", 90, 90, "uniform", None),
+    ("huge", 80, 80, "varied", None),
+    ("tiny", 80, 80, "uniform", 0.8),
+    ("gauss", 120, 100, "ones", None),
+    ("gauss", 60, 300, "ones", None),
+    ("ties", 80, 80, "ones", None),
+]
+
+
+@pytest.mark.parametrize(("family", "n", "m", "caps", "total"), LARGE)
+def test_large_instances_prove_themselves_dense_as_edges_and_warm(family, n, m, caps, total):
+    values, a, b, total = large(family, n, m, caps, total)
+    result = solve_dense(values, a, b, total, squared=True)
+    proven(values, a, b, total, result, integer=family in INTEGER)
+    keep, edges = as_edges(values, a, b, total, np.random.default_rng(1))
+    assert np.array_equal(keep, result.keep)
+    _, warm_edges = as_edges(values, a, b, total, np.random.default_rng(1), warm=edges.warm)
+    assert np.array_equal(warm_edges.keep, edges.keep)
+    moved = scaled(values * (1 + 0.01 * np.random.default_rng(2).normal(size=values.shape)))
+    cold = solve_dense(moved, a, b, total, squared=True)
+    warm = solve_dense(moved, a, b, total, squared=True, warm=result.warm)
+    assert np.array_equal(warm.keep, cold.keep)
+    proven(moved, a, b, total, warm)
+
+
+def test_no_warm_start_is_too_bad():
+    values, a, b, total = large("gauss", 70, 80, "varied", 0.8)
+    cold = solve_dense(values, a, b, total, squared=True)
+    other = large("heavy tails", 70, 80, "uniform", None, seed=1)
+    garbage = [solve_dense(*other, squared=True).warm]
+    for number in (0.0, 1e300, np.nan, np.inf, -1.0):
+        rows, cols = np.full(70, number), np.full(80, number)
+        garbage.append(
+            Prices(rows, cols, number, rows, rows, cols, cols, number, number)
+        )
+    garbage += ["of another kind", Prices(*[np.ones(3)] * 2, 1.0, *[np.ones(3)] * 4, 1.0, 1.0)]
+    for warm in garbage:
+        result = solve_dense(values, a, b, total, squared=True, warm=warm)
+        assert np.array_equal(result.keep, cold.keep)
+
+
+def test_a_huge_entry_that_may_not_be_kept_does_not_drown_the_others():
+    values = np.full((3, 3), 1e-200)
+    values[0] = [1.0, 2e-200, 3e-200]
+    result = solve_dense(values, np.array([0, 2, 2]), np.array([1, 1, 2]), 9, squared=False)
+    assert result.keep.sum() == 4
+    assert not result.keep[0].any()
+    proven(values, np.array([0, 2, 2]), np.array([1, 1, 2]), 9, result, squared=False)
+
+
+def test_threads_do_not_disturb_each_other():
+    problems = [large("gauss", 90, 100, "varied", 0.8, seed) for seed in range(8)]
+    alone = [solve_dense(*p, squared=True).keep for p in problems]
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(lambda p: solve_dense(*p, squared=True).keep, problems))
+    assert all(np.array_equal(x, y) for x, y in zip(alone, together, strict=True))
+
+
+def test_what_the_machine_has_no_memory_for_is_refused(monkeypatch):
+    monkeypatch.setattr(exact, "available_memory", lambda: 1000)
+    with pytest.raises(MemoryError, match="needs about 10 MB"):
+        solve_dense(*large("gauss", 70, 80, "varied", 0.8), squared=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("family", FAMILIES)
+def test_two_hundred_larger_instances_prove_themselves(family, seed):
+    rng = np.random.default_rng([seed, 9])
+    n, m = rng.integers(60, 400, 2)
+    caps = ("uniform", "varied", "ones")[rng.integers(3)]
+    total = (None, 0.8, 0.3)[rng.integers(3)]
+    values, a, b, total = large(family, n, m, caps, total, seed)
+    result = solve_dense(values, a, b, total, squared=True)
+    proven(values, a, b, total, result, integer=family in INTEGER)
+    keep, _ = as_edges(values, a, b, total, rng)
+    assert np.array_equal(keep, result.keep)
