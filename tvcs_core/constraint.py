@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from dataclasses import dataclass
 from functools import cached_property
@@ -296,6 +297,8 @@ def _caps(name: str, caps: Caps, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     """One int64 cap per group, none above the size of its group."""
     if caps is None:
         return _frozen(sizes.astype(np.int64))
+    if isinstance(caps, int) and abs(caps) > 2**62:
+        caps = int(math.copysign(2**62, caps))  # beyond int64: no cap, or below 0 like any other
     array = np.asarray(caps)
     if array.dtype.kind == "f" and array.size:
         whole = np.isfinite(array) & (array == np.floor(array))

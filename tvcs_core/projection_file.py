@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,7 @@ def load(path: str | Path) -> Projection:
             if str(arrays["format"]) != FORMAT:
                 raise ValueError(f"its format is {arrays['format']}, not {FORMAT}")
             return _assembled(arrays)
-        except (OSError, EOFError, zipfile.BadZipFile) as error:
+        except (OSError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
             raise DataError(f"is not a whole .npz file ({error})", path=path) from None
         except (ValueError, TypeError, LookupError, AttributeError) as error:
             raise DataError(f"is not a saved projection ({error})", path=path) from None

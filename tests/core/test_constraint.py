@@ -13,6 +13,7 @@ def test_a_cap_may_be_one_integer_or_a_vector_and_none_means_no_cap():
 
 def test_whole_floats_are_caps_and_caps_beyond_the_group_are_clipped():
     assert TVCS.matrix((2, 3), row_caps=2.0, total=1e300).total == 6
+    assert TVCS.matrix((2, 3), row_caps=2.0, total=10**300).total == 6
     assert TVCS.matrix((2, 3), row_caps=np.float32(7)).row_caps.tolist() == [3, 3]
 
 
