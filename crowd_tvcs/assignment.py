@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from crowd_tvcs.accuracy import expected_accuracy
 from crowd_tvcs.plan import Plan
-from crowd_tvcs.spreadsheet import shield
 from tvcs_core import Projection
+from tvcs_core.spreadsheet import shield
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from crowd_tvcs.spreadsheet import unshield
 from tvcs_core.files import DELIMITERS, Table, read_table
+from tvcs_core.spreadsheet import unshield
 
 ALIASES = {
     "worker": "worker",
@@ -135,7 +135,7 @@ def read_quality(path: str | Path) -> QualityFile:
     columns `worker`, `task` and `quality` in any order, and others that are ignored; a pair that
     is not listed may not be assigned. `performer` and `annotator` stand for `worker`, `item`
     for `task`. An apostrophe before a name that starts like a formula is taken off (see
-    `crowd_tvcs.spreadsheet`).
+    `tvcs_core.spreadsheet`).
 
     Raises
     ------
