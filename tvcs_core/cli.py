@@ -49,6 +49,10 @@ def project(
     col_caps: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The same for the columns.")
     ] = None,
+    names: Annotated[
+        bool,
+        typer.Option("--names", help="The first row and the first column of a table are names."),
+    ] = False,
     method: Annotated[str, typer.Option(help="exact, or lp, pgd, pdhg to compare.")] = "exact",
     force: Annotated[bool, typer.Option("--force", help="Replace FILE if it exists.")] = False,
 ) -> None:
@@ -58,12 +62,13 @@ def project(
     command writes FILE.run.json, which says how to repeat the run.
     """
     from tvcs_core import TVCS
+    from tvcs_core.matrix_files import read_caps, read_matrix
 
     _refuse_both("row", row_cap, row_caps)
     _refuse_both("col", col_cap, col_caps)
     record_file = Path(f"{out}.run.json")
     _check_output(out, record_file, force, inputs=(matrix, row_caps, col_caps))
-    V = read_matrix(matrix)
+    V = read_matrix(matrix, names=names)
     constraint = TVCS.matrix(
         V.shape,
         row_caps=row_cap if row_caps is None else read_caps(row_caps, V.shape[0], "row"),
@@ -71,7 +76,8 @@ def project(
         total=total,
     )
     projection, seconds = _project(matrix, V, constraint, method)
-    options = {"row_cap": row_cap, "col_cap": col_cap, "total": total, "method": method}
+    options = {"row_cap": row_cap, "col_cap": col_cap, "total": total}
+    options |= {"names": names, "method": method}
     inputs = [path for path in (matrix, row_caps, col_caps) if path is not None]
     _write(projection, out, record_file, options, inputs)
     typer.echo(f"kept  {projection.kept!r} in {int(projection.support.sum())} entries")
@@ -121,139 +127,9 @@ def main() -> None:
 
 
 def _load(file: Path) -> Projection:
-    from tvcs_core import DataError, Projection
+    from tvcs_core import Projection
 
-    try:
-        return Projection.load(file)
-    except (ValueError, OSError, MemoryError):
-        raise
-    except Exception as error:  # a damaged archive fails in as many ways as there are bits
-        raise DataError(f"is not a whole .npz file ({error})", path=file) from None
-
-
-def read_matrix(path: Path) -> Any:
-    """Read a matrix of finite numbers, dense or sparse.
-
-    Raises
-    ------
-    DataError
-        If the file is damaged, is of another kind, or holds anything else.
-    """
-    from tvcs_core import DataError
-
-    suffix = (path.suffixes[-2:-1] if path.suffix == ".gz" else path.suffixes[-1:]) or [""]
-    readers = {".npy": _read_npy, ".npz": _read_npz, ".csv": _read_text, ".tsv": _read_text}
-    reader = readers.get(suffix[0].lower())
-    if reader is None or (path.suffix == ".gz" and reader is not _read_text):
-        raise DataError(
-            f"must be a .npy, .npz, .csv or .tsv file, found {path.suffix or 'no extension'!r}",
-            path=path,
-        )
-    V = reader(path)
-    if V.ndim != 2 or 0 in V.shape:
-        raise DataError(f"must be a matrix with entries, found shape {V.shape}", path=path)
-    if V.dtype.kind not in "buif":
-        raise DataError(f"must hold real numbers, found {V.dtype}", path=path)
-    _refuse_not_finite(V, path)
-    return V
-
-
-def read_caps(path: Path, n: int, view: str) -> list[int]:
-    """Read one cap for each of the `n` rows or columns.
-
-    Raises
-    ------
-    DataError
-        If a line is no integer >= 0, or there are not `n` of them.
-    """
-    from tvcs_core import DataError
-    from tvcs_core.files import read_table
-
-    table = read_table(path)
-    caps = []
-    for i, row in enumerate(table.rows):
-        cell = " ".join(row)
-        if not (cell.isascii() and cell.isdecimal() and len(cell) < 19):
-            raise table.error(f"must be one integer >= 0, found {cell!r}", row=i)
-        caps.append(int(cell))
-    if len(caps) != n:
-        raise DataError(f"must hold one cap for each of {n} {view}s, found {len(caps)}", path=path)
-    return caps
-
-
-def _read_npy(path: Path) -> Any:
-    import numpy as np
-
-    from tvcs_core import DataError
-
-    with path.open("rb"):
-        pass  # a file that is missing or may not be read says so itself
-    try:
-        # Mapped before it is copied: a header that promises more than the file holds is refused.
-        return np.array(np.load(path, mmap_mode="r", allow_pickle=False))
-    except (ValueError, TypeError, OSError, EOFError, SyntaxError) as error:
-        raise DataError(f"is not a whole .npy file of numbers ({error})", path=path) from None
-
-
-def _read_npz(path: Path) -> Any:
-    from scipy import sparse
-
-    from tvcs_core import DataError
-
-    with path.open("rb") as file:
-        try:
-            V = sparse.load_npz(file)
-            if V.format in ("csr", "csc", "bsr"):
-                V.check_format(full_check=True)
-            return sparse.coo_array(V)
-        except MemoryError:
-            raise
-        except Exception as error:  # the archive, its arrays or their sense: all are the file's
-            raise DataError(
-                f"is not a whole .npz file of a scipy sparse matrix ({error})", path=path
-            ) from None
-
-
-def _read_text(path: Path) -> Any:
-    from dataclasses import replace
-
-    from tvcs_core.files import read_table
-
-    table = read_table(path)
-    table.require_rectangle()
-    width = len(table.rows[0])
-    if any(_is_number(cell) for cell in table.rows[0]):
-        # Errors name columns by the first row: an empty one, so that they name the number.
-        rows, lines = [[""] * width, *table.rows], [0, *table.lines]
-        return replace(table, rows=rows, lines=lines).numbers(1, range(width))
-    if len(table.rows) == 1:
-        raise table.error("must hold a row of numbers, found a header alone")
-    say(f"{path}: the first row holds no number and is skipped as a header")
-    return table.numbers(1, range(width))
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
-
-
-def _refuse_not_finite(V: Any, path: Path) -> None:
-    import numpy as np
-    from scipy import sparse
-
-    from tvcs_core import DataError
-
-    values = V.data if sparse.issparse(V) else V.ravel()
-    bad = np.flatnonzero(~np.isfinite(values))
-    if bad.size:
-        where = V.coords if sparse.issparse(V) else np.indices(V.shape).reshape(2, -1)
-        row, column = (int(at[bad[0]]) + 1 for at in where)
-        raise DataError(
-            f"must be finite, found {values[bad[0]]} in row {row}, column {column}", path=path
-        )
+    return Projection.load(file)
 
 
 def _refuse_both(view: str, cap: int | None, caps: Path | None) -> None:

@@ -60,7 +60,8 @@ def test_every_kind_of_file_gives_the_projection_and_its_record(tvcs, name):
     support = loaded.support.toarray() if sparse.issparse(loaded.support) else loaded.support
     np.testing.assert_array_equal(support, project(V, CONSTRAINT).support)
     record = json.loads(Path("p.npz.run.json").read_text())
-    assert record["parameters"] == {"row_cap": 1, "col_cap": None, "total": 4, "method": "exact"}
+    caps = {"row_cap": 1, "col_cap": None, "total": 4}
+    assert record["parameters"] == caps | {"names": False, "method": "exact"}
     assert [i["file"] for i in record["inputs"]] == [name, "caps"]
     code, out, err = tvcs("verify", "p.npz")
     assert (code, err) == (0, "")
@@ -318,3 +319,16 @@ def test_help_imports_no_heavy_package():
     )
     assert result.returncode == 0, result.stderr
     assert "--row-caps" in result.stdout
+
+
+def test_names_in_the_first_row_and_column_are_left_out_when_asked_for(tvcs):
+    Path("t.csv").write_text("worker,t1,t2\n007,3,1\nNA,1,2\n")
+    code, _, err = tvcs("project", "t.csv", "--names", "--row-cap", 1, "--out", "p.npz")
+    assert (code, err) == (0, "")
+    assert Projection.load("p.npz").values.tolist() == [[3.0, 1.0], [1.0, 2.0]]
+
+
+def test_a_first_column_of_names_is_refused_with_what_to_do(tvcs):
+    Path("t.csv").write_text("worker,t1\nann,3\nbob,1\n")
+    code, _, err = tvcs("project", "t.csv", "--out", "p.npz")
+    assert (code, err) == (2, "error: t.csv:2: the first column holds names; give --names\n")
