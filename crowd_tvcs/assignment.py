@@ -48,6 +48,32 @@ class Duals:
         )
 
 
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """A bound on the mean expected accuracy of every assignment within the caps, with its proof.
+
+    For any prices >= 0 and with m tasks, no assignment has a larger mean than
+
+        budget_price * budget + sum over workers i of prices[i] * max_tasks_per_worker[i]
+        + mean over tasks of [max over sets S of at most max_workers_per_task allowed workers of
+          (accuracy(S) - m * sum over i in S of (prices[i] + budget_price))].
+
+    Attributes
+    ----------
+    bound
+        That number, every task having been priced exactly.
+    prices
+        Price of one more task for every worker, >= 0.
+    budget_price
+        Price of one more label in the budget, >= 0. All are per label and in units of the mean
+        expected accuracy: one more unit of a cap adds at most its price to the bound.
+    """
+
+    bound: float
+    prices: NDArray[np.float64]
+    budget_price: float
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Assignment:
     """Which worker labels which task.
@@ -66,6 +92,8 @@ class Assignment:
         Duals of the caps, or None.
     facts
         What else the method has to say, such as the number of iterations.
+    certificate
+        Bound on what any assignment can reach, or None: not certified.
     """
 
     plan: Plan
@@ -74,6 +102,7 @@ class Assignment:
     reason: str
     duals: Duals | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
+    certificate: Certificate | None = None
 
     def __post_init__(self) -> None:
         if not self.plan.constraint.is_feasible(self.support):
@@ -100,6 +129,33 @@ class Assignment:
     def expected_accuracy(self) -> float:
         """Mean expected accuracy over the tasks."""
         return float(self.task_accuracy.mean())
+
+    @property
+    def certified(self) -> bool:
+        """Whether `bound` is proved."""
+        return self.certificate is not None
+
+    @property
+    def bound(self) -> float | None:
+        """No assignment within the caps has a larger expected accuracy; None if not certified."""
+        return None if self.certificate is None else self.certificate.bound
+
+    @property
+    def gap(self) -> float | None:
+        """Bound minus expected accuracy, >= 0; None if not certified."""
+        if self.certificate is None:
+            return None
+        return max(0.0, self.certificate.bound - self.expected_accuracy)
+
+    @property
+    def prices(self) -> NDArray[np.float64] | None:
+        """Price of one more task for every worker, in mean expected accuracy, or None."""
+        return None if self.certificate is None else self.certificate.prices
+
+    @property
+    def budget_price(self) -> float | None:
+        """Price of one more label in the budget, in mean expected accuracy, or None."""
+        return None if self.certificate is None else self.certificate.budget_price
 
     @property
     def loads(self) -> NDArray[np.int64]:
@@ -150,6 +206,10 @@ class Assignment:
             "method": self.method,
             "reason": self.reason,
             "expected_accuracy": self.expected_accuracy,
+            "bound": self.bound,
+            "gap": self.gap,
+            "certified": self.certified,
+            "budget_price": self.budget_price,
             "assignments": self.size,
             "budget": self.plan.budget,
             "binding": self.binding(),
@@ -174,8 +234,11 @@ class Assignment:
             duals = Duals(
                 duals.workers[rows], duals.tasks[columns], duals.budget, duals.unit, duals.is_price
             )
+        proof = self.certificate
+        if proof is not None:
+            proof = Certificate(proof.bound, proof.prices[rows], proof.budget_price)
         support = self.support[np.ix_(rows, columns)]
-        return Assignment(plan, support, self.method, self.reason, duals, self.facts)
+        return Assignment(plan, support, self.method, self.reason, duals, self.facts, proof)
 
 
 def _by_name(names: tuple[str, ...], values: NDArray[Any]) -> dict[str, Any]:

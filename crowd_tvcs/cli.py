@@ -52,14 +52,19 @@ def assign(
     method: Annotated[
         str,
         typer.Option(
-            help="tvcs (largest expected accuracy), qlp (largest sum of qualities) or random."
+            help="best (with a bound on what any plan can reach), fast (under a second), greedy, "
+            "tvcs (the paper's), qlp (largest sum of qualities) or random."
         ),
-    ] = "tvcs",
+    ] = "best",
     seed: Seed = 0,
     time_limit: Annotated[
-        float | None,
-        typer.Option(metavar="SECONDS", help="Take the best found by then. Default: no limit."),
-    ] = None,
+        float,
+        typer.Option(
+            metavar="SECONDS",
+            help="Take the best found by then; a limit that strikes makes the result depend on the "
+            "machine.",
+        ),
+    ] = 60.0,
     force: Force = False,
 ) -> None:
     """Assign workers to tasks; write assignment.csv, summary.json, report.html and run.json."""

@@ -15,12 +15,22 @@ from numpy.typing import NDArray
 
 from crowd_tvcs.assignment import Assignment
 from crowd_tvcs.deadline import Deadline
+from crowd_tvcs.methods.best import best
+from crowd_tvcs.methods.fast import fast
+from crowd_tvcs.methods.greedy import greedy
 from crowd_tvcs.methods.qlp import qlp
 from crowd_tvcs.methods.random import random
 from crowd_tvcs.methods.tvcs import tvcs
 from crowd_tvcs.plan import Plan
 
-METHODS: dict[str, Callable[..., Assignment]] = {"tvcs": tvcs, "qlp": qlp, "random": random}
+METHODS: dict[str, Callable[..., Assignment]] = {
+    "best": best,
+    "fast": fast,
+    "greedy": greedy,
+    "tvcs": tvcs,
+    "qlp": qlp,
+    "random": random,
+}
 
 
 def assign(
@@ -40,8 +50,10 @@ def assign(
     plan
         Quality, caps and priors.
     method
-        One of `METHODS`: ``"tvcs"`` (stochastic iterative hard thresholding on the expected
-        accuracy), ``"qlp"`` (largest sum of qualities) or ``"random"``.
+        One of `METHODS`: ``"best"`` (prices, column generation, local search; with a bound on what
+        any assignment can reach), ``"fast"`` (a fraction of a second), ``"greedy"`` (by exact
+        gains), ``"tvcs"`` (stochastic iterative hard thresholding on the expected accuracy),
+        ``"qlp"`` (largest sum of qualities) or ``"random"``.
     rng
         Seed or generator; the same seed gives the same assignment.
     time_limit

@@ -177,7 +177,7 @@ BAD_OPTIONS = {
     ("--budget", "-1"): "budget must be an integer >= 0, or left out for no cap, found -1",
     ("--max-workers-per-task", "-2"): "max_workers_per_task must be an integer >= 0",
     ("--max-tasks-per-worker", "-2"): "max_tasks_per_worker must be an integer >= 0",
-    ("--method", "magic"): "method must be one of tvcs, qlp, random, found 'magic'",
+    ("--method", "magic"): "best, fast, greedy, tvcs, qlp, random, found 'magic'",
     ("--time-limit", "0"): "time_limit must be a number of seconds above 0, found 0",
     ("--seed", "-1"): "--seed must be >= 0, found -1",
 }

@@ -1,0 +1,153 @@
+"""The search behind the method `best`: prices, assignments from prices, columns, exchanges."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowd_tvcs import pricing_kernels as kernels
+from crowd_tvcs.columns import Columns
+from crowd_tvcs.deadline import Deadline
+from crowd_tvcs.plan import Plan
+from crowd_tvcs.pricing import NODES, TOLERANCE, Choice, Dual, Market, price_everything
+
+EPOCHS = 30
+UPDATES = 60_000  # of prices; larger plans get fewer epochs, since every task moves them
+LEAST_EPOCHS = 6
+FIRST_STEP, LAST_STEP = 0.05, 0.001  # of the first price
+ORDERS = 3
+ROUNDS = 12
+MOST_COLUMNS = 40_000
+MOST_GAIN = 0.5  # of a label
+CLOSED = 1e-9  # a gap of the mean accuracy that is none
+
+
+class Search:
+    """The best assignment and the best bound so far, and the steps that improve them."""
+
+    def __init__(self, plan: Plan, rng: np.random.Generator, deadline: Deadline) -> None:
+        self.market = Market.of(plan)
+        self.best = Choice.nobody(self.market)
+        self.dual: Dual | None = None
+        self.facts: dict[str, Any] = {}
+        self._rng = rng
+        self._deadline = deadline
+        self._columns = Columns(self.market)
+
+    @property
+    def gap(self) -> float:
+        """Bound minus accuracy, as a mean over the tasks; infinite without a bound."""
+        if self.dual is None:
+            return np.inf
+        return (self.dual.bound - float(self.best.accuracy.sum())) / self.market.n_tasks
+
+    def offer(self, support: NDArray[np.bool_]) -> None:
+        """Keep an assignment if it is the best so far."""
+        self._keep(Choice.of(self.market, support))
+
+    def run(self) -> str:
+        """Take all steps, or those that the deadline leaves; says in words how it ended."""
+        struck = f"the time limit of {self._deadline}; this is the best so far"
+        self._columns.add(self.best)
+        prices = None if self._is_late() else self._first_prices()
+        if prices is None:
+            return struck
+        self._prove(prices)
+        self._assign_by(prices)
+        for _ in range(ROUNDS):
+            if self.gap <= CLOSED:
+                return "proved to be the largest"
+            if self._is_late():
+                return struck
+            if len(self._columns) > MOST_COLUMNS or not self._generate():
+                break
+        return "no step found more"
+
+    def _is_late(self) -> bool:
+        return self._deadline.has_passed
+
+    def _keep(self, choice: Choice) -> None:
+        if choice.accuracy.sum() > self.best.accuracy.sum():
+            self.best = choice.copy()
+
+    def _first_prices(self) -> NDArray[np.float64] | None:
+        """Move the prices after every task; their average over the last third of the epochs."""
+        market = self.market
+        n, m = market.n_workers, market.n_tasks
+        start = 0.3 * 2.0 ** -(market.caps[-1] / m)
+        prices = np.append(np.zeros(n), start)
+        epochs = max(LEAST_EPOCHS, min(EPOCHS, UPDATES // m))
+        factor = (LAST_STEP / FIRST_STEP) ** (1.0 / (epochs - 1))
+        kept = []
+        choice = Choice.nobody(market)
+        for epoch in range(epochs):
+            step = FIRST_STEP * start * factor**epoch
+            kernels.price_epoch(
+                self._rng.permutation(m),
+                market.offers,
+                market.caps / m,
+                np.array([step, step]),
+                prices,
+                choice.sets,
+                choice.sizes,
+                choice.accuracy,
+                NODES,
+            )
+            if self._is_late():
+                return None
+            if epoch >= epochs - (epochs + 2) // 3:
+                kept.append(prices.copy())
+                self._columns.add(choice)
+        average: NDArray[np.float64] = np.mean(kept, axis=0)
+        return average
+
+    def _prove(self, prices: NDArray[np.float64]) -> Dual:
+        """Price all tasks exactly; keeps the bound if it is proved and the smallest."""
+        start = self.best if self.dual is None else self.dual.choice
+        # What may not be used at all costs nothing in the bound and is worth at most this.
+        prices = np.where(self.market.caps == 0, MOST_GAIN, prices)
+        dual = price_everything(self.market, prices, start)
+        self._columns.add(dual.choice)
+        if dual.proved and (self.dual is None or dual.bound < self.dual.bound):
+            self.dual = dual
+        return dual
+
+    def _assign_by(self, prices: NDArray[np.float64], fixed: Choice | None = None) -> None:
+        """Let the tasks that `fixed` leaves open take their best sets, in a few orders."""
+        market = self.market
+        begin = Choice.nobody(market) if fixed is None else fixed
+        room = market.caps - begin.loads(market.n_workers)
+        together = prices[:-1] + prices[-1]
+        for _ in range(ORDERS):
+            choice = begin.copy()
+            kernels.take_in_order(
+                self._rng.permutation(np.flatnonzero(begin.sizes == 0)),
+                market.offers,
+                together,
+                room.copy(),
+                choice.sets,
+                choice.sizes,
+                choice.accuracy,
+                NODES,
+            )
+            self._columns.add(choice)
+            self._keep(choice)
+
+    def _generate(self) -> bool:
+        """One round of column generation; whether the next may find more."""
+        if not len(self._columns):
+            return False
+        share, prices, optimum = self._columns.mix()
+        rounded = self._columns.round(share)
+        self._assign_by(prices, rounded)
+        before = len(self._columns)
+        if self.dual is not None:
+            if self.dual.bound - optimum <= TOLERANCE * self.market.n_tasks:
+                return False
+            # Between the LP's prices, which jump about, and the best ones so far.
+            self._prove(0.5 * (prices + self.dual.prices))
+        if len(self._columns) == before:
+            self._prove(prices)
+        return len(self._columns) > before
