@@ -5,11 +5,10 @@ from grn_tvcs.edge_files import (
     read_network,
     read_reference,
     write_edges,
-    write_graphml,
     write_reference,
-    write_sif,
 )
 from grn_tvcs.expression import Expression, read_expression, write_expression
+from grn_tvcs.formats import FORMATS, write_graphml, write_network, write_sif
 from grn_tvcs.methods import METHODS, infer
 from grn_tvcs.network import Edge, Network
 from grn_tvcs.rules import Rules
@@ -17,6 +16,7 @@ from grn_tvcs.score import Scores, score
 from grn_tvcs.simulate import Simulation, simulate
 
 __all__ = [
+    "FORMATS",
     "METHODS",
     "Edge",
     "Expression",
@@ -34,6 +34,7 @@ __all__ = [
     "write_edges",
     "write_expression",
     "write_graphml",
+    "write_network",
     "write_reference",
     "write_sif",
 ]

@@ -1,4 +1,4 @@
-"""The command `grn-tvcs`: infer, score, check, simulate."""
+"""The command `grn-tvcs`: infer, score, convert, check, simulate."""
 
 from __future__ import annotations
 
@@ -105,7 +105,8 @@ def _write_results(
     seed: int,
     inputs: list[Path],
 ) -> None:
-    from grn_tvcs.edge_files import write_edges, write_graphml, write_sif
+    from grn_tvcs.edge_files import write_edges
+    from grn_tvcs.formats import write_graphml, write_sif
     from grn_tvcs.report import render
     from tvcs_core.files import write_json
     from tvcs_core.record import run_record
@@ -181,6 +182,43 @@ def score(
         network = replace(network, selected=None)
     found = score_network(network, read_reference(reference, names), pairs=pairs, cut=cut)
     print(_as_json(found) if as_json else _as_table(found))
+
+
+@app.command()
+@guarded
+def convert(
+    edges: Annotated[
+        Path, typer.Argument(metavar="EDGES", help="edges.tsv, or regulator, target, score.")
+    ],
+    to: Annotated[
+        str, typer.Option("--to", help="dream, arboreto, beeline, graphml, sif or cyjs.")
+    ],
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The file to write.")],
+    genes: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="All genes, one per line. Default: those of run.json beside EDGES."
+        ),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace FILE if it is there.")] = False,
+) -> None:
+    """Write EDGES for another program.
+
+    dream, arboreto and beeline get every edge with a score, graphml, sif and cyjs (Cytoscape)
+    the selected ones.
+    """
+    from grn_tvcs.edge_files import read_genes, read_network
+    from grn_tvcs.formats import write_network
+    from tvcs_core import DataError
+    from tvcs_core.files import write_whole
+
+    if out.exists() and not force:
+        raise DataError("is there already; give --force to replace it", path=out)
+    network = read_network(
+        edges, read_genes(genes if genes is not None else edges.parent / "run.json")
+    )
+    write_whole(out, lambda path: write_network(network, path, to))
+    say(f"{len(network.genes)} genes written to {out}")
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""Networks in files: tables of edges in and out, GraphML and SIF out, references in."""
+"""Networks in files: tables of edges in and out, references in and out, lists of genes in."""
 
 from __future__ import annotations
 
@@ -7,28 +7,34 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from warnings import warn
-from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
+from numpy.typing import NDArray
 
 from grn_tvcs.expression import listed, repeated
 from grn_tvcs.network import HEADER, Network
 from tvcs_core import DataError
 from tvcs_core.files import Table, read_names, read_table, write_table
+from tvcs_core.spreadsheet import shield, unshield
 
-REGULATOR = ("regulator", "source", "from", "tf", "gene1")
-TARGET = ("target", "to", "gene2")
+REGULATOR = ("regulator", "source", "from", "tf", "gene1", "regulatorygene", "regulatory.gene")
+TARGET = ("target", "to", "gene2", "targetgene", "target.gene")
+SCORE = ("score", "importance", "edgeweight", "weight")
+SIGNED = "edgeweight"
 SIGN_OF = {"+": 1, "-": -1, "?": 0, "1": 0}
 NO_EDGE = "0"
 
 
 def read_network(path: str | Path, genes: Sequence[str]) -> Network:
-    """Read a table of edges over `genes`: ``edges.tsv``, or regulator, target and score.
+    """Read a table of edges over `genes`: ``edges.tsv``, or what another program wrote.
 
-    Without a header the columns are regulator, target and, if there is a third, score; edges
-    without a score get 1. Without a column ``selected`` every edge with a score above 0 is
-    selected. Self-loops, edges of genes that are not in `genes` and repeats are left out, with
-    a warning that says so.
+    Known are the headers of arboreto (``TF target importance``), BEELINE (``Gene1 Gene2
+    EdgeWeight``, where a weight below 0 represses) and GENIE3 (``regulatoryGene targetGene
+    weight``). Without a header the columns are regulator, target and, if there is a third, score;
+    edges without a score get 1. Without a column ``selected`` every edge with a score above 0 is
+    selected. An apostrophe before a name of ``edges.tsv`` that starts like a formula is taken
+    off (see `tvcs_core.spreadsheet`). Self-loops, edges of genes that are not in `genes` and
+    repeats are left out, with a warning that says so.
 
     Raises
     ------
@@ -46,21 +52,19 @@ def read_network(path: str | Path, genes: Sequence[str]) -> Network:
     if len(table.rows[0]) < 2:
         raise table.error("must have the columns regulator and target", row=0)
     scores, signs, selected = _blank(len(genes))
-    if "score" in columns:
-        value = table.numbers(first, [columns["score"]])[:, 0]
-    else:
-        value = np.ones(len(table.rows) - first)
+    weights = _weights(table, columns, first)
+    is_ours = "selected" in columns
     kept = _Kept(str(path), {gene: i for i, gene in enumerate(genes)})
-    for row in range(first, len(table.rows)):
+    for row, weight in enumerate(weights, start=first):
         cells = table.rows[row]
-        pair = kept.take(cells[columns["regulator"]], cells[columns["target"]])
-        if value[row - first] < 0:
-            raise table.error("a score must be >= 0", row, columns["score"])
+        names = cells[columns["regulator"]], cells[columns["target"]]
+        pair = kept.take(*map(unshield, names) if is_ours else names)
         if pair is None:
             continue
-        scores[pair] = value[row - first]
-        signs[pair] = SIGN_OF.get(cells[columns["sign"]], 0) if "sign" in columns else 0
-        selected[pair] = _flag(table, row, columns["selected"]) if "selected" in columns else True
+        sign = SIGN_OF.get(cells[columns["sign"]], 0) if "sign" in columns else 0
+        scores[pair] = abs(weight)
+        signs[pair] = -1 if weight < 0 else sign
+        selected[pair] = _flag(table, row, columns["selected"]) if is_ours else True
     kept.say_what_was_left_out()
     return Network(tuple(genes), scores, signs, selected & (scores > 0))
 
@@ -188,7 +192,22 @@ def _columns(table: Table) -> dict[str, int] | None:
     if len(header) < 2 or header[0] not in REGULATOR or header[1] not in TARGET:
         return None
     columns = {name: header.index(name) for name in HEADER[2:] if name in header}
+    for name in SCORE:
+        if name in header:
+            columns.setdefault("score", header.index(name))
     return {"regulator": 0, "target": 1} | columns
+
+
+def _weights(table: Table, columns: dict[str, int], first: int) -> NDArray[np.float64]:
+    """The score of every row from `first` on; below 0 only where this means repression."""
+    if "score" not in columns:
+        return np.ones(len(table.rows) - first)
+    weights = table.numbers(first, [columns["score"]])[:, 0]
+    is_signed = first == 1 and table.rows[0][columns["score"]].lower() == SIGNED
+    if not is_signed and (weights < 0).any():
+        row = first + int(np.flatnonzero(weights < 0)[0])
+        raise table.error("a score must be >= 0", row, columns["score"])
+    return weights
 
 
 def _flag(table: Table, row: int, column: int) -> bool:
@@ -203,9 +222,13 @@ def _blank(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def write_edges(network: Network, path: Path) -> None:
-    """Write every edge as ``edges.tsv``: regulator, target, score, sign, rank, selected."""
+    """Write every edge as ``edges.tsv``: regulator, target, score, sign, rank, selected.
+
+    People open it in a spreadsheet, so a name that would act as a formula gets an apostrophe,
+    which `read_network` takes off.
+    """
     rows = [
-        (e.regulator, e.target, repr(e.score), e.sign, e.rank, int(e.selected))
+        (shield(e.regulator), shield(e.target), repr(e.score), e.sign, e.rank, int(e.selected))
         for e in network.edges()
     ]
     write_table(path, HEADER, rows)
@@ -217,48 +240,3 @@ def write_reference(network: Network, path: Path) -> None:
     write_table(
         path, ("regulator", "target", "sign"), [(e.regulator, e.target, e.sign) for e in edges]
     )
-
-
-def write_sif(network: Network, path: Path) -> None:
-    """Write the selected edges for Cytoscape; genes without an edge stand alone on a line.
-
-    The relation is ``activates``, ``represses`` or ``regulates``.
-    """
-    verb = {"+": "activates", "-": "represses", "?": "regulates"}
-    edges = network.edges(selected_only=True)
-    linked = {edge.regulator for edge in edges} | {edge.target for edge in edges}
-    lines = [f"{_spaced(e.regulator)}\t{verb[e.sign]}\t{_spaced(e.target)}" for e in edges]
-    lines += [_spaced(gene) for gene in network.genes if gene not in linked]
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-
-
-def write_graphml(network: Network, path: Path) -> None:
-    """Write all genes and the selected edges as GraphML, with score, sign and rank."""
-    lines = [
-        '<?xml version="1.0" encoding="utf-8"?>',
-        '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">',
-        '<key id="score" for="edge" attr.name="score" attr.type="double"/>',
-        '<key id="sign" for="edge" attr.name="sign" attr.type="string"/>',
-        '<key id="rank" for="edge" attr.name="rank" attr.type="long"/>',
-        '<graph edgedefault="directed">',
-    ]
-    lines += [f"<node id={quoteattr(_printable(gene))}/>" for gene in network.genes]
-    lines += [
-        f"<edge source={quoteattr(_printable(e.regulator))} "
-        f"target={quoteattr(_printable(e.target))}>"
-        f'<data key="score">{e.score!r}</data><data key="sign">{escape(e.sign)}</data>'
-        f'<data key="rank">{e.rank}</data></edge>'
-        for e in network.edges(selected_only=True)
-    ]
-    lines += ["</graph>", "</graphml>"]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
-def _spaced(name: str) -> str:
-    """SIF has no quotes: tabs and line ends in a name become spaces."""
-    return " ".join(name.split())
-
-
-def _printable(name: str) -> str:
-    """XML cannot hold control characters, not even escaped."""
-    return "".join(c if c >= " " or c == "\t" else "\N{REPLACEMENT CHARACTER}" for c in name)

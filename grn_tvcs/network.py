@@ -94,6 +94,30 @@ class Network:
         if (selected & (scores == 0)).any():
             raise ValueError("a selected edge must have a score above 0")
 
+    @classmethod
+    def from_networkx(cls, graph: Any) -> Network:
+        """Make a network of the nodes and edges of a `networkx.DiGraph`; all edges are selected.
+
+        The score is the attribute ``score``, else the absolute value of ``weight``, else 1; the
+        sign is the attribute ``sign``, ``+`` or ``-``.
+
+        Raises
+        ------
+        ValueError
+            If the graph is not directed or has parallel edges, or as for the class.
+        """
+        if not graph.is_directed() or graph.is_multigraph():
+            raise ValueError(f"graph must be a networkx.DiGraph, found {type(graph).__name__}")
+        place = {node: i for i, node in enumerate(graph)}
+        scores = np.zeros((len(place), len(place)))
+        signs = np.zeros(scores.shape, dtype=np.int8)
+        sign_of = {text: sign for sign, text in SIGNS.items()}
+        for regulator, target, facts in graph.edges(data=True):
+            pair = place[regulator], place[target]
+            scores[pair] = facts.get("score", abs(facts.get("weight", 1.0)))
+            signs[pair] = sign_of.get(facts.get("sign", "?"), 0)
+        return cls(tuple(map(str, place)), scores, signs)
+
     def within(self, rules: Rules) -> Network:
         """Select the edges whose scores add up to the most under the caps of `rules`.
 
