@@ -76,8 +76,8 @@ def project(
         total=total,
     )
     projection, seconds = _project(matrix, V, constraint, method)
-    options = {"row_cap": row_cap, "col_cap": col_cap, "total": total}
-    options |= {"names": names, "method": method}
+    caps = {"row_cap": row_cap, "col_cap": col_cap, "total": total}
+    options = {**caps, "names": names, "method": method}
     inputs = [path for path in (matrix, row_caps, col_caps) if path is not None]
     _write(projection, out, record_file, options, inputs)
     typer.echo(f"kept  {projection.kept!r} in {int(projection.support.sum())} entries")
