@@ -21,6 +21,7 @@ LISTED = 60_000  # tables up to here are listed whole for the first prices
 SAMPLED = 40_000  # entries of the sample that larger ones get their first prices from
 SMALL = 2_500  # entries that are solved in one call of a kernel
 TIGHT = 2.0**-44  # of the largest gain: more than rounding
+WORST = 32  # violators of a row that join the core in one pass
 PIVOTS = 5_000  # between two looks at Ctrl-C
 
 
@@ -281,7 +282,7 @@ class _Search:
         if self.is_assignment():
             near = self.assigned_prices()
         elif isinstance(warm, Prices) and (warm.rows.size, warm.cols.size) == (n, m):
-            near = warm.within_reason().wider(2.0)
+            near = warm.within_reason()
         else:
             near = self.first_prices()
         core = self.core(near)
@@ -541,7 +542,7 @@ class _Search:
         n, m = t.shape
         self.stats["rounds"] += 1
         self.keep[self.place[: self.size]] = self.flow[self.fixed : self.fixed + self.size] > 0
-        most, at, found = 16, 0, 0
+        most, at, found = WORST, 0, 0
         room = max(1000, self.size // 4, 2 * most)
         row, col = np.empty(room, np.int32), np.empty(room, np.int32)
         place = np.empty(room, np.int64)
@@ -576,7 +577,7 @@ class _Search:
         t = self.t
         n, m = t.shape
         pi, unit = self.whole(self.pi[:, 0]), 1.0 / self.grid
-        sink, source = pi[n + m], pi[n + m + 1]
+        source, sink = pi[list(simplex.terminals(n, m))]
         u = np.maximum(pi[:n] - source, 0) * unit
         w = np.maximum(sink - pi[n : n + m], 0) * unit
         price = float(max(source - sink, 0) * unit)

@@ -5,13 +5,13 @@ The projection is a circulation source -> row -> column -> sink -> source. The a
     0 .. n-1          source -> row r         capacity row_caps[r]
     n .. n+m-1        column c -> sink        capacity col_caps[c]
     n+m               sink -> source          capacity total
-    n+m+1 .. F-1      node -> source          capacity 0 (they only hold the first tree together)
+    n+m+1 .. F-1      node -> root            capacity 0 (they only hold the first tree together)
     F ..              row -> column           capacity 1, cost minus the gain: the core
 
-with nodes 0 .. n-1 rows, n .. n+m-1 columns, n+m the sink and n+m+1 the
-source, which is the root of the tree. Core arcs come last, so more
-of them can be appended without touching the tree. A cost is a pair (gain on the grid, tie hash)
-compared lexicographically; potentials are pairs as well, and wrap around harmlessly.
+with nodes 0 .. n-1 rows, n .. n+m-1 columns, then source and sink, of which the last is the root of
+the tree. Core arcs come last, so more of them can be appended without touching the tree. A cost is
+a pair (minus the gain on the grid, minus the tie hash), compared lexicographically; potentials are
+pairs as well. Where the tree has several blocking arcs the choice matters: see `leave`.
 """
 
 # fmt: off (long argument lists, filled)
@@ -22,6 +22,14 @@ from tvcs_core.jit import kernel
 PARENT, ARC, DEPTH, CHILD, NEXT, PREV = 0, 1, 2, 3, 4, 5
 # Places in `clock`, what the simplex remembers between two calls.
 AT, STALLED, PIVOTS = 0, 1, 2
+
+
+@kernel
+def terminals(n, m):
+    """Nodes of the source and the sink: the last node is the root of the tree.
+
+    That is the one with more neighbours, so that they need not move when the other one does."""
+    return (n + m + 1, n + m) if n >= m else (n + m, n + m + 1)
 
 
 @kernel

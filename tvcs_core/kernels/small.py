@@ -8,7 +8,7 @@ import numpy as np
 
 from tvcs_core.jit import kernel
 from tvcs_core.kernels.prices import by_column, in_order, price_block, put_in_place
-from tvcs_core.kernels.simplex import PIVOTS, price_tree, run_simplex
+from tvcs_core.kernels.simplex import PIVOTS, price_tree, run_simplex, terminals
 from tvcs_core.kernels.start import lay_core, lay_fixed_arcs, settle
 from tvcs_core.kernels.table import all_bits, entry_costs, list_open, survey
 
@@ -145,7 +145,8 @@ def read_prices(pi, bits, u, w):
     down to it: that keeps every reduced cost on its side, and the prices of integers integers."""
     n, m = u.size, w.size
     unit = bits & -bits if bits != 0 else 1
-    sink, source = pi[n + m, 0] & -unit, pi[n + m + 1, 0] & -unit
+    source_node, sink_node = terminals(n, m)
+    source, sink = pi[source_node, 0] & -unit, pi[sink_node, 0] & -unit
     for r in range(n):
         u[r] = max(0, (pi[r, 0] & -unit) - source)
     for c in range(m):

@@ -6,7 +6,7 @@ import numpy as np
 
 from tvcs_core.jit import kernel
 from tvcs_core.kernels.prices import put_in_place
-from tvcs_core.kernels.simplex import ARC, CHILD, DEPTH, NEXT, PARENT, PREV
+from tvcs_core.kernels.simplex import ARC, CHILD, DEPTH, NEXT, PARENT, PREV, terminals
 
 
 @kernel
@@ -61,14 +61,15 @@ def lay_fixed_arcs(row_caps, col_caps, total, row_load, col_load, load, u, w, pr
     """Arcs that every core shares, with their flows, and the first tree.
 
     Nodes with an arc to source or sink that is neither empty nor full hang on it, the others on
-    the source by an arc without capacity whose cost is the node's start price."""
+    the root by an arc without capacity whose cost is the node's start price."""
     n, m = row_caps.size, col_caps.size
-    sink, source = n + m, n + m + 1
+    source, sink = terminals(n, m)
+    root, other = n + m + 1, n + m
     first = n + m + 1
-    for i in range(source + 1):
+    for i in range(root + 1):
         tree[i, CHILD] = -1
-    tree[source, PARENT], tree[source, ARC], tree[source, DEPTH] = -1, -1, 0
-    tree[source, NEXT], tree[source, PREV] = -1, -1
+    tree[root, PARENT], tree[root, ARC], tree[root, DEPTH] = -1, -1, 0
+    tree[root, NEXT], tree[root, PREV] = -1, -1
     for a in range(first):
         if a < n:
             tail[a], head[a], cap[a], flow[a] = source, a, row_caps[a], row_load[a]
@@ -78,24 +79,25 @@ def lay_fixed_arcs(row_caps, col_caps, total, row_load, col_load, load, u, w, pr
             tail[a], head[a], cap[a], flow[a] = sink, source, min(total, 2**31 - 1), load
         state[a] = 0 if cap[a] == 0 else 1 if flow[a] == 0 else -1 if flow[a] == cap[a] else 0
         cost[a, 0], cost[a, 1] = 0, 0
-    for i in range(source):
+    for i in range(root):
         a = first + i
-        tail[a], head[a], cap[a], flow[a], state[a] = i, source, 0, 0, 0
-        start = -price
+        tail[a], head[a], cap[a], flow[a], state[a] = i, root, 0, 0, 0
+        start = price if i == source else 0.0
         if i < n:
-            start = u[i]
+            start = price + u[i]
         elif i < n + m:
-            start = -price - w[i - n]
+            start = -w[i - n]
+        start -= price if root == source else 0.0
         cost[a, 0], cost[a, 1] = -np.int64(start * grid), 0
     if 0 < flow[n + m] < cap[n + m]:
-        hang(tree, sink, source, n + m)
+        hang(tree, other, root, n + m)
     else:
-        hang(tree, sink, source, first + sink)
+        hang(tree, other, root, first + other)
     for i in range(n + m):
         if 0 < flow[i] < cap[i]:
             hang(tree, i, source if i < n else sink, i)
         else:
-            hang(tree, i, source, first + i)
+            hang(tree, i, root, first + i)
 
 
 @kernel
@@ -108,18 +110,43 @@ def lay_core(row, col, kept, n, first, last, first_arc, tail, head, state, flow,
 
 
 @kernel
-def settle(
-    row, col, gains, row_start, col_start, by_col, u, w, price, row_room, col_room, room, kept
-):
-    """Keep what is worth its prices, less what does not fit; False if that cannot be had."""
+def fill(row_start, col, slack, kept, row_room, col_room, room):
+    """Use the room that is left: keep the best entries of each row that fit."""
+    for r in range(row_start.size - 1):
+        while row_room[r] > 0 and room > 0:
+            best = -1
+            for e in range(row_start[r], row_start[r + 1]):
+                fits = not kept[e] and col_room[col[e]] > 0
+                if fits and (best < 0 or slack[e] > slack[best]):
+                    best = e
+            if best < 0:
+                break
+            kept[best] = True
+            row_room[r] -= 1
+            col_room[col[best]] -= 1
+            room -= 1
+
+
+@kernel
+def settle(row, col, gains, row_start, col_start, by_col, u, w, price, row_room, col_room, room,
+           kept):
+    """Keep what is worth its prices, less what does not fit, and fill up; False if too few fit."""
     none = np.empty(0, np.int32)
     slack = np.empty(row.size)
     for e in range(row.size):
         slack[e] = gains[e] - u[row[e]] - w[col[e]] - price
         kept[e] = slack[e] > 0.0
     all_of_it = np.array([0, row.size])
-    return (
+    if not (
         trim(row_start, none, slack, kept, row_room)
         and trim(col_start, by_col, slack, kept, col_room)
         and trim(all_of_it, none, slack, kept, np.array([room]))
-    )
+    ):
+        return False
+    row_left, col_left = row_room.copy(), col_room.copy()
+    for e in range(row.size):
+        row_left[row[e]] -= kept[e]
+        col_left[col[e]] -= kept[e]
+        room -= kept[e]
+    fill(row_start, col, slack, kept, row_left, col_left, room)
+    return True
