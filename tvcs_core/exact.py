@@ -22,6 +22,7 @@ SAMPLED = 40_000  # entries of the sample that larger ones get their first price
 SMALL = 2_500  # entries that are solved in one call of a kernel
 TIGHT = 2.0**-44  # of the largest gain: more than rounding
 WORST = 32  # violators of a row that join the core in one pass
+WORTH_ASKING = 100_000_000  # bytes
 PIVOTS = 5_000  # between two looks at Ctrl-C
 
 
@@ -641,7 +642,7 @@ def estimate_memory(size: int, dense: bool) -> int:
 def ask_for_memory(t: Table) -> None:
     """Refuse before the work begins what the machine has no memory for."""
     need = estimate_memory(t.values.size, t.dense)
-    have = available_memory()
+    have = available_memory() if need > WORTH_ASKING else None
     if have is not None and need > have:
         raise MemoryError(
             f"this projection needs about {need / 1e6:,.0f} MB beyond its input, "
@@ -667,7 +668,7 @@ def fewer(caps: Ints, share: float) -> Ints:
 
 def width(size: int) -> int:
     """How many ranks about its threshold a line of that size gives to the core."""
-    return max(3, int(0.3 * np.sqrt(size)))
+    return max(3, int(0.2 * np.sqrt(size)))
 
 
 def longer(array: NDArray[Any], size: int) -> NDArray[Any]:

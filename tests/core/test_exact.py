@@ -289,9 +289,7 @@ def test_no_warm_start_is_too_bad():
     garbage = [solve_dense(*other, squared=True).warm]
     for number in (0.0, 1e300, np.nan, np.inf, -1.0):
         rows, cols = np.full(70, number), np.full(80, number)
-        garbage.append(
-            Prices(rows, cols, number, rows, rows, cols, cols, number, number)
-        )
+        garbage.append(Prices(rows, cols, number, rows, rows, cols, cols, number, number))
     garbage += ["of another kind", Prices(*[np.ones(3)] * 2, 1.0, *[np.ones(3)] * 4, 1.0, 1.0)]
     for warm in garbage:
         result = solve_dense(values, a, b, total, squared=True, warm=warm)
@@ -316,8 +314,8 @@ def test_threads_do_not_disturb_each_other():
 
 
 def test_what_the_machine_has_no_memory_for_is_refused(monkeypatch):
-    monkeypatch.setattr(exact, "available_memory", lambda: 1000)
-    with pytest.raises(MemoryError, match="needs about 10 MB"):
+    monkeypatch.setattr(exact, "estimate_memory", lambda size, dense: 10**15)
+    with pytest.raises(MemoryError, match="needs about 1,000,000,000 MB"):
         solve_dense(*large("gauss", 70, 80, "varied", 0.8), squared=True)
 
 
