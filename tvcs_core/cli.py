@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,
     no_args_is_help=True,
     help="Project a matrix onto caps on its rows, its columns and their total.",
 )

@@ -65,12 +65,24 @@ def guarded(command: Callable[P, R]) -> Callable[P, R]:
     return wrapper
 
 
-def run(app: Callable[[], object]) -> None:
-    """Run a typer app; Ctrl-C before or after its command ends with 130 as well."""
+def run(app: Callable[..., object]) -> None:
+    """Run a typer app: a wrong option is one line too, and Ctrl-C ends with 130 at any moment."""
     try:
-        app()
+        code = app(standalone_mode=False)
     except KeyboardInterrupt:
         stop("interrupted", INTERRUPTED)
+    except Exception as error:
+        # typer's own errors, under whatever name the installed version keeps them
+        if type(error).__name__ == "Abort":
+            stop("interrupted", INTERRUPTED)
+        if not hasattr(error, "format_message"):
+            raise
+        if type(error).__name__ == "NoArgsIsHelpError":
+            raise SystemExit(BAD_INPUT) from None
+        message = " ".join(error.format_message().split()).rstrip(".")
+        stop(f"error: {message}; see --help", BAD_INPUT)
+    if isinstance(code, int) and code:
+        raise SystemExit(code)
 
 
 def _one_line(error: BaseException) -> str:

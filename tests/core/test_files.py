@@ -204,7 +204,7 @@ def test_what_a_command_raises_becomes_one_line_and_an_exit_code(raises, code, m
     script = (
         "from tvcs_core.shell import guarded, run\n"
         "@guarded\n"
-        f"def command(): raise {raises}\n"
+        f"def command(standalone_mode): raise {raises}\n"
         "run(command)\n"
     )
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
@@ -224,3 +224,24 @@ def test_a_warning_is_one_line_for_the_person():
     )
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert result.stderr == "warning: gene G1 is constant\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["verify"], "error: Missing argument 'FILE'"),
+        (["verify", "--no-such"], "error: No such option: --no-such"),
+        (["nothing"], "error: No such command 'nothing'"),
+        (
+            ["project", "x.npy", "--out", "y", "--total", "many"],
+            "error: Invalid value for '--total': ",
+        ),
+    ],
+)
+def test_a_wrong_option_is_one_line_and_exit_code_2(arguments, message):
+    script = f"import sys; sys.argv[1:] = {arguments}; from tvcs_core.cli import main; main()"
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.startswith(message)
+    assert result.stderr.endswith("; see --help\n")
+    assert result.stderr.count("\n") == 1
