@@ -9,6 +9,7 @@ from grn_tvcs.edge_files import (
 )
 from grn_tvcs.expression import Expression, read_expression, write_expression
 from grn_tvcs.formats import FORMATS, write_graphml, write_network, write_sif
+from grn_tvcs.knockouts import SteadyStates, read_steady_states
 from grn_tvcs.methods import METHODS, infer
 from grn_tvcs.network import Edge, Network
 from grn_tvcs.rules import Rules
@@ -24,11 +25,13 @@ __all__ = [
     "Rules",
     "Scores",
     "Simulation",
+    "SteadyStates",
     "infer",
     "read_expression",
     "read_genes",
     "read_network",
     "read_reference",
+    "read_steady_states",
     "score",
     "simulate",
     "write_edges",

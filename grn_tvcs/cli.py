@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from grn_tvcs.infer_cli import Force, OutFolder, Seed, check, infer, refuse_negative_seed
 from tvcs_core.shell import guarded, run, say
 
 if TYPE_CHECKING:
-    from grn_tvcs.expression import Expression
-    from grn_tvcs.network import Network
-    from grn_tvcs.rules import Rules
     from grn_tvcs.score import Scores
 
 app = typer.Typer(
@@ -24,111 +20,7 @@ app = typer.Typer(
     help="Infer gene regulatory networks from expression over time.",
 )
 
-OutFolder = Annotated[
-    Path, typer.Option("--out", metavar="DIR", help="Folder for the results; made if missing.")
-]
-Force = Annotated[bool, typer.Option("--force", help="Replace the files of a folder in use.")]
-Seed = Annotated[int, typer.Option(help="Same seed, same bytes.")]
-ExpressionFile = Annotated[
-    Path,
-    typer.Argument(
-        metavar="EXPRESSION",
-        help="TSV or CSV, plain or .gz: one row per sample, one column per gene, a column Time. "
-        "A column series names the series; without it a blank line or a time that falls back "
-        "starts a new one.",
-    ),
-]
-RegulatorFile = Annotated[
-    Path | None,
-    typer.Option("--regulators", metavar="FILE", help="Genes that may regulate, one per line."),
-]
-
-
-@app.command()
-@guarded
-def infer(
-    expression: ExpressionFile,
-    out: OutFolder,
-    max_in_degree: Annotated[
-        int | None, typer.Option(help="Most regulators of a gene. Default: no cap.")
-    ] = None,
-    max_out_degree: Annotated[
-        int | None, typer.Option(help="Most targets of a regulator. Default: no cap.")
-    ] = None,
-    max_edges: Annotated[
-        int | None,
-        typer.Option(help="Most edges in all. Default: 2 per gene if no cap is given, else none."),
-    ] = None,
-    regulators: RegulatorFile = None,
-    method: Annotated[
-        str,
-        typer.Option(
-            help="tvcs, tvcs-plain (the paper's model as printed), pcc, aracne, clr, mrnet, "
-            "genie3, dyngenie3 or tigress."
-        ),
-    ] = "tvcs",
-    seed: Seed = 0,
-    force: Force = False,
-) -> None:
-    """Infer a network; write edges.tsv, network.graphml, network.sif, report.html and run.json."""
-    from grn_tvcs.expression import read_expression
-    from grn_tvcs.methods import infer as infer_network
-    from grn_tvcs.rules import Rules
-    from tvcs_core.files import output_folder
-
-    _refuse_negative_seed(seed)
-    Rules(max_in_degree, max_out_degree, max_edges)
-    data = read_expression(expression)
-    names = None if regulators is None else _read_regulators(regulators, data)
-    caps: dict[str, Any] = {
-        "max_in_degree": max_in_degree,
-        "max_out_degree": max_out_degree,
-        "max_edges": max_edges,
-    }
-    options = caps | {"regulators": regulators and regulators.name, "method": method}
-    with output_folder(out, force=force) as folder:
-        say(f"{expression}: {_size(data)}; method {method}, seed {seed}")
-        network = infer_network(data, method, **caps, regulators=names, rng=seed)
-        rules = Rules(**caps, regulators=names).with_defaults(len(data.genes))
-        inputs = [path for path in (expression, regulators) if path is not None]
-        _write_results(folder, network, data, rules, options, seed, inputs)
-    n_selected, n_scored = int(network.out_degrees.sum()), len(network.edges())
-    say(f"{n_selected} edges selected of {n_scored} with a score; open {out / 'report.html'}")
-
-
-def _write_results(
-    folder: Path,
-    network: Network,
-    data: Expression,
-    rules: Rules,
-    options: dict[str, Any],
-    seed: int,
-    inputs: list[Path],
-) -> None:
-    from grn_tvcs.edge_files import write_edges
-    from grn_tvcs.formats import write_graphml, write_sif
-    from grn_tvcs.report import render
-    from tvcs_core.files import write_json
-    from tvcs_core.record import run_record
-
-    write_edges(network, folder / "edges.tsv")
-    write_graphml(network, folder / "network.graphml")
-    write_sif(network, folder / "network.sif")
-    source = inputs[0].name
-    command = _command("infer", source, options | {"seed": seed})
-    page = render(network, data, rules, method=options["method"], source=source, command=command)
-    (folder / "report.html").write_text(page, encoding="utf-8")
-    record = run_record(
-        "grn-tvcs infer",
-        options,
-        seed=seed,
-        inputs=inputs,
-        max_edges_used=rules.max_edges,
-        selected=int(network.out_degrees.sum()),
-        constant_genes=list(data.constant_genes),
-        genes=list(network.genes),
-    )
-    write_json(folder / "run.json", record)
+app.command()(infer)
 
 
 @app.command()
@@ -221,31 +113,7 @@ def convert(
     say(f"{len(network.genes)} genes written to {out}")
 
 
-@app.command()
-@guarded
-def check(expression: ExpressionFile, regulators: RegulatorFile = None) -> None:
-    """Say how EXPRESSION is understood: genes, samples, series, spacing, names that match."""
-    import numpy as np
-
-    from grn_tvcs.expression import listed, read_expression, spacing
-
-    data = read_expression(expression)
-    lengths = np.diff([rows.start for rows in data.pieces().values()] + [len(data.times)])
-    points = f"{lengths.min()}" if np.ptp(lengths) == 0 else f"{lengths.min()} to {lengths.max()}"
-    low, high = data.values.min(), data.values.max()
-    print("orientation  samples in rows, genes in columns")
-    print(f"genes        {len(data.genes)}: {listed(data.genes)}")
-    print(f"samples      {len(data.times)}")
-    print(f"series       {lengths.size} of {points} time points")
-    print(f"spacing      {spacing(data)}")
-    print(f"values       {low:g} to {high:g}")
-    print(f"constant     {listed(data.constant_genes) or 'no gene'}")
-    if regulators is not None:
-        names = _read_regulators(regulators, data)
-        missing = sorted(names - set(data.genes))
-        print(f"regulators   {len(names) - len(missing)} of {len(names)} names are genes")
-        if missing:
-            print(f"no gene      {listed(missing)}")
+app.command()(check)
 
 
 @app.command()
@@ -300,7 +168,7 @@ def simulate(
     from tvcs_core.files import output_folder, write_json
     from tvcs_core.record import run_record
 
-    _refuse_negative_seed(seed)
+    refuse_negative_seed(seed)
     if ode and sde:
         raise ValueError(f"--ode means --sde 0, but --sde is {sde}; give one of them")
     sizes = {"genes": genes, "edges": edges, "max_in_degree": max_in_degree}
@@ -337,41 +205,6 @@ def simulate(
         f"{len(made.network.genes)} genes, {int(made.network.out_degrees.sum())} edges of "
         f"{n_regulators} regulators; written to {out}"
     )
-
-
-def _read_regulators(path: Path, data: Expression) -> frozenset[str]:
-    from grn_tvcs.expression import listed
-    from tvcs_core import DataError
-    from tvcs_core.files import read_names
-
-    names = frozenset(read_names(path))
-    missing = sorted(names - set(data.genes))
-    if len(missing) == len(names):
-        found = listed(missing) or "an empty list"
-        raise DataError(
-            f"must name genes of the expression file, found none: here stands {found}; "
-            f"there {listed(data.genes)}",
-            path=path,
-        )
-    return names
-
-
-def _refuse_negative_seed(seed: int) -> None:
-    if seed < 0:
-        raise ValueError(f"--seed must be >= 0, found {seed}")
-
-
-def _size(data: Expression) -> str:
-    n_series = len(data.pieces())
-    return f"{len(data.genes)} genes, {len(data.times)} samples in {n_series} series"
-
-
-def _command(name: str, source: str, options: Mapping[str, object]) -> str:
-    words = ["grn-tvcs", name, source, "--out", "DIR"]
-    for option, value in options.items():
-        if value is not None:
-            words += [f"--{option.replace('_', '-')}", str(value)]
-    return shlex.join(words)
 
 
 def _as_table(scores: Scores) -> str:

@@ -7,13 +7,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
+from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
 
+from grn_tvcs.gaps import fill_gaps, numbers_with_gaps, without_gaps
 from tvcs_core.files import Table, read_table
 
 MAX_LISTED = 5
+COUNTS = 50  # whole numbers above this look like counts
+MISSING = ("error", "drop", "interpolate")
+SERIES = ("series", "condition", "replicate")
+LABELS = ("time", *SERIES, "perturbed", "sample")
 
 
 @dataclass(frozen=True)
@@ -158,38 +164,62 @@ def listed(names: Sequence[str]) -> str:
     return f"{shown} and {more} more" if more > 0 else shown
 
 
-def read_expression(path: str | Path) -> Expression:
+def read_expression(path: str | Path, *, missing: str = "error") -> Expression:
     """Read a table of samples x genes with a time column, plain or ``.gz``, tab or comma.
 
-    The first row names the columns. One of them is the time (``Time``, any case); one may be
-    ``series``. Without a series column, a blank line or a time that falls back starts a new
-    series, as in the files of the DREAM challenge; they are named ``1``, ``2``, ...
+    The first row names the columns. One of them is the time (``Time``, any case). Columns
+    ``series``, ``condition`` and ``replicate`` name the series, all that there are of them
+    together, so that a replicate is a series of its own. Without any, a blank line or a time that
+    falls back starts a new series, as in the files of the DREAM challenge; they are named ``1``,
+    ``2``, ... A column ``perturbed`` holds 1 where a perturbation was on and 0 elsewhere; a column
+    ``sample`` is not used. All other columns are genes.
+
+    Parameters
+    ----------
+    path
+        The file.
+    missing
+        What is done about cells that are empty or ``NA``, ``NaN``, ``null``: ``"error"``;
+        ``"drop"`` the samples; or ``"interpolate"`` in time within the series, with the nearest
+        value at its ends, and the gene's mean where a whole series has none. A warning says how
+        many there were.
 
     Raises
     ------
     DataError
         Naming line and column: an empty file, no time column, genes in rows, a cell that is not
         a finite number, a gene that is there twice, a series of one time point, a time that
-        comes twice in a series.
+        comes twice in a series, a gene without any value.
+    ValueError
+        If `missing` is none of the three.
     """
+    if missing not in MISSING:
+        raise ValueError(f"missing must be one of {', '.join(MISSING)}, found {missing!r}")
     table = read_table(path)
     header = table.rows[0]
     lower = [name.lower() for name in header]
     _refuse_wrong_shape(table, lower)
-    time_column = lower.index("time")
-    series_column = lower.index("series") if "series" in lower else None
-    genes = [j for j in range(len(header)) if j not in (time_column, series_column)]
+    genes = [j for j in range(len(header)) if lower[j] not in LABELS]
     _check_header(table, genes)
     table.require_rectangle()
+    time_column = lower.index("time")
     times = table.numbers(1, [time_column])[:, 0]
-    values = table.numbers(1, genes)
-    if series_column is None:
-        names = _series_by_time(table, times)
-        rows = list(range(times.size))
-    else:
-        names, rows = _series_by_name(table, times, series_column)
+    values = numbers_with_gaps(table, genes, refuse=missing == "error")
+    names, rows = _series(table, times, [lower.index(name) for name in SERIES if name in lower])
+    if missing == "drop":
+        rows, names = without_gaps(values, rows, names)
     _check_times(table, times, names, rows, time_column)
-    return Expression(values[rows], times[rows], tuple(names), tuple(header[j] for j in genes))
+    values, times = values[rows], times[rows]
+    if missing == "interpolate":
+        fill_gaps(table, values, times, names, genes)
+    on = _perturbed(table, lower)
+    return Expression(
+        values,
+        times,
+        tuple(names),
+        tuple(header[j] for j in genes),
+        None if on is None else on[rows],
+    )
 
 
 def _refuse_wrong_shape(table: Table, lower: list[str]) -> None:
@@ -205,9 +235,9 @@ def _refuse_wrong_shape(table: Table, lower: list[str]) -> None:
         if has_names and "series" not in lower:
             raise table.error(f"must have a column named Time. Perhaps {turn}", row=0)
         raise table.error(f"must have a column named Time, found {listed(table.rows[0])}", row=0)
-    if lower.count("time") > 1 or lower.count("series") > 1:
-        raise table.error("must have one column named Time and at most one named series", row=0)
-    names = [cell for cell in lower if cell not in ("time", "series")]
+    if twice := [name for name in repeated(lower) if name in LABELS]:
+        raise table.error(f"must have one column of each kind, found twice: {listed(twice)}", row=0)
+    names = [cell for cell in lower if cell not in LABELS]
     if lower[0] == "time" and has_names and names and all(_is_number(cell) for cell in names):
         raise table.error(turn, row=0)
     if len(table.rows) == 1:
@@ -229,6 +259,23 @@ def _check_header(table: Table, genes: list[int]) -> None:
         )
 
 
+def _series(
+    table: Table, times: NDArray[np.float64], columns: list[int]
+) -> tuple[list[str], list[int]]:
+    """Name of the series of each sample, and the samples in the order of series and time."""
+    if not columns:
+        return _series_by_time(table, times), list(range(times.size))
+    label = ["/".join(row[j] for j in columns) for row in table.rows[1:]]
+    for i, row in enumerate(table.rows[1:], start=1):
+        for j in columns:
+            if not row[j]:
+                kind = table.rows[0][j].lower()
+                raise table.error(f"every sample needs a {kind}, found an empty cell", i, j)
+    place = {name: k for k, name in enumerate(dict.fromkeys(label))}
+    rows = sorted(range(len(label)), key=lambda i: (place[label[i]], times[i]))
+    return [label[i] for i in rows], rows
+
+
 def _series_by_time(table: Table, times: NDArray[np.float64]) -> list[str]:
     number = 1
     names = []
@@ -239,16 +286,18 @@ def _series_by_time(table: Table, times: NDArray[np.float64]) -> list[str]:
     return names
 
 
-def _series_by_name(
-    table: Table, times: NDArray[np.float64], column: int
-) -> tuple[list[str], list[int]]:
-    label = [row[column] for row in table.rows[1:]]
-    place = {name: k for k, name in enumerate(dict.fromkeys(label))}
-    for i, name in enumerate(label):
-        if not name:
-            raise table.error("every sample needs a series, found an empty cell", i + 1, column)
-    rows = sorted(range(len(label)), key=lambda i: (place[label[i]], times[i]))
-    return [label[i] for i in rows], rows
+def _perturbed(table: Table, lower: list[str]) -> NDArray[np.bool_] | None:
+    if "perturbed" not in lower:
+        return None
+    column = lower.index("perturbed")
+    for i, row in enumerate(table.rows[1:], start=1):
+        if row[column] not in ("0", "1"):
+            raise table.error(f"must be 0 or 1, found {row[column]!r}", i, column)
+    on = np.array([row[column] == "1" for row in table.rows[1:]])
+    if on.all() or not on.any():
+        warn(f"{table.path}: the column perturbed never changes and is not used", stacklevel=3)
+        return None
+    return on
 
 
 def _check_times(
@@ -267,7 +316,7 @@ def _check_times(
         if k and names[k - 1] == name and times[rows[k]] == times[rows[k - 1]]:
             raise table.error(
                 f"time {times[rows[k]]:g} comes twice in series {name}; "
-                "give replicates a series of their own (a column series)",
+                "tell replicates apart by a column replicate",
                 row,
                 column,
             )
@@ -300,4 +349,14 @@ def spacing(expression: Expression) -> str:
     low, high = steps.min(), steps.max()
     if high - low <= 1e-6 * high:
         return f"even, every {low:g}"
-    return f"uneven, {low:g} to {high:g}; steps count as equal"
+    return f"uneven, {low:g} to {high:g}; the past fades with time"
+
+
+def scale(expression: Expression) -> str:
+    """Say what the values are taken for."""
+    values = expression.values
+    if (values < 0).any():
+        return "logarithms or z-scores, for some are negative; used as they are"
+    if values.max() > COUNTS and (values == np.rint(values)).all():
+        return "counts, taken on a log scale; divide by the size of each sample's library first"
+    return "levels, taken on a log scale"

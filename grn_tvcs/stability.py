@@ -7,14 +7,20 @@ wins (Meinshausen and Buhlmann 2010), and the memory of the past and the caps ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from importlib.metadata import version
 from itertools import islice
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
+from grn_tvcs.finished_work import FinishedWork
 from grn_tvcs.model import Array, Explained, Flags, StepLoss, Transitions
 from grn_tvcs.rules import Rules
 from tvcs_core import TVCS, Problem, solve
@@ -74,7 +80,7 @@ class Plan:
                 )
 
 
-@dataclass
+@dataclass(frozen=True)
 class Evidence:
     """Sums over the halves of what one solver found, [input, gene].
 
@@ -91,17 +97,14 @@ class Evidence:
     weights: Array
     chosen: Array
 
-    @classmethod
-    def nothing(cls, shape: tuple[int, int]) -> Evidence:
-        """Evidence of no half at all."""
-        return cls(*(np.zeros(shape) for _ in range(4)))
-
-    def add(self, found: Explained) -> None:
-        """Add what was found on one half."""
-        self.dropped += found.dropped
-        self.added += found.added
-        self.weights += found.weights
-        self.chosen += found.weights != 0
+    def plus(self, found: Explained) -> Evidence:
+        """What was found on one half more."""
+        return Evidence(
+            self.dropped + found.dropped,
+            self.added + found.added,
+            self.weights + found.weights,
+            self.chosen + (found.weights != 0),
+        )
 
 
 @dataclass(frozen=True)
@@ -148,6 +151,22 @@ class Draws:
             found.append([self._solved(part, loss, in_degree, total) for part in plan.parts])
         return found
 
+    def digest(self, rng: np.random.Generator) -> str:
+        """A hash of all that the draws depend on."""
+        state = json.dumps(rng.bit_generator.state, default=repr, sort_keys=True)
+        seeds = repr(getattr(rng.bit_generator, "seed_seq", None))
+        rules = self.rules
+        out = rules.max_out_degree
+        caps = [sorted(out.items()) if isinstance(out, Mapping) else out]
+        caps += [rules.max_in_degree, rules.max_edges]
+        said = [version("tvcs"), self.genes, caps, self.plan, state, seeds]
+        digest = hashlib.sha256(repr(said).encode())
+        steps = self.steps
+        on = np.zeros(0) if steps.perturbed is None else steps.perturbed
+        for part in (steps.levels, steps.pause, steps.before, steps.series, on, self.allowed):
+            digest.update(np.ascontiguousarray(part).tobytes())
+        return digest.hexdigest()
+
     def _solved(self, part: str, loss: StepLoss, in_degree: int, total: int) -> Explained:
         rules = self.rules
         in_degree = min(in_degree, _or(rules.max_in_degree, in_degree))
@@ -173,21 +192,42 @@ def gather(
     *,
     threads: int = 1,
     progress: Callable[[int, int], None] | None = None,
+    keep: Path | None = None,
 ) -> list[Evidence]:
     """Evidence of each part of the plan, over all its halves.
 
     What is found is added in the order of the draws, so that the number of threads changes
-    nothing. `progress` is told how many halves are done, and of how many.
+    nothing. `progress` is told how many halves are done, and of how many. What is finished is
+    kept in the folder `keep` now and then and when the work is interrupted, and taken from there.
     """
-    total = -(-draws.plan.resamples // 2)
-    evidence = [Evidence.nothing(draws.allowed.shape) for _ in draws.plan.parts]
-    for done, found in enumerate(_in_order(draws.pair, rng.spawn(total), threads), start=1):
-        for half in found:
-            for part, explained in zip(evidence, half, strict=True):
-                part.add(explained)
-        if progress is not None:
-            progress(2 * done, 2 * total)
-    return evidence
+    n_pairs = -(-draws.plan.resamples // 2)
+    parts = draws.plan.parts
+    kept = None if keep is None else FinishedWork(keep, draws.digest(rng))
+    start, sums = (0, []) if kept is None else kept.load()
+    if not sums:
+        sums = [np.zeros(draws.allowed.shape)] * 4 * len(parts)
+    state = start, [Evidence(*sums[4 * k : 4 * k + 4]) for k in range(len(parts))]
+    streams = rng.spawn(n_pairs)[start:]
+    try:
+        with threadpool_limits(1, "blas"):
+            for found in _in_order(draws.pair, streams, threads):
+                evidence = state[1]
+                for half in found:
+                    evidence = [e.plus(part) for e, part in zip(evidence, half, strict=True)]
+                state = state[0] + 1, evidence
+                if progress is not None:
+                    progress(2 * state[0], 2 * n_pairs)
+                if kept is not None:
+                    kept.save(state[0], _sums(state[1]))
+    except BaseException:
+        if kept is not None and state[0] > start:
+            kept.save(state[0], _sums(state[1]), now=True)
+        raise
+    return state[1]
+
+
+def _sums(evidence: list[Evidence]) -> list[Array]:
+    return [a for part in evidence for a in (part.dropped, part.added, part.weights, part.chosen)]
 
 
 def _in_order(
@@ -200,13 +240,14 @@ def _in_order(
         yield from map(function, streams)
         return
     left = iter(streams)
-    with ThreadPoolExecutor(threads) as pool:
-        ahead: list[Future[list[list[Explained]]]] = [
-            pool.submit(function, stream) for stream in islice(left, threads + 1)
-        ]
+    pool = ThreadPoolExecutor(threads)
+    try:
+        ahead = [pool.submit(function, stream) for stream in islice(left, threads + 1)]
         while ahead:
             yield ahead.pop(0).result()
             ahead += [pool.submit(function, stream) for stream in islice(left, 1)]
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _blocks(steps: Transitions) -> NDArray[np.int64]:

@@ -15,6 +15,7 @@ from warnings import warn
 import numpy as np
 
 from grn_tvcs.expression import Expression, listed
+from grn_tvcs.knockouts import SteadyStates
 from grn_tvcs.methods.aracne import aracne
 from grn_tvcs.methods.clr import clr
 from grn_tvcs.methods.dyngenie3 import dyngenie3
@@ -41,7 +42,7 @@ METHODS: dict[str, Method] = {
     "tigress": tigress,
 }
 DIGITS = 6
-SERVICES = ("threads", "progress", "keep")  # change how a method works, never what it finds
+NO_OPTIONS = ("steady", "threads", "progress", "keep")  # data, and how to work
 
 
 def infer(
@@ -52,6 +53,7 @@ def infer(
     max_out_degree: int | Mapping[str, int] | None = None,
     max_edges: int | None = None,
     regulators: Iterable[str] | None = None,
+    steady: SteadyStates | None = None,
     rng: int | np.random.Generator | None = None,
     **options: Any,
 ) -> Network:
@@ -71,10 +73,15 @@ def infer(
         names of regulators to caps of their own; the others then have none.
     regulators
         Names of the genes that may regulate; None means all.
+    steady
+        Knock-outs, knock-downs and wild type of the same genes, for methods that use them.
     rng
         Seed or generator; the same one gives the same network.
     **options
-        Options of the method, such as ``resamples`` for ``"tvcs"``: see `options_of`.
+        Options of the method, such as ``resamples`` for ``"tvcs"``: see `options_of`. And, where
+        a method is able to: ``threads``; ``progress``, called with the parts of the work that are
+        done and all of them; ``keep``, a folder for finished work that an interrupted run leaves
+        and the next one takes up.
 
     Returns
     -------
@@ -90,10 +97,11 @@ def infer(
     """
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(METHODS)}, found {method!r}")
-    if unknown := set(options) - set(SERVICES) - set(options_of(method)):
+    if unknown := set(options) - set(NO_OPTIONS) - set(options_of(method)):
         known = ", ".join(options_of(method)) or "none"
         raise TypeError(f"{method} does not take {min(unknown)!r}; its options: {known}")
-    options = {name: value for name, value in options.items() if name in _keywords(method)}
+    if steady is not None and "steady" not in _keywords(method):
+        raise TypeError(f"{method} cannot use steady states")
     rng = np.random.default_rng(rng)
     if isinstance(regulators, str):
         raise TypeError(f"regulators must be a list of names, found {regulators!r}")
@@ -108,7 +116,10 @@ def infer(
         )
     if expression.constant_genes:
         warn(f"constant genes get no regulators: {listed(expression.constant_genes)}", stacklevel=2)
-    network = METHODS[method](expression, rules, rng, **options)
+    if steady is not None:
+        options["steady"] = steady.of(expression.genes)
+    able = {name: value for name, value in options.items() if name in _keywords(method)}
+    network = METHODS[method](expression, rules, rng, **able)
     scores = _significant(np.where(allowed, network.scores, 0.0))
     rules = rules.with_defaults(len(expression.genes))
     return Network(expression.genes, scores, network.signs).within(rules)
@@ -116,7 +127,7 @@ def infer(
 
 def options_of(method: str) -> dict[str, Any]:
     """Options of a method and their defaults."""
-    return {name: value for name, value in _keywords(method).items() if name not in SERVICES}
+    return {name: value for name, value in _keywords(method).items() if name not in NO_OPTIONS}
 
 
 def _keywords(method: str) -> dict[str, Any]:

@@ -197,26 +197,89 @@ def test_what_is_left_out_goes_to_stderr_and_json_stays_whole(tmp_path):
     assert found["SP"] is None
 
 
-def test_ctrl_c_ends_with_130_and_leaves_nothing(tmp_path):
-    data = tmp_path / "data"
-    assert grn("simulate", "--out", data, "--genes", 150, "--seed", 1).exit_code == 0
-    command = [sys.executable, "-c", "from grn_tvcs.cli import main; main()", "infer"]
+def test_steady_states_perturbation_and_options_are_taken(small, tmp_path):
+    rows = [line.split("\t") for line in (small / "timeseries.tsv").read_text().splitlines()]
+    n_genes = len(rows[0]) - 1
+    table = ["\t".join(rows[0][1:])] + ["\t".join(["0.5"] * n_genes)] * n_genes
+    (tmp_path / "ko.tsv").write_text("\n".join(table))
+    (tmp_path / "wt.tsv").write_text("\n".join(table[:2]))
+    (tmp_path / "caps.tsv").write_text("G1\t0\nG2\t1\n")
+    words = ["--knockouts", tmp_path / "ko.tsv", "--wildtype", tmp_path / "wt.tsv"]
+    words += ["--perturbed-until", 200, "--out-degrees", tmp_path / "caps.tsv"]
+    words += ["--option", "resamples=10", "--option", "memory=0.2,0.4", "--option", "parts=omp"]
+    done = grn("infer", small / "timeseries.tsv", "--out", tmp_path / "out", *words)
+    assert done.exit_code == 0, done.stderr
+    assert "20 samples perturbed" in done.stderr
+    record = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert record["parameters"]["perturbed_until"] == 200
+    assert [file["file"] for file in record["inputs"]][1:] == ["caps.tsv", "ko.tsv", "wt.tsv"]
+    report = (tmp_path / "out" / "report.html").read_text()
+    assert "--option parts=omp" in report
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--option", "resamples"], "--option must be NAME=VALUE"),
+        (["--option", "size=3"], "tvcs does not take 'size'; its options: parts, resamples"),
+        (["--option", "memory=0.3"], "--option memory must be like 0.3,0.7, found '0.3'"),
+        (["--option", "resamples=few"], "--option resamples must be like 100, found 'few'"),
+        (["--wildtype", "wt.tsv"], "used beside --knockouts or --knockdowns only"),
+        (["--perturbed-until", "5000"], "every sample is before 5000"),
+        (["--missing", "guess"], "missing must be one of error, drop, interpolate"),
+        (["--resume"], "nothing to resume"),
+        (["--out-degrees", "caps.tsv", "--max-out-degree", "2"], "not both"),
+        (["--out-degrees", "caps.tsv"], "caps.tsv:1: must be a name and a cap"),
+    ],
+)
+def test_bad_options_are_one_line_and_exit_2(small, tmp_path, monkeypatch, words, message):
+    monkeypatch.chdir(tmp_path)
+    Path("caps.tsv").write_text("G1\tmany\n")
+    done = grn("infer", small / "timeseries.tsv", "--out", tmp_path / "out", *words)
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_ctrl_c_ends_with_130_and_resume_gives_the_same_bytes(tmp_path):
+    data, out = tmp_path / "data", tmp_path / "out"
+    assert grn("simulate", "--out", data, "--genes", 40, "--seed", 1).exit_code == 0
+    words = ["infer", str(data / "timeseries.tsv"), "--out", str(out), "--option", "resamples=60"]
+    slow = (
+        "import time, grn_tvcs.stability as s; pair = s.Draws.pair\n"
+        "def slower(draws, rng): time.sleep(0.2); return pair(draws, rng)\n"
+        "s.Draws.pair = slower\n"
+        "from grn_tvcs.cli import main; main()"
+    )
     process = subprocess.Popen(
-        [*command, str(data / "timeseries.tsv"), "--out", str(tmp_path / "out")],
+        [sys.executable, "-c", slow, *words],
         cwd=ROOT,
         stderr=subprocess.PIPE,
         text=True,
         env=os.environ | {"PYTHONDONTWRITEBYTECODE": ""},
     )
     assert process.stderr is not None
-    assert "150 genes" in process.stderr.readline()
-    time.sleep(0.3)
+    assert "40 genes" in process.stderr.readline()
+    time.sleep(2.5)
     process.send_signal(signal.SIGINT)
     rest = process.communicate(timeout=60)[1]
     assert process.returncode == 130, rest
     assert "interrupted" in rest
     assert "Traceback" not in rest
-    assert not (tmp_path / "out").exists()
+    assert [path.name for path in out.iterdir()] == [".resume"]
+
+    refused = grn(*words)
+    assert refused.exit_code == 2
+    assert "give --resume to go on, or --force" in refused.stderr
+    other = grn(*words, "--resume", "--seed", 5)
+    assert other.exit_code == 2
+    assert "other data, options or seed" in other.stderr
+    assert grn(*words, "--resume").exit_code == 0
+    whole = tmp_path / "whole"
+    assert grn(*words[:3], str(whole), *words[4:], "--threads", 2).exit_code == 0
+    assert {path.name for path in out.iterdir()} == RESULTS
+    for name in RESULTS:
+        assert (out / name).read_bytes() == (whole / name).read_bytes()
 
 
 def test_help_does_not_load_what_it_does_not_need():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from grn_tvcs import Expression, read_expression, write_expression
+from grn_tvcs.expression import scale
 from tvcs_core import DataError
 
 DREAM = '"Time"\tNA\t007\n\n0\t1\t2\n1\t3\t4\n\n0\t5\t6\n1\t7\t8\n'
@@ -72,8 +73,18 @@ BAD = {
     "no time": ("A\tB\n1\t2\n3\t4\n", "column named Time"),
     "no header": ("0\t1\n1\t2\n", "the first row must name the columns"),
     "text": ("Time\tA\tB\n0\t1\t2\n1\tx\t4\n", "x.tsv:3, column 'A': must be a number, found 'x'"),
-    "NaN": ("Time\tA\tB\n0\t1\tnan\n1\t2\t4\n", "x.tsv:2, column 'B': must be a finite number"),
+    "NaN": (
+        "Time\tA\tB\n0\t1\tnan\n1\t2\t4\n",
+        "x.tsv:2, column 'B': must be a number, found",
+    ),
+    "infinite": ("Time\tA\tB\n0\t1\tinf\n1\t2\t4\n", "x.tsv:2, column 'B': must be a finite"),
     "empty cell": ("Time\tA\tB\n0\t1\t\n1\t2\t4\n", "x.tsv:2, column 'B': must be a number"),
+    "missing": ("Time\tA\n0\t1\n1\tNA\n", "1 are missing: give --missing drop or --missing inter"),
+    "perturbed": (
+        "Time\tperturbed\tA\n0\tyes\t1\n1\t0\t2\n",
+        "column 'perturbed': must be 0 or 1, found 'yes'",
+    ),
+    "two times": ("Time\ttime\tA\n0\t0\t1\n", "must have one column of each kind"),
     "one time point": ("Time\tA\n0\t1\n", "at least 2 time points"),
     "lonely sample": ("Time\tA\n0\t1\n1\t2\n0\t5\n", "x.tsv:4, column 'Time': a series must have"),
     "header only": ("Time\tA\n", "must have samples"),
@@ -125,3 +136,56 @@ def test_the_constructor_refuses_what_does_not_hold(change, message):
 def test_constant_genes_are_named():
     data = Expression([[1, 5], [2, 5]], [0, 1], ("1", "1"), ("A", "B"))
     assert data.constant_genes == ("B",)
+
+
+def test_missing_values_are_dropped_or_filled_and_said(write):
+    path = write("series,time,A,B\na,0,1,5\na,1,NA,6\na,3,7,\nb,0,3,1\nb,1,4,2\n")
+    with pytest.warns(UserWarning, match="filled 2 of 10 values"):
+        filled = read_expression(path, missing="interpolate")
+    assert filled.values[:3].tolist() == [[1, 5], [3, 6], [7, 6]]
+    more = write("series,time,A\na,0,1\na,1,3\nb,0,NA\nb,1,NA\n")
+    with pytest.warns(UserWarning, match="filled 2 of 4"):
+        assert read_expression(more, missing="interpolate").values[2:, 0].tolist() == [2, 2]
+    path = write("series,time,A,B\na,0,1,5\na,1,NA,6\na,3,7,8\nb,0,3,1\nb,1,4,2\n")
+    with pytest.warns(UserWarning, match="left out 1 of 5 samples"):
+        dropped = read_expression(path, missing="drop")
+    assert dropped.times.tolist() == [0, 3, 0, 1]
+    with pytest.raises(ValueError, match="missing must be one of error, drop, interpolate"):
+        read_expression(path, missing="guess")
+    with pytest.raises(DataError, match="a gene must have a value in some sample"):
+        read_expression(write("time,A\n0,NA\n1,NA\n"), missing="interpolate")
+
+
+def test_replicates_are_series_of_their_own(write):
+    text = "sample,condition,replicate,time,A\ns1,heat,1,0,1\ns2,heat,2,0,2\n"
+    text += "s3,heat,1,1,3\ns4,heat,2,1,4\n"
+    data = read_expression(write(text))
+    assert data.series == ("heat/1", "heat/1", "heat/2", "heat/2")
+    assert data.values[:, 0].tolist() == [1, 3, 2, 4]
+    assert data.genes == ("A",)
+
+
+def test_a_column_says_when_a_perturbation_was_on(write):
+    text = "Time,perturbed,A\n0,1,1\n1,0,2\n0,1,3\n1,0,4\n"
+    data = read_expression(write(text))
+    assert data.genes == ("A",)
+    assert data.perturbed.tolist() == [True, False, True, False]
+    assert data.in_name_order().perturbed.tolist() == [True, False, True, False]
+    with pytest.warns(UserWarning, match="perturbed never changes and is not used"):
+        assert read_expression(write(text.replace("0,1,", "0,0,"))).perturbed is None
+
+
+def test_a_perturbation_ends_within_the_series():
+    data = Expression([[1], [2], [3]], [0, 50, 100], ("1",) * 3, ("A",))
+    assert data.with_perturbation_until(100).perturbed.tolist() == [True, True, False]
+    for time, few in ((0, "no sample"), (101, "every sample")):
+        with pytest.raises(ValueError, match=f"{few} is before {time}; times go from 0 to 100"):
+            data.with_perturbation_until(time)
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [([[0.5], [-1]], "used as they are"), ([[100], [7]], "counts"), ([[0.5], [7]], "log scale")],
+)
+def test_what_values_are_taken_for_is_said(values, said):
+    assert said in scale(Expression(values, [0, 1], ("1", "1"), ("A",)))

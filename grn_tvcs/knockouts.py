@@ -1,0 +1,180 @@
+"""Steady states beside the series: wild type, knock-outs and knock-downs, and what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grn_tvcs.expression import Expression, listed, repeated
+from tvcs_core.files import Table, read_table
+
+MEDIAN_TO_SD = 1.4826  # of the absolute deviation, for normal noise
+WILD_TYPE = ""
+
+
+@dataclass(frozen=True)
+class SteadyStates:
+    """Levels at rest, of the wild type or after one gene was changed.
+
+    Parameters
+    ----------
+    levels
+        One row per experiment, one column per gene; finite, in the unit of the series.
+    changed
+        Name of the gene that was changed in each experiment; empty for the wild type.
+    is_knockout
+        Whether the gene was knocked out, and not only down; nothing for the wild type.
+    genes
+        Names of the columns, all different.
+
+    Raises
+    ------
+    ValueError
+        If shapes disagree, a level is not finite, names repeat, or a changed gene is no column.
+    """
+
+    levels: NDArray[np.float64]
+    changed: tuple[str, ...]
+    is_knockout: NDArray[np.bool_]
+    genes: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        levels = np.array(self.levels, dtype=np.float64)
+        is_knockout = np.array(self.is_knockout, dtype=bool)
+        object.__setattr__(self, "levels", levels)
+        object.__setattr__(self, "is_knockout", is_knockout)
+        object.__setattr__(self, "changed", tuple(str(gene) for gene in self.changed))
+        object.__setattr__(self, "genes", tuple(str(gene) for gene in self.genes))
+        shape = (len(self.changed), len(self.genes))
+        if levels.shape != shape or is_knockout.shape != shape[:1]:
+            raise ValueError(
+                f"levels must have the shape experiments x genes = {shape} and one flag per "
+                f"experiment, found {levels.shape} and {is_knockout.shape}"
+            )
+        if not np.isfinite(levels).all():
+            raise ValueError("levels must be finite")
+        if twice := repeated(self.genes):
+            raise ValueError(f"gene names must be different, found twice: {listed(twice)}")
+        if unknown := sorted(set(self.changed) - set(self.genes) - {WILD_TYPE}):
+            raise ValueError(f"changed genes must be columns, but these are not: {listed(unknown)}")
+
+    def of(self, genes: Sequence[str]) -> SteadyStates:
+        """The same experiments with the columns in the order of `genes`.
+
+        Raises
+        ------
+        ValueError
+            If the genes differ.
+        """
+        if missing := sorted(set(genes) ^ set(self.genes)):
+            raise ValueError(
+                "steady states and series must have the same genes, but these are in one of "
+                f"them only: {listed(missing)}"
+            )
+        place = {gene: j for j, gene in enumerate(self.genes)}
+        order = sorted(range(len(self.changed)), key=lambda k: self._key(k))
+        levels = self.levels[np.ix_(order, [place[gene] for gene in genes])]
+        changed = tuple(self.changed[k] for k in order)
+        return SteadyStates(levels, changed, self.is_knockout[order], tuple(genes))
+
+    def _key(self, k: int) -> tuple[str, bool, list[float]]:
+        return (self.changed[k], bool(self.is_knockout[k]), sorted(self.levels[k].tolist()))
+
+    def effects(self, expression: Expression, knockdown_weight: float) -> NDArray[np.float64]:
+        """How far each gene moved when another was changed, in standard deviations, with its sign.
+
+        ``[regulator, target]``, above 0 where the target fell: the regulator activates it. The
+        rest level of a gene is the median of all its steady states and of the first samples of
+        the series, and its standard deviation that of the median absolute deviation, but at
+        least half of what is usual; a knock-down counts `knockdown_weight` times.
+        """
+        first = [rows.start for rows in expression.pieces().values()]
+        known = np.concatenate([self.levels, expression.values[first]])
+        rest = np.median(known, axis=0)
+        spread = MEDIAN_TO_SD * np.median(np.abs(known - rest), axis=0)
+        spread = np.maximum(spread, np.median(spread) / 2)
+        z = np.where(spread > 0, (rest - self.levels) / np.where(spread > 0, spread, 1.0), 0.0)
+        weight = np.where(self.is_knockout, 1.0, knockdown_weight)
+        effects = np.zeros((len(self.genes), len(self.genes)))
+        place = {gene: j for j, gene in enumerate(self.genes)}
+        for k, gene in enumerate(self.changed):
+            if gene != WILD_TYPE:
+                effects[place[gene]] += weight[k] * z[k]
+        np.fill_diagonal(effects, 0.0)
+        return effects
+
+
+def read_steady_states(
+    *,
+    knockouts: str | Path | None = None,
+    knockdowns: str | Path | None = None,
+    wildtype: str | Path | None = None,
+) -> SteadyStates:
+    """Read tables of steady states, one column per gene, one row per experiment.
+
+    A table of knock-outs or knock-downs either has as many rows as genes, the k-th row being that
+    of the k-th gene (DREAM), or a first column that names the changed gene of each row.
+
+    Raises
+    ------
+    DataError
+        Naming line and column of what cannot be read.
+    ValueError
+        If the tables have different genes, or none is given.
+    """
+    made = [
+        _read(path, changes)
+        for path, changes in ((knockouts, "out"), (knockdowns, "down"), (wildtype, ""))
+        if path is not None
+    ]
+    if not made:
+        raise ValueError("give a table of knock-outs, of knock-downs or of the wild type")
+    made = [states.of(made[0].genes) for states in made]
+    return SteadyStates(
+        np.concatenate([states.levels for states in made]),
+        tuple(gene for states in made for gene in states.changed),
+        np.concatenate([states.is_knockout for states in made]),
+        made[0].genes,
+    )
+
+
+def _read(path: str | Path, changes: str) -> SteadyStates:
+    table = read_table(path)
+    table.require_rectangle()
+    header, body = table.rows[0], table.rows[1:]
+    if not body:
+        raise table.error("must have experiments below the first row, found none", row=0)
+    has_names = bool(changes) and not _is_number(body[0][0])
+    genes = header[1:] if has_names else header
+    if twice := repeated(genes):
+        raise table.error(f"gene names must be different, found twice: {listed(twice)}", row=0)
+    levels = table.numbers(1, range(1 if has_names else 0, len(header)))
+    changed = _changed(table, genes, has_names) if changes else [WILD_TYPE] * len(body)
+    is_knockout = np.full(len(body), changes == "out")
+    return SteadyStates(levels, tuple(changed), is_knockout, tuple(genes))
+
+
+def _changed(table: Table, genes: list[str], has_names: bool) -> list[str]:
+    if not has_names:
+        if len(table.rows) - 1 != len(genes):
+            raise table.error(
+                f"must have one row for each of the {len(genes)} genes, in their order, or a "
+                f"first column that names the changed gene, found {len(table.rows) - 1} rows"
+            )
+        return genes
+    for i, row in enumerate(table.rows[1:], start=1):
+        if row[0] not in genes:
+            raise table.error(f"must be one of the genes, found {row[0]!r}", i, 0)
+    return [row[0] for row in table.rows[1:]]
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
