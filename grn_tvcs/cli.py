@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,
     no_args_is_help=True,
     help="Infer gene regulatory networks from expression over time.",
 )
