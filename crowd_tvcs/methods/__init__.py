@@ -32,6 +32,13 @@ METHODS: dict[str, Callable[..., Assignment]] = {
     "random": random,
 }
 
+# What a method honours of `Plan.demands`; the others keep the caps and honour no demand.
+HONOURS: dict[str, frozenset[str]] = {
+    "tvcs": frozenset({"min_workers_per_task", "forced"}),
+    "qlp": frozenset({"min_workers_per_task", "forced"}),
+    "random": frozenset({"min_workers_per_task", "forced"}),
+}
+
 
 def assign(
     plan: Plan,
@@ -68,7 +75,8 @@ def assign(
     Raises
     ------
     ValueError
-        If the method is unknown, or the time limit is not a number of seconds above 0.
+        If the method is unknown or does not honour what the plan demands beyond the caps, or the
+        time limit is not a number of seconds above 0.
 
     Examples
     --------
@@ -81,15 +89,26 @@ def assign(
         raise ValueError(f"method must be one of {', '.join(METHODS)}, found {method!r}")
     if time_limit is not None and not (0 < time_limit < math.inf):
         raise ValueError(f"time_limit must be a number of seconds above 0, found {time_limit}")
+    _refuse_demands(plan, method)
     deadline = Deadline.after(time_limit)
     rng = np.random.default_rng(rng)
     rows, columns = _by_name(plan.quality.workers), _by_name(plan.quality.tasks)
     found = METHODS[method](plan.reorder(rows, columns), rng=rng, deadline=deadline)
-    return found.reorder(plan, np.argsort(rows), np.argsort(columns))
+    found = found.reorder(plan, np.argsort(rows), np.argsort(columns))
+    if broken := plan.unmet(found.support):
+        raise RuntimeError(f"the method {method} did not meet {', '.join(broken)}")
+    return found
+
+
+def _refuse_demands(plan: Plan, method: str) -> None:
+    for demand in plan.demands:
+        if demand not in HONOURS.get(method, frozenset()):
+            able = ", ".join(name for name, honoured in HONOURS.items() if demand in honoured)
+            raise ValueError(f"the method {method} does not honour {demand}; these do: {able}")
 
 
 def _by_name(names: Sequence[str]) -> NDArray[np.intp]:
     return np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.intp)
 
 
-__all__ = ["METHODS", "assign"]
+__all__ = ["HONOURS", "METHODS", "assign"]

@@ -17,8 +17,15 @@ def qlp(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignme
     task two equal workers where the second adds nothing, and prefers a worker of quality 1/2
     (who tells nothing) to one of .1 (whom the vote turns around); a quality of 0 is never
     taken. It draws no random number, and its one projection does not look at the deadline.
+
+    Forced pairs are taken first, then the best pairs that meet the minimums, then the rest; with
+    minimums the sum is the largest in each of these steps, not in all.
     """
-    projection = project(np.sqrt(plan.quality.values), plan.constraint)
+    scores = np.sqrt(plan.quality.values)
+    fixed = plan.settle(scores)
+    projection = project(scores, plan.rest(fixed))
     duals = Duals.of(projection, "sum of qualities", is_price=True)
-    facts = {"sum_of_qualities": projection.kept, "gap": projection.gap}
-    return Assignment(plan, projection.support, "qlp", "one exact projection", duals, facts)
+    total = projection.kept + float(plan.quality.values[fixed].sum())
+    facts = {"sum_of_qualities": total, "projection_gap": projection.gap}
+    support = fixed | projection.support
+    return Assignment(plan, support, "qlp", "one exact projection", duals, facts)

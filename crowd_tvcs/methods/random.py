@@ -13,8 +13,10 @@ from tvcs_core import project
 def random(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignment:
     """Keep the caps with random pairs: one projection of scores drawn from (0, 1].
 
-    Qualities are not looked at, so a worker below 1/2 is as likely as any other.
+    Qualities are not looked at, so a worker below 1/2 is as likely as any other. Forced pairs go
+    first, then random ones that meet the minimums.
     """
     scores = 1.0 - rng.random(plan.quality.shape)
-    projection = project(scores, plan.constraint)
-    return Assignment(plan, projection.support, "random", "one projection of random scores")
+    fixed = plan.settle(scores)
+    support = fixed | project(scores, plan.rest(fixed)).support
+    return Assignment(plan, support, "random", "one projection of random scores")

@@ -40,18 +40,23 @@ def tvcs(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignm
     - Qualities are moved into [`SUREST`, 1 - `SUREST`] for the gradient alone, so that log-odds
       are finite.
 
+    - Forced pairs are 1 throughout. For the minimums the pairs of largest log-odds are fixed
+      likewise before the first step, which keeps the caps but is not the best choice.
+
     A worker with q < 1/2 has log-odds below 0 and counts like one with 1 - q, as in the vote.
     """
     quality = np.clip(plan.quality.values, SUREST, 1.0 - SUREST)
     log_odds = np.log(quality) - np.log1p(-quality)
-    X = np.zeros(plan.quality.shape)
+    fixed = plan.settle(np.abs(log_odds))
+    box = plan.rest(fixed, (0.0, 1.0))
+    X = fixed.astype(np.float64)
     best_accuracy, best_at = -1.0, 0
     best, projection = None, None
     reason = f"the limit of {MAX_ITER} iterations"
     for iteration in range(1, MAX_ITER + 1):
         z = X + STEP * _sampled_gradient(X, quality, log_odds, plan.prior, rng)
-        projection = project(z, plan.box, warm=projection)
-        X = projection.matrix
+        projection = project(z, box, warm=projection)
+        X = projection.matrix + fixed
         support = X > 0.0
         accuracy = float(expected_accuracy(plan.quality.values, support, plan.prior).mean())
         if accuracy > best_accuracy:
