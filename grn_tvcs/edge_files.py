@@ -224,14 +224,21 @@ def _blank(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def write_edges(network: Network, path: Path) -> None:
     """Write every edge as ``edges.tsv``: regulator, target, score, sign, rank, selected.
 
+    Where the method resampled, a last column holds the stability.
     People open it in a spreadsheet, so a name that would act as a formula gets an apostrophe,
     which `read_network` takes off.
     """
+    place = {gene: i for i, gene in enumerate(network.genes)}
+    stability = network.stability
     rows = [
-        (shield(e.regulator), shield(e.target), repr(e.score), e.sign, e.rank, int(e.selected))
+        (
+            *(shield(e.regulator), shield(e.target)),
+            *(repr(e.score), e.sign, e.rank, int(e.selected)),
+            *([] if stability is None else [f"{stability[place[e.regulator], place[e.target]]:g}"]),
+        )
         for e in network.edges()
     ]
-    write_table(path, HEADER, rows)
+    write_table(path, HEADER if stability is None else (*HEADER, "stability"), rows)
 
 
 def write_reference(network: Network, path: Path) -> None:

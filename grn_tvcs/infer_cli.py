@@ -102,6 +102,8 @@ def infer(
     from tvcs_core.files import output_folder
 
     refuse_negative_seed(seed)
+    if threads < 1:
+        raise ValueError(f"--threads must be >= 1, found {threads}")
     caps: dict[str, Any] = {
         "max_in_degree": max_in_degree,
         "max_out_degree": _out_degrees(max_out_degree, out_degrees),
@@ -124,6 +126,8 @@ def infer(
     _prepare(out, force=force, resume=resume)
     with output_folder(out, force=force or resume) as folder, Progress("halves") as progress:
         say(f"{expression}: {_size(data)}; {_said(data)}; method {method}, seed {seed}")
+        if method == "tvcs":
+            say(_expected(data, Rules(**caps, regulators=names), given, threads))
         network = infer_network(
             data, method, **caps, regulators=names, steady=steady, rng=seed,
             threads=threads, progress=progress, keep=out / FINISHED, **given,
@@ -187,6 +191,19 @@ def _like(default: Any, text: str) -> Any:
 
 def _shown(default: Any) -> str:
     return ",".join(map(str, default)) if isinstance(default, tuple) else str(default)
+
+
+def _expected(data: Expression, rules: Rules, options: dict[str, Any], threads: int) -> str:
+    """Say what the work will take; refuse what cannot fit."""
+    from grn_tvcs.cost import estimate
+    from grn_tvcs.methods import options_of
+    from grn_tvcs.progress import span
+
+    inputs = int(rules.allowed(data.genes).any(axis=1).sum())
+    resamples = (options_of("tvcs") | options)["resamples"]
+    cost = estimate(len(data.genes), inputs, len(data.times), resamples, threads)
+    cost.refuse_what_cannot_fit()
+    return f"about {span(cost.seconds)} and {cost.memory / 1e9:.1f} GB"
 
 
 def _read(path: Path, missing: str, perturbed_until: float | None) -> Expression:

@@ -59,6 +59,9 @@ class Network:
         1 activates, -1 represses, 0 not known; None means all unknown.
     selected
         The edges inside the caps; None means every edge with a score above 0.
+    stability
+        In which part of all resamples each edge was chosen, in [0, 1]; None where the method
+        does not resample.
 
     Raises
     ------
@@ -71,6 +74,7 @@ class Network:
     scores: NDArray[np.float64]
     signs: NDArray[np.int8] | None = None
     selected: NDArray[np.bool_] | None = None
+    stability: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         genes = tuple(str(gene) for gene in self.genes)

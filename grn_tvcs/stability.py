@@ -62,6 +62,11 @@ class Plan:
     edges_per_gene: tuple[float, float]
     iterations: int
 
+    @property
+    def pairs(self) -> int:
+        """Halves and their complements that make at least `resamples`."""
+        return -(-self.resamples // 2)
+
     def __post_init__(self) -> None:
         for name in ("resamples", "iterations"):
             if getattr(self, name) < 1:
@@ -200,7 +205,7 @@ def gather(
     nothing. `progress` is told how many halves are done, and of how many. What is finished is
     kept in the folder `keep` now and then and when the work is interrupted, and taken from there.
     """
-    n_pairs = -(-draws.plan.resamples // 2)
+    n_pairs = draws.plan.pairs
     parts = draws.plan.parts
     kept = None if keep is None else FinishedWork(keep, draws.digest(rng))
     start, sums = (0, []) if kept is None else kept.load()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 from warnings import warn
 
@@ -122,7 +123,7 @@ def infer(
     network = METHODS[method](expression, rules, rng, **able)
     scores = _significant(np.where(allowed, network.scores, 0.0))
     rules = rules.with_defaults(len(expression.genes))
-    return Network(expression.genes, scores, network.signs).within(rules)
+    return replace(network, scores=scores, selected=None).within(rules)
 
 
 def options_of(method: str) -> dict[str, Any]:

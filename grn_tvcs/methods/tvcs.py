@@ -117,7 +117,8 @@ def tvcs(
     draws = Draws(steps, inputs, allowed[inputs], rules, genes, plan)
     evidence = gather(draws, rng, threads=threads, progress=progress, keep=keep)
     power = hub_power if len(genes) > hub_genes else 0.0
-    gains = [_gains(part, added_share, resamples) for part in evidence]
+    halves = plan.pairs * 2
+    gains = [_gains(part, added_share) / halves for part in evidence]
     found = np.mean([_unit(gain, len(genes)) for gain in gains], axis=0)
     scores, signed = np.zeros(allowed.shape), np.zeros(allowed.shape)
     scores[inputs] = found * _hub_prior(found, power)
@@ -127,11 +128,13 @@ def tvcs(
         sizes = _unit(np.minimum(np.abs(effects), largest_effect), len(genes))
         sizes *= knockout_weight * _hub_prior(sizes, power)
         scores, signed = scores + sizes, signed + np.sign(effects) * sizes
-    return Network(genes, scores, np.sign(signed).astype(np.int8))
+    stability = np.zeros(allowed.shape)
+    stability[inputs] = sum(part.chosen for part in evidence) / (len(evidence) * halves)
+    return Network(genes, scores, np.sign(signed).astype(np.int8), stability=stability)
 
 
-def _gains(evidence: Evidence, added_share: float, resamples: int) -> Array:
-    return np.maximum(evidence.dropped + added_share * evidence.added, 0.0) / resamples
+def _gains(evidence: Evidence, added_share: float) -> Array:
+    return np.maximum(evidence.dropped + added_share * evidence.added, 0.0)
 
 
 def _unit(scores: Array, n: int) -> Array:

@@ -35,7 +35,10 @@ def test_simulate_infer_check_and_score_work_together(small, tmp_path):
     done = grn("infer", small / "timeseries.tsv", "--out", out, "--max-in-degree", 2)
     assert done.exit_code == 0, done.stderr
     assert done.stdout == ""
+    assert "about 1 s and 0.2 GB" in done.stderr
     assert {path.name for path in out.iterdir()} == RESULTS
+    header = (out / "edges.tsv").read_text().splitlines()[0].split("\t")
+    assert header == ["regulator", "target", "score", "sign", "rank", "selected", "stability"]
     record = json.loads((out / "run.json").read_text())
     assert sorted(record["genes"]) == sorted(f"G{i}" for i in range(1, 9))
     assert record["parameters"]["max_in_degree"] == 2
@@ -217,9 +220,18 @@ def test_steady_states_perturbation_and_options_are_taken(small, tmp_path):
     assert "--option parts=omp" in report
 
 
+def test_what_cannot_fit_is_refused_with_an_estimate(small, tmp_path, monkeypatch):
+    monkeypatch.setattr("grn_tvcs.cost.available_memory", lambda: 1e8)
+    done = grn("infer", small / "timeseries.tsv", "--out", tmp_path / "out")
+    assert done.exit_code == 1
+    assert "this needs about 0.2 GB, but only 0.1 GB are free" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
+        (["--threads", "0"], "--threads must be >= 1"),
         (["--option", "resamples"], "--option must be NAME=VALUE"),
         (["--option", "size=3"], "tvcs does not take 'size'; its options: parts, resamples"),
         (["--option", "memory=0.3"], "--option memory must be like 0.3,0.7, found '0.3'"),

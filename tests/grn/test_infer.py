@@ -181,3 +181,11 @@ def test_progress_counts_the_halves(made):
     seen = []
     infer(made.expression, rng=0, resamples=6, progress=lambda done, of: seen.append((done, of)))
     assert seen == [(2, 6), (4, 6), (6, 6)]
+
+
+def test_stability_is_the_part_of_the_halves_in_which_an_edge_was_chosen(made):
+    network = infer(made.expression, resamples=10, in_degrees=(2, 2), parts="omp", rng=0)
+    assert network.stability.min() >= 0
+    assert network.stability.max() <= 1
+    assert network.stability.sum(axis=0) == pytest.approx(np.full(12, 2.0))
+    assert infer(made.expression, "pcc").stability is None
