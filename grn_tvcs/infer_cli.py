@@ -267,7 +267,9 @@ def _write_results(
     write_sif(network, folder / "network.sif")
     source = inputs[0].name
     command = _command("infer", source, options | {"seed": seed})
-    page = render(network, data, rules, method=options["method"], source=source, command=command)
+    page = render(
+        network, data, rules, method=options["method"], source=source, command=command, seed=seed
+    )
     (folder / "report.html").write_text(page, encoding="utf-8")
     record = run_record(
         "grn-tvcs infer",

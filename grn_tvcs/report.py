@@ -2,45 +2,30 @@
 
 from __future__ import annotations
 
-import math
+import base64
+import hashlib
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from grn_tvcs.drawing import HEIGHT, WIDTH, draw
 from grn_tvcs.expression import Expression
 from grn_tvcs.methods import METHODS
 from grn_tvcs.network import Edge, Network
+from grn_tvcs.report_data import courses, explorer
 from grn_tvcs.rules import Rules
 
-WIDTH, HEIGHT, MARGIN = 960.0, 640.0, 46.0
-MOST_DRAWN = 300
+if TYPE_CHECKING:
+    from grn_tvcs.score import Scores
+
+MOST_DRAWN = 400
 MOST_LISTED = 40
 MOST_REGULATORS = 12
-
-
-@dataclass(frozen=True)
-class Dot:
-    """A gene in the drawing; pixels."""
-
-    name: str
-    x: float
-    y: float
-    radius: float
-    is_regulator: bool
-
-
-@dataclass(frozen=True)
-class Arrow:
-    """An edge in the drawing, from rim to rim; pixels."""
-
-    label: str
-    path: str
-    kind: str
-    opacity: float
+WIDEST_CAP = 40
 
 
 def render(
@@ -51,8 +36,14 @@ def render(
     method: str,
     source: str,
     command: str,
+    seed: int | None = None,
+    scores: Scores | None = None,
 ) -> str:
     """Write the report of `network` as HTML.
+
+    The page asks for nothing from elsewhere and works without scripts; with them the network can
+    be filtered and searched, and an edge shows its time courses. Only scripts of ours run: the
+    page's policy names them by their hash, and names and numbers come in as data.
 
     Parameters
     ----------
@@ -68,32 +59,103 @@ def render(
         Name of the expression file.
     command
         How to run it again.
+    seed
+        Of the run.
+    scores
+        Agreement with a reference, if there is one.
     """
     edges = network.edges(selected_only=True)
-    dots, arrows = draw(network, edges[:MOST_DRAWN])
-    text = sys.modules[METHODS[method].__module__].__doc__ or ""
-    return _template().render(
-        title=f"Gene regulatory network of {source}",
-        source=source,
-        command=command,
-        method=method,
-        paragraphs=[" ".join(part.split()) for part in text.split("\n\n")],
-        network=network,
-        expression=expression,
-        n_series=len(expression.pieces()),
-        rules=rules,
-        n_edges=len(edges),
-        n_scored=int(np.count_nonzero(network.scores)),
-        edges=edges[:MOST_LISTED],
-        n_drawn=min(len(edges), MOST_DRAWN),
-        n_hidden=len(network.genes) - len(dots),
-        dots=dots,
-        arrows=arrows,
-        size=(WIDTH, HEIGHT),
-        regulators=_top_regulators(edges),
-        out_degrees=_distribution(network.out_degrees),
-        in_degrees=_distribution(network.in_degrees),
+    drawn = edges[:MOST_DRAWN]
+    dots, arrows = draw(drawn)
+    measured = courses(expression, drawn)
+    about = _about(method)
+    scripts = [
+        _package_text("vendor", "cytoscape.min.js"),
+        _package_text("templates", "network.js"),
+    ]
+    return str(
+        _template().render(
+            title=f"Gene regulatory network of {source}",
+            source=source,
+            command=command,
+            method=method,
+            about=about,
+            to_paste=methods_paragraph(network, expression, rules, method=method, seed=seed),
+            seed=seed,
+            scores=_score_rows(scores),
+            judged=scores,
+            network=network,
+            expression=expression,
+            n_series=len(expression.pieces()),
+            rules=rules,
+            n_edges=len(edges),
+            n_scored=int(np.count_nonzero(network.scores)),
+            edges=edges[:MOST_LISTED],
+            n_drawn=len(drawn),
+            n_hidden=len(network.genes) - len(dots),
+            dots=dots,
+            arrows=arrows,
+            size=(WIDTH, HEIGHT),
+            data=explorer(network, drawn, dots) | measured,
+            scripts=scripts if drawn else [],
+            hashes=[_hash(script) for script in scripts] if drawn else [],
+            regulators=_top_regulators(edges),
+            out_degrees=_distribution(network.out_degrees, rules.max_out_degree),
+            in_degrees=_distribution(network.in_degrees, rules.max_in_degree),
+        )
     )
+
+
+def methods_paragraph(
+    network: Network, expression: Expression, rules: Rules, *, method: str, seed: int | None
+) -> str:
+    """Say in the past tense what was done, for the methods section of a paper."""
+    from tvcs_core.record import tvcs_version
+
+    n_edges = int(network.out_degrees.sum())
+    n_series = len(expression.pieces())
+    drawn = "" if seed is None else f", seed {seed}"
+    caps = [
+        text
+        for cap, text in (
+            (rules.max_in_degree, "{} regulators of a gene"),
+            (rules.max_out_degree, "{} targets of a regulator"),
+            (rules.max_edges, "{} edges in all"),
+        )
+        if cap is not None
+        for text in [
+            "its own number of targets of each named regulator"
+            if isinstance(cap, Mapping)
+            else text.format(cap)
+        ]
+    ]
+    known = "" if rules.regulators is None else " Only genes of a given list could regulate."
+    return (
+        f"A directed network of {len(network.genes)} genes was inferred from "
+        f"{len(expression.times)} samples in {n_series} time series with tvcs {tvcs_version()} "
+        f"(method {method}{drawn}).{known} The method: {_about(method)[0]} "
+        f"Of {int(np.count_nonzero(network.scores))} directed edges with a score, {n_edges} were "
+        f"selected: those whose scores add up to the most with at most {_joined(caps)}, found "
+        "exactly, by projection onto a three-view cardinality constraint."
+    )
+
+
+def _joined(caps: Sequence[str]) -> str:
+    return " and ".join([", ".join(caps[:-1]), caps[-1]] if caps[1:] else caps)
+
+
+def _about(method: str) -> list[str]:
+    text = sys.modules[METHODS[method].__module__].__doc__ or ""
+    return [" ".join(part.split()) for part in text.strip().split("\n\n")]
+
+
+def _package_text(*parts: str) -> str:
+    return resources.files("grn_tvcs").joinpath(*parts).read_text(encoding="utf-8")
+
+
+def _hash(script: str) -> str:
+    digest = hashlib.sha256(script.encode("utf-8")).digest()
+    return "sha256-" + base64.b64encode(digest).decode("ascii")
 
 
 def _template() -> Any:
@@ -106,85 +168,12 @@ def _template() -> Any:
     return environment.get_template("report.html.j2")
 
 
-def draw(network: Network, edges: Sequence[Edge]) -> tuple[list[Dot], list[Arrow]]:
-    """Place the linked genes and their edges; the same network is always drawn the same way."""
-    if not edges:
-        return [], []
-    import networkx as nx
+def _score_rows(scores: Scores | None) -> list[tuple[str, float]]:
+    if scores is None:
+        return []
+    from grn_tvcs.score import NAMES
 
-    graph = nx.Graph()
-    graph.add_edges_from((edge.regulator, edge.target) for edge in edges)
-    n_targets = dict.fromkeys(graph, 0)
-    for edge in edges:
-        n_targets[edge.regulator] += 1
-    place = _fill(_spread(graph))
-    radius = {name: 5.0 + 2.2 * math.sqrt(n) for name, n in n_targets.items()}
-    dots = [Dot(n, *place[n], radius[n], n_targets[n] > 0) for n in graph]
-    pairs = {(edge.regulator, edge.target) for edge in edges}
-    strongest = max(edge.score for edge in edges)
-    arrows = [
-        Arrow(
-            f"{e.regulator} {e.sign} {e.target}: {e.score:g}",
-            _curve(
-                place[e.regulator],
-                place[e.target],
-                radius[e.regulator],
-                radius[e.target],
-                bend=0.12 if (e.target, e.regulator) in pairs else 0.0,
-            ),
-            {"+": "activates", "-": "represses", "?": "regulates"}[e.sign],
-            0.35 + 0.6 * math.sqrt(e.score / strongest),
-        )
-        for e in edges
-    ]
-    return dots, arrows
-
-
-def _spread(graph: Any) -> dict[str, NDArray[np.float64]]:
-    """Lay out each connected part by springs, and put the parts beside each other in rows."""
-    import networkx as nx
-
-    parts = sorted(nx.connected_components(graph), key=lambda part: (-len(part), min(part)))
-    places: dict[str, NDArray[np.float64]] = {}
-    left, bottom, row_height, widest = 0.0, 0.0, 0.0, 0.0
-    for part in parts:
-        subgraph = nx.Graph(graph.subgraph(sorted(part)))
-        side = math.sqrt(len(part))
-        layout = nx.spring_layout(subgraph, k=2.4 / side, iterations=300, seed=0, scale=side / 2)
-        widest = max(widest, side * 1.5)
-        if left and left + side > widest:
-            left, bottom, row_height = 0.0, bottom + row_height + 0.8, 0.0
-        for name, at in layout.items():
-            places[name] = at + np.array([left + side / 2, bottom + side / 2])
-        left, row_height = left + side + 0.8, max(row_height, side)
-    return places
-
-
-def _fill(places: dict[str, NDArray[np.float64]]) -> dict[str, tuple[float, float]]:
-    """Stretch the layout over the drawing."""
-    xy = np.array(list(places.values()))
-    low, span = xy.min(axis=0), np.maximum(np.ptp(xy, axis=0), 1e-9)
-    room = np.array([WIDTH - 2 * MARGIN, HEIGHT - 2 * MARGIN])
-    pixels = MARGIN + (xy - low) / span * room
-    return {
-        name: (float(x), float(y)) for name, (x, y) in zip(places, pixels.round(1), strict=True)
-    }
-
-
-def _curve(
-    start: tuple[float, float],
-    end: tuple[float, float],
-    start_radius: float,
-    end_radius: float,
-    bend: float,
-) -> str:
-    (x0, y0), (x1, y1) = start, end
-    length = max(math.hypot(x1 - x0, y1 - y0), 1e-9)
-    ux, uy = (x1 - x0) / length, (y1 - y0) / length
-    ax, ay = x0 + ux * start_radius, y0 + uy * start_radius
-    bx, by = x1 - ux * (end_radius + 4), y1 - uy * (end_radius + 4)
-    cx, cy = (ax + bx) / 2 - uy * bend * length, (ay + by) / 2 + ux * bend * length
-    return f"M{ax:.1f} {ay:.1f}Q{cx:.1f} {cy:.1f} {bx:.1f} {by:.1f}"
+    return [(label, getattr(scores, name)) for name, label in NAMES.items()]
 
 
 def _top_regulators(edges: Sequence[Edge]) -> list[dict[str, Any]]:
@@ -204,5 +193,7 @@ def _top_regulators(edges: Sequence[Edge]) -> list[dict[str, Any]]:
     ]
 
 
-def _distribution(degrees: NDArray[np.int64]) -> list[tuple[int, int]]:
-    return [(d, int(n)) for d, n in enumerate(np.bincount(degrees, minlength=6))]
+def _distribution(degrees: NDArray[np.int64], cap: object) -> list[tuple[int, int]]:
+    """Number of genes by degree; far enough to show a cap that is not too far off."""
+    least = cap + 2 if isinstance(cap, int) and cap <= WIDEST_CAP else 0
+    return [(d, int(n)) for d, n in enumerate(np.bincount(degrees, minlength=max(6, least)))]

@@ -101,3 +101,36 @@ def test_a_report_opens_without_requests_errors_or_scripts_from_names(name, brow
     width = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
     assert width <= 0, "the page is wider than the window"
     page.close()
+
+
+def test_an_edge_shows_its_time_courses_and_filters_hide_edges(network_report, browser):
+    page = browser.new_page()
+    page.goto(network_report.as_uri())
+    page.wait_for_selector("html[data-ready=yes]")
+    assert page.locator("#static").is_hidden()
+    edges = page.evaluate("tvcsNetwork.edges().length")
+    assert edges > 1
+    page.evaluate("void tvcsNetwork.edges()[1].emit('tap')")
+    names = page.evaluate("tvcsNetwork.edges()[1].connectedNodes().map(n => n.data('name'))")
+    title = page.locator("#panel h3").inner_text()
+    assert all(name in title for name in names)
+    assert page.locator("#panel svg").count() == 4  # one for each series
+    assert page.locator("#panel svg path").count() == 8
+    page.locator("#surest").fill("1")
+    page.wait_for_function("tvcsNetwork.edges(':visible').length === 1")
+    assert page.locator("#count").inner_text() == f"1 of {edges} edges, 2 genes"
+    for name in HOSTILE:
+        page.locator("#search").fill(name)
+        if page.evaluate("tvcsNetwork.nodes('.found').length"):
+            assert page.locator("#panel h3").inner_text() == name
+    assert page.evaluate("window.hacked") is None
+    page.close()
+
+
+def test_a_network_report_works_without_scripts(network_report, browser):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(network_report.as_uri())
+    assert page.locator("#static svg circle").count() > 1
+    assert page.locator("#explorer").is_hidden()
+    context.close()

@@ -51,6 +51,11 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def tvcs_version() -> str:
+    """Version of this distribution, or that it is not installed."""
+    return _version("tvcs")
+
+
 def _version(name: str) -> str:
     try:
         return version(name)

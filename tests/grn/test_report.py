@@ -1,12 +1,17 @@
+import base64
+import hashlib
+import json
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 
-from grn_tvcs import Expression, Network, Rules, infer, simulate
-from grn_tvcs.report import MOST_DRAWN, draw, render
+from grn_tvcs import Expression, Network, Rules, infer, score, simulate
+from grn_tvcs.drawing import draw
+from grn_tvcs.report import MOST_DRAWN, render
+from grn_tvcs.report_data import MOST_POINTS, MOST_SERIES, MOST_VALUES, courses
 
-EVIL = '"><script>alert(1)</script>', "a' onload='x", "{{ 7 * 7 }}", "</svg>&<b>", "javascript:x"
+EVIL = '"><script>alert(1)</script>', "a' onload='x", "{{ 7 * 7 }}", "</script><b>", "javascript:x"
 
 
 class Page(HTMLParser):
@@ -14,7 +19,7 @@ class Page(HTMLParser):
 
     def __init__(self, html):
         super().__init__()
-        self.tags, self.attributes, self.text = [], [], []
+        self.tags, self.attributes, self.text, self.scripts = [], [], [], []
         self.feed(html)
 
     def handle_starttag(self, tag, attrs):
@@ -22,7 +27,13 @@ class Page(HTMLParser):
         self.attributes += attrs
 
     def handle_data(self, data):
-        self.text.append(data)
+        if self.cdata_elem == "script":
+            if self.get_starttag_text() == "<script>":
+                self.scripts.append(data)
+            else:
+                self.data = json.loads(data)
+        else:
+            self.text.append(data)
 
 
 def page_of(expression, **caps):
@@ -44,8 +55,9 @@ def test_hostile_gene_names_stay_text(expression):
     page = Page(html)
     harmless = Page(page_of(expression))
     assert set(page.tags) == set(harmless.tags)
-    assert page.tags.count("b") == harmless.tags.count("b")
-    assert "script" not in page.tags
+    for tag in ("b", "script"):
+        assert page.tags.count(tag) == harmless.tags.count(tag)
+    assert "".join(page.scripts) == "".join(harmless.scripts)
     assert not [name for name, _ in page.attributes if name.startswith("on")]
     shown = " ".join(page.text)
     assert EVIL[0] in shown
@@ -62,6 +74,16 @@ def test_nothing_is_loaded_from_elsewhere(expression):
     assert any("default-src 'none'" in policy for policy in policies)
 
 
+def test_only_scripts_whose_hash_the_policy_names_may_run(expression):
+    html = page_of(expression)
+    policy = next(v for name, v in Page(html).attributes if name == "content" and "src" in v)
+    bodies = [part.split("</script>")[0] for part in html.split("<script>")[1:]]
+    hashes = [base64.b64encode(hashlib.sha256(body.encode()).digest()).decode() for body in bodies]
+    assert len(bodies) == 2
+    assert policy.endswith("; script-src " + " ".join(f"'sha256-{h}'" for h in hashes))
+    assert "The Cytoscape Consortium" in bodies[0]  # its licence goes with it
+
+
 def test_the_report_shows_caps_edges_method_and_command(expression):
     page = Page(page_of(expression, max_in_degree=2, max_edges=7))
     text = " ".join(" ".join(page.text).split())
@@ -74,13 +96,14 @@ def test_the_report_shows_caps_edges_method_and_command(expression):
 def test_a_network_without_edges_has_a_report_too(expression):
     html = page_of(expression, max_edges=0)
     assert "No edge was selected" in html
+    assert "<script" not in html
 
 
 def test_only_the_surest_edges_of_a_large_network_are_drawn():
     scores = np.triu(np.arange(1, 1601.0).reshape(40, 40), 1)
     genes = tuple(f"G{i}" for i in range(40))
     network = Network(genes, scores)
-    dots, arrows = draw(network, network.edges()[:MOST_DRAWN])
+    dots, arrows = draw(network.edges()[:MOST_DRAWN])
     assert len(arrows) == MOST_DRAWN
     assert len({dot.name for dot in dots}) == len(dots) <= 40
 
@@ -89,7 +112,73 @@ def test_the_drawing_lies_inside_its_frame_and_is_always_the_same():
     scores = np.zeros((7, 7))
     scores[0, 1], scores[1, 0], scores[2, 3], scores[4, 5] = 1, 2, 3, 4
     network = Network(tuple("ABCDEFG"), scores)
-    dots, arrows = draw(network, network.edges())
-    assert (dots, arrows) == draw(network, network.edges())
+    dots, arrows = draw(network.edges())
+    assert (dots, arrows) == draw(network.edges())
     assert [dot.name for dot in dots if not 0 < dot.x < 960 or not 0 < dot.y < 640] == []
     assert len(dots) == 6
+
+
+def test_the_data_of_the_page_are_the_edges_and_what_was_measured(expression):
+    network = infer(expression, rng=0, max_edges=7)
+    data = Page(page_of(expression, max_edges=7)).data
+    names = [gene["name"] for gene in data["genes"]]
+    edges = network.edges(selected_only=True)
+    assert [(names[e["from"]], names[e["to"]], e["sign"], e["rank"]) for e in data["edges"]] == [
+        (e.regulator, e.target, e.sign, e.rank) for e in edges
+    ]
+    levels = dict(data["levels"])
+    assert set(levels) == set(names)
+    first = expression.pieces()[data["series"][0]["name"]]
+    column = expression.genes.index(names[0])
+    np.testing.assert_allclose(
+        levels[names[0]][0], expression.values[first, column], rtol=1e-3, atol=1e-12
+    )
+
+
+def test_what_a_page_holds_of_large_data_is_bounded():
+    n_series, n_points, n_genes = 20, 400, 300
+    genes = tuple(f"G{i:03}" for i in range(n_genes))
+    series = tuple(f"s{i:02}" for i in range(n_series) for _ in range(n_points))
+    values = np.ones((n_series * n_points, n_genes))
+    times = np.tile(np.arange(float(n_points)), n_series)
+    scores = np.triu(np.arange(1.0, 1 + n_genes**2).reshape(n_genes, n_genes), 1)
+    edges = Network(genes, scores).edges()[:MOST_DRAWN]
+    data = courses(Expression(values, times, series, genes), edges)
+    assert len(data["series"]) == MOST_SERIES
+    assert data["all_series"] == n_series
+    assert {len(part["times"]) for part in data["series"]} == {MOST_POINTS}
+    assert data["series"][0]["times"][-1] == n_points - 1
+    n_values = sum(len(course) for _, parts in data["levels"] for course in parts)
+    assert 0 < n_values <= MOST_VALUES
+    assert data["levels"][0][0] == edges[0].regulator
+
+
+def test_the_paragraph_to_paste_tells_version_method_seed_and_caps(expression):
+    network = infer(expression, rng=3, max_in_degree=2, max_edges=7)
+    html = render(
+        network,
+        expression,
+        Rules(2, None, 7),
+        method="tvcs",
+        source="x.tsv",
+        command="grn-tvcs infer x.tsv --seed 3",
+        seed=3,
+        scores=score(network, network),
+    )
+    text = " ".join(" ".join(Page(html).text).split())
+    assert "A directed network of 10 genes was inferred from 36 samples in 4 time series" in text
+    assert "(method tvcs, seed 3)" in text
+    assert "with at most 2 regulators of a gene and 7 edges in all" in text
+    assert "7 of 7 selected edges are true" in text
+    assert "1.000 MCC" in text
+
+
+def test_caps_by_gene_are_said_to_be_so(expression):
+    text = " ".join(Page(page_of(expression, max_out_degree={"G1": 2}, max_edges=5)).text)
+    assert "by gene" in text
+    assert "its own number of targets of each named regulator" in text
+
+
+def test_degrees_are_shown_against_the_cap(expression):
+    shown = Page(page_of(expression, max_in_degree=3, max_edges=9))
+    assert "cap 3" in shown.text
