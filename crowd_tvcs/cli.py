@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +13,7 @@ from tvcs_core.shell import guarded, run, say
 
 if TYPE_CHECKING:
     from crowd_tvcs.assignment import Assignment
+    from crowd_tvcs.plan import Plan
 
 app = typer.Typer(
     add_completion=False,
@@ -28,66 +30,89 @@ Force = Annotated[bool, typer.Option("--force", help="Replace the files of a fol
 Seed = Annotated[int, typer.Option(help="Same seed, same bytes.")]
 
 
+QualityFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="QUALITY",
+        help="CSV or TSV, plain or .gz. Wide: a column worker, then one column per task. "
+        "Long: columns worker, task, quality; pairs that are not listed are not assigned.",
+    ),
+]
+PerTask = Annotated[
+    int | None, typer.Option(metavar="N", help="Most answers for a task. Default: no cap.")
+]
+PerWorker = Annotated[
+    int | None, typer.Option(metavar="N", help="Most tasks for a worker. Default: no cap.")
+]
+Workers = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Caps of single workers: columns worker, max_tasks."),
+]
+Tasks = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Of single tasks: columns task and any of prior, min_workers, max_workers.",
+    ),
+]
+Forced = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Pairs that must be: columns worker, task.")
+]
+Forbidden = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Pairs that may not be: columns worker, task.")
+]
+Prior = Annotated[
+    float, typer.Option(metavar="P", help="Chance that the label of a task is 1, before answers.")
+]
+Method = Annotated[
+    str,
+    typer.Option(
+        help="best (with a bound on what any plan can reach), fast (under a second), greedy, "
+        "tvcs (the paper's), qlp (largest sum of qualities) or random."
+    ),
+]
+TimeLimit = Annotated[
+    float,
+    typer.Option(
+        metavar="SECONDS",
+        help="Take the best found by then; a limit that strikes makes the result depend on the "
+        "machine.",
+    ),
+]
+
+
 @app.command()
 @guarded
 def assign(
-    quality: Annotated[
-        Path,
-        typer.Argument(
-            metavar="QUALITY",
-            help="CSV or TSV, plain or .gz. Wide: a column worker, then one column per task. "
-            "Long: columns worker, task, quality; pairs that are not listed are not assigned.",
-        ),
-    ],
+    quality: QualityFile,
     out: OutFolder,
-    max_workers_per_task: Annotated[
-        int | None, typer.Option(metavar="N", help="Most answers for a task. Default: no cap.")
-    ] = None,
-    max_tasks_per_worker: Annotated[
-        int | None, typer.Option(metavar="N", help="Most tasks for a worker. Default: no cap.")
-    ] = None,
+    max_workers_per_task: PerTask = None,
+    max_tasks_per_worker: PerWorker = None,
     budget: Annotated[
         int | None, typer.Option(metavar="N", help="Most answers in all. Default: no cap.")
     ] = None,
-    method: Annotated[
-        str,
-        typer.Option(
-            help="best (with a bound on what any plan can reach), fast (under a second), greedy, "
-            "tvcs (the paper's), qlp (largest sum of qualities) or random."
-        ),
-    ] = "best",
+    workers: Workers = None,
+    tasks: Tasks = None,
+    forced: Forced = None,
+    forbidden: Forbidden = None,
+    prior: Prior = 0.5,
+    method: Method = "best",
     seed: Seed = 0,
-    time_limit: Annotated[
-        float,
-        typer.Option(
-            metavar="SECONDS",
-            help="Take the best found by then; a limit that strikes makes the result depend on the "
-            "machine.",
-        ),
-    ] = 60.0,
+    time_limit: TimeLimit = 60.0,
     force: Force = False,
 ) -> None:
     """Assign workers to tasks; write assignment.csv, summary.json, report.html and run.json."""
     from crowd_tvcs import report
     from crowd_tvcs.methods import assign as assign_plan
-    from crowd_tvcs.plan import Plan
-    from crowd_tvcs.quality import read_quality
     from tvcs_core.files import output_folder, write_json, write_table
     from tvcs_core.record import run_record
 
     _refuse_negative_seed(seed)
-    read = read_quality(quality)
-    say(f"{quality}: {read.layout}")
-    plan = Plan(
-        read.quality,
-        max_workers_per_task=max_workers_per_task,
-        max_tasks_per_worker=max_tasks_per_worker,
-        budget=budget,
-    )
-    options = {
-        "max_workers_per_task": max_workers_per_task,
-        "max_tasks_per_worker": max_tasks_per_worker,
+    caps = _Caps(max_workers_per_task, max_tasks_per_worker, workers, tasks, forced, forbidden)
+    plan, layout = caps.read(quality, budget, prior)
+    options = caps.options() | {
         "budget": budget,
+        "prior": prior,
         "method": method,
         "time_limit": time_limit,
     }
@@ -98,9 +123,8 @@ def assign(
         command = _command("assign", quality.name, options | {"seed": seed})
         page = report.render(found, source=quality.name, command=command, caps=options)
         (folder / "report.html").write_text(page, encoding="utf-8")
-        record = run_record(
-            "crowd-tvcs assign", options, seed=seed, inputs=[quality], layout=read.layout
-        )
+        inputs = [quality, *caps.files()]
+        record = run_record("crowd-tvcs assign", options, seed=seed, inputs=inputs, layout=layout)
         write_json(folder / "run.json", record)
     _say_result(found, out)
 
@@ -140,6 +164,35 @@ def simulate(
 def main() -> None:
     """Run the command."""
     run(app)
+
+
+@dataclass(frozen=True)
+class _Caps:
+    """The caps and tables of the command line, but for the budget."""
+
+    max_workers_per_task: int | None
+    max_tasks_per_worker: int | None
+    workers: Path | None
+    tasks: Path | None
+    forced: Path | None
+    forbidden: Path | None
+
+    def read(self, quality: Path, budget: int | None, prior: float) -> tuple[Plan, str]:
+        """Read all tables; the plan, and how the quality table was understood."""
+        from crowd_tvcs.demands import read_plan
+        from crowd_tvcs.quality import read_quality
+
+        read = read_quality(quality)
+        say(f"{quality}: {read.layout}")
+        return read_plan(read.quality, budget=budget, prior=prior, **vars(self)), read.layout
+
+    def files(self) -> list[Path]:
+        """The tables that were given."""
+        return [value for value in vars(self).values() if isinstance(value, Path)]
+
+    def options(self) -> dict[str, Any]:
+        """The options for the record, files by their names."""
+        return {k: v.name if isinstance(v, Path) else v for k, v in vars(self).items()}
 
 
 def _say_result(found: Assignment, out: Path) -> None:

@@ -1,0 +1,172 @@
+"""Tables of what an operator demands: caps per worker, tasks, pairs that must or may not be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowd_tvcs.plan import Plan
+from crowd_tvcs.quality import ALIASES, Quality
+from tvcs_core.files import Table, read_table
+from tvcs_core.spreadsheet import unshield
+
+NO_CAP = np.iinfo(np.int64).max
+
+
+def read_plan(
+    quality: Quality,
+    *,
+    workers: Path | None = None,
+    tasks: Path | None = None,
+    forced: Path | None = None,
+    forbidden: Path | None = None,
+    max_workers_per_task: int | None = None,
+    max_tasks_per_worker: int | None = None,
+    budget: int | None = None,
+    prior: float = 0.5,
+) -> Plan:
+    """Make a plan of `quality` and of tables.
+
+    Parameters
+    ----------
+    workers
+        Table with the columns `worker` and `max_tasks`.
+    tasks
+        Table with the column `task` and any of `prior`, `min_workers` and `max_workers`.
+    forced, forbidden
+        Tables with the columns `worker` and `task`: pairs that must, and that may not be.
+    max_workers_per_task, max_tasks_per_worker, budget, prior
+        As for `Plan`, for all workers and tasks that the tables do not list, or whose cell there
+        is empty.
+
+    Tables are CSV or TSV, plain or ``.gz``; other columns are an error, so that none is
+    overlooked.
+
+    Raises
+    ------
+    DataError
+        Naming file, line and column of a name that `quality` does not have, a name that is there
+        twice, or a number out of its range.
+    ValueError
+        If the demands cannot be met together.
+    """
+    per_worker = _Column(quality.workers, max_tasks_per_worker, NO_CAP)
+    per_task = _Column(quality.tasks, max_workers_per_task, NO_CAP)
+    least = _Column(quality.tasks, 0, 0)
+    chance = _Column(quality.tasks, prior, 0.5)
+    if workers is not None:
+        _fill(workers, "worker", {"max_tasks": (per_worker, _count)})
+    if tasks is not None:
+        columns = {
+            "prior": (chance, _probability),
+            "min_workers": (least, _count),
+            "max_workers": (per_task, _count),
+        }
+        _fill(tasks, "task", columns)
+    if forbidden is not None:
+        pairs = _read_pairs(forbidden, quality)
+        allowed = ~pairs if quality.allowed is None else quality.allowed & ~pairs
+        quality = Quality(quality.values, quality.workers, quality.tasks, allowed)
+    return Plan(
+        quality,
+        max_workers_per_task=per_task.caps(max_workers_per_task),
+        max_tasks_per_worker=per_worker.caps(max_tasks_per_worker),
+        budget=budget,
+        prior=chance.values,
+        min_workers_per_task=np.array(least.values, dtype=np.int64),
+        forced=None if forced is None else _read_pairs(forced, quality),
+    )
+
+
+class _Column:
+    """One number per name, all the same until a table says otherwise."""
+
+    def __init__(self, names: tuple[str, ...], given: float | None, default: float) -> None:
+        self.names = names
+        self.values: list[Any] = [default if given is None else given] * len(names)
+        self.is_given = False
+
+    def caps(self, given: int | None) -> int | NDArray[np.int64] | None:
+        """The number that was given if no table changed it, so that `Plan` names it right."""
+        return np.array(self.values, dtype=np.int64) if self.is_given else given
+
+
+def _fill(
+    path: Path,
+    kind: str,
+    columns: Mapping[str, tuple[_Column, Callable[[Table, int, int], float]]],
+) -> None:
+    """Write the cells of a table with one row per name into `columns`; empty cells say nothing."""
+    table, header = _open(path)
+    known = {kind, *columns}
+    for j, name in enumerate(header):
+        if name not in known or header.count(name) > 1:
+            what = f"found {table.rows[0][j]!r}" + (" twice" if name in known else "")
+            raise table.error(f"the columns may be {', '.join(sorted(known))}, {what}", 0, j)
+    if kind not in header or len(header) < 2:
+        raise table.error(f"must have the column {kind} and some of {', '.join(columns)}", 0)
+    names = next(iter(columns.values()))[0].names
+    row_of = {name: i for i, name in enumerate(names)}
+    seen: dict[str, int] = {}
+    at = header.index(kind)
+    for r, row in enumerate(table.rows[1:], start=1):
+        name = unshield(row[at])
+        if name not in row_of:
+            raise table.error(f"must be a {kind} of the quality table, found {name!r}", r, at)
+        if name in seen:
+            raise table.error(
+                f"{name!r} is there already, in line {table.lines[seen[name]]}", r, at
+            )
+        seen[name] = r
+        for j, column in enumerate(header):
+            if j != at and row[j]:
+                target, read = columns[column]
+                target.values[row_of[name]] = read(table, r, j)
+                target.is_given = True
+
+
+def _read_pairs(path: Path, quality: Quality) -> NDArray[np.bool_]:
+    """Read a table of `worker` and `task`; other columns are ignored, as in an assignment's."""
+    table, header = _open(path)
+    places = []
+    for kind, names in (("worker", quality.workers), ("task", quality.tasks)):
+        if header.count(kind) != 1:
+            raise table.error(f"must have the columns worker and task, and one of {kind!r}", 0)
+        at = header.index(kind)
+        index_of = {name: i for i, name in enumerate(names)}
+        found = [unshield(row[at]) for row in table.rows[1:]]
+        for r, name in enumerate(found, start=1):
+            if name not in index_of:
+                raise table.error(f"must be a {kind} of the quality table, found {name!r}", r, at)
+        places.append([index_of[name] for name in found])
+    out = np.zeros(quality.shape, dtype=bool)
+    out[places[0], places[1]] = True
+    return out
+
+
+def _open(path: Path) -> tuple[Table, list[str]]:
+    table = read_table(path)
+    table.require_rectangle()
+    return table, [ALIASES.get(cell.lower(), cell.lower()) for cell in table.rows[0]]
+
+
+def _count(table: Table, row: int, column: int) -> int:
+    cell = table.rows[row][column]
+    if not (cell.isascii() and cell.isdigit()):
+        raise table.error(f"must be an integer >= 0, found {cell!r}", row, column)
+    return min(int(cell), NO_CAP)
+
+
+def _probability(table: Table, row: int, column: int) -> float:
+    cell = table.rows[row][column]
+    try:
+        value = float(cell)
+    except ValueError:
+        value = -1.0
+    if not 0.0 <= value <= 1.0:
+        raise table.error(f"must be a probability in [0, 1], found {cell!r}", row, column)
+    return value
