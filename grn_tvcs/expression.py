@@ -193,9 +193,13 @@ def read_expression(path: str | Path, *, missing: str = "error") -> Expression:
     ValueError
         If `missing` is none of the three.
     """
+    return expression_in(read_table(path), missing=missing)
+
+
+def expression_in(table: Table, *, missing: str = "error") -> Expression:
+    """Make out what a table of `read_expression` holds."""
     if missing not in MISSING:
         raise ValueError(f"missing must be one of {', '.join(MISSING)}, found {missing!r}")
-    table = read_table(path)
     header = table.rows[0]
     lower = [name.lower() for name in header]
     _refuse_wrong_shape(table, lower)

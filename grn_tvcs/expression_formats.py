@@ -1,0 +1,213 @@
+"""Expression in the layouts of others: a sheet of samples, genes in rows, BEELINE's two files.
+
+Nothing is turned over silently: genes in rows must be said to be so, and BEELINE's layout is
+known by its second file.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from warnings import warn
+
+import numpy as np
+
+from grn_tvcs.expression import (
+    LABELS,
+    SERIES,
+    Expression,
+    expression_in,
+    listed,
+    read_expression,
+    repeated,
+)
+from grn_tvcs.gaps import numbers_with_gaps
+from tvcs_core import DataError
+from tvcs_core.files import Table, read_table
+
+
+def read_layout(
+    path: str | Path,
+    *,
+    samples: str | Path | None = None,
+    pseudotime: str | Path | None = None,
+    genes_in_rows: bool = False,
+    missing: str = "error",
+) -> Expression:
+    """Read expression in the layout that the other arguments tell; without them, the usual one.
+
+    Parameters
+    ----------
+    path
+        The levels.
+    samples
+        A sheet with a row for each sample, as for `read_samples`.
+    pseudotime
+        BEELINE's ``PseudoTime.csv``; `path` then is its ``ExpressionData.csv``.
+    genes_in_rows
+        The first column of `path` names genes, the others are samples.
+    missing
+        As for `read_expression`.
+
+    Raises
+    ------
+    ValueError
+        If the arguments contradict each other, or as for the functions of this module.
+    """
+    if pseudotime is not None:
+        if samples is not None or genes_in_rows or missing != "error":
+            raise ValueError(
+                "a file of pseudotimes says it all: no sheet of samples, no genes in rows and no "
+                "missing values beside it"
+            )
+        return read_beeline(path, pseudotime)
+    if samples is not None:
+        return read_samples(path, samples, genes_in_rows=genes_in_rows, missing=missing)
+    if genes_in_rows:
+        return expression_in(_turned(_whole(path), missing), missing=missing)
+    return read_expression(path, missing=missing)
+
+
+def read_samples(
+    path: str | Path,
+    sheet: str | Path,
+    *,
+    genes_in_rows: bool = False,
+    missing: str = "error",
+) -> Expression:
+    """Read levels, and beside them a sheet that tells time and series of every sample.
+
+    The sheet has the columns ``sample`` and ``time`` and any of ``series``, ``condition``,
+    ``replicate`` and ``perturbed``, with the meaning they have for `read_expression`; other
+    columns are not used. The first column of the levels names the samples, the others are genes,
+    or the other way round with `genes_in_rows`. Samples that are not in the sheet are left out,
+    with a warning.
+
+    Raises
+    ------
+    DataError
+        If a sample of the sheet has no levels, a sample or a gene is there twice, a gene has the
+        name of a column of the sheet; or as for `read_expression`.
+    """
+    levels = _whole(path)
+    if genes_in_rows:
+        levels = _turned(levels, missing)
+    rows = _rows_by_name(levels, "sample")
+    genes = levels.rows[0][1:]
+    if taken := [gene for gene in genes if gene.lower() in LABELS]:
+        raise levels.error(f"a gene must not be called {listed(taken)}", row=0)
+    header, facts = _sheet(sheet, levels, rows)
+    if spare := [sample for sample in rows if sample not in facts]:
+        warn(f"{levels.path}: left out {len(spare)} samples: {listed(spare)}", stacklevel=2)
+    merged = [[*header, *genes]]
+    merged += [[*facts[sample], *levels.rows[rows[sample]][1:]] for sample in facts]
+    lines = [levels.lines[0], *(levels.lines[rows[sample]] for sample in facts)]
+    return expression_in(
+        Table(levels.path, levels.delimiter, merged, lines, [False] * len(merged)), missing=missing
+    )
+
+
+def _sheet(
+    path: str | Path, levels: Table, rows: dict[str, int]
+) -> tuple[list[str], dict[str, list[str]]]:
+    """Labels that a sheet has, and what it says of each sample; one series if it names none."""
+    table = _whole(path)
+    header = [cell.lower() for cell in table.rows[0]]
+    for label in ("sample", "time"):
+        if header.count(label) != 1:
+            raise table.error(f"must have one column {label}, found {listed(table.rows[0])}", row=0)
+    table.numbers(1, [header.index("time")])
+    names = [row[header.index("sample")] for row in table.rows[1:]]
+    if twice := repeated(names):
+        raise table.error(f"samples must be different, found twice: {listed(twice)}")
+    if unknown := [name for name in names if name not in rows]:
+        raise table.error(
+            f"every sample must have levels in {levels.path}, but {len(unknown)} have none: "
+            f"{listed(unknown)}; there stands {listed(list(rows))}"
+        )
+    used = [j for j, label in enumerate(header) if label in LABELS]
+    one = [] if set(SERIES) & set(header) else ["series"]
+    facts = {
+        name: ["1" for _ in one] + [row[j] for j in used]
+        for name, row in zip(names, table.rows[1:], strict=True)
+    }
+    return one + [header[j] for j in used], facts
+
+
+def read_beeline(path: str | Path, pseudotime: str | Path) -> Expression:
+    """Read BEELINE's ``ExpressionData.csv`` (genes x cells) and ``PseudoTime.csv``.
+
+    Every column of pseudotimes is a series of the cells that have one in it (the others are
+    empty or ``NA``), in the order of pseudotime; levels of cells at the same pseudotime are
+    averaged.
+
+    Raises
+    ------
+    DataError
+        If a cell has no levels, a cell or a gene is there twice, a level is no finite number, or
+        a column has fewer than two pseudotimes.
+    """
+    table, times = _whole(path), _whole(pseudotime)
+    values = table.numbers(1, range(1, len(table.rows[0]))).T
+    genes = list(_rows_by_name(table, "gene"))
+    column = {cell: j for j, cell in enumerate(table.rows[0][1:])}
+    if twice := repeated(table.rows[0][1:]):
+        raise table.error(f"cells must be different, found twice: {listed(twice)}", row=0)
+    cells = list(_rows_by_name(times, "cell"))
+    if unknown := [cell for cell in cells if cell not in column]:
+        raise times.error(
+            f"every cell must have levels in {table.path}, but {len(unknown)} have none: "
+            f"{listed(unknown)}; there stands {listed(list(column))}"
+        )
+    at = numbers_with_gaps(times, range(1, len(times.rows[0])), refuse=False)
+    place = np.array([column[cell] for cell in cells])
+    levels, clock, series = [], [], []
+    for k, name in enumerate(times.rows[0][1:]):
+        has_time = ~np.isnan(at[:, k])
+        moments, moment = np.unique(at[has_time, k], return_inverse=True)
+        if moments.size < 2:
+            raise times.error(
+                f"must have at least 2 different pseudotimes, found {moments.size}", 0, k + 1
+            )
+        sums = np.zeros((moments.size, len(genes)))
+        np.add.at(sums, moment, values[place[has_time]])
+        levels.append(sums / np.bincount(moment)[:, None])
+        clock.append(moments)
+        series += [name] * moments.size
+    return Expression(np.concatenate(levels), np.concatenate(clock), tuple(series), tuple(genes))
+
+
+def _whole(path: str | Path) -> Table:
+    table = read_table(path)
+    table.require_rectangle()
+    if len(table.rows) < 2 or len(table.rows[0]) < 2:
+        raise table.error("must have a first row and a first column of names, and cells", row=0)
+    return table
+
+
+def _turned(table: Table, missing: str) -> Table:
+    """Rows as columns; what is no number is found before, while its line is known."""
+    is_label = [row[0].lower() in LABELS for row in table.rows]
+    plain = [row for row, is_one in zip(table.rows[1:], is_label[1:], strict=True) if not is_one]
+    lines = [n for n, is_one in zip(table.lines[1:], is_label[1:], strict=True) if not is_one]
+    levels = Table(
+        table.path,
+        table.delimiter,
+        [table.rows[0], *plain],
+        [table.lines[0], *lines],
+        [False] * (len(plain) + 1),
+    )
+    numbers_with_gaps(levels, range(1, len(table.rows[0])), refuse=missing == "error")
+    rows = [list(cells) for cells in zip(*table.rows, strict=True)]
+    if not is_label[0]:
+        rows[0][0] = "sample"
+    return Table(table.path, table.delimiter, rows, [1] * len(rows), [False] * len(rows))
+
+
+def _rows_by_name(table: Table, kind: str) -> dict[str, int]:
+    """The row of each name of the first column."""
+    names = [row[0] for row in table.rows[1:]]
+    if "" in names:
+        raise table.error(f"a {kind} must have a name, found an empty cell", names.index("") + 1, 0)
+    if twice := repeated(names):
+        raise DataError(f"{kind}s must be different, found twice: {listed(twice)}", path=table.path)
+    return {name: i for i, name in enumerate(names, start=1)}
