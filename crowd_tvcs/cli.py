@@ -135,28 +135,50 @@ def simulate(
     out: OutFolder,
     workers: Annotated[int, typer.Option(metavar="N", help="Number of workers.")] = 40,
     tasks: Annotated[int, typer.Option(metavar="N", help="Number of tasks.")] = 120,
-    low: Annotated[float, typer.Option(help="Lowest quality.")] = 0.5,
-    high: Annotated[float, typer.Option(help="Highest quality.")] = 0.9,
+    family: Annotated[
+        str,
+        typer.Option(
+            help="iid (every pair on its own, as in the paper), worker (one quality per worker), "
+            "skilldiff (skill times ease of the task) or topic (five topics)."
+        ),
+    ] = "iid",
+    low: Annotated[
+        float | None, typer.Option(metavar="P", help="Lowest quality of iid, worker; default .5.")
+    ] = None,
+    high: Annotated[
+        float | None, typer.Option(metavar="P", help="Highest quality of iid, worker; default .9.")
+    ] = None,
     gold: Annotated[
         int, typer.Option(metavar="N", help="Further tasks with known labels, answered by all.")
     ] = 0,
+    recorded: Annotated[
+        bool,
+        typer.Option(
+            "--recorded", help="Also labels.csv and recorded.csv: what all would answer to all."
+        ),
+    ] = False,
     seed: Seed = 0,
     force: Force = False,
 ) -> None:
-    """Simulate a crowd; write quality.csv, gold.csv, answers.csv (to the gold tasks) and run.json.
-
-    The quality of every pair of worker and task is uniform between --low and --high.
-    """
+    """Simulate a crowd; write quality.csv, gold.csv, answers.csv (of gold tasks) and run.json."""
     from crowd_tvcs.simulate import simulate as simulate_crowd
     from crowd_tvcs.simulate import write_crowd
     from tvcs_core.files import output_folder, write_json
     from tvcs_core.record import run_record
 
     _refuse_negative_seed(seed)
-    crowd = simulate_crowd(workers, tasks, low=low, high=high, n_gold=gold, rng=seed)
+    crowd = simulate_crowd(workers, tasks, family=family, low=low, high=high, n_gold=gold, rng=seed)
     with output_folder(out, force=force) as folder:
-        write_crowd(crowd, folder)
-        options = {"workers": workers, "tasks": tasks, "low": low, "high": high, "gold": gold}
+        write_crowd(crowd, folder, recorded=recorded)
+        options = {
+            "workers": workers,
+            "tasks": tasks,
+            "family": family,
+            "low": low,
+            "high": high,
+            "gold": gold,
+            "recorded": recorded,
+        }
         write_json(folder / "run.json", run_record("crowd-tvcs simulate", options, seed=seed))
     say(f"{workers} workers, {tasks} tasks and {gold} gold tasks written to {out}")
 

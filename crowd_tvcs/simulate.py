@@ -1,7 +1,8 @@
-"""Simulated crowds: qualities to plan with, and gold answers to estimate them from."""
+"""Simulated crowds: qualities to plan with, gold answers to estimate them from, answers to vote."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +13,12 @@ from crowd_tvcs.quality import Quality
 from tvcs_core.files import write_table
 
 DECIMALS = 4
+LOW, HIGH = 0.5, 0.9
+SKILL_SHAPE, SKILL_SCALE = 2.0, 0.6  # Gamma, of skilldiff
+EASE_SPREAD = 0.5  # of the logarithm
+SUREST = 0.97
+TOPICS = 5
+TOPIC_BETA = (4.0, 2.2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,6 +29,10 @@ class Crowd:
     ----------
     quality
         True quality of every worker on every task that waits for answers.
+    labels
+        True labels of these tasks, 0 or 1.
+    answers
+        What every worker would answer to each of them: 0 or 1, of shape (workers, tasks).
     gold
         Names of the gold tasks, whose labels are known.
     gold_labels
@@ -31,6 +42,8 @@ class Crowd:
     """
 
     quality: Quality
+    labels: NDArray[np.int64]
+    answers: NDArray[np.int64]
     gold: tuple[str, ...]
     gold_labels: NDArray[np.int64]
     gold_answers: NDArray[np.int64]
@@ -40,22 +53,32 @@ def simulate(
     n_workers: int,
     n_tasks: int,
     *,
-    low: float = 0.5,
-    high: float = 0.9,
+    family: str = "iid",
+    low: float | None = None,
+    high: float | None = None,
     n_gold: int = 0,
     rng: int | np.random.Generator | None = None,
 ) -> Crowd:
-    """Simulate the paper's crowd: the quality of every pair is uniform between two limits.
+    """Simulate a crowd of one of four families.
 
-    Gold tasks are further tasks of the same kind, with labels 0 and 1 equally likely: every
-    worker answers each of them, rightly with a probability drawn from the same limits.
+    - ``iid``: the quality of every pair is uniform between `low` and `high`, as in the paper.
+    - ``worker``: every worker has one quality for all tasks, uniform between `low` and `high`.
+    - ``skilldiff``: logit of the quality = skill of the worker times ease of the task (GLAD), with
+      skills of Gamma(2, .6) and the logarithm of the ease normal (0, .5); clipped to [.5, .97].
+    - ``topic``: every task has one of five topics, every worker a quality for each, Beta(4, 2.2).
+
+    Gold tasks are further tasks of the same kind, answered by every worker; the same workers have
+    the same skills there. Labels 0 and 1 are equally likely, and answers are independent.
 
     Parameters
     ----------
     n_workers, n_tasks
         Size, >= 1.
+    family
+        One of `FAMILIES`.
     low, high
-        Limits of the qualities, ``0 <= low <= high <= 1``; values have 4 decimals.
+        Limits of the qualities of ``iid`` and ``worker``, ``0 <= low <= high <= 1``; None for the
+        paper's .5 and .9. Qualities have 4 decimals in every family.
     n_gold
         Number of gold tasks, >= 0.
     rng
@@ -79,36 +102,106 @@ def simulate(
     ):
         if value < least:
             raise ValueError(f"{name} must be >= {least}, found {value}")
+    if family not in FAMILIES:
+        raise ValueError(f"family must be one of {', '.join(FAMILIES)}, found {family!r}")
+    if family not in LIMITED and not (low is None and high is None):
+        raise ValueError(f"low and high are for {' and '.join(LIMITED)}, not for {family}")
+    low, high = LOW if low is None else low, HIGH if high is None else high
     if not 0.0 <= low <= high <= 1.0:
         raise ValueError(f"low and high must hold 0 <= low <= high <= 1, found {low} and {high}")
     rng = np.random.default_rng(rng)
-    drawn = rng.uniform(low, high, (n_workers, n_tasks)).round(DECIMALS)
-    quality = Quality(np.clip(drawn, low, high), _numbered("w", n_workers), _numbered("t", n_tasks))
-    labels = rng.integers(0, 2, n_gold)
-    chance = rng.uniform(low, high, (n_workers, n_gold))
-    is_right = rng.random((n_workers, n_gold)) < chance
-    answers = np.where(is_right, labels, 1 - labels)
-    return Crowd(quality, _numbered("gold", n_gold), labels, answers)
+    values, chance = FAMILIES[family](n_workers, (n_tasks, n_gold), low, high, rng)
+    quality = Quality(values, _numbered("w", n_workers), _numbered("t", n_tasks))
+    gold_labels, gold_answers = _answer(chance, rng)
+    labels, answers = _answer(values, rng)
+    gold = _numbered("gold", n_gold)
+    return Crowd(quality, labels, answers, gold, gold_labels, gold_answers)
 
 
-def write_crowd(crowd: Crowd, folder: Path) -> None:
+Values = NDArray[np.float64]
+
+
+def _iid(
+    n: int, counts: tuple[int, int], low: float, high: float, rng: np.random.Generator
+) -> list[Values]:
+    return [_rounded(rng.uniform(low, high, (n, m)), low, high) for m in counts]
+
+
+def _worker(
+    n: int, counts: tuple[int, int], low: float, high: float, rng: np.random.Generator
+) -> list[Values]:
+    skill = _rounded(rng.uniform(low, high, (n, 1)), low, high)
+    return [np.repeat(skill, m, axis=1) for m in counts]
+
+
+def _skilldiff(
+    n: int, counts: tuple[int, int], low: float, high: float, rng: np.random.Generator
+) -> list[Values]:
+    skill = rng.gamma(SKILL_SHAPE, SKILL_SCALE, (n, 1))
+    ease = [rng.lognormal(0.0, EASE_SPREAD, m) for m in counts]
+    return [_rounded(1.0 / (1.0 + np.exp(-skill * e)), 0.5, SUREST) for e in ease]
+
+
+def _topic(
+    n: int, counts: tuple[int, int], low: float, high: float, rng: np.random.Generator
+) -> list[Values]:
+    skill = rng.beta(*TOPIC_BETA, (n, TOPICS))
+    return [_rounded(skill[:, rng.integers(0, TOPICS, m)], 0.0, 1.0) for m in counts]
+
+
+FAMILIES: dict[str, Callable[..., list[Values]]] = {
+    "iid": _iid,
+    "worker": _worker,
+    "skilldiff": _skilldiff,
+    "topic": _topic,
+}
+LIMITED = ("iid", "worker")
+
+
+def _rounded(values: Values, low: float, high: float) -> Values:
+    return np.clip(values.round(DECIMALS), low, high)
+
+
+def _answer(
+    chance: Values, rng: np.random.Generator
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Draw labels of the tasks, and answers that are right with `chance`."""
+    labels = rng.integers(0, 2, size=(chance.shape[1],))
+    is_right = rng.random(chance.shape) < chance
+    return labels, np.where(is_right, labels, 1 - labels)
+
+
+def write_crowd(crowd: Crowd, folder: Path, *, recorded: bool = False) -> None:
     """Write `crowd` into a folder: quality.csv, and gold.csv and answers.csv if there is gold.
 
     quality.csv is a wide table that `read_quality` reads, gold.csv has `task, label` and
-    answers.csv `task, worker, label`, one row per answer.
+    answers.csv `task, worker, label`, one row per answer. With `recorded`, labels.csv and
+    recorded.csv say the same of the tasks that wait for answers: what every worker would answer.
     """
     workers, tasks = crowd.quality.workers, crowd.quality.tasks
     rows = [[w, *row] for w, row in zip(workers, crowd.quality.values.tolist(), strict=True)]
     write_table(folder / "quality.csv", ["worker", *tasks], rows, ",")
     if crowd.gold:
-        gold = list(zip(crowd.gold, crowd.gold_labels.tolist(), strict=True))
-        write_table(folder / "gold.csv", ["task", "label"], gold, ",")
-        answers = [
-            (task, worker, int(crowd.gold_answers[i, j]))
-            for j, task in enumerate(crowd.gold)
-            for i, worker in enumerate(workers)
-        ]
-        write_table(folder / "answers.csv", ["task", "worker", "label"], answers, ",")
+        _write_labels(folder / "gold.csv", crowd.gold, crowd.gold_labels)
+        _write_answers(folder / "answers.csv", workers, crowd.gold, crowd.gold_answers)
+    if recorded:
+        _write_labels(folder / "labels.csv", tasks, crowd.labels)
+        _write_answers(folder / "recorded.csv", workers, tasks, crowd.answers)
+
+
+def _write_labels(path: Path, tasks: tuple[str, ...], labels: NDArray[np.int64]) -> None:
+    write_table(path, ["task", "label"], list(zip(tasks, labels.tolist(), strict=True)), ",")
+
+
+def _write_answers(
+    path: Path, workers: tuple[str, ...], tasks: tuple[str, ...], answers: NDArray[np.int64]
+) -> None:
+    rows = [
+        (task, worker, int(answers[i, j]))
+        for j, task in enumerate(tasks)
+        for i, worker in enumerate(workers)
+    ]
+    write_table(path, ["task", "worker", "label"], rows, ",")
 
 
 def _numbered(prefix: str, count: int) -> tuple[str, ...]:
