@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,7 @@ from crowd_tvcs import pricing_kernels as kernels
 from crowd_tvcs.accuracy import expected_accuracy
 from crowd_tvcs.plan import Plan
 
-NODES = 2_000
+NODES = 300
 PROOF_NODES = 1_000_000
 THREADS = 2
 TOLERANCE = 1e-12
@@ -41,11 +40,16 @@ class Market:
         (see `crowd_tvcs.pricing_kernels`).
     caps
         Cap of every worker, then the budget.
+    kind, first
+        Tasks with the same offers are of one kind: the kind of every task, and the first task of
+        every kind.
     """
 
     plan: Plan
     offers: Offers
     caps: NDArray[np.int64]
+    kind: NDArray[np.int64]
+    first: NDArray[np.int64]
 
     @classmethod
     def of(cls, plan: Plan) -> Market:
@@ -65,7 +69,14 @@ class Market:
             np.minimum(plan.max_workers_per_task, count),
             np.ascontiguousarray(base),
         )
-        return cls(plan, offers, np.append(plan.max_tasks_per_worker, plan.budget))
+        caps = np.append(plan.max_tasks_per_worker, plan.budget)
+        rows = zip(offers[0], offers[1], offers[3].tolist(), base.tolist(), strict=True)
+        kinds: dict[tuple[bytes, bytes, int, float], int] = {}
+        kind = [
+            kinds.setdefault((q.tobytes(), w.tobytes(), c, b), len(kinds)) for q, w, c, b in rows
+        ]
+        first = np.unique(kind, return_index=True)[1]
+        return cls(plan, offers, caps, np.array(kind), first.astype(np.int64))
 
     @property
     def n_workers(self) -> int:
@@ -159,12 +170,15 @@ class Dual:
         Whether every task was priced exactly.
     choice
         The best set of every task at these prices.
+    values
+        Its accuracy minus its prices.
     """
 
     prices: NDArray[np.float64]
     bound: float
     proved: bool
     choice: Choice
+    values: NDArray[np.float64]
 
 
 def price_everything(
@@ -175,10 +189,9 @@ def price_everything(
     value, proved = np.empty(market.n_tasks), np.zeros(market.n_tasks, dtype=bool)
     together = prices[:-1] + prices[-1]
 
-    def part(first: int, last: int) -> None:
+    def part(tasks: NDArray[np.int64]) -> None:
         kernels.price_tasks(
-            first,
-            last,
+            tasks,
             market.offers,
             together,
             choice.sets,
@@ -189,17 +202,18 @@ def price_everything(
             proved,
         )
 
-    in_parallel(part, market.n_tasks)
-    bound = float(prices @ market.caps + value.sum())
-    return Dual(prices, bound, bool(proved.all()), choice)
+    in_parallel(part, market.first)
+    like = market.first[market.kind]
+    choice = Choice(choice.sets[like], choice.sizes[like], choice.accuracy[like])
+    bound = float(prices @ market.caps + value[like].sum())
+    return Dual(prices, bound, bool(proved[market.first].all()), choice, value[like])
 
 
-def in_parallel(part: Callable[[int, int], None], count: int) -> None:
-    """Run part(first, last) on two threads; the parts must not depend on each other."""
-    cuts = np.linspace(0, count, 4 * THREADS + 1).astype(int).tolist()
-    if count < 64:
-        part(0, count)
+def in_parallel(part: Callable[[NDArray[np.int64]], None], tasks: NDArray[np.int64]) -> None:
+    """Run `part` for all tasks on two threads; no task may depend on another."""
+    if tasks.size < 64:
+        part(tasks)
         return
     with ThreadPoolExecutor(THREADS) as pool:
-        for done in [pool.submit(part, a, b) for a, b in pairwise(cuts)]:
+        for done in [pool.submit(part, some) for some in np.array_split(tasks, 4 * THREADS)]:
             done.result()

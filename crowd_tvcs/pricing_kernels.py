@@ -16,6 +16,9 @@ from tvcs_core.jit import kernel
 
 EXACT = 12  # voters on a task that branch and bound may choose
 TABLE = 2**EXACT  # outcomes; in a longer table neighbours are joined
+SWEEPS = 4
+SLOPES = (1.0, 4.0, 0.25)  # of accuracy by quality, relative to a guess for the size
+FALL = 0.7  # by which the guess falls with every voter
 
 
 @kernel
@@ -143,29 +146,76 @@ def cheapest_sums(p, c, cap, out):
 
 
 @kernel
-def bound_by_copies(t, f, size, q, most, cheapest, chance):
-    """The most that 1..most further voters, none better than q, can leave after their prices.
-
-    They are replaced by copies of q at the cheapest prices; `chance` is binomial.
-    """
-    best = -np.inf
+def fill_copies(t, f, size, q, most, chance, out):
+    """Fill out[a] with the accuracy after a more voters of quality q; `chance` is binomial."""
     chance[0] = 1.0
+    out[0] = total(t, size)
     for a in range(1, most + 1):
         chance[a] = 0.0
         for k in range(a, 0, -1):
             chance[k] = chance[k] * (1.0 - q) + chance[k - 1] * q
         chance[0] *= 1.0 - q
-        if cheapest[a] == np.inf:
-            break
-        value = -cheapest[a]
-        for e in range(size):
-            for k in range(a + 1):
-                right = t[e] * chance[k]
-                wrong = f[e] * chance[a - k]
+        value = 0.0
+        for k in range(a + 1):
+            up = chance[k]
+            down = chance[a - k]
+            for e in range(size):
+                right = t[e] * up
+                wrong = f[e] * down
                 value += right if right > wrong else wrong
-        if value > best:
-            best = value
+        out[a] = value
+
+
+@kernel
+def bound_by_copies(copies, most, cheapest):
+    """The most that 1..most more voters leave: as if all were the best and the cheapest."""
+    best = -np.inf
+    for a in range(1, most + 1):
+        if copies[a] - cheapest[a] > best:
+            best = copies[a] - cheapest[a]
     return best
+
+
+@kernel
+def bound_by_lines(copies, most, q, p, first, c, enough, least):
+    """The most that up to `most` of the voters first..c - 1 leave; stops when below `enough`.
+
+    Accuracy is convex in the quality of every voter, so replacing each by a copy of the best,
+    q[first], with chance (q - 1/2) / (q[first] - 1/2) and by nobody otherwise loses nothing. Then
+    it is at most linear in the number of copies, by any line above `copies`.
+    """
+    bound = copies[most]
+    scale = 1.0 / (q[first] - 0.5)
+    a = 0
+    while a < most:
+        b = a + 1
+        slope = copies[b] - copies[a]
+        for k in range(a + 2, most + 1):
+            if (copies[k] - copies[a]) / (k - a) >= slope:
+                slope = (copies[k] - copies[a]) / (k - a)
+                b = k
+        value = copies[a] - slope * a
+        held = 0
+        for i in range(first, c):
+            left = slope * scale * (q[i] - 0.5) - p[i]
+            if left <= 0.0 or (held == most and left <= least[held - 1]):
+                continue
+            value += left
+            if held == most:
+                value -= least[held - 1]
+            else:
+                held += 1
+            at = held - 1
+            while at > 0 and least[at - 1] < left:
+                least[at] = least[at - 1]
+                at -= 1
+            least[at] = left
+        if value < bound:
+            bound = value
+            if bound <= enough:
+                return bound
+        a = b
+    return bound
 
 
 @kernel
@@ -177,6 +227,8 @@ def branch_and_bound(q, p, c, cap, base, value, node_limit, t, f, chosen):
     """
     gain = np.empty(c)
     chance = np.empty(cap + 1)
+    copies = np.empty(cap + 1)
+    least = np.empty(cap + 1)
     cheapest = np.empty((c + 1, cap + 1))
     path = np.empty(cap + 1, dtype=np.int64)
     next_one = np.empty(cap + 2, dtype=np.int64)
@@ -209,8 +261,10 @@ def branch_and_bound(q, p, c, cap, base, value, node_limit, t, f, chosen):
         if rest < 1 or i >= c - 1 or nodes > node_limit:
             d -= 1
             continue
-        if bound_by_copies(t[d], f[d], size[d], q[i], rest + 1, cheapest[i], chance) <= (
-            value + spent[d]
+        enough = value + spent[d]
+        fill_copies(t[d], f[d], size[d], q[i], rest + 1, chance, copies)
+        if bound_by_copies(copies, rest + 1, cheapest[i]) <= enough or (
+            bound_by_lines(copies, rest + 1, q, p, i, c, enough, least) <= enough
         ):
             d -= 1
             continue
@@ -221,15 +275,83 @@ def branch_and_bound(q, p, c, cap, base, value, node_limit, t, f, chosen):
         nodes += 1
         size[d + 1] = add_voter(t[d], f[d], size[d], q[i], t[d + 1], f[d + 1])
         spent[d + 1] = spent[d] + p[i]
-        most = bound_by_copies(
-            t[d + 1], f[d + 1], size[d + 1], q[i + 1], rest, cheapest[i + 1], chance
-        )
-        if most > value + spent[d + 1]:
+        enough = value + spent[d + 1]
+        fill_copies(t[d + 1], f[d + 1], size[d + 1], q[i + 1], rest, chance, copies)
+        if bound_by_copies(copies, rest, cheapest[i + 1]) > enough and (
+            bound_by_lines(copies, rest, q, p, i + 1, c, enough, least) > enough
+        ):
             path[d] = i
             d += 1
             next_one[d] = i + 1
             enter = True
     return value, found, nodes
+
+
+@kernel
+def pick_by_slope(q, p, c, k, slope, chosen):
+    """Choose the k voters of largest slope * quality - price."""
+    for s in range(k):
+        best = -np.inf
+        for i in range(c):
+            if slope * q[i] - p[i] > best:
+                is_free = True
+                for r in range(s):
+                    is_free = is_free and chosen[r] != i
+                if is_free:
+                    best = slope * q[i] - p[i]
+                    chosen[s] = i
+
+
+@kernel
+def exchange_one(q, p, c, base, k, chosen, t, f, gain):
+    """Replace one voter after another by the best one beside the others, until none changes.
+
+    Returns the value of the set: its accuracy minus its prices.
+    """
+    value = -np.inf
+    for _ in range(SWEEPS):
+        changed = False
+        for s in range(k):
+            size = tabulate(q, chosen, k, s, base, t, f)
+            fill_gains(t[0], f[0], size, q, 0, c, gain)
+            for r in range(k):
+                if r != s:
+                    gain[chosen[r]] = -np.inf
+            best = chosen[s]
+            for i in range(c):
+                if gain[i] - p[i] > gain[best] - p[best] + 1e-15:
+                    best = i
+            changed = changed or best != chosen[s]
+            chosen[s] = best
+            if s == k - 1:
+                value = total(t[0], size) + gain[best]
+                for r in range(k):
+                    value -= p[chosen[r]]
+        if not changed:
+            break
+    return value
+
+
+@kernel
+def ascend(q, p, c, cap, base, value, t, f, chosen):
+    """Look for a set of more than `value` by exchanges from a few starts of every size.
+
+    Returns its value and its size; the size is -1 if none was found.
+    """
+    gain = np.empty(c)
+    tried = np.empty(cap, dtype=np.int64)
+    found = -1
+    guess = 1.0
+    for k in range(1, cap + 1):
+        for slope in SLOPES:
+            pick_by_slope(q, p, c, k, slope * guess, tried)
+            here = exchange_one(q, p, c, base, k, tried, t, f, gain)
+            if here > value:
+                value = here
+                found = k
+                chosen[:k] = tried[:k]
+        guess *= FALL
+    return value, found
 
 
 @kernel
@@ -288,8 +410,14 @@ def best_set(j, offers, price, sets, sizes, accuracy, node_limit, scratch):
     if c == 0:
         return value, True
     slots = min(slots, c)
+    start = value
     value, k, nodes = branch_and_bound(q, p, c, slots, base[j], value, node_limit, t, f, chosen)
-    if k >= 0:
+    if nodes > node_limit:
+        again, better = ascend(q, p, c, slots, base[j], value, t, f, chosen)
+        if better >= 0:
+            value = again
+            k = better
+    if k >= 0 and value > start:
         size = tabulate(q, chosen, k, -1, base[j], t, f)
         sizes[j] = k
         accuracy[j] = total(t[0], size)
@@ -320,10 +448,10 @@ def price_epoch(order, offers, shares, steps, prices, sets, sizes, accuracy, nod
 
 
 @kernel
-def price_tasks(first, last, offers, price, sets, sizes, accuracy, node_limit, value, proved):
-    """Find the best set of the tasks first..last - 1 at the same prices."""
+def price_tasks(tasks, offers, price, sets, sizes, accuracy, node_limit, value, proved):
+    """Find the best sets of some tasks at the same prices."""
     scratch = make_scratch(price.size)
-    for j in range(first, last):
+    for j in tasks:
         value[j], proved[j] = best_set(j, offers, price, sets, sizes, accuracy, node_limit, scratch)
 
 
