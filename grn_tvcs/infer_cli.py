@@ -48,6 +48,24 @@ PerturbedUntil = Annotated[
     ),
 ]
 
+Samples = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Sheet with columns sample, time and perhaps series, condition, replicate, "
+        "perturbed; the first column of EXPRESSION then names the samples.",
+    ),
+]
+Pseudotime = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="BEELINE's PseudoTime.csv; EXPRESSION is ExpressionData.csv."
+    ),
+]
+GenesInRows = Annotated[
+    bool, typer.Option("--genes-in-rows", help="The first column of EXPRESSION names genes.")
+]
+
 
 def _table(what: str) -> Any:
     return typer.Option(metavar="FILE", help=f"{what}: one column per gene.")
@@ -72,6 +90,9 @@ def infer(
         typer.Option(help="Most edges in all. Default: 2 per gene if no cap is given, else none."),
     ] = None,
     regulators: RegulatorFile = None,
+    samples: Samples = None,
+    pseudotime: Pseudotime = None,
+    genes_in_rows: GenesInRows = False,
     perturbed_until: PerturbedUntil = None,
     knockouts: Annotated[Path | None, _table("Knock-outs, in the order of the genes")] = None,
     knockdowns: Annotated[Path | None, _table("Knock-downs, in the order of the genes")] = None,
@@ -111,16 +132,21 @@ def infer(
     }
     Rules(**caps)
     given = _options(method, option or [])
-    data = _read(expression, missing, perturbed_until)
+    layout: dict[str, Any] = {
+        "samples": samples, "pseudotime": pseudotime, "genes_in_rows": genes_in_rows,
+    }  # fmt: skip
+    data = _read(expression, missing, perturbed_until, layout)
     names = None if regulators is None else _read_regulators(regulators, data)
     steady = _read_steady(knockouts, knockdowns, wildtype)
     files = {
         "regulators": regulators, "out_degrees": out_degrees, "knockouts": knockouts,
-        "knockdowns": knockdowns, "wildtype": wildtype,
+        "knockdowns": knockdowns, "wildtype": wildtype, "samples": samples,
+        "pseudotime": pseudotime,
     }  # fmt: skip
     recorded = {
         **caps, "max_out_degree": max_out_degree, "perturbed_until": perturbed_until,
-        "missing": missing, "method": method, "option": sorted(option or []),
+        "missing": missing, "genes_in_rows": genes_in_rows, "method": method,
+        "option": sorted(option or []),
         **{name: path and path.name for name, path in files.items()},
     }  # fmt: skip
     _prepare(out, force=force, resume=resume)
@@ -206,10 +232,12 @@ def _expected(data: Expression, rules: Rules, options: dict[str, Any], threads: 
     return f"about {span(cost.seconds)} and {cost.memory / 1e9:.1f} GB"
 
 
-def _read(path: Path, missing: str, perturbed_until: float | None) -> Expression:
-    from grn_tvcs.expression import read_expression
+def _read(
+    path: Path, missing: str, perturbed_until: float | None, layout: dict[str, Any]
+) -> Expression:
+    from grn_tvcs.expression_formats import read_layout
 
-    data = read_expression(path, missing=missing)
+    data = read_layout(path, missing=missing, **layout)
     if perturbed_until is None:
         return data
     if data.perturbed is not None:
@@ -289,6 +317,9 @@ def check(
     expression: ExpressionFile,
     regulators: RegulatorFile = None,
     missing: Missing = "error",
+    samples: Samples = None,
+    pseudotime: Pseudotime = None,
+    genes_in_rows: GenesInRows = False,
     perturbed_until: PerturbedUntil = None,
 ) -> None:
     """Say how EXPRESSION is understood: genes, samples, series, spacing, names that match."""
@@ -296,11 +327,16 @@ def check(
 
     from grn_tvcs.expression import listed, scale, spacing
 
-    data = _read(expression, missing, perturbed_until)
+    layout = {"samples": samples, "pseudotime": pseudotime, "genes_in_rows": genes_in_rows}
+    data = _read(expression, missing, perturbed_until, layout)
     lengths = np.diff([rows.start for rows in data.pieces().values()] + [len(data.times)])
     points = f"{lengths.min()}" if np.ptp(lengths) == 0 else f"{lengths.min()} to {lengths.max()}"
     low, high = data.values.min(), data.values.max()
-    print("orientation  samples in rows, genes in columns")
+    turned = genes_in_rows or pseudotime is not None
+    print(
+        f"orientation  {'genes' if turned else 'samples'} in rows, "
+        f"{'samples' if turned else 'genes'} in columns"
+    )
     print(f"genes        {len(data.genes)}: {listed(data.genes)}")
     print(f"samples      {len(data.times)}")
     print(f"series       {lengths.size} of {points} time points")
@@ -358,6 +394,6 @@ def _command(name: str, source: str, options: Mapping[str, object]) -> str:
     words = ["grn-tvcs", name, source, "--out", "DIR"]
     for option, value in options.items():
         for one in value if isinstance(value, list) else [value]:
-            if one is not None:
-                words += [f"--{option.replace('_', '-')}", str(one)]
+            if one is not None and one is not False:
+                words += [f"--{option.replace('_', '-')}", *([] if one is True else [str(one)])]
     return shlex.join(words)

@@ -1,6 +1,10 @@
+import json
+
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from grn_tvcs.cli import app
 from grn_tvcs.expression import read_expression
 from grn_tvcs.expression_formats import read_beeline, read_layout, read_samples
 from tvcs_core import DataError
@@ -120,3 +124,25 @@ def test_levels_and_sheets_that_do_not_fit_are_refused(file, levels, sheet, mess
 def test_files_of_beeline_that_do_not_fit_are_refused(file, cells, clock, message):
     with pytest.raises(DataError, match=message):
         read_beeline(file(cells, "c.csv"), file(clock, "p.csv"))
+
+
+def test_the_commands_take_every_layout_and_record_it(file, tmp_path):
+    rows = [[f"G{g}", *(((3 * t + 5 * g + t * g) % 11) / 10 for t in range(12))] for g in range(4)]
+    lines = [",".join(["", *(f"c{t}" for t in range(12))])]
+    lines += [",".join(map(str, row)) for row in rows]
+    levels = file("\n".join(lines) + "\n", "x.csv")
+    sheet = file("sample,time\n" + "".join(f"c{t},{t}\n" for t in range(12)), "s.csv")
+    clock = file(",PseudoTime\n" + "".join(f"c{t},{t}\n" for t in range(12)), "p.csv")
+    for options in (["--samples", sheet, "--genes-in-rows"], ["--pseudotime", clock]):
+        said = CliRunner().invoke(app, ["check", str(levels), *map(str, options)])
+        assert said.exit_code == 0, said.output
+        assert "orientation  genes in rows, samples in columns" in said.output
+        words = ["infer", levels, *options, "--method", "pcc", "--out", tmp_path / options[0]]
+        found = CliRunner().invoke(app, list(map(str, words)))
+        assert found.exit_code == 0, found.output
+        record = json.loads((tmp_path / options[0] / "run.json").read_text())
+        assert [given["file"] for given in record["inputs"]] == ["x.csv", options[1].name]
+        page = (tmp_path / options[0] / "report.html").read_text()
+        assert f"{options[0]} {options[1].name}" in page
+        assert ("--genes-in-rows" in page) == ("--genes-in-rows" in options)
+        assert "--genes-in-rows True" not in page
