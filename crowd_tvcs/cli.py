@@ -129,6 +129,62 @@ def assign(
     _say_result(found, out)
 
 
+@app.command("what-if")
+@guarded
+def what_if(
+    quality: QualityFile,
+    budgets: Annotated[
+        str, typer.Option(metavar="N,N,...", help="Most answers in all, such as 100,200,400.")
+    ],
+    max_workers_per_task: PerTask = None,
+    max_tasks_per_worker: PerWorker = None,
+    workers: Workers = None,
+    tasks: Tasks = None,
+    forced: Forced = None,
+    forbidden: Forbidden = None,
+    prior: Prior = 0.5,
+    method: Method = "best",
+    seed: Seed = 0,
+    time_limit: TimeLimit = 60.0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, not a table.")] = False,
+) -> None:
+    """Print what expected accuracy each budget buys, by an assignment of its own.
+
+    per answer: what one more answer adds, on average since the row above. at most: no assignment
+    within the budget does better, where the method proves that (best). The time limit is for all
+    budgets together.
+    """
+    import json
+
+    from crowd_tvcs.what_if import steps
+    from crowd_tvcs.what_if import what_if as what_if_budget
+
+    _refuse_negative_seed(seed)
+    try:
+        wanted = [int(word) for word in budgets.split(",")]
+    except ValueError:
+        raise ValueError(
+            f"--budgets must be integers with commas between, found {budgets!r}"
+        ) from None
+    caps = _Caps(max_workers_per_task, max_tasks_per_worker, workers, tasks, forced, forbidden)
+    plan, _ = caps.read(quality, None, prior)
+    rows = steps(what_if_budget(plan, wanted, method, rng=seed, time_limit=time_limit))
+    if as_json:
+        print(json.dumps({"method": method, "seed": seed, "budgets": rows}, indent=2))
+        return
+    print(f"{'budget':>10}{'answers':>10}{'accuracy':>10}{'per answer':>14}{'at most':>10}")
+    for row in rows:
+        gain = "" if row["per_answer"] is None else f"{row['per_answer']:+.6f}"
+        bound = "" if row["bound"] is None else f"{row['bound']:.4f}"
+        print(
+            f"{row['budget']:>10}{row['answers']:>10}{row['expected_accuracy']:>10.4f}"
+            f"{gain:>14}{bound:>10}"
+        )
+    kept = [str(row["budget"]) for row in rows if row["found_at"] < row["budget"]]
+    if kept:
+        say(f"{method} found nothing better than a smaller budget's at: {', '.join(kept)}")
+
+
 @app.command()
 @guarded
 def simulate(

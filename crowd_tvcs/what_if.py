@@ -1,0 +1,118 @@
+"""What another budget would buy: expected accuracy against budget."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from crowd_tvcs.assignment import Assignment
+from crowd_tvcs.methods import assign
+from crowd_tvcs.plan import Plan
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What one budget buys.
+
+    Attributes
+    ----------
+    budget
+        Most answers in all.
+    answers
+        Answers of the assignment, at most `budget`.
+    expected_accuracy
+        Its mean expected accuracy.
+    bound
+        No assignment within this budget has more; None if not certified.
+    found_at
+        The budget that the assignment was made for: a smaller one where the method found nothing
+        better with more.
+    """
+
+    budget: int
+    answers: int
+    expected_accuracy: float
+    bound: float | None
+    found_at: int
+
+
+def what_if(
+    plan: Plan,
+    budgets: Sequence[int],
+    method: str = "best",
+    *,
+    rng: int | np.random.Generator | None = None,
+    time_limit: float | None = None,
+) -> tuple[Offer, ...]:
+    """Assign at every budget, from the smallest to the largest.
+
+    The largest expected accuracy cannot fall when the budget grows, but what a method finds can.
+    An assignment within a smaller budget is one within a larger, so it is kept where the method
+    found less: the accuracies never fall, by construction, and `Offer.found_at` says where that
+    was needed. Every budget starts from the same seed.
+
+    Parameters
+    ----------
+    plan
+        The problem; its own budget is not looked at.
+    budgets
+        Integers >= 0; sorted, and each once. One beyond what the caps leave room for buys nothing
+        more.
+    method
+        One of `METHODS`.
+    rng
+        Seed or generator.
+    time_limit
+        Seconds for all budgets together, shared equally among those that are left.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If there is no budget, one is not an integer >= 0 or below what the plan demands, or
+        `assign` refuses.
+
+    Examples
+    --------
+    >>> from crowd_tvcs import Plan, Quality
+    >>> quality = Quality([[.9, .6], [.7, .8]], workers=["ann", "bob"], tasks=["t1", "t2"])
+    >>> [round(offer.expected_accuracy, 3) for offer in what_if(Plan(quality), [0, 1, 2], "qlp")]
+    [0.5, 0.7, 0.85]
+    """
+    if not len(budgets):
+        raise ValueError("budgets must hold at least one integer >= 0, found none")
+    plans = {given: plan.with_budget(given) for given in sorted(set(budgets))}
+    seed = int(np.random.default_rng(rng).integers(2**63))
+    began = time.monotonic()
+    offers: list[Offer] = []
+    for i, (given, within) in enumerate(plans.items()):
+        share = None
+        if time_limit is not None:
+            left = began + time_limit - time.monotonic()
+            share = max(left, 0.01 * time_limit) / (len(plans) - i)
+        found = assign(within, method, rng=seed, time_limit=share)
+        offers.append(_better(offers[-1] if offers else None, given, found))
+    return tuple(offers)
+
+
+def _better(before: Offer | None, budget: int, found: Assignment) -> Offer:
+    if before is not None and before.expected_accuracy > found.expected_accuracy:
+        return Offer(budget, before.answers, before.expected_accuracy, found.bound, before.found_at)
+    return Offer(budget, found.size, found.expected_accuracy, found.bound, budget)
+
+
+def steps(offers: Sequence[Offer]) -> list[dict[str, Any]]:
+    """Rows for a table: every offer, and what one more answer adds on the way from the one before.
+
+    `per_answer` is the difference of the accuracies over the difference of the answers, None where
+    there is none.
+    """
+    gains: list[float | None] = [None]
+    for a, b in pairwise(offers):
+        more = b.answers - a.answers
+        gains.append((b.expected_accuracy - a.expected_accuracy) / more if more > 0 else None)
+    return [{**vars(offer), "per_answer": gain} for offer, gain in zip(offers, gains, strict=True)]
