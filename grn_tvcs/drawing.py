@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from grn_tvcs.network import Edge
 
 WIDTH, HEIGHT, MARGIN = 960.0, 640.0, 46.0
+MOST_NAMED = 100
+NAMED_OF_MANY = 30
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,7 @@ class Dot:
     y: float
     radius: float
     is_regulator: bool
+    is_named: bool
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,9 @@ def draw(edges: Sequence[Edge]) -> tuple[list[Dot], list[Arrow]]:
         n_targets[edge.regulator] += 1
     place = _fill(_spread(graph))
     radius = {name: 5.0 + 2.2 * math.sqrt(n) for name, n in n_targets.items()}
-    dots = [Dot(n, *place[n], radius[n], n_targets[n] > 0) for n in graph]
+    most = sorted(graph, key=lambda name: (-n_targets[name], name))
+    named = set(most if len(most) <= MOST_NAMED else most[:NAMED_OF_MANY])
+    dots = [Dot(n, *place[n], radius[n], n_targets[n] > 0, n in named) for n in graph]
     pairs = {(edge.regulator, edge.target) for edge in edges}
     strongest = max(edge.score for edge in edges)
     arrows = [
@@ -76,12 +81,13 @@ def _spread(graph: Any) -> dict[str, NDArray[np.float64]]:
 
     parts = sorted(nx.connected_components(graph), key=lambda part: (-len(part), min(part)))
     places: dict[str, NDArray[np.float64]] = {}
-    left, bottom, row_height, widest = 0.0, 0.0, 0.0, 0.0
-    for part in parts:
+    left, bottom, row_height = 0.0, 0.0, 0.0
+    sides = [math.sqrt(len(part)) for part in parts]
+    area = sum((side + 0.8) ** 2 for side in sides)
+    widest = max(1.5 * sides[0], math.sqrt(area * WIDTH / HEIGHT))
+    for part, side in zip(parts, sides, strict=True):
         subgraph = nx.Graph(graph.subgraph(sorted(part)))
-        side = math.sqrt(len(part))
         layout = nx.spring_layout(subgraph, k=2.4 / side, iterations=300, seed=0, scale=side / 2)
-        widest = max(widest, side * 1.5)
         if left and left + side > widest:
             left, bottom, row_height = 0.0, bottom + row_height + 0.8, 0.0
         for name, at in layout.items():

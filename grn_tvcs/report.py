@@ -16,7 +16,7 @@ from grn_tvcs.drawing import HEIGHT, WIDTH, draw
 from grn_tvcs.expression import Expression
 from grn_tvcs.methods import METHODS
 from grn_tvcs.network import Edge, Network
-from grn_tvcs.report_data import courses, explorer
+from grn_tvcs.report_data import courses, explorer, stabilities
 from grn_tvcs.rules import Rules
 
 if TYPE_CHECKING:
@@ -91,6 +91,7 @@ def render(
             n_edges=len(edges),
             n_scored=int(np.count_nonzero(network.scores)),
             edges=edges[:MOST_LISTED],
+            stable=stabilities(network, edges[:MOST_LISTED]),
             n_drawn=len(drawn),
             n_hidden=len(network.genes) - len(dots),
             dots=dots,

@@ -20,6 +20,7 @@ DIGITS = 4
 
 def explorer(network: Network, edges: Sequence[Edge], dots: Sequence[Dot]) -> dict[str, Any]:
     """Genes with their places and degrees, and edges, which name genes by their number."""
+    stable = stabilities(network, edges)
     place = {dot.name: k for k, dot in enumerate(dots)}
     column = {gene: j for j, gene in enumerate(network.genes)}
     ins, outs = network.in_degrees, network.out_degrees
@@ -41,17 +42,26 @@ def explorer(network: Network, edges: Sequence[Edge], dots: Sequence[Dot]) -> di
             "score": float(f"{e.score:.{DIGITS}g}"),
             "sign": e.sign,
             "rank": e.rank,
+            "stability": how_often,
         }
-        for e in edges
+        for e, how_often in zip(edges, stable, strict=True)
     ]
     return {"genes": genes, "edges": links}
+
+
+def stabilities(network: Network, edges: Sequence[Edge]) -> list[float | None]:
+    """In which part of all resamples each edge was chosen; None where nothing was resampled."""
+    if network.stability is None:
+        return [None] * len(edges)
+    place = {gene: i for i, gene in enumerate(network.genes)}
+    return [round(float(network.stability[place[e.regulator], place[e.target]]), 3) for e in edges]
 
 
 def courses(expression: Expression, edges: Sequence[Edge]) -> dict[str, Any]:
     """Time courses of the genes of `edges`, those of the surest edges first.
 
     At most `MOST_SERIES` series, of each at most `MOST_POINTS` evenly chosen samples, and
-    `MOST_VALUES` levels in all: genes beyond have none. A missing level is None.
+    `MOST_VALUES` levels in all: genes beyond have none.
     """
     pieces = expression.pieces()
     shown = [(name, _thinned(rows)) for name, rows in list(pieces.items())[:MOST_SERIES]]
@@ -82,5 +92,5 @@ def _thinned(rows: slice) -> NDArray[np.int64]:
     return np.asarray(rows.start + places.astype(np.int64))
 
 
-def _numbers(values: NDArray[np.float64]) -> list[float | None]:
-    return [float(f"{v:.{DIGITS}g}") if np.isfinite(v) else None for v in values.tolist()]
+def _numbers(values: NDArray[np.float64]) -> list[float]:
+    return [float(f"{v:.{DIGITS}g}") for v in values.tolist()]

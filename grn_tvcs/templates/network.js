@@ -26,12 +26,16 @@
     return element;
   }
 
+  // Many genes get a wider sheet: names appear as one zooms in, those of hubs first.
+  const wide = Math.max(1, Math.sqrt(data.genes.length / 40));
   $("static").hidden = true;
   $("explorer").hidden = false;
+  if ($("few-names")) $("few-names").hidden = true;
   const elements = data.genes.map((gene, k) => ({
     group: "nodes",
-    data: { id: "g" + k, number: k, name: gene.name, size: 2 * gene.radius },
-    position: { x: gene.x, y: gene.y },
+    data: { id: "g" + k, number: k, name: gene.name, size: 2 * gene.radius * Math.sqrt(wide),
+      font: Math.min(12 + 6 * (wide - 1) * Math.sqrt(gene.out), 36) },
+    position: { x: wide * gene.x, y: wide * gene.y },
     classes: gene.out ? "regulator" : "",
   })).concat(data.edges.map((edge, k) => ({
     group: "edges",
@@ -52,9 +56,9 @@
       { selector: "node", style: {
         width: "data(size)", height: "data(size)", "background-color": css("--paper"),
         "border-width": 1.5, "border-color": css("--ink"), label: "data(name)",
-        color: css("--ink"), "font-size": 12, "font-family": "system-ui, sans-serif",
+        color: css("--ink"), "font-size": "data(font)", "font-family": "system-ui, sans-serif",
         "text-valign": "bottom", "text-margin-y": 3, "text-wrap": "ellipsis",
-        "text-max-width": "110px", "text-outline-width": 2, "text-outline-color": css("--wash"),
+        "text-max-width": (node) => 9 * node.data("font") + "px", "text-outline-width": 2, "text-outline-color": css("--wash"),
         "min-zoomed-font-size": 7 } },
       { selector: "node.regulator", style: { "background-color": css("--ink") } },
       { selector: "edge", style: {
@@ -142,7 +146,7 @@
   }
 
   function range(gene) {
-    const all = levels.get(gene).flat().filter((v) => v !== null);
+    const all = levels.get(gene).flat();
     return [Math.min(...all), Math.max(...all)];
   }
 
@@ -161,14 +165,10 @@
     svg.append(draw("rect", { x: 2, y: 2, width: width - 4, height: height, class: "frame" }));
     genes.forEach(([gene, kind]) => {
       const [low, high] = range(gene);
-      let path = "", pen = "M";
-      levels.get(gene)[s].forEach((level, i) => {
-        if (level === null) { pen = "M"; return; }
-        const y = 8 + (height - 12) * (1 - (level - low) / (high - low || 1));
-        path += pen + x(times[i]).toFixed(1) + " " + y.toFixed(1);
-        pen = "L";
-      });
-      svg.append(draw("path", { d: path, class: kind }));
+      const y = (level) => 8 + (height - 12) * (1 - (level - low) / (high - low || 1));
+      const points = levels.get(gene)[s].map((level, i) =>
+        x(times[i]).toFixed(1) + " " + y(level).toFixed(1));
+      svg.append(draw("path", { d: "M" + points.join("L"), class: kind }));
     });
     const label = draw("text", { x: 4, y: height + 15 });
     label.textContent = "series " + series.name;
@@ -181,7 +181,8 @@
     const line = cy.getElementById("e" + k);
     mark(line, line.connectedNodes());
     const box = panel([from, verb[edge.sign], to].join(" "),
-      "Rank " + edge.rank + ", score " + edge.score.toPrecision(4) + ".");
+      "Rank " + edge.rank + ", score " + edge.score.toPrecision(4) + (edge.stability === null ? ""
+        : ", chosen in " + Math.round(100 * edge.stability) + " % of all resamples") + ".");
     if (!levels.has(from) || !levels.has(to)) {
       box.append(make("p", "The time courses of these genes are not in this file, to keep it small."));
       return;

@@ -182,3 +182,29 @@ def test_caps_by_gene_are_said_to_be_so(expression):
 def test_degrees_are_shown_against_the_cap(expression):
     shown = Page(page_of(expression, max_in_degree=3, max_edges=9))
     assert "cap 3" in shown.text
+
+
+def test_a_crowded_drawing_names_the_genes_with_the_most_targets():
+    scores = np.zeros((120, 120))
+    scores[0, 1:] = 1.0
+    scores[1, 2:4] = 1.0
+    genes = tuple(f"G{i:03}" for i in range(120))
+    dots, _ = draw(Network(genes, scores).edges())
+    named = [dot.name for dot in dots if dot.is_named]
+    assert {"G000", "G001"} < set(named)
+    assert len(named) < len(dots) == 120
+
+
+def test_stability_is_shown_where_the_method_resampled(expression):
+    network = infer(expression, rng=0, max_edges=7)
+    edge = network.edges(selected_only=True)[0]
+    i, j = network.genes.index(edge.regulator), network.genes.index(edge.target)
+    page = Page(page_of(expression, max_edges=7))
+    assert page.data["edges"][0]["stability"] == round(network.stability[i, j], 3)
+    assert f"{network.stability[i, j]:.2f}" in page.text
+    plain = Network(network.genes, network.scores).top(7)
+    html = render(
+        plain, expression, Rules(max_edges=7), method="pcc", source="x.tsv", command="grn-tvcs"
+    )
+    assert "Stability" not in html
+    assert Page(html).data["edges"][0]["stability"] is None
