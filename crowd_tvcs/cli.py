@@ -104,6 +104,7 @@ def assign(
     """Assign workers to tasks; write assignment.csv, summary.json, report.html and run.json."""
     from crowd_tvcs import report
     from crowd_tvcs.methods import assign as assign_plan
+    from crowd_tvcs.what_if import around
     from tvcs_core.files import output_folder, write_json, write_table
     from tvcs_core.record import run_record
 
@@ -121,7 +122,13 @@ def assign(
         write_table(folder / "assignment.csv", ["worker", "task"], found.rows(), ",")
         write_json(folder / "summary.json", found.summary())
         command = _command("assign", quality.name, options | {"seed": seed})
-        page = report.render(found, source=quality.name, command=command, caps=options)
+        page = report.render(
+            found,
+            source=quality.name,
+            command=command,
+            caps=options,
+            curve=around(plan, found.size),
+        )
         (folder / "report.html").write_text(page, encoding="utf-8")
         inputs = [quality, *caps.files()]
         record = run_record("crowd-tvcs assign", options, seed=seed, inputs=inputs, layout=layout)

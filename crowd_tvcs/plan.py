@@ -123,6 +123,12 @@ class Plan:
         out = ("min_workers_per_task",) if self.min_workers_per_task.any() else ()
         return out if self.forced is None else (*out, "forced")
 
+    @property
+    def least_budget(self) -> int:
+        """The smallest budget with which the minimums and the forced pairs can be had."""
+        forced = 0 if self.forced is None else self.forced.sum(axis=0)
+        return int(np.maximum(self.min_workers_per_task, forced).sum())
+
     def unmet(self, support: NDArray[np.bool_]) -> tuple[str, ...]:
         """Which of `demands` an assignment of shape (workers, tasks) does not meet."""
         is_short = (support.sum(axis=0) < self.min_workers_per_task).any()
@@ -222,7 +228,7 @@ class Plan:
                 f"{self.max_workers_per_task[j]} may label it: {over[j]} too few"
             )
         fixed = np.zeros(self.quality.shape, dtype=bool) if self.forced is None else self.forced
-        total = int(np.maximum(least, fixed.sum(axis=0)).sum())
+        total = self.least_budget
         if total > self.budget:
             raise ValueError(
                 f"the budget of {self.budget} is below the {total} answers that "

@@ -2,27 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.assignment import Assignment
+from crowd_tvcs.what_if import Offer
 
 LEAST_SURE = 12
 MOST_BARS = 60
 PRICES = 8
 BINS = 20
 
+WIDTH, HEIGHT = 920, 300  # of the curve, with room for the numbers at its left and below
+LEFT, BELOW, ABOVE, RIGHT = 64, 46, 14, 20
+
 METHOD_NAMES = {
+    "best": "prices, column generation and exchanges, with a bound on what any plan can reach",
+    "fast": "the better of greedy and of the largest sum of qualities with odd numbers of answers",
+    "greedy": "pair after pair by the largest gain in expected accuracy",
     "tvcs": "stochastic iterative hard thresholding on the expected accuracy",
     "qlp": "the largest sum of qualities",
     "random": "random pairs within the caps",
 }
 
 
-def render(assignment: Assignment, *, source: str, command: str, caps: Mapping[str, Any]) -> str:
+def render(
+    assignment: Assignment,
+    *,
+    source: str,
+    command: str,
+    caps: Mapping[str, Any],
+    curve: tuple[str, Sequence[Offer]] | None = None,
+) -> str:
     """Write the report of `assignment` as HTML.
 
     Parameters
@@ -34,7 +48,10 @@ def render(assignment: Assignment, *, source: str, command: str, caps: Mapping[s
     command
         The command line that made it.
     caps
-        `max_workers_per_task`, `max_tasks_per_worker` and `budget` as given, None for no cap.
+        `max_workers_per_task`, `max_tasks_per_worker` and `budget` as given, None for no cap, and
+        the names of the tables `workers`, `tasks`, `forced` and `forbidden` if there are any.
+    curve
+        What other budgets buy, and by which method; None to leave the curve out.
 
     Returns
     -------
@@ -68,7 +85,9 @@ def render(assignment: Assignment, *, source: str, command: str, caps: Mapping[s
         answer_bars=_counts(assignment.answers),
         accuracy_bars=_accuracy_bars(assignment.task_accuracy),
         least_sure=_least_sure(assignment),
+        duals=_duals(assignment),
         prices=_prices(assignment),
+        curve=None if curve is None else _curve(assignment, *curve),
     )
 
 
@@ -93,7 +112,7 @@ def _counts(values: NDArray[np.int64]) -> list[tuple[str, int]]:
 
 
 def _accuracy_bars(accuracy: NDArray[np.float64]) -> list[tuple[str, int]]:
-    low = min(0.5, float(np.floor(accuracy.min() * BINS) / BINS))
+    low = min(1.0 - 1.0 / BINS, float(np.floor(accuracy.min() * BINS) / BINS))
     counts, edges = np.histogram(accuracy, bins=BINS, range=(low, 1.0))
     return [(f"{left:.3g}", int(count)) for left, count in zip(edges[:-1], counts, strict=True)]
 
@@ -114,6 +133,55 @@ def _least_sure(assignment: Assignment) -> list[dict[str, Any]]:
 
 
 def _prices(assignment: Assignment) -> dict[str, Any] | None:
+    """The dearest workers, in points of mean expected accuracy, where a bound is proved."""
+    if assignment.prices is None or assignment.budget_price is None:
+        return None
+    m = len(assignment.plan.quality.tasks)
+    workers = _dearest(assignment.plan.quality.workers, assignment.prices)
+    return {
+        "budget": assignment.budget_price,
+        "budget_tasks": assignment.budget_price * m,
+        "workers": [(name, price, price * m) for name, price in workers],
+    }
+
+
+def _curve(assignment: Assignment, method: str, offers: Sequence[Offer]) -> dict[str, Any]:
+    """Places of the curve's points, of this plan and of the lines, in the picture."""
+    found = (assignment.size, assignment.expected_accuracy)
+    points = [(offer.budget, offer.expected_accuracy) for offer in offers]
+    right = max(x for x, _ in [*points, found, (1, 0.0)])
+    lines = _ticks(min(y for _, y in [*points, found]), max(y for _, y in [*points, found]))
+    low, high = lines[0], lines[-1]
+
+    def place(x: float, y: float) -> tuple[float, float]:
+        across = LEFT + (WIDTH - LEFT - RIGHT) * x / right
+        up = ABOVE + (HEIGHT - ABOVE - BELOW) * (high - y) / (high - low)
+        return round(across, 1), round(up, 1)
+
+    return {
+        "method": method,
+        "points": [(*place(x, y), x, y) for x, y in points],
+        "found": (*place(*found), *found),
+        "lines": [(place(0, y)[1], f"{100 * y:.4g} %") for y in lines],
+        "marks": [(place(x, low)[0], f"{x:g}") for x in _ticks(0, right) if x <= right],
+        "width": WIDTH,
+        "height": HEIGHT,
+        "left": LEFT,
+        "right": WIDTH - RIGHT,
+        "bottom": HEIGHT - BELOW,
+    }
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """Round numbers, about five, the first at or below `low` and the last at or above `high`."""
+    span = max(high - low, 1e-3)
+    unit = 10.0 ** np.floor(np.log10(span / 5))
+    step = next(unit * k for k in (1, 2, 5, 10) if span / (unit * k) <= 6)
+    first, last = np.floor(low / step + 1e-9), np.ceil(high / step - 1e-9)
+    return [float(f"{step * k:.10g}") for k in np.arange(first, max(last, first + 1) + 1)]
+
+
+def _duals(assignment: Assignment) -> dict[str, Any] | None:
     """The dearest caps, where duals mean something to an operator."""
     duals = assignment.duals
     if duals is None or not duals.is_price:

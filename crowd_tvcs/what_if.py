@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 
 from crowd_tvcs.assignment import Assignment
-from crowd_tvcs.methods import assign
+from crowd_tvcs.methods import HONOURS, assign
 from crowd_tvcs.plan import Plan
+
+MOST_PAIRS = 8_000_000  # of worker and task, over all budgets of `around`
 
 
 @dataclass(frozen=True)
@@ -103,6 +105,21 @@ def _better(before: Offer | None, budget: int, found: Assignment) -> Offer:
     if before is not None and before.expected_accuracy > found.expected_accuracy:
         return Offer(budget, before.answers, before.expected_accuracy, found.bound, before.found_at)
     return Offer(budget, found.size, found.expected_accuracy, found.bound, budget)
+
+
+def around(plan: Plan, size: int) -> tuple[str, tuple[Offer, ...]]:
+    """Say what budgets from a quarter to twice of `size` answers buy, and by which cheap method.
+
+    By `fast`, or by `qlp` if the plan demands what `fast` does not honour. The larger the plan,
+    the fewer the budgets: at most 9, at least 4.
+    """
+    method = "fast" if set(plan.demands) <= HONOURS.get("fast", frozenset()) else "qlp"
+    most = int(min(plan.max_tasks_per_worker.sum(), plan.max_workers_per_task.sum()))
+    count = int(np.clip(MOST_PAIRS // plan.quality.values.size, 4, 9))
+    top = min(most, 2 * size if size else len(plan.quality.tasks))
+    least = min(max(plan.least_budget, size // 4), top)
+    budgets = {round(b) for b in np.linspace(least, top, count)} | {max(least, min(size, top))}
+    return method, what_if(plan, sorted(budgets), method, rng=0)
 
 
 def steps(offers: Sequence[Offer]) -> list[dict[str, Any]]:

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from crowd_tvcs import METHODS, Plan, Quality, assign
-from crowd_tvcs.report import render
+from crowd_tvcs.report import HEIGHT, WIDTH, render
+from crowd_tvcs.report import _ticks as ticks
+from crowd_tvcs.what_if import around
 
 HOSTILE = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "</title><svg onload=x>"]
 CAPS = {"max_workers_per_task": 2, "max_tasks_per_worker": None, "budget": 30}
@@ -35,7 +37,8 @@ def report(n_workers, n_tasks, method="qlp", names=()):
     quality = Quality(rng.uniform(0.5, 0.9, (n_workers, n_tasks)), workers, tasks)
     found = assign(Plan(quality, max_workers_per_task=2, budget=30), method, rng=0)
     command = "crowd-tvcs assign q.csv --seed 3"
-    return found, Page(render(found, source="q.csv", command=command, caps=CAPS))
+    curve = around(found.plan, found.size)
+    return found, Page(render(found, source="q.csv", command=command, caps=CAPS, curve=curve))
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -74,7 +77,7 @@ def test_the_report_says_what_the_operator_needs():
 @pytest.mark.parametrize(("n_workers", "n_tasks"), [(1, 1), (3, 300), (300, 3)])
 def test_small_and_large_plans_have_reports(n_workers, n_tasks):
     _, page = report(n_workers, n_tasks)
-    assert page.tags.count("svg") == 3
+    assert page.tags.count("svg") == 4
 
 
 def test_an_empty_assignment_has_a_report():
@@ -82,3 +85,54 @@ def test_an_empty_assignment_has_a_report():
     found = assign(Plan(quality, budget=0), "tvcs", rng=0)
     page = Page(render(found, source="q.csv", command="x", caps=CAPS))
     assert "1 of 1 tasks get no answer" in page.text
+
+
+def test_without_a_curve_there_is_none():
+    found, _ = report(2, 3)
+    page = Page(render(found, source="q.csv", command="x", caps=CAPS))
+    assert "What another budget would buy" not in page.text
+    assert page.tags.count("polyline") == 0
+
+
+@pytest.mark.parametrize(("n_workers", "n_tasks"), [(1, 1), (5, 20), (40, 3)])
+def test_the_curve_never_falls_and_stays_in_its_picture(n_workers, n_tasks):
+    found, page = report(n_workers, n_tasks, "fast")
+    assert f"this plan, {found.size} answers" in page.text
+    (places,) = [value for name, value in page.attributes if name == "points"]
+    points = np.array([pair.split(",") for pair in places.split()], dtype=float)
+    assert (np.diff(points[:, 0]) > 0).all()
+    assert (np.diff(points[:, 1]) <= 0).all()  # up is towards 0
+    assert ((points >= 0) & (points <= [WIDTH, HEIGHT])).all()
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(0.5, 1), (0.97, 0.9701), (0, 1), (0, 12345), (0.9, 0.9), (1, 1)]
+)
+def test_the_lines_of_the_curve_are_few_and_hold_what_they_must(low, high):
+    lines = ticks(low, high)
+    assert 2 <= len(lines) <= 8
+    assert lines[0] <= low + 1e-9
+    assert lines[-1] >= high - 1e-9
+    assert (np.diff(lines) > 0).all()
+
+
+def test_a_certified_plan_shows_its_bound_and_what_one_more_is_worth():
+    found, page = report(5, 20, "best")
+    assert found.certified
+    assert f"{100 * found.bound:.2f} %" in page.text
+    assert "One more answer in the budget is worth at most" in page.text
+    assert f"{100 * found.budget_price:.4f} points" in page.text
+    assert "not certified" not in page.text
+    assert "not certified" in report(5, 20, "qlp")[1].text
+
+
+def test_demands_and_their_tables_are_shown():
+    quality = Quality(np.full((3, 4), 0.7), list("abc"), list("wxyz"))
+    plan = Plan(quality, min_workers_per_task=1, forced=np.eye(3, 4) > 0)
+    found = assign(plan, "qlp")
+    tables = {"workers": "<b>.csv", "tasks": "t.csv", "forced": "f.csv", "forbidden": None}
+    curve = around(plan, found.size)
+    assert curve[0] == "qlp"  # fast would not honour the demands
+    page = Page(render(found, source="q.csv", command="x", caps=CAPS | tables, curve=curve))
+    for text in ("no cap, and <b>.csv", "least answers per task", "3 pairs, all assigned"):
+        assert text in page.text
