@@ -103,7 +103,7 @@ class Network:
         """Make a network of the nodes and edges of a `networkx.DiGraph`; all edges are selected.
 
         The score is the attribute ``score``, else the absolute value of ``weight``, else 1; the
-        sign is the attribute ``sign``, ``+`` or ``-``.
+        sign is the attribute ``sign``, ``+`` or ``-``, and a weight below 0 represses.
 
         Raises
         ------
@@ -118,8 +118,9 @@ class Network:
         sign_of = {text: sign for sign, text in SIGNS.items()}
         for regulator, target, facts in graph.edges(data=True):
             pair = place[regulator], place[target]
-            scores[pair] = facts.get("score", abs(facts.get("weight", 1.0)))
-            signs[pair] = sign_of.get(facts.get("sign", "?"), 0)
+            weight = facts.get("weight", 1.0)
+            scores[pair] = facts.get("score", abs(weight))
+            signs[pair] = sign_of.get(facts.get("sign"), -1 if weight < 0 else 0)
         return cls(tuple(map(str, place)), scores, signs)
 
     def within(self, rules: Rules) -> Network:

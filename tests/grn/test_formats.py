@@ -109,6 +109,10 @@ def test_networkx_goes_in_and_out(network):
     plain = Network.from_networkx(nx.DiGraph([(1, 2), (2, 3)]))
     assert plain.genes == ("1", "2", "3")
     assert plain.scores.sum() == 2
+    graph = nx.DiGraph()
+    graph.add_edge("a", "b", weight=-3.0)
+    edge = Network.from_networkx(graph).edges()[0]
+    assert (edge.score, edge.sign) == (3, "-")
     for graph in (nx.Graph([(1, 2)]), nx.MultiDiGraph([(1, 2)])):
         with pytest.raises(ValueError, match=r"networkx\.DiGraph"):
             Network.from_networkx(graph)
