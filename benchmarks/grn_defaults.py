@@ -1,10 +1,12 @@
 """What the parts of `infer(..., "tvcs")` are worth: variants x networks of a folder -> a table.
 
-    python benchmarks/grn_defaults.py FOLDER... [--variants A,B] [--seed N] [--json FILE]
+    python benchmarks/grn_defaults.py FOLDER... [--variants A,B | --stability] [--seed N]
+        [--json FILE]
 
 Each FOLDER holds one folder per network with timeseries.tsv, goldstandard_signed.tsv and, for
 the variants that use them, knockouts.tsv, knockdowns.tsv and wildtype.tsv; names end in a
-number. Odd and even numbers are reported apart: the defaults were chosen on odd ones only.
+number. Odd and even numbers are reported apart: the defaults were chosen on odd ones only. With
+--stability the table is another one: how many of the edges of each stability are true.
 Perturbations end at time 500, half of every series. Cells are the means of AUROC / AUPR /
 AUROC over linked pairs.
 """
@@ -74,6 +76,26 @@ def measure(folder, variant, seed):
     return every.auroc, every.aupr, linked.auroc
 
 
+def stability_table(networks, seed):
+    """Part of the edges of each stability that are true, odd and even networks, as Markdown."""
+    edges = np.linspace(0, 1, 11)
+    chosen, true = np.zeros((2, 10), int), np.zeros((2, 10), int)
+    for folder in networks:
+        expression = read_expression(folder / "timeseries.tsv")
+        network = infer(expression, rng=seed)
+        reference = read_reference(folder / "goldstandard_signed.tsv", network.genes)
+        is_pair = ~np.eye(len(network.genes), dtype=bool)
+        at = np.minimum(np.searchsorted(edges, network.stability[is_pair], side="right") - 1, 9)
+        half = 1 - number(folder) % 2
+        chosen[half] += np.bincount(at, minlength=10)
+        true[half] += np.bincount(at[reference.selected[is_pair]], minlength=10)
+    lines = ["| stability | odd: true of all | even: true of all |", "|---|---|---|"]
+    for k in range(10):
+        cells = " | ".join(f"{true[half, k]} of {chosen[half, k]}" for half in (0, 1))
+        lines.append(f"| {edges[k]:.1f} to {edges[k + 1]:.1f} | {cells} |")
+    return "\n".join(lines)
+
+
 def number(folder):
     """The number at the end of a folder's name."""
     found = re.search(r"(\d+)$", folder.name)
@@ -102,14 +124,16 @@ def main():
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--variants", help="names, with commas between them; all by default")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--stability", action="store_true", help="the table of stability instead")
     parser.add_argument("--json", type=Path, help="write every figure to this file")
     given = parser.parse_args()
     names = given.variants.split(",") if given.variants else list(VARIANTS)
-    networks = [
-        path.parent for folder in given.folders for path in folder.glob("*/timeseries.tsv")
-    ]
+    networks = [path.parent for folder in given.folders for path in folder.glob("*/timeseries.tsv")]
     networks.sort(key=lambda folder: (folder.parent.name, number(folder)))
     warnings.simplefilter("ignore")
+    if given.stability:
+        print(stability_table(networks, given.seed))
+        return
     results = defaultdict(list)
     for name in names:
         for folder in networks:

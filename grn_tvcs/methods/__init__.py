@@ -43,6 +43,7 @@ METHODS: dict[str, Method] = {
     "tigress": tigress,
 }
 DIGITS = 6
+FEWEST_STEPS = 6  # with fewer a warning
 NO_OPTIONS = ("steady", "threads", "progress", "keep")  # data, and how to work
 
 
@@ -113,6 +114,12 @@ def infer(
     if missing := sorted((names or frozenset()) - set(expression.genes)):
         warn(
             f"{len(missing)} of {len(names or ())} regulators are no genes: {listed(missing)}",
+            stacklevel=2,
+        )
+    n_steps = len(expression.times) - len(expression.pieces())
+    if n_steps < FEWEST_STEPS:
+        warn(
+            f"{n_steps} steps from sample to sample are too few to tell regulators apart",
             stacklevel=2,
         )
     if expression.constant_genes:

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -258,8 +257,11 @@ def test_ctrl_c_ends_with_130_and_resume_gives_the_same_bytes(tmp_path):
     assert grn("simulate", "--out", data, "--genes", 40, "--seed", 1).exit_code == 0
     words = ["infer", str(data / "timeseries.tsv"), "--out", str(out), "--option", "resamples=60"]
     slow = (
-        "import time, grn_tvcs.stability as s; pair = s.Draws.pair\n"
-        "def slower(draws, rng): time.sleep(0.2); return pair(draws, rng)\n"
+        "import sys, time, grn_tvcs.stability as s; pair = s.Draws.pair\n"
+        "def slower(draws, rng):\n"
+        "    print('next', file=sys.stderr, flush=True)\n"
+        "    time.sleep(0.2)\n"
+        "    return pair(draws, rng)\n"
         "s.Draws.pair = slower\n"
         "from grn_tvcs.cli import main; main()"
     )
@@ -271,8 +273,10 @@ def test_ctrl_c_ends_with_130_and_resume_gives_the_same_bytes(tmp_path):
         env=os.environ | {"PYTHONDONTWRITEBYTECODE": ""},
     )
     assert process.stderr is not None
-    assert "40 genes" in process.stderr.readline()
-    time.sleep(2.5)
+    seen = [process.stderr.readline().strip()]
+    assert "40 genes" in seen[0]
+    while seen.count("next") < 3:
+        seen.append(process.stderr.readline().strip())
     process.send_signal(signal.SIGINT)
     rest = process.communicate(timeout=60)[1]
     assert process.returncode == 130, rest
