@@ -199,6 +199,13 @@ class Assignment:
         """Give the pairs for a file: names that look like formulas get an apostrophe."""
         return [(shield(worker), shield(task)) for worker, task in self.pairs()]
 
+    def price_rows(self) -> list[tuple[str, float]]:
+        """Give the prices for a file, sorted by worker; empty if not certified."""
+        if self.prices is None:
+            return []
+        workers = self.plan.quality.workers
+        return [(shield(w), p) for w, p in sorted(zip(workers, self.prices.tolist(), strict=True))]
+
     def summary(self) -> dict[str, Any]:
         """Everything about the assignment that `summary.json` holds, sorted by name."""
         workers, tasks = self.plan.quality.workers, self.plan.quality.tasks

@@ -1,4 +1,4 @@
-"""The command `crowd-tvcs`: assign, simulate."""
+"""The command `crowd-tvcs`: assign, verify, simulate."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tvcs_core.shell import guarded, run, say
+from tvcs_core.shell import FAILED, guarded, run, say
 
 if TYPE_CHECKING:
     from crowd_tvcs.assignment import Assignment
@@ -101,7 +101,10 @@ def assign(
     time_limit: TimeLimit = 60.0,
     force: Force = False,
 ) -> None:
-    """Assign workers to tasks; write assignment.csv, summary.json, report.html and run.json."""
+    """Assign workers to tasks; write assignment.csv, summary.json, report.html and run.json.
+
+    The method best also writes prices.csv: what one more task of each worker would be worth.
+    """
     from crowd_tvcs import report
     from crowd_tvcs.methods import assign as assign_plan
     from crowd_tvcs.what_if import around
@@ -121,6 +124,8 @@ def assign(
         found = assign_plan(plan, method, rng=seed, time_limit=time_limit)
         write_table(folder / "assignment.csv", ["worker", "task"], found.rows(), ",")
         write_json(folder / "summary.json", found.summary())
+        if found.certified:
+            write_table(folder / "prices.csv", ["worker", "price"], found.price_rows(), ",")
         command = _command("assign", quality.name, options | {"seed": seed})
         page = report.render(
             found,
@@ -190,6 +195,39 @@ def what_if(
     kept = [str(row["budget"]) for row in rows if row["found_at"] < row["budget"]]
     if kept:
         say(f"{method} found nothing better than a smaller budget's at: {', '.join(kept)}")
+
+
+@app.command()
+@guarded
+def verify(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="What crowd-tvcs assign wrote.")],
+    quality: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="QUALITY",
+            help="The quality table; by default the one named in DIR/run.json, here or beside DIR.",
+        ),
+    ] = None,
+) -> None:
+    """Check anew that a plan keeps its caps and that no other can be better than its bound.
+
+    Recomputes the accuracy and the caps from assignment.csv, and the bound from prices.csv by
+    pricing every task with code of its own (some minutes for 1,000 tasks). Exit code 0 if
+    all is proved, 1 if not, 2 if a file is missing or not the one that was read.
+    """
+    from crowd_tvcs.verify import verify as verify_plan
+
+    found = verify_plan(folder, quality, say=say)
+    for violation in found.violations[:10]:
+        say(f"{folder}: {violation}")
+    if len(found.violations) > 10:
+        say(f"{folder}: and {len(found.violations) - 10} violations more")
+    typer.echo(f"expected accuracy  {found.accuracy!r}")
+    typer.echo(f"bound              {found.bound!r}")
+    typer.echo(f"gap                {found.gap!r}")
+    typer.echo(f"proved             {'yes' if found.proved else 'no'}")
+    if not found.proved:
+        raise SystemExit(FAILED)
 
 
 @app.command()
@@ -286,6 +324,12 @@ def _say_result(found: Assignment, out: Path) -> None:
         f"{found.size} answers, expected accuracy {found.expected_accuracy:.4f} "
         f"({found.method}, {found.reason})"
     )
+    if found.gap is None:
+        say("not certified: no bound was proved")
+    else:
+        error = max(1.0 - found.expected_accuracy, 1e-300)
+        gap = f"the gap is {found.gap / error:.3%} of the error"
+        say(f"no plan can have more than {found.bound:.6f}: {gap}")
     say(
         f"caps that bind: {binding['max_workers_per_task']} tasks are full, "
         f"{binding['max_tasks_per_worker']} workers are full, the budget is "

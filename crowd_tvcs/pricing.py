@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 
 from crowd_tvcs import pricing_kernels as kernels
 from crowd_tvcs.accuracy import expected_accuracy
+from crowd_tvcs.deadline import Deadline
 from crowd_tvcs.plan import Plan
 
 NODES = 300
-PROOF_NODES = 1_000_000
+PROOF_NODES = 300_000
 THREADS = 2
+AT_ONCE = 64  # tasks between two looks at the deadline
 TOLERANCE = 1e-12
 
 Offers = tuple[
@@ -182,9 +184,16 @@ class Dual:
 
 
 def price_everything(
-    market: Market, prices: NDArray[np.float64], start: Choice, node_limit: int = PROOF_NODES
-) -> Dual:
-    """Price every task exactly; the bound is sum(prices * caps) + sum of the best values."""
+    market: Market,
+    prices: NDArray[np.float64],
+    start: Choice,
+    deadline: Deadline | None = None,
+    node_limit: int = PROOF_NODES,
+) -> Dual | None:
+    """Price every task exactly; the bound is sum(prices * caps) + sum of the best values.
+
+    None if the deadline struck.
+    """
     choice = start.copy()
     value, proved = np.empty(market.n_tasks), np.zeros(market.n_tasks, dtype=bool)
     together = prices[:-1] + prices[-1]
@@ -202,7 +211,10 @@ def price_everything(
             proved,
         )
 
-    in_parallel(part, market.first)
+    for some in np.array_split(market.first, 1 + market.first.size // AT_ONCE):
+        if deadline is not None and deadline.has_passed:
+            return None
+        in_parallel(part, some)
     like = market.first[market.kind]
     choice = Choice(choice.sets[like], choice.sizes[like], choice.accuracy[like])
     bound = float(prices @ market.caps + value[like].sum())
@@ -211,9 +223,9 @@ def price_everything(
 
 def in_parallel(part: Callable[[NDArray[np.int64]], None], tasks: NDArray[np.int64]) -> None:
     """Run `part` for all tasks on two threads; no task may depend on another."""
-    if tasks.size < 64:
+    if tasks.size < 16:
         part(tasks)
         return
     with ThreadPoolExecutor(THREADS) as pool:
-        for done in [pool.submit(part, some) for some in np.array_split(tasks, 4 * THREADS)]:
+        for done in [pool.submit(part, some) for some in np.array_split(tasks, 2 * THREADS)]:
             done.result()

@@ -106,16 +106,17 @@ class Search:
         average: NDArray[np.float64] = np.mean(kept, axis=0)
         return average
 
-    def _prove(self, prices: NDArray[np.float64]) -> Dual:
+    def _prove(self, prices: NDArray[np.float64]) -> None:
         """Price all tasks exactly; keeps the bound if it is proved and the smallest."""
         start = self.best if self.dual is None else self.dual.choice
         # What may not be used at all costs nothing in the bound and is worth at most this.
         prices = np.where(self.market.caps == 0, MOST_GAIN, prices)
-        dual = price_everything(self.market, prices, start)
+        dual = price_everything(self.market, prices, start, self._deadline)
+        if dual is None:
+            return
         self._columns.add(dual.choice)
         if dual.proved and (self.dual is None or dual.bound < self.dual.bound):
             self.dual = dual
-        return dual
 
     def _assign_by(self, prices: NDArray[np.float64], fixed: Choice | None = None) -> None:
         """Let the tasks that `fixed` leaves open take their best sets, in a few orders."""

@@ -39,10 +39,11 @@ def odd_sizes(market: Market) -> NDArray[np.bool_]:
     strength = market.offers[0][able, : equal + 2].mean(axis=1) if able.size else np.empty(0)
     spare = max(0, budget - int(sizes.sum())) // 2
     sizes[able[np.argsort(strength, kind="stable")[:spare]]] += 2
-    return _largest_sum(market.plan, sizes)
+    return largest_sum(market.plan, sizes)
 
 
-def _largest_sum(plan: Plan, sizes: NDArray[np.int64]) -> NDArray[np.bool_]:
+def largest_sum(plan: Plan, sizes: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Keep the largest sum of qualities within the caps and these numbers of voters per task."""
     told = np.abs(plan.quality.values - 0.5)
     caps = TVCS.matrix(
         plan.quality.shape,

@@ -8,21 +8,22 @@ from crowd_tvcs.assignment import Assignment, Certificate
 from crowd_tvcs.deadline import Deadline
 from crowd_tvcs.plan import Plan
 from crowd_tvcs.search import Search
-from crowd_tvcs.starts import climb, odd_sizes
+from crowd_tvcs.starts import climb, largest_sum, odd_sizes
 
 
 def best(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignment:
     """Maximise the expected accuracy by prices, and prove how far it is from the largest.
 
-    1. The cheap assignments of `fast`, and greedy by exact gains; the best of them is kept.
+    1. The cheap assignments: those of `fast`, greedy by exact gains and the largest sum of
+       qualities; the best of them is kept.
     2. Prices of the caps: every task in turn takes the set of workers with the largest accuracy
        minus prices, and the prices move at once.
     3. An assignment from prices: tasks in random order take their best sets among the workers
        who have room.
     4. Column generation: an LP over all sets seen gives better prices, these give new sets; its
-       solution, nearly integral, is rounded and completed as in 3.
-    5. Local search: cycles of exchanges between tasks.
-    6. The bound: with all tasks priced exactly, no assignment can have a larger mean than
+       solution, nearly integral, is rounded and completed as in 3. Ends when the gap is at most
+       1e-4 of the error, when no new set is found, or after 30 rounds.
+    5. The bound: with all tasks priced exactly, no assignment can have a larger mean than
        `budget_price * budget + sum(prices * max_tasks_per_worker)
        + mean over tasks of max over sets S of [accuracy(S) - m * sum over S of
        (price of the worker + budget_price)]`, for any prices >= 0, where m is the number of
@@ -31,11 +32,15 @@ def best(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignm
     The deadline is looked at between these steps and their rounds, so a limit that does not
     strike changes nothing. One that does makes the result depend on the machine; it is then
     the best so far, certified only if a bound was proved before.
+
+    Sets of more than 12 workers on a task are not priced: where they might pay, nothing is
+    certified and the answer is mostly that of step 1.
     """
     search = Search(plan, rng, deadline)
     for support in (climb(search.market, exact=False), climb(search.market, exact=True)):
         search.offer(support)
     search.offer(odd_sizes(search.market))
+    search.offer(largest_sum(plan, plan.max_workers_per_task))
     reason = search.run()
     support = search.best.support(search.market.n_workers)
     dual = search.dual

@@ -1,0 +1,141 @@
+"""Price a task again, in plain NumPy: code that shares nothing with the method it checks.
+
+The best set of a task is searched size by size. All sets of one size that may still grow
+into a better one are kept at once, as the rows of a table of outcomes; m1 and m0 are the
+probabilities of an outcome with label 1 and with label 0, prior included.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+MOST_VOTERS = 22
+MOST_SETS = 200_000
+AT_ONCE = 4_000_000  # numbers in the largest array
+
+Floats = NDArray[np.float64]
+
+
+def accuracy(quality: Floats, prior: float) -> float:
+    """Expected accuracy of the vote of at most `MOST_VOTERS` voters, outcome by outcome."""
+    m1, m0 = np.array([prior]), np.array([1.0 - prior])
+    for q in quality:
+        m1, m0 = np.append(m1 * q, m1 * (1.0 - q)), np.append(m0 * (1.0 - q), m0 * q)
+    return float(np.maximum(m1, m0).sum())
+
+
+@dataclass(frozen=True)
+class Priced:
+    """The largest accuracy minus prices of a task, or the least that it is known to be.
+
+    Attributes
+    ----------
+    value
+        That number.
+    exact
+        False if the search was given up.
+    """
+
+    value: float
+    exact: bool
+
+
+def price_task(quality: Floats, price: Floats, cap: int, prior: float, known: float) -> Priced:
+    """Maximise accuracy(S) - sum of `price` over sets S of at most `cap` workers.
+
+    `quality` and `price` are of the workers who are allowed, `known` is the value of some set,
+    to begin with. A worker of quality q < 1/2 is one of 1 - q: the vote turns him around.
+    """
+    q = np.maximum(quality, 1.0 - quality)
+    value = max(known, prior, 1.0 - prior)
+    if prior in (0.0, 1.0) or cap == 0:
+        return Priced(value, True)
+    kept = _not_replaceable(q, price, cap)
+    q, p = q[kept], price[kept]
+    least = np.sort(p)[:cap].cumsum()
+    affordable = int((1.0 - least > value).sum())  # an accuracy is at most 1
+    cap = min(cap, affordable)
+    m1, m0 = np.array([[prior]]), np.array([[1.0 - prior]])
+    spent, last = np.zeros(1), np.full(1, -1)
+    for size in range(1, cap + 1):
+        after = _after_one_more(m1, m0, q) - spent[:, None] - p
+        after[np.arange(q.size) <= last[:, None]] = -np.inf
+        value = max(value, float(after.max(initial=-np.inf)))
+        row, column = np.nonzero(after > -np.inf)
+        if size == cap or not row.size:
+            break
+        if row.size * 2**size > 40 * AT_ONCE:
+            return Priced(value, False)
+        m1, m0 = _add(m1[row], q[column]), _add(m0[row], 1.0 - q[column])
+        spent, last = spent[row] + p[column], column
+        may = _bounds(m1, m0, q, p, last, cap - size) - spent > value
+        m1, m0, spent, last = m1[may], m0[may], spent[may], last[may]
+        if last.size > MOST_SETS:
+            return Priced(value, False)
+    return Priced(value, True)
+
+
+def _not_replaceable(q: Floats, price: Floats, cap: int) -> NDArray[np.intp]:
+    """Workers that some best set needs, best first.
+
+    Whoever has `cap` others as good and as cheap can be replaced in any set by one of them; and
+    nobody adds more than q - 1/2.
+    """
+    kept: list[int] = []
+    for i in np.lexsort((price, -q)).tolist():
+        as_cheap = sum(1 for k in kept if price[k] <= price[i])
+        if as_cheap < cap and price[i] < q[i] - 0.5:
+            kept.append(i)
+    return np.array(kept, dtype=np.intp)
+
+
+def _add(m: Floats, chance: Floats) -> Floats:
+    return np.hstack([m * chance[:, None], m * (1.0 - chance)[:, None]])
+
+
+def _after_one_more(m1: Floats, m0: Floats, q: Floats) -> Floats:
+    """Accuracy of every row's set with every worker; of shape (sets, workers)."""
+    out = np.empty((m1.shape[0], q.size))
+    for i, chance in enumerate(q):
+        agree = np.maximum(m1 * chance, m0 * (1.0 - chance)).sum(axis=1)
+        out[:, i] = agree + np.maximum(m1 * (1.0 - chance), m0 * chance).sum(axis=1)
+    return out
+
+
+def _bounds(
+    m1: Floats, m0: Floats, q: Floats, p: Floats, last: NDArray[np.intp], more: int
+) -> Floats:
+    """Bound the accuracy minus new prices of every set with up to `more` workers after its last.
+
+    Accuracy is convex in the quality of a voter. So a worker of quality q is worth no more than
+    a copy of the best one left, of quality Q, with chance (q - 1/2) / (Q - 1/2), else nobody;
+    and with g[k] the accuracy after k such copies, any line above g bounds all mixtures.
+    """
+    out = np.full(last.size, -np.inf)
+    for first in np.unique(last[last + 1 < q.size]) + 1:
+        rows = np.flatnonzero(last == first - 1)
+        g = _copies(m1[rows], m0[rows], q[first], more)
+        chance = (q[first:] - 0.5) / (q[first] - 0.5)
+        bound = g[:, -1].copy()
+        for a in range(more):
+            for b in range(a + 1, more + 1):
+                slope = (g[:, b] - g[:, a]) / (b - a)
+                height = (g - slope[:, None] * np.arange(more + 1)).max(axis=1)
+                left = np.maximum(slope[:, None] * chance - p[first:], 0.0)
+                best = -np.sort(-left, axis=1)[:, :more]
+                bound = np.minimum(bound, height + best.sum(axis=1))
+        out[rows] = bound
+    return out
+
+
+def _copies(m1: Floats, m0: Floats, q: float, more: int) -> Floats:
+    """Accuracy of every row's set after 0, 1, ..., `more` voters of quality q."""
+    out = [np.maximum(m1, m0).sum(axis=1)]
+    for _ in range(more):
+        chance = np.full(m1.shape[0], q)
+        m1, m0 = _add(m1, chance), _add(m0, 1.0 - chance)
+        out.append(np.maximum(m1, m0).sum(axis=1))
+    return np.column_stack(out)
