@@ -117,7 +117,7 @@ def test_an_edge_shows_its_time_courses_and_filters_hide_edges(network_report, b
     assert page.locator("#panel svg").count() == 4  # one for each series
     assert page.locator("#panel svg path").count() == 8
     page.locator("#surest").fill("1")
-    page.wait_for_function("tvcsNetwork.edges(':visible').length === 1")
+    assert page.evaluate("tvcsNetwork.edges().not('.out').length") == 1
     assert page.locator("#count").inner_text() == f"1 of {edges} edges, 2 genes"
     for name in HOSTILE:
         page.locator("#search").fill(name)
