@@ -1,0 +1,57 @@
+"""The crowd study goes on where it was stopped, and its page says what its cases say."""
+
+import importlib
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def study(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    module = importlib.import_module("crowd_study")
+    monkeypatch.setitem(module.SIZES, "100x1000", (10, 40))
+    return module
+
+
+def run(study, monkeypatch, out):
+    words = ["--ratios", "0.1", "0.2", "--methods", "random", "qlp", "--families", "iid", "topic"]
+    monkeypatch.setattr(sys, "argv", ["crowd_study.py", "--out", str(out), *words])
+    assert study.main() == 0
+    return study.load(out / "cases.csv")
+
+
+def test_a_study_that_was_stopped_in_the_middle_of_a_row_goes_on(study, monkeypatch, tmp_path):
+    whole = run(study, monkeypatch, tmp_path)
+    assert len(whole) == 8
+    path = tmp_path / "cases.csv"
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    path.write_text("".join(lines[:4]) + lines[4][:9], encoding="utf-8")
+    again = run(study, monkeypatch, tmp_path)
+    assert [case.key for case in again] == [case.key for case in whole]
+    assert [case.error for case in again] == [case.error for case in whole]
+
+
+def test_the_page_names_where_we_lose_and_what_is_not_proved(study, tmp_path):
+    pytest.importorskip("matplotlib")
+    show = importlib.import_module("crowd_show")
+
+    def case(method, ratio, error, bound=float("nan")):
+        return study.Case("100x1000", "iid", ratio, 0, method, 10, error, error, bound, 1.0)
+
+    cases = [
+        *(case("best", 0.1, 0.02, 0.0199), case("fast", 0.1, 0.021), case("qlp", 0.1, 0.03)),
+        *(case("best", 0.2, 0.012), case("fast", 0.2, 0.011), case("random", 0.2, 0.01)),
+    ]
+    show.write_docs(cases, tmp_path)
+    page = (tmp_path / "crowd-study.md").read_text(encoding="utf-8")
+    assert "| 0.1 |  | 0.03000 | 0.02100 |  | 0.02000 | 0.01990 |" in page
+    assert "100x1000 iid at 0.2: 0.01200, fast has 0.01100" in page
+    assert "100x1000 iid at 0.2: 0.01100, random has 0.01000" in page
+    assert "`tvcs`: nowhere worse" not in page
+    assert "proves no bound within the time limit: 100x1000 iid at 0.2" in page
+    assert "more than .1 % of the error: 100x1000 iid at 0.1 (0.50% of the error)" in page
+    assert (tmp_path / "figures" / "crowd-study-100x1000.svg").read_text().startswith("<?xml")
