@@ -210,7 +210,7 @@ def solve(t: Table, warm: Any, shape: tuple[int, ...]) -> Exact:
 def _small(t: Table, shape: tuple[int, ...]) -> Exact:
     """Solve in one call of a kernel."""
     n, m = t.shape
-    keep, u, w = np.zeros(t.values.size, bool), np.empty(n), np.empty(m)
+    keep, u, w = np.zeros(t.values.size, bool), np.zeros(n), np.zeros(m)
     price, factor, pivots = small.solve_small(
         t.values, t.start, t.columns, t.keys, t.dense, t.squared, t.row_caps, t.col_caps, t.total,
         grid_of(t), keep, u, w,
@@ -611,8 +611,8 @@ class _Search:
             return pi
         t = self.t
         bits = table.all_bits(
-            t.values, t.start, t.columns, t.dense, self.closed_row, self.closed_col, self.factor,
-            t.squared, self.grid,
+            t.values, t.start, t.columns, t.dense, t.row_caps, t.col_caps, self.factor, t.squared,
+            self.grid,
         )  # fmt: skip
         return pi & -(bits & -bits)
 

@@ -1,5 +1,7 @@
 """The exact solver: every answer proves itself, whatever the values, the caps and the start."""
 
+import signal
+import time
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 
@@ -332,3 +334,69 @@ def test_two_hundred_larger_instances_prove_themselves(family, seed):
     proven(values, a, b, total, result, integer=family in INTEGER)
     keep, _ = as_edges(values, a, b, total, rng)
     assert np.array_equal(keep, result.keep)
+
+
+def test_integer_gains_below_2_to_the_40_have_no_gap_at_all():
+    rng = np.random.default_rng(10)
+    for n, m in [(6, 9), (70, 80)]:
+        gains = np.ldexp(rng.integers(0, 2**40, (n, m)).astype(float), -40)
+        a, b = rng.integers(0, m // 2, n), rng.integers(0, n // 2, m)
+        result = solve_dense(gains, a, b, n * m // 8, squared=False)
+        proven(gains, a, b, n * m // 8, result, squared=False, integer=True)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a timer that interrupts")
+def test_an_interrupt_stops_a_long_projection_and_leaves_the_solver_usable():
+    small = large("gauss", 70, 80, "varied", 0.8)
+    before = solve_dense(*small, squared=True).keep
+    long = large("separable", 900, 900, "uniform", 0.8)
+    solve_dense(*large("separable", 300, 300, "uniform", 0.8), squared=True)
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    previous = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    began = time.perf_counter()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            solve_dense(*long, squared=True)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, previous)
+    assert time.perf_counter() - began < 1.3
+    assert np.array_equal(solve_dense(*small, squared=True).keep, before)
+
+
+def by_or_tools(gains, a, b, total):
+    flow = pytest.importorskip("ortools.graph.python.min_cost_flow").SimpleMinCostFlow()
+    n, m = gains.shape
+    p, source, sink, units = n * m, n + m, n + m + 1, int(min(total, a.sum(), b.sum()))
+    cost = -np.rint(gains.ravel() * (2.0**46 / gains.max())).astype(np.int64)
+    flow.add_arcs_with_capacity_and_unit_cost(
+        np.concatenate(
+            [np.full(n, source), np.repeat(np.arange(n), m), np.arange(n, n + m), [source]]
+        ),
+        np.concatenate([np.arange(n), np.tile(np.arange(n, n + m), n), np.full(m, sink), [sink]]),
+        np.concatenate([a, np.ones(p, np.int64), b, [units]]),
+        np.concatenate([np.zeros(n, np.int64), cost, np.zeros(m + 1, np.int64)]),
+    )
+    flow.set_node_supply(source, units)
+    flow.set_node_supply(sink, -units)
+    assert flow.solve() == flow.OPTIMAL
+    return gains.ravel()[flow.flows(np.arange(n, n + p)) > 0].sum()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", FAMILIES)
+def test_it_keeps_what_or_tools_keeps(family):
+    rng = np.random.default_rng(11)
+    for _ in range(300):
+        values, a, b, total = draw(rng, family, 40)
+        gains = values * values
+        kept = proven(values, a, b, total, solve_dense(values, a, b, total, squared=True))
+        if gains.any() and min(total, a.sum(), b.sum()) > 0:
+            theirs = by_or_tools(gains, a, b, total)
+            assert kept >= theirs * (1 - 1e-12)
+            if "heavy" not in family:  # its 46 bits do not tell the small ones apart
+                assert kept == pytest.approx(theirs, rel=1e-9)

@@ -22,13 +22,13 @@ def row_block(values, n_cols, columns, keys, closed_row, factor, squared, nudged
 
     `threshold` comes in with guesses."""
     slack, buffer = np.empty(n_cols), np.empty(n_cols)
-    last = 0.0
+    last, none = 0.0, np.int64(0)
     for r in range(first_row, last_row):
         if closed_row[r]:
             threshold[r], low[r], high[r] = 0.0, 0.0, 0.0
             continue
         nudged_gains(
-            values, columns, keys, r * n_cols, n_cols, 0, r, factor, squared, nudged, slack
+            values, columns, keys, r * n_cols, n_cols, none, r, factor, squared, nudged, slack
         )
         for j in range(n_cols):
             slack[j] -= col_price[j]
@@ -47,7 +47,7 @@ def column_block(values, n_rows, n_cols, keys, closed_row, closed_col, factor, s
     slack = np.empty(PANEL)
     last = 0.0
     for left in range(first_col, last_col, PANEL):
-        size, n = min(PANEL, last_col - left), 0
+        size, n = min(PANEL, last_col - left), np.int64(0)
         for r in range(n_rows):
             if closed_row[r]:
                 continue
@@ -82,7 +82,7 @@ def total_block(values, n_rows, n_cols, keys, closed_row, closed_col, factor, sq
     Counted are entries whose gain less the prices is above both thresholds; with the thresholds
     of one side and the prices of the other that is a block as in prices.py."""
     pool = np.empty(n_rows * (n_cols // step + 1))
-    n = 0
+    n = np.int64(0)
     for r in range(n_rows):
         if closed_row[r]:
             continue

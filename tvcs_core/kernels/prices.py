@@ -1,4 +1,4 @@
-"""Prices by blocks: with the column prices fixed, the best row prices and total price are closed form.
+"""Prices by blocks: given the column prices, the best row prices and total price are closed form.
 
 Rows and the total are a laminar family, and so are columns and the total. Taking the two blocks in
 turn soon comes near the optimal prices. Nothing here has to be exact: the simplex proves the end.
@@ -12,8 +12,18 @@ from tvcs_core.jit import kernel
 
 
 @kernel
-def put_in_place(buffer, low, high, rank):
-    """Bring the value of `rank` (0 = largest) among buffer[low:high] to buffer[rank], larger first."""
+def longest_line(start):
+    """Size of the longest line."""
+    longest = start[0]
+    for g in range(start.size - 1):
+        longest = max(longest, start[g + 1] - start[g])
+    return longest
+
+
+@kernel
+def put_in_place(buffer, size, rank):
+    """Bring the value of `rank` (0 = largest) among buffer[:size] to its place, larger ones first."""
+    low, high = 0, size
     while high - low > 1:
         a, b, c = buffer[low], buffer[(low + high) >> 1], buffer[high - 1]
         pivot = max(min(a, b), min(max(a, b), c))
@@ -36,62 +46,46 @@ def put_in_place(buffer, low, high, rank):
 
 
 @kernel
-def largest(buffer, low, high):
-    """Return the largest of buffer[low:high], 0 if none is positive."""
-    top = 0.0
-    for i in range(low, high):
-        top = max(top, buffer[i])
-    return top
-
-
-@kernel
 def bracket(buffer, size, rank, width):
     """Threshold between the first `rank` and the rest of buffer[:size], and `width` ranks about it.
 
-    Returns (threshold, low, high), none below 0; sorts the first `rank` values to the front."""
+    Returns (threshold, low, high), none below 0; what may not be kept at all has its largest value
+    as its threshold, what need not be cut has 0. Changes the order of the buffer."""
     if size == 0 or rank - width >= size:
         return 0.0, 0.0, 0.0
-    if rank >= size:
-        threshold, low = 0.0, 0.0
-    elif rank <= 0:
-        threshold = largest(buffer, 0, size)
-        put_in_place(buffer, 0, size, min(width, size - 1))
-        return threshold, max(0.0, buffer[min(width, size - 1)]), threshold
-    else:
-        put_in_place(buffer, 0, size, rank - 1)
-        after = largest(buffer, rank, size)
-        threshold = 0.5 * (buffer[rank - 1] + after) if after > 0.0 else 0.0
-        low = threshold
-        if width > 0:
-            last = min(rank + width, size - 1)
-            put_in_place(buffer, rank, size, last)
-            low = max(0.0, min(buffer[last], threshold))
-    high = threshold
+    inside = min(max(rank, 1), size)
+    put_in_place(buffer, size, inside - 1)
+    last_in, first_out = buffer[inside - 1], 0.0
+    for i in range(inside, size):
+        first_out = max(first_out, buffer[i])
+    threshold = 0.5 * (last_in + first_out) if first_out > 0.0 else 0.0
+    if rank <= 0:
+        threshold = max(last_in, 0.0)
+    elif rank >= size:
+        threshold = 0.0
+    low, high = threshold, threshold
     if width > 0:
+        at = min(max(rank, 0) + width, size - 1)
+        put_in_place(buffer, size, at)
+        low = max(0.0, min(buffer[at], threshold)) if rank < size else 0.0
         at = max(rank - 1 - width, 0)
-        put_in_place(buffer, 0, min(rank, size), at)
+        put_in_place(buffer, size, at)
         high = max(threshold, buffer[at])
     return threshold, low, high
-
-
-@kernel
-def count_above(line, size, x):
-    """Count the values of line[:size] above x."""
-    n = 0
-    for j in range(size):
-        n += line[j] > x
-    return n
 
 
 @kernel
 def value_of_rank(line, size, fewest, most, guess):
     """Find x >= 0 with fewest <= (number of values above x) <= most.
 
-    Returns (largest x tried with more, smallest x tried with no more), the second once it fits."""
+    Returns (largest x tried with more above it, smallest x tried with no more): the second is it,
+    unless the search gave up."""
     low, high = 0.0, np.inf
     x, step = guess, 0.125 * guess + 1e-30
     for _ in range(24):
-        n = count_above(line, size, x)
+        n = 0
+        for j in range(size):
+            n += line[j] > x
         if n > most:
             low = x
             x, step = (x + step, 2.0 * step) if high == np.inf else (0.5 * (low + high), step)
@@ -117,8 +111,11 @@ def threshold_of(line, size, rank, width, guess, buffer):
         _, top = value_of_rank(line, size, first - margin, first, guess)
     if last < size:
         bottom, at = value_of_rank(line, size, last, last + margin, min(guess, top))
-        bottom = bottom if count_above(line, size, at) < last else at
-    above, n = 0, 0
+        n = 0
+        for j in range(size):
+            n += line[j] > at
+        bottom = bottom if n < last else at
+    above, n = np.int64(0), np.int64(0)
     for j in range(size):
         s = line[j]
         buffer[n] = s
@@ -137,9 +134,9 @@ def price_block(start, across, gains, across_price, caps, total, width, total_wi
     about the threshold, in which the total's price is included; returns the same three of the
     total."""
     n_lines = start.size - 1
-    longest = np.max(start[1:] - start[:-1]) if n_lines else 0
+    longest = longest_line(start)
     line, buffer = np.empty(longest), np.empty(longest)
-    n_pool = 0
+    n_pool = np.int64(0)  # not a literal, which numba would compile the callee for first
     for g in range(n_lines):
         size = start[g + 1] - start[g]
         for i in range(size):
@@ -170,7 +167,8 @@ def in_order(order, across, gains, across_out, gains_out):
 @kernel
 def by_column(col, n_cols, start, order):
     """Fill `order` with the entries column by column, column c in start[c]:start[c+1]."""
-    start[:] = 0
+    for c in range(n_cols + 1):
+        start[c] = 0
     for e in range(col.size):
         start[col[e] + 1] += 1
     for c in range(n_cols):

@@ -16,6 +16,8 @@ pairs as well. Where the tree has several blocking arcs the choice matters: see 
 
 # fmt: off (long argument lists, filled)
 
+import numpy as np
+
 from tvcs_core.jit import kernel
 
 # Columns of `tree`: one row of six numbers per node.
@@ -69,9 +71,9 @@ def common_ancestor(tree, i, j):
     """The lowest node above both i and j."""
     while i != j:
         if tree[i, DEPTH] >= tree[j, DEPTH]:
-            i = tree[i, PARENT]
+            i = np.int64(tree[i, PARENT])
         else:
-            j = tree[j, PARENT]
+            j = np.int64(tree[j, PARENT])
     return i
 
 
@@ -83,22 +85,22 @@ def leave(tree, tail, flow, cap, first, second, join, most, smallest):
     Of several blocking arcs the last one of the cycle leaves (which keeps a strongly feasible
     tree strongly feasible), or with `smallest` the one of the lowest number (Bland's rule).
     """
-    delta, out, on_second = most, -1, False
+    delta, out, on_second = np.int64(most), np.int64(-1), False
     i = first
     while i != join:
         e = tree[i, ARC]
         room = flow[e] if tail[e] == i else cap[e] - flow[e]
         if room < delta or (smallest and room == delta and out >= 0 and e < tree[out, ARC]):
-            delta, out = room, i
-        i = tree[i, PARENT]
+            delta, out = np.int64(room), i
+        i = np.int64(tree[i, PARENT])
     i = second
     while i != join:
         e = tree[i, ARC]
         room = cap[e] - flow[e] if tail[e] == i else flow[e]
         tied = room == delta and (not smallest or out < 0 or e < tree[out, ARC])
         if room < delta or tied:
-            delta, out, on_second = room, i, True
-        i = tree[i, PARENT]
+            delta, out, on_second = np.int64(room), i, True
+        i = np.int64(tree[i, PARENT])
     return delta, out, on_second
 
 
@@ -109,19 +111,19 @@ def push(tree, tail, flow, first, second, join, delta):
     while i != join:
         e = tree[i, ARC]
         flow[e] += -delta if tail[e] == i else delta
-        i = tree[i, PARENT]
+        i = np.int64(tree[i, PARENT])
     i = second
     while i != join:
         e = tree[i, ARC]
         flow[e] += delta if tail[e] == i else -delta
-        i = tree[i, PARENT]
+        i = np.int64(tree[i, PARENT])
 
 
 @kernel
 def rehang(tree, i, last, parent, arc):
     """Turn the path from i up to `last` upside down and hang it under `parent` by `arc`."""
     while True:
-        above, above_arc = tree[i, PARENT], tree[i, ARC]
+        above, above_arc = np.int64(tree[i, PARENT]), np.int64(tree[i, ARC])
         before, after = tree[i, PREV], tree[i, NEXT]
         if before >= 0:
             tree[before, NEXT] = after
@@ -143,12 +145,12 @@ def rehang(tree, i, last, parent, arc):
 def following(tree, i, top):
     """The node after i in preorder below `top`, -1 at the end."""
     if tree[i, CHILD] >= 0:
-        return tree[i, CHILD]
+        return np.int64(tree[i, CHILD])
     while i != top:
         if tree[i, NEXT] >= 0:
-            return tree[i, NEXT]
-        i = tree[i, PARENT]
-    return -1
+            return np.int64(tree[i, NEXT])
+        i = np.int64(tree[i, PARENT])
+    return np.int64(-1)
 
 
 @kernel
@@ -166,9 +168,9 @@ def shift(tree, pi, top, high, low):
 def pivot(e, tail, head, cost, state, flow, cap, tree, pi, smallest):
     """Bring arc e into the tree, or move it to its other bound; True if flow moved."""
     if state[e] > 0:
-        first, second = tail[e], head[e]
+        first, second = np.int64(tail[e]), np.int64(head[e])
     else:
-        first, second = head[e], tail[e]
+        first, second = np.int64(head[e]), np.int64(tail[e])
     join = common_ancestor(tree, first, second)
     delta, out, on_second = leave(tree, tail, flow, cap, first, second, join, cap[e], smallest)
     if delta > 0:
@@ -216,7 +218,7 @@ def price_tree(n_nodes, tail, cost, tree, pi):
     root = n_nodes - 1
     pi[root, 0] = 0
     pi[root, 1] = 0
-    i = tree[root, CHILD]
+    i = np.int64(tree[root, CHILD])
     while i >= 0:
         e, above = tree[i, ARC], tree[i, PARENT]
         sign = -1 if tail[e] == i else 1

@@ -23,11 +23,11 @@ def first_guess(row, col, gains, row_start, col_start, by_col, row_caps, col_cap
     row_by_col, gains_by_col = np.empty(row.size, np.int32), np.empty(row.size)
     in_order(by_col, row, gains, row_by_col, gains_by_col)
     low_row, high_row, low_col, high_col = np.empty(n), np.empty(n), np.empty(m), np.empty(m)
-    price = 0.0
+    price, width = 0.0, np.int64(0)
     for _ in range(SWEEPS):
-        price, _low, _high = price_block(row_start, col, gains, w, row_caps, total, 0, 0, u,
+        price, _low, _high = price_block(row_start, col, gains, w, row_caps, total, width, width, u,
                                          price, low_row, high_row, pool, buffer)
-        price, _low, _high = price_block(col_start, row_by_col, gains_by_col, u, col_caps, total, 0, 0,
+        price, _low, _high = price_block(col_start, row_by_col, gains_by_col, u, col_caps, total, width, width,
                                          w, price, low_col, high_col, pool, buffer)
     return price
 
@@ -52,13 +52,13 @@ def scale_of(values, start, columns, dense, row_caps, col_caps):
 
 @kernel
 def near_first(row, col, gains, place, kept, u, w, price):
-    """Put a quarter of the entries, those whose reduced cost is smallest, first; return how many."""
+    """Put the quarter of the entries with the smallest reduced costs first; return how many."""
     size = row.size
     slack, buffer = np.empty(size), np.empty(size)
     for e in range(size):
         slack[e] = -abs(gains[e] - u[row[e]] - w[col[e]] - price)
         buffer[e] = slack[e]
-    put_in_place(buffer, 0, size, size // 4)
+    put_in_place(buffer, size, size // 4)
     limit = buffer[size // 4]
     i = 0
     for e in range(size):
@@ -72,33 +72,30 @@ def near_first(row, col, gains, place, kept, u, w, price):
 
 
 @kernel
-def solve_small(
-    values, start, columns, keys, dense, squared, row_caps, col_caps, total, grid, keep, u, w
-):
+def solve_small(values, start, columns, keys, dense, squared, row_caps, col_caps, total, grid,
+                keep, u, w):
     """Fill in the support and the prices (in grid steps of scaled gains).
 
     Returns (the total's price, the scale of the values, pivots). All open nonzero entries are
     the core."""
     n, m = row_caps.size, col_caps.size
+    none, yes = np.int64(0), np.bool_(True)  # not literals, which would be types of their own
     factor, size, fits = scale_of(values, start, columns, dense, row_caps, col_caps)
-    u[:], w[:] = 0.0, 0.0
     if factor == 0.0 or total == 0:
         return 0.0, factor, -1
     row, col, gains = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size)
     row_start, col_start = np.empty(n + 1, np.int64), np.empty(m + 1, np.int64)
     by_col, place = np.empty(size, np.int32), np.empty(size, np.int64)
-    list_open(values, start, columns, keys, dense, row_caps, col_caps, factor, squared, True,
+    list_open(values, start, columns, keys, dense, row_caps, col_caps, factor, squared, yes,
               row, col, gains, row_start, place)
     by_column(col, m, col_start, by_col)
-    price = first_guess(
-        row, col, gains, row_start, col_start, by_col, row_caps, col_caps, min(total, fits), u, w
-    )
+    price = first_guess(row, col, gains, row_start, col_start, by_col, row_caps, col_caps,
+                        min(total, fits), u, w)
     kept = np.empty(size, np.bool_)
-    settle(
-        row, col, gains, row_start, col_start, by_col, u, w, price, row_caps, col_caps, total, kept
-    )
+    settle(row, col, gains, row_start, col_start, by_col, u, w, price, row_caps, col_caps, total,
+           kept)
     near = near_first(row, col, gains, place, kept, u, w, price)
-    row_load, col_load, load = np.zeros(n, np.int64), np.zeros(m, np.int64), 0
+    row_load, col_load, load = np.zeros(n, np.int64), np.zeros(m, np.int64), none
     for e in range(size):
         row_load[row[e]] += kept[e]
         col_load[col[e]] += kept[e]
@@ -106,35 +103,25 @@ def solve_small(
     nodes = n + m + 2
     fixed = n + m + nodes
     arcs = fixed + size
-    tail, head, cost = (
-        np.empty(arcs, np.int32),
-        np.empty(arcs, np.int32),
-        np.empty((arcs, 2), np.int64),
-    )
-    state, flow, cap = np.empty(arcs, np.int8), np.empty(arcs, np.int32), np.empty(arcs, np.int32)
-    tree, pi, clock = (
-        np.empty((nodes, 6), np.int32),
-        np.empty((nodes, 2), np.int64),
-        np.zeros(3, np.int64),
-    )
+    tail, head, cap = np.empty(arcs, np.int32), np.empty(arcs, np.int32), np.empty(arcs, np.int32)
+    cost, flow = np.empty((arcs, 2), np.int64), np.empty(arcs, np.int32)
+    state, clock = np.empty(arcs, np.int8), np.zeros(3, np.int64)
+    tree, pi = np.empty((nodes, 6), np.int32), np.empty((nodes, 2), np.int64)
     lay_fixed_arcs(row_caps, col_caps, total, row_load, col_load, load, u, w, price, grid, tail,
                    head, cost, state, flow, cap, tree)
-    lay_core(row, col, kept, n, 0, size, fixed, tail, head, state, flow, cap)
-    entry_costs(values, columns, keys, dense, factor, squared, grid, False, row, col, place, 0,
-                size, fixed, cost)
+    lay_core(row, col, kept, n, none, size, fixed, tail, head, state, flow, cap)
+    entry_costs(values, columns, keys, dense, factor, squared, grid, not yes, row, col, place,
+                none, size, fixed, cost)
     price_tree(nodes, tail, cost, tree, pi)
     block = max(20, int(0.7 * np.sqrt(fixed + near)))
     for reach in (fixed + near, arcs):
-        while not run_simplex(
-            reach, tail, head, cost, state, flow, cap, tree, pi, clock, block, 10 * nodes, 1 << 20
-        ):
+        while not run_simplex(reach, tail, head, cost, state, flow, cap, tree, pi, clock, block,
+                              10 * nodes, 1000 * nodes):
             pass
     for e in range(size):
         keep[place[e]] = flow[fixed + e] > 0
-    closed_row, closed_col = row_caps == 0, col_caps == 0
-    bits = all_bits(values, start, columns, dense, closed_row, closed_col, factor, squared, grid)
-    price = read_prices(pi, bits, u, w)
-    return price, factor, clock[PIVOTS]
+    bits = all_bits(values, start, columns, dense, row_caps, col_caps, factor, squared, grid)
+    return read_prices(pi, bits, u, w), factor, clock[PIVOTS]
 
 
 @kernel

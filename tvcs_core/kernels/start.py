@@ -5,7 +5,7 @@
 import numpy as np
 
 from tvcs_core.jit import kernel
-from tvcs_core.kernels.prices import put_in_place
+from tvcs_core.kernels.prices import longest_line, put_in_place
 from tvcs_core.kernels.simplex import ARC, CHILD, DEPTH, NEXT, PARENT, PREV, terminals
 
 
@@ -15,9 +15,9 @@ def trim(start, order, slack, kept, room):
 
     Line g holds the entries order[start[g]:start[g+1]], or without `order` those numbers."""
     n_lines = start.size - 1
-    buffer = np.empty(np.max(start[1:] - start[:-1]) if n_lines else 0)
+    buffer = np.empty(longest_line(start))
     for g in range(n_lines):
-        n = 0
+        n = np.int64(0)
         for i in range(start[g], start[g + 1]):
             e = np.int64(order[i]) if order.size > 0 else i
             if kept[e]:
@@ -29,7 +29,7 @@ def trim(start, order, slack, kept, room):
             return False
         least = np.inf
         if room[g] > 0:
-            put_in_place(buffer, 0, n, room[g] - 1)
+            put_in_place(buffer, n, room[g] - 1)
             least = buffer[room[g] - 1]
         spare = room[g]
         for i in range(room[g]):
@@ -102,7 +102,7 @@ def lay_fixed_arcs(row_caps, col_caps, total, row_load, col_load, load, u, w, pr
 
 @kernel
 def lay_core(row, col, kept, n, first, last, first_arc, tail, head, state, flow, cap):
-    """Append the entries first:last of a core as arcs; `kept` says which are at their upper bound."""
+    """Append the entries first:last of a core as arcs, those `kept` at their upper bound."""
     for e in range(first, last):
         a = first_arc + e
         tail[a], head[a], cap[a] = row[e], n + col[e], 1
@@ -136,11 +136,12 @@ def settle(row, col, gains, row_start, col_start, by_col, u, w, price, row_room,
     for e in range(row.size):
         slack[e] = gains[e] - u[row[e]] - w[col[e]] - price
         kept[e] = slack[e] > 0.0
-    all_of_it = np.array([0, row.size])
+    all_of_it, room_of_all = np.empty(2, np.int64), np.empty(1, np.int64)
+    all_of_it[0], all_of_it[1], room_of_all[0] = 0, row.size, room
     if not (
         trim(row_start, none, slack, kept, row_room)
         and trim(col_start, by_col, slack, kept, col_room)
-        and trim(all_of_it, none, slack, kept, np.array([room]))
+        and trim(all_of_it, none, slack, kept, room_of_all)
     ):
         return False
     row_left, col_left = row_room.copy(), col_room.copy()

@@ -1,8 +1,8 @@
 """Passes over the whole table of candidates.
 
-A table is `values` in row order, with row r in start[r]:start[r+1]. In a dense table every row holds
-every column and `columns` counts them; else `columns` holds the column of each entry. `keys` are
-laid out like the columns. Columns that may keep nothing have an infinite price in these passes.
+A table is `values` in row order, with row r in start[r]:start[r+1]. In a dense table every row
+holds every column and `columns` counts them; else `columns` holds the column of each entry. `keys`
+are laid out like the columns. Columns that may keep nothing have an infinite price in these passes.
 """
 
 # fmt: off (long argument lists, filled)
@@ -11,6 +11,7 @@ import numpy as np
 
 from tvcs_core.jit import kernel
 from tvcs_core.kernels.gains import NUDGE, coarse_tie, gain, on_grid, tie, tie_of_row
+from tvcs_core.kernels.prices import longest_line
 
 
 @kernel
@@ -97,7 +98,7 @@ def band(values, start, columns, keys, dense, factor, squared, nudged, closed, r
     Near is `below` zero or `above` it by what the row or the column says, or the total where row
     and column are (all but) free. Entries above are kept and counted as taken. Returns (next row,
     number listed): it stops before a row that might not fit."""
-    widest = np.max(start[1:] - start[:-1])
+    widest, none = longest_line(start), np.int64(0)
     width = columns.size if dense else widest
     prices, below, above = np.empty(width), np.empty(width), np.empty(width)
     free = np.empty(width)
@@ -105,9 +106,9 @@ def band(values, start, columns, keys, dense, factor, squared, nudged, closed, r
     near = np.zeros((width + 7) // 8 * 8, np.bool_)
     words = near.view(np.uint64)
     if dense:
-        gather(col_price, columns, 0, width, prices)
-        gather(below_col, columns, 0, width, below)
-        gather(above_col, columns, 0, width, above)
+        gather(col_price, columns, none, width, prices)
+        gather(below_col, columns, none, width, below)
+        gather(above_col, columns, none, width, above)
         for j in range(width):
             free[j] = 1.0 if prices[j] <= above_total else 0.0
     for r in range(first_row, last_row):
@@ -116,7 +117,7 @@ def band(values, start, columns, keys, dense, factor, squared, nudged, closed, r
             return r, n
         if closed[r]:
             continue
-        at = 0 if dense else first
+        at = none if dense else first
         if not dense:
             gather(col_price, columns, at, size, prices)
             gather(below_col, columns, at, size, below)
@@ -171,7 +172,7 @@ def entry_costs(values, columns, keys, dense, factor, squared, grid, nudged, row
 
 @kernel
 def violation(gain_, place_tie, kept, pi, r, c):
-    """By how much an entry is on the wrong side of its reduced cost, in grid steps; 0 if it is not."""
+    """By how many grid steps an entry is on the wrong side of its reduced cost; 0 if it is not."""
     high = on_grid(gain_, 1.0) - pi[r, 0] + pi[c, 0]
     low = place_tie - pi[r, 1] + pi[c, 1]
     if kept:
@@ -189,7 +190,7 @@ def violators(values, start, columns, keys, dense, factor, squared, nudged, grid
     At most `most` of each row, the worst. Signs are taken from floating point where they are
     clear, and else from the grid. Returns (next row, number listed)."""
     n_rows = start.size - 1
-    widest = np.max(start[1:] - start[:-1])
+    widest, none = longest_line(start), np.int64(0)
     width = columns.size if dense else widest
     prices, all_prices = np.empty(width), np.empty(closed_col.size)
     slack, size_of, where = np.empty(width), np.empty(width), np.empty(width, np.int64)
@@ -205,14 +206,14 @@ def violators(values, start, columns, keys, dense, factor, squared, nudged, grid
             top = max(top, abs(pi[r, 0] / grid))
     unsure = top * 2.0**-50
     if dense:
-        gather(all_prices, columns, 0, width, prices)
+        gather(all_prices, columns, none, width, prices)
     for r in range(first_row, last_row):
         first, size = start[r], start[r + 1] - start[r]
         if n + most > place.size:
             return r, n
         if closed_row[r]:
             continue
-        at = 0 if dense else first
+        at = none if dense else first
         if not dense:
             gather(all_prices, columns, at, size, prices)
         nudged_gains(values, columns, keys, first, size, at, r, factor, squared, nudged, slack)
@@ -220,7 +221,7 @@ def violators(values, start, columns, keys, dense, factor, squared, nudged, grid
         for j in range(size):
             s = slack[j] - prices[j] - p
             near[j] = (abs(s) <= unsure) | ((s > 0.0) != keep[first + j])
-        found = 0
+        found = np.int64(0)
         for q in range((size + 7) // 8):
             if words[q] == 0:
                 continue
@@ -268,15 +269,15 @@ def worst_first(size_of, where, found, most):
 
 
 @kernel
-def all_bits(values, start, columns, dense, closed_row, closed_col, factor, squared, grid):
+def all_bits(values, start, columns, dense, row_caps, col_caps, factor, squared, grid):
     """All bits that any gain on the grid has set: its lowest one is a common unit of the gains."""
     bits = 0
     for r in range(start.size - 1):
-        if closed_row[r]:
+        if row_caps[r] == 0:
             continue
         shift = start[r] if dense else 0
         for e in range(start[r], start[r + 1]):
-            if not closed_col[columns[e - shift]]:
+            if col_caps[columns[e - shift]] > 0:
                 bits |= on_grid(gain(values[e], factor, squared), grid)
     return bits
 
