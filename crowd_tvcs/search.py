@@ -52,9 +52,9 @@ class Search:
         """Take all steps, or those that the deadline leaves; says in words how it ended."""
         struck = f"the time limit of {self._deadline}; this is the best so far"
         self._columns.add(self.best)
-        prices = None if self._is_late() else self._first_prices()
-        if prices is None:
+        if self._is_late():
             return struck
+        prices = self._first_prices()
         self._prove(prices)
         self._assign_by(prices)
         for _ in range(ROUNDS):
@@ -75,7 +75,7 @@ class Search:
         if choice.accuracy.sum() > self.best.accuracy.sum():
             self.best = choice.copy()
 
-    def _first_prices(self) -> NDArray[np.float64] | None:
+    def _first_prices(self) -> NDArray[np.float64]:
         """Move the prices after every task; their average over the last third of the epochs."""
         market = self.market
         n, m = market.n_workers, market.n_tasks
@@ -98,11 +98,12 @@ class Search:
                 choice.accuracy,
                 NODES,
             )
-            if self._is_late():
-                return None
             if epoch >= epochs - (epochs + 2) // 3:
                 kept.append(prices.copy())
                 self._columns.add(choice)
+            if self._is_late():
+                break
+        kept = kept or [prices]
         average: NDArray[np.float64] = np.mean(kept, axis=0)
         return average
 
