@@ -1,17 +1,22 @@
 """Which worker labels which task: assignments of largest expected accuracy within the caps."""
 
-from crowd_tvcs.accuracy import (
-    accuracy_bounds,
-    expected_accuracy,
-    gains,
-    sampled_accuracy,
-    smooth_accuracy,
-)
-from crowd_tvcs.assignment import Assignment, Duals
-from crowd_tvcs.methods import METHODS, assign
-from crowd_tvcs.plan import Plan
-from crowd_tvcs.quality import Quality, QualityFile, read_quality
-from crowd_tvcs.simulate import Crowd, simulate
+from typing import TYPE_CHECKING
+
+from tvcs_core.lazy import on_demand
+
+if TYPE_CHECKING:
+    from crowd_tvcs.accuracy import (
+        accuracy_bounds,
+        expected_accuracy,
+        gains,
+        sampled_accuracy,
+        smooth_accuracy,
+    )
+    from crowd_tvcs.assignment import Assignment, Duals
+    from crowd_tvcs.methods import METHODS, assign
+    from crowd_tvcs.plan import Plan
+    from crowd_tvcs.quality import Quality, QualityFile, read_quality
+    from crowd_tvcs.simulation import Crowd, simulate
 
 __all__ = [
     "METHODS",
@@ -30,3 +35,15 @@ __all__ = [
     "simulate",
     "smooth_accuracy",
 ]
+
+__getattr__, __dir__ = on_demand(
+    __name__,
+    {
+        "accuracy": "accuracy_bounds expected_accuracy gains sampled_accuracy smooth_accuracy",
+        "assignment": "Assignment Duals",
+        "methods": "METHODS assign",
+        "plan": "Plan",
+        "quality": "Quality QualityFile read_quality",
+        "simulation": "Crowd simulate",
+    },
+)

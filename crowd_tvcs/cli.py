@@ -262,8 +262,8 @@ def simulate(
     force: Force = False,
 ) -> None:
     """Simulate a crowd; write quality.csv, gold.csv, answers.csv (of gold tasks) and run.json."""
-    from crowd_tvcs.simulate import simulate as simulate_crowd
-    from crowd_tvcs.simulate import write_crowd
+    from crowd_tvcs.simulation import simulate as simulate_crowd
+    from crowd_tvcs.simulation import write_crowd
     from tvcs_core.files import output_folder, write_json
     from tvcs_core.record import run_record
 

@@ -1,20 +1,25 @@
 """Gene regulatory networks from expression over time."""
 
-from grn_tvcs.edge_files import (
-    read_genes,
-    read_network,
-    read_reference,
-    write_edges,
-    write_reference,
-)
-from grn_tvcs.expression import Expression, read_expression, write_expression
-from grn_tvcs.formats import FORMATS, write_graphml, write_network, write_sif
-from grn_tvcs.knockouts import SteadyStates, read_steady_states
-from grn_tvcs.methods import METHODS, infer
-from grn_tvcs.network import Edge, Network
-from grn_tvcs.rules import Rules
-from grn_tvcs.score import Scores, score
-from grn_tvcs.simulate import Simulation, simulate
+from typing import TYPE_CHECKING
+
+from tvcs_core.lazy import on_demand
+
+if TYPE_CHECKING:
+    from grn_tvcs.edge_files import (
+        read_genes,
+        read_network,
+        read_reference,
+        write_edges,
+        write_reference,
+    )
+    from grn_tvcs.expression import Expression, read_expression, write_expression
+    from grn_tvcs.formats import FORMATS, write_graphml, write_network, write_sif
+    from grn_tvcs.knockouts import SteadyStates, read_steady_states
+    from grn_tvcs.methods import METHODS, infer
+    from grn_tvcs.network import Edge, Network
+    from grn_tvcs.rules import Rules
+    from grn_tvcs.scores import Scores, score
+    from grn_tvcs.simulation import Simulation, simulate
 
 __all__ = [
     "FORMATS",
@@ -41,3 +46,18 @@ __all__ = [
     "write_reference",
     "write_sif",
 ]
+
+__getattr__, __dir__ = on_demand(
+    __name__,
+    {
+        "edge_files": "read_genes read_network read_reference write_edges write_reference",
+        "expression": "Expression read_expression write_expression",
+        "formats": "FORMATS write_graphml write_network write_sif",
+        "knockouts": "SteadyStates read_steady_states",
+        "methods": "METHODS infer",
+        "network": "Edge Network",
+        "rules": "Rules",
+        "scores": "Scores score",
+        "simulation": "Simulation simulate",
+    },
+)

@@ -11,7 +11,7 @@ from grn_tvcs.infer_cli import Force, OutFolder, Seed, check, infer, refuse_nega
 from tvcs_core.shell import guarded, run, say
 
 if TYPE_CHECKING:
-    from grn_tvcs.score import Scores
+    from grn_tvcs.scores import Scores
 
 app = typer.Typer(
     add_completion=False,
@@ -67,7 +67,7 @@ def score(
     from dataclasses import replace
 
     from grn_tvcs.edge_files import read_genes, read_network, read_reference
-    from grn_tvcs.score import score as score_network
+    from grn_tvcs.scores import score as score_network
 
     names = read_genes(genes if genes is not None else edges.parent / "run.json")
     network = read_network(edges, names)
@@ -163,8 +163,8 @@ def simulate(
     Writes timeseries.tsv, timeseries_perturbations.tsv, wildtype.tsv, knockouts.tsv,
     knockdowns.tsv, multifactorial.tsv, goldstandard.tsv and run.json.
     """
-    from grn_tvcs.simulate import SDE, write_simulation
-    from grn_tvcs.simulate import simulate as simulate_network
+    from grn_tvcs.simulation import SDE, write_simulation
+    from grn_tvcs.simulation import simulate as simulate_network
     from grn_tvcs.topology import read_topology
     from tvcs_core.files import output_folder, write_json
     from tvcs_core.record import run_record
@@ -209,7 +209,7 @@ def simulate(
 
 
 def _as_table(scores: Scores) -> str:
-    from grn_tvcs.score import NAMES
+    from grn_tvcs.scores import NAMES
 
     lines = [f"{label:<6}{getattr(scores, name):>8.4f}" for name, label in NAMES.items()]
     lines += [
@@ -225,7 +225,7 @@ def _as_json(scores: Scores) -> str:
     import json
     from dataclasses import asdict
 
-    from grn_tvcs.score import NAMES
+    from grn_tvcs.scores import NAMES
 
     values = {
         NAMES.get(name, name): None if value != value else value  # NaN is not JSON

@@ -20,7 +20,7 @@ from grn_tvcs.report_data import courses, explorer, stabilities
 from grn_tvcs.rules import Rules
 
 if TYPE_CHECKING:
-    from grn_tvcs.score import Scores
+    from grn_tvcs.scores import Scores
 
 MOST_DRAWN = 400
 MOST_LISTED = 40
@@ -172,7 +172,7 @@ def _template() -> Any:
 def _score_rows(scores: Scores | None) -> list[tuple[str, float]]:
     if scores is None:
         return []
-    from grn_tvcs.score import NAMES
+    from grn_tvcs.scores import NAMES
 
     return [(label, getattr(scores, name)) for name, label in NAMES.items()]
 

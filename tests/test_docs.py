@@ -56,7 +56,7 @@ def test_all_is_the_public_surface(package):
         for name, value in vars(package).items()
         if not name.startswith("_") and not inspect.ismodule(value)
     }
-    assert shown - {"annotations", "Any", "TYPE_CHECKING", "import_module"} <= set(package.__all__)
+    assert shown - {"TYPE_CHECKING", "on_demand"} <= set(package.__all__)
     assert len(package.__all__) == len(set(package.__all__))
     for name in package.__all__:
         assert getattr(package, name) is not None

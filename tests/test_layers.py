@@ -1,6 +1,7 @@
 """Who may import whom (docs/decisions, CONTRIBUTING)."""
 
 import ast
+import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -46,7 +47,7 @@ def test_a_module_imports_only_what_its_layer_may(path):
         assert {m.split(".")[0] for m in imports(path)} - {"__future__"} <= allowed | {package}
     if "methods" in path.parts and path.name != "__init__.py":
         parts = {part for module in ours for part in module.split(".")}
-        assert not parts & {"methods", "score", "report", "cli"}
+        assert not parts & {"methods", "scores", "report", "cli"}
     if path.name != "plot.py":
         assert "matplotlib" not in outside(path)
 
@@ -63,3 +64,9 @@ def test_importing_the_core_loads_no_heavy_package():
 
 def test_no_module_is_called_by_a_name_that_says_nothing():
     assert not {p.stem for p in MODULES} & {"utils", "helpers", "common", "misc"}
+
+
+@pytest.mark.parametrize("package", sorted(OURS))
+def test_no_public_name_is_hidden_by_a_module(package):
+    names = set(importlib.import_module(package).__all__)
+    assert not names & {path.stem for path in (ROOT / package).iterdir()}

@@ -4,8 +4,9 @@ Names are loaded when they are first asked for, so that a command line can show 
 scikit-learn's face of the solvers can wait, without loading what they do not need.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from tvcs_core.lazy import on_demand
 
 if TYPE_CHECKING:
     from tvcs_core.certificate import Certificate, certify
@@ -37,26 +38,16 @@ __all__ = [
     "solve",
 ]
 
-_HOMES = {
-    "certificate": ("Certificate", "certify"),
-    "constraint": ("TVCS",),
-    "errors": ("DataError",),
-    "estimators": ("TVCSClassifier", "TVCSRegressor"),
-    "loss": ("Huber", "LeastSquares", "Logistic", "Loss", "SquaredHinge"),
-    "problem": ("Problem",),
-    "projection": ("Projection", "project", "project_many"),
-    "solvers": ("Solution", "solve"),
-}
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME_OF:
-        raise AttributeError(f"module 'tvcs_core' has no attribute {name!r}")
-    value = getattr(import_module(f"tvcs_core.{_HOME_OF[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(set(globals()) | set(__all__))
+__getattr__, __dir__ = on_demand(
+    __name__,
+    {
+        "certificate": "Certificate certify",
+        "constraint": "TVCS",
+        "errors": "DataError",
+        "estimators": "TVCSClassifier TVCSRegressor",
+        "loss": "Huber LeastSquares Logistic Loss SquaredHinge",
+        "problem": "Problem",
+        "projection": "Projection project project_many",
+        "solvers": "Solution solve",
+    },
+)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from crowd_tvcs import METHODS, Plan, Quality, assign, expected_accuracy
-from crowd_tvcs.simulate import simulate
+from crowd_tvcs.simulation import simulate
 
 
 def tiny_plan(seed, n=3, m=3):

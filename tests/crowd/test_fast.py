@@ -3,7 +3,7 @@
 import pytest
 
 from crowd_tvcs import METHODS, Plan, assign
-from crowd_tvcs.simulate import simulate
+from crowd_tvcs.simulation import simulate
 
 
 # skilldiff is the family where equal teams and greedy ones are both far from the best.

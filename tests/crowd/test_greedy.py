@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from crowd_tvcs import Plan, Quality, assign, expected_accuracy, smooth_accuracy
-from crowd_tvcs.simulate import simulate
+from crowd_tvcs.simulation import simulate
 
 
 def greedy_by_loops(plan):

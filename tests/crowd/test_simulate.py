@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from crowd_tvcs import read_quality, simulate
-from crowd_tvcs.simulate import FAMILIES, write_crowd
+from crowd_tvcs.simulation import FAMILIES, write_crowd
 
 BUNDLED = Path(__file__).parents[2] / "data" / "crowd40"
 

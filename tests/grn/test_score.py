@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from grn_tvcs import Network, score
 from grn_tvcs.cli import app
-from grn_tvcs.score import CUTS, PAIRS
+from grn_tvcs.scores import CUTS, PAIRS
 
 
 def random_pair(seed, n=7):

@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from grn_tvcs import Network, read_expression, read_reference, simulate
 from grn_tvcs.cli import app
-from grn_tvcs.simulate import write_simulation
+from grn_tvcs.simulation import write_simulation
 from grn_tvcs.topology import read_topology
 
 QUIET = {"noise": "none", "sde": 0.0}
