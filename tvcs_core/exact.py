@@ -337,7 +337,7 @@ class _Search:
         """Prices of the shorter side, from an exact solution for a sample of the longer one."""
         t = self.t
         n, m = t.shape
-        step = -(-self.open_size // SAMPLED)
+        step = -(-self.open_size // max(SAMPLED, self.open_size // 64))
         row_caps, col_caps = t.row_caps, t.col_caps
         if n <= m:
             col_caps = col_caps[::step].copy()
@@ -355,6 +355,10 @@ class _Search:
             drawn = np.flatnonzero((t.columns if n <= m else row) % step == 0)
             row, col = row[drawn], t.columns[drawn]
             row, col = (row, col // step) if n <= m else (row // step, col)
+            if not 0 < drawn.size <= 0.6 * t.values.size:  # all in few groups: there is no sample
+                return Prices(
+                    np.zeros(n), np.zeros(m), 0.0, *[np.zeros(n)] * 2, *[np.zeros(m)] * 2, 0.0, 0.0
+                )
             total = int(self.fits * drawn.size / t.values.size)
             found = solve_edges(
                 row, col, t.keys[drawn], t.values[drawn], row_caps.size, col_caps.size,

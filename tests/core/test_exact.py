@@ -400,3 +400,22 @@ def test_it_keeps_what_or_tools_keeps(family):
             assert kept >= theirs * (1 - 1e-12)
             if "heavy" not in family:  # its 46 bits do not tell the small ones apart
                 assert kept == pytest.approx(theirs, rel=1e-9)
+
+
+@pytest.mark.parametrize(("n", "m"), [(1, 1), (0, 0), (1, 3), (3, 0)])
+def test_a_great_many_candidates_may_be_in_few_groups(n, m):
+    rng = np.random.default_rng(12)
+    size = 70_000
+    values = scaled(rng.normal(size=size))
+    row, col = rng.integers(-1, n, size), rng.integers(-1, m, size)
+    row[:65_000], col[:65_000] = n - 1, m - 1
+    a, b = np.full(n, 20_000), np.full(m, 15_000)
+    result = solve_edges(row, col, np.arange(size), values, n, m, a, b, 18_000, squared=True)
+    gains, keep = values * values, result.keep
+    assert (np.bincount(row[keep] + 1, minlength=n + 1)[1:] <= a).all()
+    assert (np.bincount(col[keep] + 1, minlength=m + 1)[1:] <= b).all()
+    assert keep.sum() <= 18_000
+    u, w = np.append(result.row_duals, 0.0), np.append(result.col_duals, 0.0)
+    excess = np.maximum(0, gains - u[row] - w[col] - result.total_dual).sum()
+    bound = (u[:n] * a).sum() + (w[:m] * b).sum() + result.total_dual * 18_000 + excess
+    assert abs(bound - gains[keep].sum()) <= 1e-11 * bound
