@@ -16,6 +16,7 @@ import platform
 import sys
 import time
 import tracemalloc
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -104,7 +105,7 @@ def highs(gains, a, b, total):
 
 
 def turn(rng, values, a, b, total, turns):
-    """Seconds of every peer, one row per turn: ours cold and warm, OR-Tools, its build, the floor."""
+    """Seconds of every peer, one row per turn: ours cold, warm, OR-Tools, its build, the floor."""
     gains = values * values
     moved = values * (1.0 + 0.01 * rng.normal(size=values.shape))
     moved /= 2.0 ** np.ceil(np.log2(np.abs(moved).max()))
@@ -126,7 +127,7 @@ def turn(rng, values, a, b, total, turns):
 
 
 def figures(rows):
-    """Medians over the turns: OR-Tools / cold, OR-Tools / warm, cold / warm, cold / floor, build."""
+    """Medians over the turns of OR-Tools / cold, OR-Tools / warm, cold / warm and so on."""
     cold, cold_moved, warm, solve, build, floor = rows.T
     ratios = (solve / cold, solve / warm, cold_moved / warm, cold / floor, build / solve, cold)
     return [float(np.median(r)) for r in ratios]
@@ -201,8 +202,8 @@ def assignment(out, sizes):
             values = scaled(FAMILIES[name](rng, n, m))
             a, b, gains, found = np.ones(n, np.int64), np.ones(m, np.int64), values**2, []
             for _ in range(7 if n * m < 1e6 else 3):
-                ours, answer = clock(lambda: solve_dense(values, a, b, n * m, squared=True))
-                theirs, (row, col) = clock(lambda: linear_sum_assignment(gains, maximize=True))
+                ours, answer = clock(partial(solve_dense, values, a, b, n * m, squared=True))
+                theirs, (row, col) = clock(partial(linear_sum_assignment, gains, maximize=True))
                 kept = gains[row, col].sum()
                 if abs(gains[answer.keep].sum() - kept) > 1e-9 * kept:
                     raise AssertionError("not what linear_sum_assignment keeps")
@@ -225,7 +226,7 @@ def lists(out, n, m, p):
         found = []
         for i in range(4):
             ours, answer = clock(
-                lambda: solve_edges(row, col, key, values, n, m, a, b, k, squared=True)
+                partial(solve_edges, row, col, key, values, n, m, a, b, k, squared=True)
             )
             build, solve, kept = flow(row, col, values**2, a, b, k)
             if abs((values[answer.keep] ** 2).sum() - kept) > 1e-9 * kept:
@@ -272,7 +273,7 @@ def against_highs(out):
         rng = np.random.default_rng(3)
         values = scaled(rng.normal(size=(300, 300)))
         caps = draw_caps(rng, 300, 300, 60, 60, kind, total)
-        ours = min(clock(lambda c=caps: solve_dense(values, *c, squared=True))[0] for _ in range(3))
+        ours = min(clock(partial(solve_dense, values, *caps, squared=True))[0] for _ in range(3))
         theirs = highs(values**2, *caps)
         rows.append(
             [

@@ -83,15 +83,16 @@ class Prices:
 
     def within_reason(self) -> "Prices":
         """Return prices that are numbers between 0 and the largest gain."""
-        clean = [
-            np.nan_to_num(x, nan=0.0).clip(0.0, 1.0)
-            for x in (
-                self.rows, self.cols, np.float64(self.total), self.below_rows, self.above_rows,
-                self.below_cols, self.above_cols, np.float64(self.below_total),
-                np.float64(self.above_total),
-            )
-        ]  # fmt: skip
-        return Prices(*clean)
+
+        def within(prices: Any) -> Any:
+            return np.nan_to_num(prices, nan=0.0).clip(0.0, 1.0)
+
+        return Prices(
+            within(self.rows), within(self.cols), float(within(np.float64(self.total))),
+            within(self.below_rows), within(self.above_rows), within(self.below_cols),
+            within(self.above_cols), float(within(np.float64(self.below_total))),
+            float(within(np.float64(self.above_total))),
+        )  # fmt: skip
 
     def everything(self) -> "Prices":
         """Return the same prices with everything near them."""
@@ -356,9 +357,8 @@ class _Search:
             row, col = row[drawn], t.columns[drawn]
             row, col = (row, col // step) if n <= m else (row // step, col)
             if not 0 < drawn.size <= 0.6 * t.values.size:  # all in few groups: there is no sample
-                return Prices(
-                    np.zeros(n), np.zeros(m), 0.0, *[np.zeros(n)] * 2, *[np.zeros(m)] * 2, 0.0, 0.0
-                )
+                rows, cols = np.zeros(n), np.zeros(m)
+                return Prices(rows, cols, 0.0, rows, rows, cols, cols, 0.0, 0.0)
             total = int(self.fits * drawn.size / t.values.size)
             found = solve_edges(
                 row, col, t.keys[drawn], t.values[drawn], row_caps.size, col_caps.size,
@@ -473,7 +473,7 @@ class _Search:
     ) -> tuple[Prices, NDArray[np.bool_] | None]:
         """Better the prices on a core, and keep what is worth them and fits; None if too few do."""
         t = self.t
-        n, m = t.shape
+        _n, m = t.shape
         room, taken = (t.row_caps - row_taken, t.col_caps - col_taken), int(row_taken.sum())
         swept = sweep(
             row, col, gains, row_start, near.rows, near.cols, near.total, *room,
@@ -507,7 +507,8 @@ class _Search:
         self.clock = np.zeros(3, np.int64)
         start.lay_fixed_arcs(
             t.row_caps, t.col_caps, t.total, row_load, col_load, int(row_load.sum()), near.rows,
-            near.cols, near.total, self.grid, self.tail, self.head, self.cost, self.state, self.flow,
+            near.cols, near.total, self.grid, self.tail, self.head, self.cost, self.state,
+            self.flow,
             self.cap, self.tree,
         )  # fmt: skip
         start.lay_core(
@@ -544,7 +545,7 @@ class _Search:
     def add_violators(self) -> int:
         """Append entries of the table that the core's prices call wrong; return how many."""
         t = self.t
-        n, m = t.shape
+        n, _m = t.shape
         self.stats["rounds"] += 1
         self.keep[self.place[: self.size]] = self.flow[self.fixed : self.fixed + self.size] > 0
         most, at, found = WORST, 0, 0
@@ -609,9 +610,10 @@ class _Search:
     def whole(self, pi: Ints) -> Ints:
         """Round potentials down to a common unit of all gains, if there is one.
 
-        That keeps every reduced cost on its side, and the duals of integers are integers then."""
+        That keeps every reduced cost on its side, and the duals of integers are integers then.
+        """
         bits = int(np.bitwise_or.reduce(self.cost[self.fixed : self.fixed + self.size, 0]))
-        if bits == 0 or bits & 0x3FF:
+        if bits == 0 or bits & 1:
             return pi
         t = self.t
         bits = table.all_bits(
@@ -633,7 +635,8 @@ def grid_of(t: Table) -> float:
 
     A path of the tree has at most as many costs of either sign as the shorter side has groups,
     and one more, so that no potential can leave int64. The extra group of a list is not counted:
-    a matrix and the list of its entries share their grid."""
+    a matrix and the list of its entries share their grid.
+    """
     shorter = min(t.shape) - (not t.dense)
     return 2.0 ** min(56, 60 - (shorter + 2).bit_length())
 

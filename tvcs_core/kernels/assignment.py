@@ -6,7 +6,7 @@ the prices u of rows and w of columns move with it, so they prove the assignment
 D. F. Crouse, On implementing 2D rectangular assignment algorithms, IEEE TAES 52 (2016).
 """
 
-# fmt: off (long argument lists, filled)
+# fmt: off
 
 import numpy as np
 
@@ -18,7 +18,8 @@ def scan_row(values, m, factor, squared, far, u, w, row_of, length, came_from, i
     """Shorten the paths to the columns by way of row i, which is `far` away.
 
     Returns the nearest column not done (those have length -inf), a free one if it may, and how
-    far it is."""
+    far it is.
+    """
     nearest, least = -1, np.inf
     first, offset = i * m, far + u[i]
     for j in range(m):

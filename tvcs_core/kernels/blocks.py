@@ -3,7 +3,7 @@
 The caller's total price stays as it is; see prices.py for what a block means.
 """
 
-# fmt: off (long argument lists, filled)
+# fmt: off
 
 import numpy as np
 
@@ -20,7 +20,8 @@ def row_block(values, n_cols, columns, keys, closed_row, factor, squared, nudged
               width, first_row, last_row, threshold, low, high):
     """Threshold of each row under the given column prices, and the values `width` ranks about it.
 
-    `threshold` comes in with guesses."""
+    `threshold` comes in with guesses.
+    """
     slack, buffer = np.empty(n_cols), np.empty(n_cols)
     last, none = 0.0, np.int64(0)
     for r in range(first_row, last_row):
@@ -42,7 +43,8 @@ def column_block(values, n_rows, n_cols, keys, closed_row, closed_col, factor, s
                  row_price, caps, width, first_col, last_col, threshold, low, high):
     """Threshold of each column under the given row prices, and the values `width` ranks about it.
 
-    `threshold` comes in with guesses."""
+    `threshold` comes in with guesses.
+    """
     panel, buffer = np.empty((PANEL, n_rows + 8)), np.empty(n_rows)
     slack = np.empty(PANEL)
     last = 0.0
@@ -80,7 +82,8 @@ def total_block(values, n_rows, n_cols, keys, closed_row, closed_col, factor, sq
     """Price of the total, and its surroundings, from every step-th entry of each row.
 
     Counted are entries whose gain less the prices is above both thresholds; with the thresholds
-    of one side and the prices of the other that is a block as in prices.py."""
+    of one side and the prices of the other that is a block as in prices.py.
+    """
     pool = np.empty(n_rows * (n_cols // step + 1))
     n = np.int64(0)
     for r in range(n_rows):

@@ -4,7 +4,7 @@ Rows and the total are a laminar family, and so are columns and the total. Takin
 turn soon comes near the optimal prices. Nothing here has to be exact: the simplex proves the end.
 """
 
-# fmt: off (long argument lists, filled)
+# fmt: off
 
 import numpy as np
 
@@ -22,7 +22,7 @@ def longest_line(start):
 
 @kernel
 def put_in_place(buffer, size, rank):
-    """Bring the value of `rank` (0 = largest) among buffer[:size] to its place, larger ones first."""
+    """Bring the value of `rank` (0 = largest) of buffer[:size] to its place, larger ones first."""
     low, high = 0, size
     while high - low > 1:
         a, b, c = buffer[low], buffer[(low + high) >> 1], buffer[high - 1]
@@ -50,7 +50,8 @@ def bracket(buffer, size, rank, width):
     """Threshold between the first `rank` and the rest of buffer[:size], and `width` ranks about it.
 
     Returns (threshold, low, high), none below 0; what may not be kept at all has its largest value
-    as its threshold, what need not be cut has 0. Changes the order of the buffer."""
+    as its threshold, what need not be cut has 0. Changes the order of the buffer.
+    """
     if size == 0 or rank - width >= size:
         return 0.0, 0.0, 0.0
     inside = min(max(rank, 1), size)
@@ -79,7 +80,8 @@ def value_of_rank(line, size, fewest, most, guess):
     """Find x >= 0 with fewest <= (number of values above x) <= most.
 
     Returns (largest x tried with more above it, smallest x tried with no more): the second is it,
-    unless the search gave up."""
+    unless the search gave up.
+    """
     low, high = 0.0, np.inf
     x, step = guess, 0.125 * guess + 1e-30
     for _ in range(24):
@@ -132,7 +134,8 @@ def price_block(start, across, gains, across_price, caps, total, width, total_wi
     Line g holds the entries start[g]:start[g+1], of which caps[g] may be kept, and `total` over
     all. Fills `price` (which comes in with guesses), and low and high with the values `width` ranks
     about the threshold, in which the total's price is included; returns the same three of the
-    total."""
+    total.
+    """
     n_lines = start.size - 1
     longest = longest_line(start)
     line, buffer = np.empty(longest), np.empty(longest)

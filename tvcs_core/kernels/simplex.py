@@ -14,7 +14,7 @@ a pair (minus the gain on the grid, minus the tie hash), compared lexicographica
 pairs as well. Where the tree has several blocking arcs the choice matters: see `leave`.
 """
 
-# fmt: off (long argument lists, filled)
+# fmt: off
 
 import numpy as np
 
@@ -30,7 +30,8 @@ AT, STALLED, PIVOTS = 0, 1, 2
 def terminals(n, m):
     """Nodes of the source and the sink: the last node is the root of the tree.
 
-    That is the one with more neighbours, so that they need not move when the other one does."""
+    That is the one with more neighbours, so that they need not move when the other one does.
+    """
     return (n + m + 1, n + m) if n >= m else (n + m, n + m + 1)
 
 

@@ -1,6 +1,6 @@
 """The whole solution in one call, for tables so small that calls would cost more than the work."""
 
-# fmt: off (long argument lists, filled)
+# fmt: off
 
 import math
 
@@ -25,10 +25,10 @@ def first_guess(row, col, gains, row_start, col_start, by_col, row_caps, col_cap
     low_row, high_row, low_col, high_col = np.empty(n), np.empty(n), np.empty(m), np.empty(m)
     price, width = 0.0, np.int64(0)
     for _ in range(SWEEPS):
-        price, _low, _high = price_block(row_start, col, gains, w, row_caps, total, width, width, u,
-                                         price, low_row, high_row, pool, buffer)
-        price, _low, _high = price_block(col_start, row_by_col, gains_by_col, u, col_caps, total, width, width,
-                                         w, price, low_col, high_col, pool, buffer)
+        price, _low, _high = price_block(row_start, col, gains, w, row_caps, total, width, width,
+                                         u, price, low_row, high_row, pool, buffer)
+        price, _low, _high = price_block(col_start, row_by_col, gains_by_col, u, col_caps, total,
+                                         width, width, w, price, low_col, high_col, pool, buffer)
     return price
 
 
@@ -77,7 +77,8 @@ def solve_small(values, start, columns, keys, dense, squared, row_caps, col_caps
     """Fill in the support and the prices (in grid steps of scaled gains).
 
     Returns (the total's price, the scale of the values, pivots). All open nonzero entries are
-    the core."""
+    the core.
+    """
     n, m = row_caps.size, col_caps.size
     none, yes = np.int64(0), np.bool_(True)  # not literals, which would be types of their own
     factor, size, fits = scale_of(values, start, columns, dense, row_caps, col_caps)
@@ -129,7 +130,8 @@ def read_prices(pi, bits, u, w):
     """Read the prices from the potentials, the total's returned; in grid steps.
 
     `bits` are all bits that any gain has set. If they have a common unit, potentials are rounded
-    down to it: that keeps every reduced cost on its side, and the prices of integers integers."""
+    down to it: that keeps every reduced cost on its side, and the prices of integers integers.
+    """
     n, m = u.size, w.size
     unit = bits & -bits if bits != 0 else 1
     source_node, sink_node = terminals(n, m)

@@ -1,6 +1,6 @@
 """From prices to a first feasible flow and a first tree for the simplex."""
 
-# fmt: off (long argument lists, filled)
+# fmt: off
 
 import numpy as np
 
@@ -13,7 +13,8 @@ from tvcs_core.kernels.simplex import ARC, CHILD, DEPTH, NEXT, PARENT, PREV, ter
 def trim(start, order, slack, kept, room):
     """Drop the least kept entries of every line that keeps more than its room; False if short.
 
-    Line g holds the entries order[start[g]:start[g+1]], or without `order` those numbers."""
+    Line g holds the entries order[start[g]:start[g+1]], or without `order` those numbers.
+    """
     n_lines = start.size - 1
     buffer = np.empty(longest_line(start))
     for g in range(n_lines):
@@ -61,7 +62,8 @@ def lay_fixed_arcs(row_caps, col_caps, total, row_load, col_load, load, u, w, pr
     """Arcs that every core shares, with their flows, and the first tree.
 
     Nodes with an arc to source or sink that is neither empty nor full hang on it, the others on
-    the root by an arc without capacity whose cost is the node's start price."""
+    the root by an arc without capacity whose cost is the node's start price.
+    """
     n, m = row_caps.size, col_caps.size
     source, sink = terminals(n, m)
     root, other = n + m + 1, n + m

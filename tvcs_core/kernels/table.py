@@ -5,7 +5,7 @@ holds every column and `columns` counts them; else `columns` holds the column of
 are laid out like the columns. Columns that may keep nothing have an infinite price in these passes.
 """
 
-# fmt: off (long argument lists, filled)
+# fmt: off
 
 import numpy as np
 
@@ -18,7 +18,8 @@ from tvcs_core.kernels.prices import longest_line
 def survey(values, start, columns, dense, row_caps, col_caps, per_row, per_col):
     """Count the nonzero entries of each row and column whose caps are positive.
 
-    Returns the largest of them in size."""
+    Returns the largest of them in size.
+    """
     largest = 0.0
     ones = np.empty(col_caps.size)
     for c in range(col_caps.size):
@@ -97,7 +98,8 @@ def band(values, start, columns, keys, dense, factor, squared, nudged, closed, r
 
     Near is `below` zero or `above` it by what the row or the column says, or the total where row
     and column are (all but) free. Entries above are kept and counted as taken. Returns (next row,
-    number listed): it stops before a row that might not fit."""
+    number listed): it stops before a row that might not fit.
+    """
     widest, none = longest_line(start), np.int64(0)
     width = columns.size if dense else widest
     prices, below, above = np.empty(width), np.empty(width), np.empty(width)
@@ -188,7 +190,8 @@ def violators(values, start, columns, keys, dense, factor, squared, nudged, grid
     """List entries that are kept though their reduced cost says no, or the other way round.
 
     At most `most` of each row, the worst. Signs are taken from floating point where they are
-    clear, and else from the grid. Returns (next row, number listed)."""
+    clear, and else from the grid. Returns (next row, number listed).
+    """
     n_rows = start.size - 1
     widest, none = longest_line(start), np.int64(0)
     width = columns.size if dense else widest
