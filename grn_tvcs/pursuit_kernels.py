@@ -35,8 +35,8 @@ def pursue(
             left[0, j] = b[i, j]  # covariance with what is left of the response
             left[1, j] = d[i, j] * d[i, j] * (S[j, j] - c[i, j] * c[i, j]) + ridge  # and its own
             left[2, j] = 0.0  # 1 + place among the chosen ones
-        n = 0
-        while n < steps.size:
+        chosen = 0
+        for n in range(steps.size):
             at = strongest(allowed[i], left, 2.0 * ridge)
             if at < 0:
                 break
@@ -44,10 +44,10 @@ def pursue(
                 columns[n, j] = d[i, j] * d[i, at] * (S[at, j] - c[i, j] * c[i, at])
             columns[n, at] += ridge
             steps[n] = take(at, n, columns, inverse, left)
-            n += 1
+            chosen = n + 1
         for j in range(n_inputs):
             if left[2, j] > 0.0:
-                drop(int(left[2, j]) - 1, n, inverse, steps, weights[i, j:], dropped[i, j:])
+                drop(int(left[2, j]) - 1, chosen, inverse, steps, weights[i, j:], dropped[i, j:])
             elif others[i, j] and left[1, j] > 2.0 * ridge:
                 added[i, j] = left[0, j] * left[0, j] / left[1, j]
 

@@ -1,6 +1,7 @@
 """Settings that every test shares."""
 
 import os
+import sys
 
 import pytest
 from hypothesis import settings
@@ -16,3 +17,15 @@ def rng():
     import numpy as np
 
     return np.random.default_rng(20261121)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def every_kernel_has_one_signature():
+    """After all tests: no kernel was compiled twice for arguments of other types."""
+    yield
+    from tvcs_core.jit import Kernel
+
+    ours = [m for name, m in sys.modules.items() if name.startswith(("tvcs_", "grn_", "crowd_"))]
+    kernels = {k for m in ours for k in vars(m).values() if isinstance(k, Kernel)}
+    twice = sorted(k.__qualname__ for k in kernels if len(k.signatures) > 1)
+    assert not twice, f"kernels with more than one signature: {', '.join(twice)}"
