@@ -35,16 +35,16 @@ def pursue(
             left[0, j] = b[i, j]  # covariance with what is left of the response
             left[1, j] = d[i, j] * d[i, j] * (S[j, j] - c[i, j] * c[i, j]) + ridge  # and its own
             left[2, j] = 0.0  # 1 + place among the chosen ones
-        chosen = 0
+        chosen = steps.size
         for n in range(steps.size):
             at = strongest(allowed[i], left, 2.0 * ridge)
             if at < 0:
+                chosen = n
                 break
             for j in range(n_inputs):
                 columns[n, j] = d[i, j] * d[i, at] * (S[at, j] - c[i, j] * c[i, at])
             columns[n, at] += ridge
             steps[n] = take(at, n, columns, inverse, left)
-            chosen = n + 1
         for j in range(n_inputs):
             if left[2, j] > 0.0:
                 drop(int(left[2, j]) - 1, chosen, inverse, steps, weights[i, j:], dropped[i, j:])
