@@ -71,6 +71,7 @@ class Prices:
     above_cols: Floats
     below_total: float
     above_total: float
+    level: float = 0.0  # a typical gain of the table that they are for
 
     def wider(self, times: float, full_rows: Any = (), full_cols: Any = ()) -> "Prices":
         """Return the same prices with wider surroundings, above some lines without an end."""
@@ -81,18 +82,24 @@ class Prices:
             times * self.below_cols, above_cols, times * self.below_total, times * self.above_total,
         )  # fmt: skip
 
-    def within_reason(self) -> "Prices":
-        """Return prices that are numbers between 0 and the largest gain."""
+    def at_level(self, level: float) -> "Prices":
+        """Return the prices for a table whose typical gain is another, within 0 .. 1.
+
+        The level tells by which power of two the caller has scaled this table and that one.
+        """
+        times = self.level / level if self.level > 0.0 and level > 0.0 else 1.0
+        times = 2.0 ** -np.rint(np.log2(times)) if 0.0 < times < np.inf else 1.0
 
         def within(prices: Any) -> Any:
-            return np.nan_to_num(prices, nan=0.0).clip(0.0, 1.0)
+            return np.nan_to_num(times * np.asarray(prices), nan=0.0).clip(0.0, 1.0)
 
-        return Prices(
-            within(self.rows), within(self.cols), float(within(np.float64(self.total))),
-            within(self.below_rows), within(self.above_rows), within(self.below_cols),
-            within(self.above_cols), float(within(np.float64(self.below_total))),
-            float(within(np.float64(self.above_total))),
-        )  # fmt: skip
+        with np.errstate(all="ignore"):
+            return Prices(
+                within(self.rows), within(self.cols), float(within(self.total)),
+                within(self.below_rows), within(self.above_rows), within(self.below_cols),
+                within(self.above_cols), float(within(self.below_total)),
+                float(within(self.above_total)),
+            )  # fmt: skip
 
     def everything(self) -> "Prices":
         """Return the same prices with everything near them."""
@@ -275,18 +282,28 @@ class _Search:
             int(np.minimum(per_col, t.col_caps).sum()),
         )
         self.grid = grid_of(t)
-        self.nudged = has_ties(t.values)
+        drawn = draw(t.values)
+        self.nudged = has_ties(drawn)
+        typical = float(drawn[drawn.size // 2]) * self.factor if drawn.size else 0.0
+        self.level = typical * typical if t.squared else typical
         self.keep = np.zeros(t.values.size, bool)
         self.stats: dict[str, Any] = {"path": "simplex", "rounds": 0}
 
     def run(self, warm: Any, shape: tuple[int, ...]) -> Exact:
-        n, m = self.t.shape
-        if self.is_assignment():
-            near = self.assigned_prices()
-        elif isinstance(warm, Prices) and (warm.rows.size, warm.cols.size) == (n, m):
-            near = warm.within_reason()
-        else:
-            near = self.first_prices()
+        """Find and prove a support, from the prices of an earlier result if they are any good."""
+        fits_us = isinstance(warm, Prices) and (warm.rows.size, warm.cols.size) == self.t.shape
+        if fits_us and not self.is_assignment():
+            near = warm.at_level(self.level)
+            core = self.core(near)
+            if isinstance(core, list):
+                overfull = sum(map(len, core))
+                if 0 < overfull < sum(self.t.shape) // 5:
+                    core = self.core(near.wider(1.0, *core))
+            if isinstance(core, Core):
+                short = self.fits - int(core.row_load.sum())
+                if short <= self.fits // 10 and self.prove(core, give_up=True):
+                    return self.result(shape, near)
+        near = self.assigned_prices() if self.is_assignment() else self.first_prices()
         core = self.core(near)
         for widened in (1, 2, 3):
             if isinstance(core, Core):
@@ -452,10 +469,10 @@ class _Search:
         else:
             swept, kept = self.settle(near, row, col, gains, row_start, row_taken, col_taken)
             if kept is None:
-                return (
+                return [
                     np.flatnonzero(row_taken > t.row_caps),
                     np.flatnonzero(col_taken > t.col_caps),
-                )
+                ]
         self.keep[place] = kept
         row_load = row_taken + np.bincount(row[kept], minlength=n)
         col_load = col_taken + np.bincount(col[kept], minlength=m)
@@ -490,7 +507,11 @@ class _Search:
 
     # ---- the simplex
 
-    def prove(self, core: Core) -> None:
+    def prove(self, core: Core, give_up: bool = False) -> bool:
+        """Run the simplex until no entry of the table is on the wrong side of the prices.
+
+        With `give_up` return False instead if more entries are than were in the core.
+        """
         t, near = self.t, core.prices
         n, m = t.shape
         row, col, kept, row_load, col_load = (
@@ -516,20 +537,22 @@ class _Search:
             self.flow, self.cap,
         )  # fmt: skip
         for nudged in (True, False) if self.nudged else (False,):
-            self.nudged = nudged
-            self.set_costs(0)
+            self.set_costs(0, nudged)
             simplex.price_tree(nodes, self.tail, self.cost, self.tree, self.pi)
             self.run_simplex()
-            while self.add_violators():
+            while found := self.add_violators(nudged):
+                if give_up and found > row.size:
+                    return False
                 self.run_simplex()
             self.stats["pivots" if nudged else "pivots in all"] = int(self.clock[simplex.PIVOTS])
         self.stats["core"] = self.size
+        return True
 
-    def set_costs(self, first: int) -> None:
+    def set_costs(self, first: int, nudged: bool) -> None:
         t = self.t
         table.entry_costs(
             t.values, t.columns, t.keys, t.dense, self.factor, t.squared, self.grid,
-            self.nudged, self.row, self.col, self.place, first, self.size, self.fixed, self.cost,
+            nudged, self.row, self.col, self.place, first, self.size, self.fixed, self.cost,
         )  # fmt: skip
 
     def run_simplex(self) -> None:
@@ -542,7 +565,7 @@ class _Search:
         ):  # fmt: skip
             pass
 
-    def add_violators(self) -> int:
+    def add_violators(self, nudged: bool) -> int:
         """Append entries of the table that the core's prices call wrong; return how many."""
         t = self.t
         n, _m = t.shape
@@ -554,7 +577,7 @@ class _Search:
         place = np.empty(room, np.int64)
         while at < n:
             at, found = table.violators(
-                t.values, t.start, t.columns, t.keys, t.dense, self.factor, t.squared, self.nudged,
+                t.values, t.start, t.columns, t.keys, t.dense, self.factor, t.squared, nudged,
                 self.grid, self.closed_row, self.closed_col, self.pi, self.keep, most, at, n,
                 row, col, place, found,
             )  # fmt: skip
@@ -576,7 +599,7 @@ class _Search:
             self.row, self.col, self.keep[self.place], n, before, self.size, self.fixed, self.tail,
             self.head, self.state, self.flow, self.cap,
         )  # fmt: skip
-        self.set_costs(before)
+        self.set_costs(before, nudged)
         return found
 
     def result(self, shape: tuple[int, ...], near: Prices) -> Exact:
@@ -597,6 +620,7 @@ class _Search:
             near.above_cols,
             near.below_total,
             near.above_total,
+            self.level,
         )
         u, w, price = u / self.scale, w / self.scale, price / self.scale
         u[self.closed_row], w[self.closed_col] = 0.0, 0.0
@@ -623,10 +647,14 @@ class _Search:
         return pi & -(bits & -bits)
 
 
-def has_ties(values: Floats) -> bool:
-    """Guess from a sample whether many values are equal: then the first prices need the hash."""
+def draw(values: Floats) -> Floats:
+    """Draw some 2,000 values and sort the sizes of those that are not 0."""
     drawn = np.abs(values[:: values.size // 2000 + 1])
-    drawn = np.sort(drawn[drawn > 0.0])
+    return np.sort(drawn[drawn > 0.0])
+
+
+def has_ties(drawn: Floats) -> bool:
+    """Guess from sorted values whether many are equal: then the first prices need the hash."""
     return int(np.count_nonzero(drawn[1:] == drawn[:-1])) > 0.02 * drawn.size
 
 
