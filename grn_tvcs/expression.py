@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.gaps import fill_gaps, numbers_with_gaps, without_gaps
-from tvcs_core.files import Table, read_table
+from tvcs_core.files import Table, is_number, read_table
 
 MAX_LISTED = 5
 COUNTS = 50  # whole numbers above this look like counts
@@ -228,13 +228,13 @@ def expression_in(table: Table, *, missing: str = "error") -> Expression:
 
 def _refuse_wrong_shape(table: Table, lower: list[str]) -> None:
     first = [row[0] for row in table.rows[1:]]
-    has_names = bool(first) and not any(_is_number(cell) for cell in first)
+    has_names = bool(first) and not any(is_number(cell) for cell in first)
     turn = (
         "genes seem to stand in rows: the first column holds names such as "
         f"{listed(first[:3])}; give one row per sample and one column per gene, with a column Time"
     )
     if "time" not in lower:
-        if all(_is_number(cell) for cell in lower):
+        if all(is_number(cell) for cell in lower):
             raise table.error("the first row must name the columns, found only numbers", row=0)
         if has_names and "series" not in lower:
             raise table.error(f"must have a column named Time. Perhaps {turn}", row=0)
@@ -242,7 +242,7 @@ def _refuse_wrong_shape(table: Table, lower: list[str]) -> None:
     if twice := [name for name in repeated(lower) if name in LABELS]:
         raise table.error(f"must have one column of each kind, found twice: {listed(twice)}", row=0)
     names = [cell for cell in lower if cell not in LABELS]
-    if lower[0] == "time" and has_names and names and all(_is_number(cell) for cell in names):
+    if lower[0] == "time" and has_names and names and all(is_number(cell) for cell in names):
         raise table.error(turn, row=0)
     if len(table.rows) == 1:
         raise table.error("must have samples below the first row, found none", row=0)
@@ -324,14 +324,6 @@ def _check_times(
                 row,
                 column,
             )
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
 
 
 def write_expression(expression: Expression, path: Path) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression import Expression, listed, repeated
-from tvcs_core.files import Table, read_table
+from tvcs_core.files import Table, is_number, read_table
 
 MEDIAN_TO_SD = 1.4826  # of the absolute deviation, for normal noise
 WILD_TYPE = ""
@@ -148,7 +148,7 @@ def _read(path: str | Path, changes: str) -> SteadyStates:
     header, body = table.rows[0], table.rows[1:]
     if not body:
         raise table.error("must have experiments below the first row, found none", row=0)
-    has_names = bool(changes) and not _is_number(body[0][0])
+    has_names = bool(changes) and not is_number(body[0][0])
     genes = header[1:] if has_names else header
     if twice := repeated(genes):
         raise table.error(f"gene names must be different, found twice: {listed(twice)}", row=0)
@@ -170,11 +170,3 @@ def _changed(table: Table, genes: list[str], has_names: bool) -> list[str]:
         if row[0] not in genes:
             raise table.error(f"must be one of the genes, found {row[0]!r}", i, 0)
     return [row[0] for row in table.rows[1:]]
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True

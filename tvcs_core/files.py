@@ -140,6 +140,15 @@ def read_table(path: str | Path) -> Table:
     return Table(str(path), delimiter, rows, lines, after_blank)
 
 
+def is_number(cell: str) -> bool:
+    """Whether a cell reads as a number, so that it is data and no name."""
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
 def read_names(path: str | Path) -> list[str]:
     """Read a list of names, one per line; blank lines and lines that start with # are skipped."""
     lines = (line.strip() for line in _read_text(Path(path)).split("\n"))

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from tvcs_core.errors import DataError
-from tvcs_core.files import read_table
+from tvcs_core.files import is_number, read_table
 from tvcs_core.shell import say
 
 
@@ -103,29 +103,20 @@ def _read_text(path: Path, names: bool) -> Any:
     table = read_table(path)
     table.require_rectangle()
     columns = range(int(names), len(table.rows[0]))
-    if not names and any(_is_number(cell) for cell in table.rows[0]):
+    if not names and any(is_number(cell) for cell in table.rows[0]):
         # Errors name columns by the first row: an empty one, so that they name the number.
         rows, lines = [[""] * len(columns), *table.rows], [0, *table.lines]
         return replace(table, rows=rows, lines=lines).numbers(1, columns)
     if len(table.rows) == 1:
         raise table.error("must hold a row of numbers, found a header alone")
     if not names:
-        if not any(_is_number(row[0]) for row in table.rows):
+        if not any(is_number(row[0]) for row in table.rows):
             raise table.error("the first column holds names; give --names", row=1)
         say(f"{path}: the first row holds no number and is skipped as a header")
     return table.numbers(1, columns)
 
 
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
-
-
 def _refuse_not_finite(V: Any, path: Path) -> None:
-
     values = V.data if sparse.issparse(V) else V.ravel()
     bad = np.flatnonzero(~np.isfinite(values))
     if bad.size:
