@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tvcs_core.shell import FAILED, guarded, run, say
+from tvcs_core.shell import FAILED, guarded, refuse_negative_seed, run, say
 
 if TYPE_CHECKING:
     from crowd_tvcs.assignment import Assignment
@@ -111,7 +111,7 @@ def assign(
     from tvcs_core.files import output_folder, write_json, write_table
     from tvcs_core.record import run_record
 
-    _refuse_negative_seed(seed)
+    refuse_negative_seed(seed)
     caps = _Caps(max_workers_per_task, max_tasks_per_worker, workers, tasks, forced, forbidden)
     plan, layout = caps.read(quality, budget, prior)
     options = caps.options() | {
@@ -171,7 +171,7 @@ def what_if(
     from crowd_tvcs.what_if import steps
     from crowd_tvcs.what_if import what_if as what_if_budget
 
-    _refuse_negative_seed(seed)
+    refuse_negative_seed(seed)
     try:
         wanted = [int(word) for word in budgets.split(",")]
     except ValueError:
@@ -267,7 +267,7 @@ def simulate(
     from tvcs_core.files import output_folder, write_json
     from tvcs_core.record import run_record
 
-    _refuse_negative_seed(seed)
+    refuse_negative_seed(seed)
     crowd = simulate_crowd(workers, tasks, family=family, low=low, high=high, n_gold=gold, rng=seed)
     with output_folder(out, force=force) as folder:
         write_crowd(crowd, folder, recorded=recorded)
@@ -336,11 +336,6 @@ def _say_result(found: Assignment, out: Path) -> None:
         f"{'used up' if binding['budget'] else 'not used up'}"
     )
     say(f"written to {out}; open {out / 'report.html'}")
-
-
-def _refuse_negative_seed(seed: int) -> None:
-    if seed < 0:
-        raise ValueError(f"--seed must be >= 0, found {seed}")
 
 
 def _command(name: str, source: str, options: dict[str, Any]) -> str:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from grn_tvcs.infer_cli import Force, OutFolder, Seed, check, infer, refuse_negative_seed
-from tvcs_core.shell import guarded, run, say
+from grn_tvcs.infer_cli import Force, OutFolder, Seed, check, infer
+from tvcs_core.shell import guarded, refuse_negative_seed, run, say
 
 if TYPE_CHECKING:
     from grn_tvcs.scores import Scores

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tvcs_core.shell import guarded, say
+from tvcs_core.shell import guarded, refuse_negative_seed, say
 
 if TYPE_CHECKING:
     from grn_tvcs.expression import Expression
@@ -369,12 +369,6 @@ def _read_regulators(path: Path, data: Expression) -> frozenset[str]:
             path=path,
         )
     return names
-
-
-def refuse_negative_seed(seed: int) -> None:
-    """Refuse a seed that NumPy would not take."""
-    if seed < 0:
-        raise ValueError(f"--seed must be >= 0, found {seed}")
 
 
 def _size(data: Expression) -> str:
