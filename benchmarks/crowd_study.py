@@ -2,8 +2,9 @@
 
 Caps at ratio r: r * n workers per task, r * m tasks per worker, .8 r n m answers in all. One row
 per case goes to cases.csv in --out as soon as it is known; a case that is there is skipped, so a
-run that was killed goes on where it stopped. `--write-docs` draws docs/crowd-study.md and its
-figures from that file, without computing anything.
+run that was killed goes on where it stopped. `--again best` forgets the cases of a method that
+has changed and computes them anew. `--write-docs` draws docs/crowd-study.md and its figures from
+that file, and `--only-docs` does so without computing anything.
 """
 
 from __future__ import annotations
@@ -22,11 +23,13 @@ from crowd_tvcs import Plan, assign, sampled_accuracy, simulate
 ROOT = Path(__file__).resolve().parents[1]
 SIZES = {"100x1000": (100, 1000), "200x10000": (200, 10000)}
 FAMILIES = ("iid", "worker", "skilldiff", "topic")
+FAMILIES_OF = {"100x1000": FAMILIES, "200x10000": ("iid",)}
 RATIOS = (0.01, 0.02, 0.03, 0.05, 0.1)
-METHODS = ("random", "qlp", "fast", "tvcs", "best")  # the quick ones first
+METHODS = ("random", "qlp", "greedy", "fast", "tvcs", "best")  # the quick ones first
 SHARE = 0.8  # of what the caps of workers or tasks allow
 SEED = 20261121
 TIME_LIMIT = 60.0
+Key = tuple[str, str, float, int, str]
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,7 @@ class Case:
     seconds: float
 
     @property
-    def key(self) -> tuple[str, str, float, int, str]:
+    def key(self) -> Key:
         return self.size, self.family, self.ratio, self.repeat, self.method
 
 
@@ -57,6 +60,9 @@ def main() -> int:
     path = arguments.out / "cases.csv"
     if not arguments.only_docs:
         arguments.out.mkdir(parents=True, exist_ok=True)
+        resume(path)
+        if arguments.again:
+            forget(path, {key for key in keys(arguments) if key[-1] in arguments.again})
         run(path, arguments)
     if arguments.write_docs or arguments.only_docs:
         from crowd_show import write_docs
@@ -69,28 +75,34 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     default = ROOT / "benchmarks" / "results" / "crowd"
     parser.add_argument("--out", type=Path, default=default, help="folder of cases.csv")
-    parser.add_argument("--sizes", nargs="+", choices=SIZES, default=["100x1000"])
-    parser.add_argument("--families", nargs="+", choices=FAMILIES, default=FAMILIES)
+    parser.add_argument("--sizes", nargs="+", choices=SIZES, default=list(SIZES))
+    parser.add_argument("--families", nargs="+", choices=FAMILIES, help="default: see FAMILIES_OF")
     parser.add_argument("--ratios", nargs="+", type=float, default=RATIOS)
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=METHODS)
     parser.add_argument("--repeats", type=int, default=1)
+    again = "forget what is known of these first, among the cases asked for"
+    parser.add_argument("--again", nargs="+", choices=METHODS, default=[], help=again)
     parser.add_argument("--write-docs", action="store_true", help="redraw docs/crowd-study.md")
     parser.add_argument("--only-docs", action="store_true", help="compute nothing")
     return parser.parse_args()
 
 
-def run(path: Path, arguments: argparse.Namespace) -> None:
-    """Compute what `path` does not hold yet."""
-    done = {case.key for case in resume(path)}
-    keys = [
+def keys(arguments: argparse.Namespace) -> list[Key]:
+    """The cases that are asked for, in the order in which they are computed."""
+    return [
         (size, family, ratio, repeat, method)
+        for repeat in range(arguments.repeats)
         for method in arguments.methods
         for size in arguments.sizes
-        for repeat in range(arguments.repeats)
-        for family in arguments.families
+        for family in arguments.families or FAMILIES_OF[size]
         for ratio in arguments.ratios
     ]
-    wanted = [key for key in keys if key not in done]
+
+
+def run(path: Path, arguments: argparse.Namespace) -> None:
+    """Compute what `path` does not hold yet."""
+    done = {case.key for case in load(path)}
+    wanted = [key for key in keys(arguments) if key not in done]
     print(f"{len(done)} cases known, {len(wanted)} to do", flush=True)
     warm: set[str] = set()
     with path.open("a", encoding="utf-8", newline="") as file:
@@ -136,17 +148,23 @@ def compute(size: str, family: str, ratio: float, repeat: int, method: str) -> C
     )
 
 
-def resume(path: Path) -> list[Case]:
-    """The cases of a file, which is cut back to its last whole line, or begun."""
-    header = ",".join(NAMES)
+def resume(path: Path) -> None:
+    """Cut a file back to its last whole line, or begin it."""
     if not path.exists() or path.stat().st_size == 0:
-        path.write_text(header + "\n", encoding="utf-8")
-        return []
+        path.write_text(",".join(NAMES) + "\n", encoding="utf-8")
     text = path.read_text(encoding="utf-8")
     whole = text[: text.rfind("\n") + 1]
     if whole != text:
         path.write_text(whole, encoding="utf-8")
-    return load(path)
+
+
+def forget(path: Path, unwanted: set[Key]) -> None:
+    """Drop cases from a file."""
+    header, *lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    kept = [line for line, case in zip(lines, load(path), strict=True) if case.key not in unwanted]
+    partial = path.with_suffix(".partial")
+    partial.write_text("".join([header, *kept]), encoding="utf-8")
+    partial.replace(path)
 
 
 def load(path: Path) -> list[Case]:

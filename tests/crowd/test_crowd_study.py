@@ -17,9 +17,21 @@ def study(monkeypatch):
     return module
 
 
-def run(study, monkeypatch, out):
-    words = ["--ratios", "0.1", "0.2", "--methods", "random", "qlp", "--families", "iid", "topic"]
-    monkeypatch.setattr(sys, "argv", ["crowd_study.py", "--out", str(out), *words])
+def run(study, monkeypatch, out, *more):
+    words = [
+        "--sizes",
+        "100x1000",
+        "--ratios",
+        "0.1",
+        "0.2",
+        "--methods",
+        "random",
+        "qlp",
+        "--families",
+        "iid",
+        "topic",
+    ]
+    monkeypatch.setattr(sys, "argv", ["crowd_study.py", "--out", str(out), *words, *more])
     assert study.main() == 0
     return study.load(out / "cases.csv")
 
@@ -35,6 +47,46 @@ def test_a_study_that_was_stopped_in_the_middle_of_a_row_goes_on(study, monkeypa
     assert [case.error for case in again] == [case.error for case in whole]
 
 
+def test_a_method_that_changed_is_computed_again_and_the_others_are_kept(
+    study, monkeypatch, tmp_path
+):
+    before = run(study, monkeypatch, tmp_path)
+    asked = []
+    compute = study.compute
+    monkeypatch.setattr(study, "compute", lambda *key: asked.append(key) or compute(*key))
+    after = run(study, monkeypatch, tmp_path, "--again", "qlp")
+    assert {key[-1] for key in asked} == {"qlp"}
+    assert sorted(case.key for case in after) == sorted(case.key for case in before)
+    others = [case for case in before if case.method != "qlp"]
+    assert [(c.key, c.error) for c in after[: len(others)]] == [(c.key, c.error) for c in others]
+
+
+def test_means_are_over_the_crowds_that_all_methods_of_a_cell_have(study):
+    pytest.importorskip("matplotlib")
+    show = importlib.import_module("crowd_show")
+
+    def case(method, repeat, error):
+        return study.Case("100x1000", "iid", 0.1, repeat, method, 10, error, error, error, 1.0)
+
+    cases = [case("best", 0, 0.1), case("fast", 0, 0.2), case("fast", 1, 0.9)]
+    row = show.averaged(cases)["100x1000", "iid"][0.1]
+    assert row["fast"].error == 0.2
+    assert row["fast"].repeat == 1
+
+
+def test_the_page_says_which_goals_are_reached(study):
+    pytest.importorskip("matplotlib")
+    show = importlib.import_module("crowd_show")
+    cases = [
+        study.Case("100x1000", "iid", 0.05, 0, method, 10, error, error, error, 1.0)
+        for method, error in (("best", 0.02), ("qlp", 0.04), ("tvcs", 0.04))
+    ]
+    table = show.goals(show.averaged(cases))
+    assert "| `best` / `qlp` | 0.05 | 0.66 | 0.5000 | yes |" in table
+    assert "| `tvcs` | 0.05 | 0.03 | 0.0400 | **no** |" in table
+    assert "| `best` | 0.1 | 0.0034 | not run |  |" in table
+
+
 def test_the_page_names_where_we_lose_and_what_is_not_proved(study, tmp_path):
     pytest.importorskip("matplotlib")
     show = importlib.import_module("crowd_show")
@@ -48,7 +100,7 @@ def test_the_page_names_where_we_lose_and_what_is_not_proved(study, tmp_path):
     ]
     show.write_docs(cases, tmp_path)
     page = (tmp_path / "crowd-study.md").read_text(encoding="utf-8")
-    assert "| 0.1 |  | 0.03000 | 0.02100 |  | 0.02000 | 0.01990 |" in page
+    assert "| 0.1 |  | 0.03000 |  | 0.02100 |  | 0.02000 | 0.01990 |" in page
     assert "100x1000 iid at 0.2: 0.01200, fast has 0.01100" in page
     assert "100x1000 iid at 0.2: 0.01100, random has 0.01000" in page
     assert "`tvcs`: nowhere worse" not in page
