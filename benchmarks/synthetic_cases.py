@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -109,29 +109,6 @@ class Case:
     @property
     def is_recovered_raw(self) -> bool:
         return self.hits == self.size == self.nonzeros
-
-    def to_row(self) -> str:
-        return ",".join(_text(getattr(self, f.name)) for f in fields(self))
-
-    @classmethod
-    def from_row(cls, row: str) -> Case:
-        cells = dict(zip(NAMES, row.split(","), strict=True))
-        whole = {"n", "repeat", "nonzeros", "size", "hits", "projected_size", "projected_hits"}
-        values = {
-            name: cell if name == "method" else (int if name in whole else float)(cell)
-            for name, cell in cells.items()
-            if cell
-        }
-        return cls(**(dict.fromkeys(NAMES) | values))
-
-
-NAMES = tuple(f.name for f in fields(Case))
-
-
-def _text(value: object) -> str:
-    if value is None:
-        return ""
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def stream(seed: int, repeat: int, purpose: int) -> np.random.Generator:

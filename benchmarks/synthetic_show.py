@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -12,7 +11,9 @@ import numpy as np
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from synthetic_cases import NAMES, Case
+from pages import fill
+from resumable import load
+from synthetic_cases import Case
 
 Value = Callable[[Case], float]
 VIEWS = ("tvcs", "overall", "rows", "columns")
@@ -29,14 +30,6 @@ LINES = {  # what is drawn: label, colour, dashes
     "ridge (hindsight)": ("ridge (best strength)", "#56b4e9", ":"),
     "oracle": ("oracle, starts at the truth", "#888888", "--"),
 }
-
-
-def load(path: Path) -> list[Case]:
-    """The cases of one figure."""
-    header, *rows = path.read_text(encoding="utf-8").splitlines()
-    if header != ",".join(NAMES):
-        raise ValueError(f"{path} does not hold the columns {', '.join(NAMES)}")
-    return [Case.from_row(row) for row in rows]
 
 
 def curves(known: Iterable[Case], value: Value) -> dict[str, dict[int, np.ndarray]]:
@@ -142,21 +135,12 @@ def write_docs(out: Path, docs: Path) -> None:
     text = page.read_text(encoding="utf-8")
     (docs / "figures").mkdir(exist_ok=True)
     for figure in (2, 3):
-        known = load(out / f"figure{figure}.csv")
+        known = load(out / f"figure{figure}.csv", Case)
         picture = draw_figure(figure, known)
         path = docs / "figures" / f"synthetic-figure{figure}.svg"
         picture.savefig(path, metadata={"Date": None, "Creator": None})
         plt.close(picture)
         for name, content in tables(figure, known).items():
-            text = _fill(text, name, content)
+            text = fill(text, name, content)
     page.write_text(text, encoding="utf-8")
     print(f"wrote {page}", flush=True)
-
-
-def _fill(text: str, name: str, content: str) -> str:
-    """Replace what stands between the two comments that name a table."""
-    pattern = rf"(<!-- table {name} -->\n).*?(<!-- end -->)"
-    filled, count = re.subn(pattern, lambda m: f"{m[1]}\n{content}\n\n{m[2]}", text, flags=re.S)
-    if count != 1:
-        raise ValueError(f"the page must have one place for the table {name}, found {count}")
-    return filled

@@ -12,14 +12,13 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Iterator
-from multiprocessing import Pool
 from pathlib import Path
 
 for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(threads, "1")  # the processes share the cores, not their threads
 
-from synthetic_cases import NAMES, SIZES, Case, cases, draw  # noqa: E402
+from resumable import claim, complete  # noqa: E402
+from synthetic_cases import SIZES, Case, cases, draw  # noqa: E402
 from synthetic_methods import families, has_abess, methods  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -31,7 +30,7 @@ def main() -> int:
     if not has_abess():
         print("abess is not installed: left out (pip install abess)", flush=True)
     began = time.perf_counter()
-    _say_seed(arguments.out, arguments.seed)
+    claim(arguments.out / "seed.txt", arguments.seed)
     for figure in arguments.figures:
         run(figure, arguments.out / f"figure{figure}.csv", arguments)
     print(f"done in {time.perf_counter() - began:.0f} s", flush=True)
@@ -61,78 +60,30 @@ def _arguments() -> argparse.Namespace:
     return arguments
 
 
-def _say_seed(out: Path, seed: int) -> None:
-    """Keep the seed beside the cases: those of another one must not join them."""
-    out.mkdir(parents=True, exist_ok=True)
-    path = out / "seed.txt"
-    if path.exists() and path.read_text(encoding="utf-8").strip() != str(seed):
-        sys.exit(f"{path} says that the cases there have another seed; choose another --out")
-    path.write_text(f"{seed}\n", encoding="utf-8")
-
-
 def run(figure: int, path: Path, arguments: argparse.Namespace) -> None:
     """Compute what `path` does not hold yet."""
-    done = {case.key for case in resume(path)}
-    tasks = [
-        (figure, n, repeat, family, arguments.seed)
+    tasks = {
+        (figure, n, repeat, family, arguments.seed): {
+            (n, repeat, method) for method in methods(family)
+        }
         for n in arguments.sizes or SIZES[figure]
         for repeat in range(arguments.repeats)
         for family in families(figure)
         if arguments.methods is None or family in arguments.methods
-        if not {(n, repeat, method) for method in methods(family)} <= done
-    ]
-    print(f"figure {figure}: {len(done)} cases known, {len(tasks)} fits to do", flush=True)
-    began = time.perf_counter()
-    with path.open("a", encoding="utf-8") as file:
-        for count, rows in enumerate(work(tasks, arguments.jobs), start=1):
-            file.write("".join(f"{case.to_row()}\n" for case in rows if case.key not in done))
-            file.flush()
-            if count % 500 == 0 or count == len(tasks):
-                seconds = time.perf_counter() - began
-                print(f"figure {figure}: {count} of {len(tasks)} fits, {seconds:.0f} s", flush=True)
-    _put_in_order(path, [m for family in families(figure) for m in methods(family)])
+    }
+    names = [method for family in families(figure) for method in methods(family)]
+    place = {method: k for k, method in enumerate(names)}  # abess may be here no longer
 
+    def order(case: Case) -> tuple[int, int, int]:
+        return case.n, case.repeat, place.get(case.method, len(names))
 
-def _put_in_order(path: Path, order: list[str]) -> None:
-    """Sort the rows, so that a file does not show where its run was stopped."""
-    found = resume(path)
-    place = {method: k for k, method in enumerate(order)}  # abess may be here no longer
-    found.sort(key=lambda case: (case.n, case.repeat, place.get(case.method, len(order))))
-    whole = path.with_suffix(".partial")
-    rows = [",".join(NAMES), *(case.to_row() for case in found)]
-    whole.write_text("\n".join(rows) + "\n", encoding="utf-8")
-    whole.replace(path)
-
-
-def work(tasks: list[Task], jobs: int) -> Iterator[list[Case]]:
-    """Results in the order of the tasks, so that a file does not depend on the processes."""
-    if jobs == 1:
-        yield from map(fit, tasks)
-        return
-    with Pool(jobs) as pool:
-        yield from pool.imap(fit, tasks)
+    complete(path, Case, tasks, fit, jobs=arguments.jobs, order=order)
 
 
 def fit(task: Task) -> list[Case]:
     figure, n, repeat, family, seed = task
     instance = draw(figure, n, repeat, seed)
     return cases(instance, families(figure)[family](instance))
-
-
-def resume(path: Path) -> list[Case]:
-    """The cases of a file, which is cut back to its last whole line, or begun."""
-    header = ",".join(NAMES)
-    if not path.exists() or path.stat().st_size == 0:
-        path.write_text(header + "\n", encoding="utf-8")
-        return []
-    text = path.read_text(encoding="utf-8")
-    whole = text[: text.rfind("\n") + 1]
-    if whole != text:
-        path.write_text(whole, encoding="utf-8")
-    first, *rows = whole.splitlines()
-    if first != header:
-        sys.exit(f"{path} has other columns; delete it or choose another --out")
-    return [Case.from_row(row) for row in rows]
 
 
 if __name__ == "__main__":

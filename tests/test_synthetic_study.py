@@ -75,9 +75,16 @@ def test_the_error_on_fresh_samples_is_the_angle_to_the_truth(study_cases, rng):
     assert instance.error(instance.truth) == 0
 
 
-def test_a_case_is_read_back_as_it_was_written(study_cases):
-    W = study_cases.draw(2, 60, 1, 0).truth
-    [case] = study_cases.cases(study_cases.draw(2, 60, 1, 0), iter([("x", W, None, 0.25)]))
+def test_a_case_is_read_back_as_it_was_written(study_cases, tmp_path):
+    resumable = importlib.import_module("resumable")
+    instance = study_cases.draw(2, 60, 1, 0)
+    [case] = study_cases.cases(instance, iter([("x", instance.truth, None, 0.25)]))
     assert case.is_recovered
     assert case.recall == case.projected_recall == 1
-    assert study_cases.Case.from_row(case.to_row()) == case
+    path = tmp_path / "cases.csv"
+    tasks = {"x": {case.key}}
+    for _ in range(2):
+        resumable.complete(
+            path, study_cases.Case, tasks, lambda task: [case], jobs=1, order=lambda case: case.key
+        )
+    assert resumable.load(path, study_cases.Case) == [case]

@@ -1,0 +1,111 @@
+"""Studies that go on where they were stopped: one row per case, in a CSV file as soon as known.
+
+A case is a frozen dataclass of words and numbers with a property `key`. A task is what is
+computed in one go and gives some cases.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+import time
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Set
+from dataclasses import astuple, fields
+from multiprocessing import Pool
+from pathlib import Path
+from typing import Any, TypeVar, get_type_hints
+
+Case = TypeVar("Case")
+Task = TypeVar("Task", bound=Hashable)
+
+
+def claim(path: Path, value: object) -> None:
+    """Keep beside the cases what they depend on: those of another value must not join them."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.exists() and (known := path.read_text(encoding="utf-8").strip()) != str(value):
+        sys.exit(
+            f"{path} says that the cases there have another {path.stem}, {known}; "
+            "choose another --out"
+        )
+    path.write_text(f"{value}\n", encoding="utf-8")
+
+
+def complete(
+    path: Path,
+    kind: type[Case],
+    tasks: Mapping[Task, Set[Hashable]],
+    fit: Callable[[Task], list[Case]],
+    *,
+    jobs: int,
+    order: Callable[[Case], Any],
+) -> None:
+    """Compute what `path` does not hold yet, and sort its rows by `order`.
+
+    `tasks` maps each task to the keys of its cases. With more `jobs` than one, `fit` runs in as
+    many processes; rows come in the order of the tasks all the same.
+    """
+    done = {case.key for case in resume(path, kind)}
+    wanted = [task for task, keys in tasks.items() if not keys <= done]
+    print(f"{path.stem}: {len(done)} cases known, {len(wanted)} fits to do", flush=True)
+    began = said = time.perf_counter()
+    with path.open("a", encoding="utf-8", newline="") as file:
+        for count, found in enumerate(_work(fit, wanted, jobs), start=1):
+            file.write(_rows(case for case in found if case.key not in done))
+            file.flush()
+            now = time.perf_counter()
+            if now - said > 30 or count == len(wanted):
+                said = now
+                line = f"{path.stem}: {count} of {len(wanted)} fits, {now - began:.0f} s"
+                print(line, flush=True)
+    whole = path.with_suffix(".partial")
+    whole.write_text(header(kind) + _rows(sorted(resume(path, kind), key=order)), encoding="utf-8")
+    whole.replace(path)
+
+
+def _work(fit: Callable[[Task], list[Case]], tasks: list[Task], jobs: int) -> Iterator[list[Case]]:
+    if jobs == 1:
+        yield from map(fit, tasks)
+        return
+    with Pool(jobs) as pool:
+        yield from pool.imap(fit, tasks)
+
+
+def resume(path: Path, kind: type[Case]) -> list[Case]:
+    """The cases of a file, which is cut back to its last whole line, or begun."""
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    whole = text[: text.rfind("\n") + 1] or header(kind)
+    if whole != text:
+        path.write_text(whole, encoding="utf-8")
+    return load(path, kind)
+
+
+def load(path: Path, kind: type[Case]) -> list[Case]:
+    """The cases of a file."""
+    text = path.read_text(encoding="utf-8")
+    if not text.startswith(header(kind)):
+        sys.exit(f"{path} has other columns; delete it or choose another --out")
+    hints = get_type_hints(kind)
+    readers = [_READERS.get(hints[field.name], _number) for field in fields(kind)]
+    _, *rows = csv.reader(io.StringIO(text))
+    return [kind(*(read(cell) for read, cell in zip(readers, row, strict=True))) for row in rows]
+
+
+def header(kind: type[Case]) -> str:
+    """The first line of a file of such cases."""
+    return ",".join(field.name for field in fields(kind)) + "\n"
+
+
+def _rows(cases: Iterable[Case]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    for case in cases:
+        writer.writerow([f"{v:.4g}" if isinstance(v, float) else v for v in astuple(case)])
+    return text.getvalue()
+
+
+def _number(cell: str) -> float | None:
+    return float(cell) if cell else None
+
+
+_READERS: dict[Any, Callable[[str], Any]] = {str: str, int: int, float: float}
