@@ -1,0 +1,464 @@
+"""Answers: who answered what on which task; gold labels; reading, checking and writing them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tvcs_core.files import DELIMITERS, Table, read_table, write_table
+from tvcs_core.spreadsheet import shield, unshield
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ALIASES = {
+    "task": "task",
+    "item": "task",
+    "worker": "worker",
+    "performer": "worker",
+    "annotator": "worker",
+    "label": "label",
+    "output": "label",
+    "answer": "label",
+}
+GOLD_ALIASES = {"task": "task", "item": "task", "label": "label", "truth": "label"}
+UNKNOWN = -1
+LISTED = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """Answers of workers to tasks, each pair at most once.
+
+    Attributes
+    ----------
+    tasks, workers
+        Names: not empty, no two the same. A task or a worker may have no answer.
+    classes
+        Names of the labels there may be, at least two.
+    task_of, worker_of, label_of
+        Of every answer its task, worker and label, as integers that count `tasks`, `workers` and
+        `classes` from 0; of one length.
+    layout
+        How the file was understood, for people; empty if the answers come from no file.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a name is empty or repeated, a number counts nothing, or a pair is answered twice.
+
+    Examples
+    --------
+    >>> Answers.of([("t1", "ann", "cat"), ("t1", "bob", "dog"), ("t2", "ann", "dog")])
+    Answers(3 answers of 2 workers to 2 tasks, 2 classes)
+    """
+
+    tasks: tuple[str, ...]
+    workers: tuple[str, ...]
+    classes: tuple[str, ...]
+    task_of: NDArray[np.int64]
+    worker_of: NDArray[np.int64]
+    label_of: NDArray[np.int64]
+    layout: str
+
+    def __init__(
+        self,
+        tasks: Sequence[str],
+        workers: Sequence[str],
+        classes: Sequence[str],
+        task_of: ArrayLike,
+        worker_of: ArrayLike,
+        label_of: ArrayLike,
+        layout: str = "",
+    ) -> None:
+        size = np.asarray(task_of).size
+        for kind, given, codes in (
+            ("task", tasks, task_of),
+            ("worker", workers, worker_of),
+            ("label", classes, label_of),
+        ):
+            plural = "classes" if kind == "label" else f"{kind}s"
+            names = require_names(plural, given)
+            object.__setattr__(self, plural, names)
+            object.__setattr__(self, f"{kind}_of", _codes(f"{kind}_of", codes, names, size))
+        object.__setattr__(self, "layout", layout)
+        require_classes(self.classes)
+        self._refuse_pairs_twice()
+
+    @classmethod
+    def of(
+        cls,
+        rows: Iterable[tuple[str, str, str]],
+        *,
+        tasks: Sequence[str] | None = None,
+        workers: Sequence[str] | None = None,
+        classes: Sequence[str] | None = None,
+        layout: str = "",
+    ) -> Answers:
+        """Make answers of rows (task, worker, label).
+
+        Names that are not given are those of the rows, sorted (labels that are all integers by
+        their value); the answers are sorted by task and worker, so the order of the rows changes
+        nothing.
+
+        Raises
+        ------
+        ValueError
+            If a row has a name that is not among those given, or a pair is answered twice.
+        """
+        listed = list(rows)
+        of_task, of_worker, of_label = ([row[k] for row in listed] for k in range(3))
+        task_names = tuple(sorted(set(of_task)) if tasks is None else tasks)
+        worker_names = tuple(sorted(set(of_worker)) if workers is None else workers)
+        class_names = tuple(sort_classes(of_label) if classes is None else classes)
+        task_of = encode("task", of_task, task_names)
+        worker_of = encode("worker", of_worker, worker_names)
+        label_of = encode("label", of_label, class_names)
+        order = np.lexsort((worker_of, task_of))
+        return cls(
+            task_names,
+            worker_names,
+            class_names,
+            task_of[order],
+            worker_of[order],
+            label_of[order],
+            layout,
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"Answers({self.size} answers of {len(self.workers)} workers to {len(self.tasks)} "
+            f"tasks, {len(self.classes)} classes)"
+        )
+
+    @property
+    def size(self) -> int:
+        """Number of answers."""
+        return int(self.task_of.size)
+
+    @property
+    def per_task(self) -> NDArray[np.int64]:
+        """Number of answers of every task."""
+        return np.bincount(self.task_of, minlength=len(self.tasks))
+
+    @property
+    def per_worker(self) -> NDArray[np.int64]:
+        """Number of answers of every worker."""
+        return np.bincount(self.worker_of, minlength=len(self.workers))
+
+    @property
+    def given(self) -> NDArray[np.bool_]:
+        """Which pairs are answered, of shape (workers, tasks)."""
+        out = np.zeros((len(self.workers), len(self.tasks)), dtype=bool)
+        out[self.worker_of, self.task_of] = True
+        return out
+
+    def select(self, chosen: NDArray[np.bool_]) -> Answers:
+        """Keep the answers that are `chosen`, one boolean per answer; all names stay."""
+        return Answers(
+            self.tasks,
+            self.workers,
+            self.classes,
+            self.task_of[chosen],
+            self.worker_of[chosen],
+            self.label_of[chosen],
+            self.layout,
+        )
+
+    def rows(self) -> list[tuple[str, str, str]]:
+        """Every answer as (task, worker, label)."""
+        codes = zip(
+            self.task_of.tolist(), self.worker_of.tolist(), self.label_of.tolist(), strict=True
+        )
+        return [(self.tasks[j], self.workers[i], self.classes[k]) for j, i, k in codes]
+
+    def frame(self) -> pd.DataFrame:
+        """Give the answers as a pandas table of `task`, `worker` and `label`, as crowd-kit's."""
+        import pandas as pd
+
+        return pd.DataFrame(self.rows(), columns=["task", "worker", "label"])
+
+    def _refuse_pairs_twice(self) -> None:
+        pairs = self.worker_of * len(self.tasks) + self.task_of
+        unique, count = np.unique(pairs, return_counts=True)
+        if (count > 1).any():
+            i, j = divmod(int(unique[np.argmax(count > 1)]), len(self.tasks))
+            raise ValueError(
+                f"every pair must be answered once, but worker {self.workers[i]!r} answered task "
+                f"{self.tasks[j]!r} more often"
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Gold:
+    """Tasks whose label is known.
+
+    Attributes
+    ----------
+    labels
+        Label of each gold task, both by their names.
+    classes
+        Names of the labels there may be; those of the labels, sorted, if none are given.
+    layout
+        How the file was understood, for people; empty if it comes from no file.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a name is empty or a label is none of the classes.
+    """
+
+    labels: Mapping[str, str]
+    classes: tuple[str, ...]
+    layout: str
+
+    def __init__(
+        self, labels: Mapping[str, str], classes: Sequence[str] | None = None, layout: str = ""
+    ) -> None:
+        own = dict(labels)
+        require_names("gold tasks", tuple(own))
+        names = require_names("classes", sort_classes(own.values()) if classes is None else classes)
+        encode("label", list(own.values()), names)
+        object.__setattr__(self, "labels", own)
+        object.__setattr__(self, "classes", names)
+        object.__setattr__(self, "layout", layout)
+
+    def __repr__(self) -> str:
+        return f"Gold({len(self.labels)} tasks, {len(self.classes)} classes)"
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def codes(self, tasks: Sequence[str], classes: Sequence[str]) -> NDArray[np.int64]:
+        """Label of each of `tasks`, counting `classes` from 0; `UNKNOWN` where none is known.
+
+        Raises
+        ------
+        ValueError
+            If a label of one of the tasks is not among the classes.
+        """
+        code_of = {name: k for k, name in enumerate(classes)}
+        out = np.full(len(tasks), UNKNOWN, dtype=np.int64)
+        for j, task in enumerate(tasks):
+            if task in self.labels:
+                label = self.labels[task]
+                if label not in code_of:
+                    raise ValueError(
+                        f"the gold label of task {task!r} is {label!r}, which is none of the "
+                        f"classes {_listed(classes)}"
+                    )
+                out[j] = code_of[label]
+        return out
+
+
+def read_answers(path: str | Path, classes: Sequence[str] | None = None) -> Answers:
+    """Read a table of answers, CSV or TSV, plain or ``.gz``: columns task, worker, label.
+
+    `item` stands for `task`, `performer` and `annotator` for `worker`, `output` and `answer`
+    for `label`; other columns are ignored. Names stay as they are (``007``, ``NA``); an apostrophe
+    before one that starts like a formula is taken off (see `tvcs_core.spreadsheet`).
+
+    Parameters
+    ----------
+    path
+        The file.
+    classes
+        Labels there may be; None for those that occur.
+
+    Raises
+    ------
+    DataError
+        Naming file, line and column: a column is missing, a cell is empty, a label is none of
+        the classes, or a pair is answered twice.
+    """
+    table, at, layout = _open(path, ALIASES, ("task", "worker", "label"))
+    columns = {kind: _names(table, j) for kind, j in at.items()}
+    if classes is not None:
+        _refuse_other_labels(table, at["label"], columns["label"], classes)
+    seen: dict[tuple[str, str], int] = {}
+    for r, pair in enumerate(zip(columns["worker"], columns["task"], strict=True), start=1):
+        if pair in seen:
+            raise table.error(
+                f"every pair must be answered once, but worker {pair[0]!r} answered task "
+                f"{pair[1]!r} in line {table.lines[seen[pair]]} already",
+                r,
+            )
+        seen[pair] = r
+    found = sort_classes(columns["label"]) if classes is None else tuple(classes)
+    if len(found) < 2:
+        raise table.error(
+            f"must have at least two different labels, found only {found[0]!r}; name the classes "
+            "there may be",
+            column=at["label"],
+        )
+    size = f"{len(seen)} answers of {len(set(columns['worker']))} workers to "
+    size += f"{len(set(columns['task']))} tasks, {len(found)} classes"
+    rows = zip(columns["task"], columns["worker"], columns["label"], strict=True)
+    return Answers.of(rows, classes=found, layout=f"{layout}, {size}")
+
+
+def read_gold(path: str | Path, classes: Sequence[str] | None = None) -> Gold:
+    """Read a table of known labels: columns task (or item) and label (or truth).
+
+    As `read_answers`. A task may be there more than once if its label is always the same.
+
+    Raises
+    ------
+    DataError
+        As there, and if a task has two labels.
+    """
+    table, at, layout = _open(path, GOLD_ALIASES, ("task", "label"))
+    tasks, labels = (_names(table, at[kind]) for kind in ("task", "label"))
+    if classes is not None:
+        _refuse_other_labels(table, at["label"], labels, classes)
+    first: dict[str, int] = {}
+    for r, (task, label) in enumerate(zip(tasks, labels, strict=True), start=1):
+        before = first.setdefault(task, r)
+        if labels[before - 1] != label:
+            raise table.error(
+                f"the gold label of task {task!r} is {label!r} here and "
+                f"{labels[before - 1]!r} in line {table.lines[before]}",
+                r,
+                at["label"],
+            )
+    known = {task: labels[r - 1] for task, r in first.items()}
+    return Gold(known, classes, f"{layout}, {len(known)} gold tasks")
+
+
+def write_answers(path: str | Path, answers: Answers) -> None:
+    """Write `task, worker, label`; names that look like formulas get an apostrophe."""
+    rows = [[shield(cell) for cell in row] for row in answers.rows()]
+    write_table(Path(path), ["task", "worker", "label"], rows, ",")
+
+
+def sort_classes(labels: Iterable[str]) -> tuple[str, ...]:
+    """Give the different labels in order: by value if all are integers, else by name."""
+    names = sorted(set(labels))
+    if all(name.isascii() and name.isdigit() for name in names):
+        names.sort(key=int)
+    return tuple(names)
+
+
+def together(answers: Answers, gold: Gold) -> Answers:
+    """Give the same answers with the classes of both, so that gold may have labels of its own."""
+    if set(gold.classes) <= set(answers.classes):
+        return answers
+    classes = sort_classes((*answers.classes, *gold.classes))
+    return Answers.of(
+        answers.rows(),
+        tasks=answers.tasks,
+        workers=answers.workers,
+        classes=classes,
+        layout=answers.layout,
+    )
+
+
+def encode(kind: str, names: Sequence[str], known: Sequence[str]) -> NDArray[np.int64]:
+    """Count each of `names` from 0 as it stands in `known`; one that does not is an error."""
+    code_of = {name: k for k, name in enumerate(known)}
+    for name in names:
+        if name not in code_of:
+            what = "class" if kind == "label" else kind
+            raise ValueError(
+                f"{kind} {name!r} is unknown; every {kind} must be a {what} of {_listed(known)}"
+            )
+    return np.array([code_of[name] for name in names], dtype=np.int64)
+
+
+def require_names(kind: str, names: Sequence[str]) -> tuple[str, ...]:
+    """Refuse a name that is empty, no text, or there twice."""
+    out = tuple(names)
+    if not out:
+        raise ValueError(f"{kind} must hold at least one name, found none")
+    for i, name in enumerate(out):
+        if not isinstance(name, str) or not name:
+            raise TypeError(f"{kind} must be names, but {kind}[{i}] is {name!r}")
+    if len(set(out)) < len(out):
+        repeated = sorted({name for name in out if out.count(name) > 1})
+        raise ValueError(f"{kind} must differ, found more than once: {_listed(repeated)}")
+    return out
+
+
+def require_classes(classes: Sequence[str]) -> None:
+    """Refuse fewer than two classes."""
+    if len(classes) < 2:
+        raise ValueError(f"classes must be at least two, found only {classes[0]!r}")
+
+
+def _codes(name: str, codes: ArrayLike, names: tuple[str, ...], size: int) -> NDArray[np.int64]:
+    out = np.array(codes)
+    if out.size == 0:
+        out = out.astype(np.int64)
+    if out.dtype.kind not in "iu":
+        raise TypeError(f"{name} must be integers, found {out.dtype}")
+    if out.shape != (size,):
+        raise ValueError(f"{name} must have shape ({size},), found {out.shape}")
+    wrong = (out < 0) | (out >= len(names))
+    if wrong.any():
+        raise ValueError(
+            f"{name} must be in 0 to {len(names) - 1}, found {out[int(np.argmax(wrong))]}"
+        )
+    out = out.astype(np.int64)
+    out.setflags(write=False)
+    return out
+
+
+def _open(
+    path: str | Path, aliases: Mapping[str, str], kinds: tuple[str, ...]
+) -> tuple[Table, dict[str, int], str]:
+    """Read a table, find its columns, and say which stand for what."""
+    table = read_table(path)
+    table.require_rectangle()
+    header = [aliases.get(cell.lower(), "") for cell in table.rows[0]]
+    at = {}
+    for kind in kinds:
+        names = [name for name, stands_for in aliases.items() if stands_for == kind]
+        where = [j for j, name in enumerate(header) if name == kind]
+        if not where:
+            raise table.error(
+                f"must have a column {' or '.join(names)}, found {', '.join(table.rows[0])}", 0
+            )
+        if len(where) > 1:
+            found = ", ".join(repr(table.rows[0][j]) for j in where)
+            raise table.error(f"must have one column for {kind!r}, found {found}", 0)
+        at[kind] = where[0]
+    if len(table.rows) < 2:
+        raise table.error("must have a row below the header, found none")
+    used = [table.rows[0][at[kind]] for kind in kinds]
+    layout = f"{DELIMITERS[table.delimiter]} between cells, "
+    layout += ", ".join(
+        kind if name.lower() == kind else f"{name!r} for {kind}"
+        for kind, name in zip(kinds, used, strict=True)
+    )
+    ignored = [cell or "(unnamed)" for j, cell in enumerate(table.rows[0]) if j not in at.values()]
+    if ignored:
+        layout += f"; ignored columns: {', '.join(ignored)}"
+    return table, at, layout
+
+
+def _names(table: Table, column: int) -> list[str]:
+    names = [unshield(row[column]) for row in table.rows[1:]]
+    if "" in names:
+        raise table.error("must be a name, found an empty cell", names.index("") + 1, column)
+    return names
+
+
+def _refuse_other_labels(
+    table: Table, column: int, labels: Sequence[str], classes: Sequence[str]
+) -> None:
+    known = set(classes)
+    for r, label in enumerate(labels, start=1):
+        if label not in known:
+            raise table.error(
+                f"must be one of the classes {_listed(classes)}, found {label!r}", r, column
+            )
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    return ", ".join(repr(name) for name in names[:LISTED]) + more

@@ -1,0 +1,307 @@
+"""Skill: how accurate each worker is, estimated from gold tasks and shrunk to the crowd.
+
+A worker who was right on 3 of 3 gold tasks is not always right. His accuracy gets a Beta
+posterior, whose prior says how the accuracies of the whole crowd are spread. Its mean and
+strength are those that make the counts of all workers likeliest (empirical Bayes, the
+beta-binomial model). With few gold answers the prior counts as much as `FEW_STRENGTH` answers.
+
+Per class, a worker has a confusion matrix: a row for each true label, the chance of each answer.
+Its rows are shrunk to what his accuracy and the crowd's habits let one expect: for each class the
+crowd's accuracy there, moved by what he is better or worse than the crowd, and the crowd's
+mistakes. The strength of this is again the likeliest one (the Dirichlet-multinomial model).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowd_tvcs.answers import UNKNOWN, Answers, Gold, together
+from crowd_tvcs.quality import Quality
+from tvcs_core.spreadsheet import shield
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PRIORS = ("empirical-bayes", "two-answers")
+FEW_STRENGTH = 2.0
+FEW_WORKERS = 5  # with two gold answers or more, below which no spread is estimated
+STRENGTHS = (1.0, 200.0)  # of a prior, in answers
+MEANS = (0.02, 0.98)
+INTERVAL = 0.9
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class BetaPrior:
+    """How the accuracies of a crowd are spread: a Beta with this mean, worth `strength` answers.
+
+    Attributes
+    ----------
+    mean, strength
+        Of Beta(mean * strength, (1 - mean) * strength).
+    source
+        ``"empirical-bayes"`` or ``"two-answers"``.
+    """
+
+    mean: float
+    strength: float
+    source: str
+
+
+@dataclass(frozen=True, eq=False)
+class Skill:
+    """How accurate each worker is, and how sure that is.
+
+    Attributes
+    ----------
+    workers, classes
+        Names, as in the answers.
+    n_gold, n_right
+        How many gold tasks a worker answered, and how many rightly.
+    prior
+        What the accuracies are shrunk to. A worker without gold answers has its mean.
+    interval
+        Chance that an accuracy lies from `low` to `high`, given the model.
+    confusion
+        Of shape (workers, classes, classes): chance that the worker answers [.., .., k] if the
+        label is [.., c, ..]; None if it was not estimated per class.
+    """
+
+    workers: tuple[str, ...]
+    classes: tuple[str, ...]
+    n_gold: NDArray[np.int64]
+    n_right: NDArray[np.int64]
+    prior: BetaPrior
+    interval: float = INTERVAL
+    confusion: Floats | None = None
+
+    def __repr__(self) -> str:
+        return (
+            f"Skill({len(self.workers)} workers, {int(self.n_gold.sum())} gold answers, "
+            f"mean {self.prior.mean:.3f}, prior worth {self.prior.strength:.1f} answers)"
+        )
+
+    @property
+    def mean(self) -> Floats:
+        """Posterior mean of every worker's accuracy."""
+        prior = self.prior
+        out: Floats = (self.n_right + prior.mean * prior.strength) / (self.n_gold + prior.strength)
+        return out
+
+    @property
+    def low(self) -> Floats:
+        """Lower end of the interval of every worker's accuracy."""
+        return self._quantile((1.0 - self.interval) / 2.0)
+
+    @property
+    def high(self) -> Floats:
+        """Upper end of the interval of every worker's accuracy."""
+        return self._quantile((1.0 + self.interval) / 2.0)
+
+    @property
+    def matrices(self) -> Floats:
+        """Confusion matrices, of shape (workers, classes, classes).
+
+        Those that were estimated per class, else of one accuracy per worker, his mistakes spread
+        evenly over the other classes.
+        """
+        return spread(self.mean, len(self.classes)) if self.confusion is None else self.confusion
+
+    def to_quality(self, tasks: Sequence[str]) -> Quality:
+        """Give every worker his mean accuracy on each of `tasks`."""
+        values = np.repeat(self.mean[:, None], len(tasks), axis=1)
+        return Quality(values, self.workers, tasks)
+
+    def frame(self) -> pd.DataFrame:
+        """Give a pandas table: worker, gold, right, quality, low, high; names as they are."""
+        import pandas as pd
+
+        return pd.DataFrame(self._rows(), columns=list(COLUMNS))
+
+    def rows(self) -> list[tuple[object, ...]]:
+        """Give the same for a file, by worker: names like formulas get an apostrophe."""
+        return [(shield(name), *rest) for name, *rest in self._rows()]
+
+    def _rows(self) -> list[tuple[str, int, int, float, float, float]]:
+        columns = (self.n_gold, self.n_right, self.mean, self.low, self.high)
+        return list(zip(self.workers, *(c.tolist() for c in columns), strict=True))
+
+    def _quantile(self, share: float) -> Floats:
+        from scipy.special import betaincinv
+
+        a = self.n_right + self.prior.mean * self.prior.strength
+        out: Floats = betaincinv(a, self.n_gold + self.prior.strength - a, share)
+        return out
+
+
+COLUMNS = ("worker", "gold", "right", "quality", "low", "high")
+
+
+def estimate_quality(
+    answers: Answers,
+    gold: Gold,
+    *,
+    prior: str = PRIORS[0],
+    per_class: bool = False,
+    interval: float = INTERVAL,
+) -> Skill:
+    """Estimate how accurate each worker is from his answers to gold tasks.
+
+    Parameters
+    ----------
+    answers
+        Answers to gold tasks; those to other tasks are not used.
+    gold
+        Labels of the gold tasks. Classes of it that `answers` does not have are added.
+    prior
+        ``"empirical-bayes"``: mean and strength of the crowd are the likeliest ones, if at least
+        `FEW_WORKERS` workers have two gold answers, else as ``"two-answers"``: the mean is the
+        crowd's share of right answers (one right and one wrong added), worth two answers.
+    per_class
+        Also estimate a confusion matrix for every worker.
+    interval
+        Chance, above 0 and below 1, that `low` and `high` of the result shall enclose.
+
+    Raises
+    ------
+    ValueError
+        If no gold task is answered, or an argument is out of its range.
+
+    Examples
+    --------
+    >>> answers = Answers.of([("g1", "ann", "1"), ("g2", "ann", "0"), ("g1", "bob", "0")])
+    >>> skill = estimate_quality(answers, Gold({"g1": "1", "g2": "0"}))
+    >>> skill.n_right.tolist(), skill.mean.round(2).tolist()
+    ([2, 0], [0.8, 0.4])
+    """
+    if prior not in PRIORS:
+        raise ValueError(f"prior must be one of {', '.join(PRIORS)}, found {prior!r}")
+    if not 0.0 < interval < 1.0:
+        raise ValueError(f"interval must be above 0 and below 1, found {interval}")
+    answers = together(answers, gold)
+    truth = gold.codes(answers.tasks, answers.classes)[answers.task_of]
+    known = truth != UNKNOWN
+    if not known.any():
+        raise ValueError(
+            f"no gold task is answered: none of the {len(gold)} gold tasks is among the "
+            f"{len(answers.tasks)} tasks with answers"
+        )
+    n, k = len(answers.workers), len(answers.classes)
+    counts = np.zeros((n, k, k), dtype=np.int64)
+    np.add.at(counts, (answers.worker_of[known], truth[known], answers.label_of[known]), 1)
+    n_gold = counts.sum(axis=(1, 2))
+    n_right = np.trace(counts, axis1=1, axis2=2)
+    shrink = beta_prior(n_gold, n_right) if prior == PRIORS[0] else two_answers(n_gold, n_right)
+    skill = Skill(answers.workers, answers.classes, n_gold, n_right, shrink, interval)
+    if not per_class:
+        return skill
+    confusion = confusion_matrices(counts, skill.mean, shrink)
+    return Skill(answers.workers, answers.classes, n_gold, n_right, shrink, interval, confusion)
+
+
+def two_answers(n_gold: NDArray[np.int64], n_right: NDArray[np.int64]) -> BetaPrior:
+    """Give the prior for few gold answers: the crowd's share of right ones, worth two answers."""
+    mean = (float(n_right.sum()) + 1.0) / (float(n_gold.sum()) + 2.0)
+    return BetaPrior(mean, FEW_STRENGTH, "two-answers")
+
+
+def beta_prior(n_gold: NDArray[np.int64], n_right: NDArray[np.int64]) -> BetaPrior:
+    """Find the likeliest mean and strength of the beta-binomial model, within their bounds."""
+    from scipy.optimize import minimize
+    from scipy.special import betaln
+
+    if (n_gold >= 2).sum() < FEW_WORKERS:
+        return two_answers(n_gold, n_right)
+    some = n_gold > 0
+    pairs, times = np.unique(
+        np.stack([n_right[some], n_gold[some] - n_right[some]]), axis=1, return_counts=True
+    )
+    right, wrong = pairs.astype(np.float64)
+
+    def loss(at: Floats) -> float:
+        a, b = at[0] * np.exp(at[1]), (1.0 - at[0]) * np.exp(at[1])
+        return -float(times @ (betaln(right + a, wrong + b) - betaln(a, b)))
+
+    bounds = [MEANS, (np.log(STRENGTHS[0]), np.log(STRENGTHS[1]))]
+    mean = float(np.clip(n_right.sum() / n_gold.sum(), *MEANS))
+    tried = [
+        minimize(loss, [mean, np.log(s)], method="L-BFGS-B", bounds=bounds)
+        for s in (2.0, 8.0, 50.0)
+    ]
+    best = min(tried, key=lambda found: float(found.fun))
+    return BetaPrior(float(best.x[0]), float(np.exp(best.x[1])), "empirical-bayes")
+
+
+def confusion_matrices(counts: NDArray[np.int64], mean: Floats, prior: BetaPrior) -> Floats:
+    """Shrink every worker's counts of (label, answer) to what his accuracy lets one expect.
+
+    Parameters
+    ----------
+    counts
+        How often each worker gave each answer to gold tasks of each label, of shape (workers,
+        classes, classes).
+    mean
+        Accuracy of every worker.
+    prior
+        Of the accuracies; the crowd's accuracy per class is shrunk to its mean by two answers.
+    """
+    n, k = mean.size, counts.shape[1]
+    pooled = counts.sum(axis=0)
+    seen = pooled.sum(axis=1)
+    right = (np.diag(pooled) + FEW_STRENGTH * prior.mean) / (seen + FEW_STRENGTH)
+    wrong = pooled * (1.0 - np.eye(k)) + FEW_STRENGTH * (1.0 - np.eye(k)) / (k - 1)
+    wrong /= wrong.sum(axis=1, keepdims=True)
+    own = _logit(mean)[:, None] + _logit(right)[None, :] - _logit(np.array(prior.mean))
+    own = 1.0 / (1.0 + np.exp(-own))
+    expected = (1.0 - own)[:, :, None] * wrong
+    expected[:, np.arange(k), np.arange(k)] = own
+    flat_counts = counts.reshape(n * k, k).astype(np.float64)
+    flat = expected.reshape(n * k, k)
+    strength = _dirichlet_strength(flat_counts, flat)
+    out = (flat_counts + strength * flat) / (flat_counts.sum(axis=1, keepdims=True) + strength)
+    return out.reshape(n, k, k)
+
+
+def spread(accuracy: Floats, n_classes: int) -> Floats:
+    """Confusion matrices of workers who make every mistake equally often.
+
+    `accuracy` has any shape; the result has two axes more, label and answer.
+    """
+    wrong = (1.0 - accuracy) / (n_classes - 1)
+    out = np.repeat(wrong[..., None], n_classes * n_classes, axis=-1)
+    out = out.reshape(*accuracy.shape, n_classes, n_classes)
+    at = np.arange(n_classes)
+    out[..., at, at] = accuracy[..., None]
+    return out
+
+
+def _dirichlet_strength(counts: Floats, expected: Floats) -> float:
+    """Find the likeliest strength of rows of counts drawn around the rows of `expected`."""
+    from scipy.optimize import minimize_scalar
+    from scipy.special import gammaln
+
+    rows = counts.sum(axis=1) >= 2
+    if rows.sum() < FEW_WORKERS:
+        return STRENGTHS[1]
+    total, counts, expected = counts[rows].sum(axis=1), counts[rows], expected[rows]
+
+    def loss(logarithm: float) -> float:
+        s = np.exp(logarithm)
+        within = gammaln(counts + s * expected) - gammaln(s * expected)
+        return -float(within.sum() + (gammaln(s) - gammaln(total + s)).sum())
+
+    bounds = (np.log(STRENGTHS[0]), np.log(STRENGTHS[1]))
+    found = minimize_scalar(loss, bounds=bounds, method="bounded")
+    return float(np.exp(found.x))
+
+
+def _logit(chance: Floats) -> Floats:
+    inside = np.clip(chance, 1e-6, 1.0 - 1e-6)
+    out: Floats = np.log(inside) - np.log1p(-inside)
+    return out
