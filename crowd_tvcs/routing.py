@@ -1,0 +1,191 @@
+"""Routing: which label to buy next, while answers come in, and when to stop.
+
+The uncertainty of a task with label probabilities p is u = sum over pairs of classes of
+sqrt(p_a p_b); for two classes sqrt(c (1 - c)) with c the confidence. One more answer is expected to
+take away the part g of a pair's term, g = 1 - sum over answers l of sqrt(P(l | a) P(l | b)), one
+minus the Bhattacharyya coefficient. That is exact: the score of a pair (worker, task) is the
+expected drop of u. For two classes and one accuracy q it is u (1 - 2 sqrt(q (1 - q))).
+
+A worker who asks gets the task of his largest score. A batch is one projection: the pairs of
+largest total score within the caps. Nothing here draws random numbers.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tvcs_core import TVCS, project
+
+LOOK_AHEAD = 5
+MOST_OUTCOMES = 500
+ROUNDING = 1e-12
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+
+def uncertainty(posterior: Floats) -> Floats:
+    """Sum of sqrt(p_a p_b) over the pairs of classes, 0 where one is certain.
+
+    `posterior` has shape (tasks, classes); the result has one value per task.
+    """
+    root = np.sqrt(posterior)
+    out: Floats = (root.sum(axis=1) ** 2 - posterior.sum(axis=1)) / 2.0
+    return np.maximum(out, 0.0)
+
+
+def separation(matrices: Floats) -> Floats:
+    """How well a worker tells each two classes apart: 1 - sum of sqrt(P(l | a) P(l | b)).
+
+    `matrices` are confusion matrices of shape (workers, classes, classes); so is the result, with
+    zeros on the diagonals.
+    """
+    root = np.sqrt(matrices)
+    out: Floats = 1.0 - np.einsum("ial,ibl->iab", root, root)
+    at = np.arange(matrices.shape[1])
+    out[:, at, at] = 0.0
+    return np.clip(out, 0.0, 1.0)
+
+
+def routing_scores(posterior: Floats, skill: ArrayLike) -> Floats:
+    """Expected drop of the uncertainty of every task by one answer of every worker.
+
+    Parameters
+    ----------
+    posterior
+        Probability of every label of every task, of shape (tasks, classes).
+    skill
+        Accuracy of every worker, of shape (workers,), or on every task, of shape (workers, tasks),
+        mistakes spread evenly over the other classes; or confusion matrices, of shape (workers,
+        classes, classes).
+
+    Returns
+    -------
+    ndarray
+        Of shape (workers, tasks), >= 0.
+    """
+    given = np.asarray(skill, dtype=np.float64)
+    k = posterior.shape[1]
+    if given.ndim <= 2:
+        wrong = (1.0 - given) / (k - 1)
+        apart = 1.0 - 2.0 * np.sqrt(given * wrong) - (k - 2) * wrong
+        apart = np.clip(apart, 0.0, 1.0)
+        return (apart[:, None] if given.ndim == 1 else apart) * uncertainty(posterior)
+    root = np.sqrt(posterior)
+    pairs = (root[:, :, None] * root[:, None, :]).reshape(-1, k * k)
+    return separation(given).reshape(-1, k * k) @ pairs.T / 2.0
+
+
+def next_task(scores: Floats, is_open: Bools) -> int | None:
+    """Give the open task of the largest score for one worker; None if no score is above 0.
+
+    Both have one value per task; of equals the first is taken.
+    """
+    worth = np.where(is_open, scores, 0.0)
+    best = int(worth.argmax())
+    return best if worth[best] > 0.0 else None
+
+
+def next_batch(
+    scores: Floats,
+    is_open: Bools,
+    *,
+    max_tasks_per_worker: int | ArrayLike | None = None,
+    max_workers_per_task: int | ArrayLike | None = None,
+    budget: int | None = None,
+) -> Bools:
+    """Choose the open pairs of the largest total score within the caps, by one projection.
+
+    Parameters
+    ----------
+    scores
+        Of every pair, >= 0, of shape (workers, tasks). Pairs of score 0 are never chosen.
+    is_open
+        Which pairs may be chosen; of the same shape.
+    max_tasks_per_worker, max_workers_per_task, budget
+        What is left of the caps, for this batch; None for no cap.
+
+    Returns
+    -------
+    ndarray
+        Boolean, of the same shape.
+    """
+    caps = TVCS.matrix(
+        scores.shape,
+        row_caps=max_tasks_per_worker,
+        col_caps=max_workers_per_task,
+        total=budget,
+        allowed=is_open & (scores > 0.0),
+    )
+    chosen: Bools = project(np.sqrt(scores), caps).support
+    return chosen
+
+
+def gain_per_label(posterior: Floats, accuracy: ArrayLike, *, most: int = LOOK_AHEAD) -> Floats:
+    """Most that the next labels can add to the expected accuracy of each task, per label.
+
+    A single label may add nothing where two or three add much, so this looks ahead: the largest
+    over k = 1, ..., `most` of the gain by k labels of workers of this accuracy, divided by k.
+
+    Parameters
+    ----------
+    posterior
+        Probability of every label of every task, of shape (tasks, classes).
+    accuracy
+        Of the best workers who may still label it: one number, or one per task. Mistakes are spread
+        evenly over the other classes.
+    most
+        Most labels to look ahead, >= 1; fewer where there would be more than `MOST_OUTCOMES`
+        outcomes.
+
+    Returns
+    -------
+    ndarray
+        One value per task, >= 0: chance of a right label per label bought.
+    """
+    m, n_classes = posterior.shape
+    right = np.clip(np.broadcast_to(np.asarray(accuracy, dtype=np.float64), (m,)), 0.0, 1.0)
+    wrong = (1.0 - right) / (n_classes - 1)
+    sure = posterior.max(axis=1)
+    out = np.zeros(m)
+    for k in range(1, most + 1):
+        if k > 1 and math.comb(k + n_classes - 1, k) > MOST_OUTCOMES:
+            break
+        reached = np.zeros(m)
+        for counts in _compositions(k, n_classes):
+            ways = math.factorial(k) / math.prod(math.factorial(c) for c in counts)
+            votes = np.array(counts)
+            chance = right[:, None] ** votes * wrong[:, None] ** (k - votes)
+            reached += ways * (posterior * chance).max(axis=1)
+        out = np.maximum(out, (reached - sure) / k)
+    out[out < ROUNDING] = 0.0
+    return out
+
+
+def is_worth_buying(gain: Floats, price: ArrayLike, value: float) -> Bools:
+    """Whether the next label of each task is worth its price.
+
+    Parameters
+    ----------
+    gain
+        What a label adds to the chance of a right label, see `gain_per_label`.
+    price
+        Of one label: one number, or one per task; in the money of `value`.
+    value
+        What one right label more is worth.
+    """
+    return (gain > 0.0) & (gain * value >= np.asarray(price))
+
+
+def _compositions(total: int, parts: int) -> list[tuple[int, ...]]:
+    """All ways to write `total` as a sum of `parts` integers >= 0, in order."""
+    if parts == 1:
+        return [(total,)]
+    return [
+        (first, *rest)
+        for first in range(total + 1)
+        for rest in _compositions(total - first, parts - 1)
+    ]
