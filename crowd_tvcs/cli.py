@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from crowd_tvcs.exchange_cli import export, import_answers
 from tvcs_core.shell import FAILED, guarded, refuse_negative_seed, run, say
 
 if TYPE_CHECKING:
@@ -22,6 +23,9 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="Decide which worker labels which task.",
 )
+
+app.command()(export)
+app.command("import")(import_answers)
 
 OutFolder = Annotated[
     Path, typer.Option("--out", metavar="DIR", help="Folder for the results; made if missing.")

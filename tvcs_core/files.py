@@ -113,7 +113,7 @@ def read_table(path: str | Path) -> Table:
     OSError
         If it cannot be opened.
     """
-    text = _read_text(Path(path))
+    text = read_text(path)
     first = next((line for line in text.split("\n") if line.strip()), "")
     if not first:
         raise DataError("the file is empty", path=path)
@@ -151,11 +151,21 @@ def is_number(cell: str) -> bool:
 
 def read_names(path: str | Path) -> list[str]:
     """Read a list of names, one per line; blank lines and lines that start with # are skipped."""
-    lines = (line.strip() for line in _read_text(Path(path)).split("\n"))
+    lines = (line.strip() for line in read_text(path).split("\n"))
     return [line for line in lines if line and not line.startswith("#")]
 
 
-def _read_text(path: Path) -> str:
+def read_text(path: str | Path) -> str:
+    """Read a UTF-8 text file, plain or ``.gz``; line ends become newlines.
+
+    Raises
+    ------
+    DataError
+        If it is a folder, holds other bytes than text, or is a damaged ``.gz``.
+    OSError
+        If it cannot be opened.
+    """
+    path = Path(path)
     if path.is_dir():
         raise DataError("must be a file, found a folder", path=path)
     raw = path.read_bytes()

@@ -1,0 +1,134 @@
+"""Argilla: records out, `to_json` or `to_list` of records in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from crowd_tvcs.exchange.collecting import Collector, Place, name_of
+from crowd_tvcs.exchange.json_files import Record, read_records
+from crowd_tvcs.exchange.work import Work
+from tvcs_core.errors import DataError
+from tvcs_core.files import write_json
+
+TASK = "id"
+FLAT = ".responses"
+
+
+def write(path: Path, works: Sequence[Work]) -> None:
+    """Write a list of records for `Dataset.records.from_json`.
+
+    `id` is the task, `fields` the payload (the task's name as `text` where there is none), and the
+    metadata `assigned` the list of workers: a terms property, by which an annotator filters.
+    """
+    records = [
+        {
+            "id": work.task,
+            "fields": dict(work.payload) or {"text": work.task},
+            "metadata": {"assigned": list(work.workers)},
+            "suggestions": {},
+            "responses": {},
+            "vectors": {},
+        }
+        for work in works
+    ]
+    write_json(path, records)
+
+
+def read(path: Path, collector: Collector, question: str | None, task_field: str | None) -> None:
+    """Read records as `to_json` writes them, as `to_list(flatten=True)`, or as version 1 did.
+
+    An account is the id of the user. Responses are left out by their status, "draft" or
+    "discarded", and as "empty" without a value. `to_json` does not write the status: there
+    everything with a value counts.
+    """
+    for record in read_records(path):
+        for place, name, response in _responses(record, question):
+            status = response.get("status", "submitted")
+            if status not in ("submitted", "draft", "discarded"):
+                raise place.error("status", f"must be submitted, draft or discarded: {status!r}")
+            if status != "submitted":
+                collector.leave_out(str(status))
+            elif response.get("value") is None:
+                collector.leave_out("empty")
+            else:
+                account = name_of(response.get("user_id"), place, "user_id")
+                label = name_of(response["value"], place, name)
+                collector.add(place, _task(record, task_field), account, label)
+
+
+def _responses(record: Record, question: str | None) -> list[tuple[Place, str, dict[str, Any]]]:
+    """Responses of a record to the question, with place and name of the field."""
+    fields = record.fields
+    if "responses" not in fields:
+        return _flat_responses(record, question)
+    if isinstance(fields["responses"], list):
+        return _responses_by_user(record, question)
+    if fields["responses"] is None:
+        return []
+    by_question = record.part("responses")
+    name = _choose(list(by_question.fields), question, record)
+    if name is None:
+        return []
+    listed = Record(record.place, {"responses": by_question.fields.get(name)}).parts("responses")
+    return [(part.place, name, part.fields) for part in listed]
+
+
+def _responses_by_user(
+    record: Record, question: str | None
+) -> list[tuple[Place, str, dict[str, Any]]]:
+    out = []
+    for part in record.parts("responses"):
+        values = part.fields.get("values")
+        answers = Record(part.place, values if isinstance(values, dict) else {})
+        name = _choose(list(answers.fields), question, part)
+        value = None if name is None else answers.fields.get(name)
+        value = value.get("value") if isinstance(value, dict) else value
+        out.append((part.place, name or "values", {**part.fields, "value": value}))
+    return out
+
+
+def _flat_responses(
+    record: Record, question: str | None
+) -> list[tuple[Place, str, dict[str, Any]]]:
+    names = [key.removesuffix(FLAT) for key in record.fields if key.endswith(FLAT)]
+    if not names and question is None:
+        raise record.place.error("responses", "is missing: these are no records with responses")
+    name = _choose(names, question, record)
+    if name is None:
+        return []
+    values = record.fields.get(f"{name}{FLAT}") or []
+    users = record.fields.get(f"{name}{FLAT}.users") or []
+    statuses = record.fields.get(f"{name}{FLAT}.status") or ["submitted" for _ in users]
+    columns = (values, users, statuses)
+    if not all(isinstance(column, list) and len(column) == len(users) for column in columns):
+        what = "and its .users and .status must be lists of the same length"
+        raise record.place.error(f"{name}{FLAT}", what)
+    return [
+        (record.place.inside(f"response {k}"), name, {"value": v, "user_id": u, "status": s})
+        for k, (v, u, s) in enumerate(zip(*columns, strict=True), start=1)
+    ]
+
+
+def _choose(names: list[str], question: str | None, record: Record) -> str | None:
+    """The question: the one that is asked for, else the only one; None if it has no response."""
+    if question is not None:
+        return question if question in names else None
+    if len(names) > 1:
+        found = f"has more than one question: {', '.join(sorted(names))}; choose with --question"
+        raise record.place.error("responses", found)
+    return names[0] if names else None
+
+
+def _task(record: Record, task_field: str | None) -> str:
+    field = task_field or TASK
+    if field in record.fields:
+        return record.name(field)
+    metadata = record.fields.get("metadata")
+    if isinstance(metadata, dict) and field in metadata:
+        return record.part("metadata").name(field)
+    raise DataError(
+        f"{record.place.record}: neither the record nor its metadata has the field {field!r}",
+        path=record.place.path,
+    )

@@ -1,0 +1,63 @@
+"""Tables of other tools: rows by column name, shielded for spreadsheets on the way out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from crowd_tvcs.exchange.collecting import Place
+from tvcs_core.errors import DataError
+from tvcs_core.files import Table, read_table, write_table
+from tvcs_core.spreadsheet import shield, unshield
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A table whose columns have names."""
+
+    table: Table
+    header: tuple[str, ...]
+
+    def rows(self) -> Iterator[tuple[Place, dict[str, str]]]:
+        """Give every row below the header with its place."""
+        path = self.table.path
+        for line, row in zip(self.table.lines[1:], self.table.rows[1:], strict=True):
+            cells = map(unshield, row)
+            yield Place(path, line=line), dict(zip(self.header, cells, strict=True))
+
+    def require(self, name: str, hint: str = "") -> None:
+        """Refuse a table without the column."""
+        if name not in self.header:
+            found = ", ".join(self.header)
+            raise self.error(f"must have the column {name!r}{hint}; found {found}")
+
+    def choose(self, names: Sequence[str], what: str) -> str:
+        """Give the one of `names` that is a column; refuse none, and more than one."""
+        found = [name for name in names if name in self.header]
+        if len(found) != 1:
+            given = ", ".join(found) or "none"
+            raise self.error(f"must have one column of {what} ({', '.join(names)}); found {given}")
+        return found[0]
+
+    def error(self, what: str) -> DataError:
+        """Make an error about the header."""
+        return self.table.error(what, 0)
+
+
+def read_sheet(path: str | Path) -> Sheet:
+    """Read a table; a column name that is there twice, or a row cut short, is an error."""
+    table = read_table(path)
+    table.require_rectangle()
+    header = tuple(unshield(cell) for cell in table.rows[0])
+    for j, name in enumerate(header):
+        if header.count(name) > 1:
+            raise table.error(f"must have every column once, found {name!r} twice", 0, j)
+    return Sheet(table, header)
+
+
+def write_sheet(path: Path, rows: Sequence[Mapping[str, object]]) -> None:
+    """Write rows of the same columns; no cell can act as a formula."""
+    header = list(rows[0])
+    shielded = [[shield(str(value)) for value in row.values()] for row in rows]
+    write_table(path, [shield(name) for name in header], shielded, ",")

@@ -1,0 +1,110 @@
+"""Label Studio: task JSON out, the exports JSON and JSON-MIN in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from crowd_tvcs.exchange.collecting import Collector, name_of, only
+from crowd_tvcs.exchange.json_files import Record, read_records
+from crowd_tvcs.exchange.work import Work
+from tvcs_core.errors import DataError
+from tvcs_core.files import write_json
+
+TASK = "task"
+
+
+def write(path: Path, works: Sequence[Work]) -> None:
+    """Write a list of tasks to import.
+
+    Each has `data.task`, the payload, and `data.assigned`, such as ``|ann|bob|``: a view of the
+    data manager with the filter "assigned contains |ann|" shows Ann her tasks and no others.
+
+    Raises
+    ------
+    DataError
+        If a worker's name has the bar in it.
+    """
+    for worker in sorted({worker for work in works for worker in work.workers}):
+        if "|" in worker:
+            raise DataError(f"a worker's name must have no '|' in it here, found {worker!r}")
+    tasks = [
+        {"data": {TASK: w.task, **w.payload, "assigned": f"|{'|'.join(w.workers)}|"}} for w in works
+    ]
+    write_json(path, tasks)
+
+
+def read(path: Path, collector: Collector, question: str | None, task_field: str | None) -> None:
+    """Read an export. `question` is the name of the Choices tag; JSON-MIN needs it.
+
+    An account is the e-mail address where the export has it, else the number of the user. In
+    JSON, annotations that were cancelled are left out as "skipped", those without a choice as
+    "empty"; JSON-MIN does not list the former.
+    """
+    field = task_field or TASK
+    for record in read_records(path):
+        if "annotator" in record.fields and "annotations" not in record.fields:
+            _read_flat(record, collector, question, field)
+            continue
+        annotations = "completions" if "completions" in record.fields else "annotations"
+        if annotations not in record.fields:
+            raise record.place.error(
+                annotations, "is missing, and so is 'annotator': no JSON and no JSON-MIN export"
+            )
+        answered = record.parts(annotations)
+        if answered:
+            task = record.part("data").name(field, "; --task-field names another")
+            for annotation in answered:
+                _read_annotation(annotation, collector, question, task)
+
+
+def _read_annotation(record: Record, collector: Collector, question: str | None, task: str) -> None:
+    if record.fields.get("was_cancelled") or record.fields.get("skipped"):
+        collector.leave_out("skipped")
+        return
+    choices = [
+        part
+        for part in record.parts("result")
+        if part.fields.get("type") == "choices" and question in (None, part.fields.get("from_name"))
+    ]
+    names = sorted({str(part.fields.get("from_name")) for part in choices})
+    if len(names) > 1:
+        found = f"has more than one question: {', '.join(names)}; choose with --question"
+        raise record.place.error("result", found)
+    if not choices:
+        collector.leave_out("empty")
+        return
+    if len(choices) > 1:
+        raise record.place.error("result", f"must answer {names[0]!r} once, found {len(choices)}")
+    value = choices[0].part("value")
+    labels = value.fields.get("choices")
+    if not isinstance(labels, list):
+        raise value.place.error("choices", "must be a list")
+    collector.add(record.place, task, _account(record), only(labels, value.place, "choices"))
+
+
+def _read_flat(record: Record, collector: Collector, question: str | None, field: str) -> None:
+    if question is None:
+        known = ", ".join(map(repr, record.fields))
+        raise DataError(
+            f"is a JSON-MIN export: name the field of the label with --question; found {known}",
+            path=record.place.path,
+        )
+    if record.fields.get("annotation_id") is None:
+        return  # a task that nobody has annotated
+    label = record.fields.get(question)
+    if label is None or label in ("", []):
+        collector.leave_out("empty")
+        return
+    labels = label if isinstance(label, list) else [label]
+    task = record.name(field, "; --task-field names another")
+    account = record.name("annotator")
+    collector.add(record.place, task, account, only(labels, record.place, question))
+
+
+def _account(record: Record) -> str:
+    who = record.fields.get("completed_by")
+    if isinstance(who, dict):
+        field = "email" if who.get("email") else "id"
+        return record.part("completed_by").name(field)
+    return name_of(who, record.place, "completed_by")

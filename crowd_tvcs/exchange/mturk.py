@@ -1,0 +1,106 @@
+"""Mechanical Turk and what keeps its files: a batch's input CSV out, its results CSV in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from crowd_tvcs.exchange.collecting import Collector, Place, name_of
+from crowd_tvcs.exchange.csv_files import Sheet, read_sheet, write_sheet
+from crowd_tvcs.exchange.json_files import Record
+from crowd_tvcs.exchange.work import Work
+
+TASK = "task"
+ANSWER, INPUT = "Answer.", "Input."
+JSON_ANSWER = "Answer.taskAnswers"
+
+
+def write(path: Path, works: Sequence[Work]) -> None:
+    """Write one row per task: its name, the payload, the workers and how many answers it gets."""
+    rows = [
+        {
+            TASK: w.task,
+            **w.payload,
+            "assigned": f"|{'|'.join(w.workers)}|",
+            "answers": len(w.workers),
+        }
+        for w in works
+    ]
+    write_sheet(path, rows)
+
+
+def read(path: Path, collector: Collector, question: str | None, task_field: str | None) -> None:
+    """Read the results of a batch.
+
+    The answer is the column `Answer.QUESTION` (or `Answer.QUESTION.label`), or `QUESTION` in the
+    JSON of `Answer.taskAnswers`; without `question` there must be just one. Assignments that
+    were rejected are left out, and answers that are empty.
+    """
+    sheet = read_sheet(path)
+    task, worker = f"{INPUT}{task_field or TASK}", "WorkerId"
+    sheet.require(task, "; --task-field names another")
+    sheet.require(worker)
+    sheet.require("AssignmentStatus")
+    answer = _answer_column(sheet, question)
+    for place, row in sheet.rows():
+        status = row["AssignmentStatus"]
+        if status not in ("Submitted", "Approved", "Rejected"):
+            what = f"must be Submitted, Approved or Rejected, found {status!r}"
+            raise place.error("AssignmentStatus", what)
+        if status == "Rejected" or row.get("Reject"):
+            collector.leave_out("rejected")
+            continue
+        label = row[answer]
+        if answer == JSON_ANSWER and label:
+            label = _from_json(label, question, place)
+        if not label:
+            collector.leave_out("empty")
+            continue
+        account = name_of(row[worker], place, worker)
+        collector.add(place, name_of(row[task], place, task), account, label)
+
+
+def _answer_column(sheet: Sheet, question: str | None) -> str:
+    answers = [name for name in sheet.header if name.startswith(ANSWER)]
+    if question is not None:
+        wanted = (f"{ANSWER}{question}", f"{ANSWER}{question}.label", JSON_ANSWER)
+        answers = [name for name in wanted if name in answers][:1]
+    if len(answers) != 1:
+        found = ", ".join(name for name in sheet.header if name.startswith(ANSWER)) or "none"
+        what = "must have one column of answers; choose with --question"
+        raise sheet.error(f"{what}; found {found}")
+    return answers[0]
+
+
+def _from_json(text: str, question: str | None, place: Place) -> str:
+    """Take the label from what the form elements of a template send; empty if there is none."""
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise place.error(JSON_ANSWER, f"is not whole JSON: {error.msg}") from None
+    if not isinstance(value, list) or len(value) != 1 or not isinstance(value[0], dict):
+        raise place.error(JSON_ANSWER, "must be a list of one object")
+    answers = Record(place, value[0])
+    name = question
+    if name is None:
+        if len(answers.fields) != 1:
+            found = ", ".join(answers.fields) or "none"
+            raise place.error(
+                JSON_ANSWER, f"has more than one answer, or none: {found}; --question"
+            )
+        (name,) = answers.fields
+    return _label(answers.fields.get(name), place, name)
+
+
+def _label(answer: Any, place: Place, name: str) -> str:
+    """Read one answer: a text, ``{"label": text}``, or ``{option: true, other: false}``."""
+    if isinstance(answer, dict):
+        if "label" in answer:
+            return _label(answer["label"], place, name)
+        chosen = [option for option, is_on in answer.items() if is_on is True]
+        if len(chosen) > 1:
+            raise place.error(name, f"must hold one choice, found {', '.join(chosen)}")
+        return chosen[0] if chosen else ""
+    return "" if answer in (None, "") else name_of(answer, place, name)

@@ -1,0 +1,83 @@
+"""Prodigy: JSON Lines out and in (`prodigy db-out`)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from crowd_tvcs.exchange.collecting import Collector, only
+from crowd_tvcs.exchange.json_files import Record, read_lines
+from crowd_tvcs.exchange.work import Work
+
+TASK = "task"
+
+
+def write(path: Path, works: Sequence[Work]) -> None:
+    """Write one task per line, with its name, the payload and the list `assigned` for a router.
+
+    Without a payload the name is also the `text` to show.
+    """
+    with path.open("w", encoding="utf-8", newline="") as file:
+        for work in works:
+            task = {
+                **(dict(work.payload) or {"text": work.task}),
+                TASK: work.task,
+                "assigned": list(work.workers),
+                "meta": {TASK: work.task},
+            }
+            file.write(json.dumps(task, ensure_ascii=False) + "\n")
+
+
+def read(path: Path, collector: Collector, question: str | None, task_field: str | None) -> None:
+    """Read what `prodigy db-out` writes.
+
+    Of the choice interface the label is the accepted option, and rejected tasks are left out. Where
+    a task shows one `label` to accept or reject, rejecting it is the label "not" and that
+    label. Ignored tasks are left out. An account is `_annotator_id`, else `_session_id`; Prodigy
+    puts the name of the data set and a hyphen before a session's name, and these are taken off
+    where what is left is one of the workers in `assigned`.
+    """
+    del question  # a Prodigy data set has one question
+    for record in read_lines(path):
+        answer = record.name("answer")
+        if answer not in ("accept", "reject", "ignore"):
+            raise record.place.error("answer", f"must be accept, reject or ignore: {answer!r}")
+        options = record.fields.get("accept")
+        is_binary = options is None and "label" in record.fields
+        if answer == "ignore" or (answer == "reject" and not is_binary):
+            collector.leave_out("ignored" if answer == "ignore" else "rejected")
+        elif is_binary:
+            label = record.name("label")
+            _add(record, collector, task_field, label if answer == "accept" else f"not {label}")
+        elif not options:
+            if options is None:
+                what = "is missing, and so is 'label': no answer of the choice interface"
+                raise record.place.error("accept", what)
+            collector.leave_out("empty")
+        else:
+            values = options if isinstance(options, list) else [options]
+            _add(record, collector, task_field, only(values, record.place, "accept"))
+
+
+def _add(record: Record, collector: Collector, task_field: str | None, label: str) -> None:
+    field = task_field or TASK
+    meta = record.fields.get("meta")
+    holder = record
+    if field not in record.fields and isinstance(meta, dict) and field in meta:
+        holder = record.part("meta")
+    task = holder.name(field, "; --task-field names another")
+    collector.add(record.place, task, _account(record, collector), label)
+
+
+def _account(record: Record, collector: Collector) -> str:
+    field = "_annotator_id" if record.fields.get("_annotator_id") is not None else "_session_id"
+    account = record.name(field)
+    assigned = record.fields.get("assigned")
+    if not isinstance(assigned, list) or account in assigned or collector.knows(account):
+        return account
+    fitting = [w for w in assigned if isinstance(w, str) and account.endswith(f"-{w}")]
+    if len(fitting) > 1:
+        what = f"{account!r} may be {' or '.join(fitting)}; say which with --accounts"
+        raise record.place.error(field, what)
+    return fitting[0] if fitting else account

@@ -1,0 +1,153 @@
+"""What is given out: tasks with what a person must see, and the workers who are to answer them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tvcs_core.errors import DataError
+from tvcs_core.files import Table, read_table
+from tvcs_core.spreadsheet import unshield
+
+LISTED = 5
+RESERVED = frozenset({"assigned", "answers", "worker", "PROLIFIC_PID", "id", "meta"})
+
+
+@dataclass(frozen=True)
+class Work:
+    """A task and who is to answer it.
+
+    Attributes
+    ----------
+    task
+        Its name.
+    payload
+        What the tool shows, by column: a text, the address of an image.
+    workers
+        At least one, sorted.
+    """
+
+    task: str
+    payload: Mapping[str, str]
+    workers: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class TaskTable:
+    """Tasks and their columns, as text.
+
+    Attributes
+    ----------
+    path
+        The file.
+    payload
+        For every task its cells by column, without the name.
+    """
+
+    path: str
+    payload: Mapping[str, Mapping[str, str]]
+
+
+def read_assignment(path: str | Path) -> list[tuple[str, str]]:
+    """Read the (worker, task) pairs of an assignment.csv, or of a folder that has one.
+
+    Other columns are ignored; names that a spreadsheet would take for formulas lose their
+    apostrophe.
+
+    Raises
+    ------
+    DataError
+        Naming the line of a name that is missing or a pair that is there twice.
+    """
+    file = Path(path)
+    if file.is_dir():
+        file = file / "assignment.csv"
+        if not file.is_file():
+            raise DataError("must hold assignment.csv, as crowd-tvcs assign writes it", path=path)
+    table = read_table(file)
+    table.require_rectangle()
+    at = [_column(table, name) for name in ("worker", "task")]
+    line_of: dict[tuple[str, str], int] = {}
+    for r in range(1, len(table.rows)):
+        worker, task = (_name(table, r, j) for j in at)
+        if (worker, task) in line_of:
+            line = line_of[worker, task]
+            raise table.error(f"{worker!r} has {task!r} already, in line {line}", r, at[1])
+        line_of[worker, task] = table.lines[r]
+    if not line_of:
+        raise table.error("must have a pair below the header, found none")
+    return list(line_of)
+
+
+def read_tasks(path: str | Path) -> TaskTable:
+    """Read a table with the column `task` and further columns, which the tool is to show.
+
+    Raises
+    ------
+    DataError
+        Naming the line and column of a task that is missing or there twice, or of a column that is
+        ours to fill.
+    """
+    table = read_table(path)
+    table.require_rectangle()
+    at = _column(table, "task")
+    header = [unshield(cell) for cell in table.rows[0]]
+    for j, name in enumerate(header):
+        if not name or name in RESERVED or header.count(name) > 1:
+            what = "twice" if header.count(name) > 1 else "a name that is ours to fill, or none"
+            raise table.error(f"every column needs a name of its own, found {name!r}: {what}", 0, j)
+    line_of: dict[str, int] = {}
+    payload: dict[str, dict[str, str]] = {}
+    for r, row in enumerate(table.rows[1:], start=1):
+        task = _name(table, r, at)
+        if task in line_of:
+            raise table.error(f"{task!r} is there already, in line {line_of[task]}", r, at)
+        line_of[task] = table.lines[r]
+        payload[task] = dict(zip(header, map(unshield, row), strict=True))
+        del payload[task]["task"]
+    return TaskTable(str(path), payload)
+
+
+def gather(pairs: Iterable[tuple[str, str]], tasks: TaskTable | None = None) -> tuple[Work, ...]:
+    """Put the workers of every assigned task together, sorted by task.
+
+    Raises
+    ------
+    ValueError
+        If there is no pair, or `tasks` lacks a task that is assigned.
+    """
+    workers: dict[str, list[str]] = {}
+    for worker, task in pairs:
+        workers.setdefault(task, []).append(worker)
+    if not workers:
+        raise ValueError("there must be a pair to give out, found none")
+    if tasks is not None:
+        _require_all(sorted(workers), tasks)
+    return tuple(
+        Work(task, {} if tasks is None else tasks.payload[task], tuple(sorted(workers[task])))
+        for task in sorted(workers)
+    )
+
+
+def _require_all(assigned: Sequence[str], tasks: TaskTable) -> None:
+    lacking = [task for task in assigned if task not in tasks.payload]
+    if lacking:
+        more = f" and {len(lacking) - LISTED} more" if len(lacking) > LISTED else ""
+        named = ", ".join(map(repr, lacking[:LISTED]))
+        raise DataError(
+            f"must list every task that is assigned, without: {named}{more}", path=tasks.path
+        )
+
+
+def _column(table: Table, name: str) -> int:
+    if table.rows[0].count(name) != 1:
+        raise table.error(f"must have one column {name!r}, found {', '.join(table.rows[0])}", 0)
+    return table.rows[0].index(name)
+
+
+def _name(table: Table, row: int, column: int) -> str:
+    name = unshield(table.rows[row][column])
+    if not name:
+        raise table.error("must be a name, found an empty cell", row, column)
+    return name

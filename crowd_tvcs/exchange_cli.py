@@ -1,0 +1,119 @@
+"""The commands `crowd-tvcs export` and `import`: files of annotation tools."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tvcs_core.shell import guarded, say
+
+FORMATS = "label-studio, argilla, prodigy, mturk or prolific"
+
+OutFolder = Annotated[
+    Path, typer.Option("--out", metavar="DIR", help="Folder for the results; made if missing.")
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace the files of a folder in use.")]
+FormatName = Annotated[str, typer.Option("--format", metavar="TOOL", help=f"{FORMATS}.")]
+
+
+@guarded
+def export(
+    plan: Annotated[
+        Path,
+        typer.Argument(
+            metavar="PLAN", help="What crowd-tvcs assign wrote, or a table: worker, task."
+        ),
+    ],
+    format: FormatName,
+    out: OutFolder,
+    tasks: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="What to show: a column task, and columns such as text or image.",
+        ),
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Write an assignment as a file that an annotation tool reads, and run.json."""
+    from crowd_tvcs.exchange import FORMATS, read_assignment, read_tasks
+    from crowd_tvcs.exchange import export as export_pairs
+    from tvcs_core.files import output_folder, write_json
+    from tvcs_core.record import run_record
+
+    pairs = read_assignment(plan)
+    listed = None if tasks is None else read_tasks(tasks)
+    if format not in FORMATS:
+        raise ValueError(f"--format must be one of {', '.join(FORMATS)}, found {format!r}")
+    chosen = FORMATS[format]
+    with output_folder(out, force=force) as folder:
+        works = export_pairs(pairs, format, folder / chosen.file_name, tasks=listed)
+        options = {"format": format, "tasks": None if tasks is None else tasks.name}
+        inputs = [plan / "assignment.csv" if plan.is_dir() else plan, *([tasks] if tasks else [])]
+        record = run_record("crowd-tvcs export", options, seed=None, inputs=inputs)
+        write_json(folder / "run.json", record)
+    workers = {worker for work in works for worker in work.workers}
+    say(
+        f"{len(pairs)} pairs of {len(works)} tasks and {len(workers)} workers written for "
+        f"{chosen.title} to {out / chosen.file_name}"
+    )
+    if listed is not None and len(listed.payload) > len(works):
+        say(f"{len(listed.payload) - len(works)} tasks of {tasks} have no worker: left out")
+
+
+@guarded
+def import_answers(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="What the tool exported.")],
+    format: FormatName,
+    out: OutFolder,
+    question: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The question whose answer is the label, if several."),
+    ] = None,
+    task_field: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Field that holds the task; default: export's own."),
+    ] = None,
+    accounts: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="What the tool calls workers: account, worker."),
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Read the answers that an annotation tool exported; write answers.csv and run.json.
+
+    answers.csv has the columns task, worker, label, each pair once. Answers that were skipped,
+    rejected or are empty are left out, and it is said how many.
+    """
+    from crowd_tvcs.exchange import import_answers as import_files
+    from crowd_tvcs.exchange import read_accounts
+    from tvcs_core.files import output_folder, write_json, write_table
+    from tvcs_core.record import run_record
+    from tvcs_core.spreadsheet import shield
+
+    names = None if accounts is None else read_accounts(accounts)
+    found = import_files(files, format, question=question, task_field=task_field, accounts=names)
+    with output_folder(out, force=force) as folder:
+        rows = [[shield(cell) for cell in row] for row in found.rows]
+        write_table(folder / "answers.csv", ["task", "worker", "label"], rows, ",")
+        options = {
+            "format": format,
+            "question": question,
+            "task_field": task_field,
+            "accounts": None if accounts is None else accounts.name,
+        }
+        inputs = [*files, *([accounts] if accounts else [])]
+        record = run_record(
+            "crowd-tvcs import", options, seed=None, inputs=inputs, left_out=found.left_out
+        )
+        write_json(folder / "run.json", record)
+    tasks, workers, labels = (len(set(column)) for column in zip(*found.rows, strict=True))
+    say(
+        f"{len(found.rows)} answers of {workers} workers to {tasks} tasks, {labels} different "
+        f"labels, written to {out / 'answers.csv'}"
+    )
+    if found.left_out:
+        counts = ", ".join(f"{count} {why}" for why, count in found.left_out.items())
+        say(f"left out: {counts}")
