@@ -11,6 +11,12 @@ settings.register_profile("long", max_examples=5000, deadline=None)
 settings.load_profile(os.environ.get("TVCS_HYPOTHESIS", "quick"))
 
 
+def pytest_configure(config):
+    """Name the marker of the tests that need a program of their own."""
+    line = "label_studio: runs the program that TVCS_LABEL_STUDIO names; skipped without"
+    config.addinivalue_line("markers", line)
+
+
 @pytest.fixture
 def rng():
     """A generator with a fixed seed."""
