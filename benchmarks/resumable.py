@@ -25,7 +25,7 @@ def claim(path: Path, value: object) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.exists() and (known := path.read_text(encoding="utf-8").strip()) != str(value):
         sys.exit(
-            f"{path} says that the cases there have another {path.stem}, {known}; "
+            f"{path} says that the cases there have another {path.stem}: {known}; "
             "choose another --out"
         )
     path.write_text(f"{value}\n", encoding="utf-8")

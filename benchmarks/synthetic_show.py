@@ -138,7 +138,8 @@ def write_docs(out: Path, docs: Path) -> None:
         known = load(out / f"figure{figure}.csv", Case)
         picture = draw_figure(figure, known)
         path = docs / "figures" / f"synthetic-figure{figure}.svg"
-        picture.savefig(path, metadata={"Date": None, "Creator": None})
+        with mpl.rc_context({"svg.hashsalt": "tvcs"}):
+            picture.savefig(path, metadata={"Date": None, "Creator": None})
         plt.close(picture)
         for name, content in tables(figure, known).items():
             text = fill(text, name, content)
