@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.assignment import Assignment
-from crowd_tvcs.what_if import Offer
+from crowd_tvcs.what_if import Offer, steps
 
 LEAST_SURE = 12
 MOST_BARS = 60
@@ -162,6 +162,7 @@ def _curve(assignment: Assignment, method: str, offers: Sequence[Offer]) -> dict
         "method": method,
         "points": [(*place(x, y), x, y) for x, y in points],
         "found": (*place(*found), *found),
+        "steps": steps(offers),
         "lines": [(place(0, y)[1], f"{100 * y:.4g} %") for y in lines],
         "marks": [(place(x, low)[0], f"{x:g}") for x in _ticks(0, right) if x <= right],
         "width": WIDTH,

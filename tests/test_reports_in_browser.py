@@ -103,6 +103,25 @@ def test_a_report_opens_without_requests_errors_or_scripts_from_names(name, brow
     page.close()
 
 
+def test_the_crowd_report_shows_the_curve_the_loads_the_prices_and_the_weak_tasks(
+    crowd_report, browser
+):
+    page = browser.new_page()
+    page.goto(crowd_report.as_uri())
+    curve = page.locator("polyline.curve")
+    assert curve.bounding_box()["width"] > 300
+    assert page.locator("svg text.found").text_content() == "this plan"
+    for caption in ("Tasks of every worker", "Number of tasks by answers"):
+        assert page.get_by_role("img", name=caption).locator("rect").count() > 0
+    assert page.get_by_role("heading", name="What one more would be worth").is_visible()
+    assert page.locator("td.who").count() == len(HOSTILE)
+    numbers = page.locator("details table")
+    assert numbers.is_hidden()
+    page.locator("details summary").click()
+    assert numbers.is_visible()
+    page.close()
+
+
 def test_an_edge_shows_its_time_courses_and_filters_hide_edges(network_report, browser):
     page = browser.new_page()
     page.goto(network_report.as_uri())

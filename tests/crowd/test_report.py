@@ -1,6 +1,7 @@
 """The report: complete, self-contained, and harmless whatever the names are."""
 
 from html.parser import HTMLParser
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -103,6 +104,18 @@ def test_the_curve_never_falls_and_stays_in_its_picture(n_workers, n_tasks):
     assert (np.diff(points[:, 0]) > 0).all()
     assert (np.diff(points[:, 1]) <= 0).all()  # up is towards 0
     assert ((points >= 0) & (points <= [WIDTH, HEIGHT])).all()
+
+
+def test_the_curve_is_there_in_numbers_too():
+    found, page = report(5, 20, "fast")
+    method, offers = around(found.plan, found.size)
+    assert f"The line is by the method {method}" in page.text
+    for before, after in pairwise(offers):
+        assert f"{100 * after.expected_accuracy:.2f} %" in page.text
+        gain = (after.expected_accuracy - before.expected_accuracy) / (
+            after.answers - before.answers
+        )
+        assert f"{100 * gain:.4f}" in page.text
 
 
 @pytest.mark.parametrize(
