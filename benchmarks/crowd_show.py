@@ -32,9 +32,9 @@ Figure 4 of the paper, and the same with crowds of more structure. Made by
 task gets at most r n workers, a worker r m tasks, and all together .8 r n m answers. Error = 1 -
 exact expected accuracy of the Bayes-weighted vote; the qualities are known. *least possible*: no
 assignment has less, proved by `best` ([how](crowd-plans.md)). An empty cell was not run, or not
-proved. Times are wall clock on 2 cores shared with other work, warm, and say no more than an order
-of magnitude. {repeats} crowd{plural} per cell, the same for all methods; the time limit is
-{limit:.0f} s. `notebooks/paper.ipynb` draws the same cases.
+proved; a least error below 0 is shown as 0. Times are wall clock on 2 cores shared with other work,
+warm, and say no more than an order of magnitude; the time limit is {limit:.0f} s. All methods have
+the same crowds. `notebooks/paper.ipynb` draws the same cases.
 
 `random` and `qlp` (Q-LP) are what the paper compares with, `tvcs` is the paper's method (StoIHT);
 `greedy`, `fast` and `best` are ours.
@@ -53,13 +53,14 @@ GOALS = (
 def write_docs(cases: list[Case], docs: Path) -> None:
     """Write crowd-study.md, and one figure per size."""
     means = averaged(cases)
-    fewest = min(case.repeat for case in means_of(means)) if cases else 0
-    plural = "" if fewest == 1 else "s or more"
-    parts = [INTRODUCTION.format(repeats=fewest, plural=plural, limit=TIME_LIMIT)]
+    parts = [INTRODUCTION.format(limit=TIME_LIMIT)]
     for size in dict.fromkeys(size for size, _ in means):
         draw(means, size, docs / "figures" / f"crowd-study-{size}.svg")
         title = f"{size.replace('x', ' workers x ')} tasks"
+        crowds = {case.repeat for case in means_of(means) if case.size == size}
+        many = " to ".join(map(str, sorted({min(crowds), max(crowds)})))
         parts.append(f"## {title}\n\n![{title}](figures/crowd-study-{size}.svg)\n")
+        parts.append(f"Means over {many} crowd{'' if many == '1' else 's'}.\n")
         parts += [
             f"{FAMILY_NAMES[family]}\n\n{table(rows)}"
             for (of, family), rows in means.items()
@@ -109,10 +110,17 @@ def table(rows: dict[float, dict[str, Case]]) -> str:
     lines = [head, ["---"] * len(head)]
     for ratio, row in sorted(rows.items()):
         bound = row["best"].bound if "best" in row else np.nan
-        cells = [f"{row[m].error:.5f}" if m in row else "" for m in METHODS]
+        cells = [number(row[m].error) if m in row else "" for m in METHODS]
         times = [f"{row[m].seconds:.1f}" if m in row else "" for m in timed]
-        lines.append([f"{ratio:g}", *cells, "" if np.isnan(bound) else f"{bound:.5f}", *times])
+        lines.append([f"{ratio:g}", *cells, number(max(bound, 0.0)), *times])
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def number(error: float) -> str:
+    """Five decimals, seven for the smallest errors; nothing for nan."""
+    if np.isnan(error):
+        return ""
+    return f"{error:.7f}" if 0 < error < 1e-3 else f"{error:.5f}"
 
 
 def goals(means: Means) -> str:

@@ -39,11 +39,12 @@ def complete(
     *,
     jobs: int,
     order: Callable[[Case], Any],
+    digits: int = 4,
 ) -> None:
     """Compute what `path` does not hold yet, and sort its rows by `order`.
 
     `tasks` maps each task to the keys of its cases. With more `jobs` than one, `fit` runs in as
-    many processes; rows come in the order of the tasks all the same.
+    many processes; rows come in the order of the tasks all the same. Numbers have so many `digits`.
     """
     done = {case.key for case in resume(path, kind)}
     wanted = [task for task, keys in tasks.items() if not keys <= done]
@@ -51,15 +52,25 @@ def complete(
     began = said = time.perf_counter()
     with path.open("a", encoding="utf-8", newline="") as file:
         for count, found in enumerate(_work(fit, wanted, jobs), start=1):
-            file.write(_rows(case for case in found if case.key not in done))
+            file.write(_rows((case for case in found if case.key not in done), digits))
             file.flush()
             now = time.perf_counter()
             if now - said > 30 or count == len(wanted):
                 said = now
                 line = f"{path.stem}: {count} of {len(wanted)} fits, {now - began:.0f} s"
                 print(line, flush=True)
+    _rewrite(path, kind, sorted(resume(path, kind), key=order), digits)
+
+
+def forget(path: Path, kind: type[Case], keys: Set[Hashable], digits: int = 4) -> None:
+    """Drop the cases with these keys, so that they are computed anew."""
+    kept = [case for case in resume(path, kind) if case.key not in keys]
+    _rewrite(path, kind, kept, digits)
+
+
+def _rewrite(path: Path, kind: type[Case], cases: Iterable[Case], digits: int) -> None:
     whole = path.with_suffix(".partial")
-    whole.write_text(header(kind) + _rows(sorted(resume(path, kind), key=order)), encoding="utf-8")
+    whole.write_text(header(kind) + _rows(cases, digits), encoding="utf-8")
     whole.replace(path)
 
 
@@ -96,11 +107,12 @@ def header(kind: type[Case]) -> str:
     return ",".join(field.name for field in fields(kind)) + "\n"
 
 
-def _rows(cases: Iterable[Case]) -> str:
+def _rows(cases: Iterable[Case], digits: int) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     for case in cases:
-        writer.writerow([f"{v:.4g}" if isinstance(v, float) else v for v in astuple(case)])
+        cells = astuple(case)
+        writer.writerow([f"{v:.{digits}g}" if isinstance(v, float) else v for v in cells])
     return text.getvalue()
 
 
