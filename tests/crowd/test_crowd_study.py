@@ -18,20 +18,8 @@ def study(monkeypatch):
 
 
 def run(study, monkeypatch, out, *more):
-    words = [
-        "--sizes",
-        "100x1000",
-        "--ratios",
-        "0.1",
-        "0.2",
-        "--methods",
-        "random",
-        "qlp",
-        "--families",
-        "iid",
-        "topic",
-    ]
-    monkeypatch.setattr(sys, "argv", ["crowd_study.py", "--out", str(out), *words, *more])
+    words = "--sizes 100x1000 --repeats 1 --ratios .1 .2 --methods random qlp --families iid topic"
+    monkeypatch.setattr(sys, "argv", ["crowd_study.py", "--out", str(out), *words.split(), *more])
     assert study.main() == 0
     return study.load(out / "cases.csv", study.Case)
 
