@@ -62,6 +62,7 @@ class Kernel:
         functools.update_wrapper(self, function)
         self.py_func = function
         self._compiled: Any = None
+        self._part: Any = None
 
     def __call__(self, *args: Any) -> Any:
         """Run it, compiled."""
@@ -70,29 +71,56 @@ class Kernel:
     @property
     def dispatcher(self) -> Any:
         """What numba made of it; the plain function under ``NUMBA_DISABLE_JIT=1``."""
+        part = self.part
         with _LOCK:
             if self._compiled is None:
-                self._compiled = _dispatcher(self.py_func)
+                self._compiled = _entry(part)
         return self._compiled
+
+    @property
+    def part(self) -> Any:
+        """What kernels that call this one link in; the plain function under the same setting."""
+        with _LOCK:
+            if self._part is None:
+                self._part = _part(self.py_func)
+        return self._part
 
     @property
     def signatures(self) -> list[Any]:
         """The argument types it was called with so far."""
-        return list(getattr(self._compiled, "signatures", ()))
+        of_both = (getattr(x, "signatures", ()) for x in (self._part, self._compiled))
+        return list(dict.fromkeys(types for found in of_both for types in found))
 
     @property
     def _numba_type_(self) -> Any:
         """What a kernel that calls this one sees (numba asks by this name)."""
-        return self.dispatcher._numba_type_
+        return self.part._numba_type_
 
 
-def _dispatcher(function: Callable[..., Any]) -> Any:
+def _part(function: Callable[..., Any]) -> Any:
     from numba import njit
 
-    dispatcher = njit(nogil=True)(function)
-    if hasattr(dispatcher, "_cache"):
-        dispatcher._cache = SealedCache(function)
-    return dispatcher
+    plain = njit(nogil=True)(function)
+    if plain is function:  # NUMBA_DISABLE_JIT=1
+        return function
+    try:
+        from tvcs_core.linking import part_of
+
+        return part_of(function)
+    except (ImportError, AttributeError):  # numba has changed
+        return plain
+
+
+def _entry(part: Any) -> Any:
+    if not hasattr(part, "py_func"):
+        return part
+    entry = part
+    if hasattr(type(part._compiler), "is_part"):
+        from tvcs_core.linking import entry_to
+
+        entry = entry_to(part)
+    entry._cache = SealedCache(part.py_func)
+    return entry
 
 
 class SealedCache:
@@ -324,7 +352,7 @@ def _root(package: str) -> Path:
 
 
 def _kernel_files(root: Path) -> list[Path]:
-    """Our file and those that import it: rule 5 of the layers keeps all kernels in them."""
+    """Our file and those that name it: rule 5 of the layers keeps all kernels in them."""
     files = sorted(root.rglob("*.py")) if root.is_dir() else [root]
     return [p for p in files if p.samefile(__file__) or b"tvcs_core.jit" in p.read_bytes()]
 

@@ -95,6 +95,25 @@ def test_a_kernel_is_compiled_once_and_then_loaded(toy):
     assert [str(s) for s in run.signatures] == ["(Array(float64, 1, 'C', False, aligned=True),)"]
 
 
+def test_a_kernel_that_only_kernels_call_is_kept_within_them(toy):
+    run = toy()
+    run(VALUES)
+    assert [path.name.split("-")[0] for path in sealed_file().parent.iterdir()] == ["toy.outer.run"]
+    twice = sys.modules["toy.inner"].twice
+    assert [str(s) for s in twice.signatures] == ["(float64,)"]
+    assert twice(1.5) == 3.0
+    assert [str(s) for s in twice.signatures] == ["(float64,)"]
+
+
+def test_a_numba_that_links_in_another_way_compiles_every_kernel_by_itself(toy, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tvcs_core.linking", None)
+    assert toy()(VALUES) == 24.0
+    assert len(list(sealed_file().parent.iterdir())) == 1
+    run = toy()
+    assert run(VALUES) == 24.0
+    assert was_cached(run)
+
+
 def test_the_folder_and_its_files_are_ours_alone(toy):
     toy()(VALUES)
     assert sealed_file().parent.stat().st_mode & 0o777 == 0o700
@@ -153,6 +172,7 @@ def test_a_file_without_its_seal_is_never_unpickled(toy, tmp_path):
 
 def test_a_sealed_file_under_another_name_is_not_used(toy):
     toy()(VALUES)
+    sys.modules["toy.inner"].twice(1.0)
     sealed_file().write_bytes(sealed_file("twice").read_bytes())
     check_healed(toy)
 
