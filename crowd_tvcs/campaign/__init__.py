@@ -1,0 +1,45 @@
+"""Campaigns: rounds and online routing in one store, with no cap broken by two at once.
+
+Needs SQLAlchemy (``pip install tvcs[campaign]``), and psycopg for PostgreSQL
+(``tvcs[postgresql]``).
+"""
+
+from typing import TYPE_CHECKING
+
+from tvcs_core.lazy import on_demand
+
+if TYPE_CHECKING:
+    from crowd_tvcs.campaign.campaign import Campaign, Round
+    from crowd_tvcs.campaign.entries import Line, Task, Worker
+    from crowd_tvcs.campaign.leases import Offer, Receipt, Refused
+    from crowd_tvcs.campaign.state import State
+    from crowd_tvcs.campaign.stopping import Standing, stand, summary
+    from crowd_tvcs.campaign.store import StoreError
+
+__all__ = [
+    "Campaign",
+    "Line",
+    "Offer",
+    "Receipt",
+    "Refused",
+    "Round",
+    "Standing",
+    "State",
+    "StoreError",
+    "Task",
+    "Worker",
+    "stand",
+    "summary",
+]
+
+__getattr__, __dir__ = on_demand(
+    __name__,
+    {
+        "campaign": "Campaign Round",
+        "entries": "Line Task Worker",
+        "leases": "Offer Receipt Refused",
+        "state": "State",
+        "stopping": "Standing stand summary",
+        "store": "StoreError",
+    },
+)

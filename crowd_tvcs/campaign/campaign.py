@@ -1,0 +1,410 @@
+"""A campaign: from gold answers to labels, every step in one store that many may use at once."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sqlalchemy import insert, select
+
+from crowd_tvcs.campaign import leases, queries, schema
+from crowd_tvcs.campaign.entries import Line, Task, Worker
+from crowd_tvcs.campaign.leases import Offer, Receipt
+from crowd_tvcs.campaign.settings import classes_of, count_of, first_row, prior_of_classes, within
+from crowd_tvcs.campaign.store import Store, StoreError
+
+if TYPE_CHECKING:
+    from crowd_tvcs.campaign.state import State
+    from crowd_tvcs.campaign.stopping import Standing
+    from crowd_tvcs.campaign.tables import Qualities
+
+# A process that only claims and submits must start quickly, so the modules that need NumPy,
+# SciPy and numba are imported by the methods that use them.
+
+TRIES = 3
+"""How often a plan is made anew because answers came in meanwhile."""
+
+
+@dataclass(frozen=True)
+class Round:
+    """A round that was issued.
+
+    Attributes
+    ----------
+    number
+        From 1.
+    pairs
+        New (worker, task), sorted.
+    method, reason
+        How the plan was made, and why it ended.
+    expected_accuracy
+        Mean over all tasks, once what is out is answered.
+    bound
+        No plan for this round has a larger one; None if not certified.
+    left_out
+        Pairs that were planned and not worth their price.
+    """
+
+    number: int
+    pairs: list[tuple[str, str]]
+    method: str
+    reason: str
+    expected_accuracy: float
+    bound: float | None
+    left_out: int
+
+
+class Campaign:
+    """A campaign that is there; `Campaign.create` makes one.
+
+    Every method is one transaction: it happens whole or not at all, whoever else is at work, and a
+    process that is killed leaves the store as it was before.
+
+    Parameters
+    ----------
+    place
+        Path of an SQLite file, or a ``postgresql://`` URL.
+
+    Raises
+    ------
+    DataError
+        If there is no store, or it is of another version.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> store = pathlib.Path(folder.name) / "animals.db"
+    >>> campaign = Campaign.create(
+    ...     store, workers=["ann", "bob"], tasks=["t1"], qualities={"ann": .9, "bob": .7}, budget=2)
+    >>> campaign.next("ann").task, round(campaign.submit("ann", "t1", "1").confidence, 3)
+    ('t1', 0.9)
+    >>> campaign.close(); folder.cleanup()
+    """
+
+    def __init__(self, place: str | Path) -> None:
+        self.store = Store(place)
+        self.store.check()
+
+    @classmethod
+    def create(
+        cls,
+        place: str | Path,
+        *,
+        workers: Iterable[str | Worker],
+        tasks: Iterable[str | Task],
+        qualities: Qualities | None = None,
+        gold: Mapping[str, str] | None = None,
+        gold_answers: Iterable[Line | tuple[str, str, str]] = (),
+        classes: Sequence[str] = ("0", "1"),
+        prior: float | Sequence[float] | None = None,
+        budget: int | None = None,
+        money: float | None = None,
+        max_workers_per_task: int | None = None,
+        max_tasks_per_worker: int | None = None,
+        gate: float = 0.0,
+        target: float = 1.0,
+        lease_seconds: float = 900.0,
+        seed: int = 0,
+    ) -> Campaign:
+        """Make a new store.
+
+        Parameters
+        ----------
+        place
+            A new SQLite file, or the URL of an empty database.
+        workers, tasks
+            Names, or `Worker` and `Task`.
+        qualities
+            Accuracy per worker, or a `Quality` of the pairs that may be assigned.
+        gold, gold_answers
+            Known labels of tasks, and answers (task, worker, label) to them: without `qualities`,
+            they are estimated from these.
+        classes
+            The labels there may be, at least two.
+        prior
+            Chance of the second of two classes before answers, or one per class; None: equal.
+        budget, money
+            Most labels, and most money for them, in the unit of the workers' costs; None for no
+            limit.
+        max_workers_per_task, max_tasks_per_worker
+            Caps of tasks and workers that have none of their own.
+        gate
+            Least quality of a worker to whom `next` gives a task.
+        target
+            A task is done once its label has this posterior.
+        lease_seconds
+            How long a task that `next` gave stays reserved.
+        seed
+            Of the plans: same store, same plan.
+
+        Raises
+        ------
+        DataError
+            If the place is in use.
+        ValueError
+            If an argument does not hold what it must.
+        """
+        from crowd_tvcs.campaign import intake
+
+        settings = first_row(
+            classes=classes_of(classes),
+            prior=prior_of_classes(prior, len(classes)),
+            budget=count_of("budget", budget),
+            money=None if money is None else within("money", money, 0.0, 1e12),
+            max_workers_per_task=count_of("max_workers_per_task", max_workers_per_task),
+            max_tasks_per_worker=count_of("max_tasks_per_worker", max_tasks_per_worker),
+            gate=within("gate", gate, 0.0, 1.0),
+            target=within("target", target, 0.0, 1.0),
+            lease_seconds=within("lease_seconds", lease_seconds, 0.001, 1e9),
+            seed=count_of("seed", seed),
+            per_pair=not (qualities is None or isinstance(qualities, Mapping)),
+            source="gold" if qualities is None else "table",
+        )
+        lines = [one if isinstance(one, Line) else Line(*one) for one in gold_answers]
+        if qualities is None and not lines:
+            raise ValueError("a campaign needs qualities, or gold labels and answers to them")
+        if lines and not gold:
+            raise ValueError("gold answers need the gold labels of their tasks")
+        listed = [one if isinstance(one, Worker) else Worker(one) for one in workers]
+        wanted = [one if isinstance(one, Task) else Task(one) for one in tasks]
+        if not listed or not wanted:
+            raise ValueError("a campaign needs workers and tasks")
+        store = Store(place)
+        store.create()
+        with store.begin() as connection:
+            connection.execute(insert(schema.campaign).values(settings))
+            row = connection.execute(select(schema.campaign)).one()
+            intake.add_workers(connection, row, listed)
+            if gold:
+                intake.add_gold(connection, row, gold, lines)
+            intake.add_tasks(connection, row, wanted)
+            if qualities is not None:
+                intake.set_qualities(connection, row, qualities)
+            intake.settle_all(connection, row)
+        store.close()
+        return cls(place)
+
+    def close(self) -> None:
+        """Let go of the store."""
+        self.store.close()
+
+    def __enter__(self) -> Campaign:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def state(self) -> State:
+        """Read everything, as of one moment."""
+        from crowd_tvcs.campaign.state import read_state
+
+        with self.store.read() as (connection, settings):
+            return read_state(connection, settings)
+
+    def next(self, worker: str, *, now: float | None = None) -> Offer:
+        """Lease a task to a worker: the one of largest uncertainty x skill that has room.
+
+        Leases that have expired are freed first. A worker has one lease at a time; who asks again
+        before answering gets the same task, for another `lease_seconds`.
+
+        Parameters
+        ----------
+        worker
+            Name.
+        now
+            The time in seconds since 1970; None for the clock's.
+
+        Raises
+        ------
+        Refused
+            If there is no such worker.
+        """
+        moment = time.time() if now is None else now
+        first = leases.before_offer(worker, moment)
+        with self.store.write(*first, flush=False) as (connection, settings, found):
+            return leases.offer(connection, settings, found, worker, moment)
+
+    def submit(self, worker: str, task: str, label: str) -> Receipt:
+        """Hand in an answer to a task that was leased or issued.
+
+        Late answers: a lease that has expired is still good until another needs its slot, and even
+        then the answer is taken as long as every cap has room for it; otherwise it is refused.
+
+        Raises
+        ------
+        Refused
+            If the pair was never given out, has another answer, or its slot went to another.
+        """
+        first = leases.before_submit(worker, task)
+        with self.store.write(*first) as (connection, settings, found):
+            return leases.submit(connection, settings, found, (worker, task, label))
+
+    def plan(
+        self,
+        *,
+        labels: int | None = None,
+        method: str = "best",
+        time_limit: float | None = None,
+        least_gain: float = 0.0,
+    ) -> Round:
+        """Plan what is left of the budget on what the answers say, and issue it.
+
+        What was issued before stays. Planning holds nobody up: if the store changes meanwhile the
+        plan is made anew, at most `TRIES` times.
+
+        Parameters
+        ----------
+        labels
+            Most labels of this round; None for all that is left.
+        method, time_limit
+            As for `crowd_tvcs.assign`. A time limit that strikes makes the plan depend on the
+            machine.
+        least_gain
+            Least expected accuracy per label that new labels of a task must add to it.
+
+        Raises
+        ------
+        ValueError
+            If an argument is out of its range, or nothing can be planned.
+        StoreError
+            If answers kept coming in.
+        """
+        from crowd_tvcs.campaign import rounds
+
+        count_of("labels", labels)
+        within("least_gain", least_gain, 0.0, 1.0)
+        for _ in range(TRIES):
+            state = self.state()
+            found = rounds.propose(
+                state, labels=labels, method=method, time_limit=time_limit, least_gain=least_gain
+            )
+            with self.store.write() as (connection, settings, _):
+                if settings.revision != state.settings.revision + 1:
+                    continue
+                number = rounds.issue(connection, state, settings, found)
+            pairs = [
+                (state.quality.workers[i], state.quality.tasks[j])
+                for i, j in zip(*(k.tolist() for k in found.chosen.nonzero()), strict=True)
+            ]
+            accuracy = found.expected_accuracy
+            return Round(
+                number, pairs, found.method, found.reason, accuracy, found.bound, found.left_out
+            )
+        raise StoreError(
+            f"{self.store.name}: answers came in during all {TRIES} plans; a quicker method, such "
+            "as fast, may be in time; nothing was issued"
+        )
+
+    def take(self, lines: Iterable[Line | tuple[str, str, str]]) -> dict[str, int]:
+        """Take answers (task, worker, label), all or none.
+
+        Returns how many were ``accepted``, ``late`` (accepted too), ``known`` already, and ``gold``
+        (new answers to gold tasks, which make the qualities better).
+
+        Raises
+        ------
+        DataError, ValueError
+            Naming file and line of the first answer that cannot be taken.
+        """
+        from crowd_tvcs.campaign import intake
+
+        listed = [one if isinstance(one, Line) else Line(*one) for one in lines]
+        seen: set[tuple[str, str]] = set()
+        for line in listed:
+            if (line.worker, line.task) in seen:
+                raise line.error(f"worker {line.worker!r} answers task {line.task!r} twice")
+            seen.add((line.worker, line.task))
+        with self.store.write() as (connection, settings, _):
+            return intake.take_answers(connection, settings, listed)
+
+    def add(
+        self,
+        *,
+        workers: Iterable[str | Worker] = (),
+        tasks: Iterable[str | Task] = (),
+        qualities: Qualities | None = None,
+        gold: Mapping[str, str] | None = None,
+        gold_answers: Iterable[Line | tuple[str, str, str]] = (),
+    ) -> None:
+        """Add workers, tasks, qualities or gold; what was issued stays as it is.
+
+        Where qualities come from gold, a new worker has the mean of the crowd until he answers
+        gold tasks. Arguments and errors as for `create`.
+        """
+        from crowd_tvcs.campaign import intake
+
+        lines = [one if isinstance(one, Line) else Line(*one) for one in gold_answers]
+        with self.store.write() as (connection, settings, _):
+            listed = [one if isinstance(one, Worker) else Worker(one) for one in workers]
+            intake.add_workers(connection, settings, listed)
+            wanted = [one if isinstance(one, Task) else Task(one) for one in tasks]
+            intake.add_tasks(connection, settings, wanted)
+            if qualities is not None:
+                if settings.source == "gold":
+                    raise ValueError("the qualities of this campaign come from gold answers")
+                intake.set_qualities(connection, settings, qualities)
+            if gold or lines:
+                intake.add_gold(connection, settings, gold or {}, lines)
+            elif listed and settings.source == "gold":
+                intake.estimate(connection, settings)
+            intake.settle_all(connection, settings)
+
+    def stop(
+        self, *, least_gain: float = 0.0, value: float | None = None, close: bool = False
+    ) -> list[Standing]:
+        """Say of every task whether a further label is worth its price.
+
+        Parameters
+        ----------
+        least_gain
+            Least expected accuracy of a task that a label must add.
+        value
+            What a right label is worth in money, so that a label must add its cost; None: costs are
+            not looked at.
+        close
+            Close the tasks that are not worth a label: no plan and no `next` gives them out again,
+            until `reopen`.
+        """
+        from crowd_tvcs.campaign import intake
+        from crowd_tvcs.campaign.state import read_state
+        from crowd_tvcs.campaign.stopping import stand
+
+        within("least_gain", least_gain, 0.0, 1.0)
+        if value is not None:
+            within("value", value, 0.0, 1e12)
+        if not close:
+            return stand(self.state(), least_gain=least_gain, value=value)
+        with self.store.write() as (connection, settings, _):
+            found = stand(read_state(connection, settings), least_gain=least_gain, value=value)
+            names = [one.task for one in found if one.verdict == "not worth it"]
+            intake.set_closed(connection, settings, names, 1)
+        return found
+
+    def reopen(self) -> int:
+        """Open all closed tasks again; how many they were."""
+        from crowd_tvcs.campaign import intake
+
+        with self.store.write() as (connection, settings, _):
+            names = list(
+                connection.scalars(select(schema.task.c.name).where(schema.task.c.closed == 1))
+            )
+            intake.set_closed(connection, settings, names, 0)
+        return len(names)
+
+    def release(self, number: int) -> int:
+        """Give up what a round issued and nobody answered; how many slots are free again.
+
+        An answer that comes nevertheless is taken as a late one.
+        """
+        with self.store.write() as (connection, settings, _):
+            return leases.release(connection, settings, number)
+
+    def issued(self, number: int | None = None) -> list[tuple[str, str, int]]:
+        """(worker, task, round) of what is issued and not answered, of one round or of all."""
+        with self.store.read() as (connection, _):
+            rows = [tuple(row) for row in queries.ISSUED_PAIRS(connection)]
+            return sorted((w, t, r) for w, t, r in rows if number in (None, r))

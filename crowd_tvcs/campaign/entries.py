@@ -1,0 +1,59 @@
+"""What an operator brings to a campaign: workers, tasks, answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tvcs_core.files import Table
+
+MILLION = 1_000_000
+
+
+@dataclass(frozen=True)
+class Worker:
+    """Someone who labels: most tasks (None for the campaign's cap), price of a label, team."""
+
+    name: str
+    max_tasks: int | None = None
+    cost: float = 0.0
+    team: str | None = None
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is to be labelled: chance of the second class, least and most workers, or None."""
+
+    name: str
+    prior: float | None = None
+    min_workers: int = 0
+    max_workers: int | None = None
+
+
+@dataclass(frozen=True)
+class Line:
+    """One answer, and where it stood: ``file:line``, empty if in no file."""
+
+    task: str
+    worker: str
+    label: str
+    table: Table | None = None
+    row: int = 0
+
+    def error(self, what: str) -> ValueError:
+        """Make an error that names the place."""
+        return ValueError(what) if self.table is None else self.table.error(what, self.row)
+
+
+def require_different(kind: str, names: Iterable[str]) -> list[str]:
+    """Refuse names that are empty or there twice; give them sorted."""
+    out = sorted(names)
+    for a, b in pairwise(out):
+        if a == b:
+            raise ValueError(f"every {kind} must be there once, found {a!r} twice")
+    if "" in out:
+        raise ValueError(f"every {kind} must have a name, found an empty one")
+    return out

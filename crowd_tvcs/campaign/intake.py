@@ -1,0 +1,307 @@
+"""What comes into a campaign: its first contents, more workers and tasks, gold, and answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
+
+from crowd_tvcs.answers import Answers, Gold
+from crowd_tvcs.campaign import schema
+from crowd_tvcs.campaign.belief import affinity
+from crowd_tvcs.campaign.entries import MILLION, Line, Task, Worker, require_different
+from crowd_tvcs.campaign.leases import KNOWN, LATE, Refused, judge, take_again, write_answers
+from crowd_tvcs.campaign.queries import SETTLED
+from crowd_tvcs.campaign.schema import UNLIMITED, gold, gold_answer, pair, skill, task, worker
+from crowd_tvcs.campaign.tables import Qualities
+from crowd_tvcs.campaign.tasks import count, settle
+from crowd_tvcs.quality import Quality
+from crowd_tvcs.skill import estimate_quality
+
+
+def add_workers(connection: Connection, settings: Any, workers: Sequence[Worker]) -> None:
+    """Add workers; a name that is there is an error."""
+    require_different("worker", [one.name for one in workers])
+    known = set(connection.scalars(select(worker.c.name)))
+    common = settings.max_tasks_per_worker
+    rows = []
+    for one in sorted(workers, key=lambda w: w.name):
+        if one.name in known:
+            raise ValueError(f"worker {one.name!r} is in the campaign already")
+        own = common if one.max_tasks is None else one.max_tasks
+        rows.append(
+            {
+                "name": one.name,
+                "max_tasks": UNLIMITED if own is None else own,
+                "cost": round(one.cost * MILLION),
+                "team": one.team,
+                "quality": None,
+                "slots": 0,
+                "answers": 0,
+            }
+        )
+    if rows:
+        connection.execute(insert(worker), rows)
+
+
+def add_tasks(connection: Connection, settings: Any, tasks: Sequence[Task]) -> None:
+    """Add tasks; a name that is there, or a gold task that was answered, is an error."""
+    require_different("task", [one.name for one in tasks])
+    known = set(connection.scalars(select(task.c.name)))
+    tried = set(connection.scalars(select(gold_answer.c.task)))
+    n_classes = len(json.loads(settings.classes))
+    rows, missing = [], 0
+    for one in sorted(tasks, key=lambda t: t.name):
+        if one.name in known:
+            raise ValueError(f"task {one.name!r} is in the campaign already")
+        if one.name in tried:
+            raise ValueError(
+                f"task {one.name!r} has gold answers that qualities come from, so it cannot be "
+                "labelled as well"
+            )
+        if one.prior is not None and n_classes != 2:
+            raise ValueError(f"a prior of a task needs two classes, there are {n_classes}")
+        most = settings.max_workers_per_task if one.max_workers is None else one.max_workers
+        most = UNLIMITED if most is None else most
+        if one.min_workers > most:
+            raise ValueError(
+                f"task {one.name!r} must have {one.min_workers} workers and may have {most}"
+            )
+        missing += one.min_workers
+        rows.append(
+            {
+                "name": one.name,
+                "prior": one.prior,
+                "min_workers": one.min_workers,
+                "max_workers": most,
+                "closed": 0,
+            }
+            | dict.fromkeys(SETTLED, 0)
+        )
+    if rows:
+        connection.execute(insert(task), rows)
+    left = None if settings.budget is None else settings.budget - settings.slots
+    if left is not None and settings.missing + missing > left:
+        raise ValueError(
+            f"the least workers of the tasks ask for {settings.missing + missing} labels, the "
+            f"budget has {left} left"
+        )
+    count(connection, missing=missing)
+
+
+def set_qualities(connection: Connection, settings: Any, qualities: Qualities) -> None:
+    """Write qualities down; names that the campaign does not have are left out.
+
+    Raises
+    ------
+    ValueError
+        If qualities per pair come to a campaign that has one per worker, or the other way round.
+    """
+    is_per_pair = isinstance(qualities, Quality)
+    if is_per_pair != bool(settings.per_pair):
+        kinds = ("one quality per worker", "a quality for every pair")
+        raise ValueError(
+            f"this campaign has {kinds[settings.per_pair]}, but the table gives "
+            f"{kinds[is_per_pair]}"
+        )
+    ids = dict(connection.execute(select(worker.c.name, worker.c.id)).tuples().all())
+    if not isinstance(qualities, Quality):
+        rows = [{"who": ids[n], "value": q} for n, q in sorted(qualities.items()) if n in ids]
+        if rows:
+            connection.execute(_SET_QUALITY, rows)
+        return
+    classes = len(json.loads(settings.classes))
+    tasks = dict(connection.execute(select(task.c.name, task.c.id)).tuples().all())
+    allowed = np.ones(qualities.shape, bool) if qualities.allowed is None else qualities.allowed
+    listed = []
+    for i, j in np.argwhere(allowed).tolist():
+        name, of = qualities.workers[i], qualities.tasks[j]
+        if name in ids and of in tasks:
+            value = float(qualities.values[i, j])
+            listed.append(
+                {
+                    "worker_id": ids[name],
+                    "task_id": tasks[of],
+                    "quality": value,
+                    "gain": 1.0 - affinity(value, classes),
+                }
+            )
+    if listed:
+        _refuse_known_pairs(connection, listed)
+        connection.execute(insert(skill), listed)
+
+
+def add_gold(
+    connection: Connection, settings: Any, labels: Mapping[str, str], lines: Sequence[Line]
+) -> None:
+    """Add gold labels, and answers to gold tasks; then estimate every worker's quality anew.
+
+    Raises
+    ------
+    ValueError
+        If a gold label contradicts one that is known, a label is none of the classes, or an answer
+        contradicts one that is known.
+    """
+    classes = json.loads(settings.classes)
+    known = dict(connection.execute(select(gold.c.task, gold.c.label)).tuples().all())
+    for name, label in sorted(labels.items()):
+        if label not in classes:
+            raise ValueError(
+                f"the gold label of {name!r} must be one of {classes}, found {label!r}"
+            )
+        if known.setdefault(name, classes.index(label)) != classes.index(label):
+            raise ValueError(f"the gold label of {name!r} was {classes[known[name]]!r} before")
+    connection.execute(delete(gold))
+    connection.execute(insert(gold), [{"task": n, "label": k} for n, k in sorted(known.items())])
+    wanted = set(connection.scalars(select(task.c.name)))
+    for line in lines:
+        if line.task in wanted:
+            raise line.error(f"task {line.task!r} is to be labelled, so it gives no quality")
+        if line.task not in known:
+            raise line.error(f"task {line.task!r} has no gold label")
+    add_gold_answers(connection, classes, lines)
+    if settings.source == "gold":
+        estimate(connection, settings)
+
+
+def add_gold_answers(
+    connection: Connection, classes: Sequence[str], lines: Sequence[Line]
+) -> tuple[int, int]:
+    """Add answers to gold tasks; how many are new, and how many were known already."""
+    stored = connection.execute(select(gold_answer)).all()
+    before = {(row.task, row.worker): row.label for row in stored}
+    new = []
+    for line in lines:
+        if line.label not in classes:
+            raise line.error(f"label must be one of {classes}, found {line.label!r}")
+        label = classes.index(line.label)
+        key = (line.task, line.worker)
+        if key not in before:
+            new.append({"task": line.task, "worker": line.worker, "label": label})
+        elif before[key] != label:
+            raise line.error(
+                f"worker {line.worker!r} answered gold task {line.task!r} with "
+                f"{classes[before[key]]!r} before, now {line.label!r}"
+            )
+    if new:
+        connection.execute(insert(gold_answer), new)
+    return len(new), len(lines) - len(new)
+
+
+def estimate(connection: Connection, settings: Any) -> None:
+    """Estimate the quality of every worker from the gold answers in the store."""
+    classes = tuple(json.loads(settings.classes))
+    known = {row.task: classes[row.label] for row in connection.execute(select(gold)).all()}
+    names = list(connection.scalars(select(worker.c.name)))
+    rows = connection.execute(select(gold_answer)).all()
+    given = [(row.task, row.worker, classes[row.label]) for row in rows if row.task in known]
+    everybody = sorted({*names, *(name for _, name, _ in given)})
+    answers = Answers.of(given, tasks=sorted(known), workers=everybody, classes=classes)
+    found = estimate_quality(answers, Gold(known, classes))
+    qualities = dict(zip(found.workers, found.mean.tolist(), strict=True))
+    set_qualities(connection, settings, {n: q for n, q in qualities.items() if n in set(names)})
+
+
+def take_answers(connection: Connection, settings: Any, lines: Sequence[Line]) -> dict[str, int]:
+    """Take a table of answers, all or none; how many were accepted, late, known, gold.
+
+    Raises
+    ------
+    DataError
+        Naming file and line of an unknown worker or task, a label outside the classes, an answer to
+        a pair that was not given out, or one that contradicts what is written down.
+    """
+    classes = json.loads(settings.classes)
+    workers = {row.name: row for row in connection.execute(select(worker))}
+    tasks = {row.name: row for row in connection.execute(select(task))}
+    gold_names = set(connection.scalars(select(gold.c.task))) - set(tasks)
+    told = {"accepted": 0, "late": 0, "known": 0, "gold": 0}
+    for line in lines:
+        _refuse_unknown(line, workers, tasks, gold_names, classes)
+    on_gold = [line for line in lines if line.task in gold_names]
+    told["gold"], told["known"] = add_gold_answers(connection, classes, on_gold)
+    if told["gold"] and settings.source == "gold":
+        estimate(connection, settings)
+        settle_all(connection, settings)
+    new, late = [], []
+    slots = {(row.task_id, row.worker_id): row for row in connection.execute(select(pair))}
+    for line in (line for line in lines if line.task not in gold_names):
+        who, row = workers[line.worker], tasks[line.task]
+        slot = slots.get((row.id, who.id))
+        reason = _judged(connection, settings, who, row, slot, line)
+        told[{KNOWN: "known", LATE: "late"}.get(reason, "accepted")] += 1
+        if reason != KNOWN:
+            new.append((row.id, who.id, classes.index(line.label)))
+        if reason == LATE:
+            late.append((line, slot))
+    for line, slot in late:  # each may take the room of the next
+        now = connection.execute(select(schema.campaign)).one()
+        who = connection.execute(select(worker).where(worker.c.name == line.worker)).one()
+        row = connection.execute(select(task).where(task.c.name == line.task)).one()
+        _judged(connection, now, who, row, slot, line)
+        take_again(connection, now, who, row)
+    if new:
+        write_answers(connection, settings, new)
+    return told
+
+
+def _judged(
+    connection: Connection,
+    settings: Any,
+    who: Any,
+    row: Any,
+    slot: Any | None,
+    line: Line,
+) -> str:
+    try:
+        return judge(connection, settings, who, row, slot, line.label)
+    except Refused as error:
+        raise line.error(str(error)) from None
+
+
+def settle_all(connection: Connection, settings: Any) -> None:
+    """Settle every task, after something that concerns all of them."""
+    for row in connection.execute(select(task).order_by(task.c.id)).all():
+        settle(connection, settings, row)
+
+
+def set_closed(connection: Connection, settings: Any, names: Sequence[str], closed: int) -> None:
+    """Close tasks, or open them again."""
+    if names:
+        rows = [{"called": name} for name in names]
+        change = update(task).where(task.c.name == bindparam("called"))
+        connection.execute(change.values(closed=closed), rows)
+        settle_all(connection, settings)
+
+
+def _refuse_unknown(
+    line: Line,
+    workers: Mapping[str, Any],
+    tasks: Mapping[str, Any],
+    gold_names: set[str],
+    classes: Sequence[str],
+) -> None:
+    if line.worker not in workers:
+        raise line.error(f"worker {line.worker!r} is not in the campaign")
+    if line.task not in tasks and line.task not in gold_names:
+        raise line.error(f"task {line.task!r} is not in the campaign")
+    if line.label not in classes:
+        shown = ", ".join(map(repr, classes))
+        raise line.error(f"label must be one of the classes {shown}, found {line.label!r}")
+
+
+def _refuse_known_pairs(connection: Connection, listed: Sequence[dict[str, Any]]) -> None:
+    if not connection.scalar(select(func.count()).select_from(skill)):
+        return
+    known = set(connection.execute(select(skill.c.worker_id, skill.c.task_id)).tuples())
+    for row in listed:
+        if (row["worker_id"], row["task_id"]) in known:
+            raise ValueError("the table gives the quality of a pair that the campaign has already")
+
+
+_SET_QUALITY = (
+    update(worker).where(worker.c.id == bindparam("who")).values(quality=bindparam("value"))
+)

@@ -1,0 +1,299 @@
+"""Online routing: which task a worker gets next, leases that expire, and answers that come in."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection
+
+from crowd_tvcs.campaign import queries
+from crowd_tvcs.campaign.belief import affinity
+from crowd_tvcs.campaign.schema import ANSWERED, ISSUED, LEASED
+from crowd_tvcs.campaign.statements import Call, together
+from crowd_tvcs.campaign.tasks import (
+    count,
+    counted,
+    known_or_nothing,
+    missing_more,
+    openness,
+    settle,
+    settle_each,
+    settled,
+)
+
+ACCEPTED, LATE, KNOWN = "accepted", "accepted late", "known already"
+
+
+class Refused(ValueError):
+    """An answer that the campaign does not take; the message says why."""
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What a worker is to do next.
+
+    Attributes
+    ----------
+    task
+        Name of the task, or None if there is none for him now.
+    reason
+        In words: how it was chosen, or why there is none.
+    expires
+        When the lease ends, in seconds since 1970; None without a task.
+    """
+
+    task: str | None
+    reason: str
+    expires: float | None = None
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What became of an answer.
+
+    Attributes
+    ----------
+    task, worker, label
+        The answer.
+    reason
+        ``"accepted"``, ``"accepted late"`` (the lease had expired, but its slot was free) or
+        ``"known already"`` (the same answer came before; nothing was changed).
+    confidence
+        Posterior probability of the likeliest label of the task now.
+    """
+
+    task: str
+    worker: str
+    label: str
+    reason: str
+    confidence: float
+
+
+def before_offer(name: str, now: float) -> tuple[Call, Call]:
+    """Give what an offer asks first: leases that lapse, and the worker."""
+    return queries.EXPIRE.with_(now=now), queries.WORKER.with_(called=name)
+
+
+def offer(
+    connection: Connection, settings: Any, found: list[list[Any]], name: str, now: float
+) -> Offer:
+    """Give the worker his open lease again, or the task of largest uncertainty x skill.
+
+    The caller holds the lock on the campaign; `found` answers `before_offer`.
+    """
+    lapsed, workers = found
+    if lapsed:
+        _free(connection, settings, lapsed)
+        settings = queries.SETTINGS.first(connection)
+        workers = queries.WORKER(connection, called=name)
+    who = _the_worker(workers, name)
+    expires = now + settings.lease_seconds
+    if who.lease is not None:
+        queries.LEASE(connection, of_task=who.lease, who=who.id, until=expires)
+        return Offer(who.lease_name, "his open lease, renewed", expires)
+    if reason := _no_room(settings, who) or _below_gate(settings, who):
+        return Offer(None, reason)
+    chosen = _best_task(connection, settings, who)
+    if chosen is None:
+        return Offer(None, "no task is left for this worker")
+    _take(connection, settings, who, chosen, expires)
+    reason = f"uncertainty {chosen.uncertainty:.4f}, confidence {chosen.confidence:.4f}"
+    return Offer(chosen.name, reason, expires)
+
+
+def before_submit(name: str, task_name: str) -> tuple[Call, Call, Call]:
+    """Give what a submission asks first: the worker, the task and its pairs."""
+    return (
+        queries.WORKER.with_(called=name),
+        queries.TASK_CALLED.with_(called=task_name),
+        queries.PAIRS_CALLED.with_(called=task_name),
+    )
+
+
+def submit(
+    connection: Connection,
+    settings: Any,
+    found: list[list[Any]],
+    answer: tuple[str, str, str],
+) -> Receipt:
+    """Write an answer (worker, task, label) down if its slot is there, or still free.
+
+    `found` answers `before_submit`.
+
+    Raises
+    ------
+    Refused
+        If the task was never given to this worker, another label is written down already, or the
+        lease has expired and a cap leaves no room any more.
+    """
+    name, task_name, label = answer
+    classes = json.loads(settings.classes)
+    if label not in classes:
+        raise Refused(f"label must be one of {', '.join(map(repr, classes))}, found {label!r}")
+    who = _the_worker(found[0], name)
+    if not found[1]:
+        raise Refused(f"there is no task {task_name!r} in this campaign")
+    row, pairs = found[1][0], found[2]
+    slot = next((p for p in pairs if p.worker_id == who.id), None)
+    reason = judge(connection, settings, who, row, slot, label)
+    if reason == KNOWN:
+        return Receipt(task_name, name, label, reason, row.confidence)
+    if reason == LATE:
+        take_again(connection, settings, who, row)
+        row = queries.TASK.first(connection, of_task=row.id)
+    code = classes.index(label)
+    now = [
+        (ANSWERED, code, p.quality) if p.worker_id == who.id else (p.state, p.label, p.quality)
+        for p in pairs
+    ]
+    values = settled(settings, row, now)
+    place = settings.answers + 1
+    together(
+        connection,
+        queries.ANSWER.with_(of_task=row.id, who=who.id, given=code, place=place),
+        queries.SETTLE.with_(**values),
+        queries.MORE_ANSWERS.with_(who=who.id, more=1),
+        counted(answers=1),
+    )
+    return Receipt(task_name, name, label, reason, values["confidence"])
+
+
+def judge(
+    connection: Connection, settings: Any, who: Any, row: Any, slot: Any | None, label: str
+) -> str:
+    """Say whether an answer can be taken: its slot is open, or lapsed and still free.
+
+    Raises
+    ------
+    Refused
+        If not.
+    """
+    if slot is None:
+        raise Refused(f"task {row.name!r} was not given to worker {who.name!r}")
+    if slot.state == ANSWERED:
+        before = json.loads(settings.classes)[slot.label]
+        if before == label:
+            return KNOWN
+        raise Refused(
+            f"worker {who.name!r} answered task {row.name!r} with {before!r} before, now {label!r}"
+        )
+    if slot.state in (ISSUED, LEASED):
+        return ACCEPTED
+    taken = _no_room(settings, who)
+    if row.slots >= row.max_workers:
+        taken = f"the task has its {row.max_workers} workers"
+    elif not row.needy and _is_reserved(settings):
+        taken = "the rest of the budget is for tasks with too few workers"
+    elif who.team and queries.TEAM_MATE(connection, of_task=row.id, of_team=who.team):
+        taken = f"another worker of group {who.team!r} has the task"
+    if taken:
+        raise Refused(
+            f"the slot of worker {who.name!r} on task {row.name!r} was given up, and {taken}"
+        )
+    return LATE
+
+
+def take_again(connection: Connection, settings: Any, who: Any, row: Any) -> None:
+    """Give a pair whose slot had lapsed its slot again."""
+    queries.LEASE(connection, of_task=row.id, who=who.id, until=0.0)
+    missing = settle(connection, settings, row)
+    queries.ONE_SLOT_MORE(connection, who=who.id)
+    count(connection, slots=1, committed=who.cost, missing=missing)
+
+
+def write_answers(
+    connection: Connection, settings: Any, answers: Sequence[tuple[int, int, int]]
+) -> None:
+    """Write (task, worker, label), by their ids, into open slots, and settle the tasks."""
+    first = settings.answers + 1
+    for place, (j, i, label) in enumerate(answers, start=first):
+        queries.ANSWER(connection, of_task=j, who=i, given=label, place=place)
+    settle_each(connection, settings, [j for j, _, _ in answers])
+    for i, more in sorted(Counter(i for _, i, _ in answers).items()):
+        queries.MORE_ANSWERS(connection, who=i, more=more)
+    count(connection, answers=len(answers))
+
+
+def release(connection: Connection, settings: Any, number: int) -> int:
+    """Give up what a round issued and nobody answered; how many slots they were."""
+    lapsed = queries.RELEASE(connection, number=number)
+    _free(connection, settings, lapsed)
+    return len(lapsed)
+
+
+def _the_worker(found: list[Any], name: str) -> Any:
+    if not found:
+        raise Refused(f"there is no worker {name!r} in this campaign")
+    return found[0]
+
+
+def _no_room(settings: Any, who: Any) -> str:
+    """Which cap leaves no room for one more label of this worker, or ''."""
+    if who.slots >= who.max_tasks:
+        return f"the worker has his {who.max_tasks} tasks"
+    if settings.budget is not None and settings.slots >= settings.budget:
+        return f"the budget of {settings.budget} labels is used up or out with workers"
+    if settings.money is not None and settings.committed + who.cost > settings.money:
+        return "the money is used up or out with workers"
+    return ""
+
+
+def _is_reserved(settings: Any) -> bool:
+    """Whether all that is left of the budget is needed for the minimums of tasks."""
+    left = None if settings.budget is None else settings.budget - settings.slots
+    return left is not None and left <= settings.missing
+
+
+def _below_gate(settings: Any, who: Any) -> str:
+    if settings.per_pair:
+        return ""
+    if who.quality is None:
+        return "nothing is known of the worker's quality"
+    if who.quality < settings.gate:
+        return f"the worker's quality {who.quality:.3f} is below the gate of {settings.gate:g}"
+    return ""
+
+
+def _best_task(connection: Connection, settings: Any, who: Any) -> Any:
+    """Look for the open task of largest uncertainty x skill that the worker has not had."""
+    kind = (bool(settings.per_pair), _is_reserved(settings), who.team is not None)
+    values: dict[str, Any] = {"who": who.id}
+    if settings.per_pair:
+        values["gate"] = settings.gate
+    if who.team is not None:
+        values["of_team"] = who.team
+    return queries.SEARCHES[kind].first(connection, **values)
+
+
+def _take(connection: Connection, settings: Any, who: Any, chosen: Any, expires: float) -> None:
+    """Lease the task: its slot, what it is expected to leave uncertain, and the counters."""
+    n_classes = len(json.loads(settings.classes))
+    quality = known_or_nothing(chosen.quality if settings.per_pair else who.quality, n_classes)
+    slots = chosen.slots + 1
+    lease = queries.NEW_LEASE if chosen.before is None else queries.LEASE
+    together(
+        connection,
+        lease.with_(of_task=chosen.id, who=who.id, until=expires),
+        queries.TAKE.with_(
+            of_task=chosen.id,
+            uncertainty=chosen.uncertainty * affinity(quality, n_classes),
+            **openness(settings, chosen, slots, chosen.confidence),
+        ),
+        queries.ONE_SLOT_MORE.with_(who=who.id),
+        counted(slots=1, committed=who.cost, missing=missing_more(chosen, slots)),
+    )
+
+
+def _free(connection: Connection, settings: Any, lapsed: Sequence[Any]) -> None:
+    """Settle the tasks of pairs that lapsed, and take their slots off workers and campaign."""
+    if lapsed:
+        missing = settle_each(connection, settings, [row.task_id for row in lapsed])
+        costs = [
+            queries.ONE_SLOT_LESS.first(connection, who=row.worker_id).cost
+            for row in sorted(lapsed, key=lambda row: row.worker_id)
+        ]
+        count(connection, slots=-len(lapsed), committed=-sum(costs), missing=missing)

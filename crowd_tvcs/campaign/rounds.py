@@ -1,0 +1,221 @@
+"""Plan a round: what is left of the budget, on what the answers say, around what was issued."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection, bindparam, insert, update
+
+from crowd_tvcs.accuracy import expected_accuracy
+from crowd_tvcs.campaign.schema import ISSUED, pair, planned, worker
+from crowd_tvcs.campaign.state import State
+from crowd_tvcs.campaign.tasks import count, settle_each
+from crowd_tvcs.methods import assign
+from crowd_tvcs.plan import Plan
+from crowd_tvcs.quality import Quality
+
+LEAST_GAIN = 1e-12  # in chance of a right label; below, a label adds nothing
+
+
+@dataclass(frozen=True, eq=False)
+class Proposal:
+    """A round before it is issued.
+
+    Attributes
+    ----------
+    chosen
+        New pairs, boolean of shape (workers, tasks).
+    method, reason
+        How it was made, and why it ended.
+    expected_accuracy
+        Mean over the tasks once all that is out is answered.
+    bound
+        No plan for this round has a larger one; None if not certified.
+    left_out
+        Pairs that the plan had and that were not worth their price.
+    """
+
+    chosen: NDArray[np.bool_]
+    method: str
+    reason: str
+    expected_accuracy: float
+    bound: float | None
+    left_out: int
+
+
+def plan_of(state: State, labels: int | None) -> Plan:
+    """Give the static problem that a round is.
+
+    Answered pairs are gone and their answers are in the priors; pairs that are out are forced,
+    since their answers will come; closed tasks, and caps that are used up, leave no room.
+
+    Parameters
+    ----------
+    state
+        The campaign.
+    labels
+        Most new labels; None for all that the budget has left.
+    """
+    settings, pending, answered = state.settings, state.pending, state.answered
+    n, m = pending.shape
+    allowed = state.quality.allowed if state.quality.allowed is not None else np.ones((n, m), bool)
+    able = allowed & ~answered & ~state.closed & ~_team_mates(state)
+    able |= pending
+    done, out = answered.sum(axis=0), pending.sum(axis=0)
+    per_task = np.array([t.max_workers for t in state.tasks]) - done
+    per_worker = np.array([w.max_tasks for w in state.workers]) - answered.sum(axis=1)
+    least = np.array([t.min_workers for t in state.tasks]) - done
+    new = None if settings.budget is None else settings.budget - settings.slots
+    if labels is not None:
+        new = labels if new is None else min(new, labels)
+    budget = None if new is None else new + int(out.sum())
+    least = np.where(state.closed, out, np.maximum(least, 0))
+    if budget is not None and np.maximum(least, out).sum() > budget:
+        least = np.zeros(m, dtype=np.int64)  # a later round meets the minimums
+    return Plan(
+        Quality(state.quality.values, state.quality.workers, state.quality.tasks, able),
+        max_workers_per_task=per_task,
+        max_tasks_per_worker=per_worker,
+        budget=budget,
+        prior=state.posterior[:, 1],
+        min_workers_per_task=least,
+        forced=pending,
+    )
+
+
+def propose(
+    state: State, *, labels: int | None, method: str, time_limit: float | None, least_gain: float
+) -> Proposal:
+    """Choose the pairs of a round; the same state gives the same pairs.
+
+    Parameters
+    ----------
+    labels
+        Most new labels; None for all that is left.
+    method, time_limit
+        As for `crowd_tvcs.assign`.
+    least_gain
+        Least expected accuracy that the new labels of a task must add to it, per label; a task
+        with less gets none, unless its minimum asks for them.
+    """
+    if len(state.classes) != 2:
+        raise ValueError(
+            f"a round is planned for two classes, this campaign has {len(state.classes)}; "
+            "crowd-tvcs campaign next hands out single tasks for any number"
+        )
+    plan = plan_of(state, labels)
+    rng = np.random.default_rng([state.settings.seed, state.settings.rounds])
+    found = assign(plan, method, rng=rng, time_limit=time_limit)
+    chosen = _one_of_a_team(state, found.support & ~state.pending)
+    before = expected_accuracy(plan.quality.values, state.pending, plan.prior)
+    new = chosen.sum(axis=0)
+    gain = (found.task_accuracy - before) / np.maximum(new, 1)
+    has_enough = found.answers - new >= plan.min_workers_per_task
+    is_vain = (new > 0) & (gain < max(least_gain, LEAST_GAIN)) & has_enough
+    chosen &= ~is_vain
+    chosen = _within_money(state, chosen, found.task_accuracy - before)
+    accuracy = expected_accuracy(plan.quality.values, chosen | state.pending, plan.prior)
+    left_out = found.size - int((chosen | state.pending).sum())
+    mean = float(accuracy.mean())
+    return Proposal(chosen, found.method, found.reason, mean, found.bound, left_out)
+
+
+def issue(connection: Connection, state: State, settings: Any, found: Proposal) -> int:
+    """Write a round down: every new pair gets a slot; the number of the round."""
+    number = settings.rounds + 1
+    chosen = [
+        (state.tasks[j].id, state.workers[i].id) for i, j in np.argwhere(found.chosen).tolist()
+    ]
+    cost = 0
+    if chosen:
+        lapsed = set(connection.execute(_LAPSED).tuples())
+        again = [{"of_task": j, "who": i, "number": number} for j, i in chosen if (j, i) in lapsed]
+        first = [
+            {"task_id": j, "worker_id": i, "state": ISSUED, "round": number}
+            for j, i in chosen
+            if (j, i) not in lapsed
+        ]
+        if again:
+            connection.execute(_ISSUE_AGAIN, again)
+        if first:
+            connection.execute(insert(pair), first)
+        by_worker = Counter(i for _, i in chosen)
+        connection.execute(_MORE_SLOTS, [{"who": i, "more": by_worker[i]} for i in by_worker])
+        cost = sum(w.cost * by_worker[w.id] for w in state.workers)
+    missing = settle_each(connection, settings, [j for j, _ in chosen])
+    connection.execute(
+        insert(planned).values(
+            round=number,
+            method=found.method,
+            reason=found.reason,
+            pairs=len(chosen),
+            answers_before=settings.answers,
+            expected_accuracy=found.expected_accuracy,
+            bound=found.bound,
+        )
+    )
+    count(connection, slots=len(chosen), committed=cost, missing=missing, rounds=1)
+    return int(number)
+
+
+def _team_mates(state: State) -> NDArray[np.bool_]:
+    """Pairs whose task a worker of the same group has already."""
+    out = np.zeros(state.slots.shape, dtype=bool)
+    taken = state.answered | state.pending
+    for members in _teams(state):
+        out[members] = taken[members].any(axis=0)
+    return out & ~taken
+
+
+def _one_of_a_team(state: State, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Keep the best of the workers of a group that were given the same task."""
+    kept = chosen.copy()
+    for members in _teams(state):
+        able = np.where(chosen[members], state.quality.values[members], -1.0)
+        best = able.argmax(axis=0)
+        kept[members] &= np.arange(len(members))[:, None] == best
+    return kept
+
+
+def _teams(state: State) -> list[list[int]]:
+    teams: dict[str, list[int]] = {}
+    for i, row in enumerate(state.workers):
+        if row.team is not None:
+            teams.setdefault(row.team, []).append(i)
+    return list(teams.values())
+
+
+def _within_money(
+    state: State, chosen: NDArray[np.bool_], gain: NDArray[np.float64]
+) -> NDArray[np.bool_]:
+    """Drop the tasks of least gain per money until the rest can be paid."""
+    money = state.settings.money
+    if money is None:
+        return chosen
+    left = money - state.settings.committed
+    costs = np.array([w.cost for w in state.workers])
+    price = costs @ chosen
+    order = np.argsort(-gain / np.maximum(price, 1), kind="stable")
+    kept = np.zeros_like(chosen)
+    for j in order:
+        if price[j] <= left:
+            kept[:, j] = chosen[:, j]
+            left -= price[j]
+    return kept
+
+
+_LAPSED = pair.select().with_only_columns(pair.c.task_id, pair.c.worker_id)
+_ISSUE_AGAIN = (
+    update(pair)
+    .where(pair.c.task_id == bindparam("of_task"), pair.c.worker_id == bindparam("who"))
+    .values(state=ISSUED, round=bindparam("number"), expires=None)
+)
+_MORE_SLOTS = (
+    update(worker)
+    .where(worker.c.id == bindparam("who"))
+    .values(slots=worker.c.slots + bindparam("more"))
+)

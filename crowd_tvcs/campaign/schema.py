@@ -1,0 +1,150 @@
+"""The tables of a campaign, and the version that a store must have.
+
+A pair of a worker and a task has at most one row, and that row is one slot: it is issued by a plan,
+or leased, or answered, or it has lapsed and counts for nothing. Everything else that changes
+(`slots`, `answers`, `confidence`, `uncertainty`, ...) follows from these rows and is kept beside
+them so that a claim need not read them all.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    PrimaryKeyConstraint,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+VERSION = 1
+LAPSED, ISSUED, LEASED, ANSWERED = 0, 1, 2, 3
+UNLIMITED = 2**31 - 1
+
+metadata = MetaData()
+
+campaign = Table(
+    "campaign",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("schema_version", Integer, nullable=False),
+    Column("revision", Integer, nullable=False),  # one more with every change
+    Column("seed", BigInteger, nullable=False),
+    Column("classes", Text, nullable=False),  # JSON list of labels
+    Column("prior", Text, nullable=False),  # JSON list of one probability per class
+    Column("budget", Integer),  # labels
+    Column("money", BigInteger),  # in millionths
+    Column("max_workers_per_task", Integer),
+    Column("max_tasks_per_worker", Integer),
+    Column("gate", Float, nullable=False),
+    Column("target", Float, nullable=False),  # a task this sure is done
+    Column("lease_seconds", Float, nullable=False),
+    Column("per_pair", Integer, nullable=False),  # whether qualities are in `skill`
+    Column("source", Text, nullable=False),  # where the qualities come from
+    Column("slots", Integer, nullable=False),  # issued + leased + answered
+    Column("answers", Integer, nullable=False),
+    Column("committed", BigInteger, nullable=False),  # cost of the slots, in millionths
+    Column("missing", Integer, nullable=False),  # slots that the minimums still ask for
+    Column("rounds", Integer, nullable=False),
+)
+
+worker = Table(
+    "worker",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", Text, nullable=False, unique=True),
+    Column("max_tasks", Integer, nullable=False),
+    Column("cost", BigInteger, nullable=False),  # of one label, in millionths
+    Column("team", Text),  # at most one of a team may see a task
+    Column("quality", Float),  # None: not known
+    Column("slots", Integer, nullable=False),
+    Column("answers", Integer, nullable=False),
+)
+
+task = Table(
+    "task",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", Text, nullable=False, unique=True),
+    Column("prior", Float),  # of the second of two classes; None: the campaign's
+    Column("min_workers", Integer, nullable=False),
+    Column("max_workers", Integer, nullable=False),
+    Column("closed", Integer, nullable=False),  # by the operator
+    Column("slots", Integer, nullable=False),
+    Column("answers", Integer, nullable=False),
+    Column("label", Integer, nullable=False),  # the likeliest so far
+    Column("confidence", Float, nullable=False),  # its posterior
+    Column("uncertainty", Float, nullable=False),  # expected, once the open slots are answered
+    Column("wanted", Integer, nullable=False),  # may be handed out: not full, closed or sure
+    Column("needy", Integer, nullable=False),  # has fewer slots than its minimum
+)
+Index(
+    "task_wanted",
+    task.c.uncertainty.desc(),
+    task.c.id,
+    sqlite_where=task.c.wanted == 1,
+    postgresql_where=task.c.wanted == 1,
+)
+
+skill = Table(
+    "skill",
+    metadata,
+    Column("worker_id", ForeignKey("worker.id"), nullable=False),
+    Column("task_id", ForeignKey("task.id"), nullable=False),
+    Column("quality", Float, nullable=False),
+    Column("gain", Float, nullable=False),  # share of a task's uncertainty that an answer takes
+    PrimaryKeyConstraint("worker_id", "task_id"),
+)
+
+pair = Table(
+    "pair",
+    metadata,
+    Column("task_id", ForeignKey("task.id"), nullable=False),
+    Column("worker_id", ForeignKey("worker.id"), nullable=False),
+    Column("state", Integer, nullable=False),
+    Column("round", Integer),  # that issued it; None for a lease
+    Column("expires", Float),  # of a lease, seconds since 1970
+    Column("label", Integer),
+    Column("place", Integer),  # which answer of the campaign it is, from 1
+    PrimaryKeyConstraint("task_id", "worker_id"),
+)
+Index("pair_of_worker", pair.c.worker_id, pair.c.state)
+Index(
+    "pair_leased",
+    pair.c.expires,
+    sqlite_where=pair.c.state == LEASED,
+    postgresql_where=pair.c.state == LEASED,
+)
+
+gold = Table(
+    "gold",
+    metadata,
+    Column("task", Text, primary_key=True),
+    Column("label", Integer, nullable=False),
+)
+
+gold_answer = Table(
+    "gold_answer",
+    metadata,
+    Column("task", Text, nullable=False),
+    Column("worker", Text, nullable=False),
+    Column("label", Integer, nullable=False),
+    UniqueConstraint("task", "worker"),
+)
+
+planned = Table(
+    "planned",
+    metadata,
+    Column("round", Integer, primary_key=True),
+    Column("method", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("pairs", Integer, nullable=False),
+    Column("answers_before", Integer, nullable=False),
+    Column("expected_accuracy", Float, nullable=False),
+    Column("bound", Float),
+)

@@ -1,0 +1,66 @@
+"""The settings of a campaign: checked once, written into the first row."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from crowd_tvcs.campaign import schema
+from crowd_tvcs.campaign.entries import MILLION
+
+
+def first_row(**given: Any) -> dict[str, Any]:
+    """Give the first row of the campaign."""
+    money = given.pop("money")
+    counters = dict.fromkeys(("slots", "answers", "committed", "missing", "rounds"), 0)
+    return (
+        {"id": 1, "schema_version": schema.VERSION, "revision": 0}
+        | given
+        | counters
+        | {
+            "classes": json.dumps(list(given["classes"])),
+            "prior": json.dumps(given["prior"]),
+            "money": None if money is None else round(money * MILLION),
+            "per_pair": int(given["per_pair"]),
+        }
+    )
+
+
+def classes_of(classes: Sequence[str]) -> list[str]:
+    """Check the names of the classes."""
+    names = list(classes)
+    if len(names) < 2 or len(set(names)) < len(names) or "" in names:
+        raise ValueError(f"classes must be at least two different names, found {names}")
+    return names
+
+
+def prior_of_classes(prior: float | Sequence[float] | None, n_classes: int) -> list[float]:
+    """Give one probability per class."""
+    if prior is None:
+        return [1.0 / n_classes] * n_classes
+    if isinstance(prior, int | float):
+        if n_classes != 2:
+            raise ValueError(f"prior must be one number per class, {n_classes} of them")
+        prior = [1.0 - prior, prior]
+    chances = [float(p) for p in prior]
+    if len(chances) != n_classes or min(chances) < 0 or abs(sum(chances) - 1.0) > 1e-6:
+        raise ValueError(
+            f"prior must be {n_classes} probabilities that add up to 1, found {chances}"
+        )
+    return chances
+
+
+def count_of(name: str, value: int | None) -> int | None:
+    """Check a cap."""
+    if value is not None and not 0 <= value < schema.UNLIMITED:
+        raise ValueError(f"{name} must be an integer >= 0, found {value}")
+    return value
+
+
+def within(name: str, value: float, low: float, high: float) -> float:
+    """Check a number."""
+    if not (math.isfinite(value) and low <= value <= high):
+        raise ValueError(f"{name} must be from {low:g} to {high:g}, found {value:g}")
+    return float(value)

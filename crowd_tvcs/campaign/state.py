@@ -1,0 +1,156 @@
+"""One state of a campaign as arrays, in the order of names: what plans and reports start from."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection, select
+
+from crowd_tvcs.answers import Answers
+from crowd_tvcs.campaign import schema
+from crowd_tvcs.campaign.schema import ANSWERED, ISSUED, LAPSED, LEASED
+from crowd_tvcs.campaign.tasks import prior_of
+from crowd_tvcs.quality import Quality
+from crowd_tvcs.vote import posterior
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """What a campaign holds at one moment; workers and tasks are sorted by name.
+
+    Attributes
+    ----------
+    settings
+        The row of the campaign.
+    workers, tasks
+        Their rows.
+    quality
+        Of every pair, of shape (workers, tasks); `allowed` leaves out workers of whom nothing is
+        known, and pairs without a quality.
+    slots
+        State of every pair, of the same shape: lapsed or never given out, issued, leased, answered.
+    given
+        Every answer as (worker, task, label), as integers, in the order they came.
+    rounds
+        The plans made so far.
+    gold
+        Known labels of tasks, by name.
+    """
+
+    settings: Any
+    workers: list[Any]
+    tasks: list[Any]
+    quality: Quality
+    slots: NDArray[np.int8]
+    given: list[tuple[int, int, int]]
+    rounds: list[Any]
+    gold: dict[str, int]
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Names of the labels."""
+        return tuple(json.loads(self.settings.classes))
+
+    @property
+    def answered(self) -> NDArray[np.bool_]:
+        """Pairs that are answered, of shape (workers, tasks)."""
+        return self.slots == ANSWERED
+
+    @property
+    def pending(self) -> NDArray[np.bool_]:
+        """Pairs that are given out and not answered, likewise."""
+        return (self.slots == ISSUED) | (self.slots == LEASED)
+
+    @property
+    def closed(self) -> NDArray[np.bool_]:
+        """Tasks that need no more labels: closed by the operator, or as sure as was wanted."""
+        target = self.settings.target
+        return np.array(
+            [bool(t.closed or (t.confidence >= target and not t.needy)) for t in self.tasks]
+        )
+
+    @property
+    def costs(self) -> Floats:
+        """Price of one label of every worker."""
+        return np.array([w.cost for w in self.workers]) / 1e6
+
+    @cached_property
+    def answers(self) -> Answers:
+        """All answers, in the order they came."""
+        workers, tasks, labels = zip(*self.given, strict=True) if self.given else ((), (), ())
+        names = (self.quality.tasks, self.quality.workers, self.classes)
+        return Answers(*names, tasks, workers, labels)
+
+    @cached_property
+    def prior(self) -> Floats:
+        """Probability of every class of every task before answers, of shape (tasks, classes)."""
+        return np.array([prior_of(t.prior, self.settings.prior) for t in self.tasks])
+
+    @cached_property
+    def posterior(self) -> Floats:
+        """The same after all answers."""
+        return posterior(self.answers, self.quality, self.prior)
+
+    @property
+    def expected_accuracy(self) -> float:
+        """Mean posterior of the likeliest labels."""
+        return float(self.posterior.max(axis=1).mean())
+
+
+def read_state(connection: Connection, settings: Any) -> State:
+    """Read a whole campaign."""
+    workers = sorted(connection.execute(select(schema.worker)).all(), key=lambda w: w.name)
+    tasks = sorted(connection.execute(select(schema.task)).all(), key=lambda t: t.name)
+    row_of = {w.id: i for i, w in enumerate(workers)}
+    column_of = {t.id: j for j, t in enumerate(tasks)}
+    quality = _quality(connection, settings, workers, tasks)
+    slots = np.full((len(workers), len(tasks)), LAPSED, dtype=np.int8)
+    placed = []
+    for of_task, who, what, label, place in connection.execute(_PAIRS):
+        i, j = row_of[who], column_of[of_task]
+        slots[i, j] = what
+        if what == ANSWERED:
+            placed.append((place, (i, j, label)))
+    given = [answer for _, answer in sorted(placed)]
+    rounds = connection.execute(select(schema.planned).order_by(schema.planned.c.round)).all()
+    gold = dict(connection.execute(select(schema.gold.c.task, schema.gold.c.label)).tuples().all())
+    return State(settings, list(workers), list(tasks), quality, slots, given, list(rounds), gold)
+
+
+_PAIRS = select(
+    schema.pair.c.task_id,
+    schema.pair.c.worker_id,
+    schema.pair.c.state,
+    schema.pair.c.label,
+    schema.pair.c.place,
+)
+
+
+def _quality(
+    connection: Connection, settings: Any, workers: list[Any], tasks: list[Any]
+) -> Quality:
+    """Quality of every pair; what is not known tells nothing and is not allowed."""
+    shape = (len(workers), len(tasks))
+    nothing = 1.0 / len(json.loads(settings.classes))
+    names = ([w.name for w in workers], [t.name for t in tasks])
+    if settings.per_pair:
+        values, allowed = np.full(shape, nothing), np.zeros(shape, dtype=bool)
+        row_of = {w.id: i for i, w in enumerate(workers)}
+        column_of = {t.id: j for j, t in enumerate(tasks)}
+        table = schema.skill.c
+        listed = connection.execute(select(table.worker_id, table.task_id, table.quality))
+        for who, of_task, value in listed:
+            values[row_of[who], column_of[of_task]] = value
+            allowed[row_of[who], column_of[of_task]] = True
+        return Quality(values, *names, allowed)
+    one = np.array([nothing if w.quality is None else w.quality for w in workers])
+    known = np.array([w.quality is not None for w in workers])
+    allowed = np.repeat(known[:, None], shape[1], axis=1)
+    return Quality(np.repeat(one[:, None], shape[1], axis=1), *names, allowed)

@@ -1,0 +1,173 @@
+"""Where a campaign stands, and which tasks need no further label."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowd_tvcs.campaign.schema import UNLIMITED
+from crowd_tvcs.campaign.state import State
+from crowd_tvcs.routing import gain_per_label, is_worth_buying
+
+Floats = NDArray[np.float64]
+
+WORTH, WAITING = "worth a label", "waiting"
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where a task stands.
+
+    Attributes
+    ----------
+    task, label
+        Names of the task and of its likeliest label.
+    confidence
+        Posterior probability of that label.
+    answers, pending
+        How many answers it has, and how many are out.
+    gain
+        Most that the next labels can add to its expected accuracy, per label, were what is out not
+        to come.
+    verdict
+        ``"worth a label"``, ``"waiting"`` (for what is out), or why it needs or gets none:
+        ``"sure"``, ``"closed"``, ``"full"``, ``"nobody left"``, ``"not worth it"``.
+    """
+
+    task: str
+    label: str
+    confidence: float
+    answers: int
+    pending: int
+    gain: float
+    verdict: str
+
+    @property
+    def stops(self) -> bool:
+        """Whether the task needs no further label, or can have none."""
+        return self.verdict not in (WORTH, WAITING)
+
+
+def stand(state: State, *, least_gain: float = 0.0, value: float | None = None) -> list[Standing]:
+    """Say of every task whether a further label is worth its price.
+
+    Parameters
+    ----------
+    state
+        The campaign.
+    least_gain
+        Least expected accuracy of a task that a label must add.
+    value
+        What a right label is worth, in the money of the workers' costs: a label must add at least
+        its cost. None: costs are not looked at.
+    """
+    chances = state.posterior
+    best = chances.argmax(axis=1)
+    gain, is_worth = _worth(state, least_gain, value)
+    is_sure = state.closed.tolist()
+    done, out = state.answered.sum(axis=0), state.pending.sum(axis=0)
+    somebody = np.asarray(_able(state).any(axis=0))
+    rows = []
+    for j, row in enumerate(state.tasks):
+        if row.closed:
+            verdict = "closed"
+        elif is_sure[j]:
+            verdict = "sure"
+        elif out[j]:
+            verdict = WAITING
+        elif row.slots >= row.max_workers:
+            verdict = "full"
+        elif row.needy:
+            verdict = WORTH
+        elif not somebody[j]:
+            verdict = "nobody left"
+        else:
+            verdict = WORTH if is_worth[j] else "not worth it"
+        rows.append(
+            Standing(
+                row.name,
+                state.classes[best[j]],
+                float(chances[j, best[j]]),
+                int(done[j]),
+                int(out[j]),
+                float(gain[j]),
+                verdict,
+            )
+        )
+    return rows
+
+
+def summary(state: State, standings: list[Standing]) -> dict[str, Any]:
+    """Give the figures of a campaign: what is bought, what it should be worth, what is left.
+
+    `measured` is the share of right labels among the tasks whose label is known, None without.
+    """
+    settings = state.settings
+    known = [
+        (one.label, state.classes[state.gold[one.task]])
+        for one in standings
+        if one.task in state.gold and one.answers
+    ]
+    verdicts = [one.verdict for one in standings]
+    has_costs = any(w.cost for w in state.workers)
+    paid = float(state.answered.sum(axis=1) @ state.costs)
+    return {
+        "workers": len(state.workers),
+        "tasks": len(state.tasks),
+        "classes": list(state.classes),
+        "answers": settings.answers,
+        "pending": settings.slots - settings.answers,
+        "budget": settings.budget,
+        "left": None if settings.budget is None else settings.budget - settings.slots,
+        "money": None if settings.money is None else settings.money / 1e6,
+        "paid": paid if has_costs else None,
+        "committed": settings.committed / 1e6 if has_costs else None,
+        "expected_accuracy": state.expected_accuracy,
+        "measured": sum(a == b for a, b in known) / len(known) if known else None,
+        "measured_on": len(known),
+        "verdicts": {name: verdicts.count(name) for name in sorted(set(verdicts))},
+        "stopped": sum(one.stops for one in standings),
+        "rounds": settings.rounds,
+        "revision": settings.revision,
+    }
+
+
+def _able(state: State) -> NDArray[np.bool_]:
+    """Pairs that the caps would still let happen."""
+    allowed = state.quality.allowed
+    free = ~(state.answered | state.pending)
+    able = free if allowed is None else free & allowed
+    has_room = np.array([w.slots < w.max_tasks for w in state.workers])
+    return able & has_room[:, None]
+
+
+def _worth(
+    state: State, least_gain: float, value: float | None
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """Largest gain of every task by the workers who are left, and whether it pays."""
+    quality = state.quality.values
+    if len(state.classes) == 2:
+        quality = np.maximum(quality, 1.0 - quality)
+    able = _able(state)
+    nothing = 1.0 / len(state.classes)
+    top = np.where(able, quality, nothing).max(axis=0)
+    gain = np.where(able.any(axis=0), gain_per_label(state.posterior, top), 0.0)
+    is_worth = (gain > 0.0) & (gain >= least_gain)
+    if value is not None:
+        pays = np.zeros(gain.size, dtype=bool)
+        for i, cost in enumerate(state.costs.tolist()):
+            each = gain_per_label(state.posterior, np.where(able[i], quality[i], nothing))
+            pays |= able[i] & is_worth_buying(each, cost, value)
+        is_worth &= pays
+    return gain, is_worth
+
+
+def caps_of(state: State) -> tuple[list[int | None], list[int | None]]:
+    """Caps of the workers and of the tasks, None for none."""
+    return (
+        [None if w.max_tasks == UNLIMITED else w.max_tasks for w in state.workers],
+        [None if t.max_workers == UNLIMITED else t.max_workers for t in state.tasks],
+    )

@@ -1,0 +1,88 @@
+"""Bring the row of a task, and the counters, in line with its pairs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from sqlalchemy import Connection
+
+from crowd_tvcs.campaign.belief import affinity, posterior, uncertainty
+from crowd_tvcs.campaign.queries import COUNT, COUNTERS, PAIRS, SETTLE, TASK
+from crowd_tvcs.campaign.schema import ANSWERED, LAPSED
+from crowd_tvcs.campaign.statements import Call
+
+
+def prior_of(own: float | None, everybody: str) -> list[float]:
+    """Probability of every class of a task before answers; of two classes it may have its own."""
+    common: list[float] = json.loads(everybody)
+    return common if own is None else [1.0 - own, own]
+
+
+def known_or_nothing(quality: float | None, n_classes: int) -> float:
+    """Quality of a worker; one of whom nothing is known guesses."""
+    return 1.0 / n_classes if quality is None else quality
+
+
+def settled(
+    settings: Any, row: Any, pairs: Iterable[tuple[int, int, float | None]]
+) -> dict[str, Any]:
+    """Give all that follows from the pairs of a task, each (state, label, quality)."""
+    prior = prior_of(row.prior, settings.prior)
+    answers, affinities, slots = [], 1.0, 0
+    for state, label, quality in pairs:
+        slots += state > LAPSED
+        known = known_or_nothing(quality, len(prior))
+        if state == ANSWERED:
+            answers.append((label, known))
+        elif state > LAPSED:
+            affinities *= affinity(known, len(prior))
+    chances = posterior(prior, answers)
+    best = max(range(len(chances)), key=chances.__getitem__)
+    return {
+        "of_task": row.id,
+        "answers": len(answers),
+        "label": best,
+        "confidence": chances[best],
+        "uncertainty": uncertainty(chances) * affinities,
+    } | openness(settings, row, slots, chances[best])
+
+
+def openness(settings: Any, row: Any, slots: int, confidence: float) -> dict[str, int]:
+    """Say whether a task of so many slots may be handed out, and whether its minimum asks."""
+    is_short = slots < row.min_workers
+    is_sure = confidence >= settings.target and not is_short
+    is_wanted = slots < row.max_workers and not row.closed and not is_sure
+    return {"slots": slots, "wanted": int(is_wanted), "needy": int(is_short)}
+
+
+def missing_more(row: Any, slots: int) -> int:
+    """By how many the slots that a task's minimum asks for grow if it comes to have `slots`."""
+    return max(0, row.min_workers - slots) - max(0, row.min_workers - row.slots)
+
+
+def settle(connection: Connection, settings: Any, row: Any) -> int:
+    """Write down what follows from the pairs of a task; see `missing_more`."""
+    pairs = [(p.state, p.label, p.quality) for p in PAIRS(connection, of_task=row.id)]
+    values = settled(settings, row, pairs)
+    SETTLE(connection, **values)
+    return missing_more(row, values["slots"])
+
+
+def settle_each(connection: Connection, settings: Any, tasks: Iterable[int]) -> int:
+    """Settle tasks by their ids, in order; the change of the slots that are missing."""
+    return sum(
+        settle(connection, settings, TASK.first(connection, of_task=j)) for j in sorted(set(tasks))
+    )
+
+
+def counted(**changes: int) -> Call:
+    """Give the statement that adds to the counters of the campaign."""
+    return COUNT.with_(**(dict.fromkeys(COUNTERS, 0) | changes))
+
+
+def count(connection: Connection, **changes: int) -> None:
+    """Add to the counters of the campaign."""
+    statement, values = counted(**changes)
+    statement(connection, **values)
