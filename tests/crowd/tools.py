@@ -7,6 +7,8 @@ and writes what the tool would export once everybody has answered what he was gi
 import csv
 import json
 
+from tvcs_core.spreadsheet import shield, unshield
+
 
 def label_studio(source, target, answer, **more):
     """Export JSON: `completed_by` is an address here; `more` goes into every annotation."""
@@ -127,11 +129,11 @@ def mturk(source, target, answer):
                 {
                     "HITId": "3X",
                     "AssignmentId": "3Y",
-                    "WorkerId": worker,
+                    "WorkerId": shield(worker),
                     "AssignmentStatus": "Approved",
                     "WorkTimeInSeconds": "7",
                     **{f"Input.{name}": cell for name, cell in task.items()},
-                    "Answer.label": answer(task["task"].removeprefix("'"), worker),
+                    "Answer.label": shield(answer(unshield(task["task"]), worker)),
                     "Approve": "",
                     "Reject": "",
                 }
@@ -145,7 +147,7 @@ def prolific(source, target, answer):
         {
             "PROLIFIC_PID": row["PROLIFIC_PID"],
             "task": row["task"],
-            "label": answer(row["task"].removeprefix("'"), row["PROLIFIC_PID"].removeprefix("'")),
+            "label": shield(answer(unshield(row["task"]), unshield(row["PROLIFIC_PID"]))),
             "Status": "APPROVED",
         }
         for row in read(source)
