@@ -23,7 +23,7 @@ from crowd_tvcs import Plan, assign, sampled_accuracy, simulate
 
 ROOT = Path(__file__).resolve().parents[1]
 SIZES = {"100x1000": (100, 1000), "200x10000": (200, 10000)}
-REPEATS = {"100x1000": 3, "200x10000": 1}
+REPEATS = {"100x1000": 2, "200x10000": 1}
 FAMILIES = ("iid", "worker", "skilldiff", "topic")
 FAMILIES_OF = {"100x1000": FAMILIES, "200x10000": ("iid",)}
 RATIOS = (0.01, 0.02, 0.03, 0.05, 0.1)
