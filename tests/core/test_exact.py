@@ -10,8 +10,7 @@ import pytest
 from scipy.optimize import linear_sum_assignment, linprog
 from scipy.sparse import coo_matrix, vstack
 
-from tvcs_core import exact
-from tvcs_core.exact import Prices, solve_dense, solve_edges
+from tvcs_core.exact import Prices, candidates, solve_dense, solve_edges
 
 FAMILIES = {
     "gauss": lambda rng, n, m: rng.normal(size=(n, m)),
@@ -325,7 +324,7 @@ def test_threads_do_not_disturb_each_other():
 
 
 def test_what_the_machine_has_no_memory_for_is_refused(monkeypatch):
-    monkeypatch.setattr(exact, "estimate_memory", lambda size, dense: 10**15)
+    monkeypatch.setattr(candidates, "estimate_memory", lambda size, dense: 10**15)
     with pytest.raises(MemoryError, match="needs about 1,000,000,000 MB"):
         solve_dense(*large("gauss", 70, 80, "varied", 0.8), squared=True)
 
