@@ -60,17 +60,23 @@ def test_means_are_over_the_crowds_that_all_methods_of_a_cell_have(study):
     assert row["fast"].repeat == 1
 
 
-def test_the_page_says_which_goals_are_reached(study):
+def test_the_page_says_which_goals_are_reached(study, monkeypatch):
     pytest.importorskip("matplotlib")
     show = importlib.import_module("crowd_show")
     cases = [
-        study.Case("100x1000", "iid", 0.05, 0, method, 10, error, error, error, 1.0)
-        for method, error in (("best", 0.02), ("qlp", 0.04), ("tvcs", 0.04))
+        study.Case("100x1000", "iid", ratio, 0, method, 10, error, error, bound, 1.0)
+        for ratio, bound in ((0.05, 0.019), (0.1, float("nan")))
+        for method, error in (("best", 0.02), ("qlp", 0.04), ("tvcs", 0.04), ("fast", 0.03))
     ]
     table = show.goals(show.averaged(cases))
-    assert "| `best` / `qlp` | 0.05 | 0.66 | 0.5000 | yes |" in table
-    assert "| `tvcs` | 0.05 | 0.03 | 0.0400 | **no** |" in table
-    assert "| `best` | 0.1 | 0.0034 | not run |  |" in table
+    assert "| error of `best` / of `qlp` | 100x1000 iid | 0.05 | 0.66 | 0.5 | yes |" in table
+    assert "| error of `tvcs` | 100x1000 iid | 0.05 | 0.03 | 0.04 | **no** |" in table
+    assert "| gap of `best` / error | 100x1000 iid | 0.01 to 0.05 | 0.001 | not run |  |" in table
+    row = show.averaged(cases)["100x1000", "iid"]
+    assert show.gap(row[0.05]) == pytest.approx(0.05)
+    both = show.Goal("gap", "iid", (0.05, 0.1), 0.1, show.gap)
+    monkeypatch.setattr(show, "GOALS", [both])
+    assert "| 0.05 to 0.1 | 0.1 | no bound | **no** |" in show.goals(show.averaged(cases))
 
 
 def test_the_page_names_where_we_lose_and_what_is_not_proved(study, tmp_path):
