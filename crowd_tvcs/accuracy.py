@@ -95,7 +95,7 @@ def smooth_accuracy(
     start, voters, priors = _voters(quality, assignment, prior)
     out = np.empty(priors.size)
     right, wrong = _scratch(start)
-    kernels.smooth_of_tasks(start, voters, priors, LIST_SIZE, right, wrong, _buffers(), out)
+    kernels.smooth_of_tasks(start, voters, priors, LIST_SIZE, False, right, wrong, _buffers(), out)
     return np.clip(out, 0.0, 1.0)
 
 

@@ -201,7 +201,7 @@ def accuracy_of_tasks(start, voters, prior, limit, spread, right, wrong, buffers
 
 
 @kernel
-def smooth_of_tasks(start, voters, prior, limit, right, wrong, buffers, out):
+def smooth_of_tasks(start, voters, prior, limit, spread, right, wrong, buffers, out):
     """Expected posterior probability of the truth on every task; arguments as above."""
     for j in range(prior.size):
         count = fold(voters[start[j] : start[j + 1]], right, wrong)
@@ -209,8 +209,8 @@ def smooth_of_tasks(start, voters, prior, limit, right, wrong, buffers, out):
             out[j] = 1.0
             continue
         half = count // 2
-        a, n_left = list_outcomes(right[:half], wrong[:half], limit, False, buffers[0])
-        b, n_right = list_outcomes(right[half:count], wrong[half:count], limit, False, buffers[1])
+        a, n_left = list_outcomes(right[:half], wrong[:half], limit, spread, buffers[0])
+        b, n_right = list_outcomes(right[half:count], wrong[half:count], limit, spread, buffers[1])
         total = 0.0
         for i in range(n_left):
             for k in range(n_right):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from crowd_tvcs.deadline import Deadline
 from crowd_tvcs.pricing import Choice, Dual, Market
 
 KEPT = 6  # sets per task in the LP
@@ -67,19 +68,20 @@ class Columns:
                 self._accuracy.append(float(choice.accuracy[j]))
         return len(self) - before
 
-    def mix(self, dual: Dual | None = None) -> Mixture:
+    def mix(self, dual: Dual | None, deadline: Deadline) -> Mixture | None:
         """Solve the LP over the sets: how many tasks of a kind take each, prices and optimum.
 
         Tasks may share themselves among sets (and nobody); caps hold in sum. With all sets there
         are, the optimum would be the best bound that prices can prove. With `dual` only the
-        `KEPT` best sets per task at its prices take part, and those of the last mixture.
+        `KEPT` best sets per task at its prices take part, and those of the last mixture. None
+        if the deadline struck, or if these sets cannot meet all minimums.
         """
         from scipy.optimize import linprog
         from scipy.sparse import csr_array
 
         market = self.market
         n, n_kinds = market.n_workers, market.first.size
-        base = market.offers[4]
+        base = market.offers[7]
         part = self._worth_trying(dual)
         chosen = [self._workers[c] for c in part]
         sizes = np.array([w.size for w in chosen])
@@ -93,10 +95,20 @@ class Columns:
         matrix = csr_array((entries, (rows, columns)), shape=(n_kinds + n + 1, at.size))
         gain = np.array(self._accuracy)[part] - base[market.first[kind]]
         limits = np.concatenate([np.bincount(market.kind), market.caps])
-        solved = linprog(-gain, A_ub=matrix, b_ub=limits, bounds=(0, None), method="highs")
-        if solved.x is None:
-            raise RuntimeError(f"the LP over {at.size} sets was not solved: {solved.message}")
-        prices = np.maximum(0.0, -solved.ineqlin.marginals[n_kinds:])
+        must = np.append(market.need[market.first] > 0, np.zeros(n + 1, dtype=bool))
+        solved = linprog(
+            -gain,
+            A_ub=matrix[~must],
+            b_ub=limits[~must],
+            A_eq=matrix[must] if must.any() else None,
+            b_eq=limits[must] if must.any() else None,
+            bounds=(0, None),
+            method="highs",
+            options={"time_limit": max(0.01, min(deadline.left, 1e6))},
+        )
+        if solved.status != 0:
+            return None
+        prices = np.maximum(0.0, -solved.ineqlin.marginals[-n - 1 :])
         self._used = part[solved.x > 0.0]
         return Mixture(part, solved.x, prices, float(base.sum() - solved.fun))
 

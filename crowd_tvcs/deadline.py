@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import math
+import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Deadline:
     """The moment at which a method must return the best it has.
+
+    Within ``with deadline:`` a timer sets `stop` when the moment comes, for kernels, which cannot
+    look at a clock.
 
     Attributes
     ----------
@@ -17,10 +24,14 @@ class Deadline:
         The limit; infinity for none.
     moment
         When it strikes, on the clock of `time.monotonic`.
+    stop
+        One integer, which is not 0 after the moment.
     """
 
     seconds: float
     moment: float
+    stop: NDArray[np.int64] = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
+    _timers: list[threading.Timer] = field(default_factory=list, repr=False)
 
     @classmethod
     def after(cls, seconds: float | None) -> Deadline:
@@ -28,10 +39,29 @@ class Deadline:
         limit = math.inf if seconds is None else float(seconds)
         return cls(limit, time.monotonic() + limit)
 
+    def __enter__(self) -> Deadline:
+        """Start the timer."""
+        if self.left < threading.TIMEOUT_MAX:
+            timer = threading.Timer(max(0.0, self.left), self.stop.fill, [1])
+            timer.daemon = True
+            timer.start()
+            self._timers.append(timer)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Stop the timer."""
+        while self._timers:
+            self._timers.pop().cancel()
+
+    @property
+    def left(self) -> float:
+        """Seconds until the moment; below 0 after it."""
+        return self.moment - time.monotonic()
+
     @property
     def has_passed(self) -> bool:
         """Whether it is time to stop."""
-        return time.monotonic() >= self.moment
+        return self.left <= 0.0
 
     def __str__(self) -> str:
         return f"{self.seconds:g} s"

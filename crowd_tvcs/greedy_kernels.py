@@ -2,15 +2,17 @@
 
 import numpy as np
 
-from crowd_tvcs.pricing_kernels import TABLE, fill_gains, tabulate
+from crowd_tvcs.outcome_kernels import fill_gains, join, tabulate
 from tvcs_core.jit import kernel
 
 NO_GAIN = 1e-13  # what rounding leaves of 0
 BEHIND = 10.0  # puts the gains in probability of truth behind all others
+BEFORE = 100.0  # puts tasks that must have more voters before all others
+COARSE = 64  # outcomes that are enough for gains in probability of truth
 
 
 @kernel
-def fill_truth_gains(t, f, size, q, out):
+def fill_truth_gains(t, f, size, q, c, out):
     """What each voter alone would add to the expected posterior probability of the truth.
 
     That is the sum of (t^2 + f^2) / (t + f), or 1 minus the sum of 2 t f / (t + f).
@@ -19,12 +21,12 @@ def fill_truth_gains(t, f, size, q, out):
     for e in range(size):
         if f[e] > 0.0:
             now += 2.0 * t[e] * f[e] / (t[e] + f[e])
-    for i in range(q.size):
+    for i in range(c):
         out[i] = now
     for e in range(size):
         if f[e] > 0.0:
             both = 2.0 * t[e] * f[e] * (t[e] + f[e])
-            for i in range(q.size):
+            for i in range(c):
                 s = 1.0 - q[i]
                 out[i] -= both * q[i] * s / ((t[e] * q[i] + f[e] * s) * (t[e] * s + f[e] * q[i]))
 
@@ -34,19 +36,30 @@ def fill_scores(j, offers, exact, taken, places, scores, t, f, gain):
     """Score every worker for task j, whose voters are places[0:taken]; they get -inf.
 
     If `exact`, the exact gain, and where it is 0 the gain in probability of truth minus BEHIND;
-    otherwise the gain in probability of truth.
+    otherwise the gain in probability of truth, on a table of at most COARSE outcomes. A task that
+    must have more voters goes before all that need not; no other gets one who tells nothing.
     """
-    quality, _, count, cap, base = offers
+    quality, _, count, need, cap, fixed, n_fixed, _ = offers
     c = count[j]
     if taken >= cap[j]:
-        scores[:c] = -np.inf
-        return
-    size = tabulate(quality[j], places, taken, -1, base[j], t, f)
-    fill_truth_gains(t[0], f[0], size, quality[j, :c], scores)
-    if exact:
-        fill_gains(t[0], f[0], size, quality[j], 0, c, gain)
         for i in range(c):
+            scores[i] = -np.inf
+        return
+    size = tabulate(fixed[j], n_fixed[j], quality[j], places, taken, taken, t, f)
+    if exact:
+        fill_gains(t[0], f[0], size, quality[j], np.int64(0), c, gain)
+    if size > COARSE:
+        size = join(t[0], f[0], size, np.int64(COARSE), t[1], f[1])
+        fill_truth_gains(t[1], f[1], size, quality[j], c, scores)
+    else:
+        fill_truth_gains(t[0], f[0], size, quality[j], c, scores)
+    ahead = BEFORE if taken < need[j] else 0.0
+    for i in range(c):
+        if exact:
             scores[i] = gain[i] if gain[i] > NO_GAIN else scores[i] - BEHIND
+        scores[i] += ahead
+        if quality[j, i] == 0.5 and ahead == 0.0:
+            scores[i] = -np.inf
     for s in range(taken):
         scores[places[s]] = -np.inf
 
@@ -54,7 +67,7 @@ def fill_scores(j, offers, exact, taken, places, scores, t, f, gain):
 @kernel
 def best_with_room(j, offers, room, scores):
     """The place of the best worker for task j who has room, and his score."""
-    _, who, count, _, _ = offers
+    _, who, count, _, _, _, _, _ = offers
     best = -np.inf
     at = 0
     for i in range(count[j]):
@@ -76,23 +89,18 @@ def lift(tree, leaf, value):
 
 
 @kernel
-def climb(offers, exact, room, tree, sets, sizes):
+def climb(offers, exact, room, tree, sets, sizes, places, choice, scores, gain, t, f):
     """Assign pair after pair, always the one of the largest score among those with room.
 
-    `room` is one per worker and then the budget's. A score changes only with the voters of its
-    task, so all are kept, and a task is looked at again only if it leads.
+    Begins with the sizes[j] voters of task j that are in places[j] (by rank) and in sets[j] (by
+    worker). `room` is one per worker and then the budget's. A score changes only with the voters
+    of its task, so all are kept, and a task is looked at again only if it leads.
     """
-    _, who, count, _, _ = offers
+    _, who, count, _, _, _, _, _ = offers
     m = count.size
     n = room.size - 1
-    scores = np.full((m, n), -np.inf)
-    places = np.empty((m, sets.shape[1]), dtype=np.int64)
-    choice = np.zeros(m, dtype=np.int64)
-    gain = np.empty(n)
-    t = np.empty((2, 2 * TABLE))
-    f = np.empty((2, 2 * TABLE))
     for j in range(m):
-        fill_scores(j, offers, exact, 0, places[j], scores[j], t, f, gain)
+        fill_scores(j, offers, exact, sizes[j], places[j], scores[j], t, f, gain)
         choice[j], value = best_with_room(j, offers, room, scores[j])
         lift(tree, j, value)
     while room[n] > 0 and tree[1] > -np.inf:

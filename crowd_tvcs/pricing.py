@@ -2,46 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs import pricing_kernels as kernels
 from crowd_tvcs.accuracy import expected_accuracy
+from crowd_tvcs.bound_kernels import SLOPES
 from crowd_tvcs.deadline import Deadline
+from crowd_tvcs.outcome_kernels import EXACT, TABLE
 from crowd_tvcs.plan import Plan
 
 NODES = 300
-PROOF_NODES = 300_000
+PROOF_NODES = 3_000_000
 THREADS = 2
-AT_ONCE = 64  # tasks between two looks at the deadline
 TOLERANCE = 1e-12
 
-Offers = tuple[
-    NDArray[np.float64],
-    NDArray[np.int64],
-    NDArray[np.int64],
-    NDArray[np.int64],
-    NDArray[np.float64],
-]
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Offers = tuple[Floats, Integers, Integers, Integers, Integers, Floats, Integers, Floats]
 
 
 @dataclass(frozen=True, eq=False)
 class Market:
-    """A plan as the kernels see it: for every task the workers that may help, best first.
+    """A plan as the kernels see it: what is free, beyond the forced pairs.
 
     Attributes
     ----------
     plan
         The plan.
     offers
-        Folded qualities, workers, their number, the cap and the folded prior of every task
-        (see `crowd_tvcs.pricing_kernels`).
+        For every task the workers that may help, best first, how many of them it must and may
+        have, and who labels it in any case (see `crowd_tvcs.pricing_kernels`).
     caps
-        Cap of every worker, then the budget.
+        What the forced pairs leave of every worker's cap, then of the budget.
     kind, first
         Tasks with the same offers are of one kind: the kind of every task, and the first task of
         every kind.
@@ -49,16 +46,27 @@ class Market:
 
     plan: Plan
     offers: Offers
-    caps: NDArray[np.int64]
-    kind: NDArray[np.int64]
-    first: NDArray[np.int64]
+    caps: Integers
+    kind: Integers
+    first: Integers
 
     @classmethod
     def of(cls, plan: Plan) -> Market:
-        """Leave out who is not allowed, has no room or tells nothing; fold q < 1/2."""
+        """Leave out who is not allowed, has no room or tells nothing; fold q < 1/2.
+
+        Who tells nothing is left in where the task must have somebody.
+        """
+        forced = np.zeros(plan.quality.shape, dtype=bool) if plan.forced is None else plan.forced
         folded = np.maximum(plan.quality.values, 1.0 - plan.quality.values).T
-        base = np.maximum(plan.prior, 1.0 - plan.prior)
-        useful = (folded > 0.5) & (plan.max_tasks_per_worker > 0) & (base < 1.0)[:, None]
+        caps = np.append(
+            plan.max_tasks_per_worker - forced.sum(axis=1), plan.budget - int(forced.sum())
+        ).astype(np.int64)
+        base = expected_accuracy(plan.quality.values, forced, plan.prior)
+        need = np.maximum(0, plan.min_workers_per_task - forced.sum(axis=0))
+        fixed, n_fixed = _fixed_voters(plan, folded, forced)
+        folded = np.where((base == 1.0)[:, None], 0.5, folded)
+        useful = (folded > 0.5) | (need > 0)[:, None]
+        useful &= (caps[:-1] > 0) & ~forced.T
         if plan.quality.allowed is not None:
             useful &= plan.quality.allowed.T
         folded = np.where(useful, folded, 0.0)
@@ -68,15 +76,19 @@ class Market:
             np.ascontiguousarray(np.take_along_axis(folded, who, axis=1)),
             who,
             count,
-            np.minimum(plan.max_workers_per_task, count),
-            np.ascontiguousarray(base),
+            need,
+            np.minimum(plan.max_workers_per_task - forced.sum(axis=0), count),
+            fixed,
+            n_fixed,
+            base,
         )
-        caps = np.append(plan.max_tasks_per_worker, plan.budget)
-        rows = zip(offers[0], offers[1], offers[3].tolist(), base.tolist(), strict=True)
-        kinds: dict[tuple[bytes, bytes, int, float], int] = {}
+        kinds: dict[tuple[Any, ...], int] = {}
         kind = [
-            kinds.setdefault((q.tobytes(), w.tobytes(), c, b), len(kinds)) for q, w, c, b in rows
-        ]
+            kinds.setdefault(
+                (*(x[j].tobytes() for x in offers[:2]), *(x[j] for x in offers[2:5]),
+                 fixed[j].tobytes()), len(kinds))
+            for j in range(count.size)
+        ]  # fmt: skip
         first = np.unique(kind, return_index=True)[1]
         return cls(plan, offers, caps, np.array(kind), first.astype(np.int64))
 
@@ -90,32 +102,57 @@ class Market:
         """Number of tasks."""
         return self.offers[2].size
 
+    @property
+    def need(self) -> Integers:
+        """How many workers every task must have beyond the forced ones."""
+        return self.offers[3]
+
+    @property
+    def free(self) -> NDArray[np.bool_]:
+        """The pairs that may be chosen, of shape (tasks, workers)."""
+        out = np.zeros((self.n_tasks, self.n_workers), dtype=bool)
+        is_offer = np.arange(self.n_workers) < self.offers[2][:, None]
+        np.put_along_axis(out, self.offers[1], is_offer, axis=1)
+        return out
+
+
+def _fixed_voters(plan: Plan, folded: Floats, forced: NDArray[np.bool_]) -> tuple[Floats, Integers]:
+    """Folded prior of every task, then the folded qualities of those forced who tell something."""
+    telling = forced.T & (folded > 0.5)
+    n_fixed = 1 + telling.sum(axis=1)
+    fixed = np.zeros((n_fixed.size, int(n_fixed.max(initial=1))))
+    fixed[:, 0] = np.maximum(plan.prior, 1.0 - plan.prior)
+    j, i = np.nonzero(telling)
+    place = np.arange(j.size) - np.concatenate([[0], np.cumsum(n_fixed - 1)])[j] + 1
+    fixed[j, place] = folded[j, i]
+    return fixed, n_fixed
+
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """One set of workers per task.
+    """One set of workers per task, beyond the forced ones.
 
     Attributes
     ----------
     sets
         Workers of task j in the first sizes[j] places of row j.
     sizes, accuracy
-        Number of workers and expected accuracy of every task.
+        Number of workers, and expected accuracy of every task (with the forced workers).
     """
 
-    sets: NDArray[np.int64]
-    sizes: NDArray[np.int64]
-    accuracy: NDArray[np.float64]
+    sets: Integers
+    sizes: Integers
+    accuracy: Floats
 
     @classmethod
     def nobody(cls, market: Market) -> Choice:
-        """No worker anywhere."""
-        most = max(int(market.offers[3].max(initial=0)), kernels.EXACT)
+        """No worker anywhere, but for the forced ones."""
+        most = max(int(market.offers[4].max(initial=0)), EXACT)
         m = market.n_tasks
         return cls(
             np.zeros((m, most), dtype=np.int64),
             np.zeros(m, dtype=np.int64),
-            market.offers[4].copy(),
+            market.offers[7].copy(),
         )
 
     @classmethod
@@ -123,36 +160,28 @@ class Choice:
         """Say the same as `support`, of shape (workers, tasks), but for those who tell nothing."""
         out = cls.nobody(market)
         plan = market.plan
-        useful = np.zeros((market.n_tasks, market.n_workers), dtype=bool)
-        np.put_along_axis(
-            useful,
-            market.offers[1],
-            np.arange(market.n_workers) < market.offers[2][:, None],
-            axis=1,
-        )
-        chosen = support.T & useful
-        for j, row in enumerate(chosen):
-            members = np.flatnonzero(row)
-            out.sets[j, : members.size] = members
+        chosen = support.T & market.free
+        j, i = np.nonzero(chosen)
         out.sizes[:] = chosen.sum(axis=1)
-        out.accuracy[:] = expected_accuracy(
-            plan.quality.values, np.ascontiguousarray(chosen.T), plan.prior
-        )
+        out.sets[j, np.arange(j.size) - (np.cumsum(out.sizes) - out.sizes)[j]] = i
+        out.accuracy[:] = expected_accuracy(plan.quality.values, out.support(market), plan.prior)
         return out
 
     def copy(self) -> Choice:
         """Copy everything."""
         return Choice(self.sets.copy(), self.sizes.copy(), self.accuracy.copy())
 
-    def support(self, n_workers: int) -> NDArray[np.bool_]:
-        """Boolean matrix of shape (workers, tasks)."""
-        out = np.zeros((n_workers, self.sizes.size), dtype=bool)
+    def support(self, market: Market) -> NDArray[np.bool_]:
+        """Boolean matrix of shape (workers, tasks), with the forced pairs."""
+        out = np.zeros((market.n_workers, self.sizes.size), dtype=bool)
         j, place = np.nonzero(np.arange(self.sets.shape[1]) < self.sizes[:, None])
         out[self.sets[j, place], j] = True
+        if market.plan.forced is not None:
+            out |= market.plan.forced
         return out
 
-    def loads(self, n_workers: int) -> NDArray[np.int64]:
-        """Labels of every worker, then of all."""
+    def loads(self, n_workers: int) -> Integers:
+        """Labels of every worker beyond the forced ones, then of all."""
         j, place = np.nonzero(np.arange(self.sets.shape[1]) < self.sizes[:, None])
         loads = np.bincount(self.sets[j, place], minlength=n_workers)
         return np.append(loads, loads.sum()).astype(np.int64)
@@ -176,18 +205,80 @@ class Dual:
         Its accuracy minus its prices.
     """
 
-    prices: NDArray[np.float64]
+    prices: Floats
     bound: float
     proved: bool
     choice: Choice
-    values: NDArray[np.float64]
+    values: Floats
+
+
+def visit(
+    market: Market,
+    order: Integers,
+    prices: Floats,
+    choice: Choice,
+    deadline: Deadline,
+    *,
+    step: float = 0.0,
+    room: Integers | None = None,
+    node_limit: int = NODES,
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """Let the tasks in `order` take their best sets, into `choice`: values and whether proved.
+
+    With a `step` the prices move after every task; with `room` only workers who have some are
+    asked, and what is taken is taken off.
+    """
+    found = np.zeros((2, market.n_tasks))
+    waiting = -1 if room is None else int(market.need[order].sum())
+    kernels.visit(
+        order,
+        market.offers,
+        (
+            prices,
+            np.array([step, step]),
+            market.caps / market.n_tasks,
+            np.empty(0, dtype=np.int64) if room is None else room,
+            np.array([waiting]),
+        ),
+        choice.sets,
+        choice.sizes,
+        choice.accuracy,
+        found,
+        node_limit,
+        _scratch(market),
+        deadline.stop,
+    )
+    return found[0], found[1] == 1.0
+
+
+def _scratch(market: Market) -> tuple[Any, ...]:
+    n = market.n_workers
+    depth = EXACT + 1
+    branch = (
+        *(np.empty(n + 2) for _ in range(4)),
+        np.empty((n + 2, depth + 1)),
+        np.empty((depth + 1, n + 1)),
+        np.empty(depth + 2),
+        *(np.empty(depth + 2, dtype=np.int64) for _ in range(4)),
+    )
+    inner = (
+        np.empty(n),
+        np.empty(n),
+        *(np.empty(n, dtype=np.int64) for _ in range(4)),
+        np.empty(SLOPES + 1, dtype=np.int64),
+        np.empty(n + 1),
+        np.empty((depth, 2 * TABLE)),
+        np.empty((depth, 2 * TABLE)),
+        branch,
+    )
+    return np.empty(n), np.empty(market.n_tasks, dtype=np.int64), inner
 
 
 def price_everything(
     market: Market,
-    prices: NDArray[np.float64],
+    prices: Floats,
     start: Choice,
-    deadline: Deadline | None = None,
+    deadline: Deadline,
     node_limit: int = PROOF_NODES,
 ) -> Dual | None:
     """Price every task exactly; the bound is sum(prices * caps) + sum of the best values.
@@ -196,36 +287,18 @@ def price_everything(
     """
     choice = start.copy()
     value, proved = np.empty(market.n_tasks), np.zeros(market.n_tasks, dtype=bool)
-    together = prices[:-1] + prices[-1]
 
-    def part(tasks: NDArray[np.int64]) -> None:
-        kernels.price_tasks(
-            tasks,
-            market.offers,
-            together,
-            choice.sets,
-            choice.sizes,
-            choice.accuracy,
-            node_limit,
-            value,
-            proved,
-        )
+    def part(tasks: Integers) -> None:
+        values, are_proved = visit(market, tasks, prices, choice, deadline, node_limit=node_limit)
+        value[tasks], proved[tasks] = values[tasks], are_proved[tasks]
 
-    for some in np.array_split(market.first, 1 + market.first.size // AT_ONCE):
-        if deadline is not None and deadline.has_passed:
-            return None
-        in_parallel(part, some)
+    # Kernels hold no lock, and no task depends on another.
+    with ThreadPoolExecutor(THREADS) as pool:
+        for done in [pool.submit(part, some) for some in np.array_split(market.first, 2 * THREADS)]:
+            done.result()
+    if deadline.has_passed:
+        return None
     like = market.first[market.kind]
     choice = Choice(choice.sets[like], choice.sizes[like], choice.accuracy[like])
     bound = float(prices @ market.caps + value[like].sum())
     return Dual(prices, bound, bool(proved[market.first].all()), choice, value[like])
-
-
-def in_parallel(part: Callable[[NDArray[np.int64]], None], tasks: NDArray[np.int64]) -> None:
-    """Run `part` for all tasks on two threads; no task may depend on another."""
-    if tasks.size < 16:
-        part(tasks)
-        return
-    with ThreadPoolExecutor(THREADS) as pool:
-        for done in [pool.submit(part, some) for some in np.array_split(tasks, 2 * THREADS)]:
-            done.result()

@@ -13,18 +13,53 @@ import numpy as np
 from numpy.typing import NDArray
 
 MOST_VOTERS = 22
+BEFORE_GRID = 14  # voters of a larger team whose outcomes are not moved yet
 MOST_SETS = 200_000
 AT_ONCE = 4_000_000  # numbers in the largest array
+# Posteriors, dense near 1/2, where the vote changes, and next to 0 and 1.
+GRID = np.concatenate([[0.0], 0.5 + 0.5 * np.tanh(np.linspace(-18.0, 18.0, 36_001)), [1.0]])
+GRID = np.unique(GRID)
 
 Floats = NDArray[np.float64]
+NOBODY: Floats = np.empty(0)
 
 
-def accuracy(quality: Floats, prior: float) -> float:
-    """Expected accuracy of the vote of at most `MOST_VOTERS` voters, outcome by outcome."""
+def accuracy(quality: Floats, prior: float) -> tuple[float, float]:
+    """Bounds below and above the expected accuracy of the vote, outcome by outcome.
+
+    They are the same up to `MOST_VOTERS` voters. Beyond, outcomes are moved to a grid of
+    posteriors: for the upper one to the two points around them, such that their mean stays
+    (max is convex); for the lower one those between two points are joined.
+    """
+    n_exact = quality.size if quality.size <= MOST_VOTERS else BEFORE_GRID
     m1, m0 = np.array([prior]), np.array([1.0 - prior])
-    for q in quality:
+    for q in quality[:n_exact]:
         m1, m0 = np.append(m1 * q, m1 * (1.0 - q)), np.append(m0 * (1.0 - q), m0 * q)
-    return float(np.maximum(m1, m0).sum())
+    low = high = m1, m0
+    for q in quality[n_exact:]:
+        low = _joined(*(np.append(m * a, m * b) for m, a, b in _ways(low, q)))
+        high = _spread(*(np.append(m * a, m * b) for m, a, b in _ways(high, q)))
+    return float(np.maximum(*low).sum()), float(np.maximum(*high).sum())
+
+
+def _ways(m: tuple[Floats, Floats], q: float) -> tuple[tuple[Floats, float, float], ...]:
+    return (m[0], q, 1.0 - q), (m[1], 1.0 - q, q)
+
+
+def _joined(m1: Floats, m0: Floats) -> tuple[Floats, Floats]:
+    cell = np.searchsorted(GRID, m1 / np.maximum(m1 + m0, 1e-300))
+    return np.bincount(cell, m1, GRID.size + 1), np.bincount(cell, m0, GRID.size + 1)
+
+
+def _spread(m1: Floats, m0: Floats) -> tuple[Floats, Floats]:
+    mass = m1 + m0
+    posterior = m1 / np.maximum(mass, 1e-300)
+    above = np.clip(np.searchsorted(GRID, posterior), 1, GRID.size - 1)
+    width = GRID[above] - GRID[above - 1]
+    up = np.clip((posterior - GRID[above - 1]) / width, 0.0, 1.0)
+    masses = np.bincount(above, mass * up, GRID.size)
+    masses += np.bincount(above - 1, mass * (1.0 - up), GRID.size)
+    return masses * GRID, masses * (1.0 - GRID)
 
 
 @dataclass(frozen=True)
@@ -43,51 +78,68 @@ class Priced:
     exact: bool
 
 
-def price_task(quality: Floats, price: Floats, cap: int, prior: float, known: float) -> Priced:
-    """Maximise accuracy(S) - sum of `price` over sets S of at most `cap` workers.
+def price_task(
+    quality: Floats,
+    price: Floats,
+    cap: int,
+    prior: float,
+    known: float = -np.inf,
+    *,
+    least: int = 0,
+    fixed: Floats = NOBODY,
+) -> Priced:
+    """Maximise accuracy(fixed and S) - sum of `price` over S; sets S of least..cap workers.
 
-    `quality` and `price` are of the workers who are allowed, `known` is the value of some set,
-    to begin with. A worker of quality q < 1/2 is one of 1 - q: the vote turns him around.
+    `quality` and `price` are of the workers who are allowed, `fixed` holds the qualities of those
+    who label the task in any case. `known` is the value of some such set, to begin with. A
+    worker of quality q < 1/2 is one of 1 - q: the vote turns him around.
     """
-    q = np.maximum(quality, 1.0 - quality)
-    value = max(known, prior, 1.0 - prior)
-    if prior in (0.0, 1.0) or cap == 0:
-        return Priced(value, True)
-    kept = _not_replaceable(q, price, cap)
+    q, fixed = np.maximum(quality, 1.0 - quality), np.maximum(fixed, 1.0 - fixed)
+    fixed = fixed[fixed > 0.5]
+    alone = accuracy(fixed, prior)
+    value = max(known, alone[0]) if least == 0 else known
+    if alone[0] == 1.0 or cap == 0:
+        return Priced(alone[1] - float(np.sort(price)[:least].sum()), alone[0] == alone[1])
+    kept = _not_replaceable(q, price, cap, least)
     q, p = q[kept], price[kept]
-    least = np.sort(p)[:cap].cumsum()
-    affordable = int((1.0 - least > value).sum())  # an accuracy is at most 1
-    cap = min(cap, affordable)
+    cheapest = np.sort(p)[:cap].cumsum()
+    affordable = int((1.0 - cheapest > value).sum())  # an accuracy is at most 1
+    cap = min(cap, max(least, affordable))
+    if fixed.size + min(cap, 2) > MOST_VOTERS:
+        return Priced(value, cap == 0)
     m1, m0 = np.array([[prior]]), np.array([[1.0 - prior]])
+    for voter in fixed:
+        m1, m0 = _add(m1, np.array([voter])), _add(m0, 1.0 - np.array([voter]))
     spent, last = np.zeros(1), np.full(1, -1)
     for size in range(1, cap + 1):
         after = _after_one_more(m1, m0, q) - spent[:, None] - p
         after[np.arange(q.size) <= last[:, None]] = -np.inf
-        value = max(value, float(after.max(initial=-np.inf)))
+        if size >= least:
+            value = max(value, float(after.max(initial=-np.inf)))
         row, column = np.nonzero(after > -np.inf)
         if size == cap or not row.size:
             break
-        if row.size * 2**size > 40 * AT_ONCE:
+        if row.size * 2 ** (size + fixed.size) > 40 * AT_ONCE:
             return Priced(value, False)
         m1, m0 = _add(m1[row], q[column]), _add(m0[row], 1.0 - q[column])
         spent, last = spent[row] + p[column], column
-        may = _bounds(m1, m0, q, p, last, cap - size) - spent > value
+        may = _bounds(m1, m0, q, p, last, cap - size, least - size) - spent > value
         m1, m0, spent, last = m1[may], m0[may], spent[may], last[may]
         if last.size > MOST_SETS:
             return Priced(value, False)
     return Priced(value, True)
 
 
-def _not_replaceable(q: Floats, price: Floats, cap: int) -> NDArray[np.intp]:
+def _not_replaceable(q: Floats, price: Floats, cap: int, least: int) -> NDArray[np.intp]:
     """Workers that some best set needs, best first.
 
     Whoever has `cap` others as good and as cheap can be replaced in any set by one of them; and
-    nobody adds more than q - 1/2.
+    nobody adds more than q - 1/2, which matters where nobody must be added.
     """
     kept: list[int] = []
     for i in np.lexsort((price, -q)).tolist():
         as_cheap = sum(1 for k in kept if price[k] <= price[i])
-        if as_cheap < cap and price[i] < q[i] - 0.5:
+        if as_cheap < cap and (price[i] < q[i] - 0.5 or least > 0):
             kept.append(i)
     return np.array(kept, dtype=np.intp)
 
@@ -106,9 +158,9 @@ def _after_one_more(m1: Floats, m0: Floats, q: Floats) -> Floats:
 
 
 def _bounds(
-    m1: Floats, m0: Floats, q: Floats, p: Floats, last: NDArray[np.intp], more: int
+    m1: Floats, m0: Floats, q: Floats, p: Floats, last: NDArray[np.intp], more: int, least: int
 ) -> Floats:
-    """Bound the accuracy minus new prices of every set with up to `more` workers after its last.
+    """Bound the accuracy minus new prices of every set with least..more workers after its last.
 
     Accuracy is convex in the quality of a voter. So a worker of quality q is worth no more than
     a copy of the best one left, of quality Q, with chance (q - 1/2) / (Q - 1/2), else nobody;
@@ -116,17 +168,19 @@ def _bounds(
     """
     out = np.full(last.size, -np.inf)
     for first in np.unique(last[last + 1 < q.size]) + 1:
+        if q.size - first < least:
+            continue
         rows = np.flatnonzero(last == first - 1)
         g = _copies(m1[rows], m0[rows], q[first], more)
-        chance = (q[first:] - 0.5) / (q[first] - 0.5)
+        chance = (q[first:] - 0.5) / max(q[first] - 0.5, 1e-300)
         bound = g[:, -1].copy()
         for a in range(more):
             for b in range(a + 1, more + 1):
                 slope = (g[:, b] - g[:, a]) / (b - a)
                 height = (g - slope[:, None] * np.arange(more + 1)).max(axis=1)
-                left = np.maximum(slope[:, None] * chance - p[first:], 0.0)
-                best = -np.sort(-left, axis=1)[:, :more]
-                bound = np.minimum(bound, height + best.sum(axis=1))
+                left = -np.sort(p[first:] - slope[:, None] * chance, axis=1)[:, :more]
+                left[:, max(0, least) :] = np.maximum(left[:, max(0, least) :], 0.0)
+                bound = np.minimum(bound, height + left.sum(axis=1))
         out[rows] = bound
     return out
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs import pricing_kernels as kernels
 from crowd_tvcs.columns import Columns
 from crowd_tvcs.deadline import Deadline
 from crowd_tvcs.plan import Plan
-from crowd_tvcs.pricing import NODES, TOLERANCE, Choice, Dual, Market, price_everything
+from crowd_tvcs.pricing import TOLERANCE, Choice, Dual, Market, price_everything, visit
+from crowd_tvcs.starts import climb, met
 
 EPOCHS = 30
 UPDATES = 60_000  # of prices; larger plans get fewer epochs, since every task moves them
@@ -30,7 +30,7 @@ class Search:
 
     def __init__(self, plan: Plan, rng: np.random.Generator, deadline: Deadline) -> None:
         self.market = Market.of(plan)
-        self.best = Choice.nobody(self.market)
+        self.best = Choice.of(self.market, climb(self.market, exact=False))
         self.dual: Dual | None = None
         self.facts: dict[str, Any] = {}
         self._rng = rng
@@ -46,6 +46,8 @@ class Search:
 
     def offer(self, support: NDArray[np.bool_]) -> None:
         """Keep an assignment if it is the best so far."""
+        if self.market.plan.unmet(support):
+            support = met(self.market.plan, support)
         self._keep(Choice.of(self.market, support))
 
     def run(self) -> str:
@@ -87,17 +89,8 @@ class Search:
         choice = Choice.nobody(market)
         for epoch in range(epochs):
             step = FIRST_STEP * start * factor**epoch
-            kernels.price_epoch(
-                self._rng.permutation(m),
-                market.offers,
-                market.caps / m,
-                np.array([step, step]),
-                prices,
-                choice.sets,
-                choice.sizes,
-                choice.accuracy,
-                NODES,
-            )
+            order = self._rng.permutation(m)
+            visit(market, order, prices, choice, self._deadline, step=step)
             if epoch >= epochs - (epochs + 2) // 3:
                 kept.append(prices.copy())
                 self._columns.add(choice)
@@ -111,7 +104,7 @@ class Search:
         """Price all tasks exactly; keeps the bound if it is proved and the smallest."""
         start = self.best if self.dual is None else self.dual.choice
         # What may not be used at all costs nothing in the bound and is worth at most this.
-        prices = np.where(self.market.caps == 0, MOST_GAIN, prices)
+        prices = np.where(self.market.caps == 0, prices.max() + MOST_GAIN, prices)
         dual = price_everything(self.market, prices, start, self._deadline)
         if dual is None:
             return
@@ -124,19 +117,12 @@ class Search:
         market = self.market
         begin = Choice.nobody(market) if fixed is None else fixed
         room = market.caps - begin.loads(market.n_workers)
-        together = prices[:-1] + prices[-1]
         for _ in range(ORDERS):
             choice = begin.copy()
-            kernels.take_in_order(
-                self._rng.permutation(np.flatnonzero(begin.sizes == 0)),
-                market.offers,
-                together,
-                room.copy(),
-                choice.sets,
-                choice.sizes,
-                choice.accuracy,
-                NODES,
-            )
+            order = self._rng.permutation(np.flatnonzero(begin.sizes == 0))
+            visit(market, order, prices, choice, self._deadline, room=room.copy())
+            if (choice.sizes < market.need).any():
+                choice = Choice.of(market, met(market.plan, choice.support(market)))
             self._columns.add(choice)
             self._keep(choice)
 
@@ -144,7 +130,9 @@ class Search:
         """One round of column generation; whether the next may find more."""
         if not len(self._columns):
             return False
-        mixture = self._columns.mix(self.dual)
+        mixture = self._columns.mix(self.dual, self._deadline)
+        if mixture is None:
+            return False
         prices = mixture.prices
         self._assign_by(prices, self._columns.round(mixture))
         before = len(self._columns)

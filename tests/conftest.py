@@ -27,11 +27,12 @@ def rng():
 
 @pytest.fixture(scope="session", autouse=True)
 def every_kernel_has_one_signature():
-    """After all tests: no kernel of the core was compiled twice for arguments of other types."""
+    """After all tests: no kernel was compiled twice for arguments of other types."""
     yield
     from tvcs_core.jit import Kernel
 
-    ours = [module for name, module in sys.modules.items() if name.startswith("tvcs_core")]
+    packages = ("tvcs_core", "crowd_tvcs")
+    ours = [module for name, module in sys.modules.items() if name.startswith(packages)]
     kernels = {k for m in ours for k in vars(m).values() if isinstance(k, Kernel)}
     twice = sorted(k.__qualname__ for k in kernels if len(k.signatures) > 1)
     assert not twice, f"kernels with more than one signature: {', '.join(twice)}"

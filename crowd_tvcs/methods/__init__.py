@@ -34,6 +34,9 @@ METHODS: dict[str, Callable[..., Assignment]] = {
 
 # What a method honours of `Plan.demands`; the others keep the caps and honour no demand.
 HONOURS: dict[str, frozenset[str]] = {
+    "best": frozenset({"min_workers_per_task", "forced"}),
+    "fast": frozenset({"min_workers_per_task", "forced"}),
+    "greedy": frozenset({"min_workers_per_task", "forced"}),
     "tvcs": frozenset({"min_workers_per_task", "forced"}),
     "qlp": frozenset({"min_workers_per_task", "forced"}),
     "random": frozenset({"min_workers_per_task", "forced"}),
@@ -90,10 +93,10 @@ def assign(
     if time_limit is not None and not (0 < time_limit < math.inf):
         raise ValueError(f"time_limit must be a number of seconds above 0, found {time_limit}")
     _refuse_demands(plan, method)
-    deadline = Deadline.after(time_limit)
     rng = np.random.default_rng(rng)
     rows, columns = _by_name(plan.quality.workers), _by_name(plan.quality.tasks)
-    found = METHODS[method](plan.reorder(rows, columns), rng=rng, deadline=deadline)
+    with Deadline.after(time_limit) as deadline:
+        found = METHODS[method](plan.reorder(rows, columns), rng=rng, deadline=deadline)
     found = found.reorder(plan, np.argsort(rows), np.argsort(columns))
     if broken := plan.unmet(found.support):
         raise RuntimeError(f"the method {method} did not meet {', '.join(broken)}")

@@ -37,12 +37,11 @@ def best(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignm
     certified and the answer is mostly that of step 1.
     """
     search = Search(plan, rng, deadline)
-    for support in (climb(search.market, exact=False), climb(search.market, exact=True)):
-        search.offer(support)
+    search.offer(climb(search.market, exact=True))
     search.offer(odd_sizes(search.market))
     search.offer(largest_sum(plan, plan.max_workers_per_task))
     reason = search.run()
-    support = search.best.support(search.market.n_workers)
+    support = search.best.support(search.market)
     dual = search.dual
     certificate = None
     if dual is not None:

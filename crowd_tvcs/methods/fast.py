@@ -9,7 +9,7 @@ from crowd_tvcs.assignment import Assignment
 from crowd_tvcs.deadline import Deadline
 from crowd_tvcs.plan import Plan
 from crowd_tvcs.pricing import Market
-from crowd_tvcs.starts import climb, odd_sizes
+from crowd_tvcs.starts import climb, met, odd_sizes
 
 
 def fast(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignment:
@@ -25,6 +25,7 @@ def fast(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignm
         "greedy on the probability of truth": climb(market, exact=False),
         "equal odd sizes": odd_sizes(market),
     }
+    tried = {name: met(plan, s) if plan.unmet(s) else s for name, s in tried.items()}
     accuracy = {
         name: expected_accuracy(plan.quality.values, support, plan.prior).mean()
         for name, support in tried.items()

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from crowd_tvcs import Plan, Quality, expected_accuracy
-from crowd_tvcs import pricing_kernels as kernels
-from crowd_tvcs.pricing import Choice, Market, price_everything
+from crowd_tvcs import branch_kernels as kernels
+from crowd_tvcs.deadline import Deadline
+from crowd_tvcs.outcome_kernels import TABLE
+from crowd_tvcs.pricing import PROOF_NODES, Choice, Market, price_everything
 from crowd_tvcs.repricing import accuracy, price_task
 
 
@@ -17,6 +19,11 @@ def priced_task(seed):
     quality = rng.uniform(0.02 if seed % 2 else 0.5, 0.98, n).round(1 + seed % 3)
     price = rng.exponential([0.02, 0.002, 0.2][seed % 3], n).round(2 + seed % 2)
     return quality, price, int(rng.integers(0, n + 1)), rng.choice([0.5, 0.7, 0.1, 0.0])
+
+
+def priced(market, prices, node_limit=PROOF_NODES):
+    no_limit = Deadline.after(None)
+    return price_everything(market, prices, Choice.nobody(market), no_limit, node_limit)
 
 
 def value_of(quality, price, prior, members):
@@ -39,7 +46,9 @@ def test_pricing_equals_trying_every_set(seed):
     names = [f"w{i}" for i in range(quality.size)]
     plan = Plan(Quality(quality[:, None], names, ["t"]), max_workers_per_task=cap, prior=prior)
     market = Market.of(plan)
-    dual = price_everything(market, np.append(price, 0.0), Choice.nobody(market))
+    dual = price_everything(
+        market, np.append(price, 0.0), Choice.nobody(market), Deadline.after(None)
+    )
     assert dual.proved
     assert dual.values[0] == pytest.approx(best, abs=1e-12)
     members = dual.choice.sets[0, : dual.choice.sizes[0]]
@@ -57,7 +66,9 @@ def test_two_ways_to_price_agree_on_tasks_too_large_to_try_everything(seed):
     plan = Plan(Quality(quality[:, None], [f"w{i}" for i in range(60)], ["t"]),
                 max_workers_per_task=5)  # fmt: skip
     market = Market.of(plan)
-    dual = price_everything(market, np.append(price, 0.0), Choice.nobody(market))
+    dual = price_everything(
+        market, np.append(price, 0.0), Choice.nobody(market), Deadline.after(None)
+    )
     again = price_task(quality, price, 5, 0.5, 0.5)
     assert dual.proved
     assert again.exact
@@ -70,9 +81,11 @@ def test_ascent_never_claims_more_than_the_best_set():
     for _ in range(30):
         q = np.sort(rng.uniform(0.5, 0.9, 15))[::-1].copy()
         p = 0.02 + rng.exponential(0.01, 15)
-        t, f = np.empty((2, 2 * kernels.TABLE)), np.empty((2, 2 * kernels.TABLE))
+        t, f = np.empty((2, 2 * TABLE)), np.empty((2, 2 * TABLE))
         chosen = np.empty(3, dtype=np.int64)
-        value, k = kernels.ascend(q, p, 15, 3, 0.5, 0.5, t, f, chosen)
+        tried, gain = np.empty(3, dtype=np.int64), np.empty(15)
+        prior = np.array([0.5])
+        value, k = kernels.ascend(prior, 1, q, p, 15, 0, 3, 0.5, t, f, chosen, tried, gain)
         best = best_by_enumeration(q, p, 3, 0.5)
         assert value == pytest.approx(value_of(q, p, 0.5, chosen[:k]), abs=1e-12)
         assert value <= best + 1e-12
@@ -85,8 +98,10 @@ def test_a_search_that_was_broken_off_proves_nothing():
     quality = Quality(rng.uniform(0.5, 0.9, (30, 2)), [f"w{i}" for i in range(30)], ["a", "b"])
     market = Market.of(Plan(quality, max_workers_per_task=5))
     prices = np.append(np.zeros(30), 0.001)
-    assert not price_everything(market, prices, Choice.nobody(market), node_limit=1).proved
-    assert price_everything(market, prices, Choice.nobody(market)).proved
+    assert not price_everything(
+        market, prices, Choice.nobody(market), Deadline.after(None), 1
+    ).proved
+    assert priced(market, prices).proved
 
 
 def test_the_plain_accuracy_is_that_of_the_kernels():
@@ -94,4 +109,4 @@ def test_the_plain_accuracy_is_that_of_the_kernels():
     for size in range(9):
         quality, prior = rng.random(size), float(rng.random())
         exact = expected_accuracy(quality[:, None], np.ones((size, 1), bool), prior)[0]
-        assert accuracy(quality, prior) == pytest.approx(exact, abs=1e-13)
+        assert accuracy(quality, prior) == pytest.approx((exact, exact), abs=1e-13)

@@ -145,7 +145,7 @@ def test_demands_and_their_tables_are_shown():
     found = assign(plan, "qlp")
     tables = {"workers": "<b>.csv", "tasks": "t.csv", "forced": "f.csv", "forbidden": None}
     curve = around(plan, found.size)
-    assert curve[0] == "qlp"  # fast would not honour the demands
+    assert curve[0] == "fast"
     page = Page(render(found, source="q.csv", command="x", caps=CAPS | tables, curve=curve))
     for text in ("no cap, and <b>.csv", "least answers per task", "3 pairs, all assigned"):
         assert text in page.text
