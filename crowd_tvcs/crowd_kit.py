@@ -5,12 +5,15 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.answers import Answers
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 USABLE = ("MajorityVote", "DawidSkene", "OneCoinDawidSkene", "GLAD", "MACE", "MMSR")
 NOT_USABLE = {
@@ -28,8 +31,11 @@ def require_usable(name: str) -> None:
         raise ValueError(f"crowd-kit's {name} is not offered: {NOT_USABLE[name]}")
 
 
-def fit(name: str, answers: Answers) -> Any:
-    """Fit one of `USABLE` to the answers; crowd-kit's own object.
+def aggregate(name: str, answers: Answers) -> NDArray[np.float64]:
+    """Weight of every class for every task, of shape (tasks, classes), by one of `USABLE`.
+
+    Posterior probabilities under the aggregator's model; shares of the scores for MMSR, of the
+    answers for MajorityVote. A task without answers has equal weights.
 
     Raises
     ------
@@ -38,31 +44,49 @@ def fit(name: str, answers: Answers) -> Any:
     ValueError
         If there is no answer.
     """
+    aggregator = getattr(_kit(), name)()
+    table = _answered(answers)
+    with _quiet():
+        aggregator.fit(table)
+        weights = aggregator.predict_score(table) if name == "MMSR" else aggregator.probas_
+    return _weights(weights, answers)
+
+
+def dawid_skene(answers: Answers, known: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Posterior probability of every class for every task by DawidSkene, some labels known.
+
+    `known` has the label of every task, counting the classes, below 0 where it is not known; the
+    result has shape (tasks, classes). Errors as in `aggregate`.
+    """
+    import pandas as pd
+
+    labels = {t: answers.classes[k] for t, k in zip(answers.tasks, known, strict=True) if k >= 0}
+    aggregator = _kit().DawidSkene()
+    with _quiet():
+        aggregator.fit(_answered(answers), true_labels=pd.Series(labels, dtype=object))
+    return _weights(aggregator.probas_, answers)
+
+
+def _kit() -> Any:
     try:
         import crowdkit.aggregation as kit
     except ModuleNotFoundError as error:
         if error.name is None or not error.name.startswith("crowdkit"):
             raise
         raise ModuleNotFoundError(HOW, name=error.name) from None
+    return kit
+
+
+def _answered(answers: Answers) -> pd.DataFrame:
     if answers.size == 0:
-        raise ValueError(f"crowd-kit's {name} needs answers, found none")
-    with _quiet():
-        return getattr(kit, name)().fit(answers.frame())
+        raise ValueError("crowd-kit needs answers, found none")
+    return answers.frame()
 
 
-def aggregate(name: str, answers: Answers) -> NDArray[np.float64]:
-    """Weight of every class for every task, of shape (tasks, classes), by one of `USABLE`.
-
-    Posterior probabilities under the aggregator's model; shares of the scores for MMSR, of the
-    answers for MajorityVote. A task without answers has equal weights.
-    """
-    fitted = fit(name, answers)
-    with _quiet():
-        table = fitted.predict_score(answers.frame()) if name == "MMSR" else fitted.probas_
+def _weights(table: pd.DataFrame, answers: Answers) -> NDArray[np.float64]:
     values = table.reindex(index=list(answers.tasks), columns=list(answers.classes))
     out = np.clip(np.nan_to_num(values.to_numpy(dtype=np.float64)), 0.0, None)
-    none = out.sum(axis=1) <= 0.0
-    out[none] = 1.0
+    out[out.sum(axis=1) <= 0.0] = 1.0
     out /= out.sum(axis=1, keepdims=True)
     return out
 

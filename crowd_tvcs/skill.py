@@ -3,7 +3,9 @@
 A worker who was right on 3 of 3 gold tasks is not always right. His accuracy gets a Beta
 posterior, whose prior says how the accuracies of the whole crowd are spread. Its mean and
 strength are those that make the counts of all workers likeliest (empirical Bayes, the
-beta-binomial model). With few gold answers the prior counts as much as `FEW_STRENGTH` answers.
+beta-binomial model), where the strength itself is taken to be log-normal around `USUAL_STRENGTH`:
+without that, few workers look equal too often, and the intervals are too short. With few gold
+answers the prior counts as much as `FEW_STRENGTH` answers.
 
 Per class, a worker has a confusion matrix: a row for each true label, the chance of each answer.
 Its rows are shrunk to what his accuracy and the crowd's habits let one expect: for each class the
@@ -15,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,8 +34,10 @@ PRIORS = ("empirical-bayes", "two-answers")
 FEW_STRENGTH = 2.0
 FEW_WORKERS = 5  # with two gold answers or more, below which no spread is estimated
 STRENGTHS = (1.0, 200.0)  # of a prior, in answers
+USUAL_STRENGTH = 10.0  # its logarithm is off by 1 in the standard deviation
 MEANS = (0.02, 0.98)
 INTERVAL = 0.9
+CAUTION = 0.5
 
 Floats = NDArray[np.float64]
 
@@ -62,24 +67,27 @@ class Skill:
     ----------
     workers, classes
         Names, as in the answers.
-    n_gold, n_right
-        How many gold tasks a worker answered, and how many rightly.
+    counts
+        How often each worker gave each answer to gold tasks of each label, of shape (workers,
+        classes, classes).
     prior
         What the accuracies are shrunk to. A worker without gold answers has its mean.
     interval
         Chance that an accuracy lies from `low` to `high`, given the model.
-    confusion
-        Of shape (workers, classes, classes): chance that the worker answers [.., .., k] if the
-        label is [.., c, ..]; None if it was not estimated per class.
+    per_class
+        Whether `matrices` are estimated for each class, or tell one accuracy per worker.
+    learnt
+        Expected counts from answers to other tasks, of the shape of `counts`, see
+        `crowd_tvcs.refresh`; None for none.
     """
 
     workers: tuple[str, ...]
     classes: tuple[str, ...]
-    n_gold: NDArray[np.int64]
-    n_right: NDArray[np.int64]
+    counts: NDArray[np.int64]
     prior: BetaPrior
     interval: float = INTERVAL
-    confusion: Floats | None = None
+    per_class: bool = False
+    learnt: Floats | None = None
 
     def __repr__(self) -> str:
         return (
@@ -88,10 +96,26 @@ class Skill:
         )
 
     @property
+    def n_gold(self) -> NDArray[np.int64]:
+        """How many gold tasks each worker answered."""
+        return self.counts.sum(axis=(1, 2))
+
+    @property
+    def n_right(self) -> NDArray[np.int64]:
+        """How many gold tasks each worker answered rightly."""
+        return np.trace(self.counts, axis1=1, axis2=2)
+
+    @property
     def mean(self) -> Floats:
         """Posterior mean of every worker's accuracy."""
-        prior = self.prior
-        out: Floats = (self.n_right + prior.mean * prior.strength) / (self.n_gold + prior.strength)
+        a, b = self._beta
+        return a / (a + b)
+
+    @property
+    def deviation(self) -> Floats:
+        """Posterior standard deviation of every worker's accuracy."""
+        a, b = self._beta
+        out: Floats = np.sqrt(a * b / (a + b + 1.0)) / (a + b)
         return out
 
     @property
@@ -104,14 +128,23 @@ class Skill:
         """Upper end of the interval of every worker's accuracy."""
         return self._quantile((1.0 + self.interval) / 2.0)
 
-    @property
+    @cached_property
     def matrices(self) -> Floats:
-        """Confusion matrices, of shape (workers, classes, classes).
+        """Confusion matrices, of shape (workers, classes, classes): label, then answer.
 
-        Those that were estimated per class, else of one accuracy per worker, his mistakes spread
-        evenly over the other classes.
+        Estimated if `per_class`, else of one accuracy per worker, his mistakes spread evenly
+        over the other classes.
         """
-        return spread(self.mean, len(self.classes)) if self.confusion is None else self.confusion
+        if not self.per_class:
+            return spread(self.mean, len(self.classes))
+        return confusion_matrices(self._all_counts, self.mean, self.prior)
+
+    def cautious(self, caution: float = CAUTION) -> Floats:
+        """Mean less `caution` standard deviations: whom to ask, not what his answer weighs.
+
+        Among many workers, those who look best are partly those who were lucky on gold.
+        """
+        return np.clip(self.mean - caution * self.deviation, 0.0, 1.0)
 
     def to_quality(self, tasks: Sequence[str]) -> Quality:
         """Give every worker his mean accuracy on each of `tasks`."""
@@ -132,11 +165,23 @@ class Skill:
         columns = (self.n_gold, self.n_right, self.mean, self.low, self.high)
         return list(zip(self.workers, *(c.tolist() for c in columns), strict=True))
 
+    @property
+    def _all_counts(self) -> Floats:
+        own = self.counts.astype(np.float64)
+        return own if self.learnt is None else own + self.learnt
+
+    @property
+    def _beta(self) -> tuple[Floats, Floats]:
+        """Parameters of the posterior of every worker's accuracy."""
+        counts, prior = self._all_counts, self.prior
+        right = np.trace(counts, axis1=1, axis2=2)
+        wrong = counts.sum(axis=(1, 2)) - right
+        return right + prior.mean * prior.strength, wrong + (1.0 - prior.mean) * prior.strength
+
     def _quantile(self, share: float) -> Floats:
         from scipy.special import betaincinv
 
-        a = self.n_right + self.prior.mean * self.prior.strength
-        out: Floats = betaincinv(a, self.n_gold + self.prior.strength - a, share)
+        out: Floats = betaincinv(*self._beta, share)
         return out
 
 
@@ -195,14 +240,9 @@ def estimate_quality(
     n, k = len(answers.workers), len(answers.classes)
     counts = np.zeros((n, k, k), dtype=np.int64)
     np.add.at(counts, (answers.worker_of[known], truth[known], answers.label_of[known]), 1)
-    n_gold = counts.sum(axis=(1, 2))
-    n_right = np.trace(counts, axis1=1, axis2=2)
+    n_gold, n_right = counts.sum(axis=(1, 2)), np.trace(counts, axis1=1, axis2=2)
     shrink = beta_prior(n_gold, n_right) if prior == PRIORS[0] else two_answers(n_gold, n_right)
-    skill = Skill(answers.workers, answers.classes, n_gold, n_right, shrink, interval)
-    if not per_class:
-        return skill
-    confusion = confusion_matrices(counts, skill.mean, shrink)
-    return Skill(answers.workers, answers.classes, n_gold, n_right, shrink, interval, confusion)
+    return Skill(answers.workers, answers.classes, counts, shrink, interval, per_class)
 
 
 def two_answers(n_gold: NDArray[np.int64], n_right: NDArray[np.int64]) -> BetaPrior:
@@ -212,7 +252,10 @@ def two_answers(n_gold: NDArray[np.int64], n_right: NDArray[np.int64]) -> BetaPr
 
 
 def beta_prior(n_gold: NDArray[np.int64], n_right: NDArray[np.int64]) -> BetaPrior:
-    """Find the likeliest mean and strength of the beta-binomial model, within their bounds."""
+    """Find the likeliest mean and strength of the beta-binomial model, within their bounds.
+
+    The logarithm of the strength is normal, around that of `USUAL_STRENGTH` with deviation 1.
+    """
     from scipy.optimize import minimize
     from scipy.special import betaln
 
@@ -226,7 +269,8 @@ def beta_prior(n_gold: NDArray[np.int64], n_right: NDArray[np.int64]) -> BetaPri
 
     def loss(at: Floats) -> float:
         a, b = at[0] * np.exp(at[1]), (1.0 - at[0]) * np.exp(at[1])
-        return -float(times @ (betaln(right + a, wrong + b) - betaln(a, b)))
+        unusual = (at[1] - np.log(USUAL_STRENGTH)) ** 2 / 2.0
+        return unusual - float(times @ (betaln(right + a, wrong + b) - betaln(a, b)))
 
     bounds = [MEANS, (np.log(STRENGTHS[0]), np.log(STRENGTHS[1]))]
     mean = float(np.clip(n_right.sum() / n_gold.sum(), *MEANS))
@@ -238,7 +282,7 @@ def beta_prior(n_gold: NDArray[np.int64], n_right: NDArray[np.int64]) -> BetaPri
     return BetaPrior(float(best.x[0]), float(np.exp(best.x[1])), "empirical-bayes")
 
 
-def confusion_matrices(counts: NDArray[np.int64], mean: Floats, prior: BetaPrior) -> Floats:
+def confusion_matrices(counts: Floats, mean: Floats, prior: BetaPrior) -> Floats:
     """Shrink every worker's counts of (label, answer) to what his accuracy lets one expect.
 
     Parameters
@@ -261,7 +305,7 @@ def confusion_matrices(counts: NDArray[np.int64], mean: Floats, prior: BetaPrior
     own = 1.0 / (1.0 + np.exp(-own))
     expected = (1.0 - own)[:, :, None] * wrong
     expected[:, np.arange(k), np.arange(k)] = own
-    flat_counts = counts.reshape(n * k, k).astype(np.float64)
+    flat_counts = counts.reshape(n * k, k)
     flat = expected.reshape(n * k, k)
     strength = _dirichlet_strength(flat_counts, flat)
     out = (flat_counts + strength * flat) / (flat_counts.sum(axis=1, keepdims=True) + strength)

@@ -208,10 +208,10 @@ def _values(answers: Answers, skill: Skill | Quality | ArrayLike) -> Floats:
     rows = _places("worker", answers.workers, skill.workers)
     if isinstance(skill, Quality):
         return skill.values[np.ix_(rows, _places("task", answers.tasks, skill.tasks))]
-    if skill.classes == answers.classes or skill.confusion is None:
-        return skill.mean[rows] if skill.confusion is None else skill.confusion[rows]
+    if not skill.per_class:
+        return skill.mean[rows]
     classes = _places("class", answers.classes, skill.classes)
-    return skill.confusion[np.ix_(rows, classes, classes)]
+    return skill.matrices[np.ix_(rows, classes, classes)]
 
 
 def _places(kind: str, names: Sequence[str], known: Sequence[str]) -> NDArray[np.intp]:
