@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from tvcs_core.lazy import on_demand
 
 if TYPE_CHECKING:
+    from grn_tvcs.edge_count import EdgeCount, choose_edges
     from grn_tvcs.edge_files import (
         read_genes,
         read_network,
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
         write_reference,
     )
     from grn_tvcs.expression import Expression, read_expression, write_expression
+    from grn_tvcs.expression_h5ad import read_h5ad
     from grn_tvcs.formats import FORMATS, write_graphml, write_network, write_sif
     from grn_tvcs.knockouts import SteadyStates, read_steady_states
     from grn_tvcs.methods import METHODS, infer
@@ -25,15 +27,18 @@ __all__ = [
     "FORMATS",
     "METHODS",
     "Edge",
+    "EdgeCount",
     "Expression",
     "Network",
     "Rules",
     "Scores",
     "Simulation",
     "SteadyStates",
+    "choose_edges",
     "infer",
     "read_expression",
     "read_genes",
+    "read_h5ad",
     "read_network",
     "read_reference",
     "read_steady_states",
@@ -50,8 +55,10 @@ __all__ = [
 __getattr__, __dir__ = on_demand(
     __name__,
     {
+        "edge_count": "EdgeCount choose_edges",
         "edge_files": "read_genes read_network read_reference write_edges write_reference",
         "expression": "Expression read_expression write_expression",
+        "expression_h5ad": "read_h5ad",
         "formats": "FORMATS write_graphml write_network write_sif",
         "knockouts": "SteadyStates read_steady_states",
         "methods": "METHODS infer",

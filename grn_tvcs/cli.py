@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from grn_tvcs.infer_cli import Force, OutFolder, Seed, check, infer
+from grn_tvcs.check_cli import check
+from grn_tvcs.cli_options import Force, OutFolder, Pairs, Seed
+from grn_tvcs.infer_cli import infer
 from tvcs_core.shell import guarded, refuse_negative_seed, run, say
 
 if TYPE_CHECKING:
@@ -43,18 +45,13 @@ def score(
             metavar="FILE", help="All genes, one per line. Default: those of run.json beside EDGES."
         ),
     ] = None,
-    pairs: Annotated[
-        str,
-        typer.Option(
-            help="all ordered pairs of genes, or only the linked ones: both orders of two genes "
-            "with an edge in REFERENCE."
-        ),
-    ] = "all",
+    pairs: Pairs = "all",
     cut: Annotated[
         str,
         typer.Option(
             help="Edges judged: caps (column selected of EDGES), top-n (as many as in REFERENCE) "
-            "or own (all that EDGES lists, such as what ARACNE leaves)."
+            "or own (column own of EDGES, what TIGRESS and ARACNE select themselves; all of EDGES "
+            "without one)."
         ),
     ] = "caps",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
@@ -64,15 +61,13 @@ def score(
     SN, SP, ACC, F (harmonic mean of SN and SP), MCC and AUC judge the edges of the cut; AUROC and
     AUPR (average precision) judge the ranking, EP (early precision) its first pairs.
     """
-    from dataclasses import replace
-
     from grn_tvcs.edge_files import read_genes, read_network, read_reference
     from grn_tvcs.scores import score as score_network
 
     names = read_genes(genes if genes is not None else edges.parent / "run.json")
     network = read_network(edges, names)
     if cut == "own":
-        network = replace(network, selected=None)
+        network = network.by_own_cut()
     found = score_network(network, read_reference(reference, names), pairs=pairs, cut=cut)
     print(_as_json(found) if as_json else _as_table(found))
 

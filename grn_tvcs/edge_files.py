@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from warnings import warn
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from grn_tvcs.expression import listed, repeated
 from grn_tvcs.network import HEADER, Network
 from tvcs_core import DataError
-from tvcs_core.files import Table, read_names, read_table, write_table
+from tvcs_core.files import Table, is_number, read_names, read_table, write_table
 from tvcs_core.spreadsheet import shield, unshield
 
 REGULATOR = ("regulator", "source", "from", "tf", "gene1", "regulatorygene", "regulatory.gene")
@@ -23,6 +24,12 @@ SCORE = ("score", "importance", "edgeweight", "weight")
 SIGNED = "edgeweight"
 SIGN_OF = {"+": 1, "-": -1, "?": 0, "1": 0}
 NO_EDGE = "0"
+REASONS = {
+    "self_loops": "of a gene on itself",
+    "unknown_genes": "with a gene that is not in the network",
+    "repeats": "that were there already",
+}
+EXTRA = ("stability", "own")  # columns of edges.tsv that only some methods have
 
 
 def read_network(path: str | Path, genes: Sequence[str]) -> Network:
@@ -52,9 +59,10 @@ def read_network(path: str | Path, genes: Sequence[str]) -> Network:
     if len(table.rows[0]) < 2:
         raise table.error("must have the columns regulator and target", row=0)
     scores, signs, selected = _blank(len(genes))
+    extra: dict[str, Any] = {n: np.zeros(scores.shape) for n in EXTRA if n in columns}
     weights = _weights(table, columns, first)
     is_ours = "selected" in columns
-    kept = _Kept(str(path), {gene: i for i, gene in enumerate(genes)})
+    kept = _Kept({gene: i for i, gene in enumerate(genes)})
     for row, weight in enumerate(weights, start=first):
         cells = table.rows[row]
         names = cells[columns["regulator"]], cells[columns["target"]]
@@ -65,8 +73,13 @@ def read_network(path: str | Path, genes: Sequence[str]) -> Network:
         scores[pair] = abs(weight)
         signs[pair] = -1 if weight < 0 else sign
         selected[pair] = _flag(table, row, columns["selected"]) if is_ours else True
-    kept.say_what_was_left_out()
-    return Network(tuple(genes), scores, signs, selected & (scores > 0))
+        for name, values in extra.items():
+            is_flag = name == "own"
+            values[pair] = (_flag if is_flag else _share)(table, row, columns[name])
+    network = Network(tuple(genes), scores, signs, selected & (scores > 0), **extra)
+    for message in Reference(network, kept.left_out).said():
+        warn(f"{path}: {message}", stacklevel=2)
+    return network
 
 
 def read_reference(path: str | Path, genes: Sequence[str]) -> Network:
@@ -83,20 +96,49 @@ def read_reference(path: str | Path, genes: Sequence[str]) -> Network:
         If there are not 2 or 3 columns, a third cell is something else (line and column are
         named), or no edge joins two of the genes.
     """
+    found = reference_in(path, genes)
+    for message in found.said():
+        warn(f"{path}: {message}", stacklevel=2)
+    return found.network
+
+
+@dataclass(frozen=True)
+class Reference:
+    """True edges of a file, and the edges of the file that do not count.
+
+    Attributes
+    ----------
+    network
+        The true edges, all selected.
+    left_out
+        Names of the edges that do not count, by reason: ``self_loops``, ``unknown_genes``,
+        ``repeats``.
+    """
+
+    network: Network
+    left_out: dict[str, list[str]]
+
+    def said(self) -> list[str]:
+        """A sentence for every reason that there was."""
+        return [
+            f"left out {len(names)} edges {REASONS[kind]}: {listed(names)}"
+            for kind, names in self.left_out.items()
+            if names
+        ]
+
+
+def reference_in(path: str | Path, genes: Sequence[str]) -> Reference:
+    """Read what `read_reference` reads, and keep what was left out."""
     table = read_table(path)
     table.require_rectangle()
     width = len(table.rows[0])
     if width not in (2, 3):
         raise table.error(f"a reference must have 2 or 3 columns, found {width}", row=0)
     values = (*SIGN_OF, NO_EDGE)
-    top = table.rows[0]
-    names_no_genes = not set(genes).issuperset(top[:2])
-    has_header = _columns(table) is not None or (
-        width == 3 and top[2] not in values and names_no_genes
-    )
+    first = 1 if _has_header(table, genes) else 0
     scores, signs, _ = _blank(len(genes))
-    kept = _Kept(str(path), {gene: i for i, gene in enumerate(genes)})
-    for row in range(1 if has_header else 0, len(table.rows)):
+    kept = _Kept({gene: i for i, gene in enumerate(genes)})
+    for row in range(first, len(table.rows)):
         cells = table.rows[row]
         value = cells[2] if width == 3 else "1"
         if value not in values:
@@ -104,21 +146,35 @@ def read_reference(path: str | Path, genes: Sequence[str]) -> Network:
                 f"must be one of + - ? 1 0, found {value!r}",
                 path=path,
                 line=table.lines[row],
-                column=table.rows[0][2] if has_header else 3,
+                column=table.rows[0][2] if first else 3,
             )
         pair = kept.take(cells[0], cells[1])
         if pair is not None and value != NO_EDGE:
             scores[pair] = 1.0
             signs[pair] = SIGN_OF[value]
     if not scores.any():
-        names = sorted({cell for row in table.rows[has_header:] for cell in row[:2]})
+        names = sorted({cell for row in table.rows[first:] for cell in row[:2]})
         raise DataError(
             "must have an edge between two different genes of the network, found none; "
-            f"it names {listed(names)}; the network has {listed(list(genes))}",
+            f"it names {listed(names)}; the network has {listed(list(genes))}{_case(names, genes)}",
             path=path,
         )
-    kept.say_what_was_left_out()
-    return Network(tuple(genes), scores, signs)
+    return Reference(Network(tuple(genes), scores, signs), kept.left_out)
+
+
+def _has_header(table: Table, genes: Sequence[str]) -> bool:
+    top = table.rows[0]
+    if _columns(table) is not None:
+        return True
+    is_edge = set(genes).issuperset(top[:2]) or len(top) < 3 or top[2] in (*SIGN_OF, NO_EDGE)
+    return not is_edge
+
+
+def _case(names: Sequence[str], genes: Sequence[str]) -> str:
+    """Say so where names would match if capitals did not count."""
+    lower = {gene.lower() for gene in genes}
+    same = [name for name in names if name.lower() in lower]
+    return f"; {listed(same)} would match if capitals did not count" if same else ""
 
 
 def read_genes(path: str | Path) -> list[str]:
@@ -153,37 +209,23 @@ def read_genes(path: str | Path) -> list[str]:
 class _Kept:
     """Which pairs of a file count, and which were left out for what reason."""
 
-    path: str
     place: dict[str, int]
     seen: set[tuple[int, int]] = field(default_factory=set)
-    loops: list[str] = field(default_factory=list)
-    unknown: list[str] = field(default_factory=list)
-    repeats: list[str] = field(default_factory=list)
+    left_out: dict[str, list[str]] = field(default_factory=lambda: {kind: [] for kind in REASONS})
 
     def take(self, regulator: str, target: str) -> tuple[int, int] | None:
         if regulator == target:
-            self.loops.append(regulator)
+            self.left_out["self_loops"].append(regulator)
             return None
         if regulator not in self.place or target not in self.place:
-            self.unknown.append(f"{regulator} -> {target}")
+            self.left_out["unknown_genes"].append(f"{regulator} -> {target}")
             return None
         pair = self.place[regulator], self.place[target]
         if pair in self.seen:
-            self.repeats.append(f"{regulator} -> {target}")
+            self.left_out["repeats"].append(f"{regulator} -> {target}")
             return None
         self.seen.add(pair)
         return pair
-
-    def say_what_was_left_out(self) -> None:
-        kinds = (
-            ("of a gene on itself", self.loops),
-            ("with a gene that is not in the network", self.unknown),
-            ("that were there already", self.repeats),
-        )
-        for kind, names in kinds:
-            if names:
-                message = f"{self.path}: left out {len(names)} edges {kind}: {listed(names)}"
-                warn(message, stacklevel=4)
 
 
 def _columns(table: Table) -> dict[str, int] | None:
@@ -191,7 +233,8 @@ def _columns(table: Table) -> dict[str, int] | None:
     header = [cell.lower() for cell in table.rows[0]]
     if len(header) < 2 or header[0] not in REGULATOR or header[1] not in TARGET:
         return None
-    columns = {name: header.index(name) for name in HEADER[2:] if name in header}
+    known = (*HEADER[2:], *EXTRA)
+    columns = {name: header.index(name) for name in known if name in header}
     for name in SCORE:
         if name in header:
             columns.setdefault("score", header.index(name))
@@ -217,6 +260,13 @@ def _flag(table: Table, row: int, column: int) -> bool:
     return cell == "1"
 
 
+def _share(table: Table, row: int, column: int) -> float:
+    cell = table.rows[row][column]
+    if not (is_number(cell) and 0 <= float(cell) <= 1):
+        raise table.error(f"must be a number from 0 to 1, found {cell!r}", row, column)
+    return float(cell)
+
+
 def _blank(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return np.zeros((n, n)), np.zeros((n, n), dtype=np.int8), np.zeros((n, n), dtype=bool)
 
@@ -224,21 +274,23 @@ def _blank(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def write_edges(network: Network, path: Path) -> None:
     """Write every edge as ``edges.tsv``: regulator, target, score, sign, rank, selected.
 
-    Where the method resampled, a last column holds the stability.
+    Where the method resampled, a column holds the stability; where it selects edges itself, a
+    column `own` says which.
     People open it in a spreadsheet, so a name that would act as a formula gets an apostrophe,
     which `read_network` takes off.
     """
     place = {gene: i for i, gene in enumerate(network.genes)}
-    stability = network.stability
+    extra = {name: getattr(network, name) for name in EXTRA}
+    extra = {name: values for name, values in extra.items() if values is not None}
     rows = [
         (
             *(shield(e.regulator), shield(e.target)),
             *(repr(e.score), e.sign, e.rank, int(e.selected)),
-            *([] if stability is None else [f"{stability[place[e.regulator], place[e.target]]:g}"]),
+            *(f"{values[place[e.regulator], place[e.target]]:g}" for values in extra.values()),
         )
         for e in network.edges()
     ]
-    write_table(path, HEADER if stability is None else (*HEADER, "stability"), rows)
+    write_table(path, (*HEADER, *extra), rows)
 
 
 def write_reference(network: Network, path: Path) -> None:

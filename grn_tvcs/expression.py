@@ -131,6 +131,16 @@ class Expression:
             None if self.perturbed is None else self.perturbed[rows],
         )
 
+    def part(self, is_in: NDArray[np.bool_]) -> Expression:
+        """The samples for which `is_in` holds."""
+        return Expression(
+            self.values[is_in],
+            self.times[is_in],
+            tuple(name for name, is_there in zip(self.series, is_in, strict=True) if is_there),
+            self.genes,
+            None if self.perturbed is None else self.perturbed[is_in],
+        )
+
     def with_perturbation_until(self, time: float) -> Expression:
         """The same samples, those before `time` in their series being perturbed.
 

@@ -20,6 +20,7 @@ from grn_tvcs.expression import (
     read_expression,
     repeated,
 )
+from grn_tvcs.expression_h5ad import read_h5ad
 from grn_tvcs.gaps import numbers_with_gaps
 from tvcs_core import DataError
 from tvcs_core.files import Table, read_table
@@ -31,9 +32,13 @@ def read_layout(
     samples: str | Path | None = None,
     pseudotime: str | Path | None = None,
     genes_in_rows: bool = False,
+    time_column: str | None = None,
+    series_column: str | None = None,
     missing: str = "error",
 ) -> Expression:
     """Read expression in the layout that the other arguments tell; without them, the usual one.
+
+    A file whose name ends in ``.h5ad`` is one of AnnData.
 
     Parameters
     ----------
@@ -45,6 +50,8 @@ def read_layout(
         BEELINE's ``PseudoTime.csv``; `path` then is its ``ExpressionData.csv``.
     genes_in_rows
         The first column of `path` names genes, the others are samples.
+    time_column, series_column
+        Columns of an ``.h5ad`` file, as for `read_h5ad`.
     missing
         As for `read_expression`.
 
@@ -53,6 +60,15 @@ def read_layout(
     ValueError
         If the arguments contradict each other, or as for the functions of this module.
     """
+    if Path(path).suffix.lower() == ".h5ad":
+        if samples is not None or pseudotime is not None or genes_in_rows or missing != "error":
+            raise ValueError(
+                "an .h5ad file says it all: no sheet of samples, no pseudotimes, no genes in rows "
+                "and no missing values beside it"
+            )
+        return read_h5ad(path, time_column=time_column, series_column=series_column)
+    if time_column is not None or series_column is not None:
+        raise ValueError("--time-column and --series-column are for .h5ad files only")
     if pseudotime is not None:
         if samples is not None or genes_in_rows or missing != "error":
             raise ValueError(

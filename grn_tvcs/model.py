@@ -171,9 +171,10 @@ class StepLoss(Loss):
         own_variance = np.mean(u * u, axis=0)
         own_scale = _inverse_root(own_variance, own_variance.max(initial=0.0))
         self.shape = (z.shape[1], y.shape[1])
+        self._own_scale = own_scale
         self._S = z.T @ z / len(z)
         self._c = z.T @ (u * (own_scale / len(z)))
-        own_response = np.mean(u * y, axis=0) * own_scale
+        self._own_response = own_response = np.mean(u * y, axis=0) * own_scale
         input_variance = self._S.diagonal()[:, None]
         self._d = _inverse_root(input_variance - self._c**2, input_variance) * weights[:, None]
         response_variance = np.mean(y * y, axis=0)
@@ -222,6 +223,20 @@ class StepLoss(Loss):
             weights,
         )
         return Explained(dropped.T, added.T, weights.T)
+
+    def response(self, own: Array, following: Array, intercepts: NDArray[np.int64]) -> Array:
+        """Responses of other steps in the same units; (steps, targets).
+
+        Intercepts are those of the other steps, the weight of the own level is the known one.
+        """
+        u, y = (_centred(part, intercepts) for part in (own, following))
+        return (y - u * (self._own_scale * self._own_response)) * self._y
+
+    def predicted(self, W: Array, past: Array, own: Array, intercepts: NDArray[np.int64]) -> Array:
+        """What `W` says of the responses of other steps; (steps, targets)."""
+        z, u = (_centred(part, intercepts) for part in (past, own))
+        V = self._d * W
+        return z @ V - u * (self._own_scale * (self._c * V).sum(axis=0))
 
     def _curvature(self, W: Array) -> Array:
         V = self._d * W

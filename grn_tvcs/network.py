@@ -62,6 +62,8 @@ class Network:
     stability
         In which part of all resamples each edge was chosen, in [0, 1]; None where the method
         does not resample.
+    own
+        The edges that the method itself selects; None where it only ranks.
 
     Raises
     ------
@@ -75,6 +77,7 @@ class Network:
     signs: NDArray[np.int8] | None = None
     selected: NDArray[np.bool_] | None = None
     stability: NDArray[np.float64] | None = None
+    own: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
         genes = tuple(str(gene) for gene in self.genes)
@@ -87,6 +90,11 @@ class Network:
                 raise ValueError(f"{name} must have the shape {shape}, found {array.shape}")
             array.setflags(write=False)
             object.__setattr__(self, name, array)
+        for name, kind in (("stability", np.float64), ("own", np.bool_)):
+            given = getattr(self, name)
+            if given is not None and np.shape(given) != shape:
+                raise ValueError(f"{name} must have the shape {shape}, found {np.shape(given)}")
+            object.__setattr__(self, name, None if given is None else np.array(given, dtype=kind))
         object.__setattr__(self, "genes", genes)
         if twice := repeated(genes):
             raise ValueError(f"gene names must be different, found twice: {listed(twice)}")
@@ -140,6 +148,13 @@ class Network:
         rows, cols = self._by_rank()
         selected[rows[:n_edges], cols[:n_edges]] = True
         return replace(self, selected=selected)
+
+    def by_own_cut(self) -> Network:
+        """Select the edges that the method itself selects; every one with a score if it does not.
+
+        What TIGRESS and ARACNE publish, whatever the caps.
+        """
+        return replace(self, selected=None if self.own is None else self.own & (self.scores > 0))
 
     def edges(self, *, selected_only: bool = False) -> list[Edge]:
         """All edges with a score above 0, the surest first, equal ones by name."""

@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.drawing import HEIGHT, WIDTH, draw
+from grn_tvcs.edge_count import EdgeCount
 from grn_tvcs.expression import Expression
 from grn_tvcs.methods import METHODS
 from grn_tvcs.network import Edge, Network
-from grn_tvcs.report_data import courses, explorer, stabilities
+from grn_tvcs.report_data import courses, curve, explorer, stabilities
 from grn_tvcs.rules import Rules
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ def render(
     command: str,
     seed: int | None = None,
     scores: Scores | None = None,
+    left_out: Sequence[str] = (),
+    count: EdgeCount | None = None,
 ) -> str:
     """Write the report of `network` as HTML.
 
@@ -63,12 +66,15 @@ def render(
         Of the run.
     scores
         Agreement with a reference, if there is one.
+    left_out
+        What of the reference does not count, a sentence for each reason.
+    count
+        How the number of edges was chosen, if it was.
     """
     edges = network.edges(selected_only=True)
     drawn = edges[:MOST_DRAWN]
     dots, arrows = draw(drawn)
     measured = courses(expression, drawn)
-    about = _about(method)
     scripts = [
         _package_text("vendor", "cytoscape.min.js"),
         _package_text("templates", "network.js"),
@@ -79,11 +85,16 @@ def render(
             source=source,
             command=command,
             method=method,
-            about=about,
-            to_paste=methods_paragraph(network, expression, rules, method=method, seed=seed),
+            about=_about(method),
+            to_paste=methods_paragraph(
+                network, expression, rules, method=method, seed=seed, count=count
+            ),
             seed=seed,
             scores=_score_rows(scores),
             judged=scores,
+            left_out=left_out,
+            count=count,
+            curve=None if count is None else curve(count),
             network=network,
             expression=expression,
             n_series=len(expression.pieces()),
@@ -108,7 +119,13 @@ def render(
 
 
 def methods_paragraph(
-    network: Network, expression: Expression, rules: Rules, *, method: str, seed: int | None
+    network: Network,
+    expression: Expression,
+    rules: Rules,
+    *,
+    method: str,
+    seed: int | None,
+    count: EdgeCount | None = None,
 ) -> str:
     """Say in the past tense what was done, for the methods section of a paper."""
     from tvcs_core.record import tvcs_version
@@ -138,6 +155,15 @@ def methods_paragraph(
         f"Of {int(np.count_nonzero(network.scores))} directed edges with a score, {n_edges} were "
         f"selected: those whose scores add up to the most with at most {_joined(caps)}, found "
         "exactly, by projection onto a three-view cardinality constraint."
+        + ("" if count is None else _counted(count))
+    )
+
+
+def _counted(count: EdgeCount) -> str:
+    return (
+        " The number of edges is the smallest that reached 95 % of the largest gain in held-out "
+        f"series ({count.n_folds} folds); {count.low} to {count.high} edges were within one "
+        "standard error of the best."
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.drawing import Dot
+from grn_tvcs.edge_count import EdgeCount
 from grn_tvcs.expression import Expression
 from grn_tvcs.network import Edge, Network
 
@@ -16,6 +17,8 @@ MOST_SERIES = 12
 MOST_POINTS = 200
 MOST_VALUES = 300_000
 DIGITS = 4
+CURVE_WIDTH, CURVE_HEIGHT, CURVE_MARGIN = 640.0, 180.0, 46.0
+CURVE_TICKS = 5
 
 
 def explorer(network: Network, edges: Sequence[Edge], dots: Sequence[Dot]) -> dict[str, Any]:
@@ -84,6 +87,41 @@ def courses(expression: Expression, edges: Sequence[Edge]) -> dict[str, Any]:
         for gene in kept
     ]
     return {"series": series, "levels": levels, "all_series": len(pieces)}
+
+
+def curve(count: EdgeCount) -> dict[str, Any]:
+    """The gains of held-out series by number of edges, as paths and ticks in pixels.
+
+    The axis goes down to the lowest gain that is not far below zero: what too many edges cost
+    further down is cut off.
+    """
+    gains, errors = np.array(count.gains), np.array(count.errors)
+    top = max(float((gains + errors).max()), 1e-9)
+    bottom = max(float((gains - errors).min()), -top)
+    span = top - bottom
+    x = CURVE_MARGIN + (CURVE_WIDTH - 2 * CURVE_MARGIN) * np.array(count.sizes) / count.sizes[-1]
+
+    def y(values: NDArray[np.float64]) -> NDArray[np.float64]:
+        return 10 + (CURVE_HEIGHT - 20) * (top - np.clip(values, bottom, top)) / span
+
+    def path(across: NDArray[np.float64], down: NDArray[np.float64]) -> str:
+        pairs = zip(across, down, strict=True)
+        return "M" + "L".join(f"{a:.1f} {b:.1f}" for a, b in pairs)
+
+    place = dict(zip(count.sizes, x.tolist(), strict=True))
+    best = count.sizes.index(count.n_edges)
+    shown = [*count.sizes[:: max(1, len(count.sizes) // CURVE_TICKS)], count.sizes[-1]]
+    return {
+        "line": path(x, y(gains)),
+        "band": path(np.r_[x, x[::-1]], np.r_[y(gains - errors), y(gains + errors)[::-1]]) + "Z",
+        "zero": float(y(np.zeros(1))[0]),
+        "best": (place[count.n_edges], float(y(gains)[best])),
+        "range": (place[count.low], place[count.high]),
+        "ticks": sorted({(round(place[size], 1), size) for size in shown}),
+        "top": float(f"{top:.2g}"),
+        "gain": float(gains[best]),
+        "size": (CURVE_WIDTH, CURVE_HEIGHT),
+    }
 
 
 def _thinned(rows: slice) -> NDArray[np.int64]:

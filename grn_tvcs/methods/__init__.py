@@ -44,6 +44,7 @@ METHODS: dict[str, Method] = {
 }
 DIGITS = 6
 FEWEST_STEPS = 6  # with fewer a warning
+OWN_CUT = ("aracne", "tigress")  # methods that select edges themselves
 NO_OPTIONS = ("steady", "threads", "progress", "keep")  # data, and how to work
 
 
@@ -89,7 +90,8 @@ def infer(
     -------
     Network
         Genes in the order of their names; scores of six significant digits; selected are the
-        edges whose scores add up to the most under the caps.
+        edges whose scores add up to the most under the caps, and `own` what ARACNE and TIGRESS
+        select themselves.
 
     Raises
     ------
@@ -129,8 +131,9 @@ def infer(
     able = {name: value for name, value in options.items() if name in _keywords(method)}
     network = METHODS[method](expression, rules, rng, **able)
     scores = _significant(np.where(allowed, network.scores, 0.0))
+    own = network.selected if method in OWN_CUT else None
     rules = rules.with_defaults(len(expression.genes))
-    return replace(network, scores=scores, selected=None).within(rules)
+    return replace(network, scores=scores, selected=None, own=own).within(rules)
 
 
 def options_of(method: str) -> dict[str, Any]:

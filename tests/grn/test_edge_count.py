@@ -1,0 +1,208 @@
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from grn_tvcs import Expression, Rules, infer, simulate, write_expression
+from grn_tvcs.cli import app
+from grn_tvcs.edge_count import (
+    SHRINK,
+    best_count,
+    choose_edges,
+    fold_numbers,
+    held_out_gains,
+    in_folds,
+)
+from grn_tvcs.model import log_levels
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def made():
+    return simulate(8, 5, 12, n_edges=9, noise_level=0.02, rng=3)
+
+
+def slow_gain(expression, is_out, chosen, memory, log_offset):
+    """Gain of chosen edges, gene by gene and step by step, by least squares."""
+    levels = log_levels(expression.values, log_offset)
+    rows = {False: [], True: []}
+    for piece in expression.pieces().values():
+        past = levels[piece.start].copy()
+        block = []
+        for t in range(piece.start, piece.stop - 1):
+            if t > piece.start:
+                past = levels[t] + memory * (past - levels[t])
+            block.append((past.copy(), levels[t], levels[t + 1]))
+        rows[bool(is_out[piece.start])] += block
+    z, u, y = ({side: np.array([row[k] for row in rows[side]]) for side in rows} for k in range(3))
+    for part in (z, u, y):
+        for side in part:
+            part[side] = part[side] - part[side].mean(axis=0)
+    gains = []
+    for i in range(chosen.shape[0]):
+        own = (u[False][:, i] @ y[False][:, i]) / (u[False][:, i] @ u[False][:, i])
+        scale = np.mean((y[False][:, i] - own * u[False][:, i]) ** 2)
+        r = y[True][:, i] - own * u[True][:, i]
+        js = np.flatnonzero(chosen[:, i])
+        columns = np.column_stack([z[False][:, js], u[False][:, [i]]])
+        weights = np.linalg.lstsq(columns, y[False][:, i], rcond=None)[0][: js.size]
+        slope = z[False][:, js].T @ u[False][:, i] / (u[False][:, i] @ u[False][:, i])
+        told = SHRINK * (z[True][:, js] - u[True][:, [i]] * slope) @ weights
+        gains.append((np.mean(r**2) - np.mean((r - told) ** 2)) / max(np.mean(r**2), scale))
+    return np.mean(gains)
+
+
+def test_the_gain_of_held_out_series_is_that_of_plain_least_squares(made):
+    data = made.expression.in_name_order()
+    is_out = fold_numbers(data) == 1
+    network = infer(data.part(~is_out), resamples=4, rng=0)
+    gains = held_out_gains(data, is_out, network, Rules(max_in_degree=2), (0, 4, 9), {})
+    assert gains[0] == 0
+    for size, gain in zip((4, 9), gains[1:], strict=True):
+        chosen = network.within(Rules(max_in_degree=2, max_edges=size)).selected
+        assert gain == pytest.approx(slow_gain(data, is_out, chosen, 0.5, 0.2), abs=1e-5)
+
+
+def test_the_choice_is_the_same_in_any_order_of_genes_and_series_and_on_two_threads(made):
+    data = made.expression
+    pieces = list(data.pieces().values())
+    rows = np.concatenate([np.arange(p.start, p.stop) for p in pieces[::-1]])
+    turned = Expression(
+        data.values[rows][:, ::-1],
+        data.times[rows],
+        tuple(data.series[i] for i in rows),
+        data.genes[::-1],
+    )
+    one = choose_edges(data, rng=1, resamples=6)
+    assert one == choose_edges(turned, rng=1, resamples=6)
+    assert one == choose_edges(data, rng=1, resamples=6, threads=2)
+    assert one != choose_edges(data, rng=2, resamples=6)
+
+
+def test_clean_data_want_edges_and_noise_wants_none(made):
+    clean = choose_edges(made.expression, rng=0, resamples=10)
+    assert clean.n_edges > 2
+    assert clean.low <= clean.n_edges <= clean.high
+    noise = np.random.default_rng(0).uniform(0.5, 1, made.expression.values.shape)
+    data = made.expression
+    nothing = choose_edges(
+        Expression(noise, data.times, data.series, data.genes), rng=0, resamples=10
+    )
+    assert nothing.n_edges < clean.n_edges
+    assert max(nothing.gains) < max(clean.gains) / 4
+
+
+def test_caps_regulators_and_the_largest_number_are_kept_to(made):
+    found = choose_edges(made.expression, max_in_degree=1, regulators=["G1", "G2"], rng=0,
+                         resamples=4, max_edges=5)  # fmt: skip
+    assert found.sizes == (0, 1, 2, 3, 4, 5)
+    assert choose_edges(made.expression, "pcc", rng=0).n_folds == 5
+
+
+def test_few_series_are_cut_and_one_too_short_is_refused(made):
+    data = made.expression
+    one = data.part(np.arange(60) < 12)
+    assert [rows.stop - rows.start for rows in in_folds(one).pieces().values()] == [4, 4, 4]
+    two = data.part(np.arange(60) < 24)
+    assert len(in_folds(two).pieces()) == 6
+    assert in_folds(data) is data
+    assert choose_edges(one, rng=0, resamples=4).n_folds == 3
+    with pytest.raises(ValueError, match="at least 2 series, or one of 8 time points, found one"):
+        choose_edges(data.part(np.arange(60) < 7), rng=0)
+
+
+def test_no_fold_holds_a_part_of_a_series(made):
+    twelve = simulate(5, 12, 4, n_edges=4, rng=0).expression
+    folds = fold_numbers(twelve)
+    assert folds.max() == 9
+    for rows in twelve.pieces().values():
+        assert len(set(folds[rows].tolist())) == 1
+
+
+def test_the_choice_is_the_fewest_with_95_percent_and_the_range_one_standard_error_wide():
+    curves = np.array([[0, 0.10, 0.11, 0.0, 0], [0, 0.06, 0.09, 0.04, 0], [0, 0.08, 0.09, 0.1, 0]])
+    found = best_count((0, 5, 10, 20, 30), curves)
+    assert found.gains == pytest.approx(curves.mean(axis=0))
+    away = np.array([0.11, 0.05, -0.01])  # of 20 edges from the best
+    assert found.errors[3] == pytest.approx(away.std(ddof=1) / 3**0.5)
+    assert found.n_edges == found.low == 10  # 5 has 83 % only, and differs by more than its error
+    assert found.high == 10
+    near = best_count((0, 5, 10), np.array([[0, 0.097, 0.1], [0, 0.098, 0.1]]))
+    assert (near.n_edges, near.low, near.high) == (5, 5, 10)
+    noisy = best_count((0, 5, 10), np.array([[0, 0.1, 0.02], [0, 0.02, 0.12]]))
+    assert (noisy.n_edges, noisy.low, noisy.high) == (10, 5, 10)
+
+
+@pytest.fixture(scope="module")
+def table(made, tmp_path_factory):
+    path = tmp_path_factory.mktemp("count") / "x.tsv"
+    write_expression(made.expression, path)
+    return path
+
+
+WORDS = ["--max-edges", "auto", "--option", "resamples=6"]
+
+
+def test_the_command_chooses_tells_and_draws_the_curve(table, tmp_path):
+    out = tmp_path / "out"
+    done = CliRunner().invoke(app, ["infer", str(table), "--out", str(out), *WORDS])
+    assert done.exit_code == 0, done.stderr
+    record = json.loads((out / "run.json").read_text())
+    count = record["edge_count"]
+    assert record["parameters"]["max_edges"] == "auto"
+    assert record["selected"] <= record["max_edges_used"] == count["n_edges"]
+    assert f"{count['low']} to {count['high']} do as well" in done.stderr
+    lines = (out / "edge_count.tsv").read_text().splitlines()
+    assert lines[0] == "edges\tgain\terror"
+    assert [int(line.split("\t")[0]) for line in lines[1:]] == count["sizes"]
+    page = (out / "report.html").read_text()
+    assert "How many edges?" in page
+    assert "--max-edges auto" in page
+    assert "The number of edges is the smallest that" in page
+    assert len(re.findall('class="line" d="M', page)) == 1
+
+
+def test_an_interrupted_choice_goes_on_with_the_same_bytes(table, tmp_path):
+    stop = (
+        "import grn_tvcs.edge_count as e\n"
+        "gains, done = e.held_out_gains, []\n"
+        "def stopped(*given):\n"
+        "    done.append(1)\n"
+        "    if len(done) == 3: raise KeyboardInterrupt\n"
+        "    return gains(*given)\n"
+        "e.held_out_gains = stopped\n"
+        "from grn_tvcs.cli import main; main()"
+    )
+    words = ["infer", str(table), "--out", str(tmp_path / "out"), *WORDS]
+    ended = subprocess.run(
+        [sys.executable, "-c", stop, *words], cwd=ROOT, capture_output=True, text=True
+    )
+    assert ended.returncode == 130, ended.stderr
+    assert [path.name for path in (tmp_path / "out").iterdir()] == [".resume"]
+    other = CliRunner().invoke(app, [*words, "--resume", "--seed", "4"])
+    assert other.exit_code == 2
+    assert "other data, options or seed" in other.stderr
+    assert CliRunner().invoke(app, [*words, "--resume"]).exit_code == 0
+    words[3] = str(tmp_path / "whole")
+    assert CliRunner().invoke(app, words).exit_code == 0
+    names = {path.name for path in (tmp_path / "whole").iterdir()}
+    assert names == {path.name for path in (tmp_path / "out").iterdir()}
+    for name in names:
+        same = [(tmp_path / folder / name).read_bytes() for folder in ("out", "whole")]
+        assert same[0] == same[1], name
+
+
+def test_what_is_no_number_of_edges_is_refused(table, tmp_path):
+    for word, message in (("many", "must be an integer >= 0 or auto"), ("-1", "must be >= 0")):
+        done = CliRunner().invoke(
+            app, ["infer", str(table), "--out", str(tmp_path / "out"), "--max-edges", word]
+        )
+        assert done.exit_code == 2
+        assert message in done.stderr
+    assert not (tmp_path / "out").exists()
