@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from crowd_tvcs.answers_cli import quality, replay, vote
+from crowd_tvcs.campaign_cli import app as campaign_app
 from crowd_tvcs.exchange_cli import export, import_answers
 from tvcs_core.shell import FAILED, guarded, refuse_negative_seed, run, say
 
@@ -24,8 +26,12 @@ app = typer.Typer(
     help="Decide which worker labels which task.",
 )
 
+app.command()(quality)
+app.command()(vote)
+app.command()(replay)
 app.command()(export)
 app.command("import")(import_answers)
+app.add_typer(campaign_app, name="campaign")
 
 OutFolder = Annotated[
     Path, typer.Option("--out", metavar="DIR", help="Folder for the results; made if missing.")

@@ -107,14 +107,14 @@ def set_qualities(connection: Connection, settings: Any, qualities: Qualities) -
             f"this campaign has {kinds[settings.per_pair]}, but the table gives "
             f"{kinds[is_per_pair]}"
         )
-    ids = dict(connection.execute(select(worker.c.name, worker.c.id)).tuples().all())
+    ids = dict(connection.execute(select(worker.c.name, worker.c.id)).all())
     if not isinstance(qualities, Quality):
         rows = [{"who": ids[n], "value": q} for n, q in sorted(qualities.items()) if n in ids]
         if rows:
             connection.execute(_SET_QUALITY, rows)
         return
     classes = len(json.loads(settings.classes))
-    tasks = dict(connection.execute(select(task.c.name, task.c.id)).tuples().all())
+    tasks = dict(connection.execute(select(task.c.name, task.c.id)).all())
     allowed = np.ones(qualities.shape, bool) if qualities.allowed is None else qualities.allowed
     listed = []
     for i, j in np.argwhere(allowed).tolist():
@@ -146,7 +146,7 @@ def add_gold(
         contradicts one that is known.
     """
     classes = json.loads(settings.classes)
-    known = dict(connection.execute(select(gold.c.task, gold.c.label)).tuples().all())
+    known = dict(connection.execute(select(gold.c.task, gold.c.label)).all())
     for name, label in sorted(labels.items()):
         if label not in classes:
             raise ValueError(
@@ -296,7 +296,7 @@ def _refuse_unknown(
 def _refuse_known_pairs(connection: Connection, listed: Sequence[dict[str, Any]]) -> None:
     if not connection.scalar(select(func.count()).select_from(skill)):
         return
-    known = set(connection.execute(select(skill.c.worker_id, skill.c.task_id)).tuples())
+    known = {(i, j) for i, j in connection.execute(select(skill.c.worker_id, skill.c.task_id))}
     for row in listed:
         if (row["worker_id"], row["task_id"]) in known:
             raise ValueError("the table gives the quality of a pair that the campaign has already")

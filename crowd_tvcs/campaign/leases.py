@@ -183,14 +183,7 @@ def judge(
         )
     if slot.state in (ISSUED, LEASED):
         return ACCEPTED
-    taken = _no_room(settings, who)
-    if row.slots >= row.max_workers:
-        taken = f"the task has its {row.max_workers} workers"
-    elif not row.needy and _is_reserved(settings):
-        taken = "the rest of the budget is for tasks with too few workers"
-    elif who.team and queries.TEAM_MATE(connection, of_task=row.id, of_team=who.team):
-        taken = f"another worker of group {who.team!r} has the task"
-    if taken:
+    if taken := _no_room(settings, who) or _task_is_taken(connection, settings, who, row):
         raise Refused(
             f"the slot of worker {who.name!r} on task {row.name!r} was given up, and {taken}"
         )
@@ -239,6 +232,17 @@ def _no_room(settings: Any, who: Any) -> str:
         return f"the budget of {settings.budget} labels is used up or out with workers"
     if settings.money is not None and settings.committed + who.cost > settings.money:
         return "the money is used up or out with workers"
+    return ""
+
+
+def _task_is_taken(connection: Connection, settings: Any, who: Any, row: Any) -> str:
+    """Why a task has no room for this worker, or ''."""
+    if row.slots >= row.max_workers:
+        return f"the task has its {row.max_workers} workers"
+    if not row.needy and _is_reserved(settings):
+        return "the rest of the budget is for tasks with too few workers"
+    if who.team and queries.TEAM_MATE(connection, of_task=row.id, of_team=who.team):
+        return f"another worker of group {who.team!r} has the task"
     return ""
 
 

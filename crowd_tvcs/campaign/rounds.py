@@ -132,7 +132,7 @@ def issue(connection: Connection, state: State, settings: Any, found: Proposal) 
     ]
     cost = 0
     if chosen:
-        lapsed = set(connection.execute(_LAPSED).tuples())
+        lapsed = {(j, i) for j, i in connection.execute(_LAPSED)}
         again = [{"of_task": j, "who": i, "number": number} for j, i in chosen if (j, i) in lapsed]
         first = [
             {"task_id": j, "worker_id": i, "state": ISSUED, "round": number}

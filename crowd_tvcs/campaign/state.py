@@ -120,7 +120,8 @@ def read_state(connection: Connection, settings: Any) -> State:
             placed.append((place, (i, j, label)))
     given = [answer for _, answer in sorted(placed)]
     rounds = connection.execute(select(schema.planned).order_by(schema.planned.c.round)).all()
-    gold = dict(connection.execute(select(schema.gold.c.task, schema.gold.c.label)).tuples().all())
+    known = connection.execute(select(schema.gold.c.task, schema.gold.c.label))
+    gold = dict(known.all())
     return State(settings, list(workers), list(tasks), quality, slots, given, list(rounds), gold)
 
 

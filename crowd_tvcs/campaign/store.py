@@ -90,8 +90,6 @@ class Store:
         with self._translated(), self.engine.connect() as connection:
             if not self.is_file:
                 connection = connection.execution_options(isolation_level="REPEATABLE READ")
-            else:
-                connection = connection.execution_options(begin="BEGIN")
             with connection.begin():
                 yield connection, connection.execute(schema.campaign.select()).one()
 
@@ -106,7 +104,7 @@ class Store:
         the end of the program at any moment, but the machine may lose it with its power.
         """
         with self._translated(), self.engine.connect() as connection:
-            options = {"flush": "FULL" if flush else "NORMAL"}
+            options = {"begin": "BEGIN IMMEDIATE", "flush": "FULL" if flush else "NORMAL"}
             with connection.execution_options(**options).begin():
                 if not (flush or self.is_file):
                     first = (LET_GO, *first)
@@ -178,7 +176,7 @@ def _engine(path: str) -> Engine:
         options = connection.get_execution_options()
         driver: Any = connection.connection
         driver.execute(f"PRAGMA synchronous = {options.get('flush', 'FULL')}")
-        driver.execute(options.get("begin", "BEGIN IMMEDIATE"))
+        driver.execute(options.get("begin", "BEGIN"))
 
     return engine
 

@@ -1,0 +1,72 @@
+"""The tables that a campaign starts from, put together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from crowd_tvcs.answers import read_gold, sort_classes
+from crowd_tvcs.campaign.entries import Task, Worker
+from crowd_tvcs.campaign.tables import (
+    Qualities,
+    read_lines,
+    read_qualities,
+    read_tasks,
+    read_workers,
+)
+from crowd_tvcs.quality import Quality
+
+
+def read_first(
+    quality: Path | None,
+    gold: Path | None,
+    answers: Path | None,
+    workers: Path | None,
+    tasks: Path | None,
+    classes: str | None,
+) -> dict[str, Any]:
+    """Read the tables of a new campaign; what `Campaign.create` takes.
+
+    Raises
+    ------
+    DataError
+        Naming file, line and column of what is not as it must be.
+    ValueError
+        If a table is missing that nothing else makes up for.
+    """
+    if (quality is None) == (answers is None):
+        raise ValueError("give --quality, or --gold and --answers to gold tasks")
+    if answers is not None and gold is None:
+        raise ValueError("--answers needs --gold, the labels of their tasks")
+    qualities = None if quality is None else read_qualities(quality)
+    named = None if classes is None else [name.strip() for name in classes.split(",")]
+    known = None if gold is None else read_gold(gold, named)
+    lines = [] if answers is None else read_lines(answers)
+    if named is None:
+        found = set() if known is None else set(known.classes)
+        found |= {line.label for line in lines}
+        named = list(sort_classes(found)) if len(found) > 1 else ["0", "1"]
+    return {
+        "qualities": qualities,
+        "gold": None if known is None else dict(known.labels),
+        "gold_answers": lines,
+        "classes": named,
+        "workers": _workers(workers, qualities, {line.worker for line in lines}),
+        "tasks": _tasks(tasks, qualities),
+    }
+
+
+def _workers(path: Path | None, qualities: Qualities | None, seen: set[str]) -> list[Worker]:
+    if path is not None:
+        return read_workers(path)
+    if qualities is not None:
+        seen = set(qualities.workers if isinstance(qualities, Quality) else qualities)
+    return [Worker(name) for name in sorted(seen)]
+
+
+def _tasks(path: Path | None, qualities: Qualities | None) -> list[Task]:
+    if path is not None:
+        return read_tasks(path)
+    if not isinstance(qualities, Quality):
+        raise ValueError("--tasks must name what is to be labelled")
+    return [Task(name) for name in qualities.tasks]

@@ -1,0 +1,268 @@
+"""Tasks handed out one at a time: who gets which, leases that lapse, answers that come late."""
+
+import numpy as np
+import pytest
+
+from crowd_tvcs import Quality
+from crowd_tvcs.answers import Answers
+from crowd_tvcs.campaign import Campaign, Refused, Task, Worker
+from crowd_tvcs.campaign.belief import affinity, posterior, uncertainty
+from crowd_tvcs.routing import routing_scores
+from crowd_tvcs.vote import posterior as vote_posterior
+
+WORKERS = {"ann": 0.9, "bob": 0.8, "cy": 0.7, "dee": 0.6}
+TASKS = ["t1", "t2", "t3"]
+
+
+@pytest.fixture
+def make(tmp_path):
+    made = []
+
+    def _make(**options):
+        options = {"workers": WORKERS, "tasks": TASKS, "qualities": WORKERS} | options
+        made.append(Campaign.create(tmp_path / f"c{len(made)}.db", **options))
+        return made[-1]
+
+    yield _make
+    for campaign in made:
+        campaign.close()
+
+
+def rows(campaign):
+    """Every slot as (worker, task)."""
+    state = campaign.state()
+    taken = np.argwhere(state.slots > 0).tolist()
+    return sorted((state.quality.workers[i], state.quality.tasks[j]) for i, j in taken)
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_the_belief_of_a_task_is_that_of_the_vote(k, rng):
+    for _ in range(20):
+        n = int(rng.integers(0, 6))
+        accuracy = rng.random(n).round(3)
+        labels = rng.integers(0, k, n)
+        prior = rng.dirichlet(np.ones(k))
+        given = [("t", f"w{i}", str(label)) for i, label in enumerate(labels)]
+        answers = Answers.of(
+            given, tasks=["t"], workers=[f"w{i}" for i in range(n)] or ["w"], classes=[*"01234"][:k]
+        )
+        expected = vote_posterior(answers, accuracy if n else np.array([0.5]), prior)[0]
+        found = posterior(prior.tolist(), zip(labels.tolist(), accuracy.tolist(), strict=True))
+        assert found == pytest.approx(expected.tolist(), abs=1e-9)
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_an_answer_is_expected_to_multiply_the_uncertainty_by_the_affinity(k, rng):
+    for _ in range(20):
+        prior = rng.dirichlet(np.ones(k)).tolist()
+        q = float(rng.uniform(0.05, 0.95))
+        after = 0.0
+        for label in range(k):
+            weights = [p * (q if y == label else (1 - q) / (k - 1)) for y, p in enumerate(prior)]
+            chances = [w / sum(weights) for w in weights]
+            after += sum(weights) * uncertainty(chances)
+        assert after == pytest.approx(uncertainty(prior) * affinity(q, k))
+        score = routing_scores(np.array([prior]), np.array([q]))[0, 0]
+        assert uncertainty(prior) - after == pytest.approx(score, abs=1e-12)
+
+
+def test_next_is_the_largest_score_by_hand(make):
+    """Against the scores of `routing`, with open slots counted by what they are expected to say."""
+    rng = np.random.default_rng(3)
+    workers = {f"w{i}": round(float(q), 3) for i, q in enumerate(rng.uniform(0.5, 0.95, 8))}
+    tasks = [Task(f"t{j}", prior=float(p)) for j, p in enumerate(rng.uniform(0.1, 0.9, 6))]
+    campaign = make(workers=workers, qualities=workers, tasks=tasks, max_workers_per_task=4)
+    for step in range(24):
+        worker = f"w{rng.integers(8)}"
+        state = campaign.state()
+        left = uncertainty_left(state)
+        i = state.quality.workers.index(worker)
+        is_open = (state.slots[i] == 0) & ((state.slots > 0).sum(axis=0) < 4)
+        offer = campaign.next(worker)
+        if (state.slots[i] == 2).any():
+            assert offer.reason == "his open lease, renewed"
+        elif is_open.any():
+            best = np.where(is_open, left, -1).max()
+            assert left[state.quality.tasks.index(offer.task)] == pytest.approx(best)
+        else:
+            assert offer.task is None
+        if offer.task and step % 3:
+            campaign.submit(worker, offer.task, str(rng.integers(2)))
+
+
+def uncertainty_left(state):
+    root = np.sqrt(state.posterior)
+    left = root[:, 0] * root[:, 1]
+    for i, j in np.argwhere(state.pending):
+        q = state.quality.values[i, j]
+        left[j] *= 2 * np.sqrt(q * (1 - q))
+    return left
+
+
+def test_with_a_quality_per_pair_skill_counts_too(make):
+    allowed = [[True, True, False], [True, True, True]]
+    quality = Quality([[0.6, 0.9, 0.7], [0.9, 0.6, 0.7]], ["ann", "bob"], TASKS, allowed)
+    campaign = make(workers=["ann", "bob"], qualities=quality)
+    assert campaign.next("ann").task == "t2"
+    assert campaign.next("bob").task == "t1"
+    campaign.submit("ann", "t2", "1")
+    assert campaign.next("ann").task == "t1"
+    campaign.submit("ann", "t1", "1")
+    assert campaign.next("ann").task is None  # t3 is not listed for her
+
+
+def test_who_asks_again_gets_the_same_task(make):
+    campaign = make()
+    first = campaign.next("ann", now=0.0)
+    again = campaign.next("ann", now=5.0)
+    assert again.task == first.task
+    assert again.expires == first.expires + 5.0
+    assert rows(campaign) == [("ann", first.task)]
+
+
+def test_two_who_ask_at_once_get_different_tasks(make):
+    campaign = make()
+    assert campaign.next("ann").task != campaign.next("bob").task
+
+
+def test_a_lease_that_is_over_frees_its_slot(make):
+    campaign = make(tasks=["t1"], max_workers_per_task=1, lease_seconds=60)
+    assert campaign.next("ann", now=0.0).task == "t1"
+    assert campaign.next("bob", now=59.9).task is None
+    assert campaign.next("bob", now=60.0).task == "t1"
+    assert rows(campaign) == [("bob", "t1")]
+    settings = campaign.state().settings
+    assert (settings.slots, settings.answers) == (1, 0)
+
+
+def test_a_late_answer_is_taken_while_its_slot_is_free(make):
+    campaign = make(tasks=["t1"], max_workers_per_task=1, lease_seconds=60)
+    campaign.next("ann", now=0.0)
+    campaign.next("dee", now=100.0)  # frees the slot of ann, and takes it
+    with pytest.raises(Refused, match="was given up, and the task has its 1 workers"):
+        campaign.submit("ann", "t1", "1")
+    assert rows(campaign) == [("dee", "t1")]
+    assert campaign.submit("dee", "t1", "0").reason == "accepted"
+
+
+def test_an_answer_after_the_sweep_is_accepted_late(make):
+    campaign = make(tasks=["t1"], max_workers_per_task=2, lease_seconds=60)
+    campaign.next("ann", now=0.0)
+    campaign.next("bob", now=100.0)
+    receipt = campaign.submit("ann", "t1", "1")
+    assert receipt.reason == "accepted late"
+    assert receipt.confidence == pytest.approx(0.9)
+    assert rows(campaign) == [("ann", "t1"), ("bob", "t1")]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"budget": 1}, "the budget of 1 labels is used up"),
+        ({"money": 1.5, "workers": [Worker("ann", cost=1), Worker("bob", cost=1)]}, "the money"),
+        ({"workers": [Worker("ann", team="x"), Worker("bob", team="x")]}, "another worker of group"),
+    ],
+)
+def test_a_late_answer_never_breaks_a_cap(make, options, message):
+    campaign = make(tasks=["t1"], lease_seconds=60, **options)
+    campaign.next("ann", now=0.0)
+    assert campaign.next("bob", now=100.0).task == "t1"
+    with pytest.raises(Refused, match=message):
+        campaign.submit("ann", "t1", "1")
+    assert rows(campaign) == [("bob", "t1")]
+
+
+def test_the_same_answer_again_changes_nothing(make):
+    campaign = make()
+    task = campaign.next("ann").task
+    first = campaign.submit("ann", task, "1")
+    again = campaign.submit("ann", task, "1")
+    assert (first.reason, again.reason) == ("accepted", "known already")
+    assert again.confidence == first.confidence
+    assert campaign.state().settings.answers == 1
+    with pytest.raises(Refused, match="answered task 't1' with '1' before, now '0'"):
+        campaign.submit("ann", task, "0")
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (("zoe", "t1", "1"), "there is no worker 'zoe'"),
+        (("ann", "t9", "1"), "there is no task 't9'"),
+        (("ann", "t1", "2"), "label must be one of '0', '1', found '2'"),
+        (("ann", "t1", "1"), "task 't1' was not given to worker 'ann'"),
+    ],
+)
+def test_an_answer_that_nobody_asked_for_is_refused(make, answer, message):
+    campaign = make()
+    with pytest.raises(Refused, match=message):
+        campaign.submit(*answer)
+    assert campaign.state().settings.slots == 0
+
+
+def test_nobody_gets_more_than_his_cap_nor_a_task_more_than_its_own(make):
+    campaign = make(
+        workers=[Worker("ann", max_tasks=1), Worker("bob"), Worker("cy")],
+        tasks=[Task("t1", max_workers=1), Task("t2", max_workers=2), Task("t3", max_workers=0)],
+        max_tasks_per_worker=2,
+    )
+    for _ in range(5):
+        for name in ("ann", "bob", "cy"):
+            task = campaign.next(name).task
+            if task:
+                campaign.submit(name, task, "1")
+    assert len(rows(campaign)) == 3
+    assert "his 1 tasks" in campaign.next("ann").reason
+
+
+def test_below_the_gate_nobody_gets_a_task(make):
+    campaign = make(gate=0.75)
+    assert "0.700 is below the gate of 0.75" in campaign.next("cy").reason
+    assert campaign.next("bob").task == "t1"
+
+
+def test_a_worker_of_unknown_quality_gets_no_task(make):
+    campaign = make(workers=[*WORKERS, "new"])
+    assert campaign.next("new").reason == "nothing is known of the worker's quality"
+
+
+def test_of_a_group_one_sees_a_task(make):
+    campaign = make(workers=[Worker("ann", team="x"), Worker("bob", team="x"), Worker("cy")])
+    for name in ("ann", "bob", "cy", "ann", "bob", "cy", "ann", "bob", "cy"):
+        task = campaign.next(name).task
+        if task:
+            campaign.submit(name, task, "1")
+    by_team = [task for name, task in rows(campaign) if name in ("ann", "bob")]
+    assert sorted(by_team) == TASKS
+    assert [task for name, task in rows(campaign) if name == "cy"] == TASKS
+
+
+def test_a_task_that_is_sure_enough_is_done(make):
+    campaign = make(tasks=["t1"], target=0.85)
+    campaign.submit("ann", campaign.next("ann").task, "1")
+    assert campaign.next("bob").task is None
+    campaign = make(tasks=[Task("t1", min_workers=2)], target=0.85)
+    campaign.submit("ann", campaign.next("ann").task, "1")
+    assert campaign.next("bob").task == "t1"
+
+
+def test_the_end_of_the_budget_belongs_to_the_minimums(make):
+    campaign = make(
+        tasks=[Task("t1", prior=0.99, min_workers=2), Task("t2"), Task("t3")], budget=4
+    )
+    got = []
+    for name in ("ann", "bob", "cy", "dee"):
+        task = campaign.next(name).task
+        got.append(task)
+        campaign.submit(name, task, "1")
+    assert got == ["t2", "t3", "t1", "t1"]
+    assert campaign.next("ann").task is None
+
+
+def test_with_three_classes_tasks_are_handed_out_and_voted(make):
+    campaign = make(classes=["cat", "dog", "eel"], prior=[0.2, 0.3, 0.5])
+    task = campaign.next("ann").task
+    receipt = campaign.submit("ann", task, "dog")
+    weights = [0.2 * 0.05, 0.3 * 0.9, 0.5 * 0.05]
+    assert receipt.confidence == pytest.approx(0.27 / sum(weights))
+    assert campaign.next("bob").task != task
