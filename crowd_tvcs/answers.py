@@ -10,6 +10,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from crowd_tvcs.names import (
+    encode,
+    listed,
+    require_classes,
+    require_codes,
+    require_names,
+    sort_classes,
+)
 from tvcs_core.files import DELIMITERS, Table, read_table, write_table
 from tvcs_core.spreadsheet import shield, unshield
 
@@ -28,7 +36,6 @@ ALIASES = {
 }
 GOLD_ALIASES = {"task": "task", "item": "task", "label": "label", "truth": "label"}
 UNKNOWN = -1
-LISTED = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +92,7 @@ class Answers:
             plural = "classes" if kind == "label" else f"{kind}s"
             names = require_names(plural, given)
             object.__setattr__(self, plural, names)
-            object.__setattr__(self, f"{kind}_of", _codes(f"{kind}_of", codes, names, size))
+            object.__setattr__(self, f"{kind}_of", require_codes(f"{kind}_of", codes, names, size))
         object.__setattr__(self, "layout", layout)
         require_classes(self.classes)
         self._refuse_pairs_twice()
@@ -250,13 +257,15 @@ class Gold:
                 if label not in code_of:
                     raise ValueError(
                         f"the gold label of task {task!r} is {label!r}, which is none of the "
-                        f"classes {_listed(classes)}"
+                        f"classes {listed(classes)}"
                     )
                 out[j] = code_of[label]
         return out
 
 
-def read_answers(path: str | Path, classes: Sequence[str] | None = None) -> Answers:
+def read_answers(
+    path: str | Path, classes: Sequence[str] | None = None, *, also: Sequence[str] = ()
+) -> Answers:
     """Read a table of answers, CSV or TSV, plain or ``.gz``: columns task, worker, label.
 
     `item` stands for `task`, `performer` and `annotator` for `worker`, `output` and `answer`
@@ -269,6 +278,8 @@ def read_answers(path: str | Path, classes: Sequence[str] | None = None) -> Answ
         The file.
     classes
         Labels there may be; None for those that occur.
+    also
+        Labels there may be as well as those that occur, such as those of gold tasks.
 
     Raises
     ------
@@ -289,7 +300,7 @@ def read_answers(path: str | Path, classes: Sequence[str] | None = None) -> Answ
                 r,
             )
         seen[pair] = r
-    found = sort_classes(columns["label"]) if classes is None else tuple(classes)
+    found = sort_classes((*columns["label"], *also)) if classes is None else tuple(classes)
     if len(found) < 2:
         raise table.error(
             f"must have at least two different labels, found only {found[0]!r}; name the classes "
@@ -336,14 +347,6 @@ def write_answers(path: str | Path, answers: Answers) -> None:
     write_table(Path(path), ["task", "worker", "label"], rows, ",")
 
 
-def sort_classes(labels: Iterable[str]) -> tuple[str, ...]:
-    """Give the different labels in order: by value if all are integers, else by name."""
-    names = sorted(set(labels))
-    if all(name.isascii() and name.isdigit() for name in names):
-        names.sort(key=int)
-    return tuple(names)
-
-
 def together(answers: Answers, gold: Gold) -> Answers:
     """Give the same answers with the classes of both, so that gold may have labels of its own."""
     if set(gold.classes) <= set(answers.classes):
@@ -356,56 +359,6 @@ def together(answers: Answers, gold: Gold) -> Answers:
         classes=classes,
         layout=answers.layout,
     )
-
-
-def encode(kind: str, names: Sequence[str], known: Sequence[str]) -> NDArray[np.int64]:
-    """Count each of `names` from 0 as it stands in `known`; one that does not is an error."""
-    code_of = {name: k for k, name in enumerate(known)}
-    for name in names:
-        if name not in code_of:
-            what = "class" if kind == "label" else kind
-            raise ValueError(
-                f"{kind} {name!r} is unknown; every {kind} must be a {what} of {_listed(known)}"
-            )
-    return np.array([code_of[name] for name in names], dtype=np.int64)
-
-
-def require_names(kind: str, names: Sequence[str]) -> tuple[str, ...]:
-    """Refuse a name that is empty, no text, or there twice."""
-    out = tuple(names)
-    if not out:
-        raise ValueError(f"{kind} must hold at least one name, found none")
-    for i, name in enumerate(out):
-        if not isinstance(name, str) or not name:
-            raise TypeError(f"{kind} must be names, but {kind}[{i}] is {name!r}")
-    if len(set(out)) < len(out):
-        repeated = sorted({name for name in out if out.count(name) > 1})
-        raise ValueError(f"{kind} must differ, found more than once: {_listed(repeated)}")
-    return out
-
-
-def require_classes(classes: Sequence[str]) -> None:
-    """Refuse fewer than two classes."""
-    if len(classes) < 2:
-        raise ValueError(f"classes must be at least two, found only {classes[0]!r}")
-
-
-def _codes(name: str, codes: ArrayLike, names: tuple[str, ...], size: int) -> NDArray[np.int64]:
-    out = np.array(codes)
-    if out.size == 0:
-        out = out.astype(np.int64)
-    if out.dtype.kind not in "iu":
-        raise TypeError(f"{name} must be integers, found {out.dtype}")
-    if out.shape != (size,):
-        raise ValueError(f"{name} must have shape ({size},), found {out.shape}")
-    wrong = (out < 0) | (out >= len(names))
-    if wrong.any():
-        raise ValueError(
-            f"{name} must be in 0 to {len(names) - 1}, found {out[int(np.argmax(wrong))]}"
-        )
-    out = out.astype(np.int64)
-    out.setflags(write=False)
-    return out
 
 
 def _open(
@@ -455,10 +408,5 @@ def _refuse_other_labels(
     for r, label in enumerate(labels, start=1):
         if label not in known:
             raise table.error(
-                f"must be one of the classes {_listed(classes)}, found {label!r}", r, column
+                f"must be one of the classes {listed(classes)}, found {label!r}", r, column
             )
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
-    return ", ".join(repr(name) for name in names[:LISTED]) + more

@@ -39,10 +39,8 @@ def aggregate(name: str, answers: Answers) -> NDArray[np.float64]:
 
     Raises
     ------
-    ModuleNotFoundError
-        If crowd-kit is not installed.
     ValueError
-        If there is no answer.
+        If crowd-kit is not installed, or there is no answer.
     """
     aggregator = getattr(_kit(), name)()
     table = _answered(answers)
@@ -73,7 +71,7 @@ def _kit() -> Any:
     except ModuleNotFoundError as error:
         if error.name is None or not error.name.startswith("crowdkit"):
             raise
-        raise ModuleNotFoundError(HOW, name=error.name) from None
+        raise ValueError(HOW) from None
     return kit
 
 

@@ -99,10 +99,8 @@ def vote(
     Raises
     ------
     ValueError
-        If the method is unknown, needs a skill and gets none or the other way round, or cannot be
-        used with these answers.
-    ModuleNotFoundError
-        If the method is crowd-kit's, which is not installed.
+        If the method is unknown, cannot be used, or needs crowd-kit, which is not installed; if it
+        needs a skill and gets none, or the other way round.
 
     Examples
     --------
@@ -121,7 +119,7 @@ def vote(
         return _largest(answers, posterior(answers, skill, prior), method)
     if skill is not None or prior is not None:
         raise ValueError(f"the method {method} uses the answers alone, but has a skill or a prior")
-    weights = _majority(answers) if method == "majority" else aggregate(method, answers)
+    weights = majority(answers) if method == "majority" else aggregate(method, answers)
     return _largest(answers, weights, method)
 
 
@@ -233,7 +231,7 @@ def _largest(answers: Answers, weights: Floats, method: str) -> Votes:
     return Votes(answers.tasks, answers.classes, label_of, confidence, answers.per_task, method)
 
 
-def _majority(answers: Answers) -> Floats:
+def majority(answers: Answers) -> Floats:
     """Share of every class in the answers of a task; equal shares where there are none."""
     m, k = len(answers.tasks), len(answers.classes)
     counts = np.zeros((m, k))

@@ -1,0 +1,77 @@
+"""Names of tasks, workers and classes, and the integers that count them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+LISTED = 5
+
+
+def sort_classes(labels: Iterable[str]) -> tuple[str, ...]:
+    """Give the different labels in order: by value if all are integers, else by name."""
+    names = sorted(set(labels))
+    if all(name.isascii() and name.isdigit() for name in names):
+        names.sort(key=int)
+    return tuple(names)
+
+
+def encode(kind: str, names: Sequence[str], known: Sequence[str]) -> NDArray[np.int64]:
+    """Count each of `names` from 0 as it stands in `known`; one that does not is an error."""
+    code_of = {name: k for k, name in enumerate(known)}
+    for name in names:
+        if name not in code_of:
+            what = "class" if kind == "label" else kind
+            raise ValueError(
+                f"{kind} {name!r} is unknown; every {kind} must be a {what} of {listed(known)}"
+            )
+    return np.array([code_of[name] for name in names], dtype=np.int64)
+
+
+def require_names(kind: str, names: Sequence[str]) -> tuple[str, ...]:
+    """Refuse a name that is empty, no text, or there twice."""
+    out = tuple(names)
+    if not out:
+        raise ValueError(f"{kind} must hold at least one name, found none")
+    for i, name in enumerate(out):
+        if not isinstance(name, str) or not name:
+            raise TypeError(f"{kind} must be names, but {kind}[{i}] is {name!r}")
+    if len(set(out)) < len(out):
+        repeated = sorted({name for name in out if out.count(name) > 1})
+        raise ValueError(f"{kind} must differ, found more than once: {listed(repeated)}")
+    return out
+
+
+def require_classes(classes: Sequence[str]) -> None:
+    """Refuse fewer than two classes."""
+    if len(classes) < 2:
+        raise ValueError(f"classes must be at least two, found only {classes[0]!r}")
+
+
+def require_codes(
+    name: str, codes: ArrayLike, names: tuple[str, ...], size: int
+) -> NDArray[np.int64]:
+    """Refuse what is no vector of `size` integers that count `names` from 0."""
+    out = np.array(codes)
+    if out.size == 0:
+        out = out.astype(np.int64)
+    if out.dtype.kind not in "iu":
+        raise TypeError(f"{name} must be integers, found {out.dtype}")
+    if out.shape != (size,):
+        raise ValueError(f"{name} must have shape ({size},), found {out.shape}")
+    wrong = (out < 0) | (out >= len(names))
+    if wrong.any():
+        raise ValueError(
+            f"{name} must be in 0 to {len(names) - 1}, found {out[int(np.argmax(wrong))]}"
+        )
+    out = out.astype(np.int64)
+    out.setflags(write=False)
+    return out
+
+
+def listed(names: Sequence[str]) -> str:
+    """Give the first few names for a message."""
+    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    return ", ".join(repr(name) for name in names[:LISTED]) + more
