@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression import listed, repeated
 from grn_tvcs.network import HEADER, Network
+from grn_tvcs.warned import warn_user
 from tvcs_core import DataError
 from tvcs_core.files import Table, is_number, read_names, read_table, write_table
 from tvcs_core.spreadsheet import shield, unshield
@@ -78,7 +78,7 @@ def read_network(path: str | Path, genes: Sequence[str]) -> Network:
             values[pair] = (_flag if is_flag else _share)(table, row, columns[name])
     network = Network(tuple(genes), scores, signs, selected & (scores > 0), **extra)
     for message in Reference(network, kept.left_out).said():
-        warn(f"{path}: {message}", stacklevel=2)
+        warn_user(f"{path}: {message}")
     return network
 
 
@@ -98,7 +98,7 @@ def read_reference(path: str | Path, genes: Sequence[str]) -> Network:
     """
     found = reference_in(path, genes)
     for message in found.said():
-        warn(f"{path}: {message}", stacklevel=2)
+        warn_user(f"{path}: {message}")
     return found.network
 
 

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.gaps import fill_gaps, numbers_with_gaps, without_gaps
+from grn_tvcs.warned import warn_user
 from tvcs_core.files import Table, is_number, read_table
 
 MAX_LISTED = 5
@@ -309,7 +309,7 @@ def _perturbed(table: Table, lower: list[str]) -> NDArray[np.bool_] | None:
             raise table.error(f"must be 0 or 1, found {row[column]!r}", i, column)
     on = np.array([row[column] == "1" for row in table.rows[1:]])
     if on.all() or not on.any():
-        warn(f"{table.path}: the column perturbed never changes and is not used", stacklevel=3)
+        warn_user(f"{table.path}: the column perturbed never changes and is not used")
         return None
     return on
 

@@ -7,7 +7,6 @@ known by its second file.
 from __future__ import annotations
 
 from pathlib import Path
-from warnings import warn
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from grn_tvcs.expression import (
 )
 from grn_tvcs.expression_h5ad import read_h5ad
 from grn_tvcs.gaps import numbers_with_gaps
+from grn_tvcs.warned import warn_user
 from tvcs_core import DataError
 from tvcs_core.files import Table, read_table
 
@@ -113,7 +113,7 @@ def read_samples(
         raise levels.error(f"a gene must not be called {listed(taken)}", row=0)
     header, facts = _sheet(sheet, levels, rows)
     if spare := [sample for sample in rows if sample not in facts]:
-        warn(f"{levels.path}: left out {len(spare)} samples: {listed(spare)}", stacklevel=2)
+        warn_user(f"{levels.path}: left out {len(spare)} samples: {listed(spare)}")
     merged = [[*header, *genes]]
     merged += [[*facts[sample], *levels.rows[rows[sample]][1:]] for sample in facts]
     lines = [levels.lines[0], *(levels.lines[rows[sample]] for sample in facts)]

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
-from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from grn_tvcs.expression import SERIES, Expression, listed, repeated
+from grn_tvcs.warned import warn_user
 from tvcs_core import DataError
 
 
@@ -67,17 +67,16 @@ def _expression(file: _Frames, time_column: str | None, series_column: str | Non
     on = file.perturbed()
     is_in = ~np.isnan(times)
     if not is_in.all():
-        warn(f"{file.path}: left out {int((~is_in).sum())} samples without a time", stacklevel=4)
+        warn_user(f"{file.path}: left out {int((~is_in).sum())} samples without a time")
     place = {name: k for k, name in enumerate(dict.fromkeys(series[is_in].tolist()))}
     number = np.array([place.get(name, -1) for name in series.tolist()])
     keys = np.stack([number[is_in].astype(np.float64), times[is_in]], axis=1)
     points, point = np.unique(keys, axis=0, return_inverse=True)
     point = point.reshape(-1)
     if len(points) < is_in.sum():
-        warn(
+        warn_user(
             f"{file.path}: averaged {int(is_in.sum())} samples to {len(points)}, one for each "
-            "time of a series",
-            stacklevel=4,
+            "time of a series"
         )
     size = np.bincount(point, minlength=len(points))
     mean = sparse.csr_array((1.0 / size[point], (point, np.flatnonzero(is_in))),
@@ -97,12 +96,10 @@ def _expression(file: _Frames, time_column: str | None, series_column: str | Non
 def _of_points(on: NDArray[np.bool_], point: NDArray[np.int64], file: _Frames) -> Any:
     share = np.bincount(point, weights=on) / np.bincount(point)
     if not np.isin(share, (0.0, 1.0)).all():
-        raise file.error(
-            "samples of one time and series must all be perturbed, or none", "perturbed"
-        )
+        raise file.error("samples of one time and series must agree in it", "perturbed")
     flags = share == 1.0
     if flags.all() or not flags.any():
-        warn(f"{file.path}: the column perturbed never changes and is not used", stacklevel=5)
+        warn_user(f"{file.path}: the column perturbed never changes and is not used")
         return None
     return flags
 

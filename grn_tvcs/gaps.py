@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
 
+from grn_tvcs.warned import warn_user
 from tvcs_core.files import Table
 
 MARKS = ("", "na", "nan", "null", "n/a", "none")
@@ -46,10 +46,7 @@ def without_gaps(
     is_whole = np.asarray(~np.isnan(values).any(axis=1))
     kept = [k for k, row in enumerate(rows) if is_whole[row]]
     if len(kept) < len(rows):
-        warn(
-            f"left out {len(rows) - len(kept)} of {len(rows)} samples with missing values",
-            stacklevel=3,
-        )
+        warn_user(f"left out {len(rows) - len(kept)} of {len(rows)} samples with missing values")
     return [rows[k] for k in kept], [names[k] for k in kept]
 
 
@@ -75,4 +72,4 @@ def fill_gaps(
             is_in = labels == name
             at, away = is_in & known, is_in & ~known
             values[away, j] = np.interp(times[away], times[at], values[at, j]) if at.any() else mean
-    warn(f"filled {int(gaps.sum())} of {gaps.size} values along time", stacklevel=3)
+    warn_user(f"filled {int(gaps.sum())} of {gaps.size} values along time")

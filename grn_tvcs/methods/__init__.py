@@ -11,7 +11,6 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
-from warnings import warn
 
 import numpy as np
 
@@ -28,6 +27,7 @@ from grn_tvcs.methods.tvcs import tvcs
 from grn_tvcs.methods.tvcs_plain import tvcs_plain
 from grn_tvcs.network import Network
 from grn_tvcs.rules import Rules
+from grn_tvcs.warned import warn_user
 
 Method = Callable[..., Network]
 
@@ -114,18 +114,14 @@ def infer(
     expression = expression.in_name_order()
     allowed = rules.allowed(expression.genes, expression.constant_genes)
     if missing := sorted((names or frozenset()) - set(expression.genes)):
-        warn(
-            f"{len(missing)} of {len(names or ())} regulators are no genes: {listed(missing)}",
-            stacklevel=2,
+        warn_user(
+            f"{len(missing)} of {len(names or ())} regulators are no genes: {listed(missing)}"
         )
     n_steps = len(expression.times) - len(expression.pieces())
     if n_steps < FEWEST_STEPS:
-        warn(
-            f"{n_steps} steps from sample to sample are too few to tell regulators apart",
-            stacklevel=2,
-        )
+        warn_user(f"{n_steps} steps from sample to sample are too few to tell regulators apart")
     if expression.constant_genes:
-        warn(f"constant genes get no regulators: {listed(expression.constant_genes)}", stacklevel=2)
+        warn_user(f"constant genes get no regulators: {listed(expression.constant_genes)}")
     if steady is not None:
         options["steady"] = steady.of(expression.genes)
     able = {name: value for name, value in options.items() if name in _keywords(method)}
