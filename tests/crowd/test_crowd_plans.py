@@ -29,15 +29,22 @@ def accuracy(q, prior):
     )
 
 
+@pytest.mark.parametrize("has_demands", [False, True])
 @pytest.mark.parametrize("family", ["iid", "worker", "skilldiff", "topic"])
-def test_anyone_can_recompute_the_bound_from_the_files(tmp_path, family):
+def test_anyone_can_recompute_the_bound_from_the_files(tmp_path, family, has_demands):
     crowd_tvcs(
         "simulate", "--workers", N, "--tasks", M, "--family", family, "--out", tmp_path / "crowd"
     )
+    forced, least, demands = {}, {}, []
+    if has_demands:
+        forced, least = {"t1": {"w1"}, "t2": {"w7"}}, {"t1": 2, "t3": 1, "t4": 3}
+        (tmp_path / "forced.csv").write_text("task,worker\nt1,w1\nt2,w7\n")
+        (tmp_path / "tasks.csv").write_text("task,min_workers\nt1,2\nt3,1\nt4,3\n")
+        demands = ["--forced", tmp_path / "forced.csv", "--tasks", tmp_path / "tasks.csv"]
     crowd_tvcs(
         *("assign", tmp_path / "crowd" / "quality.csv", "--out", tmp_path / "plan"),
         *("--max-workers-per-task", PER_TASK, "--max-tasks-per-worker", PER_WORKER),
-        *("--budget", BUDGET, "--prior", PRIOR),
+        *("--budget", BUDGET, "--prior", PRIOR, *demands),
     )
     with (tmp_path / "crowd" / "quality.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
@@ -50,8 +57,9 @@ def test_anyone_can_recompute_the_bound_from_the_files(tmp_path, family):
     def value(task):
         return max(
             accuracy([quality[w][task] for w in S], PRIOR) - M * sum(price[w] + label for w in S)
-            for size in range(PER_TASK + 1)
+            for size in range(least.get(task, 0), PER_TASK + 1)
             for S in combinations(quality, size)
+            if forced.get(task, set()) <= set(S)
         )
 
     tasks = next(iter(quality.values()))
