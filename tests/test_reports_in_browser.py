@@ -65,6 +65,20 @@ def network_report(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="module")
+def judged_report(network_report) -> Path:
+    """The same with a number of edges that was chosen, and scores: names in what was left out."""
+    folder = network_report.parents[1]
+    quoted = [name.replace('"', '""').join('""') for name in HOSTILE]
+    pairs = [f"{a}\t{b}" for a in quoted for b in [*quoted[:2], '"<b>nobody</b>"']]
+    (folder / "true.tsv").write_text("\n".join(pairs) + "\n")
+    run(
+        *("grn-tvcs", "infer", folder / "x.tsv", "--out", folder / "judged"),
+        *("--max-edges", "auto", "--reference", folder / "true.tsv", "--option", "resamples=10"),
+    )
+    return folder / "judged" / "report.html"
+
+
+@pytest.fixture(scope="module")
 def crowd_report(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("crowd")
     rows = [["worker", "task", "quality"]]
@@ -80,7 +94,7 @@ def crowd_report(tmp_path_factory) -> Path:
     return folder / "out" / "report.html"
 
 
-@pytest.mark.parametrize("name", ["network_report", "crowd_report"])
+@pytest.mark.parametrize("name", ["network_report", "judged_report", "crowd_report"])
 def test_a_report_opens_without_requests_errors_or_scripts_from_names(name, browser, request):
     report = request.getfixturevalue(name)
     page = browser.new_page()
@@ -119,6 +133,25 @@ def test_the_crowd_report_shows_the_curve_the_loads_the_prices_and_the_weak_task
     assert numbers.is_hidden()
     page.locator("details summary").click()
     assert numbers.is_visible()
+    page.close()
+
+
+def test_the_curve_lies_inside_its_frame_and_what_was_left_out_is_told_as_text(
+    judged_report, browser
+):
+    page = browser.new_page()
+    page.goto(judged_report.as_uri())
+    inside = page.evaluate(
+        "[...document.querySelectorAll('svg.curve')].map(svg => { const f = svg.viewBox.baseVal;"
+        "return [...svg.querySelectorAll('path,circle,text,rect')].every(e => { const b ="
+        "e.getBBox(); return b.x >= -1 && b.y >= -1 && b.x + b.width <= f.width + 1 &&"
+        "b.y + b.height <= f.height + 1; }); })"
+    )
+    assert inside == [True]
+    text = page.locator("body").inner_text()
+    assert "with a gene that is not in the network: <script>window.hacked=1</script> ->" in text
+    assert "<b>nobody</b>" in text
+    assert page.evaluate("window.hacked") is None
     page.close()
 
 
