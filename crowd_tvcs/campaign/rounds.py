@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, bindparam, insert, update
+from sqlalchemy import Connection, bindparam, insert, select, update
 
 from crowd_tvcs.accuracy import expected_accuracy
-from crowd_tvcs.campaign.schema import ISSUED, pair, planned, worker
+from crowd_tvcs.campaign.schema import ISSUED, LAPSED, pair, planned, worker
 from crowd_tvcs.campaign.state import State
 from crowd_tvcs.campaign.tasks import count, settle_each
 from crowd_tvcs.methods import assign
@@ -111,17 +111,43 @@ def propose(
     rng = np.random.default_rng([state.settings.seed, state.settings.rounds])
     found = assign(plan, method, rng=rng, time_limit=time_limit)
     chosen = _one_of_a_team(state, found.support & ~state.pending)
-    before = expected_accuracy(plan.quality.values, state.pending, plan.prior)
-    new = chosen.sum(axis=0)
-    gain = (found.task_accuracy - before) / np.maximum(new, 1)
-    has_enough = found.answers - new >= plan.min_workers_per_task
-    is_vain = (new > 0) & (gain < max(least_gain, LEAST_GAIN)) & has_enough
-    chosen &= ~is_vain
-    chosen = _within_money(state, chosen, found.task_accuracy - before)
+    chosen, gain = _worth_their_price(state, plan, chosen, max(least_gain, LEAST_GAIN))
+    chosen = _within_money(state, chosen, gain)
     accuracy = expected_accuracy(plan.quality.values, chosen | state.pending, plan.prior)
     left_out = found.size - int((chosen | state.pending).sum())
     mean = float(accuracy.mean())
     return Proposal(chosen, found.method, found.reason, mean, found.bound, left_out)
+
+
+def _worth_their_price(
+    state: State, plan: Plan, chosen: NDArray[np.bool_], least_gain: float
+) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+    """Drop new labels that add less than they must; what is left, and its gain for every task.
+
+    The weakest new worker of a task goes if the task does about as well without him, and then the
+    next; all go if together they add too little per label. Minimums stay met.
+    """
+    quality, prior, chosen = plan.quality.values, plan.prior, chosen.copy()
+    told = np.maximum(quality, 1.0 - quality)
+    accuracy = expected_accuracy(quality, chosen | state.pending, prior)
+    before = expected_accuracy(quality, state.pending, prior)
+    spare = (chosen | state.pending).sum(axis=0) - plan.min_workers_per_task
+    columns = np.arange(chosen.shape[1])
+    while True:
+        weakest = np.where(chosen, told, 2.0).argmin(axis=0)
+        fewer = chosen.copy()
+        fewer[weakest, columns] = False
+        without = expected_accuracy(quality, fewer | state.pending, prior)
+        goes = chosen.any(axis=0) & (spare > 0) & (accuracy - without < least_gain)
+        if not goes.any():
+            break
+        chosen[:, goes] = fewer[:, goes]
+        accuracy[goes] = without[goes]
+        spare[goes] -= 1
+    new = chosen.sum(axis=0)
+    vain = (new > 0) & (spare >= new) & (accuracy - before < least_gain * new)
+    chosen[:, vain] = False
+    return chosen, np.where(vain, 0.0, accuracy - before)
 
 
 def issue(connection: Connection, state: State, settings: Any, found: Proposal) -> int:
@@ -208,7 +234,7 @@ def _within_money(
     return kept
 
 
-_LAPSED = pair.select().with_only_columns(pair.c.task_id, pair.c.worker_id)
+_LAPSED = select(pair.c.task_id, pair.c.worker_id).where(pair.c.state == LAPSED)
 _ISSUE_AGAIN = (
     update(pair)
     .where(pair.c.task_id == bindparam("of_task"), pair.c.worker_id == bindparam("who"))

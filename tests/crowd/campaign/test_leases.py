@@ -160,7 +160,10 @@ def test_an_answer_after_the_sweep_is_accepted_late(make):
     [
         ({"budget": 1}, "the budget of 1 labels is used up"),
         ({"money": 1.5, "workers": [Worker("ann", cost=1), Worker("bob", cost=1)]}, "the money"),
-        ({"workers": [Worker("ann", team="x"), Worker("bob", team="x")]}, "another worker of group"),
+        (
+            {"workers": [Worker("ann", team="x"), Worker("bob", team="x")]},
+            "another worker of",
+        ),
     ],
 )
 def test_a_late_answer_never_breaks_a_cap(make, options, message):
@@ -247,9 +250,7 @@ def test_a_task_that_is_sure_enough_is_done(make):
 
 
 def test_the_end_of_the_budget_belongs_to_the_minimums(make):
-    campaign = make(
-        tasks=[Task("t1", prior=0.99, min_workers=2), Task("t2"), Task("t3")], budget=4
-    )
+    campaign = make(tasks=[Task("t1", prior=0.99, min_workers=2), Task("t2"), Task("t3")], budget=4)
     got = []
     for name in ("ann", "bob", "cy", "dee"):
         task = campaign.next(name).task

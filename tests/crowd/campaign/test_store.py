@@ -11,7 +11,18 @@ from crowd_tvcs.campaign.schema import VERSION
 from tvcs_core import DataError
 
 WORKERS = {"ann": 0.9, "bob": 0.8}
-HOSTILE = ["007", "7", "NA", "nan", "=cmd()", "-1+1", "'; DROP TABLE pair; --", "a b", "Zoë", "None"]
+HOSTILE = [
+    "007",
+    "7",
+    "NA",
+    "nan",
+    "=cmd()",
+    "-1+1",
+    "'; DROP TABLE pair; --",
+    "a b",
+    "Zoë",
+    "None",
+]
 
 
 def create(path, **options):
@@ -53,7 +64,7 @@ def test_what_is_no_store_is_refused(tmp_path):
     sqlite3.connect(tmp_path / "empty.db").execute("CREATE TABLE other (x)").connection.close()
     with pytest.raises(DataError, match="is not the store of a campaign"):
         Campaign(tmp_path / "empty.db")
-    with pytest.raises(ValueError, match="a path .* or a postgresql:// URL, found mysql://"):
+    with pytest.raises(ValueError, match=r"a path .* or a postgresql:// URL, found mysql://"):
         Campaign("mysql://host/name")
 
 
@@ -77,7 +88,7 @@ def test_a_locked_store_is_a_clear_error_and_nothing_is_lost(place, monkeypatch)
     other = sqlite3.connect(place, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     with Campaign(place) as campaign:
-        with pytest.raises(StoreError, match="locked by another program for more than .* nothing"):
+        with pytest.raises(StoreError, match=r"locked by another program for more than .* nothing"):
             campaign.next("ann")
         assert len(campaign.state().tasks) == 2  # reading goes on
         other.execute("ROLLBACK")
@@ -93,7 +104,7 @@ def test_a_full_disk_is_a_clear_error_and_nothing_is_lost(place):
             pages = driver.execute("PRAGMA page_count").fetchone()[0]
             driver.execute(f"PRAGMA max_page_count = {pages}")
         many = [Worker(f"{i:04d}" * 50) for i in range(500)]
-        with pytest.raises(StoreError, match="the disk is full .*; nothing was changed"):
+        with pytest.raises(StoreError, match=r"the disk is full .*; nothing was changed"):
             campaign.add(workers=many)
         assert len(campaign.state().workers) == 2
         assert campaign.submit("ann", task, "1").reason == "accepted"
@@ -102,7 +113,7 @@ def test_a_full_disk_is_a_clear_error_and_nothing_is_lost(place):
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everything")
 def test_a_read_only_store_is_a_clear_error(place):
     place.chmod(stat.S_IRUSR)
-    with pytest.raises(StoreError, match="may not be written|cannot be opened"):
+    with pytest.raises(StoreError, match=r"may not be written|cannot be opened"):
         Campaign(place).next("ann")
 
 
@@ -111,7 +122,7 @@ def test_a_store_that_may_not_be_written_is_a_clear_error(place):
     with Campaign(place) as campaign:
         with campaign.store.read() as (connection, _):
             connection.connection.driver_connection.execute("PRAGMA query_only = ON")
-        with pytest.raises(StoreError, match="may not be written .*; nothing was changed"):
+        with pytest.raises(StoreError, match=r"may not be written .*; nothing was changed"):
             campaign.next("ann")
 
 

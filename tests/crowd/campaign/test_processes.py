@@ -1,0 +1,179 @@
+"""Many processes at one campaign, some killed: nothing lost, nothing double, no cap broken."""
+
+import importlib
+import multiprocessing
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from crowd_tvcs.campaign import Campaign, Task, Worker
+
+ROOT = Path(__file__).resolve().parents[3]
+CLEAN = {
+    "lost": 0,
+    "double": 0,
+    "over a cap": 0,
+    "wrong counters": 0,
+    "wrong posteriors": 0,
+}
+
+
+@pytest.fixture
+def speed(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    return importlib.import_module("speed_campaign")
+
+
+def together(speed, place, folder, **options):
+    speed.make(place, workers=60, tasks=options.pop("tasks", 300)).close()
+    _, killed = speed.run(place, folder, workers=60, **options)
+    found = speed.check(place, folder)
+    assert found.pop("answers") > 0
+    assert found == CLEAN
+    return killed
+
+
+def test_four_processes_and_a_kill_lose_nothing(speed, tmp_path):
+    killed = together(speed, tmp_path / "c.db", tmp_path, processes=4, seconds=1.5, kills=1)
+    assert killed == 1
+
+
+def test_all_is_used_up_and_no_more(speed, tmp_path):
+    """So few labels that the processes fight for the last ones."""
+    place = tmp_path / "c.db"
+    speed.make(place, workers=60, tasks=30, budget=40).close()
+    speed.run(place, tmp_path, processes=2, seconds=1.0, kills=0, workers=60)
+    found = speed.check(place, tmp_path)
+    assert found.pop("answers") <= 40
+    assert found == CLEAN
+
+
+@pytest.mark.slow
+def test_sixteen_processes_and_kills_lose_nothing(speed, tmp_path):
+    together(speed, tmp_path / "c.db", tmp_path, processes=16, seconds=30.0, kills=20, tasks=20_000)
+
+
+@pytest.fixture(scope="module")
+def server():
+    """A PostgreSQL of our own, where it is installed."""
+    import sys
+
+    pytest.importorskip("psycopg")
+    sys.path.insert(0, str(ROOT / "benchmarks"))
+    try:
+        speed_campaign = importlib.import_module("speed_campaign")
+    finally:
+        sys.path.remove(str(ROOT / "benchmarks"))
+    with speed_campaign.postgresql() as url:
+        if url is None:
+            pytest.skip("PostgreSQL is not installed, or there is no user to run it")
+        yield url
+
+
+@pytest.fixture
+def database(server):
+    """An empty database on it."""
+    import psycopg
+
+    def administer(statement):
+        plain = server.replace("postgresql+psycopg://", "postgresql://")
+        with psycopg.connect(plain, autocommit=True) as connection:
+            connection.execute(statement)
+
+    administer("CREATE DATABASE campaign")
+    yield server.replace("/postgres?", "/campaign?")
+    administer("DROP DATABASE campaign WITH (FORCE)")
+
+
+def test_a_campaign_on_postgresql_is_the_same_as_on_sqlite(database, tmp_path):
+    told = []
+    for place in (str(tmp_path / "c.db"), database):
+        qualities = {f"w{i}": 0.6 + 0.05 * i for i in range(6)}
+        with Campaign.create(
+            place,
+            workers=[
+                Worker(name, cost=0.1, team="x" if name < "w2" else None) for name in qualities
+            ],
+            tasks=[Task(f"t{j}", min_workers=1, prior=0.3 + 0.05 * j) for j in range(8)],
+            qualities=qualities,
+            budget=20,
+            max_workers_per_task=4,
+            lease_seconds=60,
+        ) as campaign:
+            seen = [campaign.plan(labels=6).pairs]
+            campaign.take([(t, w, "1") for w, t in seen[0][:4]])
+            for step in range(12):
+                offer = campaign.next(f"w{step % 6}", now=30.0 * step)
+                seen.append((offer.task, offer.reason))
+                if offer.task and step % 4:
+                    receipt = campaign.submit(f"w{step % 6}", offer.task, str(step % 2))
+                    seen.append((receipt.reason, round(receipt.confidence, 9)))
+            seen += [campaign.release(1), campaign.plan(labels=3).pairs]
+            seen += [campaign.state().answers.rows(), campaign.stop(close=True)]
+            told.append(seen)
+        with Campaign(place) as campaign:
+            assert campaign.state().settings.budget == 20
+    assert told[0] == told[1]
+
+
+def test_processes_on_postgresql_lose_nothing(speed, database, tmp_path):
+    together(speed, database, tmp_path, processes=2, seconds=1.5, kills=1)
+
+
+@pytest.mark.slow
+def test_sixteen_processes_on_postgresql_lose_nothing(speed, database, tmp_path):
+    together(speed, database, tmp_path, processes=16, seconds=30.0, kills=20, tasks=20_000)
+
+
+QUALITIES = {f"w{i}": 0.7 + 0.02 * i for i in range(6)}
+
+
+@pytest.fixture
+def twenty(tmp_path):
+    """A store with twenty tasks and a budget of twenty labels."""
+    place = tmp_path / "c.db"
+    tasks = [f"t{j:02d}" for j in range(20)]
+    Campaign.create(place, workers=QUALITIES, tasks=tasks, qualities=QUALITIES, budget=20).close()
+    return place
+
+
+def test_two_plans_at_once_share_one_budget(twenty):
+    ready = threading.Barrier(2)
+
+    def plan_all(_):
+        with Campaign(twenty) as campaign:
+            ready.wait(timeout=60)
+            return len(campaign.plan(method="fast").pairs)
+
+    with ThreadPoolExecutor(2) as both:
+        found = list(both.map(plan_all, range(2)))
+    with Campaign(twenty) as campaign:
+        state = campaign.state()
+    assert sum(found) == state.settings.slots == int((state.slots > 0).sum()) <= 20
+
+
+def plan_and_die(place, ready):
+    with Campaign(place) as campaign:
+        ready.set()
+        campaign.plan(method="fast")
+
+
+@pytest.mark.parametrize(
+    "wait", [0.3, *(pytest.param(w, marks=pytest.mark.slow) for w in (0.0, 0.1, 0.5, 1.0))]
+)
+def test_a_plan_that_is_killed_issues_nothing_or_all(twenty, wait):
+    spawn = multiprocessing.get_context("spawn")
+    ready = spawn.Event()
+    process = spawn.Process(target=plan_and_die, args=(twenty, ready))
+    process.start()
+    assert ready.wait(timeout=60)
+    time.sleep(wait)
+    process.kill()
+    process.join()
+    with Campaign(twenty) as campaign:
+        state = campaign.state()
+    taken = int((state.slots > 0).sum())
+    assert state.settings.slots == taken == sum(row.pairs for row in state.rounds)
