@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from grn_tvcs.cli_options import (
-    ExpressionFile,
+    ExpressionFiles,
     GenesInRows,
     Layout,
     Missing,
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @guarded
 def check(
-    expression: ExpressionFile,
+    expression: ExpressionFiles,
     regulators: RegulatorFile = None,
     missing: Missing = "error",
     samples: Samples = None,

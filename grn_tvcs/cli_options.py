@@ -22,11 +22,12 @@ OutFolder = Annotated[
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace the files of a folder in use.")]
 Seed = Annotated[int, typer.Option(help="Same seed, same bytes.")]
-ExpressionFile = Annotated[
-    Path,
+ExpressionFiles = Annotated[
+    list[Path],
     typer.Argument(
-        metavar="EXPRESSION",
-        help="TSV or CSV, plain or .gz: one row per sample, one column per gene, a column Time. "
+        metavar="EXPRESSION...",
+        help="TSV or CSV, plain or .gz: one row per sample, one column per gene, a column Time; "
+        "or AnnData's .h5ad. Several files of the same genes are taken together. "
         "Columns series, condition, replicate name the series; without them a blank line or a "
         "time that falls back starts a new one. A column perturbed holds 0 or 1.",
     ),
@@ -137,12 +138,12 @@ class Layout:
         """Whether genes stand in rows."""
         return self.genes_in_rows or self.pseudotime is not None
 
-    def read(self, path: Path) -> Expression:
-        """Read the file, and the perturbation that is told beside it."""
-        from grn_tvcs.expression_formats import read_layout
+    def read(self, paths: list[Path]) -> Expression:
+        """Read the files, and the perturbation that is told beside them."""
+        from grn_tvcs.expression_formats import read_files
 
-        data = read_layout(
-            path,
+        data = read_files(
+            paths,
             samples=self.samples,
             pseudotime=self.pseudotime,
             genes_in_rows=self.genes_in_rows,

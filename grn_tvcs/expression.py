@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,6 +20,8 @@ MAX_LISTED = 5
 COUNTS = 50  # whole numbers above this look like counts
 MISSING = ("error", "drop", "interpolate")
 SERIES = ("series", "condition", "replicate")
+MONTH = "(jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec)"
+DATE = re.compile(rf"\d{{1,4}}-{MONTH}|{MONTH}-\d{{1,4}}|(19|20)\d\d-\d\d-\d\d.*", re.IGNORECASE)
 LABELS = ("time", *SERIES, "perturbed", "sample")
 
 
@@ -174,6 +177,15 @@ def listed(names: Sequence[str]) -> str:
     return f"{shown} and {more} more" if more > 0 else shown
 
 
+def warn_of_dates(path: str, genes: Sequence[str]) -> None:
+    """Say so where names look like what a spreadsheet makes of MARCH1, SEPT2 or DEC1."""
+    if dates := [gene for gene in genes if DATE.fullmatch(gene)]:
+        warn_user(
+            f"{path}: {len(dates)} gene names look like dates that a spreadsheet made of them: "
+            f"{listed(dates)}"
+        )
+
+
 def read_expression(path: str | Path, *, missing: str = "error") -> Expression:
     """Read a table of samples x genes with a time column, plain or ``.gz``, tab or comma.
 
@@ -215,6 +227,7 @@ def expression_in(table: Table, *, missing: str = "error") -> Expression:
     _refuse_wrong_shape(table, lower)
     genes = [j for j in range(len(header)) if lower[j] not in LABELS]
     _check_header(table, genes)
+    warn_of_dates(table.path, [header[j] for j in genes])
     table.require_rectangle()
     time_column = lower.index("time")
     times = table.numbers(1, [time_column])[:, 0]

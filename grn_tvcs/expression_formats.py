@@ -6,7 +6,9 @@ known by its second file.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +20,7 @@ from grn_tvcs.expression import (
     listed,
     read_expression,
     repeated,
+    warn_of_dates,
 )
 from grn_tvcs.expression_h5ad import read_h5ad
 from grn_tvcs.gaps import numbers_with_gaps
@@ -81,6 +84,47 @@ def read_layout(
     if genes_in_rows:
         return expression_in(_turned(_whole(path), missing), missing=missing)
     return read_expression(path, missing=missing)
+
+
+def read_files(paths: Sequence[str | Path], **layout: Any) -> Expression:
+    """Read several files of the same layout and genes; the series of all stand after each other.
+
+    Genes may stand in any order, as in the first file they come out. A series is named by the file
+    as well where names would clash. Where some files tell of perturbations and others do not, the
+    others count as not perturbed, with a warning.
+
+    Raises
+    ------
+    DataError
+        If a file has other genes than the first, or as for `read_layout`.
+    """
+    parts = [read_layout(path, **layout) for path in paths]
+    if len(parts) == 1:
+        return parts[0]
+    genes = parts[0].genes
+    for path, part in zip(paths, parts, strict=True):
+        if strangers := sorted(set(genes) ^ set(part.genes)):
+            raise DataError(
+                f"must have the genes of {paths[0]}, but these are in one of the two only: "
+                f"{listed(strangers)}",
+                path=path,
+            )
+    column = [[part.genes.index(gene) for gene in genes] for part in parts]
+    names = [list(part.series) for part in parts]
+    if repeated([name for part in names for name in dict.fromkeys(part)]):
+        names = [[f"{k}: {name}" for name in part] for k, part in enumerate(names, start=1)]
+    known = [part.perturbed is not None for part in parts]
+    if any(known) and not all(known):
+        untold = [str(path) for path, is_told in zip(paths, known, strict=True) if not is_told]
+        warn_user(f"taken as never perturbed, for nothing is told: {listed(untold)}")
+    on = [np.zeros(len(p.times), bool) if p.perturbed is None else p.perturbed for p in parts]
+    return Expression(
+        np.concatenate([part.values[:, at] for part, at in zip(parts, column, strict=True)]),
+        np.concatenate([part.times for part in parts]),
+        tuple(name for part in names for name in part),
+        genes,
+        np.concatenate(on) if any(known) else None,
+    )
 
 
 def read_samples(
@@ -165,6 +209,7 @@ def read_beeline(path: str | Path, pseudotime: str | Path) -> Expression:
     table, times = _whole(path), _whole(pseudotime)
     values = table.numbers(1, range(1, len(table.rows[0]))).T
     genes = list(_rows_by_name(table, "gene"))
+    warn_of_dates(table.path, genes)
     column = {cell: j for j, cell in enumerate(table.rows[0][1:])}
     if twice := repeated(table.rows[0][1:]):
         raise table.error(f"cells must be different, found twice: {listed(twice)}", row=0)

@@ -6,7 +6,7 @@ import shutil
 from typing import TYPE_CHECKING, Any
 
 from grn_tvcs.cli_options import (
-    ExpressionFile,
+    ExpressionFiles,
     Force,
     GenesInRows,
     Knockdowns,
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 # One parameter for each option, and beyond them one step after the other: read, work, write.
 @guarded
 def infer(
-    expression: ExpressionFile,
+    expression: ExpressionFiles,
     out: OutFolder,
     max_in_degree: MaxInDegree = None,
     max_out_degree: MaxOutDegree = None,
@@ -102,19 +102,21 @@ def infer(
     }  # fmt: skip
     there = {name: path for name, path in files.items() if path is not None}
     recorded |= dict.fromkeys(files) | {name: path.name for name, path in there.items()}
-    inputs = [expression, *there.values()]
+    inputs = [*expression, *there.values()]
     keep = out / given.FINISHED
     work = Work(data, method, rules, options, steady, seed, is_auto, threads, keep)
     given.prepare(out, force=force, resume=resume)
     with output_folder(out, force=force or resume) as folder:
-        say(f"{expression}: {_about(data)}; method {method}, seed {seed}")
+        say(f"{' '.join(map(str, expression))}: {_about(data)}; method {method}, seed {seed}")
         if method == "tvcs":
             say(work.expected())
         count = work.count()
         if count is not None:
             say(count.said())
         network, kept = work.run(count)
-        results = Results(network, data, kept, recorded, seed, inputs, true, pairs, count)
+        results = Results(
+            network, data, kept, recorded, seed, inputs, len(expression), true, pairs, count
+        )
         results.write(folder)
     shutil.rmtree(keep, ignore_errors=True)
     n_selected, n_scored = int(network.out_degrees.sum()), int((network.scores > 0).sum())

@@ -32,8 +32,8 @@ class Results:
         The answer, what it was inferred from, and the caps that it keeps.
     options
         Every option that changes the result, by its name on the command line.
-    seed, inputs
-        Of the run; the expression file is the first input.
+    seed, inputs, n_expression
+        Of the run; the first `n_expression` inputs are the expression files.
     reference, pairs
         True edges, if there are any, and which pairs are judged.
     count
@@ -46,13 +46,15 @@ class Results:
     options: dict[str, Any]
     seed: int
     inputs: Sequence[Path]
+    n_expression: int
     reference: Reference | None
     pairs: str
     count: EdgeCount | None
 
     def write(self, folder: Path) -> list[Scores]:
         """Write every file; the scores, one for each cut."""
-        network, source = self.network, self.inputs[0].name
+        network = self.network
+        sources = [path.name for path in self.inputs[: self.n_expression]]
         write_edges(network, folder / "edges.tsv")
         write_graphml(network, folder / "network.graphml")
         write_sif(network, folder / "network.sif")
@@ -66,8 +68,8 @@ class Results:
             self.data,
             self.rules,
             method=self.options["method"],
-            source=source,
-            command=command_line("infer", source, self.options | {"seed": self.seed}),
+            source=", ".join(sources),
+            command=command_line("infer", sources, self.options | {"seed": self.seed}),
             seed=self.seed,
             scores=scores[0] if scores else None,
             left_out=() if self.reference is None else self.reference.said(),
@@ -131,9 +133,9 @@ def score_table(
     ]
 
 
-def command_line(name: str, source: str, options: Mapping[str, object]) -> str:
+def command_line(name: str, sources: Sequence[str], options: Mapping[str, object]) -> str:
     """Write the command that does it again."""
-    words = ["grn-tvcs", name, source, "--out", "DIR"]
+    words = ["grn-tvcs", name, *sources, "--out", "DIR"]
     for option, value in options.items():
         for one in value if isinstance(value, list) else [value]:
             if one is not None and one is not False:

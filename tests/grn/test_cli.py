@@ -308,3 +308,29 @@ def test_help_does_not_load_what_it_does_not_need():
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert found.stdout.strip() == ""
+
+
+@pytest.mark.filterwarnings("always")
+def test_three_time_points_work_with_a_warning_and_many_short_series_without(tmp_path):
+    (tmp_path / "x.tsv").write_text("Time\tA\tB\tC\n0\t1\t2\t3\n1\t3\t5\t1\n2\t4\t4\t2\n")
+    done = grn("infer", tmp_path / "x.tsv", "--out", tmp_path / "out")
+    assert done.exit_code == 0, done.stderr
+    assert "2 steps from sample to sample are too few to tell regulators apart" in done.stderr
+    sizes = ["--genes", 5, "--series", 6, "--points", 3, "--edges", 5]
+    assert grn("simulate", "--out", tmp_path / "short", *sizes).exit_code == 0
+    short = grn("infer", tmp_path / "short" / "timeseries.tsv", "--out", tmp_path / "more")
+    assert short.exit_code == 0, short.stderr
+    assert "warning" not in short.stderr
+
+
+@pytest.mark.filterwarnings("always")
+def test_ids_of_another_kind_are_counted_with_examples(small, tmp_path):
+    (tmp_path / "ids.txt").write_text("G1\nENSG01\nENSG02\n")
+    words = [small / "timeseries.tsv", "--regulators", tmp_path / "ids.txt"]
+    some = grn("infer", *words, "--out", tmp_path / "out", "--option", "resamples=2")
+    assert some.exit_code == 0
+    assert "2 of 3 regulators are no genes: ENSG01, ENSG02" in some.stderr
+    (tmp_path / "ids.txt").write_text("ENSG01\n")
+    none = grn("infer", *words, "--out", tmp_path / "none")
+    assert none.exit_code == 2
+    assert "found none: here stands ENSG01; there G1, G2" in none.stderr

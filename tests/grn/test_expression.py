@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from grn_tvcs import Expression, read_expression, write_expression
-from grn_tvcs.expression import scale
+from grn_tvcs.expression import scale, spacing
+from grn_tvcs.model import log_levels
 from tvcs_core import DataError
 
 DREAM = '"Time"\tNA\t007\n\n0\t1\t2\n1\t3\t4\n\n0\t5\t6\n1\t7\t8\n'
@@ -189,3 +190,23 @@ def test_a_perturbation_ends_within_the_series():
 )
 def test_what_values_are_taken_for_is_said(values, said):
     assert said in scale(Expression(values, [0, 1], ("1", "1"), ("A",)))
+
+
+@pytest.mark.parametrize("name", ["1-Mar", "Sep-02", "2-SEP", "2023-03-01", "Dec-1"])
+def test_names_that_a_spreadsheet_made_dates_of_are_said(write, name):
+    path = write(f"Time,MARCH1,{name}\n0,1,2\n1,3,4\n")
+    with pytest.warns(UserWarning, match=f"1 gene names look like dates .* of them: {name}$"):
+        assert read_expression(path).genes == ("MARCH1", name)
+
+
+def test_spacing_is_said_to_be_even_or_not():
+    values = [[1.0], [2], [3]]
+    assert spacing(Expression(values, [0, 5, 10], ("1",) * 3, ("A",))) == "even, every 5"
+    uneven = spacing(Expression(values, [0, 1, 10], ("1",) * 3, ("A",)))
+    assert uneven == "uneven, 1 to 9; the past fades with time"
+
+
+def test_negative_values_stay_as_they_are_and_others_go_on_a_log_scale():
+    levels = np.array([[0.0, -1], [2, 1]])
+    assert np.array_equal(log_levels(levels, 0.1), levels)
+    assert np.allclose(log_levels(abs(levels), 0.1), np.log([[0.1, 1.1], [1.1, 1.1]]))

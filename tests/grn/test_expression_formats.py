@@ -6,7 +6,7 @@ from typer.testing import CliRunner
 
 from grn_tvcs.cli import app
 from grn_tvcs.expression import read_expression
-from grn_tvcs.expression_formats import read_beeline, read_layout, read_samples
+from grn_tvcs.expression_formats import read_beeline, read_files, read_layout, read_samples
 from tvcs_core import DataError
 
 SHEET = """sample,series,time,perturbed,replicate,note
@@ -146,3 +146,29 @@ def test_the_commands_take_every_layout_and_record_it(file, tmp_path):
         assert f"{options[0]} {options[1].name}" in page
         assert ("--genes-in-rows" in page) == ("--genes-in-rows" in options)
         assert "--genes-in-rows True" not in page
+
+
+def test_several_files_of_the_same_genes_are_taken_together(file, tmp_path):
+    one = file("Time\tA\tB\n0\t1\t2\n1\t3\t4\n", "one.tsv")
+    two = file("Time\tB\tA\n0\t6\t5\n1\t8\t7\n", "two.tsv")
+    found = read_files([one, two])
+    assert found.genes == ("A", "B")
+    assert found.series == ("1: 1", "1: 1", "2: 1", "2: 1")
+    assert found.values.tolist() == [[1, 2], [3, 4], [5, 6], [7, 8]]
+    named = file("Time\tseries\tA\tB\n0\tx\t1\t2\n1\tx\t3\t4\n", "named.tsv")
+    assert read_files([one, named]).series == ("1", "1", "x", "x")
+    told = file("Time\tperturbed\tA\tB\n0\t1\t1\t2\n1\t0\t3\t4\n", "told.tsv")
+    with pytest.warns(UserWarning, match=r"taken as never perturbed.*one\.tsv"):
+        assert read_files([told, one]).perturbed.tolist() == [True, False, False, False]
+    other = file("Time\tA\tC\n0\t1\t2\n1\t3\t4\n", "other.tsv")
+    with pytest.raises(DataError, match=r"other\.tsv: must have the genes of .*only: B, C"):
+        read_files([one, other])
+    lines = [f"{t}\t{(3 * t) % 7}\t{(5 * t + 1) % 9}" for t in range(8)]
+    for path in (one, two):
+        path.write_text("\n".join(["Time\tA\tB", *lines]) + "\n")
+    words = ["infer", one, two, "--out", tmp_path / "out", "--method", "pcc"]
+    done = CliRunner().invoke(app, list(map(str, words)))
+    assert done.exit_code == 0, done.output
+    record = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert [given["file"] for given in record["inputs"]] == ["one.tsv", "two.tsv"]
+    assert "grn-tvcs infer one.tsv two.tsv --out DIR" in (tmp_path / "out/report.html").read_text()
