@@ -57,7 +57,7 @@ class Work:
         """Choose the number of edges, if it is to be chosen."""
         if not self.chooses_edges:
             return None
-        with Progress("halves of the folds") as progress:
+        with Progress("percent of the held-out fits") as progress:
             return choose_edges(
                 self.data, self.method, **self._given(), rng=self.seed, progress=progress
             )
