@@ -99,7 +99,8 @@ def curve(count: EdgeCount) -> dict[str, Any]:
     top = max(float((gains + errors).max()), 1e-9)
     bottom = max(float((gains - errors).min()), -top)
     span = top - bottom
-    x = CURVE_MARGIN + (CURVE_WIDTH - 2 * CURVE_MARGIN) * np.array(count.sizes) / count.sizes[-1]
+    across = np.array(count.sizes) / max(count.sizes[-1], 1)
+    x = CURVE_MARGIN + (CURVE_WIDTH - 2 * CURVE_MARGIN) * across
 
     def y(values: NDArray[np.float64]) -> NDArray[np.float64]:
         return 10 + (CURVE_HEIGHT - 20) * (top - np.clip(values, bottom, top)) / span

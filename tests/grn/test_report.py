@@ -6,10 +6,18 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from grn_tvcs import Expression, Network, Rules, infer, score, simulate
+from grn_tvcs import EdgeCount, Expression, Network, Rules, infer, score, simulate
 from grn_tvcs.drawing import draw
 from grn_tvcs.report import MOST_DRAWN, render
-from grn_tvcs.report_data import MOST_POINTS, MOST_SERIES, MOST_VALUES, courses
+from grn_tvcs.report_data import (
+    CURVE_HEIGHT,
+    CURVE_WIDTH,
+    MOST_POINTS,
+    MOST_SERIES,
+    MOST_VALUES,
+    courses,
+    curve,
+)
 
 EVIL = '"><script>alert(1)</script>', "a' onload='x", "{{ 7 * 7 }}", "</script><b>", "javascript:x"
 
@@ -208,3 +216,39 @@ def test_stability_is_shown_where_the_method_resampled(expression):
     )
     assert "Stability" not in html
     assert Page(html).data["edges"][0]["stability"] is None
+
+
+@pytest.mark.parametrize(
+    ("count", "said"),
+    [
+        (
+            EdgeCount(7, 3, 9, (0, 3, 7, 9), (0, 0.02, 0.03, 0.031), (0.01, 0.02, 0, 0), 4),
+            "7 edges",
+        ),
+        (
+            EdgeCount(0, 0, 3, (0, 3, 7), (0.0, -0.2, -9.0), (0.0, 0.3, 2.0), 4),
+            "No number of edges",
+        ),
+        (EdgeCount(0, 0, 0, (0,), (0.0,), (0.0,), 2), "No number of edges"),
+    ],
+)
+def test_the_curve_of_held_out_series_is_drawn_inside_its_frame(expression, count, said):
+    network = infer(expression, rng=0, max_edges=count.n_edges, resamples=2)
+    html = render(
+        network,
+        expression,
+        Rules(max_edges=count.n_edges),
+        method="tvcs",
+        source="x.tsv",
+        command="grn-tvcs infer x.tsv",
+        count=count,
+    )
+    text = " ".join(" ".join(Page(html).text).split())
+    assert said in text
+    assert f"{count.low} to {count.high} edges were within one standard error" in text
+    shown = curve(count)
+    for path in (shown["line"], shown["band"]):
+        points = np.array([part.split() for part in path.strip("MZ").split("L")], dtype=float)
+        assert (points >= 0).all()
+        assert (points <= [CURVE_WIDTH, CURVE_HEIGHT]).all()
+    assert [size for _, size in shown["ticks"]][-1] == count.sizes[-1]
