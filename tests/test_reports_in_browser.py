@@ -94,7 +94,29 @@ def crowd_report(tmp_path_factory) -> Path:
     return folder / "out" / "report.html"
 
 
-@pytest.mark.parametrize("name", ["network_report", "judged_report", "crowd_report"])
+@pytest.fixture(scope="module")
+def campaign_report(tmp_path_factory) -> Path:
+    from crowd_tvcs.campaign import Campaign
+
+    folder = tmp_path_factory.mktemp("campaign")
+    with Campaign.create(
+        folder / "campaign.db",
+        workers=HOSTILE,
+        tasks=HOSTILE,
+        qualities={name: 0.6 + 0.05 * i for i, name in enumerate(HOSTILE)},
+        classes=HOSTILE[:2],
+        gold={HOSTILE[0]: HOSTILE[1]},
+    ) as campaign:
+        pairs = campaign.plan(labels=12, method="fast").pairs
+        campaign.take([(task, worker, HOSTILE[0]) for worker, task in pairs[:8]])
+    run("crowd-tvcs", "campaign", "report", folder / "campaign.db", "--out", folder / "report.html")
+    return folder / "report.html"
+
+
+REPORTS = ["network_report", "judged_report", "crowd_report", "campaign_report"]
+
+
+@pytest.mark.parametrize("name", REPORTS)
 def test_a_report_opens_without_requests_errors_or_scripts_from_names(name, browser, request):
     report = request.getfixturevalue(name)
     page = browser.new_page()

@@ -148,7 +148,10 @@ def test_workers_and_tasks_are_added(store):
     [
         ("t1,zoe,yes", "bad.csv:10: worker 'zoe' is not in the campaign"),
         ("t99,ann,yes", "bad.csv:10: task 't99' is not in the campaign"),
-        ("{other},NA,maybe", "bad.csv:10: label must be one of the classes 'no', 'yes', found 'maybe'"),
+        (
+            "{other},NA,maybe",
+            "bad.csv:10: label must be one of the classes 'no', 'yes', found 'maybe'",
+        ),
         ("{task},{worker},yes", "bad.csv:10: worker '{worker}' answers task '{task}' twice"),
         ("t1,ann,", "bad.csv:10, column 'label': must be a name, found an empty cell"),
         ("{other},NA,yes", "bad.csv:10: task '{other}' was not given to worker 'NA'"),
@@ -288,3 +291,33 @@ def test_the_page_shows_the_campaign(store):
     assert page.count("<polyline") == 2
     run("report", store, "--out", "again.html")
     assert Path("again.html").read_bytes() == Path("page.html").read_bytes()
+
+
+def test_the_commands_of_the_page_run(tmp_path, monkeypatch):
+    """In their order; the answers of the people come from the recorded ones."""
+    page = Path(__file__).resolve().parents[3] / "docs" / "campaigns.md"
+    monkeypatch.chdir(tmp_path)
+    commands = [
+        line.removeprefix("$ crowd-tvcs ").split()
+        for line in page.read_text(encoding="utf-8").splitlines()
+        if line.startswith("$ crowd-tvcs ")
+    ]
+    assert len(commands) == 12
+    lease = {}
+    for words in commands:
+        if words[:2] == ["campaign", "init"]:
+            names = {k: sorted({row[k] for row in read("crowd/recorded.csv")[1:]}) for k in (0, 1)}
+            Path("tasks.csv").write_text("\n".join(["task", *names[0]]) + "\n")
+            Path("workers.csv").write_text("\n".join(["worker", *names[1]]) + "\n")
+        if words[:2] == ["campaign", "import"]:
+            issued = run("issued", "animals.db").stdout.splitlines()[1:]
+            rows = [row for row in read("crowd/recorded.csv") if f"{row[1]},{row[0]}" in issued]
+            head = "task,worker,label\n"
+            Path(words[-1]).write_text(head + "".join(",".join(row) + "\n" for row in rows))
+        if "--task" in words:
+            words[words.index("--task") + 1] = lease["task"]
+        done = CliRunner().invoke(app, words)
+        assert done.exit_code == 0, f"{words}: {done.stderr}"
+        if words[1] == "next":
+            lease = json.loads(done.stdout)
+    assert len(read("labels.csv")) == 151
