@@ -16,7 +16,7 @@ import argparse
 import os
 import platform
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -147,23 +147,25 @@ def larger(n_genes: int, n_regulators: int, few: int, more: int) -> str:
 LARGE = ["genes", "regulators", "halves", "wall s", "processor s", "GB", "`infer` expects"]
 
 
-def report(quick: bool) -> str:
-    trees = 100 if quick else 1000
+def parts(quick: bool) -> Iterator[str]:
+    """The page, part by part."""
     machine = f"{platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
-    parts = [f"Python {platform.python_version()}, numpy {np.__version__}; {machine}."]
-    n = 50 if quick else 100
-    parts.append(f"## {n} genes, {SERIES} series of {POINTS} points, 2 threads")
-    parts.append(against_the_peer(n, trees))
-    parts.append(f"## Growth with the genes, {SERIES} series of {POINTS} points, 1 thread")
+    yield f"Python {platform.python_version()}, numpy {np.__version__}; {machine}."
+    n, trees = (50, 100) if quick else (100, 1000)
+    yield f"## {n} genes, {SERIES} series of {POINTS} points, 2 threads"
+    yield against_the_peer(n, trees)
+    n, m = (300, 50) if quick else (1000, 100)
+    yield f"## {n:,} genes, 200 samples, {m} regulators, 1 thread"
+    yield large(n, m)
+    yield f"## Growth with the genes, {SERIES} series of {POINTS} points, 1 thread"
     for regulators, sizes in SIZES.items():
         found, exponent = growth(sizes[:2] if quick else sizes, regulators)
         who = "Every gene may regulate" if regulators is None else f"{regulators} regulators"
-        parts += [f"{who}; the exponent of a line through all is {exponent}:", found]
-    n, m = (300, 50) if quick else (1000, 100)
-    parts += [f"## {n:,} genes, 200 samples, {m} regulators, 1 thread", large(n, m)]
+        yield f"{who}; the exponent of a line through all is {exponent}:"
+        yield found
     n, m = (1000, 100) if quick else (10_000, 500)
-    parts += [f"## {n:,} genes, 200 samples, {m} regulators, 1 thread", larger(n, m, 2, 6)]
-    return "\n\n".join(parts) + "\n"
+    yield f"## {n:,} genes, 200 samples, {m} regulators, 1 thread"
+    yield larger(n, m, 2, 6)
 
 
 def main() -> None:
@@ -171,13 +173,16 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="smaller sizes and forests")
     parser.add_argument("--write", action="store_true", help=f"write {PAGE.name}")
     given = parser.parse_args()
-    found = report(given.quick)
-    print(found)
+    found = []
+    for part in parts(given.quick):
+        print(part, end="\n\n", flush=True)
+        found.append(part)
     if given.write:
         command = "python benchmarks/speed_inference.py --write"
         title = f"# Speed of network inference\n\nWritten by `{command}`"
+        page = "\n\n".join(found)
         says = __doc__.partition("\n\n")[2].partition("\n\n")[2].strip()
-        PAGE.write_text(f"{title}.\n\n{says}\n\n{found}", encoding="utf-8")
+        PAGE.write_text(f"{title}.\n\n{says}\n\n{page}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
