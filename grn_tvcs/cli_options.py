@@ -25,7 +25,7 @@ Seed = Annotated[int, typer.Option(help="Same seed, same bytes.")]
 ExpressionFiles = Annotated[
     list[Path],
     typer.Argument(
-        metavar="EXPRESSION...",
+        metavar="EXPRESSION",
         help="TSV or CSV, plain or .gz: one row per sample, one column per gene, a column Time; "
         "or AnnData's .h5ad. Several files of the same genes are taken together. "
         "Columns series, condition, replicate name the series; without them a blank line or a "

@@ -3,19 +3,121 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from grn_tvcs.cli_options import Layout
+from grn_tvcs.edge_files import Reference, reference_in
+from grn_tvcs.expression import Expression, listed
+from grn_tvcs.infer_work import Work
+from grn_tvcs.knockouts import SteadyStates, read_steady_states
+from grn_tvcs.methods import METHODS, options_of
+from grn_tvcs.rules import Rules
+from grn_tvcs.scores import PAIRS
 from tvcs_core import DataError
-from tvcs_core.shell import say
-
-if TYPE_CHECKING:
-    from grn_tvcs.edge_files import Reference
-    from grn_tvcs.expression import Expression
-    from grn_tvcs.knockouts import SteadyStates
+from tvcs_core.files import read_names, read_table
+from tvcs_core.shell import refuse_negative_seed, say
 
 FINISHED = ".resume"
 AUTO = "auto"
+FILES = (
+    "regulators", "out_degrees", "knockouts", "knockdowns", "wildtype", "samples", "pseudotime",
+    "reference",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Given:
+    """The words of ``grn-tvcs infer``, each under the name of its option."""
+
+    expression: list[Path]
+    out: Path
+    max_in_degree: int | None
+    max_out_degree: int | None
+    out_degrees: Path | None
+    max_edges: str | None
+    regulators: Path | None
+    samples: Path | None
+    pseudotime: Path | None
+    genes_in_rows: bool
+    time_column: str | None
+    series_column: str | None
+    perturbed_until: float | None
+    knockouts: Path | None
+    knockdowns: Path | None
+    wildtype: Path | None
+    missing: str
+    method: str
+    option: list[str] | None
+    reference: Path | None
+    pairs: str
+    seed: int
+    threads: int
+    force: bool
+    resume: bool
+
+    def read(self) -> tuple[Work, Reference | None]:
+        """Read and check all that the work needs, and the true edges, if there are any."""
+        refuse_negative_seed(self.seed)
+        if self.threads < 1:
+            raise ValueError(f"--threads must be >= 1, found {self.threads}")
+        if self.pairs not in PAIRS:
+            raise ValueError(f"--pairs must be one of {', '.join(PAIRS)}, found {self.pairs!r}")
+        cap, is_auto = edge_cap(self.max_edges)
+        out_caps = read_out_degrees(self.max_out_degree, self.out_degrees)
+        Rules(self.max_in_degree, out_caps, cap)
+        options = method_options(self.method, self.option or [])
+        data = Layout(
+            self.missing, self.samples, self.pseudotime, self.genes_in_rows, self.time_column,
+            self.series_column, self.perturbed_until,
+        ).read(self.expression)  # fmt: skip
+        names = read_regulators(self.regulators, data)
+        work = Work(
+            data=data,
+            method=self.method,
+            rules=Rules(self.max_in_degree, out_caps, cap, names),
+            options=options,
+            steady=read_steady(self.knockouts, self.knockdowns, self.wildtype),
+            seed=self.seed,
+            chooses_edges=is_auto,
+            threads=self.threads,
+            keep=self.out / FINISHED,
+        )
+        return work, read_true_edges(self.reference, data)
+
+    def prepare(self) -> None:
+        """See to finished work of an earlier run in the folder."""
+        finished = self.out / FINISHED
+        if self.resume and not finished.is_dir():
+            raise ValueError(f"nothing to resume: there is no {finished}")
+        if finished.is_dir() and not self.resume:
+            if not self.force:
+                raise ValueError(
+                    f"{self.out} holds finished work of an interrupted run; give --resume to go "
+                    "on, or --force to begin anew"
+                )
+            shutil.rmtree(finished)
+
+    def recorded(self) -> dict[str, Any]:
+        """Every option that changes the result; files by their names."""
+        cap, is_auto = edge_cap(self.max_edges)
+        plain = (
+            "max_in_degree", "max_out_degree", "perturbed_until", "missing", "genes_in_rows",
+            "time_column", "series_column", "method",
+        )  # fmt: skip
+        options = {name: getattr(self, name) for name in plain}
+        options["max_edges"] = AUTO if is_auto else cap
+        options["option"] = sorted(self.option or [])
+        options["pairs"] = self.pairs if self.reference else None
+        return options | {name: path and path.name for name, path in self._files().items()}
+
+    def inputs(self) -> list[Path]:
+        """Every file that is read, those of expression first."""
+        return [*self.expression, *(path for path in self._files().values() if path is not None)]
+
+    def _files(self) -> dict[str, Path | None]:
+        return {name: getattr(self, name) for name in FILES}
 
 
 def edge_cap(text: str | None) -> tuple[int | None, bool]:
@@ -28,34 +130,8 @@ def edge_cap(text: str | None) -> tuple[int | None, bool]:
         raise ValueError(f"--max-edges must be an integer >= 0 or {AUTO}, found {text!r}") from None
 
 
-def refuse_bad_words(threads: int, pairs: str) -> None:
-    """Refuse what would fail only after the long work."""
-    from grn_tvcs.scores import PAIRS
-
-    if threads < 1:
-        raise ValueError(f"--threads must be >= 1, found {threads}")
-    if pairs not in PAIRS:
-        raise ValueError(f"--pairs must be one of {', '.join(PAIRS)}, found {pairs!r}")
-
-
-def prepare(out: Path, *, force: bool, resume: bool) -> None:
-    """See to finished work of an earlier run in the folder."""
-    finished = out / FINISHED
-    if resume and not finished.is_dir():
-        raise ValueError(f"nothing to resume: there is no {finished}")
-    if finished.is_dir() and not resume:
-        if not force:
-            raise ValueError(
-                f"{out} holds finished work of an interrupted run; give --resume to go on, or "
-                "--force to begin anew"
-            )
-        shutil.rmtree(finished)
-
-
 def method_options(method: str, given: list[str]) -> dict[str, Any]:
     """Options as Python values, each of the kind of its default."""
-    from grn_tvcs.methods import METHODS, options_of
-
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(METHODS)}, found {method!r}")
     defaults = options_of(method)
@@ -95,8 +171,6 @@ def read_steady(
     knockouts: Path | None, knockdowns: Path | None, wildtype: Path | None
 ) -> SteadyStates | None:
     """Read the tables of steady states, if any is given."""
-    from grn_tvcs.knockouts import read_steady_states
-
     if knockouts is None and knockdowns is None:
         if wildtype is not None:
             raise ValueError("--wildtype is used beside --knockouts or --knockdowns only")
@@ -106,8 +180,6 @@ def read_steady(
 
 def read_out_degrees(cap: int | None, path: Path | None) -> int | dict[str, int] | None:
     """One cap for all regulators, or the caps of a file by name."""
-    from tvcs_core.files import read_table
-
     if path is None:
         return cap
     if cap is not None:
@@ -125,9 +197,6 @@ def read_out_degrees(cap: int | None, path: Path | None) -> int | dict[str, int]
 
 def read_regulators(path: Path | None, data: Expression) -> frozenset[str] | None:
     """Read the list of regulators; some of them must be genes."""
-    from grn_tvcs.expression import listed
-    from tvcs_core.files import read_names
-
     if path is None:
         return None
     names = frozenset(read_names(path))
@@ -144,8 +213,6 @@ def read_regulators(path: Path | None, data: Expression) -> frozenset[str] | Non
 
 def read_true_edges(path: Path | None, data: Expression) -> Reference | None:
     """Read the reference, say what of it does not count, and refuse one of other genes."""
-    from grn_tvcs.edge_files import reference_in
-
     if path is None:
         return None
     found = reference_in(path, sorted(data.genes))

@@ -12,6 +12,7 @@ from grn_tvcs.edge_count import EdgeCount
 from grn_tvcs.edge_files import Reference, write_edges
 from grn_tvcs.expression import Expression
 from grn_tvcs.formats import write_graphml, write_sif
+from grn_tvcs.infer_inputs import Given
 from grn_tvcs.network import Network
 from grn_tvcs.report import render
 from grn_tvcs.rules import Rules
@@ -30,12 +31,10 @@ class Results:
     ----------
     network, data, rules
         The answer, what it was inferred from, and the caps that it keeps.
-    options
-        Every option that changes the result, by its name on the command line.
-    seed, inputs, n_expression
-        Of the run; the first `n_expression` inputs are the expression files.
-    reference, pairs
-        True edges, if there are any, and which pairs are judged.
+    given
+        The words of the command.
+    reference
+        True edges, if there are any.
     count
         How the number of edges was chosen, if it was.
     """
@@ -43,18 +42,14 @@ class Results:
     network: Network
     data: Expression
     rules: Rules
-    options: dict[str, Any]
-    seed: int
-    inputs: Sequence[Path]
-    n_expression: int
+    given: Given
     reference: Reference | None
-    pairs: str
     count: EdgeCount | None
 
     def write(self, folder: Path) -> list[Scores]:
         """Write every file; the scores, one for each cut."""
-        network = self.network
-        sources = [path.name for path in self.inputs[: self.n_expression]]
+        network, given = self.network, self.given
+        sources = [path.name for path in given.expression]
         write_edges(network, folder / "edges.tsv")
         write_graphml(network, folder / "network.graphml")
         write_sif(network, folder / "network.sif")
@@ -67,10 +62,10 @@ class Results:
             network,
             self.data,
             self.rules,
-            method=self.options["method"],
+            method=given.method,
             source=", ".join(sources),
-            command=command_line("infer", sources, self.options | {"seed": self.seed}),
-            seed=self.seed,
+            command=command_line("infer", sources, given.recorded() | {"seed": given.seed}),
+            seed=given.seed,
             scores=scores[0] if scores else None,
             left_out=() if self.reference is None else self.reference.said(),
             count=self.count,
@@ -87,9 +82,9 @@ class Results:
         if self.reference is None:
             return []
         true, network = self.reference.network, self.network
-        found = [score(network, true, pairs=self.pairs, cut=cut) for cut in ("caps", "top-n")]
+        found = [score(network, true, pairs=self.given.pairs, cut=cut) for cut in ("caps", "top-n")]
         if network.own is not None:
-            found.append(score(network.by_own_cut(), true, pairs=self.pairs, cut="own"))
+            found.append(score(network.by_own_cut(), true, pairs=self.given.pairs, cut="own"))
         return found
 
     def _record(self, scores: Sequence[Scores]) -> dict[str, Any]:
@@ -103,9 +98,9 @@ class Results:
             facts["left_out_of_reference"] = self.reference.left_out
         return run_record(
             "grn-tvcs infer",
-            self.options,
-            seed=self.seed,
-            inputs=self.inputs,
+            self.given.recorded(),
+            seed=self.given.seed,
+            inputs=self.given.inputs(),
             max_edges_used=self.rules.max_edges,
             selected=int(self.network.out_degrees.sum()),
             constant_genes=list(self.data.constant_genes),
