@@ -109,6 +109,13 @@ def assign(
     method: Method = "best",
     seed: Seed = 0,
     time_limit: TimeLimit = 60.0,
+    skills: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="skills.csv of crowd-tvcs quality: say how sure the plan's accuracy is.",
+        ),
+    ] = None,
     force: Force = False,
 ) -> None:
     """Assign workers to tasks; write assignment.csv, summary.json, report.html and run.json.
@@ -117,6 +124,7 @@ def assign(
     """
     from crowd_tvcs import report
     from crowd_tvcs.methods import assign as assign_plan
+    from crowd_tvcs.sureness import with_deviation
     from crowd_tvcs.what_if import around
     from tvcs_core.files import output_folder, write_json, write_table
     from tvcs_core.record import run_record
@@ -129,9 +137,12 @@ def assign(
         "prior": prior,
         "method": method,
         "time_limit": time_limit,
+        "skills": skills and skills.name,
     }
     with output_folder(out, force=force) as folder:
         found = assign_plan(plan, method, rng=seed, time_limit=time_limit)
+        if skills is not None:
+            found = with_deviation(found, skills)
         write_table(folder / "assignment.csv", ["worker", "task"], found.rows(), ",")
         write_json(folder / "summary.json", found.summary())
         if found.certified:
@@ -145,7 +156,7 @@ def assign(
             curve=around(plan, found.size),
         )
         (folder / "report.html").write_text(page, encoding="utf-8")
-        inputs = [quality, *caps.files()]
+        inputs = [quality, *caps.files(), *([] if skills is None else [skills])]
         record = run_record("crowd-tvcs assign", options, seed=seed, inputs=inputs, layout=layout)
         write_json(folder / "run.json", record)
     _say_result(found, out)
@@ -334,6 +345,12 @@ def _say_result(found: Assignment, out: Path) -> None:
         f"{found.size} answers, expected accuracy {found.expected_accuracy:.4f} "
         f"({found.method}, {found.reason})"
     )
+    if (spread := found.facts.get("accuracy_deviation")) is not None:
+        low, high = (found.expected_accuracy + side * 1.645 * spread for side in (-1.0, 1.0))
+        say(
+            "the skills are estimates: with a chance of 90 % the expected accuracy is from "
+            f"{low:.4f} to {min(high, 1.0):.4f}"
+        )
     if found.gap is None:
         say("not certified: no bound was proved")
     else:

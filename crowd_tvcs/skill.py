@@ -152,7 +152,7 @@ class Skill:
         return Quality(values, self.workers, tasks)
 
     def frame(self) -> pd.DataFrame:
-        """Give a pandas table: worker, gold, right, quality, low, high; names as they are."""
+        """Give a pandas table: of `COLUMNS`; names as they are."""
         import pandas as pd
 
         return pd.DataFrame(self._rows(), columns=list(COLUMNS))
@@ -161,8 +161,8 @@ class Skill:
         """Give the same for a file, by worker: names like formulas get an apostrophe."""
         return [(shield(name), *rest) for name, *rest in self._rows()]
 
-    def _rows(self) -> list[tuple[str, int, int, float, float, float]]:
-        columns = (self.n_gold, self.n_right, self.mean, self.low, self.high)
+    def _rows(self) -> list[tuple[str, int, int, float, float, float, float]]:
+        columns = (self.n_gold, self.n_right, self.mean, self.low, self.high, self.deviation)
         return list(zip(self.workers, *(c.tolist() for c in columns), strict=True))
 
     @property
@@ -185,7 +185,7 @@ class Skill:
         return out
 
 
-COLUMNS = ("worker", "gold", "right", "quality", "low", "high")
+COLUMNS = ("worker", "gold", "right", "quality", "low", "high", "deviation")
 
 
 def estimate_quality(

@@ -56,13 +56,18 @@ def test_quality_writes_what_assign_reads(crowd, tmp_path):
     answers, gold = read_answers(crowd / "answers.csv"), read_gold(crowd / "gold.csv")
     assert long.values[:, 0].tolist() == estimate_quality(answers, gold).mean.tolist()
     skills = rows_of(tmp_path / "long" / "skills.csv")
-    assert list(skills[0]) == ["worker", "gold", "right", "quality", "low", "high"]
+    assert list(skills[0]) == ["worker", "gold", "right", "quality", "low", "high", "deviation"]
     assert all(float(r["low"]) < float(r["quality"]) < float(r["high"]) for r in skills)
     plan = crowd_tvcs(
         "assign", tmp_path / "long" / "quality.csv", "--budget", 90, "--method", "qlp",
-        "--max-workers-per-task", 2, "--out", tmp_path / "plan",
+        "--max-workers-per-task", 2, "--out", tmp_path / "plan", "--skills",
+        tmp_path / "long" / "skills.csv",
     )  # fmt: skip
     assert plan.exit_code == 0, plan.stderr
+    assert "the skills are estimates: with a chance of 90 % the expected accuracy is" in plan.stderr
+    summary = json.loads((tmp_path / "plan" / "summary.json").read_text())
+    assert 0.0 < summary["accuracy_deviation"] < 0.1
+    assert "standard deviation of what the plan" in (tmp_path / "plan" / "report.html").read_text()
     record = json.loads((tmp_path / "wide" / "run.json").read_text())
     assert record["command"] == "crowd-tvcs quality"
     assert [entry["file"] for entry in record["inputs"]] == ["answers.csv", "gold.csv"]

@@ -1,5 +1,6 @@
 """Skills against a brute-force grid, enumeration and the crowds they were drawn from."""
 
+import itertools
 import math
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 from pytest import approx
 from scipy.stats import beta as beta_distribution
 
+from crowd_tvcs import Plan, Quality, assign
 from crowd_tvcs.answers import Answers, Gold
 from crowd_tvcs.refresh import helps, refresh
 from crowd_tvcs.skill import (
@@ -19,7 +21,9 @@ from crowd_tvcs.skill import (
     spread,
     two_answers,
 )
+from crowd_tvcs.sureness import plan_deviation, read_deviations
 from crowd_tvcs.vote import posterior
+from tvcs_core import DataError
 
 
 def log_likelihood(n_gold, n_right, mean, strength):
@@ -198,3 +202,42 @@ def test_a_refresh_by_crowd_kit_takes_gold_as_given(rng):
     assert np.abs(after.mean - accuracy).mean() < 0.7 * np.abs(before.mean - accuracy).mean()
     with pytest.raises(ValueError, match="refresh must be one of em, DawidSkene"):
         refresh(answers, gold, before, method="magic")
+
+
+def test_the_deviation_of_a_plan_is_that_of_drawn_skills(rng):
+    values = np.repeat(rng.uniform(0.55, 0.9, 8)[:, None], 10, axis=1)
+    workers, tasks = [f"w{i}" for i in range(8)], [f"t{j:02d}" for j in range(10)]
+    found = assign(Plan(Quality(values, workers, tasks), budget=25), "random", rng=1)
+    spread = np.full(8, 0.04)
+    votes = list(itertools.product([0, 1], repeat=8))
+    drawn = []
+    for _ in range(300):
+        true = values[:, 0] + rng.normal(0, spread)
+        total = 0.0
+        for chosen in found.support.T:
+            who = np.flatnonzero(chosen)
+            for bits in {tuple(v[i] for i in who) for v in votes}:
+                right = np.array(bits, dtype=bool)
+                weight = np.where(right, 1, -1) @ np.log(values[who, 0] / (1 - values[who, 0]))
+                hit = 0.5 if abs(weight) < 1e-12 else float(weight > 0)
+                total += hit * np.prod(np.where(right, true[who], 1 - true[who]))
+        drawn.append(total / 10)
+    assert plan_deviation(found, spread) == approx(np.std(drawn), rel=0.15)
+    assert np.mean(drawn) == approx(found.expected_accuracy, abs=0.01)
+    assert plan_deviation(found, np.zeros(8)) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("worker,quality\na,.5\n", "must have one column 'deviation'"),
+        ("worker,deviation\na,-1\n", "column 'deviation': must be >= 0, found -1"),
+        ("worker,deviation\nb,.1\n", "found none for 'a'"),
+        ("worker,deviation\na,x\n", "must be a number, found 'x'"),
+    ],
+)
+def test_a_bad_skills_table_is_refused(tmp_path, text, message):
+    path = tmp_path / "skills.csv"
+    path.write_text(text)
+    with pytest.raises(DataError, match=message):
+        read_deviations(path, Quality([[0.6]], ["a"], ["t"]))
