@@ -5,7 +5,6 @@ import pytest
 
 from grn_tvcs import Expression, read_expression, write_expression
 from grn_tvcs.expression import scale, spacing
-from grn_tvcs.model import log_levels
 from tvcs_core import DataError
 
 DREAM = '"Time"\tNA\t007\n\n0\t1\t2\n1\t3\t4\n\n0\t5\t6\n1\t7\t8\n'
@@ -204,9 +203,3 @@ def test_spacing_is_said_to_be_even_or_not():
     assert spacing(Expression(values, [0, 5, 10], ("1",) * 3, ("A",))) == "even, every 5"
     uneven = spacing(Expression(values, [0, 1, 10], ("1",) * 3, ("A",)))
     assert uneven == "uneven, 1 to 9; the past fades with time"
-
-
-def test_negative_values_stay_as_they_are_and_others_go_on_a_log_scale():
-    levels = np.array([[0.0, -1], [2, 1]])
-    assert np.array_equal(log_levels(levels, 0.1), levels)
-    assert np.allclose(log_levels(abs(levels), 0.1), np.log([[0.1, 1.1], [1.1, 1.1]]))
