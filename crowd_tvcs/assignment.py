@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs.accuracy import expected_accuracy
 from crowd_tvcs.plan import Plan
 from tvcs_core import Projection
 from tvcs_core.spreadsheet import shield
@@ -122,8 +121,7 @@ class Assignment:
     @cached_property
     def task_accuracy(self) -> NDArray[np.float64]:
         """Expected accuracy of the Bayes-weighted vote on every task."""
-        plan = self.plan
-        return expected_accuracy(plan.quality.values, self.support, plan.prior)
+        return self.plan.accuracy(self.support)
 
     @property
     def expected_accuracy(self) -> float:

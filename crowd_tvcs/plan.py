@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from crowd_tvcs.accuracy import expected_accuracy
+from crowd_tvcs.multiclass.accuracy import accuracy_under
+from crowd_tvcs.multiclass.model import AnswerModel, answer_model
+from crowd_tvcs.plan_checks import (
+    Caps,
+    checked_budget,
+    checked_caps,
+    checked_forced,
+    checked_minimums,
+    class_settings,
+)
 from crowd_tvcs.quality import Quality
 from tvcs_core import TVCS, Projection, project
 
-Caps = int | ArrayLike | None
 LISTED = 3
 
 
@@ -35,11 +44,21 @@ class Plan:
     budget
         Most answers in all; None for no cap.
     prior
-        Probability in [0, 1] that the label of a task is 1: one number, or one per task.
+        Probability in [0, 1] that the label of a task is 1: one number, or one per task. Only for
+        two classes.
     min_workers_per_task
         Least answers for a task: an integer >= 0 or one per task.
     forced
         Boolean, of the shape of `quality`: pairs that must be assigned; None for none.
+    n_classes
+        Number of classes K that a task may have, from 2 to 100. With more than two, the
+        mistakes of a worker are spread evenly over the other classes.
+    class_prior
+        Probability of every class, of shape (classes,) or (tasks, classes), for more than two
+        classes; None for equal ones.
+    confusion
+        One matrix per worker, of shape (workers, classes, classes): chance of each answer (column)
+        where the truth is the row. It goes before `quality`; None for none.
 
     Attributes
     ----------
@@ -47,6 +66,11 @@ class Plan:
         As above, one per task or worker; a cap is never more than there are pairs allowed.
     forced
         As above; None if no pair is forced.
+    n_classes, confusion
+        As above.
+    class_prior
+        As above, of shape (tasks, classes); None for two classes. With more than two, `prior` is
+        not a number.
 
     Raises
     ------
@@ -71,6 +95,9 @@ class Plan:
     prior: NDArray[np.float64]
     min_workers_per_task: NDArray[np.int64]
     forced: NDArray[np.bool_] | None
+    n_classes: int
+    class_prior: NDArray[np.float64] | None
+    confusion: NDArray[np.float64] | None
 
     def __init__(
         self,
@@ -82,6 +109,9 @@ class Plan:
         prior: ArrayLike = 0.5,
         min_workers_per_task: int | ArrayLike = 0,
         forced: ArrayLike | None = None,
+        n_classes: int = 2,
+        class_prior: ArrayLike | None = None,
+        confusion: ArrayLike | None = None,
     ) -> None:
         if not isinstance(quality, Quality):
             raise TypeError(f"quality must be a Quality, found {type(quality).__name__}")
@@ -90,16 +120,21 @@ class Plan:
         for name, value in (
             (
                 "max_workers_per_task",
-                _caps("max_workers_per_task", max_workers_per_task, per_task, quality.tasks),
+                checked_caps("max_workers_per_task", max_workers_per_task, per_task, quality.tasks),
             ),
             (
                 "max_tasks_per_worker",
-                _caps("max_tasks_per_worker", max_tasks_per_worker, per_worker, quality.workers),
+                checked_caps(
+                    "max_tasks_per_worker", max_tasks_per_worker, per_worker, quality.workers
+                ),
             ),
-            ("budget", _budget(budget, int(per_task.sum()))),
-            ("prior", _prior(prior, quality.tasks)),
-            ("min_workers_per_task", _minimums(min_workers_per_task, per_task, quality.tasks)),
-            ("forced", _forced(forced, quality)),
+            ("budget", checked_budget(budget, int(per_task.sum()))),
+            (
+                "min_workers_per_task",
+                checked_minimums(min_workers_per_task, per_task, quality.tasks),
+            ),
+            ("forced", checked_forced(forced, quality)),
+            *class_settings(n_classes, prior, class_prior, confusion, quality),
         ):
             object.__setattr__(self, name, value)
         self._refuse_forced_beyond_caps()
@@ -116,6 +151,29 @@ class Plan:
         if allowed is None:
             return np.full(n_workers, n_tasks), np.full(n_tasks, n_workers)
         return allowed.sum(axis=1), allowed.sum(axis=0)
+
+    @cached_property
+    def model(self) -> AnswerModel | None:
+        """How workers answer, with more than two classes or confusion matrices; None otherwise."""
+        if self.n_classes == 2 and self.confusion is None:
+            return None
+        prior = self.class_prior
+        if prior is None:
+            prior = np.column_stack([1.0 - self.prior, self.prior])
+        return answer_model(self.quality.values, prior, self.confusion)
+
+    def accuracy(self, support: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Expected accuracy of the vote on every task, of pairs of shape (workers, tasks)."""
+        if self.model is None:
+            return expected_accuracy(self.quality.values, support, self.prior)
+        return accuracy_under(self.model, support)[0]
+
+    @property
+    def told(self) -> NDArray[np.float64]:
+        """What one answer adds to a guess among equal classes, of shape (workers, tasks)."""
+        if self.model is None:
+            return np.abs(self.quality.values - 0.5)
+        return self.model.told[self.model.kind]
 
     @property
     def demands(self) -> tuple[str, ...]:
@@ -264,9 +322,12 @@ class Plan:
             max_workers_per_task=self.max_workers_per_task[columns],
             max_tasks_per_worker=self.max_tasks_per_worker[rows],
             budget=self.budget,
-            prior=self.prior[columns],
+            prior=self.prior[columns] if self.class_prior is None else 0.5,
             min_workers_per_task=self.min_workers_per_task[columns],
             forced=None if self.forced is None else self.forced[np.ix_(rows, columns)],
+            n_classes=self.n_classes,
+            class_prior=None if self.class_prior is None else self.class_prior[columns],
+            confusion=None if self.confusion is None else self.confusion[rows],
         )
 
     def with_budget(self, budget: int) -> Plan:
@@ -276,91 +337,10 @@ class Plan:
             max_workers_per_task=self.max_workers_per_task,
             max_tasks_per_worker=self.max_tasks_per_worker,
             budget=budget,
-            prior=self.prior,
+            prior=self.prior if self.class_prior is None else 0.5,
             min_workers_per_task=self.min_workers_per_task,
             forced=self.forced,
+            n_classes=self.n_classes,
+            class_prior=self.class_prior,
+            confusion=self.confusion,
         )
-
-
-def _caps(
-    name: str, caps: Caps, room: NDArray[np.int64], names: Sequence[str]
-) -> NDArray[np.int64]:
-    """One cap per name, none above the room there is."""
-    given = np.asarray(room if caps is None else caps)
-    if given.dtype.kind not in "iu":
-        raise TypeError(f"{name} must be an integer >= 0, or None for no cap, found {caps!r}")
-    if given.ndim > 1 or (given.ndim == 1 and given.size != len(names)):
-        raise ValueError(
-            f"{name} must be one integer or {len(names)} of them, found shape {given.shape}"
-        )
-    if (given < 0).any():
-        i = int(np.argmax(given < 0))
-        whose = f" for {names[i]!r}" if given.ndim else ""
-        raise ValueError(
-            f"{name} must be an integer >= 0, or left out for none, found {given.flat[i]}{whose}"
-        )
-    out = np.minimum(given, room).astype(np.int64)
-    out.setflags(write=False)
-    return out
-
-
-def _minimums(
-    given: int | ArrayLike, room: NDArray[np.int64], tasks: Sequence[str]
-) -> NDArray[np.int64]:
-    """One minimum per task, none above the number of workers allowed."""
-    unbounded = np.full(len(tasks), np.iinfo(np.int64).max)
-    out = np.array(
-        np.broadcast_to(_caps("min_workers_per_task", given, unbounded, tasks), len(tasks))
-    )
-    over = out - room
-    if (over > 0).any():
-        j = int(np.argmax(over))
-        raise ValueError(
-            f"min_workers_per_task of task {tasks[j]!r} is {out[j]}, but {room[j]} workers are "
-            f"allowed on it: {over[j]} too few"
-        )
-    out.setflags(write=False)
-    return out
-
-
-def _forced(forced: ArrayLike | None, quality: Quality) -> NDArray[np.bool_] | None:
-    if forced is None:
-        return None
-    out = np.array(forced)
-    if out.dtype != np.bool_:
-        raise TypeError(f"forced must be booleans, found {out.dtype}")
-    if out.shape != quality.shape:
-        raise ValueError(f"forced must have shape {quality.shape}, found {out.shape}")
-    if quality.allowed is not None and (out & ~quality.allowed).any():
-        i, j = np.argwhere(out & ~quality.allowed)[0]
-        raise ValueError(
-            f"a forced pair must be allowed, but worker {quality.workers[i]!r} may not label task "
-            f"{quality.tasks[j]!r}"
-        )
-    out.setflags(write=False)
-    return out if out.any() else None
-
-
-def _budget(budget: int | None, most: int) -> int:
-    if budget is None:
-        return most
-    if isinstance(budget, bool) or not isinstance(budget, int | np.integer):
-        raise TypeError(f"budget must be an integer >= 0, or None for no cap, found {budget!r}")
-    if budget < 0:
-        raise ValueError(f"budget must be an integer >= 0, or left out for no cap, found {budget}")
-    return min(int(budget), most)
-
-
-def _prior(prior: ArrayLike, tasks: Sequence[str]) -> NDArray[np.float64]:
-    given = np.asarray(prior, dtype=np.float64)
-    if given.ndim > 1 or (given.ndim == 1 and given.size != len(tasks)):
-        raise ValueError(
-            f"prior must be one number or {len(tasks)} of them, found shape {given.shape}"
-        )
-    out = np.array(np.broadcast_to(given, len(tasks)))
-    wrong = ~((out >= 0.0) & (out <= 1.0))
-    if wrong.any():
-        j = int(np.argmax(wrong))
-        raise ValueError(f"prior must be in [0, 1], but that of task {tasks[j]!r} is {out[j]}")
-    out.setflags(write=False)
-    return out

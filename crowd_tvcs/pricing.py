@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crowd_tvcs import greedy_kernels
 from crowd_tvcs import pricing_kernels as kernels
-from crowd_tvcs.accuracy import expected_accuracy
 from crowd_tvcs.bound_kernels import SLOPES
 from crowd_tvcs.deadline import Deadline
 from crowd_tvcs.outcome_kernels import EXACT, TABLE
@@ -23,7 +23,7 @@ TOLERANCE = 1e-12
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-Offers = tuple[Floats, Integers, Integers, Integers, Integers, Floats, Integers, Floats]
+Offers = tuple[Floats, Integers, Integers, Integers, Integers, NDArray[Any], Integers, Floats]
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ class Market:
         caps = np.append(
             plan.max_tasks_per_worker - forced.sum(axis=1), plan.budget - int(forced.sum())
         ).astype(np.int64)
-        base = expected_accuracy(plan.quality.values, forced, plan.prior)
+        base = plan.accuracy(forced)
         need = np.maximum(0, plan.min_workers_per_task - forced.sum(axis=0))
         fixed, n_fixed = _fixed_voters(plan, folded, forced)
         folded = np.where((base == 1.0)[:, None], 0.5, folded)
@@ -82,15 +82,7 @@ class Market:
             n_fixed,
             base,
         )
-        kinds: dict[tuple[Any, ...], int] = {}
-        kind = [
-            kinds.setdefault(
-                (*(x[j].tobytes() for x in offers[:2]), *(x[j] for x in offers[2:5]),
-                 fixed[j].tobytes()), len(kinds))
-            for j in range(count.size)
-        ]  # fmt: skip
-        first = np.unique(kind, return_index=True)[1]
-        return cls(plan, offers, caps, np.array(kind), first.astype(np.int64))
+        return cls(plan, offers, caps, *kinds_of_tasks(offers))
 
     @property
     def n_workers(self) -> int:
@@ -114,6 +106,82 @@ class Market:
         is_offer = np.arange(self.n_workers) < self.offers[2][:, None]
         np.put_along_axis(out, self.offers[1], is_offer, axis=1)
         return out
+
+    def visit(
+        self,
+        order: Integers,
+        prices: Floats,
+        choice: Choice,
+        deadline: Deadline,
+        *,
+        step: float = 0.0,
+        room: Integers | None = None,
+        node_limit: int | None = None,
+    ) -> tuple[Floats, NDArray[np.bool_]]:
+        """Let the tasks in `order` take their best sets, into `choice`: values and whether proved.
+
+        With a `step` the prices move after every task; with `room` only workers who have some are
+        asked, and what is taken is taken off.
+        """
+        found = np.zeros((2, self.n_tasks))
+        waiting = -1 if room is None else int(self.need[order].sum())
+        kernels.visit(
+            order,
+            self.offers,
+            (
+                prices,
+                np.array([step, step]),
+                self.caps / self.n_tasks,
+                np.empty(0, dtype=np.int64) if room is None else room,
+                np.array([waiting]),
+            ),
+            choice.sets,
+            choice.sizes,
+            choice.accuracy,
+            found,
+            NODES if node_limit is None else node_limit,
+            _scratch(self),
+            deadline.stop,
+        )
+        return found[0], found[1] == 1.0
+
+    def climb(self, choice: Choice, *, exact: bool) -> NDArray[np.bool_]:
+        """Add pair after pair to `choice`, in place, always the one of the largest gain.
+
+        Gives the pairs, of shape (workers, tasks); see `crowd_tvcs.starts.climb`.
+        """
+        n, m = self.n_workers, self.n_tasks
+        rank = np.argsort(self.offers[1], axis=1)
+        greedy_kernels.climb(
+            self.offers,
+            exact,
+            self.caps - choice.loads(n),
+            np.full(2 * max(2, 1 << (m - 1).bit_length()), -np.inf),
+            choice.sets,
+            choice.sizes,
+            np.take_along_axis(rank, choice.sets, axis=1),
+            np.zeros(m, dtype=np.int64),
+            np.full((m, n), -np.inf),
+            np.empty(n),
+            np.empty((2, 2 * TABLE)),
+            np.empty((2, 2 * TABLE)),
+        )
+        return choice.support(self)
+
+
+def kinds_of_tasks(offers: Offers, *more: NDArray[Any]) -> tuple[Integers, Integers]:
+    """Kind of every task by its offers and its rows of `more`; the first task of every kind."""
+    fixed = offers[5]
+    kinds: dict[tuple[Any, ...], int] = {}
+    kind = [
+        kinds.setdefault(
+            (*(x[j].tobytes() for x in (*offers[:2], fixed, *more)), *(x[j] for x in offers[2:5])),
+            len(kinds),
+        )
+        for j in range(fixed.shape[0])
+    ]
+    first = np.unique(kind, return_index=True)[1]
+    return np.array(kind), first.astype(np.int64)
 
 
 def _fixed_voters(plan: Plan, folded: Floats, forced: NDArray[np.bool_]) -> tuple[Floats, Integers]:
@@ -159,12 +227,11 @@ class Choice:
     def of(cls, market: Market, support: NDArray[np.bool_]) -> Choice:
         """Say the same as `support`, of shape (workers, tasks), but for those who tell nothing."""
         out = cls.nobody(market)
-        plan = market.plan
         chosen = support.T & market.free
         j, i = np.nonzero(chosen)
         out.sizes[:] = chosen.sum(axis=1)
         out.sets[j, np.arange(j.size) - (np.cumsum(out.sizes) - out.sizes)[j]] = i
-        out.accuracy[:] = expected_accuracy(plan.quality.values, out.support(market), plan.prior)
+        out.accuracy[:] = market.plan.accuracy(out.support(market))
         return out
 
     def copy(self) -> Choice:
@@ -212,45 +279,6 @@ class Dual:
     values: Floats
 
 
-def visit(
-    market: Market,
-    order: Integers,
-    prices: Floats,
-    choice: Choice,
-    deadline: Deadline,
-    *,
-    step: float = 0.0,
-    room: Integers | None = None,
-    node_limit: int = NODES,
-) -> tuple[Floats, NDArray[np.bool_]]:
-    """Let the tasks in `order` take their best sets, into `choice`: values and whether proved.
-
-    With a `step` the prices move after every task; with `room` only workers who have some are
-    asked, and what is taken is taken off.
-    """
-    found = np.zeros((2, market.n_tasks))
-    waiting = -1 if room is None else int(market.need[order].sum())
-    kernels.visit(
-        order,
-        market.offers,
-        (
-            prices,
-            np.array([step, step]),
-            market.caps / market.n_tasks,
-            np.empty(0, dtype=np.int64) if room is None else room,
-            np.array([waiting]),
-        ),
-        choice.sets,
-        choice.sizes,
-        choice.accuracy,
-        found,
-        node_limit,
-        _scratch(market),
-        deadline.stop,
-    )
-    return found[0], found[1] == 1.0
-
-
 def _scratch(market: Market) -> tuple[Any, ...]:
     n = market.n_workers
     depth = EXACT + 1
@@ -289,7 +317,7 @@ def price_everything(
     value, proved = np.empty(market.n_tasks), np.zeros(market.n_tasks, dtype=bool)
 
     def part(tasks: Integers) -> None:
-        values, are_proved = visit(market, tasks, prices, choice, deadline, node_limit=node_limit)
+        values, are_proved = market.visit(tasks, prices, choice, deadline, node_limit=node_limit)
         value[tasks], proved[tasks] = values[tasks], are_proved[tasks]
 
     # Kernels hold no lock, and no task depends on another.

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from crowd_tvcs.columns import Columns
 from crowd_tvcs.deadline import Deadline
 from crowd_tvcs.plan import Plan
-from crowd_tvcs.pricing import TOLERANCE, Choice, Dual, Market, price_everything, visit
-from crowd_tvcs.starts import climb, met
+from crowd_tvcs.pricing import TOLERANCE, Choice, Dual, price_everything
+from crowd_tvcs.starts import climb, market_of, met
 
 EPOCHS = 30
 UPDATES = 60_000  # of prices; larger plans get fewer epochs, since every task moves them
@@ -29,7 +29,7 @@ class Search:
     """The best assignment and the best bound so far, and the steps that improve them."""
 
     def __init__(self, plan: Plan, rng: np.random.Generator, deadline: Deadline) -> None:
-        self.market = Market.of(plan)
+        self.market = market_of(plan)
         self.best = Choice.of(self.market, climb(self.market, exact=False))
         self.dual: Dual | None = None
         self.facts: dict[str, Any] = {}
@@ -90,7 +90,7 @@ class Search:
         for epoch in range(epochs):
             step = FIRST_STEP * start * factor**epoch
             order = self._rng.permutation(m)
-            visit(market, order, prices, choice, self._deadline, step=step)
+            market.visit(order, prices, choice, self._deadline, step=step)
             if epoch >= epochs - (epochs + 2) // 3:
                 kept.append(prices.copy())
                 self._columns.add(choice)
@@ -120,7 +120,7 @@ class Search:
         for _ in range(ORDERS):
             choice = begin.copy()
             order = self._rng.permutation(np.flatnonzero(begin.sizes == 0))
-            visit(market, order, prices, choice, self._deadline, room=room.copy())
+            market.visit(order, prices, choice, self._deadline, room=room.copy())
             if (choice.sizes < market.need).any():
                 choice = Choice.of(market, met(market.plan, choice.support(market)))
             self._columns.add(choice)

@@ -5,11 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs import greedy_kernels as kernels
-from crowd_tvcs.outcome_kernels import TABLE
+from crowd_tvcs.multiclass.market import MulticlassMarket
 from crowd_tvcs.plan import Plan
 from crowd_tvcs.pricing import Choice, Market
 from tvcs_core import TVCS, project
+
+
+def market_of(plan: Plan) -> Market:
+    """Prepare a plan for the kernels of two classes, or of more."""
+    return Market.of(plan) if plan.model is None else MulticlassMarket.of(plan)
 
 
 def climb(market: Market, *, exact: bool, start: Choice | None = None) -> NDArray[np.bool_]:
@@ -19,24 +23,7 @@ def climb(market: Market, *, exact: bool, start: Choice | None = None) -> NDArra
     truth; without, by the latter alone. Tasks below their minimum go first. Uses up the budget
     where the caps allow it, but for workers who tell nothing. Begins with `start` if there is one.
     """
-    choice = Choice.nobody(market) if start is None else start.copy()
-    n, m = market.n_workers, market.n_tasks
-    rank = np.argsort(market.offers[1], axis=1)
-    kernels.climb(
-        market.offers,
-        exact,
-        market.caps - choice.loads(n),
-        np.full(2 * max(2, 1 << (m - 1).bit_length()), -np.inf),
-        choice.sets,
-        choice.sizes,
-        np.take_along_axis(rank, choice.sets, axis=1),
-        np.zeros(m, dtype=np.int64),
-        np.full((m, n), -np.inf),
-        np.empty(n),
-        np.empty((2, 2 * TABLE)),
-        np.empty((2, 2 * TABLE)),
-    )
-    support = choice.support(market)
+    support = market.climb(Choice.nobody(market) if start is None else start.copy(), exact=exact)
     if start is None and market.plan.unmet(support):
         return climb(market, exact=exact, start=Choice.of(market, met(market.plan, support)))
     return support
@@ -44,7 +31,7 @@ def climb(market: Market, *, exact: bool, start: Choice | None = None) -> NDArra
 
 def met(plan: Plan, support: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Meet the minimums and forced pairs, keeping as many pairs of `support` as may be."""
-    told = np.abs(plan.quality.values - 0.5)
+    told = plan.told
     fixed = plan.settle(np.where(support, 2.0, 1.0) + told)
     kept = project(np.where(support & ~fixed, 1.0 + told, 0.0), plan.rest(fixed)).support
     out: NDArray[np.bool_] = fixed | kept
@@ -71,7 +58,6 @@ def odd_sizes(market: Market) -> NDArray[np.bool_]:
 
 def largest_sum(plan: Plan, sizes: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Keep the largest sum of qualities within the caps and these numbers of voters per task."""
-    told = np.abs(plan.quality.values - 0.5)
     caps = TVCS.matrix(
         plan.quality.shape,
         row_caps=plan.max_tasks_per_worker,
@@ -79,5 +65,5 @@ def largest_sum(plan: Plan, sizes: NDArray[np.int64]) -> NDArray[np.bool_]:
         total=plan.budget,
         allowed=plan.quality.allowed,
     )
-    support: NDArray[np.bool_] = project(np.sqrt(told), caps).support
+    support: NDArray[np.bool_] = project(np.sqrt(plan.told), caps).support
     return support

@@ -7,8 +7,7 @@ import numpy as np
 from crowd_tvcs.assignment import Assignment
 from crowd_tvcs.deadline import Deadline
 from crowd_tvcs.plan import Plan
-from crowd_tvcs.pricing import Market
-from crowd_tvcs.starts import climb
+from crowd_tvcs.starts import climb, market_of
 
 
 def greedy(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignment:
@@ -20,5 +19,5 @@ def greedy(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assig
     Gains are kept until a voter joins the task. It draws no random number and does not look at the
     deadline. Gains on tasks of more than 12 voters are approximate.
     """
-    support = climb(Market.of(plan), exact=True)
+    support = climb(market_of(plan), exact=True)
     return Assignment(plan, support, "greedy", "no pair with a gain has room")

@@ -1,0 +1,1 @@
+"""Tasks with more than two classes, and workers with confusion matrices."""

@@ -1,0 +1,150 @@
+"""How workers answer tasks of K classes: one matrix of chances per worker and task.
+
+Row y of a matrix holds the chance of each answer where y is the truth. A worker with one
+accuracy q has q on the diagonal and (1 - q) / (K - 1) elsewhere: an *even* matrix. A worker is at
+least as useful as another whose matrix is his own, garbled (Blackwell). The even matrix with the
+smallest off-diagonal share s that still holds ``M[y, l] >= s * sum of column l`` everywhere can be
+garbled into M. So every worker has an even one who is at least as useful: that one's accuracy is
+his *reach*.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+MOST_CLASSES = 100
+NOTHING = 1e-12  # told by one answer
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class AnswerModel:
+    """What answers can be expected, with every different matrix once.
+
+    Attributes
+    ----------
+    matrices
+        The matrices, of shape (matrices, classes, classes): truth, then answer.
+    kind
+        Which of them a worker has on a task, of shape (workers, tasks).
+    prior
+        Probability of every class before any answer, of shape (tasks, classes).
+    reach
+        Accuracy of an even worker who is at least as useful, one per matrix, in [1/K, 1].
+    is_even
+        Whether the worker is that even worker.
+    told
+        What one answer adds to a guess among K equally likely classes; 0 if it tells nothing.
+    """
+
+    matrices: Floats
+    kind: Integers
+    prior: Floats
+    reach: Floats
+    is_even: NDArray[np.bool_]
+    told: Floats
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes K."""
+        return self.matrices.shape[1]
+
+
+def answer_model(quality: Floats, prior: Floats, confusion: Floats | None) -> AnswerModel:
+    """Make the model of accuracies of shape (workers, tasks), or of one matrix per worker.
+
+    `prior` has shape (tasks, classes); `confusion`, of shape (workers, classes, classes), goes
+    before `quality` if it is given. All are taken as checked.
+    """
+    n_classes = prior.shape[1]
+    if confusion is None:
+        accuracy, inverse = np.unique(quality, return_inverse=True)
+        kind = inverse.reshape(quality.shape).astype(np.int64)
+        matrices = even_matrices(accuracy, n_classes)
+        is_even = accuracy >= 1.0 / n_classes
+    else:
+        kind = np.repeat(np.arange(quality.shape[0])[:, None], quality.shape[1], axis=1)
+        matrices = np.ascontiguousarray(confusion, dtype=np.float64)
+        accuracy = matrices[:, 0, 0]
+        is_even = (matrices == even_matrices(accuracy, n_classes)).all(axis=(1, 2))
+        is_even &= accuracy >= 1.0 / n_classes
+    reach = np.where(is_even, accuracy, _reach(matrices))
+    told = (matrices.max(axis=1).sum(axis=1) - 1.0) / n_classes
+    told[told < NOTHING] = 0.0
+    return AnswerModel(matrices, kind, prior, reach, is_even, told)
+
+
+def even_matrices(accuracy: Floats, n_classes: int) -> Floats:
+    """Spread the mistakes of workers of these accuracies evenly over the other classes."""
+    wrong = (1.0 - accuracy) / (n_classes - 1)
+    out = np.repeat(wrong, n_classes**2).reshape(-1, n_classes, n_classes)
+    at = np.arange(n_classes)
+    out[:, at, at] = accuracy[:, None]
+    return out
+
+
+def _reach(matrices: Floats) -> Floats:
+    """Accuracy of the even matrix that each of these is a garbling of."""
+    column = matrices.sum(axis=1, keepdims=True)
+    share = np.where(column > 0.0, matrices / np.where(column > 0.0, column, 1.0), np.inf)
+    least = share.min(axis=(1, 2))
+    out: Floats = np.clip(1.0 - (matrices.shape[1] - 1) * least + 1e-12, 0.0, 1.0)
+    return out
+
+
+def checked_classes(n_classes: int) -> int:
+    """Refuse a number of classes that is none."""
+    if isinstance(n_classes, bool) or not isinstance(n_classes, int | np.integer):
+        raise TypeError(f"n_classes must be an integer, found {n_classes!r}")
+    if not 2 <= n_classes <= MOST_CLASSES:
+        raise ValueError(f"n_classes must be from 2 to {MOST_CLASSES}, found {n_classes}")
+    return int(n_classes)
+
+
+def checked_confusion(confusion: ArrayLike, n_workers: int, n_classes: int) -> Floats:
+    """Refuse confusion matrices of another shape, or whose rows are no probabilities."""
+    out = np.array(confusion, dtype=np.float64)
+    shape = (n_workers, n_classes, n_classes)
+    if out.shape != shape:
+        raise ValueError(
+            f"confusion must have shape {shape}, workers x truth x answer, found {out.shape}"
+        )
+    wrong = ~((out >= 0.0) & (out <= 1.0)).all(axis=2)
+    wrong |= ~(np.abs(out.sum(axis=2) - 1.0) <= 1e-6)
+    if wrong.any():
+        i, y = np.argwhere(wrong)[0]
+        raise ValueError(
+            "the rows of every confusion matrix must hold chances that add up to 1, but row "
+            f"{y} of worker {i} is {out[i, y].tolist()}"
+        )
+    out /= out.sum(axis=2, keepdims=True)
+    out.setflags(write=False)
+    return out
+
+
+def checked_prior(prior: ArrayLike | None, n_tasks: int, n_classes: int) -> Floats:
+    """Probability of every class for every task; equal ones if None."""
+    if prior is None:
+        prior = np.full(n_classes, 1.0 / n_classes)
+    given = np.array(prior, dtype=np.float64)
+    if given.shape not in ((n_classes,), (n_tasks, n_classes)):
+        raise ValueError(
+            f"class_prior must have shape ({n_classes},) or ({n_tasks}, {n_classes}), "
+            f"found {given.shape}"
+        )
+    rows = np.array(np.broadcast_to(given, (n_tasks, n_classes)))
+    wrong = ~(rows >= 0.0).all(axis=1) | ~(np.abs(rows.sum(axis=1) - 1.0) <= 1e-6)
+    if wrong.any():
+        j = int(np.argmax(wrong))
+        raise ValueError(
+            "class_prior must hold chances >= 0 that add up to 1, but those of task "
+            f"{j} are {rows[j].tolist()}"
+        )
+    rows /= rows.sum(axis=1, keepdims=True)
+    rows.setflags(write=False)
+    return rows
