@@ -179,6 +179,18 @@ def test_caps_of_one_keep_what_the_assignment_keeps():
         assert kept == pytest.approx(gains[linear_sum_assignment(gains, maximize=True)].sum())
 
 
+@pytest.mark.parametrize("family", sorted(FAMILIES))
+@pytest.mark.parametrize(("n", "m"), [(60, 60), (40, 90), (120, 50)])
+def test_caps_of_one_are_proven_and_unique_whatever_the_values(family, n, m):
+    values = scaled(FAMILIES[family](np.random.default_rng([n, m]), n, m))
+    a, b = np.ones(n, np.int64), np.ones(m, np.int64)
+    result = solve_dense(values, a, b, n * m, squared=True)
+    proven(values, a, b, n * m, result, integer=family in INTEGER)
+    keep, _ = as_edges(values, a, b, n * m, np.random.default_rng(1))
+    assert np.array_equal(keep, result.keep)
+    assert result.stats["path"] in ("assignment", "small", "nothing")
+
+
 def test_gains_may_be_given_as_they_are():
     rng = np.random.default_rng(6)
     gains = rng.random((9, 11)) * (rng.random((9, 11)) < 0.8)

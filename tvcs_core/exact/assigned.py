@@ -4,7 +4,7 @@ import numpy as np
 
 from tvcs_core.exact.candidates import Instance, Ints
 from tvcs_core.exact.prices import Prices
-from tvcs_core.kernels import assignment
+from tvcs_core.kernels import assignment, table
 
 TIGHT = 2.0**-44  # of the largest gain: more than rounding
 
@@ -13,7 +13,7 @@ def is_assignment(i: Instance) -> bool:
     """Whether all caps are 1 and the total does not bind."""
     t = i.t
     ones = bool((t.row_caps == 1).all() and (t.col_caps == 1).all())
-    return ones and t.dense and t.total >= min(t.shape) and not i.nudged
+    return ones and t.dense and t.total >= min(t.shape)
 
 
 def assigned_prices(i: Instance) -> tuple[Prices, Ints]:
@@ -23,15 +23,15 @@ def assigned_prices(i: Instance) -> tuple[Prices, Ints]:
     """
     t = i.t
     n, m = t.shape
-    values = t.values if n <= m else np.ascontiguousarray(t.values.reshape(n, m).T).reshape(-1)
+    matrix = np.empty((n, m))
+    table.all_gains(t.values, m, t.columns, t.keys, *i.gains, i.grid, matrix)
+    gains = np.ascontiguousarray(matrix if n <= m else matrix.T).reshape(-1)
     few, many = min(n, m), max(n, m)
     u, w = np.zeros(few), np.zeros(many)
     col_of, row_of = np.full(few, -1), np.full(many, -1)
     chunk = max(1, 20_000_000 // many**2)
     for r in range(0, few, chunk):
-        assignment.assign(
-            values, few, many, i.factor, t.squared, r, min(r + chunk, few), u, w, col_of, row_of
-        )
+        assignment.assign(gains, few, many, r, min(r + chunk, few), u, w, col_of, row_of)
     rows, cols = (u, w) if n <= m else (w, u)
     row_tight, col_tight = np.full(n, TIGHT), np.full(m, TIGHT)
     near = Prices(rows, cols, 0.0, row_tight, row_tight, col_tight, col_tight, 0.0, 0.0)

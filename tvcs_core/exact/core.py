@@ -22,6 +22,7 @@ class Core:
     row_load: Ints
     col_load: Ints
     prices: Prices
+    is_tight: bool = False  # whether every entry is worth just its prices
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ def build_core(
     keep[place] = kept
     row_load = row_taken + np.bincount(row[kept], minlength=n)
     col_load = col_taken + np.bincount(col[kept], minlength=m)
-    return Core(row, col, place, kept, row_load, col_load, swept)
+    return Core(row, col, place, kept, row_load, col_load, swept, partner is not None)
 
 
 def list_near(i: Instance, near: Prices, keep: NDArray[np.bool_]) -> tuple[Listed, Ints, Any, Any]:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from tvcs_core.exact.candidates import Floats, Instance, Ints, longer
 from tvcs_core.exact.core import Core
-from tvcs_core.kernels import simplex, start, table
+from tvcs_core.kernels import prices, simplex, start, table
 
 WORST = 32  # violators of a row that join the core in one pass
 PIVOTS = 5_000  # between two looks at Ctrl-C
@@ -42,6 +42,8 @@ class Network:
             self.head, self.cost, self.state, self.flow, self.cap, self.tree,
         )  # fmt: skip
         self.lay(core.kept, 0)
+        if core.is_tight:
+            self.hang_by_entries()
 
     def prove(self, give_up: bool = False) -> bool:
         """Run the simplex until no entry of the table is on the wrong side of the prices.
@@ -69,6 +71,17 @@ class Network:
         u = np.maximum(pi[:n] - source, 0) * unit
         w = np.maximum(sink - pi[n : n + m], 0) * unit
         return u, w, float(max(source - sink, 0) * unit)
+
+    def hang_by_entries(self) -> None:
+        """Use the entries of a core that are all tight as arcs of the first tree."""
+        n, m = self.i.t.shape
+        by_col, col_start = np.empty(self.size, np.int32), np.empty(m + 1, np.int64)
+        prices.by_column(self.col, m, col_start, by_col)
+        row_start = np.searchsorted(self.row, np.arange(n + 1)).astype(np.int64)
+        start.hang_by_entries(
+            n, m, self.fixed, row_start, self.col, col_start, by_col, self.row, self.state,
+            self.tree,
+        )  # fmt: skip
 
     def lay(self, kept: NDArray[np.bool_], first: int) -> None:
         """Lay the arcs of the core's entries from `first` on."""

@@ -14,7 +14,7 @@ from tvcs_core.jit import kernel
 
 
 @kernel
-def scan_row(values, m, factor, squared, far, u, w, row_of, length, came_from, i):
+def scan_row(gains, m, far, u, w, row_of, length, came_from, i):
     """Shorten the paths to the columns by way of row i, which is `far` away.
 
     Returns the nearest column not done (those have length -inf), a free one if it may, and how
@@ -23,8 +23,7 @@ def scan_row(values, m, factor, squared, far, u, w, row_of, length, came_from, i
     nearest, least = -1, np.inf
     first, offset = i * m, far + u[i]
     for j in range(m):
-        x = values[first + j] * factor
-        through = max(far, offset + w[j] - (x * x if squared else x))
+        through = max(far, offset + w[j] - gains[first + j])
         shorter = through < length[j]
         length[j] = through if shorter else length[j]
         came_from[j] = i if shorter else came_from[j]
@@ -39,7 +38,7 @@ def scan_row(values, m, factor, squared, far, u, w, row_of, length, came_from, i
 
 
 @kernel
-def assign(values, n, m, factor, squared, first_row, last_row, u, w, col_of, row_of):
+def assign(gains, n, m, first_row, last_row, u, w, col_of, row_of):
     """Assign rows first_row:last_row; rows before them are, row_of is -1 for free columns."""
     length, came_from = np.empty(m), np.empty(m, np.int64)
     final = np.empty(m)
@@ -47,13 +46,12 @@ def assign(values, n, m, factor, squared, first_row, last_row, u, w, col_of, row
     for start in range(first_row, last_row):
         best = 0.0
         for j in range(m):
-            x = values[start * m + j] * factor
-            best = max(best, (x * x if squared else x) - w[j])
+            best = max(best, gains[start * m + j] - w[j])
         u[start] = best
         length[:] = np.inf
         i, far, n_done = start, 0.0, 0
         while True:
-            j, far = scan_row(values, m, factor, squared, far, u, w, row_of, length, came_from, i)
+            j, far = scan_row(gains, m, far, u, w, row_of, length, came_from, i)
             if row_of[j] < 0:
                 break
             final[j] = far

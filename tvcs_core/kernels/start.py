@@ -103,6 +103,38 @@ def lay_fixed_arcs(row_caps, col_caps, total, row_load, col_load, load, u, w, pr
 
 
 @kernel
+def hang_by_entries(n, m, first_arc, row_start, col, col_start, by_col, row, state, tree):
+    """Replace the first tree by one of the core's entries as far as they connect nodes.
+
+    For a core of tight entries only: the potentials of its nodes then are right in both of their
+    components. One node of every connected part stays on the root.
+    """
+    root, first = n + m + 1, n + m + 1
+    queue, seen = np.empty(n + m, np.int64), np.zeros(n + m, np.bool_)
+    while tree[root, CHILD] >= 0 and tree[root, CHILD] < n + m:
+        tree[root, CHILD] = tree[tree[root, CHILD], NEXT]
+    tree[tree[root, CHILD], PREV] = -1
+    for top in range(n + m):
+        if seen[top]:
+            continue
+        hang(tree, top, root, first + top)
+        seen[top], queue[0], size, at = True, top, 1, 0
+        while at < size:
+            i = queue[at]
+            at += 1
+            lines = row_start if i < n else col_start
+            g = i if i < n else i - n
+            for q in range(lines[g], lines[g + 1]):
+                e = np.int64(q if i < n else by_col[q])
+                j = n + col[e] if i < n else np.int64(row[e])
+                if not seen[j]:
+                    hang(tree, j, i, first_arc + e)
+                    state[first_arc + e] = 0
+                    seen[j], queue[size] = True, j
+                    size += 1
+
+
+@kernel
 def lay_core(row, col, kept, n, first, last, first_arc, tail, head, state, flow, cap):
     """Append the entries first:last of a core as arcs, those `kept` at their upper bound."""
     for e in range(first, last):

@@ -59,6 +59,18 @@ def nudged_gains(values, columns, keys, first, size, at, row, factor, squared, n
 
 
 @kernel
+def all_gains(values, n_cols, columns, keys, factor, squared, nudged, grid, out):
+    """Fill `out` with the gains of a dense table on the grid, nudged by their hash or not."""
+    none = np.int64(0)
+    for r in range(out.shape[0]):
+        nudged_gains(
+            values, columns, keys, r * n_cols, n_cols, none, r, factor, squared, nudged, out[r]
+        )
+        for c in range(n_cols):
+            out[r, c] = np.floor(out[r, c] * grid + 0.5) / grid
+
+
+@kernel
 def list_open(values, start, columns, keys, dense, row_caps, col_caps, factor, squared, nudged,
               row, col, gains, row_start, place):
     """List the nonzero entries of open rows and columns, row by row (`place` if it has room)."""
