@@ -79,6 +79,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--repeats", type=int, help="crowds per cell; default: see REPEATS")
     again = "forget what is known of these first, among the cases asked for"
     parser.add_argument("--again", nargs="+", choices=METHODS, default=[], help=again)
+    parser.add_argument("--time-limit", type=float, default=TIME_LIMIT, metavar="SECONDS")
     parser.add_argument("--write-docs", action="store_true", help="redraw docs/crowd-study.md")
     parser.add_argument("--only-docs", action="store_true", help="compute nothing")
     return parser.parse_args()
@@ -104,7 +105,8 @@ def run(path: Path, arguments: argparse.Namespace) -> None:
         old = {key for key in wanted if key[-1] in arguments.again}
         forget(path, Case, old, digits=DIGITS)
     tasks = {key: {key} for key in wanted}
-    complete(path, Case, tasks, fit, jobs=1, order=order, digits=DIGITS)
+    fit_within = functools.partial(fit, limit=arguments.time_limit)
+    complete(path, Case, tasks, fit_within, jobs=1, order=order, digits=DIGITS)
 
 
 def order(case: Case) -> tuple[int, int, float, int, int]:
@@ -115,8 +117,8 @@ def order(case: Case) -> tuple[int, int, float, int, int]:
     return sizes.index(case.size), family, case.ratio, method, case.repeat
 
 
-def fit(key: Key) -> list[Case]:
-    case = compute(*key)
+def fit(key: Key, limit: float = TIME_LIMIT) -> list[Case]:
+    case = compute(*key, limit)
     print(*key, f"error {case.error:.6f}, {case.seconds:.1f} s", flush=True)
     return [case]
 
@@ -137,11 +139,13 @@ def draw(size: str, family: str, ratio: float, repeat: int) -> Plan:
     )
 
 
-def compute(size: str, family: str, ratio: float, repeat: int, method: str) -> Case:
+def compute(
+    size: str, family: str, ratio: float, repeat: int, method: str, limit: float = TIME_LIMIT
+) -> Case:
     warm(method)
     plan = draw(size, family, ratio, repeat)
     began = time.perf_counter()
-    found = assign(plan, method, rng=repeat, time_limit=TIME_LIMIT)
+    found = assign(plan, method, rng=repeat, time_limit=limit)
     seconds = time.perf_counter() - began
     # Samples of their own, as in the paper: independent of those used to assign.
     sampled = sampled_accuracy(plan.quality.values, found.support, n_samples=200, rng=SEED - repeat)
