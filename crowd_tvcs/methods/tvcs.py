@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs.accuracy import expected_accuracy
 from crowd_tvcs.assignment import Assignment, Duals
 from crowd_tvcs.deadline import Deadline
+from crowd_tvcs.multiclass.gradient import ClassGradient
 from crowd_tvcs.plan import Plan
 from tvcs_core import project
 
@@ -44,21 +44,24 @@ def tvcs(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignm
       likewise before the first step, which keeps the caps but is not the best choice.
 
     A worker with q < 1/2 has log-odds below 0 and counts like one with 1 - q, as in the vote.
+
+    With K classes the posterior of the truth is a softmax in place of the sigmoid, and everybody's
+    answers are sampled once given each class (`crowd_tvcs.multiclass.gradient`).
     """
-    quality = np.clip(plan.quality.values, SUREST, 1.0 - SUREST)
-    log_odds = np.log(quality) - np.log1p(-quality)
-    fixed = plan.settle(np.abs(log_odds))
+    gradient: _TwoClasses | ClassGradient
+    gradient = _TwoClasses(plan) if plan.model is None else ClassGradient(plan.model, SUREST)
+    fixed = plan.settle(gradient.strength)
     box = plan.rest(fixed, (0.0, 1.0))
     X = fixed.astype(np.float64)
     best_accuracy, best_at = -1.0, 0
     best, projection = None, None
     reason = f"the limit of {MAX_ITER} iterations"
     for iteration in range(1, MAX_ITER + 1):
-        z = X + STEP * _sampled_gradient(X, quality, log_odds, plan.prior, rng)
+        z = X + STEP * gradient.sample(X, rng)
         projection = project(z, box, warm=projection)
         X = projection.matrix + fixed
         support = X > 0.0
-        accuracy = float(expected_accuracy(plan.quality.values, support, plan.prior).mean())
+        accuracy = float(plan.accuracy(support).mean())
         if accuracy > best_accuracy:
             best_accuracy, best_at = accuracy, iteration
             best = (support, Duals.of(projection, "gain of the projected step, V squared"))
@@ -73,22 +76,32 @@ def tvcs(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignm
     return Assignment(plan, best[0], "tvcs", reason, best[1], facts)
 
 
-def _sampled_gradient(
-    X: NDArray[np.float64],
-    quality: NDArray[np.float64],
-    log_odds: NDArray[np.float64],
-    prior: NDArray[np.float64],
-    rng: np.random.Generator,
-) -> NDArray[np.float64]:
-    """Sample one ascent direction per task; Z is the evidence for label 1 in each answer."""
-    from scipy.special import expit, logit  # not needed for --help
+class _TwoClasses:
+    """The sampled gradient of the paper.
 
-    r = -logit(prior)
-    Z_one = np.where(rng.random(X.shape) < quality, log_odds, -log_odds)
-    Z_zero = np.where(rng.random(X.shape) < quality, -log_odds, log_odds)
-    S_one = expit((Z_one * X).sum(axis=0) - r)
-    S_zero = expit(r - (Z_zero * X).sum(axis=0))
-    slope_one: NDArray[np.float64] = prior * S_one * (1.0 - S_one)
-    slope_zero: NDArray[np.float64] = (1.0 - prior) * S_zero * (1.0 - S_zero)
-    gradient: NDArray[np.float64] = slope_one * Z_one - slope_zero * Z_zero
-    return gradient
+    Attributes
+    ----------
+    strength
+        Size of every log-odds, of shape (workers, tasks).
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self._quality = np.clip(plan.quality.values, SUREST, 1.0 - SUREST)
+        self._log_odds = np.log(self._quality) - np.log1p(-self._quality)
+        self._prior = plan.prior
+        self.strength = np.abs(self._log_odds)
+
+    def sample(self, X: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+        """Sample one ascent direction per task; Z is the evidence for label 1 in each answer."""
+        from scipy.special import expit, logit  # not needed for --help
+
+        quality, log_odds, prior = self._quality, self._log_odds, self._prior
+        r = -logit(prior)
+        Z_one = np.where(rng.random(X.shape) < quality, log_odds, -log_odds)
+        Z_zero = np.where(rng.random(X.shape) < quality, -log_odds, log_odds)
+        S_one = expit((Z_one * X).sum(axis=0) - r)
+        S_zero = expit(r - (Z_zero * X).sum(axis=0))
+        slope_one: NDArray[np.float64] = prior * S_one * (1.0 - S_one)
+        slope_zero: NDArray[np.float64] = (1.0 - prior) * S_zero * (1.0 - S_zero)
+        gradient: NDArray[np.float64] = slope_one * Z_one - slope_zero * Z_zero
+        return gradient
