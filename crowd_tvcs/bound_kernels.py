@@ -11,6 +11,7 @@ from crowd_tvcs.outcome_kernels import total
 from tvcs_core.jit import kernel
 
 SLOPES = 32  # intervals of slopes that are looked at
+PLANES = 8  # tried for one bound
 
 
 @kernel
@@ -195,3 +196,100 @@ def bound_by_lines(copies, need, most, q, p, first, c, enough, least, reach):
         with_i = best_height + others + best_slope * (q[i] - 0.5) - p[i]
         reach[i] = min(bound, with_i)
     return bound
+
+
+@kernel
+def fill_grades(t, f, size, q, lower, most, up, out):
+    """Fill out[a, b] with the accuracy after a more voters of quality q and b of `lower`.
+
+    For a + b <= most. `up` is scratch for their binomial chances.
+    """
+    for grade in range(2):
+        chance = q if grade == 0 else lower
+        up[grade, 0, 0] = 1.0
+        for a in range(1, most + 1):
+            up[grade, a, 0] = up[grade, a - 1, 0] * (1.0 - chance)
+            up[grade, a, a] = up[grade, a - 1, a - 1] * chance
+            for k in range(1, a):
+                up[grade, a, k] = (
+                    up[grade, a - 1, k] * (1.0 - chance) + up[grade, a - 1, k - 1] * chance
+                )
+    for a in range(most + 1):
+        for b in range(most - a + 1):
+            value = 0.0
+            for k in range(a + 1):
+                for r in range(b + 1):
+                    says = up[0, a, k] * up[1, b, r]
+                    denies = up[0, a, a - k] * up[1, b, b - r]
+                    for e in range(size):
+                        right = t[e] * says
+                        wrong = f[e] * denies
+                        value += right if right > wrong else wrong
+            out[a, b] = value
+
+
+@kernel
+def bound_by_grades(grades, most, q, p, first, c, lower, enough, slopes, least, held_at, reach):
+    """The most that up to `most` of the voters first..c - 1 leave, as below; tries to get `enough`.
+
+    As in `bound_by_lines`, but a voter is replaced by copies of the next better and the next worse
+    of q[first], `lower` and 1/2, and the accuracy, `grades`, is bounded by a plane. Its slopes
+    are moved, from those in `slopes`, by subgradients with Polyak's step.
+    """
+    best = np.inf
+    top = q[first]
+    for step in range(PLANES):
+        height = -np.inf
+        n_top = 0
+        n_low = 0
+        for a in range(most + 1):
+            for b in range(most - a + 1):
+                here = grades[a, b] - slopes[0] * a - slopes[1] * b
+                if here > height:
+                    height = here
+                    n_top = a
+                    n_low = b
+        held = 0
+        for i in range(first, c):
+            if q[i] >= lower:
+                part = (q[i] - lower) / (top - lower)
+                left = part * slopes[0] + (1.0 - part) * slopes[1] - p[i]
+            else:
+                left = (q[i] - 0.5) / (lower - 0.5) * slopes[1] - p[i]
+            reach[i] = left
+            if left <= 0.0 or (held == most and left <= least[held - 1]):
+                continue
+            at = held if held < most else most - 1
+            while at > 0 and least[at - 1] < left:
+                least[at] = least[at - 1]
+                held_at[at] = held_at[at - 1]
+                at -= 1
+            least[at] = left
+            held_at[at] = i
+            if held < most:
+                held += 1
+        bound = height
+        up = -float(n_top)
+        down = -float(n_low)
+        for s in range(held):
+            bound += least[s]
+            i = held_at[s]
+            if q[i] >= lower:
+                part = (q[i] - lower) / (top - lower)
+                up += part
+                down += 1.0 - part
+            else:
+                down += (q[i] - 0.5) / (lower - 0.5)
+        best = min(best, bound)
+        norm = up * up + down * down
+        if best <= enough or norm < 1e-12 or step == PLANES - 1:
+            break
+        slopes[0] = max(0.0, slopes[0] - (bound - enough) * up / norm)
+        slopes[1] = max(0.0, slopes[1] - (bound - enough) * down / norm)
+    if best > enough:
+        others = height
+        for s in range(min(held, most - 1)):
+            others += least[s]
+        for i in range(first, c):
+            reach[i] = min(best, others + reach[i])
+    return best

@@ -10,9 +10,11 @@ import numpy as np
 
 from crowd_tvcs.bound_kernels import (
     bound_by_copies,
+    bound_by_grades,
     bound_by_lines,
     cheapest_sums,
     fill_copies,
+    fill_grades,
 )
 from crowd_tvcs.outcome_kernels import add_voter, fill_gains, tabulate, total
 from tvcs_core.jit import kernel
@@ -31,8 +33,26 @@ def branch_and_bound(q, p, c, need, cap, size, value, node_limit, t, f, chosen, 
     value, the size of the set in `chosen` (-1: none is better) and the number of nodes, which is
     above `node_limit` where the search was broken off, by it or because of stop[0].
     """
-    gain, chance, copies, least, cheapest, reach, spent, path, next_one, fresh, sizes = scratch
+    (
+        gain,
+        chance,
+        copies,
+        least,
+        cheapest,
+        reach,
+        spent,
+        path,
+        next_one,
+        fresh,
+        sizes,
+        held_at,
+        up,
+        grades,
+        slopes,
+    ) = scratch
     cheapest_sums(p, c, cap, least, cheapest)
+    for s in range(cap + 1):
+        slopes[s, 0] = 0.0
     found = -1
     nodes = 0
     sizes[0] = size
@@ -71,6 +91,18 @@ def branch_and_bound(q, p, c, need, cap, size, value, node_limit, t, f, chosen, 
             ):
                 d -= 1
                 continue
+            lower = q[(i + c) // 2]
+            if c - i >= FRESH and 0.5 < lower < q[i] and need <= d:
+                fill_grades(t[d], f[d], sizes[d], q[i], lower, rest, up, grades)
+                if slopes[d, 0] == 0.0:
+                    slopes[d, 0] = copies[1] - copies[0]
+                    slopes[d, 1] = slopes[d, 0] * (lower - 0.5) / (q[i] - 0.5)
+                bound = bound_by_grades(
+                    grades, rest, q, p, i, c, lower, enough, slopes[d], least, held_at, reach[d]
+                )
+                if bound <= enough:
+                    d -= 1
+                    continue
         next_one[d] = i + 1
         if reach[d, i] <= enough:
             continue

@@ -16,7 +16,7 @@ from crowd_tvcs.deadline import Deadline
 from crowd_tvcs.outcome_kernels import EXACT, TABLE
 from crowd_tvcs.plan import Plan
 
-NODES = 300
+NODES = 0  # in the search for prices: exchanges alone do as well
 PROOF_NODES = 3_000_000
 THREADS = 2
 TOLERANCE = 1e-12
@@ -287,7 +287,10 @@ def _scratch(market: Market) -> tuple[Any, ...]:
         np.empty((n + 2, depth + 1)),
         np.empty((depth + 1, n + 1)),
         np.empty(depth + 2),
-        *(np.empty(depth + 2, dtype=np.int64) for _ in range(4)),
+        *(np.empty(depth + 2, dtype=np.int64) for _ in range(5)),
+        np.empty((2, depth + 2, depth + 2)),
+        np.empty((depth + 2, depth + 2)),
+        np.zeros((depth + 2, 2)),
     )
     inner = (
         np.empty(n),

@@ -43,9 +43,9 @@ def slots_worth_pricing(quality, who, count, price, cap, value, least):
 def best_set(j, offers, price, sets, sizes, accuracy, node_limit, scratch, stop):
     """Put the set of task j with the largest accuracy minus prices in row j of `sets`.
 
-    Starts from the set that is there, with its `accuracy`. Returns the value, -inf where nobody
-    can be had and somebody must, and whether it is proved: no set of the task has more, but
-    for rounding.
+    Starts from the set that is there, with its `accuracy`; if `node_limit` is 0 by exchanges
+    alone. Returns the value, -inf where nobody can be had and somebody must, and whether it is
+    proved: no set of the task has more, but for rounding.
     """
     quality, who, count, need, cap, fixed, n_fixed, base = offers
     q, p, w, tried, chosen, stays, beaten, wide, t, f, branch = scratch
@@ -77,12 +77,12 @@ def best_set(j, offers, price, sets, sizes, accuracy, node_limit, scratch, stop)
         fill_copies(t[0], f[0], size, q[0], worth, chance, copies)
         bound = bound_by_lines(copies, slots + 1, worth, q, p, np.int64(0), c, value, least, gain)
         proved = bound <= value
-    if c > MANY and slots > 1:
+    if c > MANY and slots > 1 and node_limit > 0:
         c = drop_beaten(q, p, w, c, slots, beaten, stays)
     start = value
     k = -1
     nodes = node_limit + 1
-    if slots <= room:
+    if slots <= room and node_limit > 0:
         value, k, nodes = branch_and_bound(
             q, p, c, need[j], slots, size, value, node_limit, t, f, chosen, branch, stop
         )

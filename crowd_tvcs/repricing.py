@@ -48,7 +48,10 @@ def _ways(m: tuple[Floats, Floats], q: float) -> tuple[tuple[Floats, float, floa
 
 def _joined(m1: Floats, m0: Floats) -> tuple[Floats, Floats]:
     cell = np.searchsorted(GRID, m1 / np.maximum(m1 + m0, 1e-300))
-    return np.bincount(cell, m1, GRID.size + 1), np.bincount(cell, m0, GRID.size + 1)
+    out = np.zeros((2, GRID.size + 1))
+    np.add.at(out[0], cell, m1)
+    np.add.at(out[1], cell, m0)
+    return out[0], out[1]
 
 
 def _spread(m1: Floats, m0: Floats) -> tuple[Floats, Floats]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from crowd_tvcs.columns import Columns
 from crowd_tvcs.deadline import Deadline
 from crowd_tvcs.plan import Plan
-from crowd_tvcs.pricing import TOLERANCE, Choice, Dual, price_everything
+from crowd_tvcs.pricing import PROOF_NODES, TOLERANCE, Choice, Dual, price_everything
 from crowd_tvcs.starts import climb, market_of, met
 
 EPOCHS = 30
@@ -19,6 +19,8 @@ LEAST_EPOCHS = 6
 FIRST_STEP, LAST_STEP = 0.05, 0.001  # of the first price
 ORDERS = 3
 ROUNDS = 30
+ROUGH_NODES = 1000  # of branch and bound per task, as long as that finds better prices
+ROUGH_ROUNDS = 8
 MOST_COLUMNS = 40_000
 MOST_GAIN = 0.5  # of a label
 CLOSED = 1e-9  # a gap of the mean accuracy that is none
@@ -32,6 +34,8 @@ class Search:
         self.market = market_of(plan)
         self.best = Choice.of(self.market, climb(self.market, exact=False))
         self.dual: Dual | None = None
+        self._guide: Dual | None = None
+        self._nodes = ROUGH_NODES
         self.facts: dict[str, Any] = {}
         self._rng = rng
         self._deadline = deadline
@@ -57,9 +61,11 @@ class Search:
         if self._is_late():
             return struck
         prices = self._first_prices()
-        self._prove(prices)
+        self._price(prices)
         self._assign_by(prices)
-        for _ in range(ROUNDS):
+        for n in range(ROUNDS):
+            if n >= ROUGH_ROUNDS and self.dual is None:
+                self._look_closer()
             if self.gap <= CLOSED:
                 return "proved to be the largest"
             if self.gap <= CLOSE * (1.0 - self.best.accuracy.mean()):
@@ -68,7 +74,7 @@ class Search:
                 return struck
             if len(self._columns) > MOST_COLUMNS or not self._generate():
                 break
-        return "no step found more"
+        return struck if self._is_late() else "no step found more"
 
     def _is_late(self) -> bool:
         return self._deadline.has_passed
@@ -100,17 +106,28 @@ class Search:
         average: NDArray[np.float64] = np.mean(kept, axis=0)
         return average
 
-    def _prove(self, prices: NDArray[np.float64]) -> None:
-        """Price all tasks exactly; keeps the bound if it is proved and the smallest."""
-        start = self.best if self.dual is None else self.dual.choice
+    def _price(self, prices: NDArray[np.float64]) -> None:
+        """Price all tasks with the nodes there are; keeps the best bound, and the best proved."""
+        start = self.best if self._guide is None else self._guide.choice
         # What may not be used at all costs nothing in the bound and is worth at most this.
         prices = np.where(self.market.caps == 0, prices.max() + MOST_GAIN, prices)
-        dual = price_everything(self.market, prices, start, self._deadline)
+        dual = price_everything(self.market, prices, start, self._deadline, self._nodes)
         if dual is None:
             return
         self._columns.add(dual.choice)
+        if self._guide is None or dual.bound < self._guide.bound:
+            self._guide = dual
         if dual.proved and (self.dual is None or dual.bound < self.dual.bound):
             self.dual = dual
+
+    def _look_closer(self) -> bool:
+        """Price again, exactly, at the best prices; False if that was exact already."""
+        before = self._guide
+        if before is None or before.proved or self._nodes == PROOF_NODES:
+            return False
+        self._nodes, self._guide = PROOF_NODES, None
+        self._price(before.prices)
+        return True
 
     def _assign_by(self, prices: NDArray[np.float64], fixed: Choice | None = None) -> None:
         """Let the tasks that `fixed` leaves open take their best sets, in a few orders."""
@@ -130,17 +147,18 @@ class Search:
         """One round of column generation; whether the next may find more."""
         if not len(self._columns):
             return False
-        mixture = self._columns.mix(self.dual, self._deadline)
+        mixture = self._columns.mix(self._guide, self._deadline)
         if mixture is None:
             return False
         prices = mixture.prices
         self._assign_by(prices, self._columns.round(mixture))
         before = len(self._columns)
-        if self.dual is not None:
-            if self.dual.bound - mixture.optimum <= TOLERANCE * self.market.n_tasks:
-                return False
+        if self._guide is not None:
+            apart = self._guide.bound - mixture.optimum
+            if apart <= TOLERANCE * self.market.n_tasks:
+                return self._look_closer()
             # Between the LP's prices, which jump about, and the best ones so far.
-            self._prove(0.5 * (prices + self.dual.prices))
+            self._price(0.5 * (prices + self._guide.prices))
         if len(self._columns) == before:
-            self._prove(prices)
-        return len(self._columns) > before
+            self._price(prices)
+        return len(self._columns) > before or self._look_closer()

@@ -21,20 +21,25 @@ def best(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignm
     3. An assignment from prices: tasks in random order take their best sets among the workers
        who have room.
     4. Column generation: an LP over all sets seen gives better prices, these give new sets; its
-       solution, nearly integral, is rounded and completed as in 3. Ends when the gap is at most
-       1e-4 of the error, when no new set is found, or after 30 rounds.
+       solution, nearly integral, is rounded and completed as in 3. The search for sets is broken
+       off early as long as that finds some, and is exact from then on. Ends when the gap is at
+       most 1e-4 of the error, when no new set is found, or after 30 rounds.
     5. The bound: with all tasks priced exactly, no assignment can have a larger mean than
        `budget_price * budget + sum(prices * max_tasks_per_worker)
        + mean over tasks of max over sets S of [accuracy(S) - m * sum over S of
        (price of the worker + budget_price)]`, for any prices >= 0, where m is the number of
        tasks. The smallest bound met is returned with its prices.
 
-    The deadline is looked at between these steps and their rounds, so a limit that does not
-    strike changes nothing. One that does makes the result depend on the machine; it is then
-    the best so far, certified only if a bound was proved before.
+    Forced pairs are voters whom a task has in any case; a set has as many others as the minimum
+    still asks for, or more. Where the tasks in random order leave a minimum unmet, the pairs are
+    kept that can be kept with all minimums met. The bound is one for plans that meet the demands.
 
-    Sets of more than 12 workers on a task are not priced: where they might pay, nothing is
-    certified and the answer is mostly that of step 1.
+    A deadline that does not strike changes nothing. One that does breaks off whatever is going on
+    and makes the result depend on the machine; it is then the best so far, certified only if a
+    bound was proved before.
+
+    Sets of more than 12 workers on a task (forced ones included) are not searched: unless a bound
+    shows that no such set pays, nothing is certified, and large teams come from step 1.
     """
     search = Search(plan, rng, deadline)
     search.offer(climb(search.market, exact=True))
