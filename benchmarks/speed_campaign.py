@@ -63,6 +63,7 @@ def work(place, journal, seed, workers, until):
     with Campaign(place) as campaign, open(journal, "a", buffering=1) as notes:
         while until.value == 0.0:
             time.sleep(0.01)
+        begun, done = time.process_time(), 0
         while time.time() < until.value:
             worker = f"w{rng.randrange(workers):03d}"
             offer = campaign.next(worker)
@@ -76,6 +77,8 @@ def work(place, journal, seed, workers, until):
                     raise
                 continue
             notes.write(f"{worker} {offer.task} {label} {receipt.reason}\n")
+            done += 1
+        Path(f"{journal}.cpu").write_text(f"{time.process_time() - begun} {done}")
 
 
 def run(place, folder, *, processes, seconds, kills, workers=200, seed=0):
@@ -91,7 +94,7 @@ def run(place, folder, *, processes, seconds, kills, workers=200, seed=0):
         return process
 
     team = [start(i) for i in range(processes)]
-    while len(list(folder.glob("journal*"))) < processes:  # each opens its own when it is ready
+    while len(journals(folder)) < processes:  # each opens its own when it is ready
         assert all(process.is_alive() for process in team), "a process ended before it began"
         time.sleep(0.02)
     begun = time.time()
@@ -111,8 +114,19 @@ def run(place, folder, *, processes, seconds, kills, workers=200, seed=0):
     return count_lines(folder) / seconds, killed
 
 
+def journals(folder):
+    return [path for path in folder.glob("journal*") if not path.suffix]
+
+
 def count_lines(folder):
-    return sum(p.read_text().count("\n") for p in folder.glob("journal*"))
+    return sum(path.read_text().count("\n") for path in journals(folder))
+
+
+def processor_time(folder):
+    """Seconds of processor time per label in the processes that were not killed."""
+    pairs = [map(float, path.read_text().split()) for path in folder.glob("journal*.cpu")]
+    seconds, labels = map(sum, zip(*pairs, strict=True))
+    return seconds / labels
 
 
 def check(place, folder):
@@ -124,7 +138,7 @@ def check(place, folder):
     stored = {(workers[i], tasks[j]): state.classes[k] for i, j, k in state.given}
     noted = [
         tuple(line.split()[:3])
-        for journal in folder.glob("journal*")
+        for journal in journals(folder)
         for line in journal.read_text().splitlines()
         if line.count(" ") >= 3 and "known" not in line
     ]
@@ -228,7 +242,10 @@ def report(kind, place, folder, given):
         workers=900,
     )
     facts = ", ".join(f"{count} {name}" for name, count in check(place, folder).items())
-    print(f"{kind}: {speed:.0f} labels/s, {killed} killed; {facts}")
+    spent = 1e3 * processor_time(folder)
+    print(
+        f"{kind}: {speed:.0f} labels/s, {spent:.2f} ms of processor each; {killed} killed; {facts}"
+    )
 
 
 if __name__ == "__main__":

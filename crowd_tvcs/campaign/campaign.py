@@ -240,8 +240,10 @@ class Campaign:
             If the pair was never given out, has another answer, or its slot went to another.
         """
         first = leases.before_submit(worker, task)
-        with self.store.write(*first) as (connection, settings, found):
-            return leases.submit(connection, settings, found, (worker, task, label))
+        with self.store.write(*first, flush=False) as (connection, settings, found):
+            receipt = leases.submit(connection, settings, found, (worker, task, label))
+        self.store.flush()
+        return receipt
 
     def plan(
         self,

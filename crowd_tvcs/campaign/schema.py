@@ -3,13 +3,15 @@
 A pair of a worker and a task has at most one row, and that row is one slot: it is issued by a plan,
 or leased, or answered, or it has lapsed and counts for nothing. Everything else that changes
 (`slots`, `answers`, `confidence`, `uncertainty`, ...) follows from these rows and is kept beside
-them so that a claim need not read them all.
+them so that a claim need not read them all. The caps are constraints of the tables too: even a
+mistake of this program could not break one.
 """
 
 from __future__ import annotations
 
 from sqlalchemy import (
     BigInteger,
+    CheckConstraint,
     Column,
     Float,
     ForeignKey,
@@ -51,6 +53,8 @@ campaign = Table(
     Column("committed", BigInteger, nullable=False),  # cost of the slots, in millionths
     Column("missing", Integer, nullable=False),  # slots that the minimums still ask for
     Column("rounds", Integer, nullable=False),
+    CheckConstraint("slots <= budget", name="within_budget"),
+    CheckConstraint("committed <= money", name="within_money"),
 )
 
 worker = Table(
@@ -64,6 +68,7 @@ worker = Table(
     Column("quality", Float),  # None: not known
     Column("slots", Integer, nullable=False),
     Column("answers", Integer, nullable=False),
+    CheckConstraint("answers <= slots AND slots <= max_tasks", name="within_max_tasks"),
 )
 
 task = Table(
@@ -82,6 +87,7 @@ task = Table(
     Column("uncertainty", Float, nullable=False),  # expected, once the open slots are answered
     Column("wanted", Integer, nullable=False),  # may be handed out: not full, closed or sure
     Column("needy", Integer, nullable=False),  # has fewer slots than its minimum
+    CheckConstraint("answers <= slots AND slots <= max_workers", name="within_max_workers"),
 )
 Index(
     "task_wanted",

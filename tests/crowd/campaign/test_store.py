@@ -180,3 +180,54 @@ def test_hostile_names_are_names(tmp_path):
 def test_settings_that_cannot_be_are_refused(tmp_path, options, message):
     with pytest.raises(ValueError, match=message):
         create(tmp_path / "c.db", **options)
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        ("UPDATE campaign SET slots = 6", "within_budget"),
+        ("UPDATE campaign SET committed = 2000001", "within_money"),
+        ("UPDATE worker SET slots = 4", "within_max_tasks"),
+        ("UPDATE task SET slots = 3", "within_max_workers"),
+    ],
+)
+def test_the_tables_themselves_refuse_what_breaks_a_cap(tmp_path, change, name):
+    create(
+        tmp_path / "c.db", budget=5, money=2, max_tasks_per_worker=3, max_workers_per_task=2
+    ).close()
+    connection = sqlite3.connect(tmp_path / "c.db")
+    with pytest.raises(sqlite3.IntegrityError, match=name):
+        connection.execute(change)
+    connection.close()
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="asks Linux for a file's name")
+def test_an_answer_is_flushed_before_it_is_acknowledged(place, monkeypatch):
+    """The log is on the disk after the change and before the receipt, outside the lock."""
+    flushed = []
+    fsync = os.fsync
+
+    def watch(number):
+        name = os.readlink(f"/proc/self/fd/{number}")
+        with sqlite3.connect(place, timeout=0) as other:
+            count = other.execute("SELECT answers FROM campaign").fetchone()[0]
+            other.execute("BEGIN IMMEDIATE").connection.rollback()  # nobody holds the lock
+        other.close()
+        flushed.append((os.path.basename(name), count))
+        fsync(number)
+
+    with Campaign(place) as campaign:
+        task = campaign.next("ann").task
+        monkeypatch.setattr(os, "fsync", watch)
+        campaign.submit("ann", task, "1")
+        assert flushed == [("c.db-wal", 1)]
+
+        def broken(number):
+            raise OSError(5, "Input/output error")
+
+        task = campaign.next("ann").task
+        monkeypatch.setattr(os, "fsync", broken)
+        with pytest.raises(StoreError, match="the disk has not confirmed"):
+            campaign.submit("ann", task, "1")
+        monkeypatch.undo()
+        assert campaign.submit("ann", task, "1").reason == "known already"
