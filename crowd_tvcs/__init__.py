@@ -12,24 +12,32 @@ if TYPE_CHECKING:
         sampled_accuracy,
         smooth_accuracy,
     )
+    from crowd_tvcs.answers import Answers, Gold, read_answers, read_gold
     from crowd_tvcs.assignment import Assignment, Duals
     from crowd_tvcs.methods import METHODS, assign
     from crowd_tvcs.plan import Plan
     from crowd_tvcs.quality import Quality, QualityFile, read_quality
     from crowd_tvcs.simulation import Crowd, simulate
+    from crowd_tvcs.skill import Skill, estimate_quality
 
 __all__ = [
     "METHODS",
+    "Answers",
     "Assignment",
     "Crowd",
     "Duals",
+    "Gold",
     "Plan",
     "Quality",
     "QualityFile",
+    "Skill",
     "accuracy_bounds",
     "assign",
+    "estimate_quality",
     "expected_accuracy",
     "gains",
+    "read_answers",
+    "read_gold",
     "read_quality",
     "sampled_accuracy",
     "simulate",
@@ -40,10 +48,12 @@ __getattr__, __dir__ = on_demand(
     __name__,
     {
         "accuracy": "accuracy_bounds expected_accuracy gains sampled_accuracy smooth_accuracy",
+        "answers": "Answers Gold read_answers read_gold",
         "assignment": "Assignment Duals",
         "methods": "METHODS assign",
         "plan": "Plan",
         "quality": "Quality QualityFile read_quality",
         "simulation": "Crowd simulate",
+        "skill": "Skill estimate_quality",
     },
 )

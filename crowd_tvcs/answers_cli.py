@@ -341,6 +341,9 @@ def _say_what_gold_says(answers: Answers, gold: Gold, method: str, per_class: bo
     from crowd_tvcs.refresh import helps
 
     found = helps(answers, gold, method=method, per_class=per_class)
+    if found.gold == 0:
+        say(f"refreshed by {method}; there is too little gold to say whether that helps")
+        return
     say(
         f"refreshed by {method}; of {found.gold} held-out gold tasks the vote gets "
         f"{found.without} right without and {found.refreshed} with it"

@@ -82,10 +82,13 @@ def helps(
     """Tell what held-out gold says of a refresh.
 
     Gold is cut in two; the tasks of one half are voted with skills of the other half, with and
-    without the answers to all tasks that are not in the other half.
+    without the answers to all tasks that are not in the other half. With fewer than two gold
+    tasks answered nothing is held out.
     """
     answers = together(answers, gold)
     tasks = sorted(set(gold.labels) & set(answers.tasks))
+    if len(tasks) < 2:
+        return Comparison(0, 0, 0)
     order = np.random.default_rng(seed).permutation(len(tasks))
     right = np.zeros(2, dtype=np.int64)
     for half in (order[::2], order[1::2]):

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.answers import UNKNOWN, Answers, Gold, together
+from crowd_tvcs.refresh import refresh
 from crowd_tvcs.routing import next_batch, routing_scores
 from crowd_tvcs.skill import Skill, estimate_quality
 from crowd_tvcs.vote import majority, posterior
@@ -39,7 +40,8 @@ class Outcome:
         the best workers (one projection of the skills); ``"adaptive"``: where they are expected to
         take away most uncertainty, in batches; ``"all"``: every answer there is.
     vote
-        ``"weighted"`` by the skills or ``"majority"``.
+        ``"weighted"`` by the skills, ``"majority"``, or ``"refreshed"``: weighted by skills that
+        were learnt from all answers besides (by EM, see `crowd_tvcs.refresh`).
     labels
         Labels per task that were asked for, on average; `EVERYTHING` for all.
     split
@@ -64,14 +66,17 @@ class Split:
 
     Attributes
     ----------
+    gold
+        Labels of the gold tasks.
     skill
-        What the gold tasks tell.
+        What they tell.
     recorded
         Answers to the scored tasks.
     truth
         Their labels, counting the classes.
     """
 
+    gold: Gold
     skill: Skill
     recorded: Answers
     truth: NDArray[np.int64]
@@ -161,7 +166,7 @@ def draw_split(
         workers=answers.workers,
         classes=answers.classes,
     )
-    return Split(skill, recorded, codes[scored])
+    return Split(gold, skill, recorded, codes[scored])
 
 
 def _outcomes(
@@ -181,6 +186,9 @@ def _outcomes(
         yield policy, "weighted", k, spent, split.score(posterior(seen, split.skill))
         if policy != "adaptive":
             yield policy, "majority", k, spent, split.score(majority(seen))
+        if policy == "all":
+            learnt = refresh(seen, split.gold, split.skill)
+            yield policy, "refreshed", k, spent, split.score(posterior(seen, learnt))
 
 
 def _balanced(split: Split, labels: int) -> Bools:

@@ -136,7 +136,8 @@ def posterior(
         How the workers answer: a `Skill` or a `Quality` of the same workers (and tasks), the
         accuracy of every worker, that of every worker on every task, of shape (workers, tasks), or
         confusion matrices of shape (workers, classes, classes). Of a worker with one accuracy the
-        mistakes are spread evenly over the other classes.
+        mistakes are spread evenly over the other classes. An answer to a pair that a `Quality` does
+        not allow tells nothing.
     prior
         Probability of every class, of shape (classes,), or for every task, of shape (tasks,
         classes); None for equal ones.
@@ -205,7 +206,10 @@ def _values(answers: Answers, skill: Skill | Quality | ArrayLike) -> Floats:
         return np.asarray(skill, dtype=np.float64)
     rows = _places("worker", answers.workers, skill.workers)
     if isinstance(skill, Quality):
-        return skill.values[np.ix_(rows, _places("task", answers.tasks, skill.tasks))]
+        at = np.ix_(rows, _places("task", answers.tasks, skill.tasks))
+        if skill.allowed is None:
+            return skill.values[at]
+        return np.where(skill.allowed[at], skill.values[at], 1.0 / len(answers.classes))
     if not skill.per_class:
         return skill.mean[rows]
     classes = _places("class", answers.classes, skill.classes)

@@ -194,6 +194,12 @@ def test_a_refresh_counts_every_answer_once_with_its_chance_to_be_right(rng):
     assert found.learnt == approx(expected)
 
 
+def test_one_gold_task_is_too_little_to_hold_out(rng):
+    answers, _, truth, _ = crowd(rng, 4, 1, n_other=5)
+    found = helps(answers, Gold({"t000": str(truth[0])}, ["0", "1"]))
+    assert (found.gold, found.without, found.refreshed) == (0, 0, 0)
+
+
 def test_a_refresh_by_crowd_kit_takes_gold_as_given(rng):
     pytest.importorskip("crowdkit")
     answers, gold, _, accuracy = crowd(rng, 15, 6, n_other=120)

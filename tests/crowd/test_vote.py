@@ -66,6 +66,12 @@ def test_a_quality_may_differ_from_task_to_task(rng):
     assert found[:, 1] == approx([0.9 * 0.3 / (0.9 * 0.3 + 0.1 * 0.7), 0.6 * 0.2 / 0.44])
 
 
+def test_an_answer_to_a_pair_without_a_quality_tells_nothing():
+    answers = Answers.of([("t", "a", "x"), ("t", "b", "y")], classes=["x", "y", "z"])
+    quality = Quality([[0.6], [0.9]], ["a", "b"], ["t"], [[True], [False]])
+    assert posterior(answers, quality)[0] == approx([0.6, 0.2, 0.2])
+
+
 def test_two_workers_who_are_never_wrong_and_contradict_each_other_stay_finite():
     answers = Answers.of([("t", "a", "1"), ("t", "b", "0")])
     assert posterior(answers, [1.0, 1.0])[0] == approx([0.5, 0.5])
