@@ -10,7 +10,7 @@ import pytest
 from scipy.optimize import linear_sum_assignment, linprog
 from scipy.sparse import coo_matrix, vstack
 
-from tvcs_core.exact import Prices, candidates, solve_dense, solve_edges
+from tvcs_core.exact import Prices, candidates, search, solve_dense, solve_edges
 
 FAMILIES = {
     "gauss": lambda rng, n, m: rng.normal(size=(n, m)),
@@ -189,6 +189,33 @@ def test_caps_of_one_are_proven_and_unique_whatever_the_values(family, n, m):
     keep, _ = as_edges(values, a, b, n * m, np.random.default_rng(1))
     assert np.array_equal(keep, result.keep)
     assert result.stats["path"] in ("assignment", "small", "nothing")
+
+
+CLOSED = {
+    "rows": lambda n, m: (np.arange(n) % (m // 2) + 1, np.full(m, n), n * m),
+    "columns": lambda n, m: (np.full(n, m), np.arange(m) % (n // 2) + 1, n * m),
+    "rows and total": lambda n, m: (np.arange(n) % (m // 2) + 1, np.full(m, n), n * m // 9),
+    "columns and total": lambda n, m: (np.full(n, m), np.arange(m) % (n // 2) + 1, n * m // 9),
+    "total": lambda n, m: (np.full(n, m), np.full(m, n), n * m // 9),
+    "loose caps": lambda n, m: (np.full(n, m // 2), np.full(m, n // 2), n * m // 9),
+}
+
+
+@pytest.mark.parametrize("family", sorted(FAMILIES))
+@pytest.mark.parametrize("kind", CLOSED)
+def test_caps_of_one_side_have_a_closed_form_that_the_search_agrees_with(family, kind, monkeypatch):
+    n, m = 60, 70
+    values = scaled(FAMILIES[family](np.random.default_rng(13), n, m))
+    a, b, total = CLOSED[kind](n, m)
+    result = solve_dense(values, a, b, total, squared=True)
+    proven(values, a, b, total, result, integer=family in INTEGER)
+    keep, edges = as_edges(values, a, b, total, np.random.default_rng(1))
+    assert np.array_equal(keep, result.keep)
+    if family == "gauss":
+        assert result.stats["path"] == edges.stats["path"] == "closed form"
+    monkeypatch.setattr(search, "closed_form", lambda *_: None)
+    searched = solve_dense(values, a, b, total, squared=True)
+    assert np.array_equal(searched.keep, result.keep)
 
 
 def test_gains_may_be_given_as_they_are():

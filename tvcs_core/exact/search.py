@@ -16,6 +16,7 @@ from tvcs_core.exact.candidates import (
     ask_for_memory,
     writeable,
 )
+from tvcs_core.exact.closed_forms import closed_form
 from tvcs_core.exact.core import Core, Overfull, build_core
 from tvcs_core.exact.network import Network
 from tvcs_core.exact.prices import Prices, first_prices
@@ -102,6 +103,9 @@ def solve(t: Table, warm: Any = None, shape: tuple[int, ...] | None = None) -> E
         return keep_everything(t, shape)
     ask_for_memory(t)
     instance, keep = Instance(t, largest, per_row, per_col), np.zeros(t.values.size, bool)
+    closed = closed_form(instance, per_row, per_col, keep, shape)
+    if closed is not None:
+        return closed
     network, near = search(instance, keep, warm)
     return read(network, near, shape)
 
