@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, bindparam, insert, select, update
 
-from crowd_tvcs.accuracy import expected_accuracy
 from crowd_tvcs.campaign.schema import ISSUED, LAPSED, pair, planned, worker
 from crowd_tvcs.campaign.state import State
 from crowd_tvcs.campaign.tasks import count, settle_each
@@ -76,14 +75,17 @@ def plan_of(state: State, labels: int | None) -> Plan:
     least = np.where(state.closed, out, np.maximum(least, 0))
     if budget is not None and np.maximum(least, out).sum() > budget:
         least = np.zeros(m, dtype=np.int64)  # a later round meets the minimums
+    beliefs: dict[str, Any] = {"prior": state.posterior[:, 1]}
+    if len(state.classes) > 2:
+        beliefs = {"n_classes": len(state.classes), "class_prior": state.posterior}
     return Plan(
         Quality(state.quality.values, state.quality.workers, state.quality.tasks, able),
         max_workers_per_task=per_task,
         max_tasks_per_worker=per_worker,
         budget=budget,
-        prior=state.posterior[:, 1],
         min_workers_per_task=least,
         forced=pending,
+        **beliefs,
     )
 
 
@@ -102,18 +104,13 @@ def propose(
         Least expected accuracy that the new labels of a task must add to it, per label; a task
         with less gets none, unless its minimum asks for them.
     """
-    if len(state.classes) != 2:
-        raise ValueError(
-            f"a round is planned for two classes, this campaign has {len(state.classes)}; "
-            "crowd-tvcs campaign next hands out single tasks for any number"
-        )
     plan = plan_of(state, labels)
     rng = np.random.default_rng([state.settings.seed, state.settings.rounds])
     found = assign(plan, method, rng=rng, time_limit=time_limit)
     chosen = _one_of_a_team(state, found.support & ~state.pending)
     chosen, gain = _worth_their_price(state, plan, chosen, max(least_gain, LEAST_GAIN))
     chosen = _within_money(state, chosen, gain)
-    accuracy = expected_accuracy(plan.quality.values, chosen | state.pending, plan.prior)
+    accuracy = plan.accuracy(chosen | state.pending)
     left_out = found.size - int((chosen | state.pending).sum())
     mean = float(accuracy.mean())
     return Proposal(chosen, found.method, found.reason, mean, found.bound, left_out)
@@ -127,17 +124,16 @@ def _worth_their_price(
     The weakest new worker of a task goes if the task does about as well without him, and then the
     next; all go if together they add too little per label. Minimums stay met.
     """
-    quality, prior, chosen = plan.quality.values, plan.prior, chosen.copy()
-    told = np.maximum(quality, 1.0 - quality)
-    accuracy = expected_accuracy(quality, chosen | state.pending, prior)
-    before = expected_accuracy(quality, state.pending, prior)
+    chosen, told = chosen.copy(), plan.told
+    accuracy = plan.accuracy(chosen | state.pending)
+    before = plan.accuracy(state.pending)
     spare = (chosen | state.pending).sum(axis=0) - plan.min_workers_per_task
     columns = np.arange(chosen.shape[1])
     while True:
         weakest = np.where(chosen, told, 2.0).argmin(axis=0)
         fewer = chosen.copy()
         fewer[weakest, columns] = False
-        without = expected_accuracy(quality, fewer | state.pending, prior)
+        without = plan.accuracy(fewer | state.pending)
         goes = chosen.any(axis=0) & (spare > 0) & (accuracy - without < least_gain)
         if not goes.any():
             break

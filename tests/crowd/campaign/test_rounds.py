@@ -248,18 +248,37 @@ def test_answers_that_come_while_a_plan_is_made_make_it_anew(campaign, crowd, mo
     assert campaign.state().settings.slots <= before + 1
 
 
-def test_with_three_classes_there_is_no_round_yet(tmp_path):
-    with (
-        Campaign.create(
-            tmp_path / "c.db",
-            workers=["ann"],
-            tasks=["t1"],
-            qualities={"ann": 0.9},
-            classes=["a", "b", "c"],
-        ) as campaign,
-        pytest.raises(ValueError, match="planned for two classes, this campaign has 3"),
-    ):
-        campaign.plan()
+def test_rounds_of_three_classes_follow_the_answers(tmp_path, rng):
+    classes = ["cat", "dog", "eel"]
+    names = {f"w{i}": 0.6 + 0.05 * i for i in range(6)}
+    tasks = [f"t{j}" for j in range(12)]
+    truth = dict(zip(tasks, rng.choice(classes, 12), strict=True))
+    with Campaign.create(
+        tmp_path / "c.db",
+        workers=names,
+        tasks=tasks,
+        qualities=names,
+        classes=classes,
+        prior=[0.5, 0.3, 0.2],
+        max_workers_per_task=4,
+        max_tasks_per_worker=8,
+        budget=30,
+    ) as campaign:
+        expected = []
+        for _ in range(3):
+            found = campaign.plan(labels=10, method="fast")
+            assert len(found.pairs) <= 10
+            expected.append(found.expected_accuracy)
+            campaign.take([(t, w, truth[t]) for w, t in found.pairs])
+        state = campaign.state()
+        assert expected == sorted(expected)
+        assert state.expected_accuracy > 0.8
+        assert (state.slots > 0).sum(axis=0).max() <= 4
+        assert (state.slots > 0).sum(axis=1).max() <= 8
+        best = [classes[k] for k in state.posterior.argmax(axis=1)]
+        assert (
+            np.mean([k == truth[t] for k, t in zip(best, state.quality.tasks, strict=True)]) > 0.8
+        )
 
 
 def test_stop_says_which_tasks_are_worth_a_label(tmp_path):
