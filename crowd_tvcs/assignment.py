@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crowd_tvcs.multiclass.accuracy import accuracy_under
 from crowd_tvcs.plan import Plan
 from tvcs_core import Projection
 from tvcs_core.spreadsheet import shield
@@ -129,6 +130,16 @@ class Assignment:
         return float(self.task_accuracy.mean())
 
     @property
+    def standard_error(self) -> float:
+        """Standard error of `expected_accuracy`: 0 unless large teams of K classes were sampled.
+
+        All tasks use the same random numbers, so it is the mean of theirs.
+        """
+        if self.plan.model is None:
+            return 0.0
+        return float(accuracy_under(self.plan.model, self.support)[1].mean())
+
+    @property
     def certified(self) -> bool:
         """Whether `bound` is proved."""
         return self.certificate is not None
@@ -223,6 +234,9 @@ class Assignment:
             "answers_per_task": _by_name(tasks, self.answers),
             "task_accuracy": _by_name(tasks, self.task_accuracy),
         }
+        if self.plan.model is not None:
+            out["n_classes"] = self.plan.n_classes
+            out["standard_error"] = self.standard_error
         if self.duals is not None:
             out["duals"] = {
                 "unit": self.duals.unit,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,11 +11,11 @@ import typer
 from crowd_tvcs.answers_cli import quality, replay, vote
 from crowd_tvcs.campaign_cli import app as campaign_app
 from crowd_tvcs.exchange_cli import export, import_answers
+from crowd_tvcs.plan_options import Classes, ClassPrior, Confusion, PlanOptions, chances
 from tvcs_core.shell import FAILED, guarded, refuse_negative_seed, run, say
 
 if TYPE_CHECKING:
     from crowd_tvcs.assignment import Assignment
-    from crowd_tvcs.plan import Plan
 
 app = typer.Typer(
     add_completion=False,
@@ -106,6 +105,9 @@ def assign(
     forced: Forced = None,
     forbidden: Forbidden = None,
     prior: Prior = 0.5,
+    classes: Classes = None,
+    class_prior: ClassPrior = None,
+    confusion: Confusion = None,
     method: Method = "best",
     seed: Seed = 0,
     time_limit: TimeLimit = 60.0,
@@ -130,8 +132,13 @@ def assign(
     from tvcs_core.record import run_record
 
     refuse_negative_seed(seed)
-    caps = _Caps(max_workers_per_task, max_tasks_per_worker, workers, tasks, forced, forbidden)
+    caps = PlanOptions(
+        max_workers_per_task, max_tasks_per_worker, workers, tasks, forced, forbidden,
+        classes, chances(class_prior), confusion,
+    )  # fmt: skip
     plan, layout = caps.read(quality, budget, prior)
+    if skills is not None and plan.model is not None:
+        raise ValueError("--skills is for two classes and qualities, not for more or --confusion")
     options = caps.options() | {
         "budget": budget,
         "prior": prior,
@@ -144,7 +151,8 @@ def assign(
         if skills is not None:
             found = with_deviation(found, skills)
         write_table(folder / "assignment.csv", ["worker", "task"], found.rows(), ",")
-        write_json(folder / "summary.json", found.summary())
+        summary = found.summary() | {"classes": caps.class_names(plan)}
+        write_json(folder / "summary.json", summary)
         if found.certified:
             write_table(folder / "prices.csv", ["worker", "price"], found.price_rows(), ",")
         command = _command("assign", quality.name, options | {"seed": seed})
@@ -176,6 +184,9 @@ def what_if(
     forced: Forced = None,
     forbidden: Forbidden = None,
     prior: Prior = 0.5,
+    classes: Classes = None,
+    class_prior: ClassPrior = None,
+    confusion: Confusion = None,
     method: Method = "best",
     seed: Seed = 0,
     time_limit: TimeLimit = 60.0,
@@ -199,7 +210,10 @@ def what_if(
         raise ValueError(
             f"--budgets must be integers with commas between, found {budgets!r}"
         ) from None
-    caps = _Caps(max_workers_per_task, max_tasks_per_worker, workers, tasks, forced, forbidden)
+    caps = PlanOptions(
+        max_workers_per_task, max_tasks_per_worker, workers, tasks, forced, forbidden,
+        classes, chances(class_prior), confusion,
+    )  # fmt: skip
     plan, _ = caps.read(quality, None, prior)
     rows = steps(what_if_budget(plan, wanted, method, rng=seed, time_limit=time_limit))
     if as_json:
@@ -310,35 +324,6 @@ def main() -> None:
     run(app)
 
 
-@dataclass(frozen=True)
-class _Caps:
-    """The caps and tables of the command line, but for the budget."""
-
-    max_workers_per_task: int | None
-    max_tasks_per_worker: int | None
-    workers: Path | None
-    tasks: Path | None
-    forced: Path | None
-    forbidden: Path | None
-
-    def read(self, quality: Path, budget: int | None, prior: float) -> tuple[Plan, str]:
-        """Read all tables; the plan, and how the quality table was understood."""
-        from crowd_tvcs.demands import read_plan
-        from crowd_tvcs.quality import read_quality
-
-        read = read_quality(quality)
-        say(f"{quality}: {read.layout}")
-        return read_plan(read.quality, budget=budget, prior=prior, **vars(self)), read.layout
-
-    def files(self) -> list[Path]:
-        """The tables that were given."""
-        return [value for value in vars(self).values() if isinstance(value, Path)]
-
-    def options(self) -> dict[str, Any]:
-        """The options for the record, files by their names."""
-        return {k: v.name if isinstance(v, Path) else v for k, v in vars(self).items()}
-
-
 def _say_result(found: Assignment, out: Path) -> None:
     binding = found.binding()
     say(
@@ -370,7 +355,8 @@ def _command(name: str, source: str, options: dict[str, Any]) -> str:
     words = ["crowd-tvcs", name, source]
     for option, value in options.items():
         if value is not None:
-            words += [f"--{option.replace('_', '-')}", str(value)]
+            text = ",".join(map(str, value)) if isinstance(value, list) else str(value)
+            words += [f"--{option.replace('_', '-')}", text]
     return shlex.join(words)
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from crowd_tvcs.multiclass.confusion_table import read_confusion
 from crowd_tvcs.plan import Plan
 from crowd_tvcs.quality import ALIASES, Quality
 from tvcs_core.files import Table, read_table
@@ -28,6 +29,9 @@ def read_plan(
     max_tasks_per_worker: int | None = None,
     budget: int | None = None,
     prior: float = 0.5,
+    classes: int | None = None,
+    class_prior: Sequence[float] | None = None,
+    confusion: Path | None = None,
 ) -> Plan:
     """Make a plan of `quality` and of tables.
 
@@ -41,7 +45,12 @@ def read_plan(
         Tables with the columns `worker` and `task`: pairs that must, and that may not be.
     max_workers_per_task, max_tasks_per_worker, budget, prior
         As for `Plan`, for all workers and tasks that the tables do not list, or whose cell there
-        is empty.
+        is empty. With more than two classes a table has no `prior`.
+    classes, class_prior
+        Number of classes (None for those of `confusion`, else 2) and the probability of each.
+    confusion
+        Table with the columns `worker`, `label`, `answer` and `chance`, see
+        `crowd_tvcs.multiclass.confusion_table`; its labels are the classes.
 
     Tables are CSV or TSV, plain or ``.gz``; other columns are an error, so that none is
     overlooked.
@@ -54,6 +63,13 @@ def read_plan(
     ValueError
         If the demands cannot be met together.
     """
+    matrices = None
+    if confusion is not None:
+        names, matrices = read_confusion(confusion, quality.workers)
+        if classes not in (None, len(names)):
+            raise ValueError(f"{classes} classes were asked for, but {confusion} has {len(names)}")
+        classes = len(names)
+    n_classes = 2 if classes is None else classes
     per_worker = _Column(quality.workers, max_tasks_per_worker, NO_CAP)
     per_task = _Column(quality.tasks, max_workers_per_task, NO_CAP)
     least = _Column(quality.tasks, 0, 0)
@@ -66,6 +82,8 @@ def read_plan(
             "min_workers": (least, _count),
             "max_workers": (per_task, _count),
         }
+        if n_classes > 2:
+            del columns["prior"]
         _fill(tasks, "task", columns)
     if forbidden is not None:
         pairs = _read_pairs(forbidden, quality)
@@ -79,6 +97,9 @@ def read_plan(
         prior=chance.values,
         min_workers_per_task=np.array(least.values, dtype=np.int64),
         forced=None if forced is None else _read_pairs(forced, quality),
+        n_classes=n_classes,
+        class_prior=class_prior,
+        confusion=matrices,
     )
 
 

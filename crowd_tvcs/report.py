@@ -76,7 +76,7 @@ def render(
         method_name=METHOD_NAMES.get(assignment.method, assignment.method),
         n_workers=len(assignment.plan.quality.workers),
         n_tasks=len(assignment.plan.quality.tasks),
-        guess=float(np.maximum(assignment.plan.prior, 1 - assignment.plan.prior).mean()),
+        guess=float(assignment.plan.accuracy(np.zeros_like(assignment.support)).mean()),
         binding=assignment.binding(),
         idle=int((assignment.loads == 0).sum()),
         unanswered=int((assignment.answers == 0).sum()),

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.demands import read_plan
+from crowd_tvcs.multiclass import repricing as multiclass
 from crowd_tvcs.plan import Plan
 from crowd_tvcs.quality import read_quality
 from crowd_tvcs.repricing import accuracy, price_task
@@ -28,8 +29,8 @@ from tvcs_core.spreadsheet import unshield
 TOLERANCE = 1e-9
 JOINED = 1e-4  # what the method may lose by joining outcomes of large teams
 EVERY = 100  # tasks between two words of progress
-TABLES = ("workers", "tasks", "forced", "forbidden")
-NUMBERS = ("max_workers_per_task", "max_tasks_per_worker", "budget")
+TABLES = ("workers", "tasks", "forced", "forbidden", "confusion")
+NUMBERS = ("max_workers_per_task", "max_tasks_per_worker", "budget", "classes", "class_prior")
 
 
 @dataclass
@@ -193,7 +194,11 @@ def _broken(plan: Plan, support: NDArray[np.bool_]) -> list[str]:
 def _accuracies(
     plan: Plan, support: NDArray[np.bool_]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Bounds below and above the accuracy of every task; equal up to `MOST_VOTERS` workers."""
+    """Bounds below and above the accuracy of every task; equal for teams that are not large."""
+    if plan.model is not None:
+        each = [(*multiclass.chances(plan, j), s) for j, s in enumerate(support.T)]
+        low, high = np.array([multiclass.accuracy(m[s], prior) for m, prior, s in each]).T
+        return low, high
     values = plan.quality.values
     voters = [q[s & (q != 0.5)] for q, s in zip(values.T, support.T, strict=True)]
     bounds = [accuracy(q, p) for q, p in zip(voters, plan.prior.tolist(), strict=True)]
@@ -241,21 +246,25 @@ def _bound(
         cap = int(plan.max_workers_per_task[j]) - int(fixed.sum())
         least = max(0, int(plan.min_workers_per_task[j]) - int(fixed.sum()))
         prior = float(plan.prior[j])
-        key = (quality.tobytes(), may.tobytes(), fixed.tobytes(), least, cap, prior)
+        classes = b"" if plan.class_prior is None else plan.class_prior[j].tobytes()
+        told = b"" if plan.confusion is not None else quality.tobytes()
+        key = (told, may.tobytes(), fixed.tobytes(), least, cap, classes or prior)
         if key not in best:
             chosen = support[:, j] & ~fixed
             known = float(values[j] - price[chosen].sum())
             # A hand-made set that breaks the demands proves nothing about those that do not.
             is_one = may[chosen].all() and support[fixed, j].all() and least <= chosen.sum() <= cap
-            priced = price_task(
-                quality[may],
-                price[may],
-                cap,
-                prior,
-                known if is_one else -np.inf,
-                least=least,
-                fixed=quality[fixed],
-            )
+            known = known if is_one else -np.inf
+            if plan.model is not None:
+                matrices, chance = multiclass.chances(plan, j)
+                priced = multiclass.price_task(
+                    matrices[may], price[may], cap, chance, known, least=least,
+                    fixed=matrices[fixed],
+                )  # fmt: skip
+            else:
+                priced = price_task(
+                    quality[may], price[may], cap, prior, known, least=least, fixed=quality[fixed]
+                )
             if not priced.exact:
                 out.violations.append(f"task {name!r} could not be priced exactly here")
                 return None

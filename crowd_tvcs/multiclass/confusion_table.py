@@ -1,0 +1,79 @@
+"""Reading tables of confusion matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tvcs_core.files import read_table
+from tvcs_core.spreadsheet import unshield
+
+COLUMNS = ("worker", "label", "answer", "chance")
+
+
+def read_confusion(
+    path: Path, workers: Sequence[str]
+) -> tuple[tuple[str, ...], NDArray[np.float64]]:
+    """Read one confusion matrix per worker: the classes, and an array of (workers, label, answer).
+
+    One row for every worker, true label and answer, in any order: the columns `worker`, `label`,
+    `answer` and `chance`, as `crowd-tvcs quality --per-class` writes them. The classes are the
+    names in `label` and `answer`, sorted. Workers who are not in `workers` are left out.
+
+    Raises
+    ------
+    DataError
+        Naming the file, the line and the column of what is wrong.
+    """
+    table = read_table(path)
+    table.require_rectangle()
+    header = [cell.lower() for cell in table.rows[0]]
+    if sorted(header) != sorted(COLUMNS):
+        raise table.error(f"must have the columns {', '.join(COLUMNS)}", 0)
+    at_worker, at_label, at_answer, at_chance = (header.index(name) for name in COLUMNS)
+    rows = [[unshield(cell) for cell in row] for row in table.rows[1:]]
+    classes = tuple(sorted({row[at] for row in rows for at in (at_label, at_answer)}))
+    if len(classes) < 2:
+        raise table.error("must have two classes or more", 0)
+    for at in (at_worker, at_label, at_answer):
+        for r, row in enumerate(rows, start=1):
+            if not row[at]:
+                raise table.error("must be a name, found an empty cell", r, at)
+    row_of = {name: i for i, name in enumerate(workers)}
+    class_of = {name: k for k, name in enumerate(classes)}
+    out = np.full((len(row_of), len(classes), len(classes)), np.nan)
+    for r, (row, chance) in enumerate(
+        zip(rows, table.numbers(1, [at_chance])[:, 0].tolist(), strict=True), start=1
+    ):
+        if not 0.0 <= chance <= 1.0:
+            raise table.error(f"a chance must be in [0, 1], found {chance}", r, at_chance)
+        if row[at_worker] not in row_of:
+            continue
+        place = row_of[row[at_worker]], class_of[row[at_label]], class_of[row[at_answer]]
+        if not np.isnan(out[place]):
+            raise table.error(
+                f"the answer of {row[at_worker]!r} where {row[at_label]!r} is true is there twice",
+                r,
+                at_answer,
+            )
+        out[place] = chance
+    missing = np.isnan(out)
+    if missing.any():
+        i, y, k = np.argwhere(missing)[0]
+        raise table.error(
+            f"must say how likely {workers[i]!r} answers {classes[k]!r} where {classes[y]!r} is "
+            "true",
+            0,
+        )
+    sums = out.sum(axis=2)
+    wrong = np.abs(sums - 1.0) > 1e-6
+    if wrong.any():
+        i, y = np.argwhere(wrong)[0]
+        raise table.error(
+            f"the chances of {workers[i]!r} where {classes[y]!r} is true must add up to 1, they "
+            f"add up to {sums[i, y]:.6g}", 0,
+        )  # fmt: skip
+    return classes, out
