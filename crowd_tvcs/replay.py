@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 
 from crowd_tvcs.answers import UNKNOWN, Answers, Gold, together
 from crowd_tvcs.refresh import refresh
-from crowd_tvcs.routing import next_batch, routing_scores
+from crowd_tvcs.routing import gain_per_label, is_worth_buying, next_batch, routing_scores
 from crowd_tvcs.skill import Skill, estimate_quality
 from crowd_tvcs.vote import majority, posterior
 
 GOLD_SHARE = 0.2
 BATCH = 0.1  # answers per task
+WORTH = 0.01  # right labels that one more label must add
 EVERYTHING = 0  # as a number of labels per task
 TIE = 1e-12
 
@@ -38,12 +39,13 @@ class Outcome:
     policy
         ``"random"``: as many answers of each task, drawn; ``"balanced"``: as many of each task, by
         the best workers (one projection of the skills); ``"adaptive"``: where they are expected to
-        take away most uncertainty, in batches; ``"all"``: every answer there is.
+        take away most uncertainty, in batches; ``"stopping"``: likewise, until no label is worth
+        it; ``"all"``: every answer there is.
     vote
         ``"weighted"`` by the skills, ``"majority"``, or ``"refreshed"``: weighted by skills that
         were learnt from all answers besides (by EM, see `crowd_tvcs.refresh`).
     labels
-        Labels per task that were asked for, on average; `EVERYTHING` for all.
+        Labels per task that were asked for, on average; `EVERYTHING` for no limit.
     split
         Number of the split, from 0.
     bought
@@ -180,11 +182,12 @@ def _outcomes(
     bought += [("random", k, order < k) for k in labels]
     bought += [("balanced", k, _balanced(split, k)) for k in labels]
     bought += [("adaptive", k, chosen) for k, chosen in _adaptive(split, labels)]
+    bought += [("stopping", EVERYTHING, _stopping(split))]
     for policy, k, chosen in bought:
         seen = recorded.select(chosen)
         spent = seen.size / n_tasks
         yield policy, "weighted", k, spent, split.score(posterior(seen, split.skill))
-        if policy != "adaptive":
+        if policy not in ("adaptive", "stopping"):
             yield policy, "majority", k, spent, split.score(majority(seen))
         if policy == "all":
             learnt = refresh(seen, split.gold, split.skill)
@@ -200,23 +203,45 @@ def _balanced(split: Split, labels: int) -> Bools:
 
 
 def _adaptive(split: Split, labels: Sequence[int]) -> Iterator[tuple[int, Bools]]:
-    """Buy batch after batch where the routing score is largest, one answer per task and batch."""
-    recorded, skill = split.recorded, split.skill
-    n_tasks = len(recorded.tasks)
-    value = skill.matrices if skill.per_class else skill.cautious()
-    is_open = recorded.given.copy()
+    """Buy until so many labels per task are bought, for each of the numbers in turn."""
+    recorded = split.recorded
     chosen = np.zeros(recorded.size, dtype=bool)
-    size = max(1, round(BATCH * n_tasks))
     for k in labels:
-        while (left := k * n_tasks - int(chosen.sum())) > 0:
-            chances = posterior(recorded.select(chosen), skill)
-            scores = routing_scores(chances, value)
-            batch = next_batch(scores, is_open, max_workers_per_task=1, budget=min(size, left))
+        while (left := k * len(recorded.tasks) - int(chosen.sum())) > 0:
+            batch = _batch(split, chosen, left)
             if not batch.any():
                 break
-            is_open &= ~batch
-            chosen |= batch[recorded.worker_of, recorded.task_of]
+            chosen |= batch
         yield k, chosen.copy()
+
+
+def _stopping(split: Split) -> Bools:
+    """Buy until no label is expected to add `WORTH` right ones, looking some labels ahead."""
+    recorded = split.recorded
+    chosen = np.zeros(recorded.size, dtype=bool)
+    while True:
+        batch = _batch(split, chosen, recorded.size, least=WORTH)
+        if not batch.any():
+            return chosen
+        chosen |= batch
+
+
+def _batch(split: Split, chosen: Bools, left: int, least: float = 0.0) -> Bools:
+    """Choose where the routing score is largest, at most one more answer per task.
+
+    Only tasks take part to which the next labels of the best worker left add `least` or more.
+    """
+    recorded, skill = split.recorded, split.skill
+    bought = recorded.select(chosen)
+    is_open = recorded.given & ~bought.given
+    chances = posterior(bought, skill)
+    if least > 0.0:
+        best = np.where(is_open, skill.cautious()[:, None], 0.0).max(axis=0)
+        is_open &= is_worth_buying(gain_per_label(chances, best), least, value=1.0)
+    scores = routing_scores(chances, skill.matrices if skill.per_class else skill.cautious())
+    size = max(1, round(BATCH * len(recorded.tasks)))
+    batch = next_batch(scores, is_open, max_workers_per_task=1, budget=min(size, left))
+    return batch[recorded.worker_of, recorded.task_of]
 
 
 def _within_task(recorded: Answers, keys: Floats) -> NDArray[np.int64]:
@@ -245,7 +270,7 @@ def averages(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
             {
                 "policy": policy,
                 "vote": vote,
-                "labels": "all" if labels == EVERYTHING else labels,
+                "labels": "no limit" if labels == EVERYTHING else labels,
                 "bought": float(np.mean([o.bought for o in found])),
                 "accuracy": float(values.mean()),
                 "standard_error": error,
