@@ -31,10 +31,10 @@ from crowd_tvcs.campaign import Campaign, Refused, Task, Worker
 from crowd_tvcs.campaign.schema import ANSWERED
 
 ABANDONED = 0.05
-LEASE = 0.5  # seconds, so that abandoned tasks come back while it runs
+LEASE = 3.0  # seconds, so that abandoned tasks come back while it runs
 
 
-def make(place, *, workers=200, tasks=2000, budget=None):
+def make(place, *, workers=200, tasks=2000, budget=None, lease=LEASE):
     """A campaign with all caps: of workers, of tasks, of labels and of money."""
     rng = np.random.default_rng(0)
     names = [f"w{i:03d}" for i in range(workers)]
@@ -45,7 +45,7 @@ def make(place, *, workers=200, tasks=2000, budget=None):
         qualities=dict(zip(names, rng.uniform(0.55, 0.95, workers).tolist(), strict=True)),
         budget=int(2.5 * tasks) if budget is None else budget,
         money=0.05 * (int(2.5 * tasks) if budget is None else budget),
-        lease_seconds=LEASE,
+        lease_seconds=lease,
     )
 
 

@@ -28,7 +28,8 @@ def speed(monkeypatch):
 
 
 def together(speed, place, folder, **options):
-    speed.make(place, workers=60, tasks=options.pop("tasks", 300)).close()
+    tasks, lease = options.pop("tasks", 300), options.pop("lease", 0.3)
+    speed.make(place, workers=60, tasks=tasks, lease=lease).close()
     _, killed = speed.run(place, folder, workers=60, **options)
     found = speed.check(place, folder)
     assert found.pop("answers") > 0
@@ -44,7 +45,7 @@ def test_four_processes_and_a_kill_lose_nothing(speed, tmp_path):
 def test_all_is_used_up_and_no_more(speed, tmp_path):
     """So few labels that the processes fight for the last ones."""
     place = tmp_path / "c.db"
-    speed.make(place, workers=60, tasks=30, budget=40).close()
+    speed.make(place, workers=60, tasks=30, budget=40, lease=0.3).close()
     speed.run(place, tmp_path, processes=2, seconds=1.0, kills=0, workers=60)
     found = speed.check(place, tmp_path)
     assert found.pop("answers") <= 40
@@ -53,7 +54,16 @@ def test_all_is_used_up_and_no_more(speed, tmp_path):
 
 @pytest.mark.slow
 def test_sixteen_processes_and_kills_lose_nothing(speed, tmp_path):
-    together(speed, tmp_path / "c.db", tmp_path, processes=16, seconds=30.0, kills=20, tasks=20_000)
+    together(
+        speed,
+        tmp_path / "c.db",
+        tmp_path,
+        processes=16,
+        seconds=30.0,
+        kills=20,
+        tasks=20_000,
+        lease=3.0,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +135,9 @@ def test_processes_on_postgresql_lose_nothing(speed, database, tmp_path):
 
 @pytest.mark.slow
 def test_sixteen_processes_on_postgresql_lose_nothing(speed, database, tmp_path):
-    together(speed, database, tmp_path, processes=16, seconds=30.0, kills=20, tasks=20_000)
+    together(
+        speed, database, tmp_path, processes=16, seconds=30.0, kills=20, tasks=20_000, lease=3.0
+    )
 
 
 QUALITIES = {f"w{i}": 0.7 + 0.02 * i for i in range(6)}
