@@ -52,8 +52,9 @@ class Table:
         return self.values, self.start, self.columns, self.keys, self.dense
 
     def price_closed(self, u: Floats, w: Floats, price: float) -> None:
-        """Price the groups that may keep nothing, whose prices come in as 0."""
+        """Price the groups that may keep nothing at what their best entry is worth."""
         if not (self.row_caps.all() and self.col_caps.all()):
+            u[self.row_caps == 0], w[self.col_caps == 0] = 0.0, 0.0
             table.close_duals(
                 self.values, self.start, self.columns, self.dense, self.row_caps, self.col_caps,
                 self.squared, u, w, price,

@@ -153,6 +153,5 @@ def read(network: Network, near: Prices, shape: tuple[int, ...]) -> Exact:
     u, w, price = network.duals()
     warm = replace(near, rows=u, cols=w, total=price, level=i.level)
     u, w, price = u / i.scale, w / i.scale, price / i.scale
-    u[i.closed_row], w[i.closed_col] = 0.0, 0.0
     i.t.price_closed(u, w, price)
     return Exact(network.keep.reshape(shape), u, w, price, warm, network.stats)

@@ -22,7 +22,6 @@ def solve_small(t: Table, shape: tuple[int, ...]) -> Exact:
     u *= unit
     w *= unit
     price *= unit
-    u[t.row_caps == 0], w[t.col_caps == 0] = 0.0, 0.0
     t.price_closed(u, w, price)
     return Exact(keep.reshape(shape), u, w, price, None, {"path": "small", "pivots": pivots})
 
