@@ -170,14 +170,14 @@ CUTS = {  # cut of `score`, name of the caps, whether the truth is used
 }
 
 
-def judge(network: Network, reference: Network, way: str, pairs: str, own: Network):
+def judge(network: Network, reference: Network, way: str, pairs: str):
     """Scores of a network cut in one of the ways of `CUTS`.
 
     Where only linked pairs count, caps too choose among these alone, as `top-n` does.
     """
     cut, caps, _ = CUTS[way]
     if cut == "own":
-        network = own
+        network = network.by_own_cut()
     elif cut == "caps":
         place = {gene: i for i, gene in enumerate(reference.genes)}
         order = np.array([place[gene] for gene in network.genes])
@@ -195,14 +195,13 @@ def cases(
     given: str,
     ways: tuple[str, ...],
     network: Network,
-    own: Network,
     seconds: float,
 ) -> Iterator[Case]:
     """Judge an answer on all and on linked pairs, cut in every way asked for."""
     for way in ways:
         cut, caps, from_truth = CUTS[way]
         for pairs in PAIRS:
-            s = judge(network, found.reference, way, pairs, own)
+            s = judge(network, found.reference, way, pairs)
             yield Case(
                 found.name, draw, method, given, cut, caps, from_truth, pairs,
                 s.n_pairs, s.n_edges, s.n_selected, s.n_found,

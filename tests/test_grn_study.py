@@ -123,9 +123,9 @@ def test_caps_among_linked_pairs_choose_from_these_alone(benchmarks):
     scores = np.array([[0, 0.2, 0.9], [0.1, 0, 0.8], [0, 0.7, 0]])
     network = Network(("a", "b", "c"), scores)
     judge = benchmarks.grn_cases.judge
-    linked = judge(network, reference, "largest degrees", "linked", network)
+    linked = judge(network, reference, "largest degrees", "linked")
     assert (linked.n_selected, linked.n_found) == (1, 1)
-    every = judge(network, reference, "largest degrees", "all", network)
+    every = judge(network, reference, "largest degrees", "all")
     assert (every.n_selected, every.n_found) == (1, 0)
 
 
@@ -135,7 +135,7 @@ def test_true_degrees_alone_tell_directions_of_a_ranking_that_knows_nothing(benc
     reference = Network(tuple("abcdef"), scores)
     found = SimpleNamespace(expression=SimpleNamespace(genes=reference.genes), reference=reference)
     network = benchmarks.grn_methods.at_random(found, 0)
-    judged = benchmarks.grn_cases.judge(network, reference, "out-degrees", "linked", network)
+    judged = benchmarks.grn_cases.judge(network, reference, "out-degrees", "linked")
     assert judged.auc == 1.0
 
 
