@@ -32,11 +32,33 @@ def fill_truth_gains(t, f, size, q, c, out):
 
 
 @kernel
-def fill_scores(j, offers, exact, taken, places, scores, t, f, gain):
+def fill_sharp_gains(t, f, size, q, c, out):
+    """Likewise with 4 (t f)^1.5 / (t + f)^2 for 2 t f / (t + f): nearer to the error, min(t, f)."""
+    now = 0.0
+    for e in range(size):
+        if f[e] > 0.0:
+            mass = t[e] + f[e]
+            now += 4.0 * t[e] * f[e] * np.sqrt(t[e] * f[e]) / (mass * mass)
+    for i in range(c):
+        out[i] = now
+    for e in range(size):
+        if f[e] > 0.0:
+            both = 4.0 * t[e] * f[e] * np.sqrt(t[e] * f[e])
+            for i in range(c):
+                s = 1.0 - q[i]
+                agree = t[e] * q[i] + f[e] * s
+                differ = t[e] * s + f[e] * q[i]
+                part = q[i] * s * np.sqrt(q[i] * s)
+                out[i] -= both * part * (1.0 / (agree * agree) + 1.0 / (differ * differ))
+
+
+@kernel
+def fill_scores(j, offers, exact, sharp, taken, places, scores, t, f, gain):
     """Score every worker for task j, whose voters are places[0:taken]; they get -inf.
 
     If `exact`, the exact gain, and where it is 0 the gain in probability of truth minus BEHIND;
-    otherwise the gain in probability of truth, on a table of at most COARSE outcomes. A task that
+    otherwise the gain in probability of truth, on a table of at most COARSE outcomes, or if `sharp`
+    of what is nearer to the expected accuracy. A task that
     must have more voters goes before all that need not; no other gets one who tells nothing.
     """
     quality, _, count, need, cap, fixed, n_fixed, _ = offers
@@ -48,11 +70,14 @@ def fill_scores(j, offers, exact, taken, places, scores, t, f, gain):
     size = tabulate(fixed[j], n_fixed[j], quality[j], places, taken, taken, t, f)
     if exact:
         fill_gains(t[0], f[0], size, quality[j], np.int64(0), c, gain)
+    at = 0
     if size > COARSE:
         size = join(t[0], f[0], size, np.int64(COARSE), t[1], f[1])
-        fill_truth_gains(t[1], f[1], size, quality[j], c, scores)
+        at = 1
+    if sharp:
+        fill_sharp_gains(t[at], f[at], size, quality[j], c, scores)
     else:
-        fill_truth_gains(t[0], f[0], size, quality[j], c, scores)
+        fill_truth_gains(t[at], f[at], size, quality[j], c, scores)
     ahead = BEFORE if taken < need[j] else 0.0
     for i in range(c):
         if exact:
@@ -89,7 +114,7 @@ def lift(tree, leaf, value):
 
 
 @kernel
-def climb(offers, exact, room, tree, sets, sizes, places, choice, scores, gain, t, f):
+def climb(offers, exact, sharp, room, tree, sets, sizes, places, choice, scores, gain, t, f):
     """Assign pair after pair, always the one of the largest score among those with room.
 
     Begins with the sizes[j] voters of task j that are in places[j] (by rank) and in sets[j] (by
@@ -100,7 +125,7 @@ def climb(offers, exact, room, tree, sets, sizes, places, choice, scores, gain, 
     m = count.size
     n = room.size - 1
     for j in range(m):
-        fill_scores(j, offers, exact, sizes[j], places[j], scores[j], t, f, gain)
+        fill_scores(j, offers, exact, sharp, sizes[j], places[j], scores[j], t, f, gain)
         choice[j], value = best_with_room(j, offers, room, scores[j])
         lift(tree, j, value)
     while room[n] > 0 and tree[1] > -np.inf:
@@ -115,6 +140,6 @@ def climb(offers, exact, room, tree, sets, sizes, places, choice, scores, gain, 
             sizes[j] += 1
             room[who[j, i]] -= 1
             room[n] -= 1
-            fill_scores(j, offers, exact, sizes[j], places[j], scores[j], t, f, gain)
+            fill_scores(j, offers, exact, sharp, sizes[j], places[j], scores[j], t, f, gain)
         choice[j], value = best_with_room(j, offers, room, scores[j])
         lift(tree, j, value)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs import greedy_kernels
+from crowd_tvcs import exchange_kernels, greedy_kernels
 from crowd_tvcs import pricing_kernels as kernels
 from crowd_tvcs.bound_kernels import SLOPES
 from crowd_tvcs.deadline import Deadline
@@ -20,6 +20,7 @@ NODES = 0  # in the search for prices: exchanges alone do as well
 PROOF_NODES = 3_000_000
 THREADS = 2
 TOLERANCE = 1e-12
+EXCHANGE_WORK = 130_000_000  # multiplications that one call of `Market.exchange` may take
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -145,7 +146,7 @@ class Market:
         )
         return found[0], found[1] == 1.0
 
-    def climb(self, choice: Choice, *, exact: bool) -> NDArray[np.bool_]:
+    def climb(self, choice: Choice, *, exact: bool, sharp: bool = False) -> NDArray[np.bool_]:
         """Add pair after pair to `choice`, in place, always the one of the largest gain.
 
         Gives the pairs, of shape (workers, tasks); see `crowd_tvcs.starts.climb`.
@@ -155,6 +156,7 @@ class Market:
         greedy_kernels.climb(
             self.offers,
             exact,
+            sharp,
             self.caps - choice.loads(n),
             np.full(2 * max(2, 1 << (m - 1).bit_length()), -np.inf),
             choice.sets,
@@ -167,6 +169,41 @@ class Market:
             np.empty((2, 2 * TABLE)),
         )
         return choice.support(self)
+
+    def exchange(self, choice: Choice) -> Choice:
+        """Let workers change places while the accuracy grows and a fixed amount of work lasts."""
+        n, most = self.n_workers, max(1, int(choice.sizes.max(initial=0)))
+        work = min(2 ** (most - 1), exchange_kernels.COARSE) * n + 2 ** min(most, EXACT)
+        limit = (EXCHANGE_WORK - self.n_tasks * most * work) // (2 * most * work)
+        if limit <= 0:
+            return choice
+        out, loads = choice.copy(), choice.loads(n)[:-1]
+        sets = np.ascontiguousarray(out.sets[:, :most])
+        j, s = np.nonzero(np.arange(most) < out.sizes[:, None])
+        order = np.argsort(sets[j, s], kind="stable")
+        holder = sets[j, s][order]
+        places = np.zeros((n, max(1, int(self.caps[:-1].max(initial=0)))), dtype=np.int64)
+        places[holder, np.arange(j.size) - (np.cumsum(loads) - loads)[holder]] = (j * most + s)[
+            order
+        ]
+        exchange_kernels.exchange(
+            self.offers,
+            self.caps[:-1] - loads,
+            sets,
+            out.sizes,
+            np.argsort(self.offers[1], axis=1),
+            places,
+            loads,
+            np.empty((self.n_tasks * most, n)),
+            np.empty((2, 2 * TABLE)),
+            np.empty((2, 2 * TABLE)),
+            np.empty(n),
+            np.empty(most, dtype=np.int64),
+            limit,
+        )
+        out.sets[:, :most] = sets
+        out = Choice.of(self, out.support(self))
+        return out if out.accuracy.sum() > choice.accuracy.sum() else choice
 
 
 def kinds_of_tasks(offers: Offers, *more: NDArray[Any]) -> tuple[Integers, Integers]:

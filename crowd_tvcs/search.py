@@ -11,7 +11,7 @@ from crowd_tvcs.columns import Columns
 from crowd_tvcs.deadline import Deadline
 from crowd_tvcs.plan import Plan
 from crowd_tvcs.pricing import PROOF_NODES, TOLERANCE, Choice, Dual, price_everything
-from crowd_tvcs.starts import climb, market_of, met
+from crowd_tvcs.starts import market_of, met, quick
 
 EPOCHS = 30
 UPDATES = 60_000  # of prices; larger plans get fewer epochs, since every task moves them
@@ -32,7 +32,7 @@ class Search:
 
     def __init__(self, plan: Plan, rng: np.random.Generator, deadline: Deadline) -> None:
         self.market = market_of(plan)
-        self.best = Choice.of(self.market, climb(self.market, exact=False))
+        self.best = quick(self.market)[1]
         self.dual: Dual | None = None
         self._guide: Dual | None = None
         self._nodes = ROUGH_NODES

@@ -16,16 +16,45 @@ def market_of(plan: Plan) -> Market:
     return Market.of(plan) if plan.model is None else MulticlassMarket.of(plan)
 
 
-def climb(market: Market, *, exact: bool, start: Choice | None = None) -> NDArray[np.bool_]:
+def quick(market: Market) -> tuple[str, Choice]:
+    """Take the best of a few cheap assignments, and how it was made.
+
+    For two classes workers then change places: two of them with each other, or one with somebody
+    who has room, while the accuracy grows.
+    """
+    plan = market.plan
+    tried = {
+        "greedy on the probability of truth": climb(market, exact=False),
+        "equal odd sizes": odd_sizes(market),
+    }
+    if plan.model is None:
+        tried["greedy on a measure nearer to accuracy"] = climb(market, exact=False, sharp=True)
+    if plan.n_classes > 2:
+        equal = np.full(market.n_tasks, -(-plan.budget // market.n_tasks))
+        tried["equal sizes"] = largest_sum(plan, np.minimum(equal, market.offers[4]))
+    made = {
+        name: Choice.of(market, met(plan, s) if plan.unmet(s) else s) for name, s in tried.items()
+    }
+    name = max(made, key=lambda name: float(made[name].accuracy.sum()))
+    chosen = made[name] if plan.model is not None else market.exchange(made[name])
+    return f"the best of {len(tried)}: {name}", chosen
+
+
+def climb(
+    market: Market, *, exact: bool, sharp: bool = False, start: Choice | None = None
+) -> NDArray[np.bool_]:
     """Add pair after pair, always the one of the largest gain that the caps still allow.
 
     With `exact` by gain in expected accuracy, and where all gains are 0 by gain in probability of
-    truth; without, by the latter alone. Tasks below their minimum go first. Uses up the budget
-    where the caps allow it, but for workers who tell nothing. Begins with `start` if there is one.
+    truth; without, by the latter alone, or if `sharp` by a measure nearer to accuracy. Tasks below
+    their minimum go first. Uses up the budget where the caps allow it, but for workers who tell
+    nothing. Begins with `start` if there is one.
     """
-    support = market.climb(Choice.nobody(market) if start is None else start.copy(), exact=exact)
+    begin = Choice.nobody(market) if start is None else start.copy()
+    support = market.climb(begin, exact=exact, sharp=sharp)
     if start is None and market.plan.unmet(support):
-        return climb(market, exact=exact, start=Choice.of(market, met(market.plan, support)))
+        begin = Choice.of(market, met(market.plan, support))
+        return climb(market, exact=exact, sharp=sharp, start=begin)
     return support
 
 

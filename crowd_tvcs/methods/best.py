@@ -8,7 +8,7 @@ from crowd_tvcs.assignment import Assignment, Certificate
 from crowd_tvcs.deadline import Deadline
 from crowd_tvcs.plan import Plan
 from crowd_tvcs.search import Search
-from crowd_tvcs.starts import climb, largest_sum, odd_sizes
+from crowd_tvcs.starts import climb, largest_sum
 
 
 def best(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignment:
@@ -43,7 +43,6 @@ def best(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignm
     """
     search = Search(plan, rng, deadline)
     search.offer(climb(search.market, exact=True))
-    search.offer(odd_sizes(search.market))
     search.offer(largest_sum(plan, plan.max_workers_per_task))
     reason = search.run()
     support = search.best.support(search.market)

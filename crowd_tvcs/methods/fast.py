@@ -1,4 +1,4 @@
-"""The better of two assignments that take a fraction of a second."""
+"""The best of a few cheap assignments, improved by exchanges, in a fraction of a second."""
 
 from __future__ import annotations
 
@@ -7,27 +7,24 @@ import numpy as np
 from crowd_tvcs.assignment import Assignment
 from crowd_tvcs.deadline import Deadline
 from crowd_tvcs.plan import Plan
-from crowd_tvcs.starts import climb, largest_sum, market_of, met, odd_sizes
+from crowd_tvcs.starts import market_of, quick
 
 
 def fast(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignment:
-    """Take the best, by exact expected accuracy, of greedy and of largest sums with odd sizes.
+    """Take the best, by exact expected accuracy, of two greedy assignments and of odd sizes.
 
-    Greedy adds the pair that adds most to the expected posterior probability of the truth; it is
-    good where workers differ. The largest sum of qualities with an odd number of voters on every
-    task is good where there are many equally good pairs. With more than two classes even numbers
-    count as well, so equal numbers of any kind are a third try. It draws no random number and does
-    not look at the deadline.
+    Greedy adds the pair that adds most to the expected posterior probability of the truth, which
+    is good where workers differ, or to a measure nearer to the accuracy, which is good where there
+    are many equally good pairs: with x the posterior, 1 - E[2 x (1 - x)] or
+    1 - E[4 (x (1 - x))^1.5] for 1 - E[min(x, 1 - x)]. Odd sizes are the largest sum of qualities
+    with an odd number of voters on every task.
+
+    Then workers change places as long as that gains, for at most a fixed amount of work: two
+    workers with each other, or one gives his place to somebody who has room.
+
+    With more than two classes there is one greedy, equal sizes of any kind are tried as well, and
+    nobody changes places. It draws no random number and does not look at the deadline.
     """
     market = market_of(plan)
-    tried = {
-        "greedy on the probability of truth": climb(market, exact=False),
-        "equal odd sizes": odd_sizes(market),
-    }
-    if plan.n_classes > 2:
-        equal = np.full(market.n_tasks, -(-plan.budget // market.n_tasks))
-        tried["equal sizes"] = largest_sum(plan, np.minimum(equal, market.offers[4]))
-    tried = {name: met(plan, s) if plan.unmet(s) else s for name, s in tried.items()}
-    accuracy = {name: plan.accuracy(support).mean() for name, support in tried.items()}
-    best = max(accuracy, key=accuracy.__getitem__)
-    return Assignment(plan, tried[best], "fast", f"the best of {len(tried)}: {best}")
+    how, choice = quick(market)
+    return Assignment(plan, choice.support(market), "fast", how)

@@ -125,8 +125,8 @@ class MulticlassMarket(Market):
         )
         return found[0], found[1] == 1.0
 
-    def climb(self, choice: Choice, *, exact: bool) -> NDArray[np.bool_]:
-        """Add pair after pair to `choice`, in place; see `Market.climb`."""
+    def climb(self, choice: Choice, *, exact: bool, sharp: bool = False) -> NDArray[np.bool_]:
+        """Add pair after pair to `choice`, in place, as `Market.climb`; `sharp` changes nothing."""
         n, m = self.n_workers, self.n_tasks
         rank = np.argsort(self.offers[1], axis=1)
         greedy_kernels.climb(
