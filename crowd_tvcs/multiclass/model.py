@@ -69,14 +69,15 @@ def answer_model(quality: Floats, prior: Floats, confusion: Floats | None) -> An
         is_even = accuracy >= 1.0 / n_classes
     else:
         kind = np.repeat(np.arange(quality.shape[0])[:, None], quality.shape[1], axis=1)
-        matrices = np.ascontiguousarray(confusion, dtype=np.float64)
+        matrices = np.array(confusion, dtype=np.float64, order="C")
         accuracy = matrices[:, 0, 0]
         is_even = (matrices == even_matrices(accuracy, n_classes)).all(axis=(1, 2))
         is_even &= accuracy >= 1.0 / n_classes
     reach = np.where(is_even, accuracy, _reach(matrices))
     told = (matrices.max(axis=1).sum(axis=1) - 1.0) / n_classes
     told[told < NOTHING] = 0.0
-    return AnswerModel(matrices, kind, prior, reach, is_even, told)
+    # Kernels would be compiled again for arrays of another layout or that may not be written.
+    return AnswerModel(matrices, kind, np.array(prior, order="C"), reach, is_even, told)
 
 
 def even_matrices(accuracy: Floats, n_classes: int) -> Floats:
