@@ -331,7 +331,7 @@ def _say_result(found: Assignment, out: Path) -> None:
         f"({found.method}, {found.reason})"
     )
     if (spread := found.facts.get("accuracy_deviation")) is not None:
-        say(f"the skills are estimates: few gold answers alone make a deviation of {spread:.4f}")
+        say(f"the skills are estimates, which makes a standard deviation of {spread:.4f}")
     if found.gap is None:
         say("not certified: no bound was proved")
     else:

@@ -15,10 +15,10 @@ mistakes. The strength of this is again the likeliest one (the Dirichlet-multino
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,11 +52,15 @@ class BetaPrior:
         Of Beta(mean * strength, (1 - mean) * strength).
     source
         ``"empirical-bayes"`` or ``"two-answers"``.
+    covariance
+        Of the mean and the logarithm of the strength as they are estimated: variances of both and
+        their covariance.
     """
 
     mean: float
     strength: float
     source: str
+    covariance: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,6 +123,23 @@ class Skill:
         return out
 
     @property
+    def shared(self) -> Floats:
+        """What moves all workers together, of shape (workers, 2).
+
+        How much every mean changes if the prior, which is an estimate too, is off by one standard
+        deviation in either of two independent directions.
+        """
+        at_mean, at_strength, both = self.prior.covariance
+        a, b = self._beta
+        s = self.prior.strength
+        slopes = np.stack([s / (a + b), s * (self.prior.mean - self.mean) / (a + b)], axis=1)
+        first = np.sqrt(at_mean)
+        across = both / first if first > 0.0 else 0.0
+        root = np.array([[first, 0.0], [across, np.sqrt(max(0.0, at_strength - across**2))]])
+        out: Floats = slopes @ root
+        return out
+
+    @property
     def low(self) -> Floats:
         """Lower end of the interval of every worker's accuracy."""
         return self._quantile((1.0 - self.interval) / 2.0)
@@ -161,8 +182,9 @@ class Skill:
         """Give the same for a file, by worker: names like formulas get an apostrophe."""
         return [(shield(name), *rest) for name, *rest in self._rows()]
 
-    def _rows(self) -> list[tuple[str, int, int, float, float, float, float]]:
-        columns = (self.n_gold, self.n_right, self.mean, self.low, self.high, self.deviation)
+    def _rows(self) -> list[tuple[Any, ...]]:
+        own = (self.n_gold, self.n_right, self.mean, self.low, self.high, self.deviation)
+        columns = (*own, *self.shared.T)
         return list(zip(self.workers, *(c.tolist() for c in columns), strict=True))
 
     @property
@@ -185,7 +207,8 @@ class Skill:
         return out
 
 
-COLUMNS = ("worker", "gold", "right", "quality", "low", "high", "deviation")
+UNSURE = ("deviation", "shared_1", "shared_2")
+COLUMNS = ("worker", "gold", "right", "quality", "low", "high", *UNSURE)
 
 
 def estimate_quality(
@@ -247,8 +270,9 @@ def estimate_quality(
 
 def two_answers(n_gold: NDArray[np.int64], n_right: NDArray[np.int64]) -> BetaPrior:
     """Give the prior for few gold answers: the crowd's share of right ones, worth two answers."""
-    mean = (float(n_right.sum()) + 1.0) / (float(n_gold.sum()) + 2.0)
-    return BetaPrior(mean, FEW_STRENGTH, "two-answers")
+    total = float(n_gold.sum()) + 2.0
+    mean = (float(n_right.sum()) + 1.0) / total
+    return BetaPrior(mean, FEW_STRENGTH, "two-answers", (mean * (1.0 - mean) / total, 1.0, 0.0))
 
 
 def beta_prior(n_gold: NDArray[np.int64], n_right: NDArray[np.int64]) -> BetaPrior:
@@ -279,7 +303,28 @@ def beta_prior(n_gold: NDArray[np.int64], n_right: NDArray[np.int64]) -> BetaPri
         for s in (2.0, 8.0, 50.0)
     ]
     best = min(tried, key=lambda found: float(found.fun))
-    return BetaPrior(float(best.x[0]), float(np.exp(best.x[1])), "empirical-bayes")
+    mean, logarithm = best.x.tolist()
+    spread = _covariance(loss, mean, logarithm)
+    return BetaPrior(mean, float(np.exp(logarithm)), "empirical-bayes", spread)
+
+
+def _covariance(
+    loss: Callable[[Floats], float], mean: float, logarithm: float
+) -> tuple[float, float, float]:
+    """Invert the curvature of the loss at its minimum: both variances and the covariance."""
+    steps = np.diag([1e-3, 1e-2])
+    at = np.array([mean, logarithm])
+    curvature = np.empty((2, 2))
+    for i in range(2):
+        for j in range(2):
+            corners = [
+                sign * other * loss(at + sign * steps[i] + other * steps[j])
+                for sign in (1.0, -1.0)
+                for other in (1.0, -1.0)
+            ]
+            curvature[i, j] = sum(corners) / (4.0 * steps[i, i] * steps[j, j])
+    (a, c), (_, b) = np.linalg.inv(curvature)
+    return float(a), float(b), float(c)
 
 
 def confusion_matrices(counts: Floats, mean: Floats, prior: BetaPrior) -> Floats:

@@ -3,7 +3,8 @@
 For a given vote the expected accuracy of a task is linear in the accuracy of each of its workers,
 and the estimates of different workers err independently. So its mean over what the
 accuracies may be is the value at their means, and the spread is that of a sum: the slope of the
-plan's accuracy in each worker's accuracy, times his standard deviation.
+plan's accuracy in each worker's accuracy, times his standard deviation. Besides, the prior to which
+all are shrunk is an estimate, and moves them together.
 """
 
 from __future__ import annotations
@@ -17,13 +18,16 @@ from numpy.typing import ArrayLike, NDArray
 from crowd_tvcs.accuracy import expected_accuracy
 from crowd_tvcs.assignment import Assignment
 from crowd_tvcs.quality import Quality
+from crowd_tvcs.skill import UNSURE
 from tvcs_core.files import read_table
 from tvcs_core.spreadsheet import unshield
 
 STEP = 1e-4
 
 
-def plan_deviation(assignment: Assignment, deviation: ArrayLike) -> float:
+def plan_deviation(
+    assignment: Assignment, deviation: ArrayLike, shared: ArrayLike | None = None
+) -> float:
     """Standard deviation of the mean expected accuracy of a plan.
 
     Parameters
@@ -33,15 +37,24 @@ def plan_deviation(assignment: Assignment, deviation: ArrayLike) -> float:
     deviation
         Standard deviation of every worker's accuracy, the same on all his tasks, in the order of
         its quality table; >= 0.
+    shared
+        What moves all workers together, one column per cause, see `crowd_tvcs.skill.Skill.shared`;
+        None for nothing.
     """
-    spread = np.asarray(deviation, dtype=np.float64)
-    return float(np.sqrt(((slopes(assignment) * spread) ** 2).sum()))
+    slope = slopes(assignment)
+    variance = ((slope * np.asarray(deviation, dtype=np.float64)) ** 2).sum()
+    if shared is not None:
+        variance += ((slope @ np.asarray(shared, dtype=np.float64)) ** 2).sum()
+    return float(np.sqrt(variance))
 
 
 def with_deviation(assignment: Assignment, skills: str | Path) -> Assignment:
     """Add the fact `accuracy_deviation`, by the deviations of a skills table."""
-    deviation = read_deviations(skills, assignment.plan.quality)
-    facts = {**assignment.facts, "accuracy_deviation": plan_deviation(assignment, deviation)}
+    known = read_deviations(skills, assignment.plan.quality)
+    facts = {
+        **assignment.facts,
+        "accuracy_deviation": plan_deviation(assignment, known[:, 0], known[:, 1:]),
+    }
     return replace(assignment, facts=facts)
 
 
@@ -68,7 +81,7 @@ def slopes(assignment: Assignment) -> NDArray[np.float64]:
 
 
 def read_deviations(path: str | Path, quality: Quality) -> NDArray[np.float64]:
-    """Read the column `deviation` of a skills table, in the order of the workers of `quality`.
+    """Read the columns `UNSURE` of a skills table, one row per worker of `quality`.
 
     Raises
     ------
@@ -78,14 +91,14 @@ def read_deviations(path: str | Path, quality: Quality) -> NDArray[np.float64]:
     table = read_table(path)
     table.require_rectangle()
     header = table.rows[0]
-    for name in ("worker", "deviation"):
+    for name in ("worker", *UNSURE):
         if header.count(name) != 1:
             raise table.error(f"must have one column {name!r}, as crowd-tvcs quality writes it", 0)
-    worker, column = header.index("worker"), header.index("deviation")
-    values = table.numbers(1, [column])[:, 0]
-    if (values < 0.0).any():
-        row = int(np.argmax(values < 0.0)) + 1
-        raise table.error(f"must be >= 0, found {table.rows[row][column]}", row, column)
+    worker, columns = header.index("worker"), [header.index(name) for name in UNSURE]
+    values = table.numbers(1, columns)
+    if (values[:, 0] < 0.0).any():
+        row = int(np.argmax(values[:, 0] < 0.0)) + 1
+        raise table.error(f"must be >= 0, found {table.rows[row][columns[0]]}", row, columns[0])
     row_of = {unshield(row[worker]): r for r, row in enumerate(table.rows[1:])}
     for name in quality.workers:
         if name not in row_of:

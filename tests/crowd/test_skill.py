@@ -8,13 +8,14 @@ import pytest
 from pytest import approx
 from scipy.stats import beta as beta_distribution
 
-from crowd_tvcs import Plan, Quality, assign
+from crowd_tvcs import Plan, Quality, assign, expected_accuracy
 from crowd_tvcs.answers import Answers, Gold
 from crowd_tvcs.refresh import helps, refresh
 from crowd_tvcs.skill import (
     FEW_STRENGTH,
     STRENGTHS,
     USUAL_STRENGTH,
+    Skill,
     beta_prior,
     confusion_matrices,
     estimate_quality,
@@ -231,15 +232,39 @@ def test_the_deviation_of_a_plan_is_that_of_drawn_skills(rng):
     assert plan_deviation(found, spread) == approx(np.std(drawn), rel=0.15)
     assert np.mean(drawn) == approx(found.expected_accuracy, abs=0.01)
     assert plan_deviation(found, np.zeros(8)) == 0.0
+    together = plan_deviation(found, np.zeros(8), np.full((8, 1), 0.01))
+    rise = expected_accuracy(values + 1e-3, found.support).mean() - found.expected_accuracy
+    assert together == approx(10 * rise, rel=0.05)
+
+
+def test_the_prior_moves_all_means_together_as_its_draws_do(rng):
+    n_gold = np.full(60, 8)
+    n_right = rng.binomial(n_gold, rng.beta(7, 3, 60))
+    counts = np.zeros((60, 2, 2), dtype=np.int64)
+    counts[:, 0, 0], counts[:, 0, 1] = n_right, n_gold - n_right
+    prior = beta_prior(n_gold, n_right)
+    skill = Skill(tuple(map(str, range(60))), ("0", "1"), counts, prior)
+    var_mean, var_log, both = prior.covariance
+    draws = rng.multivariate_normal(
+        [prior.mean, math.log(prior.strength)], [[var_mean, both], [both, var_log]], 4000
+    )
+    strength = np.exp(draws[:, 1:])
+    means = (n_right + draws[:, :1] * strength) / (n_gold + strength)
+    shared = skill.shared
+    assert np.sqrt((shared**2).sum(axis=1)) == approx(means.std(axis=0), rel=0.25, abs=0.003)
+    assert math.sqrt(var_mean) == approx(math.sqrt(0.21 / 60 * (1 / 8 + 1 / 11)), rel=0.3)
+
+
+HEADER = "worker,deviation,shared_1,shared_2"
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("worker,quality\na,.5\n", "must have one column 'deviation'"),
-        ("worker,deviation\na,-1\n", "column 'deviation': must be >= 0, found -1"),
-        ("worker,deviation\nb,.1\n", "found none for 'a'"),
-        ("worker,deviation\na,x\n", "must be a number, found 'x'"),
+        (f"{HEADER}\na,-1,0,0\n", "column 'deviation': must be >= 0, found -1"),
+        (f"{HEADER}\nb,.1,0,0\n", "found none for 'a'"),
+        (f"{HEADER}\na,.1,x,0\n", "must be a number, found 'x'"),
     ],
 )
 def test_a_bad_skills_table_is_refused(tmp_path, text, message):
