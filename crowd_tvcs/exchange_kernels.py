@@ -52,8 +52,10 @@ def best_place(places, load, worker, better):
 
 
 @kernel
-def exchange(offers, room, sets, sizes, rank, places, loads, better, t, f, gain, chosen, limit):
-    """Exchange workers, pair after pair, until no exchange gains or after `limit` of them.
+def exchange(
+    offers, room, sets, sizes, rank, places, loads, better, t, f, gain, chosen, limit, stop
+):
+    """Exchange workers, pair after pair, until none gains, after `limit` of them or at stop[0].
 
     `places` has one row per worker, of the numbers of his loads[i] places, with space for as many
     as his cap. `rank` is the place of every worker in the offers of every task.
@@ -97,6 +99,6 @@ def exchange(offers, room, sets, sizes, rank, places, loads, better, t, f, gain,
                     value_places(
                         first // most, offers, sets, sizes, rank, better, t, f, gain, chosen
                     )
-                    if done >= limit:
+                    if done >= limit or stop[0] != 0:
                         return done
     return done

@@ -20,7 +20,7 @@ NODES = 0  # in the search for prices: exchanges alone do as well
 PROOF_NODES = 3_000_000
 THREADS = 2
 TOLERANCE = 1e-12
-EXCHANGE_WORK = 130_000_000  # multiplications that one call of `Market.exchange` may take
+EXCHANGE_WORK = 130_000_000  # multiplications that `Market.exchange` may take
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -170,11 +170,11 @@ class Market:
         )
         return choice.support(self)
 
-    def exchange(self, choice: Choice) -> Choice:
-        """Let workers change places while the accuracy grows and a fixed amount of work lasts."""
+    def exchange(self, choice: Choice, deadline: Deadline, at_most: int = EXCHANGE_WORK) -> Choice:
+        """Let workers change places while the accuracy grows and there is work and time left."""
         n, most = self.n_workers, max(1, int(choice.sizes.max(initial=0)))
         work = min(2 ** (most - 1), exchange_kernels.COARSE) * n + 2 ** min(most, EXACT)
-        limit = (EXCHANGE_WORK - self.n_tasks * most * work) // (2 * most * work)
+        limit = (at_most - self.n_tasks * most * work) // (2 * most * work)
         if limit <= 0:
             return choice
         out, loads = choice.copy(), choice.loads(n)[:-1]
@@ -200,6 +200,7 @@ class Market:
             np.empty(n),
             np.empty(most, dtype=np.int64),
             limit,
+            deadline.stop,
         )
         out.sets[:, :most] = sets
         out = Choice.of(self, out.support(self))

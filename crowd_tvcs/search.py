@@ -22,6 +22,7 @@ ROUNDS = 30
 ROUGH_NODES = 1000  # of branch and bound per task, as long as that finds better prices
 ROUGH_ROUNDS = 8
 MOST_COLUMNS = 40_000
+MOST_WORK = 3_000_000_000  # multiplications for exchanges, a few seconds
 MOST_GAIN = 0.5  # of a label
 CLOSED = 1e-9  # a gap of the mean accuracy that is none
 CLOSE = 1e-4  # a gap, as a part of the error, at which to stop
@@ -60,6 +61,8 @@ class Search:
         self._columns.add(self.best)
         if self._is_late():
             return struck
+        if self.market.plan.model is None:
+            self._keep(self.market.exchange(self.best, self._deadline, MOST_WORK))
         prices = self._first_prices()
         self._price(prices)
         self._assign_by(prices)

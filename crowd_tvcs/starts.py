@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from crowd_tvcs.deadline import Deadline
 from crowd_tvcs.multiclass.market import MulticlassMarket
 from crowd_tvcs.plan import Plan
 from crowd_tvcs.pricing import Choice, Market
@@ -36,7 +37,9 @@ def quick(market: Market) -> tuple[str, Choice]:
         name: Choice.of(market, met(plan, s) if plan.unmet(s) else s) for name, s in tried.items()
     }
     name = max(made, key=lambda name: float(made[name].accuracy.sum()))
-    chosen = made[name] if plan.model is not None else market.exchange(made[name])
+    chosen = (
+        made[name] if plan.model is not None else market.exchange(made[name], Deadline.after(None))
+    )
     return f"the best of {len(tried)}: {name}", chosen
 
 

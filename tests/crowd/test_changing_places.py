@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from crowd_tvcs import Plan, Quality, assign, expected_accuracy
+from crowd_tvcs.deadline import Deadline
 from crowd_tvcs.pricing import Choice, Market
 from crowd_tvcs.simulation import simulate
 
@@ -39,7 +40,7 @@ def test_exchanges_gain_keep_the_caps_and_leave_none(seed):
     plan = Plan(quality, max_workers_per_task=3, max_tasks_per_worker=5, budget=30, prior=0.4)
     market = Market.of(plan)
     start = Choice.of(market, assign(plan, "random", rng=seed).support)
-    found = market.exchange(start)
+    found = market.exchange(start, Deadline.after(None))
     support = found.support(market)
     assert plan.constraint.is_feasible(support)
     assert (found.sizes == start.sizes).all()
@@ -56,11 +57,11 @@ def test_exchanges_leave_forced_pairs_and_pairs_that_are_not_allowed_alone():
     plan = Plan(quality, max_workers_per_task=5, forced=forced, budget=35, min_workers_per_task=1)
     market = Market.of(plan)
     start = Choice.of(market, assign(plan, "random", rng=0).support)
-    support = market.exchange(start).support(market)
+    support = market.exchange(start, Deadline.after(None)).support(market)
     assert plan.constraint.is_feasible(support)
     assert plan.unmet(support) == ()
 
 
 def test_without_anybody_there_is_nothing_to_exchange():
     market = Market.of(Plan(simulate(4, 5, rng=0).quality, budget=0))
-    assert market.exchange(Choice.nobody(market)).sizes.sum() == 0
+    assert market.exchange(Choice.nobody(market), Deadline.after(None)).sizes.sum() == 0
