@@ -35,8 +35,8 @@ task gets at most r n workers, a worker r m tasks, and all together .8 r n m ans
 exact expected accuracy of the Bayes-weighted vote; the qualities are known. *least possible*: no
 assignment has less, proved by `best` ([how](crowd-plans.md)). An empty cell was not run, or not
 proved; a least error below 0 is shown as 0. Times are wall clock on 2 cores shared with other work,
-warm, and say no more than an order of magnitude; the time limit is {limit:.0f} s. Where it struck at
-100 x 1000, `best` was run again with `--time-limit 110`: the other work left it less than half a
+warm, and say no more than an order of magnitude; the time limit is {limit:.0f} s. Where it struck
+at 100 x 1000, `best` was run again with `--time-limit 110`: the other work left it less than half a
 core. All methods have the same crowds. `notebooks/paper.ipynb` draws the same cases.
 
 `random` and `qlp` (Q-LP) are what the paper compares with, `tvcs` is the paper's method (StoIHT);
