@@ -190,7 +190,7 @@ def optimism(family: str, gold: int, seed: int) -> list[Optimism]:
         known = np.repeat(weight[:, None], TASKS, axis=1)
         claimed = float(expected_accuracy(known, chosen).mean())
         reached = _reached(known, chosen, truth, rng)
-        deviation = plan_deviation(planned, skill.deviation)
+        deviation = plan_deviation(planned, skill.deviation, skill.shared)
         found.append(Optimism(family, gold, name, seed, claimed, reached, deviation, best))
     return found
 
