@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from crowd_tvcs.label_tables import names_of, open_table, refuse_other_labels
 from crowd_tvcs.names import (
     encode,
     listed,
@@ -18,8 +19,8 @@ from crowd_tvcs.names import (
     require_names,
     sort_classes,
 )
-from tvcs_core.files import DELIMITERS, Table, read_table, write_table
-from tvcs_core.spreadsheet import shield, unshield
+from tvcs_core.files import write_table
+from tvcs_core.spreadsheet import shield
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -287,10 +288,10 @@ def read_answers(
         Naming file, line and column: a column is missing, a cell is empty, a label is none of
         the classes, or a pair is answered twice.
     """
-    table, at, layout = _open(path, ALIASES, ("task", "worker", "label"))
-    columns = {kind: _names(table, j) for kind, j in at.items()}
+    table, at, layout = open_table(path, ALIASES, ("task", "worker", "label"))
+    columns = {kind: names_of(table, j) for kind, j in at.items()}
     if classes is not None:
-        _refuse_other_labels(table, at["label"], columns["label"], classes)
+        refuse_other_labels(table, at["label"], columns["label"], classes)
     seen: dict[tuple[str, str], int] = {}
     for r, pair in enumerate(zip(columns["worker"], columns["task"], strict=True), start=1):
         if pair in seen:
@@ -323,10 +324,10 @@ def read_gold(path: str | Path, classes: Sequence[str] | None = None) -> Gold:
     DataError
         As there, and if a task has two labels.
     """
-    table, at, layout = _open(path, GOLD_ALIASES, ("task", "label"))
-    tasks, labels = (_names(table, at[kind]) for kind in ("task", "label"))
+    table, at, layout = open_table(path, GOLD_ALIASES, ("task", "label"))
+    tasks, labels = (names_of(table, at[kind]) for kind in ("task", "label"))
     if classes is not None:
-        _refuse_other_labels(table, at["label"], labels, classes)
+        refuse_other_labels(table, at["label"], labels, classes)
     first: dict[str, int] = {}
     for r, (task, label) in enumerate(zip(tasks, labels, strict=True), start=1):
         before = first.setdefault(task, r)
@@ -359,54 +360,3 @@ def together(answers: Answers, gold: Gold) -> Answers:
         classes=classes,
         layout=answers.layout,
     )
-
-
-def _open(
-    path: str | Path, aliases: Mapping[str, str], kinds: tuple[str, ...]
-) -> tuple[Table, dict[str, int], str]:
-    """Read a table, find its columns, and say which stand for what."""
-    table = read_table(path)
-    table.require_rectangle()
-    header = [aliases.get(cell.lower(), "") for cell in table.rows[0]]
-    at = {}
-    for kind in kinds:
-        names = [name for name, stands_for in aliases.items() if stands_for == kind]
-        where = [j for j, name in enumerate(header) if name == kind]
-        if not where:
-            raise table.error(
-                f"must have a column {' or '.join(names)}, found {', '.join(table.rows[0])}", 0
-            )
-        if len(where) > 1:
-            found = ", ".join(repr(table.rows[0][j]) for j in where)
-            raise table.error(f"must have one column for {kind!r}, found {found}", 0)
-        at[kind] = where[0]
-    if len(table.rows) < 2:
-        raise table.error("must have a row below the header, found none")
-    used = [table.rows[0][at[kind]] for kind in kinds]
-    layout = f"{DELIMITERS[table.delimiter]} between cells, "
-    layout += ", ".join(
-        kind if name.lower() == kind else f"{name!r} for {kind}"
-        for kind, name in zip(kinds, used, strict=True)
-    )
-    ignored = [cell or "(unnamed)" for j, cell in enumerate(table.rows[0]) if j not in at.values()]
-    if ignored:
-        layout += f"; ignored columns: {', '.join(ignored)}"
-    return table, at, layout
-
-
-def _names(table: Table, column: int) -> list[str]:
-    names = [unshield(row[column]) for row in table.rows[1:]]
-    if "" in names:
-        raise table.error("must be a name, found an empty cell", names.index("") + 1, column)
-    return names
-
-
-def _refuse_other_labels(
-    table: Table, column: int, labels: Sequence[str], classes: Sequence[str]
-) -> None:
-    known = set(classes)
-    for r, label in enumerate(labels, start=1):
-        if label not in known:
-            raise table.error(
-                f"must be one of the classes {listed(classes)}, found {label!r}", r, column
-            )
