@@ -37,7 +37,7 @@ assignment has less, proved by `best` ([how](crowd-plans.md)). An empty cell was
 proved; a least error below 0 is shown as 0. Times are wall clock on 2 cores shared with other work,
 warm, and say no more than an order of magnitude; the time limit is {limit:.0f} s. Where it struck
 `best` was run again with `--time-limit 110` (but for 200 x 10000 at .03 and .1): the other work
-left it less than half a core. All methods have the same crowds; `notebooks/paper.ipynb` draws them too.
+left it less than half a core. All methods have the same crowds; `notebooks/paper.ipynb` draws them.
 
 `random` and `qlp` (Q-LP) are what the paper compares with, `tvcs` is the paper's method (StoIHT);
 `greedy`, `fast` and `best` are ours.
