@@ -69,15 +69,21 @@ class Search:
         for n in range(ROUNDS):
             if n >= ROUGH_ROUNDS and self.dual is None:
                 self._look_closer()
-            if self.gap <= CLOSED:
-                return "proved to be the largest"
-            if self.gap <= CLOSE * (1.0 - self.best.accuracy.mean()):
-                return f"proved to be within {CLOSE:.2%} of the smallest error"
+            if closed := self._closed():
+                return closed
             if self._is_late():
                 return struck
             if len(self._columns) > MOST_COLUMNS or not self._generate():
                 break
-        return struck if self._is_late() else "no step found more"
+        return self._closed() or (struck if self._is_late() else "no step found more")
+
+    def _closed(self) -> str | None:
+        """Say that the gap is closed, if it is."""
+        if self.gap <= CLOSED:
+            return "proved to be the largest"
+        if self.gap <= CLOSE * (1.0 - self.best.accuracy.mean()):
+            return f"proved to be within {CLOSE:.2%} of the smallest error"
+        return None
 
     def _is_late(self) -> bool:
         return self._deadline.has_passed
