@@ -4,10 +4,9 @@
     python benchmarks/speed_projection.py --write          all of it, into docs/projection-speed.md
     python benchmarks/speed_projection.py --only tiny assignment --write       these sections of it
 
-Peers take turns on every instance and ratios are taken within a turn; each figure is a median of
-such ratios. Seconds are processor time of the one thread that all of them use, which a busy machine
-distorts least. OR-Tools is timed on its solve alone (its build is shown apart) with costs of 46
-bits. Every answer is compared with OR-Tools' before it is timed.
+Peers take turns; each figure is a median of ratios within a turn. Seconds are processor time of
+the one thread that all of them use, which a busy machine distorts least. OR-Tools is timed on its
+solve alone (its build is shown apart) with costs of 46 bits. Answers are compared with OR-Tools'.
 """
 
 import argparse
@@ -217,8 +216,7 @@ def closed_forms(out, sizes):
     out.append("\n## Caps of one side and the total only: closed forms\n")
     rows = []
     for n, m in sizes:
-        rng = np.random.default_rng([n, m])
-        values = scaled(rng.normal(size=(n, m)))
+        values = scaled(np.random.default_rng([n, m]).normal(size=(n, m)))
         gains, few = values**2, n * m // 9
         for name, a, b, k in (
             ("rows", m // 5, n, n * m),
@@ -339,7 +337,7 @@ def growth(out, sides):
 
 
 def sections(quick):
-    """Every section by its name: a function that appends it to a list of lines."""
+    """A function for every section that appends it to a list of lines."""
     small_sizes, ratios = SIZES[:4] if quick else SIZES, RATIOS[1:2] if quick else RATIOS
     squares = [(100, 100), (300, 300)] if quick else [(100, 100), (300, 300), (1000, 1000)]
     hard = [(100, 100)] if quick else [(20, 20), *squares]
@@ -357,11 +355,13 @@ def sections(quick):
 
 
 def write(path, out, whole):
-    """Write all sections, or put the new ones in the place of those that have their headings."""
+    """Write all sections, or put these in the place of those with their headings."""
     text = "\n".join(out) + "\n"
     if not whole:
         head, *old = path.read_text().split("\n## ")
-        new = {s.partition("\n")[0]: s for s in text.split("\n## ")[1:]}
+        note = f"\n\nMeasured apart from the rest; load {os.getloadavg()[0]:.1f}."
+        found = [s.partition("\n") for s in text.split("\n## ")[1:]]
+        new = {heading: heading + note + "\n" + rest for heading, _, rest in found}
         parts = [new.pop(s.partition("\n")[0], s) for s in old] + list(new.values())
         text = "\n## ".join([head, *parts])
     path.write_text(text.rstrip("\n") + "\n")
@@ -391,8 +391,8 @@ def main():
     for name in options.only or chosen:
         chosen[name](out)
     if options.write:
-        path = Path(__file__).parents[1] / "docs" / "projection-speed.md"
-        write(path, out, whole=options.only is None)
+        docs = Path(__file__).parents[1] / "docs"
+        write(docs / "projection-speed.md", out, whole=options.only is None)
 
 
 if __name__ == "__main__":

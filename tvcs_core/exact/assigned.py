@@ -1,12 +1,15 @@
-"""All caps 1 and no binding total: first prices from the assignment problem."""
+"""All caps 1 and no binding total: core and first prices from the assignment problem."""
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tvcs_core.exact.candidates import Instance, Ints
+from tvcs_core.exact.candidates import Instance
+from tvcs_core.exact.core import Core
 from tvcs_core.exact.prices import Prices
 from tvcs_core.kernels import assignment, table
 
 TIGHT = 2.0**-44  # of the largest gain: more than rounding
+SCANNED = 100_000  # entries that are compared with their prices together
 
 
 def is_assignment(i: Instance) -> bool:
@@ -16,23 +19,30 @@ def is_assignment(i: Instance) -> bool:
     return ones and t.dense and t.total >= min(t.shape)
 
 
-def assigned_prices(i: Instance) -> tuple[Prices, Ints]:
-    """Prices that prove an assignment, but for rounding, and the column of each row.
-
-    Only entries that are tight are near such prices.
-    """
+def assigned_core(i: Instance, keep: NDArray[np.bool_]) -> Core:
+    """The best assignment, kept, with its prices; the core is what is worth just these."""
     t = i.t
     n, m = t.shape
-    matrix = np.empty((n, m))
-    table.all_gains(t.values, m, t.columns, t.keys, *i.gains, i.grid, matrix)
-    gains = np.ascontiguousarray(matrix if n <= m else matrix.T).reshape(-1)
+    gains = np.empty((n, m))
+    table.all_gains(t.values, m, t.columns, t.keys, *i.gains, i.grid, gains)
     few, many = min(n, m), max(n, m)
     u, w = np.zeros(few), np.zeros(many)
     col_of, row_of = np.full(few, -1), np.full(many, -1)
-    chunk = max(1, 20_000_000 // many**2)
+    flat = np.ascontiguousarray(gains if n <= m else gains.T).reshape(-1)
+    chunk = max(1, 20_000_000 // (few * many))
     for r in range(0, few, chunk):
-        assignment.assign(gains, few, many, r, min(r + chunk, few), u, w, col_of, row_of)
-    rows, cols = (u, w) if n <= m else (w, u)
-    row_tight, col_tight = np.full(n, TIGHT), np.full(m, TIGHT)
-    near = Prices(rows, cols, 0.0, row_tight, row_tight, col_tight, col_tight, 0.0, 0.0)
-    return near, col_of if n <= m else row_of
+        assignment.assign(flat, few, many, r, min(r + chunk, few), u, w, col_of, row_of)
+    rows, cols, partner = (u, w, col_of) if n <= m else (w, u, row_of)
+    tight = []
+    for r in range(0, n, 1 + SCANNED // m):
+        some = gains[r : r + 1 + SCANNED // m]
+        worth = some - cols >= (rows[r : r + len(some)] - TIGHT)[:, None]
+        tight.append(np.flatnonzero(worth & (some > 0.0)) + r * m)
+    place = np.concatenate(tight)
+    row, col = (place // m).astype(np.int32), (place % m).astype(np.int32)
+    kept = partner[row] == col
+    keep[place] = kept
+    row_load, col_load = np.bincount(row[kept], minlength=n), np.bincount(col[kept], minlength=m)
+    row_near, col_near = np.full(n, TIGHT), np.full(m, TIGHT)
+    near = Prices(rows, cols, 0.0, row_near, row_near, col_near, col_near, 0.0, 0.0)
+    return Core(row, col, place, kept, row_load, col_load, near, is_tight=True)

@@ -38,33 +38,23 @@ class Overfull:
         return self.rows.size + self.cols.size
 
 
-def build_core(
-    i: Instance, near: Prices, keep: NDArray[np.bool_], partner: Ints | None = None
-) -> Core | Overfull:
-    """List what is near the prices, fill in `keep`, and fit it into the caps.
-
-    With `partner` the column of every row that has one is kept instead.
-    """
+def build_core(i: Instance, near: Prices, keep: NDArray[np.bool_]) -> Core | Overfull:
+    """List what is near the prices, fill in `keep`, and fit it into the caps."""
     t = i.t
     n, m = t.shape
     listed, place, row_taken, col_taken = list_near(i, near, keep)
     row, col = listed.row, listed.col
-    if partner is not None:
-        swept, kept = near, partner[row] == col
-    else:
-        room = Room(t.row_caps - row_taken, t.col_caps - col_taken, int(row_taken.sum()))
-        fits, may = i.fits - room.total, t.total - room.total
-        swept = sweep(listed, near, Room(room.rows, room.cols, fits), "rcrcrc")
-        fitting = fit(listed, swept, Room(room.rows, room.cols, may))
-        if fitting is None:
-            return Overfull(
-                np.flatnonzero(row_taken > t.row_caps), np.flatnonzero(col_taken > t.col_caps)
-            )
-        kept = fitting
+    rows, cols, taken = t.row_caps - row_taken, t.col_caps - col_taken, int(row_taken.sum())
+    swept = sweep(listed, near, Room(rows, cols, i.fits - taken), "rcrcrc")
+    kept = fit(listed, swept, Room(rows, cols, t.total - taken))
+    if kept is None:
+        return Overfull(
+            np.flatnonzero(row_taken > t.row_caps), np.flatnonzero(col_taken > t.col_caps)
+        )
     keep[place] = kept
     row_load = row_taken + np.bincount(row[kept], minlength=n)
     col_load = col_taken + np.bincount(col[kept], minlength=m)
-    return Core(row, col, place, kept, row_load, col_load, swept, partner is not None)
+    return Core(row, col, place, kept, row_load, col_load, swept)
 
 
 def list_near(i: Instance, near: Prices, keep: NDArray[np.bool_]) -> tuple[Listed, Ints, Any, Any]:

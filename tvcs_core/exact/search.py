@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tvcs_core.exact.assigned import assigned_prices, is_assignment
+from tvcs_core.exact.assigned import assigned_core, is_assignment
 from tvcs_core.exact.candidates import (
     Exact,
     Floats,
@@ -112,25 +112,28 @@ def solve(t: Table, warm: Any = None, shape: tuple[int, ...] | None = None) -> E
 
 def search(i: Instance, keep: NDArray[np.bool_], warm: Any) -> tuple[Network, Prices]:
     """Find and prove a support, from the prices of an earlier result if they are any good."""
-    assigned = is_assignment(i)
-    fits_us = isinstance(warm, Prices) and (warm.rows.size, warm.cols.size) == i.t.shape
-    if fits_us and not assigned:
+    if is_assignment(i):
+        core = assigned_core(i, keep)
+        network = Network(i, core, keep)
+        network.stats |= {"path": "assignment"}
+        network.prove()
+        return network, core.prices
+    if isinstance(warm, Prices) and (warm.rows.size, warm.cols.size) == i.t.shape:
         near = warm.at_level(i.level)
-        network = from_warm(i, near, keep)
-        if network is not None:
-            return network, near
-    near, partner = assigned_prices(i) if assigned else (first_prices(i, solve), None)
-    core, widened = build_core(i, near, keep, partner), 0
-    while isinstance(core, Overfull):
+        warmed = from_warm(i, near, keep)
+        if warmed is not None:
+            return warmed, near
+    near = first_prices(i, solve)
+    found, widened = build_core(i, near, keep), 0
+    while isinstance(found, Overfull):
         widened += 1
         if widened == 3:
             near = near.everything()
         else:
-            near = near.wider(float(widened), core.rows, core.cols)
-        core = build_core(i, near, keep, partner)
-    network = Network(i, core, keep)
-    network.stats |= {"path": "assignment" if assigned else "simplex"}
-    network.stats |= {"widened": widened} if widened else {}
+            near = near.wider(float(widened), found.rows, found.cols)
+        found = build_core(i, near, keep)
+    network = Network(i, found, keep)
+    network.stats |= {"path": "simplex"} | ({"widened": widened} if widened else {})
     network.prove()
     return network, near
 

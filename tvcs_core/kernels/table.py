@@ -61,13 +61,14 @@ def nudged_gains(values, columns, keys, first, size, at, row, factor, squared, n
 @kernel
 def all_gains(values, n_cols, columns, keys, factor, squared, nudged, grid, out):
     """Fill `out` with the gains of a dense table on the grid, nudged by their hash or not."""
-    none = np.int64(0)
+    none, shift = np.int64(0), 1.5 * 2.0**52 / grid  # a sum with it is rounded to the grid
     for r in range(out.shape[0]):
+        line = out[r]
         nudged_gains(
-            values, columns, keys, r * n_cols, n_cols, none, r, factor, squared, nudged, out[r]
+            values, columns, keys, r * n_cols, n_cols, none, r, factor, squared, nudged, line
         )
         for c in range(n_cols):
-            out[r, c] = np.floor(out[r, c] * grid + 0.5) / grid
+            line[c] = (line[c] + shift) - shift
 
 
 @kernel
