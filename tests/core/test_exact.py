@@ -169,6 +169,18 @@ def test_it_keeps_what_highs_keeps():
         assert kept == pytest.approx(by_highs(values * values, a, b, total), rel=1e-7, abs=1e-9)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("family", ["gauss", "ties", "separable", "low rank", "constant rows"])
+def test_larger_instances_keep_what_highs_keeps(family):
+    rng = np.random.default_rng(14)
+    for caps, total in [("uniform", None), ("uniform", 0.8), ("varied", None), ("varied", 0.3)]:
+        for seed in range(2):
+            n, m = rng.integers(55, 110, 2)
+            values, a, b, k = large(family, n, m, caps, total, seed)
+            kept = proven(values, a, b, k, solve_dense(values, a, b, k, squared=True))
+            assert kept == pytest.approx(by_highs(values * values, a, b, k), rel=1e-7)
+
+
 def test_caps_of_one_keep_what_the_assignment_keeps():
     rng = np.random.default_rng(5)
     for n, m in [(1, 1), (7, 7), (5, 30), (30, 5), (60, 60)]:
