@@ -11,12 +11,6 @@ settings.register_profile("long", max_examples=5000, deadline=None)
 settings.load_profile(os.environ.get("TVCS_HYPOTHESIS", "quick"))
 
 
-def pytest_configure(config):
-    """Name the marker of the tests that need a program of their own."""
-    line = "label_studio: runs the program that TVCS_LABEL_STUDIO names; skipped without"
-    config.addinivalue_line("markers", line)
-
-
 @pytest.fixture
 def rng():
     """A generator with a fixed seed."""
@@ -31,7 +25,7 @@ def every_kernel_has_one_signature():
     yield
     from tvcs_core.jit import Kernel
 
-    packages = ("tvcs_core", "crowd_tvcs")
+    packages = ("tvcs_core", "grn_tvcs", "crowd_tvcs")
     ours = [module for name, module in sys.modules.items() if name.startswith(packages)]
     kernels = {k for m in ours for k in vars(m).values() if isinstance(k, Kernel)}
     twice = sorted(k.__qualname__ for k in kernels if len(k.signatures) > 1)
