@@ -18,6 +18,7 @@ from crowd_tvcs.plan import Plan
 
 NODES = 0  # in the search for prices: exchanges alone do as well
 PROOF_NODES = 3_000_000
+UPDATES = 60_000  # of prices; larger plans get fewer epochs, since every task moves them
 THREADS = 2
 TOLERANCE = 1e-12
 EXCHANGE_WORK = 130_000_000  # multiplications that `Market.exchange` may take
@@ -84,6 +85,11 @@ class Market:
             base,
         )
         return cls(plan, offers, caps, *kinds_of_tasks(offers))
+
+    @property
+    def updates(self) -> int:
+        """How many tasks may move the prices."""
+        return UPDATES
 
     @property
     def n_workers(self) -> int:

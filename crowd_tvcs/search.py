@@ -14,7 +14,6 @@ from crowd_tvcs.pricing import PROOF_NODES, TOLERANCE, Choice, Dual, price_every
 from crowd_tvcs.starts import market_of, met, quick
 
 EPOCHS = 30
-UPDATES = 60_000  # of prices; larger plans get fewer epochs, since every task moves them
 LEAST_EPOCHS = 6
 FIRST_STEP, LAST_STEP = 0.05, 0.001  # of the first price
 ORDERS = 3
@@ -98,7 +97,7 @@ class Search:
         n, m = market.n_workers, market.n_tasks
         start = 0.3 * 2.0 ** -(market.caps[-1] / m)
         prices = np.append(np.zeros(n), start)
-        epochs = max(LEAST_EPOCHS, min(EPOCHS, UPDATES // m))
+        epochs = max(LEAST_EPOCHS, min(EPOCHS, market.updates // m))
         factor = (LAST_STEP / FIRST_STEP) ** (1.0 / (epochs - 1))
         kept = []
         choice = Choice.nobody(market)

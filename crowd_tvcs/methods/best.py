@@ -48,7 +48,7 @@ def best(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignm
     support = search.best.support(search.market)
     dual = search.dual
     certificate = None
-    if dual is not None:
-        m = search.market.n_tasks
+    m = search.market.n_tasks
+    if dual is not None and dual.bound <= m * (1.0 + 1e-9):  # else it says nothing
         certificate = Certificate(dual.bound / m, dual.prices[:-1] / m, float(dual.prices[-1] / m))
     return Assignment(plan, support, "best", reason, facts=search.facts, certificate=certificate)

@@ -187,9 +187,9 @@ def exchange_one(prior, fixed, n_fixed, q, p, kinds, c, k, chosen, voters, limit
 @kernel
 def ascend(
     prior, fixed, n_fixed, q, p, kinds, c, need, cap, value, voters, limit, t, chosen, tried, gain,
-    inner,
+    inner, thorough,
 ):  # fmt: skip
-    """Look for a set of more than `value` by exchanges from a few starts of every size.
+    """Look for a set of more than `value` by exchanges from one start of every size, or a few.
 
     Returns its value and its size; the size is -1 if none was found.
     """
@@ -197,7 +197,8 @@ def ascend(
     guess = 1.0
     for k in range(1, cap + 1):
         if k >= need:
-            for slope in SLOPES:
+            for start in range(1 + 2 * thorough):
+                slope = SLOPES[start]
                 pick_by_slope(q, p, c, k, slope * guess, tried)
                 here = exchange_one(
                     prior, fixed, n_fixed, q, p, kinds, c, k, tried, voters, limit, t, gain, inner

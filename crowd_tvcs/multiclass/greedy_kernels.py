@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from crowd_tvcs.greedy_kernels import BEFORE, BEHIND, COARSE, NO_GAIN, best_with_room, lift
+from crowd_tvcs.greedy_kernels import BEFORE, BEHIND, COARSE, NO_GAIN, lift
 from crowd_tvcs.multiclass.table_kernels import fill_gains, join, tabulate, truth, truth_after
 from tvcs_core.jit import kernel
 
@@ -44,6 +44,18 @@ def fill_scores(j, offers, model, exact, taken, places, scores, t, gain, inner):
 
 
 @kernel
+def best_with_room(who, count, room, scores):
+    """The place of the best of the first workers in `who` who has room, and his score."""
+    best = -np.inf
+    at = 0
+    for i in range(count):
+        if scores[i] > best and room[who[i]] > 0:
+            best = scores[i]
+            at = i
+    return at, best
+
+
+@kernel
 def climb(offers, model, exact, room, tree, sets, sizes, places, choice, scores, gain, t, inner):
     """Assign pair after pair, always the one of the largest score among those with room.
 
@@ -54,7 +66,7 @@ def climb(offers, model, exact, room, tree, sets, sizes, places, choice, scores,
     n = room.size - 1
     for j in range(m):
         fill_scores(j, offers, model, exact, sizes[j], places[j], scores[j], t, gain, inner)
-        choice[j], value = best_with_room(j, offers, room, scores[j])
+        choice[j], value = best_with_room(who[j], count[j], room, scores[j])
         lift(tree, j, value)
     while room[n] > 0 and tree[1] > -np.inf:
         k = 1
@@ -69,5 +81,5 @@ def climb(offers, model, exact, room, tree, sets, sizes, places, choice, scores,
             room[who[j, i]] -= 1
             room[n] -= 1
             fill_scores(j, offers, model, exact, sizes[j], places[j], scores[j], t, gain, inner)
-        choice[j], value = best_with_room(j, offers, room, scores[j])
+        choice[j], value = best_with_room(who[j], count[j], room, scores[j])
         lift(tree, j, value)

@@ -16,11 +16,12 @@ from crowd_tvcs.multiclass import greedy_kernels, pricing_kernels
 from crowd_tvcs.multiclass.accuracy import accuracy_under, exact_voters, table_size
 from crowd_tvcs.multiclass.model import AnswerModel
 from crowd_tvcs.plan import Plan
-from crowd_tvcs.pricing import Choice, Market, kinds_of_tasks
+from crowd_tvcs.pricing import UPDATES, Choice, Market, kinds_of_tasks
 
-NODES = 100
+NODES = 0  # in the search for prices: exchanges alone
 PROOF_NODES = 300_000
 MOST_COUNTS = 20_000
+UPDATES_UNEVEN = 3_000
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -39,6 +40,11 @@ class MulticlassMarket(Market):
     """
 
     inside: tuple[Any, ...]
+
+    @property
+    def updates(self) -> int:
+        """Tasks that may move the prices; gains of uneven workers take long."""
+        return UPDATES if self.inside[3].all() else UPDATES_UNEVEN
 
     @classmethod
     def of(cls, plan: Plan) -> MulticlassMarket:

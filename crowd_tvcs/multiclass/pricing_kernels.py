@@ -22,9 +22,9 @@ LEAST_ROOM = 4  # voters that may be chosen beside very many fixed ones
 def best_set(j, offers, model, price, sets, sizes, accuracy, node_limit, scratch, stop):
     """Put the set of task j with the largest accuracy minus prices in row j of `sets`.
 
-    Starts from the set that is there, with its `accuracy`. Returns the value, -inf where nobody
-    can be had and somebody must, and whether it is proved: no set of the task has more, but
-    for rounding.
+    Starts from the set that is there, with its `accuracy`; if `node_limit` is 0 by exchanges
+    alone, from one start per size. Returns the value, -inf where nobody can be had and somebody
+    must, and whether it is proved: no set of the task has more, but for rounding.
     """
     quality, who, count, need, cap, fixed, n_fixed, base = offers
     kind_of, prior, matrices, is_even, counts, exact, limit = model
@@ -59,7 +59,7 @@ def best_set(j, offers, model, price, sets, sizes, accuracy, node_limit, scratch
     start = value
     k = -1
     nodes = node_limit + 1
-    if slots <= room:
+    if slots <= room and node_limit > 0:
         none = np.int64(0)
         size = tabulate(
             prior[j], matrices, fixed[j], n_fixed[j], kinds, chosen, none, none, limit, work
@@ -79,7 +79,7 @@ def best_set(j, offers, model, price, sets, sizes, accuracy, node_limit, scratch
     if nodes > node_limit:
         again, better = ascend(
             prior[j], fixed[j], n_fixed[j], q, p, kinds, c, need[j], slots, value,
-            (matrices, is_even), limit, work, chosen, tried, gain, inner,
+            (matrices, is_even), limit, work, chosen, tried, gain, inner, min(node_limit, 1),
         )  # fmt: skip
         if better >= 0:
             value = again

@@ -41,7 +41,7 @@ def accuracy(matrices: Floats, prior: Floats) -> tuple[float, float]:
     They are the same while there are at most `MOST_OUTCOMES` outcomes, where those with the same
     posterior count once; beyond they are six standard errors around 20,000 drawn outcomes.
     """
-    matrices = matrices[np.lexsort(matrices.reshape(len(matrices), -1).T)]
+    matrices = matrices[np.lexsort(matrices.reshape(len(matrices), prior.size**2).T)]
     table = prior[:, None]
     for i, matrix in enumerate(matrices):
         table = _add(table, matrix)
