@@ -1,4 +1,3 @@
-# mypy: allow-untyped-defs
 """Kernels of the priced task: who may be in a best set, and bounds on what sets can be worth.
 
 A set is worth its expected accuracy minus the prices of its voters. Voters come best first: `q`

@@ -1,4 +1,3 @@
-# mypy: allow-untyped-defs
 """Kernels of the priced task: the best set, by branch and bound and by exchanges.
 
 Voters come best first: `q` holds their folded qualities and `p` their prices, `c` of them. A set

@@ -1,4 +1,3 @@
-# mypy: allow-untyped-defs
 """Kernels of the outcomes of a vote: tables that grow voter by voter, and what one more adds.
 
 A vote is kept as a table of its outcomes up to a change of labels: `t[e]` is the probability of

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs import exchange_kernels, greedy_kernels
+from crowd_tvcs import greedy_kernels, swap_kernels
 from crowd_tvcs import pricing_kernels as kernels
 from crowd_tvcs.bound_kernels import SLOPES
 from crowd_tvcs.deadline import Deadline
@@ -179,7 +179,7 @@ class Market:
     def exchange(self, choice: Choice, deadline: Deadline, at_most: int = EXCHANGE_WORK) -> Choice:
         """Let workers change places while the accuracy grows and there is work and time left."""
         n, most = self.n_workers, max(1, int(choice.sizes.max(initial=0)))
-        work = min(2 ** (most - 1), exchange_kernels.COARSE) * n + 2 ** min(most, EXACT)
+        work = min(2 ** (most - 1), swap_kernels.COARSE) * n + 2 ** min(most, EXACT)
         limit = (at_most - self.n_tasks * most * work) // (2 * most * work)
         if limit <= 0:
             return choice
@@ -192,7 +192,7 @@ class Market:
         places[holder, np.arange(j.size) - (np.cumsum(loads) - loads)[holder]] = (j * most + s)[
             order
         ]
-        exchange_kernels.exchange(
+        swap_kernels.exchange(
             self.offers,
             self.caps[:-1] - loads,
             sets,

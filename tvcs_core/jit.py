@@ -107,7 +107,7 @@ def _part(function: Callable[..., Any]) -> Any:
         from tvcs_core.linking import part_of
 
         return part_of(function)
-    except (ImportError, AttributeError):  # numba has changed
+    except (ImportError, AttributeError):  # another numba than it was tested with
         return plain
 
 

@@ -10,10 +10,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import numba
 from numba import njit
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.dispatcher import _FunctionCompiler  # type: ignore[attr-defined]
+
+TESTED = ((0, 61), (0, 68))  # oldest and newest numba whose inner parts are known to be these
+
+if not TESTED[0] <= tuple(int(n) for n in numba.__version__.split(".")[:2]) <= TESTED[1]:
+    raise ImportError(f"numba {numba.__version__} is not one that this was tested with")
 
 OPTIONS: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True}
 
@@ -79,7 +85,7 @@ class EntryCompiler(_FunctionCompiler):
             library=library,
             entry_point=entry_point,
             metadata={},
-            reload_init=list(library._reload_init),
+            reload_init=list(getattr(library, "_reload_init", ())),  # numba 0.61 has none
         )
 
 

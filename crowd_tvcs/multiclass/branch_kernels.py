@@ -1,4 +1,3 @@
-# mypy: allow-untyped-defs
 """Kernels of the priced task of K classes: the best set, by branch and bound and by exchanges.
 
 Voters come by falling reach (see `crowd_tvcs.multiclass.model`): `kinds` are theirs, `p` their

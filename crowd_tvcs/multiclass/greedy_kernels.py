@@ -1,4 +1,3 @@
-# mypy: allow-untyped-defs
 """Kernel of the greedy assignment with K classes."""
 
 import numpy as np

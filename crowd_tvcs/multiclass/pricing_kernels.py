@@ -1,4 +1,3 @@
-# mypy: allow-untyped-defs
 """Kernels of the priced plan of K classes: tasks take the sets that are worth most at the prices.
 
 Offers are those of `crowd_tvcs.pricing_kernels` with two changes: the qualities are reaches minus

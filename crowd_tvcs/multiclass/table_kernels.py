@@ -1,4 +1,3 @@
-# mypy: allow-untyped-defs
 """Kernels of outcome tables with K classes.
 
 A table t has a row per class: t[y, e] is the probability of outcome e (everybody's answers)

@@ -22,6 +22,17 @@ def test_the_timer_sets_stop_at_the_moment_and_not_before():
     assert deadline.has_passed
 
 
+def test_compiling_does_not_count(monkeypatch):
+    compiled = [3.0]
+    monkeypatch.setattr("crowd_tvcs.deadline.compiling_seconds", lambda: compiled[0])
+    deadline = Deadline(0.01, time.monotonic() + 0.01, compiled=3.0)
+    with deadline:
+        compiled[0] = 1003.0
+        time.sleep(0.05)
+        assert deadline.stop[0] == 0
+        assert 999.0 < deadline.left < 1000.0
+
+
 def test_no_timer_is_left_behind():
     before = threading.active_count()
     with Deadline.after(1000.0) as deadline:

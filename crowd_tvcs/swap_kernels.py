@@ -1,4 +1,3 @@
-# mypy: allow-untyped-defs
 """Kernels of exchanges: two workers change places, or one gives his place to one who has room.
 
 A place s of task j has the number j * sets.shape[1] + s. For every place, `better` holds what the
