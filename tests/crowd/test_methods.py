@@ -157,7 +157,7 @@ def test_the_sampled_gradient_is_the_slope_of_the_smooth_objective():
     from scipy.special import expit, logit
 
     q, x, prior = np.array([0.7, 0.85, 0.3]), np.array([0.4, 0.9, 0.2]), 0.35
-    z, r = logit(q), -logit(0.35)
+    z, r = logit(q), -logit(prior)
 
     def objective(x):
         total = 0.0
@@ -170,9 +170,10 @@ def test_the_sampled_gradient_is_the_slope_of_the_smooth_objective():
     step = 1e-6 * np.eye(3)
     slope = [(objective(x + e) - objective(x - e)) / 2e-6 for e in step]
     n = 200_000
-    tile = [np.repeat(v[:, None], n, axis=1) for v in (x, q, z)]
-    rng = np.random.default_rng(0)
-    sampled = tvcs_module._sampled_gradient(*tile, np.full(n, prior), rng).mean(axis=1)
+    copies = Quality(np.repeat(q[:, None], n, axis=1), list("abc"), [str(j) for j in range(n)])
+    gradient = tvcs_module._TwoClasses(Plan(copies, prior=prior))
+    X = np.repeat(x[:, None], n, axis=1)
+    sampled = gradient.sample(X, np.random.default_rng(0)).mean(axis=1)
     assert sampled == pytest.approx(np.array(slope), abs=2e-3)
 
 
