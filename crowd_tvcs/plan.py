@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from crowd_tvcs.accuracy import expected_accuracy
+from crowd_tvcs.money import is_paid, money_settings, per_group, refuse_what_cannot_be
 from crowd_tvcs.multiclass.accuracy import accuracy_under
 from crowd_tvcs.multiclass.model import AnswerModel, answer_model
 from crowd_tvcs.plan_checks import (
@@ -59,6 +61,13 @@ class Plan:
     confusion
         One matrix per worker, of shape (workers, classes, classes): chance of each answer (column)
         where the truth is the row. It goes before `quality`; None for none.
+    cost
+        What a label of a worker costs: a number >= 0, or one per worker; None if it does not
+        matter.
+    money
+        Most money for all labels, >= 0, in the unit of `cost`; None for no limit.
+    group
+        A name or None per worker: at most one worker of a group gets a task. None for no groups.
 
     Attributes
     ----------
@@ -66,8 +75,10 @@ class Plan:
         As above, one per task or worker; a cap is never more than there are pairs allowed.
     forced
         As above; None if no pair is forced.
-    n_classes, confusion
+    n_classes, confusion, money
         As above.
+    cost, group
+        As above, one per worker; None if there are none (or no two workers share a group).
     class_prior
         As above, of shape (tasks, classes); None for two classes. With more than two, `prior` is
         not a number.
@@ -98,6 +109,9 @@ class Plan:
     n_classes: int
     class_prior: NDArray[np.float64] | None
     confusion: NDArray[np.float64] | None
+    cost: NDArray[np.float64] | None
+    money: float | None
+    group: tuple[str | None, ...] | None
 
     def __init__(
         self,
@@ -112,6 +126,9 @@ class Plan:
         n_classes: int = 2,
         class_prior: ArrayLike | None = None,
         confusion: ArrayLike | None = None,
+        cost: ArrayLike | None = None,
+        money: float | None = None,
+        group: Sequence[str | None] | None = None,
     ) -> None:
         if not isinstance(quality, Quality):
             raise TypeError(f"quality must be a Quality, found {type(quality).__name__}")
@@ -135,10 +152,12 @@ class Plan:
             ),
             ("forced", checked_forced(forced, quality)),
             *class_settings(n_classes, prior, class_prior, confusion, quality),
+            *money_settings(cost, money, group, quality.workers),
         ):
             object.__setattr__(self, name, value)
         self._refuse_forced_beyond_caps()
         self._refuse_minimums_beyond_caps()
+        refuse_what_cannot_be(self)
 
     def __repr__(self) -> str:
         return f"Plan({self.quality!r}, budget={self.budget})"
@@ -179,7 +198,9 @@ class Plan:
     def demands(self) -> tuple[str, ...]:
         """What must be, beyond the caps: a method has to honour these or refuse."""
         out = ("min_workers_per_task",) if self.min_workers_per_task.any() else ()
-        return out if self.forced is None else (*out, "forced")
+        for name in ("forced", "money", "group"):
+            out = out if getattr(self, name) is None else (*out, name)
+        return out
 
     @property
     def least_budget(self) -> int:
@@ -193,6 +214,10 @@ class Plan:
         out = ("min_workers_per_task",) if is_short else ()
         if self.forced is not None and (self.forced & ~support).any():
             out = (*out, "forced")
+        if not is_paid(self, support):
+            out = (*out, "money")
+        if self.group is not None and (per_group(self, support) > 1).any():
+            out = (*out, "group")
         return out
 
     @cached_property
@@ -328,6 +353,9 @@ class Plan:
             n_classes=self.n_classes,
             class_prior=None if self.class_prior is None else self.class_prior[columns],
             confusion=None if self.confusion is None else self.confusion[rows],
+            cost=None if self.cost is None else self.cost[rows],
+            money=self.money,
+            group=None if self.group is None else [self.group[i] for i in rows],
         )
 
     def with_budget(self, budget: int) -> Plan:
@@ -343,4 +371,7 @@ class Plan:
             n_classes=self.n_classes,
             class_prior=self.class_prior,
             confusion=self.confusion,
+            cost=self.cost,
+            money=self.money,
+            group=self.group,
         )

@@ -110,10 +110,10 @@ def _better(before: Offer | None, budget: int, found: Assignment) -> Offer:
 def around(plan: Plan, size: int) -> tuple[str, tuple[Offer, ...]]:
     """Say what budgets from a quarter to twice of `size` answers buy, and by which cheap method.
 
-    By `fast`, or by `qlp` if the plan demands what `fast` does not honour. The larger the plan,
+    By `fast`, or by `greedy` if the plan demands what `fast` does not honour. The larger the plan,
     the fewer the budgets: at most 9, at least 4.
     """
-    method = "fast" if set(plan.demands) <= HONOURS.get("fast", frozenset()) else "qlp"
+    method = "fast" if set(plan.demands) <= HONOURS.get("fast", frozenset()) else "greedy"
     most = int(min(plan.max_tasks_per_worker.sum(), plan.max_workers_per_task.sum()))
     count = int(np.clip(MOST_PAIRS // plan.quality.values.size, 4, 9))
     top = min(most, 2 * size if size else len(plan.quality.tasks))

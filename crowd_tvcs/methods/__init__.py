@@ -36,7 +36,7 @@ METHODS: dict[str, Callable[..., Assignment]] = {
 HONOURS: dict[str, frozenset[str]] = {
     "best": frozenset({"min_workers_per_task", "forced"}),
     "fast": frozenset({"min_workers_per_task", "forced"}),
-    "greedy": frozenset({"min_workers_per_task", "forced"}),
+    "greedy": frozenset({"min_workers_per_task", "forced", "money", "group"}),
     "tvcs": frozenset({"min_workers_per_task", "forced"}),
     "qlp": frozenset({"min_workers_per_task", "forced"}),
     "random": frozenset({"min_workers_per_task", "forced"}),
@@ -107,7 +107,10 @@ def _refuse_demands(plan: Plan, method: str) -> None:
     for demand in plan.demands:
         if demand not in HONOURS.get(method, frozenset()):
             able = ", ".join(name for name, honoured in HONOURS.items() if demand in honoured)
-            raise ValueError(f"the method {method} does not honour {demand}; these do: {able}")
+            raise ValueError(
+                f"the method {method} does not honour {demand}; these do: {able} "
+                "(--method on the command line)"
+            )
 
 
 def _by_name(names: Sequence[str]) -> NDArray[np.intp]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from crowd_tvcs.assignment import Assignment
+from crowd_tvcs.bargains import bargain
 from crowd_tvcs.deadline import Deadline
 from crowd_tvcs.plan import Plan
 from crowd_tvcs.starts import climb, market_of
@@ -17,7 +18,9 @@ def greedy(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assig
     a third may add a lot. Where no pair adds anything, the one goes in that adds most to
     the expected posterior probability of the truth, which is never 0, so that the next may gain.
     Gains are kept until a voter joins the task. It draws no random number and does not look at the
-    deadline. Gains on tasks of more than 12 voters are approximate.
+    deadline. Gains on tasks of more than 12 voters are approximate. With money the largest gain
+    per cost goes first, and the largest gain in a second try; the better of the two is taken.
     """
-    support = climb(market_of(plan), exact=True)
+    is_rationed = plan.money is not None or plan.group is not None
+    support = bargain(plan) if is_rationed else climb(market_of(plan), exact=True)
     return Assignment(plan, support, "greedy", "no pair with a gain has room")
