@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crowd_tvcs.money import spent
 from crowd_tvcs.multiclass.accuracy import accuracy_under
 from crowd_tvcs.plan import Plan
 from tvcs_core import Projection
@@ -167,6 +168,11 @@ class Assignment:
         return None if self.certificate is None else self.certificate.budget_price
 
     @property
+    def spent(self) -> float | None:
+        """Money that the answers cost; None if the plan has no costs."""
+        return None if self.plan.cost is None else spent(self.plan.cost, self.support)
+
+    @property
     def loads(self) -> NDArray[np.int64]:
         """Number of tasks of every worker."""
         return self.support.sum(axis=1)
@@ -237,6 +243,8 @@ class Assignment:
         if self.plan.model is not None:
             out["n_classes"] = self.plan.n_classes
             out["standard_error"] = self.standard_error
+        if self.spent is not None:
+            out |= {"money": self.plan.money, "money_spent": self.spent}
         if self.duals is not None:
             out["duals"] = {
                 "unit": self.duals.unit,

@@ -11,7 +11,7 @@ import typer
 from crowd_tvcs.answers_cli import quality, replay, vote
 from crowd_tvcs.campaign_cli import app as campaign_app
 from crowd_tvcs.exchange_cli import export, import_answers
-from crowd_tvcs.plan_options import Classes, ClassPrior, Confusion, PlanOptions, chances
+from crowd_tvcs.plan_options import Classes, ClassPrior, Confusion, Money, PlanOptions, chances
 from tvcs_core.shell import FAILED, guarded, refuse_negative_seed, run, say
 
 if TYPE_CHECKING:
@@ -55,7 +55,11 @@ PerWorker = Annotated[
 ]
 Workers = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Caps of single workers: columns worker, max_tasks."),
+    typer.Option(
+        metavar="FILE",
+        help="Of single workers: columns worker and any of max_tasks, cost (of an answer), group "
+        "(at most one of it gets a task).",
+    ),
 ]
 Tasks = Annotated[
     Path | None,
@@ -108,6 +112,7 @@ def assign(
     classes: Classes = None,
     class_prior: ClassPrior = None,
     confusion: Confusion = None,
+    money: Money = None,
     method: Method = "best",
     seed: Seed = 0,
     time_limit: TimeLimit = 60.0,
@@ -134,7 +139,7 @@ def assign(
     refuse_negative_seed(seed)
     caps = PlanOptions(
         max_workers_per_task, max_tasks_per_worker, workers, tasks, forced, forbidden,
-        classes, chances(class_prior), confusion,
+        classes, chances(class_prior), confusion, money,
     )  # fmt: skip
     plan, layout = caps.read(quality, budget, prior)
     if skills is not None and plan.model is not None:
@@ -187,6 +192,7 @@ def what_if(
     classes: Classes = None,
     class_prior: ClassPrior = None,
     confusion: Confusion = None,
+    money: Money = None,
     method: Method = "best",
     seed: Seed = 0,
     time_limit: TimeLimit = 60.0,
@@ -212,7 +218,7 @@ def what_if(
         ) from None
     caps = PlanOptions(
         max_workers_per_task, max_tasks_per_worker, workers, tasks, forced, forbidden,
-        classes, chances(class_prior), confusion,
+        classes, chances(class_prior), confusion, money,
     )  # fmt: skip
     plan, _ = caps.read(quality, None, prior)
     rows = steps(what_if_budget(plan, wanted, method, rng=seed, time_limit=time_limit))
@@ -332,6 +338,9 @@ def _say_result(found: Assignment, out: Path) -> None:
     )
     if (spread := found.facts.get("accuracy_deviation")) is not None:
         say(f"the skills are estimates, which makes a standard deviation of {spread:.4f}")
+    if found.spent is not None:
+        of_all = "" if found.plan.money is None else f" of {found.plan.money:g}"
+        say(f"money spent: {found.spent:g}{of_all}")
     if found.gap is None:
         say("not certified: no bound was proved")
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,12 @@ from numpy.typing import NDArray
 from crowd_tvcs.multiclass.confusion_table import read_confusion
 from crowd_tvcs.plan import Plan
 from crowd_tvcs.quality import ALIASES, Quality
+from tvcs_core.errors import DataError
 from tvcs_core.files import Table, read_table
 from tvcs_core.spreadsheet import unshield
 
 NO_CAP = np.iinfo(np.int64).max
+Reader = Callable[[Table, int, int], Any]  # of the cell in this row and column
 
 
 def read_plan(
@@ -32,13 +35,15 @@ def read_plan(
     classes: int | None = None,
     class_prior: Sequence[float] | None = None,
     confusion: Path | None = None,
+    money: float | None = None,
 ) -> Plan:
     """Make a plan of `quality` and of tables.
 
     Parameters
     ----------
     workers
-        Table with the columns `worker` and `max_tasks`.
+        Table with the column `worker` and any of `max_tasks`, `cost` (of a label) and `group` (at
+        most one of it gets a task). If there is a cost, every worker must have one.
     tasks
         Table with the column `task` and any of `prior`, `min_workers` and `max_workers`.
     forced, forbidden
@@ -51,6 +56,8 @@ def read_plan(
     confusion
         Table with the columns `worker`, `label`, `answer` and `chance`, see
         `crowd_tvcs.multiclass.confusion_table`; its labels are the classes.
+    money
+        As for `Plan`.
 
     Tables are CSV or TSV, plain or ``.gz``; other columns are an error, so that none is
     overlooked.
@@ -74,8 +81,20 @@ def read_plan(
     per_task = _Column(quality.tasks, max_workers_per_task, NO_CAP)
     least = _Column(quality.tasks, 0, 0)
     chance = _Column(quality.tasks, prior, 0.5)
+    cost, group = _Column(quality.workers, None, None), _Column(quality.workers, None, None)
+    columns: dict[str, tuple[_Column, Reader]]
     if workers is not None:
-        _fill(workers, "worker", {"max_tasks": (per_worker, _count)})
+        columns = {
+            "max_tasks": (per_worker, _count),
+            "cost": (cost, _price),
+            "group": (group, _name),
+        }
+        _fill(workers, "worker", columns)
+        if cost.is_given and None in cost.values:
+            name = quality.workers[cost.values.index(None)]
+            raise DataError(
+                f"every worker must have a cost, found none for {name!r}", path=str(workers)
+            )
     if tasks is not None:
         columns = {
             "prior": (chance, _probability),
@@ -100,13 +119,16 @@ def read_plan(
         n_classes=n_classes,
         class_prior=class_prior,
         confusion=matrices,
+        cost=cost.values if cost.is_given else None,
+        money=money,
+        group=group.values if group.is_given else None,
     )
 
 
 class _Column:
     """One number per name, all the same until a table says otherwise."""
 
-    def __init__(self, names: tuple[str, ...], given: float | None, default: float) -> None:
+    def __init__(self, names: tuple[str, ...], given: float | None, default: float | None) -> None:
         self.names = names
         self.values: list[Any] = [default if given is None else given] * len(names)
         self.is_given = False
@@ -119,7 +141,7 @@ class _Column:
 def _fill(
     path: Path,
     kind: str,
-    columns: Mapping[str, tuple[_Column, Callable[[Table, int, int], float]]],
+    columns: Mapping[str, tuple[_Column, Reader]],
 ) -> None:
     """Write the cells of a table with one row per name into `columns`; empty cells say nothing."""
     table, header = _open(path)
@@ -180,6 +202,21 @@ def _count(table: Table, row: int, column: int) -> int:
     if not (cell.isascii() and cell.isdigit()):
         raise table.error(f"must be an integer >= 0, found {cell!r}", row, column)
     return min(int(cell), NO_CAP)
+
+
+def _price(table: Table, row: int, column: int) -> float:
+    cell = table.rows[row][column]
+    try:
+        value = float(cell)
+    except ValueError:
+        value = -1.0
+    if not 0.0 <= value < math.inf:
+        raise table.error(f"must be a finite number >= 0, found {cell!r}", row, column)
+    return value
+
+
+def _name(table: Table, row: int, column: int) -> str:
+    return unshield(table.rows[row][column])
 
 
 def _probability(table: Table, row: int, column: int) -> float:

@@ -32,10 +32,17 @@ Confusion = Annotated[
     ),
 ]
 
+Money = Annotated[
+    float | None,
+    typer.Option(
+        metavar="X", help="Most money for all answers, in the unit of the column cost of --workers."
+    ),
+]
+
 
 @dataclass(frozen=True)
 class PlanOptions:
-    """Caps, tables and classes of the command line; not the budget and the prior of two classes."""
+    """Caps, tables, classes and money of the command line; not the budget and the plain prior."""
 
     max_workers_per_task: int | None
     max_tasks_per_worker: int | None
@@ -46,6 +53,7 @@ class PlanOptions:
     classes: int | None
     class_prior: list[float] | None
     confusion: Path | None
+    money: float | None
 
     def read(self, quality: Path, budget: int | None, prior: float) -> tuple[Plan, str]:
         """Read all tables; the plan, and how the quality table was understood."""

@@ -11,6 +11,7 @@ import json
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,14 @@ TOLERANCE = 1e-9
 JOINED = 1e-4  # what the method may lose by joining outcomes of large teams
 EVERY = 100  # tasks between two words of progress
 TABLES = ("workers", "tasks", "forced", "forbidden", "confusion")
-NUMBERS = ("max_workers_per_task", "max_tasks_per_worker", "budget", "classes", "class_prior")
+NUMBERS = (
+    "max_workers_per_task",
+    "max_tasks_per_worker",
+    "budget",
+    "classes",
+    "class_prior",
+    "money",
+)
 
 
 @dataclass
@@ -96,6 +104,11 @@ def verify(
     out.accuracy = math.fsum(low) / low.size
     slack = 0.0 if (low == high).all() else JOINED
     _compare(out, "expected_accuracy", out.accuracy - slack, summary, high.mean() + TOLERANCE)
+    if plan.cost is not None:
+        cost = float(_cost(plan, support))
+        said = summary.get("money_spent")
+        if not isinstance(said, float | int) or abs(said - cost) > TOLERANCE * (1.0 + cost):
+            out.violations.append(f"money_spent: summary.json says {said!r}, recomputed {cost!r}")
     if not summary.get("certified"):
         out.violations.append("summary.json claims no bound: not certified")
     else:
@@ -188,7 +201,32 @@ def _broken(plan: Plan, support: NDArray[np.bool_]) -> list[str]:
         for i, j in np.argwhere(support & ~plan.quality.allowed):
             pair = f"{plan.quality.workers[i]!r} on {plan.quality.tasks[j]!r}"
             out.append(f"a pair that is not allowed: {pair}")
-    return out + [f"{demand} is not met" for demand in plan.unmet(support)]
+    out += _together(plan, support)
+    unmet = [demand for demand in plan.unmet(support) if demand not in ("money", "group")]
+    return out + [f"{demand} is not met" for demand in unmet]
+
+
+def _cost(plan: Plan, support: NDArray[np.bool_]) -> Fraction:
+    """Cost of the pairs, without rounding."""
+    cost = [Fraction(0)] if plan.cost is None else [Fraction(c) for c in plan.cost.tolist()]
+    return sum((cost[i] for i in support.nonzero()[0].tolist()), Fraction(0))
+
+
+def _together(plan: Plan, support: NDArray[np.bool_]) -> list[str]:
+    """Say which groups have several workers on a task, and what cannot be paid."""
+    out = []
+    if plan.money is not None:
+        cost = _cost(plan, support)
+        if cost > Fraction(plan.money) * (1 + Fraction(TOLERANCE)):
+            out.append(f"money: the answers cost {float(cost):g}, the money is {plan.money:g}")
+    if plan.group is not None:
+        seen: dict[tuple[str, int], int] = {}
+        for i, j in np.argwhere(support).tolist():
+            group = plan.group[i]
+            if group is not None and seen.setdefault((group, j), i) != i:
+                names = f"{plan.quality.workers[seen[group, j]]!r} and {plan.quality.workers[i]!r}"
+                out.append(f"group {group!r}: {names} both have {plan.quality.tasks[j]!r}")
+    return out
 
 
 def _accuracies(

@@ -109,7 +109,7 @@ def _refuse_demands(plan: Plan, method: str) -> None:
             able = ", ".join(name for name, honoured in HONOURS.items() if demand in honoured)
             raise ValueError(
                 f"the method {method} does not honour {demand}; these do: {able} "
-                "(--method on the command line)"
+                f"(on the command line: --method {able.split(',')[0]})"
             )
 
 
