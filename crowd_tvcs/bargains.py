@@ -18,6 +18,8 @@ from crowd_tvcs.plan import Plan
 from crowd_tvcs.pricing import Market
 from crowd_tvcs.starts import market_of
 
+POWERS = (1.0, 0.75, 0.5, 0.25, 0.0)  # of the cost that a gain is divided by; 0 is the gain alone
+
 Bools = NDArray[np.bool_]
 Offer = tuple[float, float, float, int, int]  # smallest first: urgency, ratio, gain, task, place
 
@@ -25,11 +27,22 @@ Offer = tuple[float, float, float, int, int]  # smallest first: urgency, ratio, 
 def bargain(plan: Plan) -> Bools:
     """Add pair after pair within caps, money and groups; pairs of shape (workers, tasks).
 
-    With money by gain per cost and again by gain alone, and the better of the two is taken.
+    With money by gain per cost to each of `POWERS`, and the best of these is taken. Where a climb
+    leaves a minimum unmet, it starts again from the cheapest pairs that meet all.
+
+    Raises
+    ------
+    ValueError
+        If the minimums cannot be met within caps, groups and money.
     """
     market = market_of(plan)
-    kinds = (False,) if plan.money is None else (True, False)
-    found = [_Climb(market, per_cost).run() for per_cost in kinds]
+    nobody = np.zeros(plan.quality.shape, dtype=bool) if plan.forced is None else plan.forced
+    climbs = [_Climb(market, power) for power in (POWERS if plan.money is not None else (0.0,))]
+    found = [climb.run(nobody) for climb in climbs]
+    failed = [bool(plan.unmet(support)) for support in found]
+    if any(failed):
+        start = cheapest_that_meets(plan)
+        found = [c.run(start) if f else s for c, s, f in zip(climbs, found, failed, strict=True)]
     return max(found, key=lambda support: float(plan.accuracy(support).sum()))
 
 
@@ -40,23 +53,17 @@ class _Climb:
     leads is the best there is if it still stands.
     """
 
-    def __init__(self, market: Market, per_cost: bool) -> None:
-        self.market, self.per_cost = market, per_cost
-        plan, n = market.plan, market.n_workers
-        self.cost = np.zeros(n) if plan.cost is None else plan.cost
-        self.support = np.zeros((n, market.n_tasks), bool) if plan.forced is None else plan.forced
+    def __init__(self, market: Market, power: float) -> None:
+        self.market, plan = market, market.plan
+        self.cost = np.zeros(market.n_workers) if plan.cost is None else plan.cost
+        self.weight = self.cost**power
         self.score = self._scorer()
 
-    def run(self) -> Bools:
-        """Climb from the forced pairs; if minimums stay unmet, from the cheapest that meet them."""
-        plan = self.market.plan
-        forced = self.support
-        found = self._from(forced)
-        return self._from(cheapest_that_meets(plan)) if plan.unmet(found) else found
-
-    def _from(self, start: Bools) -> Bools:
+    def run(self, start: Bools) -> Bools:
+        """Climb from pairs that hold the forced ones."""
         market, plan = self.market, self.market.plan
-        who, forced = market.offers[1], self.support
+        who, fixed = market.offers[1], plan.forced
+        new = start if fixed is None else start & ~fixed
         rank = np.argsort(who, axis=1)
         self.room = plan.max_tasks_per_worker - start.sum(axis=1)
         self.money = np.inf
@@ -65,7 +72,7 @@ class _Climb:
         self.out = ~open_pairs(plan, start)
         self.mates = _mates(plan)
         out = start.copy()
-        teams = [rank[j, np.flatnonzero(start[:, j] & ~forced[:, j])].tolist()
+        teams = [rank[j, np.flatnonzero(new[:, j])].tolist()
                  for j in range(market.n_tasks)]  # fmt: skip
         scores = [self.score(j, teams[j]) for j in range(market.n_tasks)]
         offers = [o for j in range(market.n_tasks) if (o := self._best(j, scores[j])) is not None]
@@ -102,10 +109,8 @@ class _Climb:
         behind = s < -greedy_kernels.BEHIND / 2
         s = s + np.where(behind, greedy_kernels.BEHIND, 0.0)
         rank = 2.0 * ~ahead + behind
-        ratio = s
-        if self.per_cost:
-            cost = self.cost[who[at]]
-            ratio = np.divide(s, cost, out=np.full(s.size, np.inf), where=cost > 0.0)
+        weight = self.weight[who[at]]
+        ratio = np.divide(s, weight, out=np.full(s.size, np.inf), where=weight > 0.0)
         first = int(np.lexsort((-s, -ratio, rank))[0])
         return rank[first], -ratio[first], -s[first], j, int(at[first])
 

@@ -19,7 +19,8 @@ def greedy(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assig
     the expected posterior probability of the truth, which is never 0, so that the next may gain.
     Gains are kept until a voter joins the task. It draws no random number and does not look at the
     deadline. Gains on tasks of more than 12 voters are approximate. With money the largest gain
-    per cost goes first, and the largest gain in a second try; the better of the two is taken.
+    per cost goes first; that is tried again with roots of the cost and with the gain alone, and
+    the best is taken (`crowd_tvcs.bargains`).
     """
     is_rationed = plan.money is not None or plan.group is not None
     support = bargain(plan) if is_rationed else climb(market_of(plan), exact=True)
