@@ -222,11 +222,12 @@ def test_a_folder_that_cannot_be_written_is_refused(table, tmp_path):
 
 
 def test_an_interrupt_leaves_nothing(tmp_path):
-    made = crowd_tvcs("simulate", "--workers", 60, "--tasks", 300, "--out", tmp_path / "crowd")
+    size = ("--family", "skilldiff", "--workers", 100, "--tasks", 1000)  # takes half a minute
+    made = crowd_tvcs("simulate", *size, "--out", tmp_path / "crowd")
     assert made.exit_code == 0
     out = tmp_path / "out"
     words = ["assign", str(tmp_path / "crowd" / "quality.csv"), "--out", str(out)]
-    words += ["--max-workers-per-task", "5", "--budget", "900"]
+    words += ["--max-workers-per-task", "5", "--max-tasks-per-worker", "50", "--budget", "4000"]
     command = [sys.executable, "-m", "crowd_tvcs.cli", *words]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     while not out.exists() and process.poll() is None:
