@@ -72,7 +72,8 @@ def quality(
 ) -> None:
     """Estimate how accurate each worker is; write skills.csv, quality.csv and run.json.
 
-    With --per-class also confusion.csv: worker, label, answer, chance.
+    Without tasks to plan there is no quality.csv. With --per-class also confusion.csv: worker,
+    label, answer, chance.
     """
     from crowd_tvcs.refresh import refresh as refresh_skill
     from crowd_tvcs.skill import COLUMNS, estimate_quality
@@ -84,7 +85,9 @@ def quality(
     if refresh is not None:
         skill = refresh_skill(table, known, skill, method=refresh)
         _say_what_gold_says(table, known, refresh, per_class)
-    names = read_names(tasks) if tasks is not None else _without_gold(table, known)
+    names = [task for task in table.tasks if task not in known.labels]
+    if tasks is not None:
+        names = read_names(tasks)
     options = {
         "gold": gold.name,
         "tasks": tasks and tasks.name,
@@ -97,8 +100,9 @@ def quality(
     }
     with output_folder(out, force=force) as folder:
         write_table(folder / "skills.csv", COLUMNS, skill.rows(), ",")
-        header, rows = _quality_rows(skill, names, wide=wide)
-        write_table(folder / "quality.csv", header, rows, ",")
+        if names:
+            header, rows = _quality_rows(skill, names, wide=wide)
+            write_table(folder / "quality.csv", header, rows, ",")
         if per_class:
             header = ["worker", "label", "answer", "chance"]
             write_table(folder / "confusion.csv", header, _confusion_rows(skill), ",")
@@ -108,6 +112,8 @@ def quality(
         )
         write_json(folder / "run.json", record)
     _say_skill(skill)
+    if not names:
+        say("every task with answers is gold: no quality.csv; --tasks names the tasks to plan")
     say(f"written to {out}")
 
 
@@ -292,15 +298,6 @@ def _prior(given: str | None, classes: tuple[str, ...]) -> list[float] | None:
             f"--prior must name every class once: {', '.join(classes)}; found {given!r}"
         )
     return [chance_of[name] for name in classes]
-
-
-def _without_gold(answers: Answers, gold: Gold) -> list[str]:
-    names = [task for task in answers.tasks if task not in gold.labels]
-    if not names:
-        raise ValueError(
-            "every task with answers is gold; name the tasks to plan in a file with --tasks"
-        )
-    return names
 
 
 def _quality_rows(

@@ -88,13 +88,12 @@ def test_quality_per_class_for_named_tasks_and_refreshed(crowd, tmp_path):
     assert sum(float(row["chance"]) for row in confusion[:2]) == pytest.approx(1.0)
 
 
-def test_quality_needs_tasks_to_plan(crowd, tmp_path):
-    done = crowd_tvcs(
-        "quality", crowd / "answers.csv", "--gold", crowd / "truth.csv", "--out", tmp_path / "out"
-    )
-    assert done.exit_code == 2
-    assert done.stderr.endswith("every task with answers is gold; name the tasks to plan in a "
-                                "file with --tasks\n")  # fmt: skip
+def test_quality_of_gold_alone_is_skills_alone(crowd, tmp_path):
+    out = tmp_path / "out"
+    done = crowd_tvcs("quality", crowd / "answers.csv", "--gold", crowd / "truth.csv", "--out", out)
+    assert done.exit_code == 0
+    assert "every task with answers is gold: no quality.csv; --tasks names" in done.stderr
+    assert sorted(path.name for path in out.iterdir()) == ["run.json", "skills.csv"]
 
 
 def test_vote_with_gold_keeps_known_labels(crowd, tmp_path):
