@@ -14,6 +14,30 @@ PLANES = 8  # tried for one bound
 
 
 @kernel
+def best_last(accuracy, spent, gain, price):
+    """The most that a set is worth with one more voter, and the place of this voter."""
+    best = -np.inf
+    at = -1
+    for k in range(gain.size):
+        leaves = accuracy + gain[k] - spent - price[k]
+        if leaves > best:
+            best = leaves
+            at = k
+    return best, at
+
+
+@kernel
+def hold(least, held, cap, cost):
+    """Keep the `cap` least costs in order, one more among them; returns how many there are."""
+    at = held if held < cap else cap - 1
+    while at > 0 and least[at - 1] > cost:
+        least[at] = least[at - 1]
+        at -= 1
+    least[at] = cost
+    return min(held + 1, cap)
+
+
+@kernel
 def shortlist(quality, who, count, price, cap, must, q, p, w, least):
     """Copy the workers that an optimal set may need; returns how many.
 
@@ -33,13 +57,7 @@ def shortlist(quality, who, count, price, cap, must, q, p, w, least):
         p[c] = cost
         w[c] = who[i]
         c += 1
-        at = held if held < cap else cap - 1
-        while at > 0 and least[at - 1] > cost:
-            least[at] = least[at - 1]
-            at -= 1
-        least[at] = cost
-        if held < cap:
-            held += 1
+        held = hold(least, held, cap, cost)
     return c
 
 

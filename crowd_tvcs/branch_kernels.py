@@ -8,6 +8,7 @@ prior.
 import numpy as np
 
 from crowd_tvcs.bound_kernels import (
+    best_last,
     bound_by_copies,
     bound_by_grades,
     bound_by_lines,
@@ -68,14 +69,13 @@ def branch_and_bound(q, p, c, need, cap, size, value, node_limit, t, f, chosen, 
             accuracy = total(t[d], sizes[d])
             if d + 1 >= need:
                 fill_gains(t[d], f[d], sizes[d], q, i, c, gain)
-                for k in range(i, c):
-                    leaves = accuracy + gain[k] - spent[d] - p[k]
-                    if leaves > value:
-                        value = leaves
-                        found = d + 1
-                        for s in range(d):
-                            chosen[s] = path[s]
-                        chosen[d] = k
+                leaves, last = best_last(accuracy, spent[d], gain[i:c], p[i:c])
+                if leaves > value:
+                    value = leaves
+                    found = d + 1
+                    for s in range(d):
+                        chosen[s] = path[s]
+                    chosen[d] = i + last
         if rest < 2 or i >= c - 1 or nodes > node_limit:
             d -= 1
             continue

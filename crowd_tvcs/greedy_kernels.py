@@ -90,13 +90,12 @@ def fill_scores(j, offers, exact, sharp, taken, places, scores, t, f, gain):
 
 
 @kernel
-def best_with_room(j, offers, room, scores):
-    """The place of the best worker for task j who has room, and his score."""
-    _, who, count, _, _, _, _, _ = offers
+def best_with_room(who, count, room, scores):
+    """The place of the best of the first workers in `who` who has room, and his score."""
     best = -np.inf
     at = 0
-    for i in range(count[j]):
-        if scores[i] > best and room[who[j, i]] > 0:
+    for i in range(count):
+        if scores[i] > best and room[who[i]] > 0:
             best = scores[i]
             at = i
     return at, best
@@ -114,6 +113,25 @@ def lift(tree, leaf, value):
 
 
 @kernel
+def leader(tree):
+    """The first leaf that holds the largest value of the tree."""
+    k = 1
+    while k < tree.size // 2:
+        k = 2 * k if tree[2 * k] == tree[k] else 2 * k + 1
+    return k - tree.size // 2
+
+
+@kernel
+def take(j, place, worker, places, sets, sizes, room):
+    """Give task j the worker at this place among its offers."""
+    places[j, sizes[j]] = place
+    sets[j, sizes[j]] = worker
+    sizes[j] += 1
+    room[worker] -= 1
+    room[room.size - 1] -= 1
+
+
+@kernel
 def climb(offers, exact, sharp, room, tree, sets, sizes, places, choice, scores, gain, t, f):
     """Assign pair after pair, always the one of the largest score among those with room.
 
@@ -126,20 +144,13 @@ def climb(offers, exact, sharp, room, tree, sets, sizes, places, choice, scores,
     n = room.size - 1
     for j in range(m):
         fill_scores(j, offers, exact, sharp, sizes[j], places[j], scores[j], t, f, gain)
-        choice[j], value = best_with_room(j, offers, room, scores[j])
+        choice[j], value = best_with_room(who[j], count[j], room, scores[j])
         lift(tree, j, value)
     while room[n] > 0 and tree[1] > -np.inf:
-        k = 1
-        while k < tree.size // 2:
-            k = 2 * k if tree[2 * k] == tree[k] else 2 * k + 1
-        j = k - tree.size // 2
+        j = leader(tree)
         i = choice[j]
         if room[who[j, i]] > 0:
-            places[j, sizes[j]] = i
-            sets[j, sizes[j]] = who[j, i]
-            sizes[j] += 1
-            room[who[j, i]] -= 1
-            room[n] -= 1
+            take(j, i, who[j, i], places, sets, sizes, room)
             fill_scores(j, offers, exact, sharp, sizes[j], places[j], scores[j], t, f, gain)
-        choice[j], value = best_with_room(j, offers, room, scores[j])
+        choice[j], value = best_with_room(who[j], count[j], room, scores[j])
         lift(tree, j, value)

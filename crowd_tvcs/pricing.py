@@ -58,19 +58,12 @@ class Market:
 
         Who tells nothing is left in where the task must have somebody.
         """
-        forced = np.zeros(plan.quality.shape, dtype=bool) if plan.forced is None else plan.forced
+        forced, caps, need, open_pairs = beyond_forced(plan)
         folded = np.maximum(plan.quality.values, 1.0 - plan.quality.values).T
-        caps = np.append(
-            plan.max_tasks_per_worker - forced.sum(axis=1), plan.budget - int(forced.sum())
-        ).astype(np.int64)
         base = plan.accuracy(forced)
-        need = np.maximum(0, plan.min_workers_per_task - forced.sum(axis=0))
         fixed, n_fixed = _fixed_voters(plan, folded, forced)
         folded = np.where((base == 1.0)[:, None], 0.5, folded)
-        useful = (folded > 0.5) | (need > 0)[:, None]
-        useful &= (caps[:-1] > 0) & ~forced.T
-        if plan.quality.allowed is not None:
-            useful &= plan.quality.allowed.T
+        useful = ((folded > 0.5) | (need > 0)[:, None]) & open_pairs
         folded = np.where(useful, folded, 0.0)
         who = np.argsort(-folded, axis=1, kind="stable").astype(np.int64)
         count = useful.sum(axis=1)
@@ -131,17 +124,10 @@ class Market:
         asked, and what is taken is taken off.
         """
         found = np.zeros((2, self.n_tasks))
-        waiting = -1 if room is None else int(self.need[order].sum())
         kernels.visit(
             order,
             self.offers,
-            (
-                prices,
-                np.array([step, step]),
-                self.caps / self.n_tasks,
-                np.empty(0, dtype=np.int64) if room is None else room,
-                np.array([waiting]),
-            ),
+            self._terms(order, prices, step, room),
             choice.sets,
             choice.sizes,
             choice.accuracy,
@@ -152,17 +138,24 @@ class Market:
         )
         return found[0], found[1] == 1.0
 
-    def climb(self, choice: Choice, *, exact: bool, sharp: bool = False) -> NDArray[np.bool_]:
-        """Add pair after pair to `choice`, in place, always the one of the largest gain.
+    def _terms(
+        self, order: Integers, prices: Floats, step: float, room: Integers | None
+    ) -> tuple[NDArray[Any], ...]:
+        """The `market` of the kernels `visit`: prices, how they move, and the room."""
+        waiting = -1 if room is None else int(self.need[order].sum())
+        return (
+            prices,
+            np.array([step, step]),
+            self.caps / self.n_tasks,
+            np.empty(0, dtype=np.int64) if room is None else room,
+            np.array([waiting]),
+        )
 
-        Gives the pairs, of shape (workers, tasks); see `crowd_tvcs.starts.climb`.
-        """
+    def _climber(self, choice: Choice) -> tuple[NDArray[Any], ...]:
+        """What the kernels `climb` keep: room, tree, sets, sizes, places, choices and scores."""
         n, m = self.n_workers, self.n_tasks
         rank = np.argsort(self.offers[1], axis=1)
-        greedy_kernels.climb(
-            self.offers,
-            exact,
-            sharp,
+        return (
             self.caps - choice.loads(n),
             np.full(2 * max(2, 1 << (m - 1).bit_length()), -np.inf),
             choice.sets,
@@ -171,6 +164,18 @@ class Market:
             np.zeros(m, dtype=np.int64),
             np.full((m, n), -np.inf),
             np.empty(n),
+        )
+
+    def climb(self, choice: Choice, *, exact: bool, sharp: bool = False) -> NDArray[np.bool_]:
+        """Add pair after pair to `choice`, in place, always the one of the largest gain.
+
+        Gives the pairs, of shape (workers, tasks); see `crowd_tvcs.starts.climb`.
+        """
+        greedy_kernels.climb(
+            self.offers,
+            exact,
+            sharp,
+            *self._climber(choice),
             np.empty((2, 2 * TABLE)),
             np.empty((2, 2 * TABLE)),
         )
@@ -211,6 +216,22 @@ class Market:
         out.sets[:, :most] = sets
         out = Choice.of(self, out.support(self))
         return out if out.accuracy.sum() > choice.accuracy.sum() else choice
+
+
+def beyond_forced(plan: Plan) -> tuple[NDArray[Any], ...]:
+    """The forced pairs, and what they leave: room, need, and pairs that may be chosen.
+
+    Room is that of every worker and then of the budget; the last are of shape (tasks, workers).
+    """
+    forced = np.zeros(plan.quality.shape, dtype=bool) if plan.forced is None else plan.forced
+    caps = np.append(
+        plan.max_tasks_per_worker - forced.sum(axis=1), plan.budget - int(forced.sum())
+    ).astype(np.int64)
+    need = np.maximum(0, plan.min_workers_per_task - forced.sum(axis=0))
+    may = (caps[:-1] > 0) & ~forced.T
+    if plan.quality.allowed is not None:
+        may &= plan.quality.allowed.T
+    return forced, caps, need, may
 
 
 def kinds_of_tasks(offers: Offers, *more: NDArray[Any]) -> tuple[Integers, Integers]:

@@ -103,6 +103,42 @@ def best_set(j, offers, price, sets, sizes, accuracy, node_limit, scratch, stop)
 
 
 @kernel
+def left_for(cap, need, market, asked):
+    """Fill in what every worker asks of the next task; returns how many it may have.
+
+    `market` is as for `visit`.
+    """
+    prices, _, _, room, waiting = market
+    n = asked.size
+    for i in range(n):
+        asked[i] = prices[i] + prices[n]
+    if waiting[0] < 0:
+        return cap
+    waiting[0] -= need
+    for i in range(n):
+        if room[i] <= 0:
+            asked[i] = np.inf
+    return max(0, min(cap, room[n] - waiting[0]))
+
+
+@kernel
+def move(chosen, market):
+    """Take the workers whom a task has chosen off the room, and move the prices."""
+    prices, steps, shares, room, waiting = market
+    n = shares.size - 1
+    if waiting[0] >= 0:
+        for i in chosen:
+            room[i] -= 1
+        room[n] -= chosen.size
+    if steps[0] > 0.0:
+        for i in chosen:
+            prices[i] += steps[0]
+        for i in range(n):
+            prices[i] = max(0.0, prices[i] - steps[0] * shares[i])
+        prices[n] = max(0.0, prices[n] + steps[1] * (chosen.size - shares[n]))
+
+
+@kernel
 def visit(order, offers, market, sets, sizes, accuracy, found, node_limit, scratch, stop):
     """Ask the tasks in `order` for their best sets; each may move prices and use up room.
 
@@ -113,36 +149,17 @@ def visit(order, offers, market, sets, sizes, accuracy, found, node_limit, scrat
     off, and as much of the budget is left as the tasks to come must have: waiting[0] of them all.
     Fills `found` with the value of every task, and with 1 where it is proved.
     """
-    prices, steps, shares, room, waiting = market
     quality, who, count, need, cap, fixed, n_fixed, base = offers
     asked, left, inner = scratch
-    n = asked.size
     within = (quality, who, count, need, left, fixed, n_fixed, base)
     for j in order:
-        left[j] = cap[j]
-        for i in range(n):
-            asked[i] = prices[i] + prices[n]
-        if waiting[0] >= 0:
-            waiting[0] -= need[j]
-            left[j] = max(0, min(cap[j], room[n] - waiting[0]))
-            for i in range(n):
-                if room[i] <= 0:
-                    asked[i] = np.inf
-            if sizes[j] > left[j]:
-                sizes[j] = 0
-                accuracy[j] = base[j]
+        left[j] = left_for(cap[j], need[j], market, asked)
+        if sizes[j] > left[j]:
+            sizes[j] = 0
+            accuracy[j] = base[j]
         value, proved = best_set(j, within, asked, sets, sizes, accuracy, node_limit, inner, stop)
         found[0, j] = value
         found[1, j] = 1.0 if proved else 0.0
-        if waiting[0] >= 0:
-            for s in range(sizes[j]):
-                room[sets[j, s]] -= 1
-            room[n] -= sizes[j]
-        if steps[0] > 0.0:
-            for s in range(sizes[j]):
-                prices[sets[j, s]] += steps[0]
-            for i in range(n):
-                prices[i] = max(0.0, prices[i] - steps[0] * shares[i])
-            prices[n] = max(0.0, prices[n] + steps[1] * (sizes[j] - shares[n]))
+        move(sets[j, : sizes[j]], market)
         if stop[0] != 0:
             return

@@ -9,7 +9,13 @@ where entries begin[a] to begin[a + 1] are of a answers.
 
 import numpy as np
 
-from crowd_tvcs.bound_kernels import bound_by_copies, bound_by_lines, cheapest_sums
+from crowd_tvcs.bound_kernels import (
+    best_last,
+    bound_by_copies,
+    bound_by_lines,
+    cheapest_sums,
+    hold,
+)
 from crowd_tvcs.branch_kernels import pick_by_slope
 from crowd_tvcs.multiclass.table_kernels import add_voter, fill_gains, tabulate, total
 from tvcs_core.jit import kernel
@@ -46,13 +52,7 @@ def shortlist(reach, who, kinds, count, price, cap, must, is_even, out, least):
         c += 1
         if not is_even[kinds[i]]:
             continue
-        at = held if held < cap else cap - 1
-        while at > 0 and least[at - 1] > cost:
-            least[at] = least[at - 1]
-            at -= 1
-        least[at] = cost
-        if held < cap:
-            held += 1
+        held = hold(least, held, cap, cost)
     return c
 
 
@@ -110,14 +110,13 @@ def branch_and_bound(
             if d + 1 >= need:
                 accuracy = total(t[d], sizes[d], n_classes)
                 fill_gains(t[d], sizes[d], matrices, is_even, kinds[i:c], c - i, inner, gain)
-                for k in range(i, c):
-                    leaves = accuracy + gain[k - i] - spent[d] - p[k]
-                    if leaves > value:
-                        value = leaves
-                        found = d + 1
-                        for s in range(d):
-                            chosen[s] = path[s]
-                        chosen[d] = k
+                leaves, last = best_last(accuracy, spent[d], gain[: c - i], p[i:c])
+                if leaves > value:
+                    value = leaves
+                    found = d + 1
+                    for s in range(d):
+                        chosen[s] = path[s]
+                    chosen[d] = i + last
         if rest < 2 or i >= c - 1 or nodes > node_limit:
             d -= 1
             continue

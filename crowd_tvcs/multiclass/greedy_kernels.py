@@ -2,7 +2,16 @@
 
 import numpy as np
 
-from crowd_tvcs.greedy_kernels import BEFORE, BEHIND, COARSE, NO_GAIN, lift
+from crowd_tvcs.greedy_kernels import (
+    BEFORE,
+    BEHIND,
+    COARSE,
+    NO_GAIN,
+    best_with_room,
+    leader,
+    lift,
+    take,
+)
 from crowd_tvcs.multiclass.table_kernels import fill_gains, join, tabulate, truth, truth_after
 from tvcs_core.jit import kernel
 
@@ -43,18 +52,6 @@ def fill_scores(j, offers, model, exact, taken, places, scores, t, gain, inner):
 
 
 @kernel
-def best_with_room(who, count, room, scores):
-    """The place of the best of the first workers in `who` who has room, and his score."""
-    best = -np.inf
-    at = 0
-    for i in range(count):
-        if scores[i] > best and room[who[i]] > 0:
-            best = scores[i]
-            at = i
-    return at, best
-
-
-@kernel
 def climb(offers, model, exact, room, tree, sets, sizes, places, choice, scores, gain, t, inner):
     """Assign pair after pair, always the one of the largest score among those with room.
 
@@ -68,17 +65,10 @@ def climb(offers, model, exact, room, tree, sets, sizes, places, choice, scores,
         choice[j], value = best_with_room(who[j], count[j], room, scores[j])
         lift(tree, j, value)
     while room[n] > 0 and tree[1] > -np.inf:
-        k = 1
-        while k < tree.size // 2:
-            k = 2 * k if tree[2 * k] == tree[k] else 2 * k + 1
-        j = k - tree.size // 2
+        j = leader(tree)
         i = choice[j]
         if room[who[j, i]] > 0:
-            places[j, sizes[j]] = i
-            sets[j, sizes[j]] = who[j, i]
-            sizes[j] += 1
-            room[who[j, i]] -= 1
-            room[n] -= 1
+            take(j, i, who[j, i], places, sets, sizes, room)
             fill_scores(j, offers, model, exact, sizes[j], places[j], scores[j], t, gain, inner)
         choice[j], value = best_with_room(who[j], count[j], room, scores[j])
         lift(tree, j, value)

@@ -16,7 +16,7 @@ from crowd_tvcs.multiclass import greedy_kernels, pricing_kernels
 from crowd_tvcs.multiclass.accuracy import accuracy_under, exact_voters, table_size
 from crowd_tvcs.multiclass.model import AnswerModel
 from crowd_tvcs.plan import Plan
-from crowd_tvcs.pricing import UPDATES, Choice, Market, kinds_of_tasks
+from crowd_tvcs.pricing import UPDATES, Choice, Market, beyond_forced, kinds_of_tasks
 
 NODES = 0  # in the search for prices: exchanges alone
 PROOF_NODES = 300_000
@@ -54,17 +54,10 @@ class MulticlassMarket(Market):
         """
         model = plan.model
         assert model is not None
-        forced = np.zeros(plan.quality.shape, dtype=bool) if plan.forced is None else plan.forced
-        caps = np.append(
-            plan.max_tasks_per_worker - forced.sum(axis=1), plan.budget - int(forced.sum())
-        ).astype(np.int64)
+        forced, caps, need, open_pairs = beyond_forced(plan)
         base, _ = accuracy_under(model, forced)
-        need = np.maximum(0, plan.min_workers_per_task - forced.sum(axis=0))
         telling = (model.told[model.kind].T > 0.0) & (base < 1.0)[:, None]
-        useful = telling | (need > 0)[:, None]
-        useful &= (caps[:-1] > 0) & ~forced.T
-        if plan.quality.allowed is not None:
-            useful &= plan.quality.allowed.T
+        useful = (telling | (need > 0)[:, None]) & open_pairs
         reach = np.where(telling, model.reach[model.kind].T - 1.0 / model.n_classes + 0.5, 0.5)
         reach = np.where(useful, reach, 0.0)
         # A worker of quality 1/2 in the eyes of the kernels is one who tells nothing.
@@ -109,18 +102,11 @@ class MulticlassMarket(Market):
     ) -> tuple[Floats, NDArray[np.bool_]]:
         """Let the tasks in `order` take their best sets; see `Market.visit`."""
         found = np.zeros((2, self.n_tasks))
-        waiting = -1 if room is None else int(self.need[order].sum())
         pricing_kernels.visit(
             order,
             self.offers,
             self.inside,
-            (
-                prices,
-                np.array([step, step]),
-                self.caps / self.n_tasks,
-                np.empty(0, dtype=np.int64) if room is None else room,
-                np.array([waiting]),
-            ),
+            self._terms(order, prices, step, room),
             choice.sets,
             choice.sizes,
             choice.accuracy,
@@ -133,20 +119,11 @@ class MulticlassMarket(Market):
 
     def climb(self, choice: Choice, *, exact: bool, sharp: bool = False) -> NDArray[np.bool_]:
         """Add pair after pair to `choice`, in place, as `Market.climb`; `sharp` changes nothing."""
-        n, m = self.n_workers, self.n_tasks
-        rank = np.argsort(self.offers[1], axis=1)
         greedy_kernels.climb(
             self.offers,
             self.inside,
             exact,
-            self.caps - choice.loads(n),
-            np.full(2 * max(2, 1 << (m - 1).bit_length()), -np.inf),
-            choice.sets,
-            choice.sizes,
-            np.take_along_axis(rank, choice.sets, axis=1),
-            np.zeros(m, dtype=np.int64),
-            np.full((m, n), -np.inf),
-            np.empty(n),
+            *self._climber(choice),
             self._tables(),
             self._inner(),
         )

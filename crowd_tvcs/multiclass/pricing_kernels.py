@@ -11,7 +11,7 @@ import numpy as np
 from crowd_tvcs.bound_kernels import bound_by_lines
 from crowd_tvcs.multiclass.branch_kernels import ascend, branch_and_bound, fill_copies, shortlist
 from crowd_tvcs.multiclass.table_kernels import copy, tabulate, total
-from crowd_tvcs.pricing_kernels import slots_worth_pricing
+from crowd_tvcs.pricing_kernels import left_for, move, slots_worth_pricing
 from tvcs_core.jit import kernel
 
 LEAST_ROOM = 4  # voters that may be chosen beside very many fixed ones
@@ -98,38 +98,19 @@ def visit(order, offers, model, market, sets, sizes, accuracy, found, node_limit
 
     The rest is as in `crowd_tvcs.pricing_kernels.visit`.
     """
-    prices, steps, shares, room, waiting = market
     quality, who, count, need, cap, fixed, n_fixed, base = offers
     asked, left, inner = scratch
-    n = asked.size
     within = (quality, who, count, need, left, fixed, n_fixed, base)
     for j in order:
-        left[j] = cap[j]
-        for i in range(n):
-            asked[i] = prices[i] + prices[n]
-        if waiting[0] >= 0:
-            waiting[0] -= need[j]
-            left[j] = max(0, min(cap[j], room[n] - waiting[0]))
-            for i in range(n):
-                if room[i] <= 0:
-                    asked[i] = np.inf
-            if sizes[j] > left[j]:
-                sizes[j] = 0
-                accuracy[j] = base[j]
+        left[j] = left_for(cap[j], need[j], market, asked)
+        if sizes[j] > left[j]:
+            sizes[j] = 0
+            accuracy[j] = base[j]
         value, proved = best_set(
             j, within, model, asked, sets, sizes, accuracy, node_limit, inner, stop
         )
         found[0, j] = value
         found[1, j] = 1.0 if proved else 0.0
-        if waiting[0] >= 0:
-            for s in range(sizes[j]):
-                room[sets[j, s]] -= 1
-            room[n] -= sizes[j]
-        if steps[0] > 0.0:
-            for s in range(sizes[j]):
-                prices[sets[j, s]] += steps[0]
-            for i in range(n):
-                prices[i] = max(0.0, prices[i] - steps[0] * shares[i])
-            prices[n] = max(0.0, prices[n] + steps[1] * (sizes[j] - shares[n]))
+        move(sets[j, : sizes[j]], market)
         if stop[0] != 0:
             return
