@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from crowd_tvcs import accuracy_kernels as kernels
+from tvcs_core.streams import stream
 
 EXACT_VOTERS = 22
 LIST_SIZE = 2 ** (EXACT_VOTERS // 2)
@@ -116,7 +117,7 @@ def sampled_accuracy(
     q, chosen, priors = _checked(quality, assignment, prior)
     if n_samples < 1:
         raise ValueError(f"n_samples must be >= 1, found {n_samples}")
-    rng = np.random.default_rng(rng)
+    rng = stream(rng, "sampled accuracy")
     with np.errstate(divide="ignore"):
         weight = np.log(q) - np.log1p(-q)
         threshold = np.log1p(-priors) - np.log(priors)

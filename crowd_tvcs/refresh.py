@@ -18,6 +18,7 @@ from crowd_tvcs.answers import UNKNOWN, Answers, Gold, together
 from crowd_tvcs.crowd_kit import dawid_skene
 from crowd_tvcs.skill import Skill, estimate_quality
 from crowd_tvcs.vote import posterior
+from tvcs_core.streams import stream
 
 METHODS = ("em", "DawidSkene")
 ROUNDS = 50
@@ -89,7 +90,7 @@ def helps(
     tasks = sorted(set(gold.labels) & set(answers.tasks))
     if len(tasks) < 2:
         return Comparison(0, 0, 0)
-    order = np.random.default_rng(seed).permutation(len(tasks))
+    order = stream(seed, "held-out gold").permutation(len(tasks))
     right = np.zeros(2, dtype=np.int64)
     for half in (order[::2], order[1::2]):
         held = {tasks[k] for k in half}

@@ -19,6 +19,7 @@ from crowd_tvcs.refresh import refresh
 from crowd_tvcs.routing import gain_per_label, is_worth_buying, next_batch, routing_scores
 from crowd_tvcs.skill import Skill, estimate_quality
 from crowd_tvcs.vote import majority, posterior
+from tvcs_core.streams import stream
 
 GOLD_SHARE = 0.2
 BATCH = 0.1  # answers per task
@@ -136,7 +137,7 @@ def replay(
         raise ValueError(f"gold_share must be above 0 and below 1, found {gold_share}")
     found = []
     for number in range(first_split, first_split + splits):
-        rng = np.random.default_rng([seed, number])
+        rng = stream(seed, "replay", str(number))
         split = draw_split(answers, truth, gold_share, per_class=per_class, rng=rng)
         for policy, vote, asked, bought, accuracy in _outcomes(split, sorted(set(labels)), rng):
             found.append(Outcome(policy, vote, asked, number, bought, accuracy))

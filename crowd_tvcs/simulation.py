@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from crowd_tvcs.quality import Quality
 from tvcs_core.files import write_table
+from tvcs_core.streams import stream
 
 DECIMALS = 4
 LOW, HIGH = 0.5, 0.9
@@ -109,7 +110,7 @@ def simulate(
     low, high = LOW if low is None else low, HIGH if high is None else high
     if not 0.0 <= low <= high <= 1.0:
         raise ValueError(f"low and high must hold 0 <= low <= high <= 1, found {low} and {high}")
-    rng = np.random.default_rng(rng)
+    rng = stream(rng, "crowd", family)
     values, chance = FAMILIES[family](n_workers, (n_tasks, n_gold), low, high, rng)
     quality = Quality(values, _numbered("w", n_workers), _numbered("t", n_tasks))
     gold_labels, gold_answers = _answer(chance, rng)

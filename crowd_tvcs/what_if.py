@@ -13,6 +13,7 @@ import numpy as np
 from crowd_tvcs.assignment import Assignment
 from crowd_tvcs.methods import HONOURS, assign
 from crowd_tvcs.plan import Plan
+from tvcs_core.streams import seed_of
 
 MOST_PAIRS = 8_000_000  # of worker and task, over all budgets of `around`
 
@@ -88,7 +89,7 @@ def what_if(
     if not len(budgets):
         raise ValueError("budgets must hold at least one integer >= 0, found none")
     plans = {given: plan.with_budget(given) for given in sorted(set(budgets))}
-    seed = int(np.random.default_rng(rng).integers(2**63))
+    seed = seed_of(rng)
     began = time.monotonic()
     offers: list[Offer] = []
     for i, (given, within) in enumerate(plans.items()):

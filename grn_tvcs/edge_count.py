@@ -35,6 +35,7 @@ from grn_tvcs.methods import infer, options_of
 from grn_tvcs.model import Array, StepLoss, transitions
 from grn_tvcs.network import Network
 from grn_tvcs.rules import Rules
+from tvcs_core.streams import seed_of, stream
 
 EDGES_PER_GENE = (
     0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.4, 1.6, 1.8, 2.0, 2.3, 2.6,
@@ -138,7 +139,8 @@ def choose_edges(
     sizes = _sizes(rules, data, most)
     fold_of = fold_numbers(data)
     n_folds = int(fold_of.max()) + 1
-    streams = np.random.default_rng(rng).spawn(n_folds)
+    seed = seed_of(rng)
+    streams = [stream(seed, "fold", str(fold)) for fold in range(n_folds)]
     told = (method, sorted(options.items()), sizes, streams[0].bit_generator.state)
     kept = (
         None if keep is None else FinishedWork(keep / "folds", _digest(data, rules, steady, told))

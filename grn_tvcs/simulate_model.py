@@ -11,7 +11,6 @@ regulatory modules: f_i = sum over states s of alpha_s prod_m (mu_m if m is on i
 
 from __future__ import annotations
 
-import hashlib
 import math
 from dataclasses import dataclass
 
@@ -19,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.network import Network
+from tvcs_core.streams import stream
 
 HALF_LIFE = (5.0, 50.0)
 DISSOCIATION = (0.01, 1.0)
@@ -27,13 +27,6 @@ EFFECT = (0.25, 1.0, 0.625, 0.125)  # of a module on the activation
 LOW_BASAL = (0.0, 0.25, 0.0, 0.05)  # activation when no module is on, all being enhancers
 MEDIUM_BASAL = (0.25, 0.75, 0.5, 0.25 / 3)  # when there are enhancers and repressors
 MAX_MODULES = 10  # of a gene; GeneNetWeaver has no limit, but 2^modules states must fit
-
-
-def stream(seed: int, *words: str) -> np.random.Generator:
-    """Random numbers that depend on `seed` and `words` only, and on nothing drawn elsewhere."""
-    text = "\0".join(words).encode()
-    key = int.from_bytes(hashlib.blake2b(text, digest_size=16).digest(), "little")
-    return np.random.default_rng([seed, key])
 
 
 def truncated(

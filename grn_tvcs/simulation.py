@@ -18,9 +18,10 @@ from grn_tvcs.edge_files import write_reference
 from grn_tvcs.expression import Expression, write_expression
 from grn_tvcs.network import Network
 from grn_tvcs.simulate_kernels import advance, settle, wander
-from grn_tvcs.simulate_model import Kinetics, draw_kinetics, stream
+from grn_tvcs.simulate_model import Kinetics, draw_kinetics
 from grn_tvcs.topology import MAX_IN_DEGREE, grow
 from tvcs_core.files import write_table
+from tvcs_core.streams import seed_of, stream
 
 TIME_STEP = 50.0  # between the points of a series
 SDE = 0.05  # strength of the noise in the dynamics
@@ -125,8 +126,7 @@ def simulate(
     for name, size in (("noise_level", level), ("sde", sde)):
         if not 0 <= size < np.inf:
             raise ValueError(f"{name} must be finite and >= 0, found {size}")
-    rng = np.random.default_rng(rng)
-    seed = int(rng.integers(2**63))
+    seed = seed_of(rng)
     if topology is None:
         topology = grow(
             n_genes,

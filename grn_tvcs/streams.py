@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from hashlib import blake2b
 
 import numpy as np
+
+from tvcs_core.streams import seed_of, stream
 
 
 def streams_by_name(genes: Sequence[str], rng: np.random.Generator) -> list[np.random.Generator]:
@@ -13,6 +14,5 @@ def streams_by_name(genes: Sequence[str], rng: np.random.Generator) -> list[np.r
 
     What a gene draws depends neither on its place nor on which other genes there are.
     """
-    seed = int(rng.integers(2**63))
-    names = [int.from_bytes(blake2b(g.encode(), digest_size=8).digest(), "big") for g in genes]
-    return [np.random.default_rng([seed, name]) for name in names]
+    seed = seed_of(rng)
+    return [stream(seed, "target", gene) for gene in genes]

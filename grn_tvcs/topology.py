@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from grn_tvcs.edge_files import NO_EDGE, REGULATOR, SIGN_OF, TARGET
 from grn_tvcs.network import Network
 from tvcs_core.files import Table, read_table
+from tvcs_core.streams import stream
 
 EDGES_PER_GENE = 1.6
 MAX_IN_DEGREE = 6
@@ -50,7 +51,7 @@ def grow(
         If a number is too small, or the edges do not fit into the degrees.
     """
     _check_sizes(n_genes, n_edges, max_in_degree, max_out_degree, min_regulators)
-    rng = np.random.default_rng(rng)
+    rng = stream(rng, "grow")
     most_out = n_genes - 1 if max_out_degree is None else min(max_out_degree, n_genes - 1)
     n_regulators = max(2, round(1.6 * n_genes**0.5))
     if n_edges is not None:

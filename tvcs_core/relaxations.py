@@ -16,6 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tvcs_core.streams import stream
+
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int64]
 
@@ -185,7 +187,7 @@ def solve_pdhg(
 
 def perturbed(program: Program, rng: int | np.random.Generator | None = None) -> Program:
     """The program with every gain raised by a random fraction, so that no two vertices tie."""
-    noise = np.random.default_rng(rng).random(program.gains.size)
+    noise = stream(rng, "ties of a relaxation").random(program.gains.size)
     return program._replace(gains=program.gains * (1 + PERTURBATION * noise))
 
 

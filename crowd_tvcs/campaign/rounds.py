@@ -16,6 +16,7 @@ from crowd_tvcs.campaign.tasks import count, settle_each
 from crowd_tvcs.methods import assign
 from crowd_tvcs.plan import Plan
 from crowd_tvcs.quality import Quality
+from tvcs_core.streams import stream
 
 LEAST_GAIN = 1e-12  # in chance of a right label; below, a label adds nothing
 
@@ -105,7 +106,7 @@ def propose(
         with less gets none, unless its minimum asks for them.
     """
     plan = plan_of(state, labels)
-    rng = np.random.default_rng([state.settings.seed, state.settings.rounds])
+    rng = stream(state.settings.seed, "round", str(state.settings.rounds))
     found = assign(plan, method, rng=rng, time_limit=time_limit)
     chosen = _one_of_a_team(state, found.support & ~state.pending)
     chosen, gain = _worth_their_price(state, plan, chosen, max(least_gain, LEAST_GAIN))

@@ -22,6 +22,7 @@ from crowd_tvcs.methods.qlp import qlp
 from crowd_tvcs.methods.random import random
 from crowd_tvcs.methods.tvcs import tvcs
 from crowd_tvcs.plan import Plan
+from tvcs_core.streams import stream
 
 METHODS: dict[str, Callable[..., Assignment]] = {
     "best": best,
@@ -93,7 +94,7 @@ def assign(
     if time_limit is not None and not (0 < time_limit < math.inf):
         raise ValueError(f"time_limit must be a number of seconds above 0, found {time_limit}")
     _refuse_demands(plan, method)
-    rng = np.random.default_rng(rng)
+    rng = stream(rng, "assign", method)
     rows, columns = _by_name(plan.quality.workers), _by_name(plan.quality.tasks)
     with Deadline.after(time_limit) as deadline:
         found = METHODS[method](plan.reorder(rows, columns), rng=rng, deadline=deadline)

@@ -28,6 +28,7 @@ from grn_tvcs.methods.tvcs_plain import tvcs_plain
 from grn_tvcs.network import Network
 from grn_tvcs.rules import Rules
 from grn_tvcs.warned import warn_user
+from tvcs_core.streams import stream
 
 Method = Callable[..., Network]
 
@@ -106,7 +107,7 @@ def infer(
         raise TypeError(f"{method} does not take {min(unknown)!r}; its options: {known}")
     if steady is not None and "steady" not in _keywords(method):
         raise TypeError(f"{method} cannot use steady states")
-    rng = np.random.default_rng(rng)
+    rng = stream(rng, "infer", method)
     if isinstance(regulators, str):
         raise TypeError(f"regulators must be a list of names, found {regulators!r}")
     names = None if regulators is None else frozenset(regulators)

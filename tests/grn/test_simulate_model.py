@@ -9,7 +9,7 @@ from scipy.integrate import solve_ivp
 
 from grn_tvcs import Network
 from grn_tvcs.simulate_kernels import activations, advance, settle, wander
-from grn_tvcs.simulate_model import MAX_MODULES, Gene, Kinetics, Module, draw_kinetics, stream
+from grn_tvcs.simulate_model import MAX_MODULES, Gene, Kinetics, Module, draw_kinetics
 
 
 def network(n, edges, signs=None):
@@ -189,9 +189,3 @@ def test_a_gene_with_very_many_regulators_has_a_bounded_number_of_states():
     state = np.zeros((2, 301))
     settle(state, kinetics.alphas, np.ones(301), kinetics.arrays(), 10.0, 500.0, 1e-5, 1e-3)
     assert np.isfinite(state).all()
-
-
-def test_streams_differ_by_every_word():
-    words = [("a",), ("b",), ("a", "b"), ("ab",), ("a", "")]
-    first = {float(stream(1, *w).random()) for w in words} | {float(stream(2, "a").random())}
-    assert len(first) == 6

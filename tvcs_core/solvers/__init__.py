@@ -24,6 +24,7 @@ from tvcs_core.solvers.htp import htp
 from tvcs_core.solvers.iht import iht
 from tvcs_core.solvers.stogradmp import stogradmp
 from tvcs_core.solvers.stoiht import stoiht
+from tvcs_core.streams import stream
 
 Array = NDArray[np.float64]
 Solver = Callable[..., Iterator[Array]]
@@ -150,7 +151,7 @@ def solve(
     ([2.0, 0.0], 4.5, 'converged')
     """
     began = time.perf_counter()
-    solver = _solver(problem, method, options, np.random.default_rng(rng))
+    solver = _solver(problem, method, options, stream(rng, "solve", method))
     if max_iter < 0 or not tol >= 0 or patience < 1:
         raise ValueError(
             "max_iter and tol must be >= 0 and patience >= 1, "
