@@ -158,9 +158,11 @@ def install(*extras: str) -> bool:
 
 
 def must(words: list[str]) -> None:
-    """Run a step of the set-up; stop with a sentence if it fails."""
-    code = subprocess.run(words, cwd=ROOT).returncode
+    """Run a step of the set-up; what it says is shown if it fails, with a sentence."""
+    done = subprocess.run(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    code = done.returncode
     if code:
+        sys.stdout.write(done.stdout.decode(errors="replace"))
         hint = ""
         if words[1:3] == ["-m", "venv"]:
             hint = " (on Debian and Ubuntu: apt-get install python3-venv)"

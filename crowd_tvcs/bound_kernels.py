@@ -46,7 +46,7 @@ def shortlist(quality, who, count, price, cap, must, q, p, w, least):
     be somebody, those who cost what they could ever add, q - 1/2.
     """
     c = 0
-    held = 0
+    held = np.int64(0)  # a plain 0 is a type of its own to the kernel that is called with it
     for i in range(count):
         cost = price[who[i]]
         if cost == np.inf or (cost >= quality[i] - 0.5 and not must):

@@ -38,7 +38,7 @@ def shortlist(reach, who, kinds, count, price, cap, must, is_even, out, least):
     """
     q, p, w, k = out
     c = 0
-    held = 0
+    held = np.int64(0)  # as in the twin for two classes
     for i in range(count):
         cost = price[who[i]]
         if cost == np.inf or (cost >= reach[i] - 0.5 and not must):

@@ -1,0 +1,72 @@
+"""Kernels that were just compiled and kernels from the cache give the same results."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+BEGIN = """
+import sys
+from hashlib import sha256
+import numpy as np
+rng = np.random.default_rng(5)
+results = []
+"""
+PROJECTION = """
+from tvcs_core import TVCS, project
+shape = (30, 20)
+for total in (40, None):
+    found = project(rng.normal(size=shape), TVCS.matrix(shape, row_caps=3, col_caps=4, total=total))
+    results += [found.matrix, found.row_duals, found.col_duals, np.array(found.gap)]
+"""
+NETWORK = """
+from grn_tvcs import infer, simulate
+simulated = simulate(8, n_series=3, n_points=9, rng=1)
+results.append(infer(simulated.expression, "tvcs", rng=1, resamples=4).scores)
+"""
+CROWD = """
+from crowd_tvcs import Plan, Quality, assign
+for n_classes in (2, 3):
+    quality = Quality(rng.uniform(0.5, 0.9, (8, 12)), tuple("abcdefgh"), tuple("abcdefghijkl"))
+    plan = Plan(quality, n_classes=n_classes,
+                max_workers_per_task=4, max_tasks_per_worker=6, budget=30)
+    for method in ("best", "greedy"):
+        found = assign(plan, method, rng=1)
+        results += [found.support, found.task_accuracy]
+"""
+END = """
+from tvcs_core.jit import Kernel, compiling_seconds
+ours = [m for name, m in sys.modules.items() if name.startswith(("tvcs_", "grn_", "crowd_"))]
+kernels = {k for m in ours for k in vars(m).values() if isinstance(k, Kernel)}
+print(sha256(b"".join(np.ascontiguousarray(r).tobytes() for r in results)).hexdigest())
+print(*sorted(k.__qualname__ for k in kernels if len(k.signatures) > 1))
+print(compiling_seconds())
+"""
+
+
+@pytest.mark.skipif(
+    os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled without the JIT"
+)
+@pytest.mark.parametrize(
+    "work",
+    [PROJECTION + NETWORK, pytest.param(CROWD, marks=pytest.mark.slow)],
+    ids=["networks", "crowds"],
+)
+def test_cold_and_cached_kernels_give_the_same_bytes(work, tmp_path):
+    def run() -> list[str]:
+        done = subprocess.run(
+            [sys.executable, "-c", BEGIN + work + END],
+            env=os.environ | {"TVCS_CACHE_DIR": str(tmp_path / "cache")},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout.split("\n")
+
+    cold, cached = run(), run()
+    assert cold[0] == cached[0]
+    assert cold[1] == ""  # no kernel was compiled for arguments of two types
+    assert float(cold[2]) > 0.5
+    assert float(cached[2]) == 0.0
