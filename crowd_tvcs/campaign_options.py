@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, ParamSpec, TypeVar
 
 import typer
 
+from tvcs_core.extras import to_install
 from tvcs_core.shell import FAILED, guarded, stop
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def stored(command: Callable[P, R]) -> Callable[P, R]:
     @functools.wraps(command)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
         if find_spec("sqlalchemy") is None:
-            stop("error: campaigns need SQLAlchemy: pip install 'tvcs[campaign]'", FAILED)
+            stop(f"error: campaigns need SQLAlchemy: {to_install('campaign')}", FAILED)
         from crowd_tvcs.campaign.store import StoreError
 
         try:

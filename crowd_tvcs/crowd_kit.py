@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.answers import Answers
+from tvcs_core.extras import to_install
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +23,7 @@ NOT_USABLE = {
     "KOS": "nothing tells it which of two labels is which, so that it may give all of them swapped",
     "GoldMajorityVote": "the weighted vote uses gold tasks",
 }
-HOW = 'crowd-kit is not installed; install it with: pip install "tvcs[crowdkit]"'
+HOW = f"crowd-kit is not installed; install it with: {to_install('crowdkit')}"
 
 
 def require_usable(name: str) -> None:

@@ -16,6 +16,7 @@ from scipy import sparse
 from grn_tvcs.expression import SERIES, Expression, listed, repeated
 from grn_tvcs.warned import warn_user
 from tvcs_core import DataError
+from tvcs_core.extras import to_install
 
 
 def read_h5ad(
@@ -46,7 +47,7 @@ def read_h5ad(
         import h5py
     except ImportError:
         raise DataError(
-            "needs h5py to be read, and it is not installed; give: pip install 'tvcs[anndata]'",
+            f"needs h5py to be read, and it is not installed; give: {to_install('anndata')}",
             path=path,
         ) from None
     Path(path).open("rb").close()  # so that a missing file is an OSError like any other

@@ -9,6 +9,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,18 @@ def modules():
         yield package.__name__
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             yield module.name
+
+
+def test_what_is_said_to_install_can_be_installed():
+    """The project is on no package index: extras come from its folder, and exist."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = set(project["optional-dependencies"])
+    sources = [path for p in PACKAGES for path in Path(p.__path__[0]).rglob("*.py")]
+    for path in [*PAGES, *sources, *(ROOT / "notebooks").glob("*.ipynb")]:
+        text = path.read_text(encoding="utf-8")
+        assert not re.findall(r"pip install [\"'`]*tvcs", text), path
+        named = re.findall(r"""["'`]\.\[(\w+)\]|to_install\(["'](\w+)""", text)
+        assert {name for pair in named for name in pair if name} <= extras, path
 
 
 @pytest.mark.parametrize("name", list(modules()))

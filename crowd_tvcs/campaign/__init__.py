@@ -1,7 +1,7 @@
 """Campaigns: rounds and online routing in one store, with no cap broken by two at once.
 
-Needs SQLAlchemy (``pip install tvcs[campaign]``), and psycopg for PostgreSQL
-(``tvcs[postgresql]``).
+Needs SQLAlchemy (``pip install '.[campaign]'`` in the folder of tvcs), and psycopg for
+PostgreSQL (``'.[postgresql]'``).
 """
 
 from typing import TYPE_CHECKING

@@ -162,7 +162,7 @@ def test_without_h5py_it_is_said_how_to_install_it(h5ad, monkeypatch):
     monkeypatch.setitem(sys.modules, "h5py", None)
     done = CliRunner().invoke(app, ["check", str(path)])
     assert done.exit_code == 2
-    assert "pip install 'tvcs[anndata]'" in done.stderr
+    assert "pip install '.[anndata]' in the folder of tvcs" in done.stderr
 
 
 @pytest.mark.filterwarnings("always")

@@ -254,7 +254,8 @@ def test_without_sqlalchemy_the_command_says_what_to_install(store, monkeypatch)
     monkeypatch.setattr(campaign_options, "find_spec", lambda name: None)
     done = run("status", store)
     assert (done.exit_code, done.stdout) == (1, "")
-    assert done.stderr == "error: campaigns need SQLAlchemy: pip install 'tvcs[campaign]'\n"
+    how = "pip install '.[campaign]' in the folder of tvcs"
+    assert done.stderr == f"error: campaigns need SQLAlchemy: {how}\n"
 
 
 def test_names_that_are_formulas_are_shielded_in_what_is_written(folder):
