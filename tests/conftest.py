@@ -1,6 +1,7 @@
 """Settings that every test shares."""
 
 import os
+import signal
 import sys
 
 import pytest
@@ -19,9 +20,21 @@ def rng():
     return np.random.default_rng(20261121)
 
 
+@pytest.fixture
+def sigint_of_a_terminal():
+    """Programs started meanwhile can be interrupted, even where pytest runs in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def every_kernel_has_one_signature():
-    """After all tests: no kernel was compiled twice for arguments of other types."""
+    """After all tests: no kernel was compiled twice for arguments of other types.
+
+    A kernel that comes from the cache within another one has no signature to look at, so only a
+    run with an empty cache checks them all: that is what `.ci/run` does.
+    """
     yield
     from tvcs_core.jit import Kernel
 

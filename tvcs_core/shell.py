@@ -10,6 +10,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable
+from importlib import import_module
 from typing import NoReturn, ParamSpec, TypeVar
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
@@ -69,6 +70,15 @@ def guarded(command: Callable[P, R]) -> Callable[P, R]:
             )
 
     return wrapper
+
+
+def run_command(module: str) -> None:
+    """Import the command line in `module` and run it; Ctrl-C ends either with 130."""
+    try:
+        app = import_module(module).app
+    except KeyboardInterrupt:
+        stop("interrupted", INTERRUPTED)
+    run(app)
 
 
 def run(app: Callable[..., object]) -> None:

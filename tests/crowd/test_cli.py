@@ -221,7 +221,7 @@ def test_a_folder_that_cannot_be_written_is_refused(table, tmp_path):
     assert file.read_text() == ""
 
 
-def test_an_interrupt_leaves_nothing(tmp_path):
+def test_an_interrupt_leaves_nothing(tmp_path, sigint_of_a_terminal):
     size = ("--family", "skilldiff", "--workers", 100, "--tasks", 1000)  # takes half a minute
     made = crowd_tvcs("simulate", *size, "--out", tmp_path / "crowd")
     assert made.exit_code == 0
@@ -235,7 +235,7 @@ def test_an_interrupt_leaves_nothing(tmp_path):
     time.sleep(0.3)
     process.send_signal(signal.SIGINT)
     stderr = process.communicate(timeout=60)[1]
-    assert process.returncode == 130
+    assert process.returncode == 130, stderr
     assert stderr.splitlines()[-1] == "interrupted"
     assert "Traceback" not in stderr
     assert not out.exists()

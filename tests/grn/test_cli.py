@@ -252,7 +252,7 @@ def test_bad_options_are_one_line_and_exit_2(small, tmp_path, monkeypatch, words
     assert not (tmp_path / "out").exists()
 
 
-def test_ctrl_c_ends_with_130_and_resume_gives_the_same_bytes(tmp_path):
+def test_ctrl_c_ends_with_130_and_resume_gives_the_same_bytes(tmp_path, sigint_of_a_terminal):
     data, out = tmp_path / "data", tmp_path / "out"
     assert grn("simulate", "--out", data, "--genes", 40, "--seed", 1).exit_code == 0
     words = ["infer", str(data / "timeseries.tsv"), "--out", str(out), "--option", "resamples=60"]

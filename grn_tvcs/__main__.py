@@ -1,0 +1,12 @@
+"""The command `grn-tvcs`, also as ``python -m grn_tvcs``."""
+
+from tvcs_core.shell import run_command
+
+
+def main() -> None:
+    """Run the command line."""
+    run_command("grn_tvcs.cli")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,35 @@
+"""Ctrl-C ends every command in one line, from its first moments on."""
+
+import signal
+import subprocess
+import sys
+
+import pytest
+
+# The command interrupts itself where it imports what it needs, before it looks at its options.
+SCRIPT = """
+import builtins, os, signal, sys
+real = builtins.__import__
+def importing(name, *rest):
+    if name == "typer":
+        os.kill(os.getpid(), signal.SIGINT)
+    return real(name, *rest)
+builtins.__import__ = importing
+from {package}.__main__ import main
+sys.argv = ["command", "--help"]
+main()
+"""
+
+
+@pytest.mark.parametrize("package", ["tvcs_core", "grn_tvcs", "crowd_tvcs"])
+def test_an_interrupt_while_a_command_is_loaded_is_one_line(package, sigint_of_a_terminal):
+    code = SCRIPT.format(package=package)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
+
+
+def test_a_program_that_is_started_in_the_background_can_still_be_tested(sigint_of_a_terminal):
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    code = "import signal; print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "True\n"

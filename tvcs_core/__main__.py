@@ -1,0 +1,12 @@
+"""The command `tvcs`, also as ``python -m tvcs_core``."""
+
+from tvcs_core.shell import run_command
+
+
+def main() -> None:
+    """Run the command line."""
+    run_command("tvcs_core.cli")
+
+
+if __name__ == "__main__":
+    main()
