@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from grn_tvcs.evidence import CODES
 from grn_tvcs.expression import listed, repeated
-from grn_tvcs.network import HEADER, Network
+from grn_tvcs.network import EXTRA, HEADER, Network
 from grn_tvcs.warned import warn_user
 from tvcs_core import DataError
 from tvcs_core.files import Table, is_number, read_names, read_table, write_table
@@ -29,7 +30,6 @@ REASONS = {
     "unknown_genes": "with a gene that is not in the network",
     "repeats": "that were there already",
 }
-EXTRA = ("stability", "own")  # columns of edges.tsv that only some methods have
 
 
 def read_network(path: str | Path, genes: Sequence[str]) -> Network:
@@ -59,9 +59,10 @@ def read_network(path: str | Path, genes: Sequence[str]) -> Network:
     if len(table.rows[0]) < 2:
         raise table.error("must have the columns regulator and target", row=0)
     scores, signs, selected = _blank(len(genes))
-    extra: dict[str, Any] = {n: np.zeros(scores.shape) for n in EXTRA if n in columns}
     weights = _weights(table, columns, first)
     is_ours = "selected" in columns
+    known = [name for name in EXTRA if is_ours and name in columns]
+    extra: dict[str, Any] = {name: np.zeros(scores.shape) for name in known}
     kept = _Kept({gene: i for i, gene in enumerate(genes)})
     for row, weight in enumerate(weights, start=first):
         cells = table.rows[row]
@@ -74,8 +75,7 @@ def read_network(path: str | Path, genes: Sequence[str]) -> Network:
         signs[pair] = -1 if weight < 0 else sign
         selected[pair] = _flag(table, row, columns["selected"]) if is_ours else True
         for name, values in extra.items():
-            is_flag = name == "own"
-            values[pair] = (_flag if is_flag else _share)(table, row, columns[name])
+            values[pair] = READERS[name](table, row, columns[name])
     network = Network(tuple(genes), scores, signs, selected & (scores > 0), **extra)
     for message in Reference(network, kept.left_out).said():
         warn_user(f"{path}: {message}")
@@ -267,6 +267,16 @@ def _share(table: Table, row: int, column: int) -> float:
     return float(cell)
 
 
+def _evidence(table: Table, row: int, column: int) -> int:
+    cell = table.rows[row][column]
+    if cell and cell not in CODES:
+        raise table.error(f"must be one of {', '.join(CODES)}, found {cell!r}", row, column)
+    return CODES.get(cell, 0)
+
+
+READERS = {"stability": _share, "own": _flag, "evidence": _evidence}
+
+
 def _blank(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return np.zeros((n, n)), np.zeros((n, n), dtype=np.int8), np.zeros((n, n), dtype=bool)
 
@@ -275,20 +285,19 @@ def write_edges(network: Network, path: Path) -> None:
     """Write every edge as ``edges.tsv``: regulator, target, score, sign, rank, selected.
 
     Where the method resampled, a column holds the stability; where it selects edges itself, a
-    column `own` says which.
+    column `own` says which; where knock-outs or knock-downs were given, a column `evidence` says
+    what the score stands on.
     People open it in a spreadsheet, so a name that would act as a formula gets an apostrophe,
     which `read_network` takes off.
     """
-    place = {gene: i for i, gene in enumerate(network.genes)}
-    extra = {name: getattr(network, name) for name in EXTRA}
-    extra = {name: values for name, values in extra.items() if values is not None}
+    extra = network.extra()
     rows = [
         (
             *(shield(e.regulator), shield(e.target)),
             *(repr(e.score), e.sign, e.rank, int(e.selected)),
-            *(f"{values[place[e.regulator], place[e.target]]:g}" for values in extra.values()),
+            *(value if isinstance(value, str) else f"{value:g}" for value in more),
         )
-        for e in network.edges()
+        for e, *more in zip(network.edges(), *extra.values(), strict=True)
     ]
     write_table(path, (*HEADER, *extra), rows)
 

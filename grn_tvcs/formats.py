@@ -70,7 +70,10 @@ def write_sif(network: Network, path: Path) -> None:
 
 
 def write_graphml(network: Network, path: Path) -> None:
-    """Write all genes and the selected edges as GraphML, with score, sign and rank."""
+    """Write all genes and the selected edges as GraphML.
+
+    Edges have score, sign and rank, and evidence where it is known.
+    """
     lines = [
         '<?xml version="1.0" encoding="utf-8"?>',
         '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">',
@@ -79,19 +82,26 @@ def write_graphml(network: Network, path: Path) -> None:
         '<key id="rank" for="edge" attr.name="rank" attr.type="long"/>',
         '<graph edgedefault="directed">',
     ]
+    if network.evidence is not None:
+        lines.insert(-1, '<key id="evidence" for="edge" attr.name="evidence" attr.type="string"/>')
     lines += [f"<node id={quoteattr(_printable(gene))}/>" for gene in network.genes]
     lines += [
         f"<edge source={quoteattr(_printable(e.regulator))} "
         f"target={quoteattr(_printable(e.target))}>"
         f'<data key="score">{e.score!r}</data><data key="sign">{escape(e.sign)}</data>'
-        f'<data key="rank">{e.rank}</data></edge>'
+        f'<data key="rank">{e.rank}</data>'
+        + (f'<data key="evidence">{e.evidence}</data>' if e.evidence else "")
+        + "</edge>"
         for e in network.edges(selected_only=True)
     ]
     _write_lines(path, [*lines, "</graph>", "</graphml>"])
 
 
 def write_cyjs(network: Network, path: Path) -> None:
-    """Write all genes and the selected edges as Cytoscape JSON, with score, sign and relation."""
+    """Write all genes and the selected edges as Cytoscape JSON.
+
+    Edges have score, sign, rank and relation, and evidence where it is known.
+    """
     nodes = [{"data": {"id": gene, "value": gene, "name": gene}} for gene in network.genes]
     edges = [
         {
@@ -102,6 +112,7 @@ def write_cyjs(network: Network, path: Path) -> None:
                 "score": e.score,
                 "sign": e.sign,
                 "rank": e.rank,
+                **({"evidence": e.evidence} if e.evidence else {}),
             }
         }
         for e in network.edges(selected_only=True)

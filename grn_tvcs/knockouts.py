@@ -10,9 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression import Expression, listed, repeated
+from grn_tvcs.model import log_levels
 from tvcs_core.files import Table, is_number, read_table
 
-MEDIAN_TO_SD = 1.4826  # of the absolute deviation, for normal noise
+# Part of the deviations from rest that tells the standard deviation, and how many of these it is
+# for normal noise. The median would be 0 for a gene that is not measurable at rest.
+QUANTILE, DEVIATIONS = 0.8, 1.2816
+LOG_OFFSET = 0.1  # part of a gene's largest level that is added before the logarithm
 WILD_TYPE = ""
 
 
@@ -84,28 +88,39 @@ class SteadyStates:
     def _key(self, k: int) -> tuple[str, bool, list[float]]:
         return (self.changed[k], bool(self.is_knockout[k]), sorted(self.levels[k].tolist()))
 
-    def effects(self, expression: Expression, knockdown_weight: float) -> NDArray[np.float64]:
-        """How far each gene moved when another was changed, in standard deviations, with its sign.
+    def is_changed(self, *, is_out: bool) -> NDArray[np.bool_]:
+        """Which genes were knocked out, or down; (genes,)."""
+        names = {g for g, out in zip(self.changed, self.is_knockout, strict=True) if out == is_out}
+        return np.array([gene in names for gene in self.genes])
 
-        ``[regulator, target]``, above 0 where the target fell: the regulator activates it. The
-        rest level of a gene is the median of all its steady states and of the first samples of
-        the series, and its standard deviation that of the median absolute deviation, but at
-        least half of what is usual; a knock-down counts `knockdown_weight` times.
+    def shifts(self, expression: Expression, *, is_out: bool) -> NDArray[np.float64]:
+        """How far each gene moved when another was knocked out, or down: standard deviations.
+
+        ``[regulator, target]``, above 0 where the target fell: the regulator activates it. Levels
+        are compared as ``log(x / max + 0.1)`` with the gene's own maximum, because their noise
+        grows with them; values that are logarithms already as they are. The rest level of a gene
+        is the median of all its steady states and of the first samples of the series; its
+        standard deviation is that of normal noise with the same 80 % quantile of deviations from
+        rest, but at least that of the median gene. Of a gene that was changed several times the
+        mean counts.
         """
-        first = [rows.start for rows in expression.pieces().values()]
-        known = np.concatenate([self.levels, expression.values[first]])
+        n = len(self.levels)
+        logs = log_levels(np.concatenate([self.levels, expression.values]), LOG_OFFSET)
+        first = [n + rows.start for rows in expression.pieces().values()]
+        known = np.concatenate([logs[:n], logs[first]])
         rest = np.median(known, axis=0)
-        spread = MEDIAN_TO_SD * np.median(np.abs(known - rest), axis=0)
-        spread = np.maximum(spread, np.median(spread) / 2)
-        z = np.where(spread > 0, (rest - self.levels) / np.where(spread > 0, spread, 1.0), 0.0)
-        weight = np.where(self.is_knockout, 1.0, knockdown_weight)
-        effects = np.zeros((len(self.genes), len(self.genes)))
+        spread = np.quantile(np.abs(known - rest), QUANTILE, axis=0, method="lower") / DEVIATIONS
+        spread = np.maximum(spread, np.median(spread))
+        z = np.where(spread > 0, (rest - logs[:n]) / np.where(spread > 0, spread, 1.0), 0.0)
         place = {gene: j for j, gene in enumerate(self.genes)}
-        for k, gene in enumerate(self.changed):
-            if gene != WILD_TYPE:
-                effects[place[gene]] += weight[k] * z[k]
-        np.fill_diagonal(effects, 0.0)
-        return effects
+        shifts = np.zeros((len(self.genes), len(self.genes)))
+        times = np.zeros(len(self.genes))
+        for k in np.flatnonzero(self.is_knockout == is_out):
+            if self.changed[k] != WILD_TYPE:
+                shifts[place[self.changed[k]]] += z[k]
+                times[place[self.changed[k]]] += 1
+        np.fill_diagonal(shifts, 0.0)
+        return shifts / np.maximum(times, 1)[:, None]
 
 
 def read_steady_states(

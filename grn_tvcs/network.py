@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from grn_tvcs.evidence import CODES, NAMES
 from grn_tvcs.expression import listed, repeated
 from grn_tvcs.rules import Rules
 from tvcs_core import project
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 HEADER = ("regulator", "target", "score", "sign", "rank", "selected")
+EXTRA = ("stability", "own", "evidence")  # known of the edges of some networks only
 SIGNS = {1: "+", -1: "-", 0: "?"}
 
 
@@ -35,6 +37,8 @@ class Edge:
         1 is the surest; edges with equal scores share a rank.
     selected
         Whether the edge is inside the caps.
+    evidence
+        What the score stands on, a word of `evidence.NAMES`; empty where that is not known.
     """
 
     regulator: str
@@ -43,6 +47,7 @@ class Edge:
     sign: str
     rank: int
     selected: bool
+    evidence: str = ""
 
 
 @dataclass(frozen=True)
@@ -64,6 +69,9 @@ class Network:
         does not resample.
     own
         The edges that the method itself selects; None where it only ranks.
+    evidence
+        What the score of each edge stands on, as a place in `evidence.NAMES`; None where
+        nothing but the series was given.
 
     Raises
     ------
@@ -78,6 +86,7 @@ class Network:
     selected: NDArray[np.bool_] | None = None
     stability: NDArray[np.float64] | None = None
     own: NDArray[np.bool_] | None = None
+    evidence: NDArray[np.uint8] | None = None
 
     def __post_init__(self) -> None:
         genes = tuple(str(gene) for gene in self.genes)
@@ -90,7 +99,7 @@ class Network:
                 raise ValueError(f"{name} must have the shape {shape}, found {array.shape}")
             array.setflags(write=False)
             object.__setattr__(self, name, array)
-        for name, kind in (("stability", np.float64), ("own", np.bool_)):
+        for name, kind in zip(EXTRA, (np.float64, np.bool_, np.uint8), strict=True):
             given = getattr(self, name)
             if given is not None and np.shape(given) != shape:
                 raise ValueError(f"{name} must have the shape {shape}, found {np.shape(given)}")
@@ -105,13 +114,16 @@ class Network:
             raise ValueError(f"a gene has no edge to itself, but {own!r} has one")
         if (selected & (scores == 0)).any():
             raise ValueError("a selected edge must have a score above 0")
+        if self.evidence is not None and (self.evidence >= len(NAMES)).any():
+            raise ValueError(f"evidence must be below {len(NAMES)}, found {self.evidence.max()}")
 
     @classmethod
     def from_networkx(cls, graph: Any) -> Network:
         """Make a network of the nodes and edges of a `networkx.DiGraph`; all edges are selected.
 
         The score is the attribute ``score``, else the absolute value of ``weight``, else 1; the
-        sign is the attribute ``sign``, ``+`` or ``-``, and a weight below 0 represses.
+        sign is the attribute ``sign``, ``+`` or ``-``, and a weight below 0 represses. Where an
+        edge has the attribute ``evidence``, it is kept.
 
         Raises
         ------
@@ -123,13 +135,16 @@ class Network:
         place = {node: i for i, node in enumerate(graph)}
         scores = np.zeros((len(place), len(place)))
         signs = np.zeros(scores.shape, dtype=np.int8)
+        evidence = np.zeros(scores.shape, dtype=np.uint8)
         sign_of = {text: sign for sign, text in SIGNS.items()}
         for regulator, target, facts in graph.edges(data=True):
             pair = place[regulator], place[target]
             weight = facts.get("weight", 1.0)
             scores[pair] = facts.get("score", abs(weight))
             signs[pair] = sign_of.get(facts.get("sign"), -1 if weight < 0 else 0)
-        return cls(tuple(map(str, place)), scores, signs)
+            evidence[pair] = CODES.get(facts.get("evidence"), 0)
+        known = evidence if evidence.any() else None
+        return cls(tuple(map(str, place)), scores, signs, evidence=known)
 
     def within(self, rules: Rules) -> Network:
         """Select the edges whose scores add up to the most under the caps of `rules`.
@@ -163,6 +178,7 @@ class Network:
         rows, cols = self._by_rank()
         scores = self.scores[rows, cols]
         rank = 1 + np.searchsorted(-scores, -scores, side="left")
+        codes = np.zeros(len(rows), int) if self.evidence is None else self.evidence[rows, cols]
         return [
             Edge(
                 self.genes[i],
@@ -171,8 +187,9 @@ class Network:
                 SIGNS[int(self.signs[i, j])],
                 int(r),
                 bool(self.selected[i, j]),
+                NAMES[int(code)],
             )
-            for i, j, r in zip(rows, cols, rank, strict=True)
+            for i, j, r, code in zip(rows, cols, rank, codes, strict=True)
             if self.selected[i, j] or not selected_only
         ]
 
@@ -194,20 +211,34 @@ class Network:
         assert self.selected is not None
         return self.selected.sum(axis=0)
 
+    def extra(self) -> dict[str, list[Any]]:
+        """What is known of edges beside `HEADER`: columns by name, in the order of `edges`."""
+        at = self._by_rank()
+        known = [(name, getattr(self, name)) for name in EXTRA]
+        columns = {name: values[at].tolist() for name, values in known if values is not None}
+        if "evidence" in columns:
+            columns["evidence"] = [NAMES[code] for code in columns["evidence"]]
+        return columns
+
     def to_frame(self) -> pd.DataFrame:
         """All edges as a table with the columns of ``edges.tsv``."""
         import pandas as pd
 
-        return pd.DataFrame([vars(edge) for edge in self.edges()], columns=list(HEADER))
+        frame = pd.DataFrame([vars(edge) for edge in self.edges()], columns=list(HEADER))
+        return frame.assign(**self.extra())
 
     def to_networkx(self) -> Any:
-        """All genes and the selected edges as a `networkx.DiGraph` with score, sign and rank."""
+        """All genes and the selected edges as a `networkx.DiGraph`.
+
+        Edges have score, sign and rank, and evidence where it is known.
+        """
         import networkx as nx
 
         graph = nx.DiGraph()
         graph.add_nodes_from(self.genes)
         for edge in self.edges(selected_only=True):
-            graph.add_edge(
-                edge.regulator, edge.target, score=edge.score, sign=edge.sign, rank=edge.rank
-            )
+            facts = {"score": edge.score, "sign": edge.sign, "rank": edge.rank}
+            if edge.evidence:
+                facts["evidence"] = edge.evidence
+            graph.add_edge(edge.regulator, edge.target, **facts)
         return graph

@@ -10,7 +10,8 @@ The score of an edge is the variance of its target that it explains beyond the o
 averaged over all halves: what is lost when it is dropped where it was chosen, and a share of what
 it would add where it was not. Both solvers count the same, and regulators whose scores stand out
 are lifted, for real networks have hubs. Knock-outs and knock-downs add how far each gene moved, in
-standard deviations.
+standard deviations on a log scale, less what a path of stronger effects explains; as far as genes
+were changed, their effects say how much regulators are lifted.
 """
 
 from __future__ import annotations
@@ -19,9 +20,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from grn_tvcs.evidence import carried_by
 from grn_tvcs.expression import Expression
+from grn_tvcs.hubs import hub_prior
+from grn_tvcs.knockout_evidence import knockout_evidence
 from grn_tvcs.knockouts import SteadyStates
 from grn_tvcs.model import Array, transitions
 from grn_tvcs.network import Network
@@ -45,8 +48,8 @@ def tvcs(
     added_share: float = 0.5,
     hub_power: float = 0.5,
     hub_genes: int = 20,
-    knockout_weight: float = 2.0,
-    knockdown_weight: float = 0.5,
+    knockout_weight: float = 1.5,
+    knockdown_weight: float = 0.3,
     largest_effect: float = 20.0,
     steady: SteadyStates | None = None,
     threads: int = 1,
@@ -87,9 +90,12 @@ def tvcs(
     hub_power
         Scores of a regulator are multiplied by their variance to this power ...
     hub_genes
-        ... in networks of more genes than this.
+        ... in networks of more genes than this. As far as genes were knocked out or down, the
+        power is what fits the concentration of strong effects, at most this, in networks of any
+        size.
     knockout_weight
-        What the effects of knock-outs count beside the series.
+        What the effects of knock-outs count beside the series, where every gene was knocked out;
+        less where only some were.
     knockdown_weight
         What a knock-down counts beside a knock-out.
     largest_effect
@@ -101,6 +107,11 @@ def tvcs(
     """
     if parts not in ("both", *PARTS):
         raise ValueError(f"parts must be one of both, {', '.join(PARTS)}, found {parts!r}")
+    if min(knockout_weight, knockdown_weight, largest_effect) < 0:
+        raise ValueError(
+            "knockout_weight, knockdown_weight and largest_effect must be >= 0, found "
+            f"{knockout_weight}, {knockdown_weight} and {largest_effect}"
+        )
     if min(added_share, hub_power, hub_genes) < 0 or log_offset <= 0:
         raise ValueError(
             "added_share, hub_power and hub_genes must be >= 0 and log_offset above 0, found "
@@ -117,20 +128,32 @@ def tvcs(
     draws = Draws(steps, inputs, allowed[inputs], rules, genes, plan)
     evidence = gather(draws, rng, threads=threads, progress=progress, keep=keep)
     power = hub_power if len(genes) > hub_genes else 0.0
+    told = None
+    if steady is not None:
+        told = knockout_evidence(
+            steady, expression, allowed, weight=knockout_weight, hub_power=hub_power,
+            knockdown_weight=knockdown_weight, largest_effect=largest_effect,
+        )  # fmt: skip
+        power = told.power_for_series(power)
     halves = plan.pairs * 2
     gains = [_gains(part, added_share) / halves for part in evidence]
     found = np.mean([_unit(gain, len(genes)) for gain in gains], axis=0)
     scores, signed = np.zeros(allowed.shape), np.zeros(allowed.shape)
-    scores[inputs] = found * _hub_prior(found, power)
+    scores[inputs] = found * hub_prior(found, power)
     signed[inputs] = scores[inputs] * np.sign(sum(part.weights for part in evidence))
-    if steady is not None:
-        effects = np.where(allowed, steady.effects(expression, knockdown_weight), 0.0)
-        sizes = _unit(np.minimum(np.abs(effects), largest_effect), len(genes))
-        sizes *= knockout_weight * _hub_prior(sizes, power)
-        scores, signed = scores + sizes, signed + np.sign(effects) * sizes
     stability = np.zeros(allowed.shape)
     stability[inputs] = sum(part.chosen for part in evidence) / (len(evidence) * halves)
-    return Network(genes, scores, np.sign(signed).astype(np.int8), stability=stability)
+    by_source = [scores]
+    if told is not None:
+        by_source += [told.knockouts, told.knockdowns]
+        signed += told.signs * (told.knockouts + told.knockdowns)
+    return Network(
+        genes,
+        np.sum(by_source, axis=0),
+        np.sign(signed).astype(np.int8),
+        stability=stability,
+        evidence=None if told is None else carried_by(by_source),
+    )
 
 
 def _gains(evidence: Evidence, added_share: float) -> Array:
@@ -141,10 +164,3 @@ def _unit(scores: Array, n: int) -> Array:
     """Divide by the mean of the `n` largest."""
     largest = np.sort(scores, axis=None)[::-1][:n].mean()
     return scores / largest if largest > 0 else scores
-
-
-def _hub_prior(scores: Array, power: float) -> NDArray[np.float64]:
-    """Factor of each regulator: the variance of its scores to a power, 1 for the largest."""
-    spread = scores.var(axis=1, keepdims=True)
-    largest = spread.max()
-    return (spread / largest) ** power if largest > 0 else np.ones_like(spread)

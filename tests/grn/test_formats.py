@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import networkx as nx
 import numpy as np
@@ -10,6 +11,7 @@ from typer.testing import CliRunner
 
 from grn_tvcs import FORMATS, Network, read_network, write_edges, write_network
 from grn_tvcs.cli import app
+from grn_tvcs.evidence import NAMES
 from tvcs_core import DataError
 from tvcs_core.spreadsheet import shield, unshield
 
@@ -68,6 +70,52 @@ def test_dream_has_no_header_no_own_edges_and_scores_up_to_one(network, tmp_path
     scores = [float(score) for *_, score in rows]
     assert scores == sorted(scores, reverse=True)
     assert scores[0] == 1
+
+
+@pytest.fixture
+def with_evidence(network):
+    codes = np.random.default_rng(2).integers(1, len(NAMES), network.scores.shape)
+    return replace(network, evidence=codes * (network.scores > 0))
+
+
+def test_the_evidence_of_every_edge_is_in_all_that_carries_attributes(with_evidence, tmp_path):
+    edges = with_evidence.edges()
+    write_edges(with_evidence, tmp_path / "edges.tsv")
+    again = read_network(tmp_path / "edges.tsv", GENES)
+    assert again.edges() == edges
+    assert np.array_equal(again.evidence, with_evidence.evidence)
+    assert with_evidence.to_frame()["evidence"].tolist() == [e.evidence for e in edges]
+    selected = {(e.regulator, e.target): e.evidence for e in edges if e.selected}
+    for name in ("graphml", "cyjs"):
+        write_network(with_evidence, tmp_path / "n", name)
+        text = (tmp_path / "n").read_text(encoding="utf-8")
+        graph = (
+            nx.read_graphml(tmp_path / "n")
+            if name == "graphml"
+            else nx.cytoscape_graph(json.loads(text))
+        )
+        assert nx.get_edge_attributes(graph, "evidence") == selected
+        assert Network.from_networkx(graph).evidence is not None
+    assert nx.get_edge_attributes(with_evidence.to_networkx(), "evidence") == selected
+
+
+def test_a_table_without_the_column_has_no_evidence_and_a_wrong_word_is_named(network, tmp_path):
+    write_edges(network, tmp_path / "edges.tsv")
+    text = (tmp_path / "edges.tsv").read_text()
+    assert "evidence" not in text
+    assert read_network(tmp_path / "edges.tsv", GENES).evidence is None
+    lines = text.splitlines()
+    lines = [f"{lines[0]}\tevidence", *(f"{line}\tguess" for line in lines[1:])]
+    (tmp_path / "edges.tsv").write_text("\n".join(lines))
+    with pytest.raises(DataError, match="column 'evidence': must be one of series, knock-out,"):
+        read_network(tmp_path / "edges.tsv", GENES)
+
+
+def test_a_column_evidence_of_another_program_is_its_own(tmp_path):
+    (tmp_path / "n.tsv").write_text("TF\ttarget\timportance\tevidence\nA\tB\t2\tStrong\n")
+    network = read_network(tmp_path / "n.tsv", GENES)
+    assert network.evidence is None
+    assert len(network.edges()) == 1
 
 
 @pytest.mark.parametrize("name", ["graphml", "cyjs"])

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -70,6 +72,17 @@ def test_networkx_and_pandas_hold_the_same_edges(network):
     assert graph.number_of_nodes() == 5
     assert list(frame.columns) == ["regulator", "target", "score", "sign", "rank", "selected"]
     assert len(frame) == len(network.edges())
+
+
+def test_a_frame_has_the_columns_of_edges_tsv(network, tmp_path):
+    shape = network.scores.shape
+    known = replace(network, stability=np.full(shape, 0.5), evidence=np.ones(shape, np.uint8))
+    write_edges(known, tmp_path / "edges.tsv")
+    frame = known.to_frame()
+    assert list(frame.columns) == (tmp_path / "edges.tsv").read_text().splitlines()[0].split("\t")
+    assert set(frame["evidence"]) == {"series"}
+    with pytest.raises(ValueError, match="evidence must be below 8, found 8"):
+        replace(network, evidence=np.full(shape, 8))
 
 
 @pytest.mark.parametrize("rules", [Rules(1), Rules(2, 2), Rules(None, 1, 3), Rules(max_edges=0)])

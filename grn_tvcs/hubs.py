@@ -1,0 +1,33 @@
+"""Hubs: how far scores are those of few regulators, and the prior that lifts these."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+HUB_FREE = 2.0  # concentration up to which a network counts as one without hubs ...
+HUB_SLOPE = 0.25  # ... and what each e-fold beyond adds to the power of the prior
+
+Array = NDArray[np.float64]
+
+
+def hub_prior(scores: Array, power: float) -> Array:
+    """Factor of each regulator (row): the variance of its scores to a power, 1 for the largest."""
+    spread = scores.var(axis=1, keepdims=True)
+    largest = spread.max(initial=0.0)
+    return (spread / largest) ** power if largest > 0 else np.ones_like(spread)
+
+
+def concentration(masses: Array) -> float:
+    """How unequal the regulators are: ``n sum(m^2) / sum(m)^2`` of their `masses`.
+
+    1 if all n have the same, n if one has all; 0 if there is nothing.
+    """
+    total = masses.sum()
+    return float(len(masses) * (masses @ masses) / total**2) if total > 0 else 0.0
+
+
+def measured_power(masses: Array, most: float) -> float:
+    """Power of the hub prior that fits the `masses` of regulators: 0 without hubs, to `most`."""
+    beyond = max(concentration(masses) / HUB_FREE, 1.0)
+    return min(HUB_SLOPE * float(np.log(beyond)), most)
