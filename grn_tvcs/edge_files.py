@@ -61,7 +61,8 @@ def read_network(path: str | Path, genes: Sequence[str]) -> Network:
     scores, signs, selected = _blank(len(genes))
     weights = _weights(table, columns, first)
     is_ours = "selected" in columns
-    known = [name for name in EXTRA if is_ours and name in columns]
+    # Other programs have columns of this name that mean something else.
+    known = [name for name in EXTRA if name in columns and (is_ours or name != "evidence")]
     extra: dict[str, Any] = {name: np.zeros(scores.shape) for name in known}
     kept = _Kept({gene: i for i, gene in enumerate(genes)})
     for row, weight in enumerate(weights, start=first):

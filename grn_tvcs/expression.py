@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.gaps import fill_gaps, numbers_with_gaps, without_gaps
+from grn_tvcs.gaps import fill_gaps, numbers_with_gaps, said_of_gaps, without_gaps
 from grn_tvcs.warned import warn_user
 from tvcs_core.files import Table, is_number, read_table
 
@@ -41,6 +41,8 @@ class Expression:
         Names of the columns, all different.
     perturbed
         Whether a perturbation was on when each sample was taken; None where nothing is known.
+    notes
+        What was done to the samples on reading, a sentence each, for the methods of a paper.
 
     Raises
     ------
@@ -54,6 +56,7 @@ class Expression:
     series: tuple[str, ...]
     genes: tuple[str, ...]
     perturbed: NDArray[np.bool_] | None = None
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         values = np.array(self.values, dtype=np.float64)
@@ -233,6 +236,9 @@ def expression_in(table: Table, *, missing: str = "error") -> Expression:
     times = table.numbers(1, [time_column])[:, 0]
     values = numbers_with_gaps(table, genes, refuse=missing == "error")
     names, rows = _series(table, times, [lower.index(name) for name in SERIES if name in lower])
+    notes = said_of_gaps(values, missing)
+    if "replicate" in lower:
+        notes += ("Replicates were taken as series of their own.",)
     if missing == "drop":
         rows, names = without_gaps(values, rows, names)
     _check_times(table, times, names, rows, time_column)
@@ -246,6 +252,7 @@ def expression_in(table: Table, *, missing: str = "error") -> Expression:
         tuple(names),
         tuple(header[j] for j in genes),
         None if on is None else on[rows],
+        notes=notes,
     )
 
 

@@ -7,6 +7,7 @@ known by its second file.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from grn_tvcs.expression import (
     repeated,
     warn_of_dates,
 )
-from grn_tvcs.expression_h5ad import read_h5ad
+from grn_tvcs.expression_h5ad import read_h5ad, said_of_cells
 from grn_tvcs.gaps import numbers_with_gaps
 from grn_tvcs.warned import warn_user
 from tvcs_core import DataError
@@ -124,6 +125,7 @@ def read_files(paths: Sequence[str | Path], **layout: Any) -> Expression:
         tuple(name for part in names for name in part),
         genes,
         np.concatenate(on) if any(known) else None,
+        notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
     )
 
 
@@ -234,7 +236,8 @@ def read_beeline(path: str | Path, pseudotime: str | Path) -> Expression:
         levels.append(sums / np.bincount(moment)[:, None])
         clock.append(moments)
         series += [name] * moments.size
-    return Expression(np.concatenate(levels), np.concatenate(clock), tuple(series), tuple(genes))
+    found = Expression(np.concatenate(levels), np.concatenate(clock), tuple(series), tuple(genes))
+    return replace(found, notes=said_of_cells(int((~np.isnan(at)).sum()), len(series)))
 
 
 def _whole(path: str | Path) -> Table:

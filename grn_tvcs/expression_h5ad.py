@@ -91,7 +91,15 @@ def _expression(file: _Frames, time_column: str | None, series_column: str | Non
         tuple(names[int(k)] for k in points[:, 0]),
         file.genes(values.shape[1]),
         None if on is None else _of_points(on[is_in], point, file),
+        notes=said_of_cells(int(is_in.sum()), len(points)),
     )
+
+
+def said_of_cells(n_cells: int, n_points: int) -> tuple[str, ...]:
+    """Say that cells at the same time in a series were averaged, if any were."""
+    if n_points == n_cells:
+        return ()
+    return (f"{n_cells} cells were averaged to {n_points} samples, one for each time of a series.",)
 
 
 def _of_points(on: NDArray[np.bool_], point: NDArray[np.int64], file: _Frames) -> Any:

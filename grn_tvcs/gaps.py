@@ -39,6 +39,18 @@ def numbers_with_gaps(table: Table, columns: Sequence[int], *, refuse: bool) -> 
     return values
 
 
+def said_of_gaps(values: NDArray[np.float64], missing: str) -> tuple[str, ...]:
+    """Say what is done about the missing values, if there are any."""
+    gaps = np.isnan(values)
+    if not gaps.any():
+        return ()
+    if missing == "drop":
+        n_samples = int(gaps.any(axis=1).sum())
+        return (f"{n_samples} of {len(values)} samples had missing values and were left out.",)
+    n_gaps = f"{int(gaps.sum())} of {gaps.size}"
+    return (f"{n_gaps} values were missing and were filled by interpolation in time.",)
+
+
 def without_gaps(
     values: NDArray[np.float64], rows: list[int], names: list[str]
 ) -> tuple[list[int], list[str]]:

@@ -91,7 +91,7 @@ def _run(given: Given) -> None:
         if count is not None:
             say(count.said())
         network, rules = work.run(count)
-        Results(network, data, rules, given, reference, count).write(folder)
+        Results(network, data, rules, given, reference, count, work.steady).write(folder)
     shutil.rmtree(work.keep, ignore_errors=True)
     n_selected, n_scored = int(network.out_degrees.sum()), int((network.scores > 0).sum())
     say(f"{n_selected} edges selected of {n_scored} with a score; open {out / 'report.html'}")

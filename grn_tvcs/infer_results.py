@@ -13,6 +13,7 @@ from grn_tvcs.edge_files import Reference, write_edges
 from grn_tvcs.expression import Expression
 from grn_tvcs.formats import write_graphml, write_sif
 from grn_tvcs.infer_inputs import Given
+from grn_tvcs.knockouts import SteadyStates
 from grn_tvcs.network import Network
 from grn_tvcs.report import render
 from grn_tvcs.rules import Rules
@@ -37,6 +38,8 @@ class Results:
         True edges, if there are any.
     count
         How the number of edges was chosen, if it was.
+    steady
+        Knock-outs, knock-downs and wild type, if they were given.
     """
 
     network: Network
@@ -45,6 +48,7 @@ class Results:
     given: Given
     reference: Reference | None
     count: EdgeCount | None
+    steady: SteadyStates | None
 
     def write(self, folder: Path) -> list[Scores]:
         """Write every file; the scores, one for each cut."""
@@ -69,6 +73,7 @@ class Results:
             scores=scores[0] if scores else None,
             left_out=() if self.reference is None else self.reference.said(),
             count=self.count,
+            steady=self.steady,
         )
         (folder / "report.html").write_text(page, encoding="utf-8")
         write_json(folder / "run.json", self._record(scores))

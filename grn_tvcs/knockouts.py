@@ -66,6 +66,11 @@ class SteadyStates:
         if unknown := sorted(set(self.changed) - set(self.genes) - {WILD_TYPE}):
             raise ValueError(f"changed genes must be columns, but these are not: {listed(unknown)}")
 
+    @property
+    def n_knockdowns(self) -> int:
+        """Number of experiments that are neither a knock-out nor the wild type."""
+        return sum(gene != WILD_TYPE for gene in self.changed) - int(self.is_knockout.sum())
+
     def of(self, genes: Sequence[str]) -> SteadyStates:
         """The same experiments with the columns in the order of `genes`.
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from grn_tvcs.drawing import HEIGHT, WIDTH, draw
 from grn_tvcs.edge_count import EdgeCount
 from grn_tvcs.expression import Expression
+from grn_tvcs.knockouts import WILD_TYPE, SteadyStates
 from grn_tvcs.methods import METHODS
 from grn_tvcs.network import Edge, Network
 from grn_tvcs.report_data import courses, curve, explorer, stabilities
@@ -41,6 +42,7 @@ def render(
     scores: Scores | None = None,
     left_out: Sequence[str] = (),
     count: EdgeCount | None = None,
+    steady: SteadyStates | None = None,
 ) -> str:
     """Write the report of `network` as HTML.
 
@@ -70,6 +72,8 @@ def render(
         What of the reference does not count, a sentence for each reason.
     count
         How the number of edges was chosen, if it was.
+    steady
+        Knock-outs, knock-downs and wild type, if they were used.
     """
     edges = network.edges(selected_only=True)
     drawn = edges[:MOST_DRAWN]
@@ -87,7 +91,7 @@ def render(
             method=method,
             about=_about(method),
             to_paste=methods_paragraph(
-                network, expression, rules, method=method, seed=seed, count=count
+                network, expression, rules, method=method, seed=seed, count=count, steady=steady
             ),
             seed=seed,
             scores=_score_rows(scores),
@@ -102,6 +106,7 @@ def render(
             n_edges=len(edges),
             n_scored=int(np.count_nonzero(network.scores)),
             edges=edges[:MOST_LISTED],
+            n_told=sum("series" not in e.evidence for e in edges if e.evidence),
             stable=stabilities(network, edges[:MOST_LISTED]),
             n_drawn=len(drawn),
             n_hidden=len(network.genes) - len(dots),
@@ -126,6 +131,7 @@ def methods_paragraph(
     method: str,
     seed: int | None,
     count: EdgeCount | None = None,
+    steady: SteadyStates | None = None,
 ) -> str:
     """Say in the past tense what was done, for the methods section of a paper."""
     from tvcs_core.record import tvcs_version
@@ -147,7 +153,10 @@ def methods_paragraph(
             else text.format(cap)
         ]
     ]
-    known = "" if rules.regulators is None else " Only genes of a given list could regulate."
+    known = _inputs(expression, method, steady)
+    if rules.regulators is not None:
+        n_known = len(rules.regulators & set(network.genes))
+        known += f" Only the {n_known} genes of a given list could regulate."
     return (
         f"A directed network of {len(network.genes)} genes was inferred from "
         f"{len(expression.times)} samples in {n_series} time series with tvcs {tvcs_version()} "
@@ -157,6 +166,28 @@ def methods_paragraph(
         "exactly, by projection onto a three-view cardinality constraint."
         + ("" if count is None else _counted(count))
     )
+
+
+def _inputs(expression: Expression, method: str, steady: SteadyStates | None) -> str:
+    """Name all that was used beside levels and times."""
+    said = list(expression.notes)
+    if expression.perturbed is not None and method == "tvcs":
+        said.append(
+            f"A perturbation was known to be on in {int(expression.perturbed.sum())} samples, and "
+            "each perturbed part of a series has an intercept of its own."
+        )
+    if steady is not None:
+        counts = [
+            f"{n} {kind}"
+            for n, kind in (
+                (int(steady.is_knockout.sum()), "of knock-outs"),
+                (steady.n_knockdowns, "of knock-downs"),
+                (steady.changed.count(WILD_TYPE), "of the wild type"),
+            )
+            if n
+        ]
+        said.append(f"Steady states were used beside the series: {_joined(counts)}.")
+    return "".join(f" {sentence}" for sentence in said)
 
 
 def _counted(count: EdgeCount) -> str:

@@ -46,6 +46,7 @@ def explorer(network: Network, edges: Sequence[Edge], dots: Sequence[Dot]) -> di
             "sign": e.sign,
             "rank": e.rank,
             "stability": how_often,
+            "evidence": e.evidence,
         }
         for e, how_often in zip(edges, stable, strict=True)
     ]

@@ -1,14 +1,26 @@
 import base64
 import hashlib
 import json
+import warnings
 from html.parser import HTMLParser
+from itertools import product
 
 import numpy as np
 import pytest
 
-from grn_tvcs import EdgeCount, Expression, Network, Rules, infer, score, simulate
+from grn_tvcs import (
+    EdgeCount,
+    Expression,
+    Network,
+    Rules,
+    SteadyStates,
+    infer,
+    read_expression,
+    score,
+    simulate,
+)
 from grn_tvcs.drawing import draw
-from grn_tvcs.report import MOST_DRAWN, render
+from grn_tvcs.report import MOST_DRAWN, methods_paragraph, render
 from grn_tvcs.report_data import (
     CURVE_HEIGHT,
     CURVE_WIDTH,
@@ -179,6 +191,90 @@ def test_the_paragraph_to_paste_tells_version_method_seed_and_caps(expression):
     assert "with at most 2 regulators of a gene and 7 edges in all" in text
     assert "7 of 7 selected edges are true" in text
     assert "1.000 MCC" in text
+
+
+SAID = {
+    "knock-outs": "of knock-outs",
+    "knock-downs": "of knock-downs",
+    "wild type": "of the wild type",
+    "perturbed": "A perturbation was known to be on in 4 samples",
+    "replicate": "Replicates were taken as series of their own",
+    "regulators": "Only the 2 genes of a given list could regulate",
+    "drop": "1 of 8 samples had missing values and were left out",
+    "interpolate": "1 of 24 values were missing and were filled by interpolation in time",
+}
+
+
+@pytest.mark.parametrize("missing", ["error", "drop", "interpolate"])
+def test_the_paragraph_to_paste_names_every_input_and_no_other(tmp_path, missing):
+    """Every combination of what can be given beside levels and times."""
+    optional = [name for name in SAID if name not in ("drop", "interpolate")]
+    for is_given in product((False, True), repeat=len(optional)):
+        given = {name for name, there in zip(optional, is_given, strict=True) if there}
+        if "wild type" in given and not given & {"knock-outs", "knock-downs"}:
+            continue  # refused
+        columns = ["Time", "A", "B", "C", *(given & {"perturbed"}), *(given & {"replicate"})]
+        cells = {"Time": "{0}", "perturbed": "{1}", "replicate": "{2}"}
+        rows = [
+            [cells.get(name, f"{t + k + j}").format(t, int(t < 2), k) for j, name in
+             enumerate(columns)]
+            for k in range(2) for t in range(4)
+        ]  # fmt: skip
+        if missing != "error":
+            rows[2][1] = "NA"
+        lines = ["\t".join(row) for row in (columns, *rows)]
+        (tmp_path / "x.tsv").write_text("\n".join(lines))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            data = read_expression(tmp_path / "x.tsv", missing=missing)
+        said = methods_paragraph(
+            Network(data.genes, 1 - np.eye(3)),
+            data,
+            Rules(max_edges=4, regulators=frozenset("AB") if "regulators" in given else None),
+            method="tvcs",
+            seed=0,
+            steady=states(given),
+        )
+        expected = given | ({missing} - {"error"})
+        assert {name for name, words in SAID.items() if words in said} == expected
+
+
+def states(given):
+    """Steady states of the kinds that are given; None without any."""
+    kinds = [("knock-outs", "A", True), ("knock-downs", "B", False), ("wild type", "", False)]
+    kinds = [kind for kind in kinds if kind[0] in given]
+    if not kinds:
+        return None
+    _, changed, is_out = zip(*kinds, strict=True)
+    return SteadyStates(np.ones((len(kinds), 3)), changed, is_out, ("A", "B", "C"))
+
+
+def test_only_what_the_method_used_is_named(expression):
+    on = expression.with_perturbation_until(200)
+    network = infer(on, "pcc")
+    said = methods_paragraph(network, on, Rules(max_edges=4), method="pcc", seed=0)
+    assert "perturbation" not in said
+
+
+def test_edges_of_knock_outs_are_told_from_those_of_the_series(expression):
+    shape = (10, 10)
+    scores = np.triu(np.arange(1.0, 101).reshape(shape), 1)
+    codes = np.where(scores > 60, 2, 1).astype(np.uint8) * (scores > 0)
+    network = Network(expression.genes, scores, stability=np.full(shape, 0.01), evidence=codes).top(
+        20
+    )
+    n_told = int((network.selected & (codes == 2)).sum())
+    html = render(
+        network, expression, Rules(max_edges=20), method="tvcs", source="x.tsv", command="x"
+    )
+    page = Page(html)
+    text = " ".join(" ".join(page.text).split())
+    assert 0 < n_told < 20
+    assert f"{n_told} of the 20 selected edges stand on knock-outs or knock-downs" in text
+    assert "a low one says nothing against them" in text
+    assert page.text.count("knock-out") == n_told
+    assert page.data["edges"][0]["evidence"] == "knock-out"
+    assert "Evidence names" not in page_of(expression, max_edges=4)
 
 
 def test_caps_by_gene_are_said_to_be_so(expression):
