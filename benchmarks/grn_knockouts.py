@@ -5,7 +5,7 @@
 Networks of our simulator from without hubs to stars, of 10, 30 and 100 genes; and, if given,
 FOLDERs of networks with timeseries.tsv, goldstandard_signed.tsv, knockouts.tsv, knockdowns.tsv and
 wildtype.tsv. One row per network and what was given is kept in
-benchmarks/results/networks/knockouts.csv, where a run that is stopped goes on; --keep holds what
+benchmarks/results/knockouts/networks.csv, where a run that is stopped goes on; --keep holds what
 was simulated, most of the time, for the next time. `before` is the rule of the first version.
 """
 
@@ -27,7 +27,7 @@ from grn_tvcs import Network, SteadyStates, infer, score
 from grn_tvcs.hubs import concentration, hub_prior
 
 HERE = Path(__file__).parent
-RESULTS = HERE / "results" / "networks" / "knockouts.csv"
+RESULTS = HERE / "results" / "knockouts" / "networks.csv"
 PAGE = HERE.parent / "docs" / "knockout-study.md"
 SIZES = {10: 24, 30: 12, 100: 7}  # genes: networks of each kind
 SEED = 0
