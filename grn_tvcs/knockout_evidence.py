@@ -35,7 +35,7 @@ class KnockoutEvidence:
     signs
         1 where the target fell: the regulator activates it; -1 where it rose.
     hub_power
-        Power of the hub prior that fits the strong effects.
+        Power of the hub prior that fits the strong effects; None if there is none.
     share
         Part of all genes that may regulate which was changed.
     """
@@ -43,7 +43,7 @@ class KnockoutEvidence:
     knockouts: Array
     knockdowns: Array
     signs: Array
-    hub_power: float
+    hub_power: float | None
     share: float
 
     def power_for_series(self, usual: float) -> float:
@@ -51,6 +51,8 @@ class KnockoutEvidence:
 
         A few changed genes do not show where the hubs are, hence the square of their share.
         """
+        if self.hub_power is None:
+            return usual
         return usual + self.share**2 * (self.hub_power - usual)
 
 
@@ -92,10 +94,10 @@ def knockout_evidence(
     effects = out + down
     sizes = np.minimum(ranked_down(np.abs(effects)), largest_effect)
     beyond_noise = np.maximum(sizes[is_changed] - STRONG, 0.0).sum(axis=1)
-    power = measured_power(beyond_noise, hub_power)
+    power = measured_power(beyond_noise, hub_power) if beyond_noise.any() else None
     sizes = np.maximum(sizes - SURE * (1.0 - share), 0.0)
     scores = weight * share**0.5 * sizes / max(_strongest(sizes, is_changed), SURE)
-    scores *= hub_prior(sizes, power) * np.where(is_out, 1.0, knockdown_weight)[:, None]
+    scores *= hub_prior(sizes, power or 0.0) * np.where(is_out, 1.0, knockdown_weight)[:, None]
     signs = np.sign(effects)
     # Where the two disagree, the sum has the sign of the larger one, which then stands alone.
     agreeing = [np.maximum(signs * part, 0.0) for part in (out, down)]

@@ -142,7 +142,7 @@ class Network:
             weight = facts.get("weight", 1.0)
             scores[pair] = facts.get("score", abs(weight))
             signs[pair] = sign_of.get(facts.get("sign"), -1 if weight < 0 else 0)
-            evidence[pair] = CODES.get(facts.get("evidence"), 0)
+            evidence[pair] = CODES.get(str(facts.get("evidence")), 0)
         known = evidence if evidence.any() else None
         return cls(tuple(map(str, place)), scores, signs, evidence=known)
 

@@ -116,6 +116,23 @@ def test_what_was_changed_little_leaves_the_prior_of_the_series_alone():
     assert power(1.0) == pytest.approx(0.1)
     assert power(0.1) == pytest.approx(0.496)
     assert power(0.0) == 0.5
+    # No strong effect says nothing about hubs.
+    assert KnockoutEvidence(*[np.zeros((2, 2))] * 3, None, 1.0).power_for_series(0.5) == 0.5
+
+
+def test_knock_outs_without_any_effect_leave_the_scores_of_the_series(rng):
+    genes = tuple(f"G{i:02}" for i in range(24))
+    values = rng.uniform(0.4, 0.6, (40, 24))
+    data = Expression(values, np.tile(np.arange(10), 4), tuple(np.repeat(list("1234"), 10)), genes)
+    first = values[::10].mean(axis=0)
+    levels = np.tile(first, (25, 1))
+    with_states = infer(data, steady=out(levels, (*genes, ""), genes), resamples=4, rng=0)
+    alone = infer(data, resamples=4, rng=0)
+    assert alone.evidence is None
+    assert [(e.regulator, e.target) for e in with_states.edges()] == [
+        (e.regulator, e.target) for e in alone.edges()
+    ]
+    assert {e.evidence for e in with_states.edges()} == {"series"}
 
 
 def test_tables_are_read_in_the_order_of_genes_or_by_name(write):
