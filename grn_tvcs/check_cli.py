@@ -13,6 +13,7 @@ from grn_tvcs.cli_options import (
     Pseudotime,
     RegulatorFile,
     Samples,
+    Scale,
     SeriesColumn,
     TimeColumn,
 )
@@ -33,14 +34,16 @@ def check(
     time_column: TimeColumn = None,
     series_column: SeriesColumn = None,
     perturbed_until: PerturbedUntil = None,
+    scale: Scale = None,
 ) -> None:
     """Say how EXPRESSION is understood: genes, samples, series, spacing, names that match."""
     from grn_tvcs.expression import listed
     from grn_tvcs.infer_inputs import read_regulators
 
     layout = Layout(
-        missing, samples, pseudotime, genes_in_rows, time_column, series_column, perturbed_until
-    )
+        missing, samples, pseudotime, genes_in_rows, time_column, series_column,
+        perturbed_until, scale,
+    )  # fmt: skip
     data = layout.read(expression)
     kinds = ("genes", "samples") if layout.is_turned else ("samples", "genes")
     print(f"orientation  {kinds[0]} in rows, {kinds[1]} in columns")
@@ -56,7 +59,9 @@ def check(
 def _facts(data: Expression) -> dict[str, str]:
     import numpy as np
 
-    from grn_tvcs.expression import listed, scale, spacing
+    from grn_tvcs.expression import listed, spacing
+    from grn_tvcs.scales import said
+    from grn_tvcs.stability import untold
 
     lengths = np.diff([rows.start for rows in data.pieces().values()] + [len(data.times)])
     points = f"{lengths.min()}" if np.ptp(lengths) == 0 else f"{lengths.min()} to {lengths.max()}"
@@ -67,7 +72,8 @@ def _facts(data: Expression) -> dict[str, str]:
         "series": f"{lengths.size} of {points} time points",
         "spacing": spacing(data),
         "values": f"{data.values.min():g} to {data.values.max():g}",
-        "scale": scale(data),
+        "scale": said(data),
+        "stability": untold(data) or "can be told for every edge",
         "perturbed": "not known" if on is None else f"{on.sum()} of {on.size} samples",
         "constant": listed(data.constant_genes) or "no gene",
     }

@@ -39,6 +39,14 @@ RegulatorFile = Annotated[
 Missing = Annotated[
     str, typer.Option(help="What to do about missing values: error, drop or interpolate.")
 ]
+Scale = Annotated[
+    str | None,
+    typer.Option(
+        metavar="levels|log|counts",
+        help="What the values are: levels, logarithms already (log) or counts. Default: a guess, "
+        "which is said.",
+    ),
+]
 PerturbedUntil = Annotated[
     float | None,
     typer.Option(
@@ -132,6 +140,7 @@ class Layout:
     time_column: str | None
     series_column: str | None
     perturbed_until: float | None
+    scale: str | None
 
     @property
     def is_turned(self) -> bool:
@@ -139,8 +148,9 @@ class Layout:
         return self.genes_in_rows or self.pseudotime is not None
 
     def read(self, paths: list[Path]) -> Expression:
-        """Read the files, and the perturbation that is told beside them."""
+        """Read the files, with the scale and the perturbation that are told beside them."""
         from grn_tvcs.expression_formats import read_files
+        from grn_tvcs.scales import on_scale
 
         data = read_files(
             paths,
@@ -151,6 +161,7 @@ class Layout:
             series_column=self.series_column,
             missing=self.missing,
         )
+        data = on_scale(data, self.scale)
         if self.perturbed_until is None:
             return data
         if data.perturbed is not None:

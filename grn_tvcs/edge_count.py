@@ -35,6 +35,7 @@ from grn_tvcs.methods import infer, options_of
 from grn_tvcs.model import Array, StepLoss, transitions
 from grn_tvcs.network import Network
 from grn_tvcs.rules import Rules
+from grn_tvcs.scales import on_scale
 from tvcs_core.streams import seed_of, stream
 
 EDGES_PER_GENE = (
@@ -103,6 +104,7 @@ def choose_edges(
     max_edges: int | None = None,
     regulators: Iterable[str] | None = None,
     steady: SteadyStates | None = None,
+    scale: str | None = None,
     rng: int | np.random.Generator | None = None,
     threads: int = 1,
     progress: Callable[[int, int], None] | None = None,
@@ -116,7 +118,9 @@ def choose_edges(
 
     Parameters
     ----------
-    expression, method, max_in_degree, max_out_degree, regulators, steady, rng, threads, **options
+    expression, method, max_in_degree, max_out_degree, regulators, steady, scale, rng, threads
+        As for `infer`.
+    **options
         As for `infer`.
     max_edges
         The largest number that is tried; by default 6 per gene.
@@ -134,7 +138,7 @@ def choose_edges(
     rules = Rules(max_in_degree, max_out_degree, max_edges, names)
     if method == "tvcs":
         options["resamples"] = fewer_resamples(options.get("resamples"))
-    data = in_folds(expression.in_name_order())
+    data = in_folds(on_scale(expression, scale).in_name_order())
     most = 6 * len(data.genes) if max_edges is None else max_edges
     sizes = _sizes(rules, data, most)
     fold_of = fold_numbers(data)
@@ -309,6 +313,7 @@ def _digest(
     """A hash of all that the folds depend on."""
     genes = expression.genes
     facts = [version("tvcs"), genes, expression.series, rules.max_in_degree, *told]
+    facts += [expression.scale]
     parts: list[Any] = [expression.values, expression.times, rules.allowed(genes)]
     parts += [expression.perturbed, rules.out_caps(genes)]
     if steady is not None:

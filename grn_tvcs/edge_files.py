@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -77,6 +78,9 @@ def read_network(path: str | Path, genes: Sequence[str]) -> Network:
         selected[pair] = _flag(table, row, columns["selected"]) if is_ours else True
         for name, values in extra.items():
             values[pair] = READERS[name](table, row, columns[name])
+    stability = extra.get("stability")
+    if stability is not None and np.isnan(stability).any():
+        stability[:] = np.nan
     network = Network(tuple(genes), scores, signs, selected & (scores > 0), **extra)
     for message in Reference(network, kept.left_out).said():
         warn_user(f"{path}: {message}")
@@ -263,8 +267,10 @@ def _flag(table: Table, row: int, column: int) -> bool:
 
 def _share(table: Table, row: int, column: int) -> float:
     cell = table.rows[row][column]
+    if not cell:
+        return math.nan
     if not (is_number(cell) and 0 <= float(cell) <= 1):
-        raise table.error(f"must be a number from 0 to 1, found {cell!r}", row, column)
+        raise table.error(f"must be a number from 0 to 1 or empty, found {cell!r}", row, column)
     return float(cell)
 
 
@@ -278,6 +284,12 @@ def _evidence(table: Table, row: int, column: int) -> int:
 READERS = {"stability": _share, "own": _flag, "evidence": _evidence}
 
 
+def _cell(value: float | str) -> str:
+    if isinstance(value, str):
+        return value
+    return "" if value != value else f"{value:g}"
+
+
 def _blank(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return np.zeros((n, n)), np.zeros((n, n), dtype=np.int8), np.zeros((n, n), dtype=bool)
 
@@ -285,9 +297,9 @@ def _blank(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def write_edges(network: Network, path: Path) -> None:
     """Write every edge as ``edges.tsv``: regulator, target, score, sign, rank, selected.
 
-    Where the method resampled, a column holds the stability; where it selects edges itself, a
-    column `own` says which; where knock-outs or knock-downs were given, a column `evidence` says
-    what the score stands on.
+    Where the method resampled, a column holds the stability, empty where the data are too few;
+    where it selects edges itself, a column `own` says which; where knock-outs or knock-downs were
+    given, a column `evidence` says what the score stands on.
     People open it in a spreadsheet, so a name that would act as a formula gets an apostrophe,
     which `read_network` takes off.
     """
@@ -296,7 +308,7 @@ def write_edges(network: Network, path: Path) -> None:
         (
             *(shield(e.regulator), shield(e.target)),
             *(repr(e.score), e.sign, e.rank, int(e.selected)),
-            *(value if isinstance(value, str) else f"{value:g}" for value in more),
+            *map(_cell, more),
         )
         for e, *more in zip(network.edges(), *extra.values(), strict=True)
     ]

@@ -17,7 +17,7 @@ from grn_tvcs.warned import warn_user
 from tvcs_core.files import Table, is_number, read_table
 
 MAX_LISTED = 5
-COUNTS = 50  # whole numbers above this look like counts
+SCALES = ("levels", "log", "counts")
 MISSING = ("error", "drop", "interpolate")
 SERIES = ("series", "condition", "replicate")
 MONTH = "(jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec)"
@@ -43,12 +43,17 @@ class Expression:
         Whether a perturbation was on when each sample was taken; None where nothing is known.
     notes
         What was done to the samples on reading, a sentence each, for the methods of a paper.
+    scale
+        What the values are: ``"levels"``, ``"log"`` (logarithms or z-scores) or ``"counts"``; None
+        where it is to be guessed, as `infer` does.
+    guessed_from
+        What the scale was guessed from; None where it was said.
 
     Raises
     ------
     ValueError
-        If shapes disagree, a value is not finite, a name is there twice, a series is in pieces
-        or has fewer than two time points, or times do not rise within a series.
+        If shapes disagree, a value is not finite, the scale is unknown, a name is there twice, a
+        series is in pieces or has fewer than two time points, or times do not rise within a series.
     """
 
     values: NDArray[np.float64]
@@ -57,6 +62,8 @@ class Expression:
     genes: tuple[str, ...]
     perturbed: NDArray[np.bool_] | None = None
     notes: tuple[str, ...] = ()
+    scale: str | None = None
+    guessed_from: str | None = None
 
     def __post_init__(self) -> None:
         values = np.array(self.values, dtype=np.float64)
@@ -85,6 +92,8 @@ class Expression:
                 )
         if not (np.isfinite(values).all() and np.isfinite(times).all()):
             raise ValueError("values and times must be finite")
+        if self.scale is not None and self.scale not in SCALES:
+            raise ValueError(f"scale must be one of {', '.join(SCALES)}, found {self.scale!r}")
         if twice := repeated(self.genes):
             raise ValueError(f"gene names must be different, found twice: {listed(twice)}")
         self._check_series()
@@ -129,22 +138,24 @@ class Expression:
             key=lambda rows: (self.times[rows].tolist(), values[rows].tolist()),
         )
         rows = np.concatenate([np.arange(piece.start, piece.stop) for piece in pieces])
-        return Expression(
-            values[rows],
-            self.times[rows],
-            tuple(self.series[i] for i in rows),
-            tuple(self.genes[j] for j in order),
-            None if self.perturbed is None else self.perturbed[rows],
+        return replace(
+            self,
+            values=values[rows],
+            times=self.times[rows],
+            series=tuple(self.series[i] for i in rows),
+            genes=tuple(self.genes[j] for j in order),
+            perturbed=None if self.perturbed is None else self.perturbed[rows],
         )
 
     def part(self, is_in: NDArray[np.bool_]) -> Expression:
         """The samples for which `is_in` holds."""
-        return Expression(
-            self.values[is_in],
-            self.times[is_in],
-            tuple(name for name, is_there in zip(self.series, is_in, strict=True) if is_there),
-            self.genes,
-            None if self.perturbed is None else self.perturbed[is_in],
+        names = zip(self.series, is_in, strict=True)
+        return replace(
+            self,
+            values=self.values[is_in],
+            times=self.times[is_in],
+            series=tuple(name for name, is_there in names if is_there),
+            perturbed=None if self.perturbed is None else self.perturbed[is_in],
         )
 
     def with_perturbation_until(self, time: float) -> Expression:
@@ -376,13 +387,3 @@ def spacing(expression: Expression) -> str:
     if high - low <= 1e-6 * high:
         return f"even, every {low:g}"
     return f"uneven, {low:g} to {high:g}; the past fades with time"
-
-
-def scale(expression: Expression) -> str:
-    """Say what the values are taken for."""
-    values = expression.values
-    if (values < 0).any():
-        return "logarithms or z-scores, for some are negative; used as they are"
-    if values.max() > COUNTS and (values == np.rint(values)).all():
-        return "counts, taken on a log scale; divide by the size of each sample's library first"
-    return "levels, taken on a log scale"

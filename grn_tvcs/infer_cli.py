@@ -26,6 +26,7 @@ from grn_tvcs.cli_options import (
     RegulatorFile,
     Resume,
     Samples,
+    Scale,
     Seed,
     SeriesColumn,
     Threads,
@@ -54,6 +55,7 @@ def infer(
     time_column: TimeColumn = None,
     series_column: SeriesColumn = None,
     perturbed_until: PerturbedUntil = None,
+    scale: Scale = None,
     knockouts: Knockouts = None,
     knockdowns: Knockdowns = None,
     wildtype: WildType = None,
@@ -77,6 +79,7 @@ def infer(
 def _run(given: Given) -> None:
     """Read and check everything, then do the long work, then write."""
     from grn_tvcs.infer_results import Results
+    from grn_tvcs.stability import untold
     from tvcs_core.files import output_folder
 
     work, reference = given.read()
@@ -87,6 +90,9 @@ def _run(given: Given) -> None:
         say(f"{files}: {_about(data)}; method {given.method}, seed {given.seed}")
         if given.method == "tvcs":
             say(work.expected())
+            why = untold(data)
+            if why is not None:
+                say(f"no edge gets a stability: {why}")
         count = work.count()
         if count is not None:
             say(count.said())
@@ -98,9 +104,9 @@ def _run(given: Given) -> None:
 
 
 def _about(data: Expression) -> str:
-    from grn_tvcs.expression import scale
+    from grn_tvcs.scales import said
 
     on = data.perturbed
     known = "perturbation not known" if on is None else f"{on.sum()} samples perturbed"
     size = f"{len(data.genes)} genes, {len(data.times)} samples in {len(data.pieces())} series"
-    return f"{size}; {scale(data)}; {known}"
+    return f"{size}; {said(data)}; {known}"

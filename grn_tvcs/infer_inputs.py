@@ -44,6 +44,7 @@ class Given:
     time_column: str | None
     series_column: str | None
     perturbed_until: float | None
+    scale: str | None
     knockouts: Path | None
     knockdowns: Path | None
     wildtype: Path | None
@@ -70,7 +71,7 @@ class Given:
         options = method_options(self.method, self.option or [])
         data = Layout(
             self.missing, self.samples, self.pseudotime, self.genes_in_rows, self.time_column,
-            self.series_column, self.perturbed_until,
+            self.series_column, self.perturbed_until, self.scale,
         ).read(self.expression)  # fmt: skip
         names = read_regulators(self.regulators, data)
         work = Work(
@@ -103,8 +104,8 @@ class Given:
         """Every option that changes the result; files by their names."""
         cap, is_auto = edge_cap(self.max_edges)
         plain = (
-            "max_in_degree", "max_out_degree", "perturbed_until", "missing", "genes_in_rows",
-            "time_column", "series_column", "method",
+            "max_in_degree", "max_out_degree", "perturbed_until", "scale", "missing",
+            "genes_in_rows", "time_column", "series_column", "method",
         )  # fmt: skip
         options = {name: getattr(self, name) for name in plain}
         options["max_edges"] = AUTO if is_auto else cap

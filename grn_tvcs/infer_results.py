@@ -106,6 +106,7 @@ class Results:
             self.given.recorded(),
             seed=self.given.seed,
             inputs=self.given.inputs(),
+            scale={"used": self.data.scale, "guessed_from": self.data.guessed_from},
             max_edges_used=self.rules.max_edges,
             selected=int(self.network.out_degrees.sum()),
             constant_genes=list(self.data.constant_genes),

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from grn_tvcs.expression import Expression, listed, repeated
 from grn_tvcs.model import log_levels
+from grn_tvcs.scales import guess_scale
 from tvcs_core.files import Table, is_number, read_table
 
 # Part of the deviations from rest that tells the standard deviation, and how many of these it is
@@ -110,7 +111,8 @@ class SteadyStates:
         mean counts.
         """
         n = len(self.levels)
-        logs = log_levels(np.concatenate([self.levels, expression.values]), LOG_OFFSET)
+        scale = expression.scale or guess_scale(expression.values).scale
+        logs = log_levels(np.concatenate([self.levels, expression.values]), LOG_OFFSET, scale)
         first = [n + rows.start for rows in expression.pieces().values()]
         known = np.concatenate([logs[:n], logs[first]])
         rest = np.median(known, axis=0)

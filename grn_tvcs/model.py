@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from grn_tvcs.expression import Expression
 from grn_tvcs.pursuit_kernels import fade, pursue
 from grn_tvcs.rules import Rules
+from grn_tvcs.scales import guess_scale
 from tvcs_core import LeastSquares, Loss, Problem
 
 RIDGE = 1e-6  # on the unit diagonal: keeps supports solvable that the samples cannot tell apart
@@ -89,9 +90,8 @@ class Transitions:
 def transitions(expression: Expression, log_offset: float) -> Transitions:
     """Make the steps of every series.
 
-    Levels become ``log(x / max + log_offset)`` with the gene's own maximum, so units do not
-    matter. With a negative value anywhere the levels are taken as logarithms already and stay
-    as they are.
+    Levels and counts become ``log(x / max + log_offset)`` with the gene's own maximum, so units do
+    not matter; logarithms stay as they are. A scale that is not said is guessed.
     """
     pieces = list(expression.pieces().values())
     first = np.array([rows.start for rows in pieces])
@@ -102,8 +102,9 @@ def transitions(expression: Expression, log_offset: float) -> Transitions:
     series = np.repeat(np.arange(len(pieces)), last - first)
     before = np.setdiff1d(np.arange(len(pause)), last)
     on = expression.perturbed
+    scale = expression.scale or guess_scale(expression.values).scale
     return Transitions(
-        log_levels(expression.values, log_offset),
+        log_levels(expression.values, log_offset, scale),
         pause,
         before,
         series,
@@ -111,9 +112,9 @@ def transitions(expression: Expression, log_offset: float) -> Transitions:
     )
 
 
-def log_levels(values: Array, log_offset: float) -> Array:
-    """``log(x / max + log_offset)`` by gene, or the values themselves if one is negative."""
-    if (values < 0).any():
+def log_levels(values: Array, log_offset: float, scale: str) -> Array:
+    """``log(x / max + log_offset)`` by gene, or the values themselves if they are logarithms."""
+    if scale == "log":
         return values
     largest = values.max(axis=0)
     return np.log(values / np.where(largest > 0, largest, 1.0) + log_offset)
@@ -132,11 +133,23 @@ class Explained:
         Part that an edge that is not chosen would explain if it alone were added.
     weights
         Coefficient of each chosen edge.
+    left
+        Part of each target's variance that all of its edges leave unexplained; (targets,).
+    freedom
+        Steps less what was fitted for each target; (targets,).
     """
 
     dropped: Array
     added: Array
     weights: Array
+    left: Array
+    freedom: Array
+
+    @property
+    def t_squared(self) -> Array:
+        """Square of Student's t of each chosen edge, the others of its target being there."""
+        beyond = self.dropped * np.maximum(self.freedom, 0.0)
+        return np.where(beyond > 0, beyond / np.maximum(self.left, FLAT), 0.0)
 
 
 class StepLoss(Loss):
@@ -171,6 +184,7 @@ class StepLoss(Loss):
         own_variance = np.mean(u * u, axis=0)
         own_scale = _inverse_root(own_variance, own_variance.max(initial=0.0))
         self.shape = (z.shape[1], y.shape[1])
+        self.freedom = len(z) - np.unique(intercepts).size - 1  # the weight of the own level
         self._own_scale = own_scale
         self._S = z.T @ z / len(z)
         self._c = z.T @ (u * (own_scale / len(z)))
@@ -222,7 +236,20 @@ class StepLoss(Loss):
             added,
             weights,
         )
-        return Explained(dropped.T, added.T, weights.T)
+        found = weights.T
+        return Explained(
+            dropped.T,
+            added.T,
+            found,
+            1.0 - (found * self._b).sum(axis=0),
+            self.freedom - np.count_nonzero(found, axis=0).astype(np.float64),
+        )
+
+    @property
+    def alone(self) -> Array:
+        """Square of Student's t of each pair when its edge is the only one, [regulator, target]."""
+        explained = np.minimum(self._b**2, 1.0)
+        return explained * (self.freedom - 1) / np.maximum(1.0 - explained, FLAT)
 
     def response(self, own: Array, following: Array, intercepts: NDArray[np.int64]) -> Array:
         """Responses of other steps in the same units; (steps, targets).

@@ -20,6 +20,8 @@ from grn_tvcs.methods import METHODS
 from grn_tvcs.network import Edge, Network
 from grn_tvcs.report_data import courses, curve, explorer, stabilities
 from grn_tvcs.rules import Rules
+from grn_tvcs.scales import said
+from grn_tvcs.stability import SURE, untold
 
 if TYPE_CHECKING:
     from grn_tvcs.scores import Scores
@@ -108,6 +110,10 @@ def render(
             edges=edges[:MOST_LISTED],
             n_told=sum("series" not in e.evidence for e in edges if e.evidence),
             stable=stabilities(network, edges[:MOST_LISTED]),
+            why_unstable=None if network.stability is None else untold(expression),
+            sure=SURE,
+            n_sure=sum(part is not None and part >= SURE for part in stabilities(network, edges)),
+            scale=said(expression) if expression.scale else None,
             n_drawn=len(drawn),
             n_hidden=len(network.genes) - len(dots),
             dots=dots,
@@ -157,10 +163,14 @@ def methods_paragraph(
     if rules.regulators is not None:
         n_known = len(rules.regulators & set(network.genes))
         known += f" Only the {n_known} genes of a given list could regulate."
+    guessed = "" if expression.guessed_from is None else ", as guessed from their range"
+    scale = {"log": "logarithms", "counts": "counts, divided by the size of each sample"}
+    taken = scale.get(expression.scale or "", expression.scale)
+    values = "" if taken is None else f" Values were taken as {taken}{guessed}."
     return (
         f"A directed network of {len(network.genes)} genes was inferred from "
         f"{len(expression.times)} samples in {n_series} time series with tvcs {tvcs_version()} "
-        f"(method {method}{drawn}).{known} The method: {_about(method)[0]} "
+        f"(method {method}{drawn}).{values}{known} The method: {_about(method)[0]} "
         f"Of {int(np.count_nonzero(network.scores))} directed edges with a score, {n_edges} were "
         f"selected: those whose scores add up to the most with at most {_joined(caps)}, found "
         "exactly, by projection onto a three-view cardinality constraint."

@@ -54,11 +54,12 @@ def explorer(network: Network, edges: Sequence[Edge], dots: Sequence[Dot]) -> di
 
 
 def stabilities(network: Network, edges: Sequence[Edge]) -> list[float | None]:
-    """In which part of all resamples each edge was chosen; None where nothing was resampled."""
+    """Stability of each edge; None where nothing was resampled or too little for it."""
     if network.stability is None:
         return [None] * len(edges)
     place = {gene: i for i, gene in enumerate(network.genes)}
-    return [round(float(network.stability[place[e.regulator], place[e.target]]), 3) for e in edges]
+    found = [float(network.stability[place[e.regulator], place[e.target]]) for e in edges]
+    return [None if part != part else round(part, 3) for part in found]
 
 
 def courses(expression: Expression, edges: Sequence[Edge]) -> dict[str, Any]:

@@ -3,6 +3,11 @@
 Half of the series is drawn, and the other half too (complementary pairs: Shah and Samworth
 2013). Inputs are multiplied by random factors, so that now one and now the other of two alike
 wins (Meinshausen and Buhlmann 2010), and the memory of the past and the caps are drawn as well.
+
+Somebody has to be chosen in every half, in noise too, and halves of the same noise agree. So only
+those choices count for the stability that stand out of noise (`significance.noise_limit`) in a half
+and in its complement, which shares no step with it: what one stretch of the data shows alone does
+not. Where halves would share steps, or have few, there is none.
 """
 
 from __future__ import annotations
@@ -11,7 +16,8 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
@@ -20,9 +26,11 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from grn_tvcs.expression import Expression
 from grn_tvcs.finished_work import FinishedWork
-from grn_tvcs.model import Array, Explained, Flags, StepLoss, Transitions
+from grn_tvcs.model import Array, Explained, Flags, StepLoss, Transitions, transitions
 from grn_tvcs.rules import Rules
+from grn_tvcs.significance import noise_limit
 from tvcs_core import TVCS, Problem, solve
 
 PARTS = ("tvcs", "omp")
@@ -30,6 +38,11 @@ FEWEST_SEGMENTS = 4  # with fewer, they are cut into blocks ...
 BLOCKS = 8  # ... of this number in all, where they are long enough ...
 BLOCK_STEPS = 2  # ... for blocks of so many steps
 FEWEST_STEPS = 6  # with fewer in a half, all steps are used: own level and mean take two
+LEAST_STEPS = 24  # with fewer in all, halves tell nothing about single edges
+SURE = 0.5  # edges of this stability are called sure
+
+
+Found = tuple[Explained, Flags]  # of one solver on a half; which edges stand out in both halves
 
 
 @dataclass(frozen=True)
@@ -94,7 +107,7 @@ class Evidence:
     dropped, added, weights
         As in `Explained`.
     chosen
-        In how many halves each edge was chosen.
+        In how many halves each edge was chosen and stood out of noise, as in the complement.
     """
 
     dropped: Array
@@ -102,13 +115,13 @@ class Evidence:
     weights: Array
     chosen: Array
 
-    def plus(self, found: Explained) -> Evidence:
-        """What was found on one half more."""
+    def plus(self, found: Explained, is_sure: Flags) -> Evidence:
+        """What was found on one half more, and what of it stood out."""
         return Evidence(
             self.dropped + found.dropped,
             self.added + found.added,
             self.weights + found.weights,
-            self.chosen + (found.weights != 0),
+            self.chosen + is_sure,
         )
 
 
@@ -137,8 +150,20 @@ class Draws:
     genes: tuple[str, ...]
     plan: Plan
 
-    def pair(self, rng: np.random.Generator) -> list[list[Explained]]:
-        """Draw a half and its complement; what each part of the plan finds on either."""
+    @cached_property
+    def limit(self) -> float:
+        """Square of the t that noise does not reach on all steps."""
+        steps = self.steps
+        past = steps.past(self.inputs, float(np.mean(self.plan.memory)))
+        ones = np.ones(len(self.inputs))
+        loss = StepLoss(past, steps.own, steps.following, steps.intercepts, ones)
+        return noise_limit(loss, self.allowed)
+
+    def pair(self, rng: np.random.Generator) -> list[list[Found]]:
+        """Draw a half and its complement; what each part of the plan finds on either.
+
+        On half of the steps an edge must show the correlation that it needs on all of them.
+        """
         plan = self.plan
         past = self.steps.past(self.inputs, rng.uniform(*plan.memory))
         found = []
@@ -153,8 +178,15 @@ class Draws:
                 self.steps.intercepts[rows],
                 weights,
             )
-            found.append([self._solved(part, loss, in_degree, total) for part in plan.parts])
-        return found
+            limit = self.limit * np.count_nonzero(rows) / len(rows)
+            half = [self._solved(part, loss, in_degree, total) for part in plan.parts]
+            found.append([(part, part.t_squared > limit) for part in half])
+        first, second = found
+        in_both = [a & b for (_, a), (_, b) in zip(first, second, strict=True)]
+        return [
+            [(part, flags) for (part, _), flags in zip(half, in_both, strict=True)]
+            for half in found
+        ]
 
     def digest(self, rng: np.random.Generator) -> str:
         """A hash of all that the draws depend on."""
@@ -218,7 +250,7 @@ def gather(
             for found in _in_order(draws.pair, streams, threads):
                 evidence = state[1]
                 for half in found:
-                    evidence = [e.plus(part) for e, part in zip(evidence, half, strict=True)]
+                    evidence = [e.plus(*part) for e, part in zip(evidence, half, strict=True)]
                 state = state[0] + 1, evidence
                 if progress is not None:
                     progress(2 * state[0], 2 * n_pairs)
@@ -231,15 +263,36 @@ def gather(
     return state[1]
 
 
+def untold(expression: Expression) -> str | None:
+    """Say why no edge can have a stability, and what would help; None where edges have one."""
+    steps = transitions(replace(expression, scale="log"), 1.0)  # the design alone
+    n_steps = len(steps.before)
+    if n_steps < LEAST_STEPS:
+        return (
+            f"{n_steps} steps from sample to sample are too few to be halved, {LEAST_STEPS} are "
+            f"needed; {LEAST_STEPS - n_steps} more time points, or another series, would help"
+        )
+    blocks = _blocks(steps)
+    sizes = np.sort(np.bincount(blocks))
+    smaller = int(sizes[: sizes.size // 2].sum())
+    if smaller < FEWEST_STEPS:
+        return (
+            f"halves of the series would share samples, for half of the series may have only "
+            f"{smaller} steps of {n_steps} and {FEWEST_STEPS} are needed; more series of several "
+            "time points would help"
+        )
+    return None
+
+
 def _sums(evidence: list[Evidence]) -> list[Array]:
     return [a for part in evidence for a in (part.dropped, part.added, part.weights, part.chosen)]
 
 
 def _in_order(
-    function: Callable[[np.random.Generator], list[list[Explained]]],
+    function: Callable[[np.random.Generator], list[list[Found]]],
     streams: list[np.random.Generator],
     threads: int,
-) -> Iterator[list[list[Explained]]]:
+) -> Iterator[list[list[Found]]]:
     """Results in the order of the streams, some of them worked at ahead."""
     if threads == 1:
         yield from map(function, streams)

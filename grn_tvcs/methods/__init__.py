@@ -27,6 +27,7 @@ from grn_tvcs.methods.tvcs import tvcs
 from grn_tvcs.methods.tvcs_plain import tvcs_plain
 from grn_tvcs.network import Network
 from grn_tvcs.rules import Rules
+from grn_tvcs.scales import beside, on_scale
 from grn_tvcs.warned import warn_user
 from tvcs_core.streams import stream
 
@@ -58,6 +59,7 @@ def infer(
     max_edges: int | None = None,
     regulators: Iterable[str] | None = None,
     steady: SteadyStates | None = None,
+    scale: str | None = None,
     rng: int | np.random.Generator | None = None,
     **options: Any,
 ) -> Network:
@@ -79,6 +81,9 @@ def infer(
         Names of the genes that may regulate; None means all.
     steady
         Knock-outs, knock-downs and wild type of the same genes, for methods that use them.
+    scale
+        What the values are: ``"levels"``, ``"log"`` or ``"counts"``; by default what `expression`
+        says, or else a guess, with a warning where it is doubtful.
     rng
         Seed or generator; the same one gives the same network.
     **options
@@ -97,8 +102,8 @@ def infer(
     Raises
     ------
     ValueError, TypeError
-        If the method is unknown or does not take an option, a cap is negative or no integer, or
-        no regulator is a gene.
+        If the method is unknown or does not take an option, a cap is negative or no integer, no
+        regulator is a gene, or values are negative and said to be levels or counts.
     """
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(METHODS)}, found {method!r}")
@@ -112,7 +117,7 @@ def infer(
         raise TypeError(f"regulators must be a list of names, found {regulators!r}")
     names = None if regulators is None else frozenset(regulators)
     rules = Rules(max_in_degree, max_out_degree, max_edges, names)
-    expression = expression.in_name_order()
+    expression = on_scale(expression, scale).in_name_order()
     allowed = rules.allowed(expression.genes, expression.constant_genes)
     if missing := sorted((names or frozenset()) - set(expression.genes)):
         warn_user(
@@ -124,7 +129,8 @@ def infer(
     if expression.constant_genes:
         warn_user(f"constant genes get no regulators: {listed(expression.constant_genes)}")
     if steady is not None:
-        options["steady"] = steady.of(expression.genes)
+        steady = steady.of(expression.genes)
+        options["steady"] = replace(steady, levels=beside(expression, steady.levels))
     able = {name: value for name, value in options.items() if name in _keywords(method)}
     network = METHODS[method](expression, rules, rng, **able)
     scores = _significant(np.where(allowed, network.scores, 0.0))

@@ -29,7 +29,7 @@ from grn_tvcs.knockouts import SteadyStates
 from grn_tvcs.model import Array, transitions
 from grn_tvcs.network import Network
 from grn_tvcs.rules import Rules
-from grn_tvcs.stability import PARTS, Draws, Evidence, Plan, gather
+from grn_tvcs.stability import PARTS, Draws, Evidence, Plan, gather, untold
 
 
 def tvcs(
@@ -143,6 +143,8 @@ def tvcs(
     signed[inputs] = scores[inputs] * np.sign(sum(part.weights for part in evidence))
     stability = np.zeros(allowed.shape)
     stability[inputs] = sum(part.chosen for part in evidence) / (len(evidence) * halves)
+    if untold(expression) is not None:
+        stability[:] = np.nan
     by_source = [scores]
     if told is not None:
         by_source += [told.knockouts, told.knockdowns]

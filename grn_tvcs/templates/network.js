@@ -182,7 +182,7 @@
     mark(line, line.connectedNodes());
     const box = panel([from, verb[edge.sign], to].join(" "),
       "Rank " + edge.rank + ", score " + edge.score.toPrecision(4) + (edge.stability === null ? ""
-        : ", chosen in " + Math.round(100 * edge.stability) + " % of all resamples") + "." +
+        : ", stands out in " + Math.round(100 * edge.stability) + " % of all pairs of halves") + "." +
       (edge.evidence ? " Evidence: " + edge.evidence + "." : ""));
     if (!levels.has(from) || !levels.has(to)) {
       box.append(make("p", "The time courses of these genes are not in this file, to keep it small."));

@@ -11,7 +11,6 @@ from typer.testing import CliRunner
 from grn_tvcs import Expression, Rules, infer, simulate, write_expression
 from grn_tvcs.cli import app
 from grn_tvcs.edge_count import (
-    SHRINK,
     best_count,
     choose_edges,
     fold_numbers,
@@ -30,7 +29,7 @@ def made():
 
 def slow_gain(expression, is_out, chosen, memory, log_offset):
     """Gain of chosen edges, gene by gene and step by step, by least squares."""
-    levels = log_levels(expression.values, log_offset)
+    levels = log_levels(expression.values, log_offset, "levels")
     rows = {False: [], True: []}
     for piece in expression.pieces().values():
         past = levels[piece.start].copy()
@@ -53,7 +52,7 @@ def slow_gain(expression, is_out, chosen, memory, log_offset):
         columns = np.column_stack([z[False][:, js], u[False][:, [i]]])
         weights = np.linalg.lstsq(columns, y[False][:, i], rcond=None)[0][: js.size]
         slope = z[False][:, js].T @ u[False][:, i] / (u[False][:, i] @ u[False][:, i])
-        told = SHRINK * (z[True][:, js] - u[True][:, [i]] * slope) @ weights
+        told = 0.5 * (z[True][:, js] - u[True][:, [i]] * slope) @ weights
         gains.append((np.mean(r**2) - np.mean((r - told) ** 2)) / max(np.mean(r**2), scale))
     return np.mean(gains)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from grn_tvcs import Expression, read_expression, write_expression
-from grn_tvcs.expression import scale, spacing
+from grn_tvcs.expression import spacing
 from tvcs_core import DataError
 
 DREAM = '"Time"\tNA\t007\n\n0\t1\t2\n1\t3\t4\n\n0\t5\t6\n1\t7\t8\n'
@@ -181,14 +181,6 @@ def test_a_perturbation_ends_within_the_series():
     for time, few in ((0, "no sample"), (101, "every sample")):
         with pytest.raises(ValueError, match=f"{few} is before {time}; times go from 0 to 100"):
             data.with_perturbation_until(time)
-
-
-@pytest.mark.parametrize(
-    ("values", "said"),
-    [([[0.5], [-1]], "used as they are"), ([[100], [7]], "counts"), ([[0.5], [7]], "log scale")],
-)
-def test_what_values_are_taken_for_is_said(values, said):
-    assert said in scale(Expression(values, [0, 1], ("1", "1"), ("A",)))
 
 
 @pytest.mark.parametrize("name", ["1-Mar", "Sep-02", "2-SEP", "2023-03-01", "Dec-1"])

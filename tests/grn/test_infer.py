@@ -183,9 +183,17 @@ def test_progress_counts_the_halves(made):
     assert seen == [(2, 6), (4, 6), (6, 6)]
 
 
-def test_stability_is_the_part_of_the_halves_in_which_an_edge_was_chosen(made):
-    network = infer(made.expression, resamples=10, in_degrees=(2, 2), parts="omp", rng=0)
-    assert network.stability.min() >= 0
-    assert network.stability.max() <= 1
-    assert network.stability.sum(axis=0) == pytest.approx(np.full(12, 2.0))
+def test_stability_is_the_part_of_all_pairs_of_halves_where_an_edge_stood_out(made, monkeypatch):
+    words = {"resamples": 10, "in_degrees": (2, 2), "parts": "omp", "rng": 0}
+    plain = infer(made.expression, **words)
+    found = []
+    for limit in (0.0, 5.0, np.inf):
+        monkeypatch.setattr("grn_tvcs.stability.noise_limit", lambda *_, limit=limit: limit)
+        found.append(infer(made.expression, **words).stability)
+        assert infer(made.expression, **words).edges() == plain.edges()
+    assert (found[0].sum(axis=0) <= 2.0 + 1e-9).all()  # two are chosen in every half
+    assert (found[1] <= found[0]).all()
+    assert 0 < found[1].sum() < found[0].sum()
+    assert not found[2].any()
+    assert set(np.round(found[0] * 5, 6).ravel()) <= set(range(6))  # five pairs
     assert infer(made.expression, "pcc").stability is None

@@ -15,10 +15,12 @@ def expression(values, times=None, **more):
     return Expression(values, times, ("1",) * n, tuple("ABCDEF"[:genes]), **more)
 
 
-def test_negative_levels_are_taken_as_logarithms():
+def test_levels_and_counts_are_taken_as_logarithms_and_logarithms_as_they_are():
     x = np.array([[1.0, -2.0], [3.0, 4.0]])
-    assert np.array_equal(log_levels(x, 0.1), x)
-    assert log_levels(np.array([[2.0], [0.0]]), 0.1) == pytest.approx(np.log([[1.1], [0.1]]))
+    assert np.array_equal(log_levels(x, 0.1, "log"), x)
+    for scale in ("levels", "counts"):
+        found = log_levels(np.array([[2.0], [0.0]]), 0.1, scale)
+        assert found == pytest.approx(np.log([[1.1], [0.1]]))
 
 
 def test_the_past_fades_with_every_step():
@@ -105,6 +107,34 @@ class TestStepLoss:
                     change = now - self.unexplained(case, i, np.append(on, j))
                     assert found.added[j, i] == pytest.approx(change, abs=1e-4)
                     assert found.dropped[j, i] == 0
+
+    def test_t_squared_is_that_of_a_regression_on_rows(self, case):
+        steps, weights, loss, support = case
+        t_squared = loss.explained(support, np.zeros_like(support)).t_squared
+        fitted = np.unique(steps.intercepts).size + 1
+        for i in range(6):
+            X, y = self.rows_of(steps, weights, i)
+            on = np.flatnonzero(support[:, i])
+            left = y - X[:, on] @ np.linalg.lstsq(X[:, on], y, rcond=None)[0]
+            variance = left @ left / (len(y) - fitted - on.size)
+            W = np.linalg.lstsq(X[:, on], y, rcond=None)[0]
+            slow = W**2 / np.diagonal(variance * np.linalg.inv(X[:, on].T @ X[:, on]))
+            assert t_squared[on, i] == pytest.approx(slow, rel=1e-3)
+            assert not t_squared[~support[:, i], i].any()
+
+    def test_t_squared_of_an_edge_alone(self, case):
+        loss, support = case[2], np.zeros((6, 6), dtype=bool)
+        alone = loss.explained(support, support)
+        assert not alone.t_squared.any()
+        for j, i in ((0, 1), (4, 2)):
+            support[j, i] = True
+            found = loss.explained(support, np.zeros_like(support)).t_squared[j, i]
+            weight = case[1][j] ** 2  # `alone` is of a loss whose inputs have equal weights
+            assert weight > 0
+            steps = case[0]
+            past = steps.past(np.arange(6), 0.5)
+            equal = StepLoss(past, steps.own, steps.following, steps.intercepts, np.ones(6))
+            assert equal.alone[j, i] == pytest.approx(found, rel=1e-3)
 
     def test_matching_pursuit_takes_what_goes_best_with_the_rest(self, case):
         steps, weights, loss, _ = case

@@ -110,6 +110,26 @@ def test_within_keeps_the_largest_sum_of_scores():
     assert cut.scores[cut.selected].sum() == 8.5
 
 
+def test_two_edges_that_add_up_to_more_are_kept_rather_than_the_surest():
+    scores = np.array([[0, 6.0, 4.0], [0, 0, 0], [0, 4.0, 0]])
+    cut = Network(("a", "b", "c"), scores).within(Rules(1, 1))
+    assert [(e.regulator, e.target) for e in cut.edges(selected_only=True)] == [
+        ("a", "c"),
+        ("c", "b"),
+    ]
+
+
+def test_a_gene_without_a_cap_of_its_own_may_regulate_all_others():
+    genes = tuple(f"G{i}" for i in range(12))
+    scores = np.zeros((12, 12))
+    scores[0, 1:] = 1.0
+    scores[1, 2:] = 0.5
+    rules = Rules(max_out_degree={"G1": 3})
+    assert (np.delete(rules.out_caps(genes), 1) >= 11).all()
+    assert rules.out_caps(genes)[1] == 3
+    assert Network(genes, scores).within(rules).out_degrees[:2].tolist() == [11, 3]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
