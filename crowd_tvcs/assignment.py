@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from crowd_tvcs.money import spent
 from crowd_tvcs.multiclass.accuracy import accuracy_under
 from crowd_tvcs.plan import Plan
+from crowd_tvcs.proof import CERTIFIED_WITHIN, gap_between, is_certified, statement
 from tvcs_core import Projection
 from tvcs_core.spreadsheet import shield
 
@@ -94,7 +95,7 @@ class Assignment:
     facts
         What else the method has to say, such as the number of iterations.
     certificate
-        Bound on what any assignment can reach, or None: not certified.
+        Bound on what any assignment can reach, or None: no bound was proved.
     """
 
     plan: Plan
@@ -130,7 +131,7 @@ class Assignment:
         """Mean expected accuracy over the tasks."""
         return float(self.task_accuracy.mean())
 
-    @property
+    @cached_property
     def standard_error(self) -> float:
         """Standard error of `expected_accuracy`: 0 unless large teams of K classes were sampled.
 
@@ -142,20 +143,23 @@ class Assignment:
 
     @property
     def certified(self) -> bool:
-        """Whether `bound` is proved."""
-        return self.certificate is not None
+        """Whether `gap` is proved to be at most `proof.CERTIFIED_WITHIN`; see there."""
+        return is_certified(self.expected_accuracy, self.bound, self.standard_error)
 
     @property
     def bound(self) -> float | None:
-        """No assignment within the caps has a larger expected accuracy; None if not certified."""
+        """No assignment within the caps has a larger expected accuracy; None if none is proved."""
         return None if self.certificate is None else self.certificate.bound
 
     @property
     def gap(self) -> float | None:
-        """Bound minus expected accuracy, >= 0; None if not certified."""
-        if self.certificate is None:
-            return None
-        return max(0.0, self.certificate.bound - self.expected_accuracy)
+        """Bound minus expected accuracy, >= 0; None without a bound."""
+        return gap_between(self.expected_accuracy, self.bound)
+
+    @property
+    def statement(self) -> str:
+        """What is proved, in one sentence."""
+        return statement(self.expected_accuracy, self.bound, self.standard_error)
 
     @property
     def prices(self) -> NDArray[np.float64] | None:
@@ -215,7 +219,7 @@ class Assignment:
         return [(shield(worker), shield(task)) for worker, task in self.pairs()]
 
     def price_rows(self) -> list[tuple[str, float]]:
-        """Give the prices for a file, sorted by worker; empty if not certified."""
+        """Give the prices for a file, sorted by worker; empty without a bound."""
         if self.prices is None:
             return []
         workers = self.plan.quality.workers
@@ -231,6 +235,7 @@ class Assignment:
             "bound": self.bound,
             "gap": self.gap,
             "certified": self.certified,
+            "certified_within": CERTIFIED_WITHIN,
             "budget_price": self.budget_price,
             "assignments": self.size,
             "budget": self.plan.budget,

@@ -18,6 +18,7 @@ from crowd_tvcs.campaign_options import (
     stored,
     write_rows,
 )
+from crowd_tvcs.proof import statement
 from tvcs_core.shell import refuse_negative_seed, say
 
 if TYPE_CHECKING:
@@ -357,7 +358,7 @@ def _issue(
         f"expected accuracy once they are here {found.expected_accuracy:.4f}"
     )
     if found.bound is not None:
-        say(f"no plan of this round can have more than {found.bound:.6f}")
+        say(f"this round is {statement(found.expected_accuracy, found.bound)}")
     if found.left_out:
         say(f"{found.left_out} labels were planned and left out: not worth their price")
 

@@ -158,7 +158,7 @@ def assign(
         write_table(folder / "assignment.csv", ["worker", "task"], found.rows(), ",")
         summary = found.summary() | {"classes": caps.class_names(plan)}
         write_json(folder / "summary.json", summary)
-        if found.certified:
+        if found.certificate is not None:
             write_table(folder / "prices.csv", ["worker", "price"], found.price_rows(), ",")
         command = _command("assign", quality.name, options | {"seed": seed})
         page = report.render(
@@ -201,8 +201,8 @@ def what_if(
     """Print what expected accuracy each budget buys, by an assignment of its own.
 
     per answer: what one more answer adds, on average since the row above. at most: no assignment
-    within the budget does better, where the method proves that (best). The time limit is for all
-    budgets together.
+    within the budget does better, where the method proves that (best). certified: the accuracy is
+    proved to be within 0.001 of that. The time limit is for all budgets together.
     """
     import json
 
@@ -225,13 +225,15 @@ def what_if(
     if as_json:
         print(json.dumps({"method": method, "seed": seed, "budgets": rows}, indent=2))
         return
-    print(f"{'budget':>10}{'answers':>10}{'accuracy':>10}{'per answer':>14}{'at most':>10}")
+    heads = [("budget", 10), ("answers", 10), ("accuracy", 10), ("per answer", 14)]
+    heads += [("at most", 10), ("certified", 11)]
+    print("".join(f"{head:>{width}}" for head, width in heads))
     for row in rows:
         gain = "" if row["per_answer"] is None else f"{row['per_answer']:+.6f}"
         bound = "" if row["bound"] is None else f"{row['bound']:.4f}"
         print(
             f"{row['budget']:>10}{row['answers']:>10}{row['expected_accuracy']:>10.4f}"
-            f"{gain:>14}{bound:>10}"
+            f"{gain:>14}{bound:>10}{'yes' if row['certified'] else 'no':>11}"
         )
     kept = [str(row["budget"]) for row in rows if row["found_at"] < row["budget"]]
     if kept:
@@ -341,12 +343,7 @@ def _say_result(found: Assignment, out: Path) -> None:
     if found.spent is not None:
         of_all = "" if found.plan.money is None else f" of {found.plan.money:g}"
         say(f"money spent: {found.spent:g}{of_all}")
-    if found.gap is None:
-        say("not certified: no bound was proved")
-    else:
-        error = max(1.0 - found.expected_accuracy, 1e-300)
-        gap = f"the gap is {found.gap / error:.3%} of the error"
-        say(f"no plan can have more than {found.bound:.6f}: {gap}")
+    say(found.statement)
     say(
         f"caps that bind: {binding['max_workers_per_task']} tasks are full, "
         f"{binding['max_tasks_per_worker']} workers are full, the budget is "

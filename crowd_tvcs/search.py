@@ -11,6 +11,7 @@ from crowd_tvcs.columns import Columns
 from crowd_tvcs.deadline import Deadline
 from crowd_tvcs.plan import Plan
 from crowd_tvcs.pricing import PROOF_NODES, TOLERANCE, Choice, Dual, price_everything
+from crowd_tvcs.proof import CLOSED, LARGEST
 from crowd_tvcs.starts import market_of, met, quick
 
 EPOCHS = 30
@@ -23,7 +24,7 @@ ROUGH_ROUNDS = 8
 MOST_COLUMNS = 40_000
 MOST_WORK = 3_000_000_000  # multiplications for exchanges, a few seconds
 MOST_GAIN = 0.5  # of a label
-CLOSED = 1e-9  # a gap of the mean accuracy that is none
+NO_MORE = "no step found more"
 CLOSE = 1e-4  # a gap, as a part of the error, at which to stop
 
 
@@ -74,14 +75,14 @@ class Search:
                 return struck
             if len(self._columns) > MOST_COLUMNS or not self._generate():
                 break
-        return self._closed() or (struck if self._is_late() else "no step found more")
+        return self._closed() or (struck if self._is_late() else NO_MORE)
 
     def _closed(self) -> str | None:
         """Say that the gap is closed, if it is."""
         if self.gap <= CLOSED:
-            return "proved to be the largest"
+            return LARGEST
         if self.gap <= CLOSE * (1.0 - self.best.accuracy.mean()):
-            return f"proved to be within {CLOSE:.2%} of the smallest error"
+            return f"proved to be off by at most {CLOSE:.2%} of the error"
         return None
 
     def _is_late(self) -> bool:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from crowd_tvcs.demands import read_plan
 from crowd_tvcs.multiclass import repricing as multiclass
 from crowd_tvcs.plan import Plan
+from crowd_tvcs.proof import is_certified, statement, usable
 from crowd_tvcs.quality import read_quality
 from crowd_tvcs.repricing import accuracy, price_task
 from tvcs_core.errors import DataError
@@ -109,14 +110,28 @@ def verify(
         said = summary.get("money_spent")
         if not isinstance(said, float | int) or abs(said - cost) > TOLERANCE * (1.0 + cost):
             out.violations.append(f"money_spent: summary.json says {said!r}, recomputed {cost!r}")
-    if not summary.get("certified"):
+    if summary.get("bound") is None:
         out.violations.append("summary.json claims no bound: not certified")
     else:
         prices, budget_price = _prices(folder / "prices.csv", plan, summary)
         out.bound = _bound(plan, prices, budget_price, support, low, out, say)
         if out.bound is not None:
             _compare(out, "bound", out.bound, summary, out.bound + TOLERANCE)
+            out.violations += _uncertified(out, summary)
     return out
+
+
+def _uncertified(out: Verification, summary: dict[str, Any]) -> list[str]:
+    """Say why the plan is not certified, by the one definition of `crowd_tvcs.proof`."""
+    accuracy, bound = summary.get("expected_accuracy"), summary.get("bound")
+    if not (isinstance(accuracy, float | int) and isinstance(bound, float | int)):
+        return []  # a violation already
+    error = float(summary.get("standard_error", 0.0))
+    certified = is_certified(accuracy, bound, error)
+    said = summary.get("certified")
+    if said is not certified:
+        return [f"certified: summary.json says {said!r}, recomputed {certified!r}"]
+    return [] if certified else [statement(accuracy, bound, error)]
 
 
 def _plan(record: dict[str, Any], quality: Path) -> Plan:
@@ -309,7 +324,7 @@ def _bound(
             best[key] = priced.value - float(price[fixed].sum())
         terms.append(best[key])
     caps = math.fsum(prices * plan.max_tasks_per_worker) + budget_price * plan.budget
-    return caps + math.fsum(terms) / m
+    return usable(caps + math.fsum(terms) / m)
 
 
 def _compare(

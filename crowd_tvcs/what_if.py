@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 from crowd_tvcs.assignment import Assignment
 from crowd_tvcs.methods import HONOURS, assign
 from crowd_tvcs.plan import Plan
+from crowd_tvcs.proof import is_certified
 from tvcs_core.streams import seed_of
 
 MOST_PAIRS = 8_000_000  # of worker and task, over all budgets of `around`
@@ -31,7 +32,11 @@ class Offer:
     expected_accuracy
         Its mean expected accuracy.
     bound
-        No assignment within this budget has more; None if not certified.
+        No assignment within this budget has more; None if none is proved.
+    certified
+        Whether the accuracy is proved to be near the largest; see `crowd_tvcs.proof`.
+    standard_error
+        Of the accuracy: 0 unless large teams of K classes were sampled.
     found_at
         The budget that the assignment was made for: a smaller one where the method found nothing
         better with more.
@@ -41,6 +46,8 @@ class Offer:
     answers: int
     expected_accuracy: float
     bound: float | None
+    certified: bool
+    standard_error: float
     found_at: int
 
 
@@ -104,8 +111,12 @@ def what_if(
 
 def _better(before: Offer | None, budget: int, found: Assignment) -> Offer:
     if before is not None and before.expected_accuracy > found.expected_accuracy:
-        return Offer(budget, before.answers, before.expected_accuracy, found.bound, before.found_at)
-    return Offer(budget, found.size, found.expected_accuracy, found.bound, budget)
+        certified = is_certified(before.expected_accuracy, found.bound, before.standard_error)
+        return replace(before, budget=budget, bound=found.bound, certified=certified)
+    return Offer(
+        budget, found.size, found.expected_accuracy, found.bound, found.certified,
+        found.standard_error, budget,
+    )  # fmt: skip
 
 
 def around(plan: Plan, size: int) -> tuple[str, tuple[Offer, ...]]:

@@ -43,7 +43,7 @@ class Round:
     expected_accuracy
         Mean over all tasks, once what is out is answered.
     bound
-        No plan for this round has a larger one; None if not certified.
+        No plan for this round has a larger one; None if none is proved.
     left_out
         Pairs that were planned and not worth their price.
     """

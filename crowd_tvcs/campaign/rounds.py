@@ -34,7 +34,7 @@ class Proposal:
     expected_accuracy
         Mean over the tasks once all that is out is answered.
     bound
-        No plan for this round has a larger one; None if not certified.
+        No plan for this round has a larger one; None if none is proved.
     left_out
         Pairs that the plan had and that were not worth their price.
     """

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from crowd_tvcs.assignment import Assignment, Certificate
 from crowd_tvcs.deadline import Deadline
 from crowd_tvcs.plan import Plan
-from crowd_tvcs.search import Search
+from crowd_tvcs.proof import CLOSED, usable
+from crowd_tvcs.search import NO_MORE, Search
 from crowd_tvcs.starts import climb, largest_sum
 
 
@@ -35,11 +38,11 @@ def best(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignm
     kept that can be kept with all minimums met. The bound is one for plans that meet the demands.
 
     A deadline that does not strike changes nothing. One that does breaks off whatever is going on
-    and makes the result depend on the machine; it is then the best so far, certified only if a
-    bound was proved before.
+    and makes the result depend on the machine; it is then the best so far, with the
+    bound that was proved before, if any.
 
     Sets of more than 12 workers on a task (forced ones included) are not searched: unless a bound
-    shows that no such set pays, nothing is certified, and large teams come from step 1.
+    shows that no such set pays, there is none, and large teams come from step 1.
     """
     search = Search(plan, rng, deadline)
     search.offer(climb(search.market, exact=True))
@@ -49,6 +52,11 @@ def best(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignm
     dual = search.dual
     certificate = None
     m = search.market.n_tasks
-    if dual is not None and dual.bound <= m * (1.0 + 1e-9):  # else it says nothing
-        certificate = Certificate(dual.bound / m, dual.prices[:-1] / m, float(dual.prices[-1] / m))
-    return Assignment(plan, support, "best", reason, facts=search.facts, certificate=certificate)
+    if dual is not None and dual.bound <= m * (1.0 + CLOSED):  # else it says nothing
+        bound = usable(dual.bound / m)
+        assert bound is not None
+        certificate = Certificate(bound, dual.prices[:-1] / m, float(dual.prices[-1] / m))
+    found = Assignment(plan, support, "best", reason, facts=search.facts, certificate=certificate)
+    if reason.startswith("proved") and not found.certified:  # the accuracy is sampled
+        found = replace(found, reason=NO_MORE)
+    return found
