@@ -236,11 +236,13 @@ def beyond_forced(plan: Plan) -> tuple[NDArray[Any], ...]:
 
 def kinds_of_tasks(offers: Offers, *more: NDArray[Any]) -> tuple[Integers, Integers]:
     """Kind of every task by its offers and its rows of `more`; the first task of every kind."""
-    fixed = offers[5]
+    # Rows of `fixed` are padded with 0, which is also the number of a worker: only with `n_fixed`
+    # do they say who is forced.
+    fixed, counts = offers[5], (*offers[2:5], offers[6])
     kinds: dict[tuple[Any, ...], int] = {}
     kind = [
         kinds.setdefault(
-            (*(x[j].tobytes() for x in (*offers[:2], fixed, *more)), *(x[j] for x in offers[2:5])),
+            (*(x[j].tobytes() for x in (*offers[:2], fixed, *more)), *(x[j] for x in counts)),
             len(kinds),
         )
         for j in range(fixed.shape[0])

@@ -23,7 +23,6 @@ ROUGH_NODES = 1000  # of branch and bound per task, as long as that finds better
 ROUGH_ROUNDS = 8
 MOST_COLUMNS = 40_000
 MOST_WORK = 3_000_000_000  # multiplications for exchanges, a few seconds
-MOST_GAIN = 0.5  # of a label
 NO_MORE = "no step found more"
 CLOSE = 1e-4  # a gap, as a part of the error, at which to stop
 
@@ -118,8 +117,10 @@ class Search:
     def _price(self, prices: NDArray[np.float64]) -> None:
         """Price all tasks with the nodes there are; keeps the best bound, and the best proved."""
         start = self.best if self._guide is None else self._guide.choice
-        # What may not be used at all costs nothing in the bound and is worth at most this.
-        prices = np.where(self.market.caps == 0, prices.max() + MOST_GAIN, prices)
+        # What may not be used at all costs nothing in the bound and is worth at most what labels
+        # can add to the likeliest of the classes.
+        most_gain = 1.0 - 1.0 / self.market.plan.n_classes
+        prices = np.where(self.market.caps == 0, prices.max() + most_gain, prices)
         dual = price_everything(self.market, prices, start, self._deadline, self._nodes)
         if dual is None:
             return
@@ -154,7 +155,8 @@ class Search:
 
     def _generate(self) -> bool:
         """One round of column generation; whether the next may find more."""
-        if not len(self._columns):
+        if not len(self._columns):  # no label is worth anything
+            self._price(np.zeros(self.market.caps.size))
             return False
         mixture = self._columns.mix(self._guide, self._deadline)
         if mixture is None:
