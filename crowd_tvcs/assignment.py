@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from crowd_tvcs.leaves import Leaf, as_json
 from crowd_tvcs.money import spent
 from crowd_tvcs.multiclass.accuracy import accuracy_under
 from crowd_tvcs.plan import Plan
@@ -69,11 +70,23 @@ class Certificate:
     budget_price
         Price of one more label in the budget, >= 0. All are per label and in units of the mean
         expected accuracy: one more unit of a cap adds at most its price to the bound.
+    leaves
+        Parts that all assignments fall into, each with prices and a bound of its own. If there
+        are any, `bound` is the largest of theirs, and the prices above prove `bound_by_prices`.
+    bound_by_prices
+        The same as `bound` without leaves.
     """
 
     bound: float
     prices: NDArray[np.float64]
     budget_price: float
+    leaves: tuple[Leaf, ...] = ()
+    bound_by_prices: float | None = None
+
+    def reorder(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Certificate:
+        """Say the same when the workers are `rows` of these, and the tasks `columns`."""
+        leaves = tuple(leaf.reorder(rows, columns) for leaf in self.leaves)
+        return replace(self, prices=self.prices[rows], leaves=leaves)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -225,6 +238,12 @@ class Assignment:
         workers = self.plan.quality.workers
         return [(shield(w), p) for w, p in sorted(zip(workers, self.prices.tolist(), strict=True))]
 
+    def branches(self) -> list[dict[str, Any]]:
+        """Give the parts of the proof for `branches.json`; empty if the prices prove it alone."""
+        quality = self.plan.quality
+        leaves = () if self.certificate is None else self.certificate.leaves
+        return as_json(leaves, quality.workers, quality.tasks)
+
     def summary(self) -> dict[str, Any]:
         """Everything about the assignment that `summary.json` holds, sorted by name."""
         workers, tasks = self.plan.quality.workers, self.plan.quality.tasks
@@ -245,6 +264,8 @@ class Assignment:
             "answers_per_task": _by_name(tasks, self.answers),
             "task_accuracy": _by_name(tasks, self.task_accuracy),
         }
+        if self.certificate is not None and self.certificate.leaves:
+            out["bound_by_prices"] = self.certificate.bound_by_prices
         if self.plan.model is not None:
             out["n_classes"] = self.plan.n_classes
             out["standard_error"] = self.standard_error
@@ -266,9 +287,7 @@ class Assignment:
             duals = Duals(
                 duals.workers[rows], duals.tasks[columns], duals.budget, duals.unit, duals.is_price
             )
-        proof = self.certificate
-        if proof is not None:
-            proof = Certificate(proof.bound, proof.prices[rows], proof.budget_price)
+        proof = None if self.certificate is None else self.certificate.reorder(rows, columns)
         support = self.support[np.ix_(rows, columns)]
         return Assignment(plan, support, self.method, self.reason, duals, self.facts, proof)
 

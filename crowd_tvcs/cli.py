@@ -127,7 +127,8 @@ def assign(
 ) -> None:
     """Assign workers to tasks; write assignment.csv, summary.json, report.html and run.json.
 
-    The method best also writes prices.csv: what one more task of each worker would be worth.
+    The method best also writes prices.csv: what one more task of each worker would be worth, and
+    for small plans branches.json where these prices alone do not prove the bound.
     """
     from crowd_tvcs import report
     from crowd_tvcs.methods import assign as assign_plan
@@ -160,6 +161,8 @@ def assign(
         write_json(folder / "summary.json", summary)
         if found.certificate is not None:
             write_table(folder / "prices.csv", ["worker", "price"], found.price_rows(), ",")
+        if branches := found.branches():
+            write_json(folder / "branches.json", {"leaves": branches})
         command = _command("assign", quality.name, options | {"seed": seed})
         page = report.render(
             found,

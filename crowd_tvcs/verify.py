@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crowd_tvcs.branch_check import bound_of_branches
 from crowd_tvcs.demands import read_plan
 from crowd_tvcs.multiclass import repricing as multiclass
 from crowd_tvcs.plan import Plan
@@ -115,6 +116,9 @@ def verify(
     else:
         prices, budget_price = _prices(folder / "prices.csv", plan, summary)
         out.bound = _bound(plan, prices, budget_price, support, low, out, say)
+        if out.bound is not None and "bound_by_prices" in summary:
+            _compare(out, "bound_by_prices", out.bound, summary, out.bound + TOLERANCE)
+            out.bound = _bound_of_branches(folder / "branches.json", plan)
         if out.bound is not None:
             _compare(out, "bound", out.bound, summary, out.bound + TOLERANCE)
             out.violations += _uncertified(out, summary)
@@ -325,6 +329,14 @@ def _bound(
         terms.append(best[key])
     caps = math.fsum(prices * plan.max_tasks_per_worker) + budget_price * plan.budget
     return usable(caps + math.fsum(terms) / m)
+
+
+def _bound_of_branches(path: Path, plan: Plan) -> float | None:
+    """Give the bound of a tiny plan whose gap was branched on."""
+    try:
+        return usable(bound_of_branches(plan, _read_json(path)))
+    except ValueError as error:
+        raise DataError(str(error), path=str(path)) from None
 
 
 def _compare(

@@ -5,11 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
+from crowd_tvcs.all_sets import fits
 from crowd_tvcs.assignment import Assignment, Certificate
+from crowd_tvcs.branching import Branching
 from crowd_tvcs.deadline import Deadline
 from crowd_tvcs.plan import Plan
-from crowd_tvcs.proof import CLOSED, usable
+from crowd_tvcs.pricing import Dual
+from crowd_tvcs.proof import CLOSED, LARGEST, is_largest, usable
 from crowd_tvcs.search import NO_MORE, Search
 from crowd_tvcs.starts import climb, largest_sum
 
@@ -43,20 +47,49 @@ def best(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignm
 
     Sets of more than 12 workers on a task (forced ones included) are not searched: unless a bound
     shows that no such set pays, there is none, and large teams come from step 1.
+
+    What then is left of the gap of a plan of at most 20 tasks and 10 workers is branched on, all
+    sets of all tasks being looked at (see `crowd_tvcs.branching`), until it is closed.
     """
     search = Search(plan, rng, deadline)
     search.offer(climb(search.market, exact=True))
     search.offer(largest_sum(plan, plan.max_workers_per_task))
     reason = search.run()
-    support = search.best.support(search.market)
-    dual = search.dual
-    certificate = None
-    m = search.market.n_tasks
-    if dual is not None and dual.bound <= m * (1.0 + CLOSED):  # else it says nothing
-        bound = usable(dual.bound / m)
-        assert bound is not None
-        certificate = Certificate(bound, dual.prices[:-1] / m, float(dual.prices[-1] / m))
+    support, certificate = search.best.support(search.market), _by_prices(search.dual)
+    if reason != LARGEST and not deadline.has_passed and fits(plan):
+        support, certificate = _to_the_end(plan, support, search.dual, deadline)
+        late = f"the time limit of {deadline}; this is the best so far"
+        reason = late if deadline.has_passed else NO_MORE
     found = Assignment(plan, support, "best", reason, facts=search.facts, certificate=certificate)
+    if is_largest(found.expected_accuracy, found.bound, found.standard_error):
+        return replace(found, reason=LARGEST)
     if reason.startswith("proved") and not found.certified:  # the accuracy is sampled
-        found = replace(found, reason=NO_MORE)
+        return replace(found, reason=NO_MORE)
     return found
+
+
+def _by_prices(dual: Dual | None) -> Certificate | None:
+    """Say what prices prove as a mean over the tasks; None if that is no news."""
+    if dual is None:
+        return None
+    m = dual.values.size
+    bound = usable(dual.bound / m)
+    if bound is None or dual.bound > m * (1.0 + CLOSED):
+        return None
+    return Certificate(bound, dual.prices[:-1] / m, float(dual.prices[-1] / m))
+
+
+def _to_the_end(
+    plan: Plan, support: NDArray[np.bool_], dual: Dual | None, deadline: Deadline
+) -> tuple[NDArray[np.bool_], Certificate]:
+    """Close the gap by branching: the best assignment, and the bound of all parts together."""
+    search = Branching(plan, deadline)
+    prices = np.zeros(len(plan.quality.workers) + 1) if dual is None else dual.prices
+    whole, parts = search.close(support, prices)
+    root, leaves = search.leaf(whole), tuple(map(search.leaf, parts))
+    bound, by_prices = usable(max(leaf.bound for leaf in leaves)), usable(root.bound)
+    assert bound is not None
+    assert by_prices is not None
+    if not any(leaf.branches for leaf in leaves):
+        return search.support, Certificate(by_prices, root.prices, root.budget_price)
+    return search.support, Certificate(bound, root.prices, root.budget_price, leaves, by_prices)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations_with_replacement
 from math import comb, factorial, prod
 from typing import Any
@@ -175,6 +176,7 @@ def _fixed_kinds(model: AnswerModel, forced: NDArray[np.bool_]) -> tuple[Integer
     return fixed, n_fixed
 
 
+@cache
 def _counts(n_classes: int) -> tuple[Integers, Integers, Floats]:
     """How often each class can be answered by 0, 1, 2, ... voters, and in how many ways."""
     begin, rows, ways = [0], [], []

@@ -63,20 +63,21 @@ def test_the_best_of_all_assignments_lies_between_the_answer_and_the_bound(seed)
     assert found.certified
     assert found.expected_accuracy <= optimum + 1e-12
     assert optimum <= found.bound + 1e-12
-    if found.gap < 1e-9:
-        assert found.expected_accuracy == pytest.approx(optimum, abs=1e-9)
+    assert found.gap <= 1e-9
 
 
-def test_on_tiny_plans_the_answer_is_nearly_always_the_best_there_is():
+def test_on_tiny_plans_the_answer_is_the_best_there_is():
     plans = [tiny_plan(seed) for seed in range(100, 160)]
     lost = [best_by_enumeration(p) - assign(p, "best", rng=0).expected_accuracy for p in plans]
-    assert np.mean(np.array(lost) < 1e-9) > 0.9
+    assert max(lost) < 1e-9
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_the_bound_is_what_its_prices_prove(seed):
     found = assign(tiny_plan(seed, n=4), "best", rng=seed)
-    assert found.bound == pytest.approx(bound_by_definition(found), abs=1e-11)
+    proof = found.certificate
+    by_prices = proof.bound_by_prices if proof.leaves else proof.bound
+    assert by_prices == pytest.approx(bound_by_definition(found), abs=1e-11)
     assert (found.prices >= 0).all()
     assert found.budget_price >= 0
 

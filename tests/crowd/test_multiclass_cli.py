@@ -93,7 +93,7 @@ def test_a_lower_price_is_another_bound(tables):
     edit(out / "prices.csv", lower)
     done = crowd_tvcs("verify", out)
     assert done.exit_code == 1
-    assert "bound: summary.json says" in done.stderr
+    assert "bound_by_prices: summary.json says" in done.stderr
 
 
 def test_what_if_knows_the_classes(tables):

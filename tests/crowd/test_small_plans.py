@@ -3,13 +3,16 @@
 The fast tests look at some of the plans of the slow one, which looks at 5,000.
 """
 
+import json
+
 import numpy as np
 import pytest
 
 from crowd_tvcs import METHODS, Plan, Quality, assign
+from crowd_tvcs.branch_check import bound_of_branches
 from crowd_tvcs.methods import HONOURS
 from crowd_tvcs.pricing import Market
-from crowd_tvcs.proof import LARGEST, is_certified, is_largest
+from crowd_tvcs.proof import LARGEST, is_largest
 from crowd_tvcs.starts import market_of
 from tests.crowd.small_plans import (
     accuracy_of,
@@ -31,11 +34,17 @@ def check(plan, seed):
     assert reached <= optimum + ROUNDING
     assert found.bound is not None
     assert optimum - ROUNDING <= found.bound <= 1.0, "a bound that is beaten"
-    prices = bound_of_prices(plan, found.prices, found.budget_price)
-    assert found.bound == pytest.approx(min(1.0, prices), abs=ROUNDING)
-    assert found.certified == is_certified(reached, found.bound)
-    if is_largest(reached, found.bound) or LARGEST in found.reason:
-        assert reached >= optimum - 2e-9, "proved to be the largest, and it is not"
+    proof = found.certificate
+    by_prices = min(1.0, bound_of_prices(plan, found.prices, found.budget_price))
+    told = proof.bound_by_prices if proof.leaves else found.bound
+    assert told == pytest.approx(by_prices, abs=ROUNDING)
+    if proof.leaves:
+        branches = json.loads(json.dumps({"leaves": found.branches()}))
+        assert found.bound == pytest.approx(bound_of_branches(plan, branches), abs=ROUNDING)
+    assert found.certified
+    assert is_largest(reached, found.bound), "not solved to the end"
+    assert found.reason == LARGEST
+    assert reached >= optimum - 2e-9, "proved to be the largest, and it is not"
     return optimum, found
 
 

@@ -81,7 +81,8 @@ def test_the_command_prints_a_table_and_says_messages_elsewhere(command):
     done = command("--budgets", "0,1,2,4", "--method", "fast")
     assert done.exit_code == 0, done.stderr
     header, *rows = done.stdout.splitlines()
-    assert header.split() == ["budget", "answers", "accuracy", "per", "answer", "at", "most"]
+    heads = ["budget", "answers", "accuracy", "per", "answer", "at", "most", "certified"]
+    assert header.split() == heads
     assert [row.split()[2] for row in rows] == ["0.5000", "0.7000", "0.8500", "0.8500"]
     assert "wide, comma between cells" in done.stderr
 
