@@ -5,10 +5,12 @@ import json
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from crowd_tvcs import Plan, Quality, assign
 from crowd_tvcs.all_sets import AllSets, fits
 from crowd_tvcs.branch_check import bound_of_branches
+from crowd_tvcs.cli import app
 from crowd_tvcs.proof import LARGEST
 from crowd_tvcs.simulation import simulate
 from tests.crowd.small_plans import (
@@ -111,6 +113,31 @@ def test_larger_plans_are_not_branched_on():
     assert not fits(Plan(simulate(10, 21, rng=0).quality))
     assert fits(Plan(simulate(10, 20, rng=0).quality))
     assert not fits(Plan(simulate(10, 5, rng=0).quality, n_classes=10))  # sampled
+
+
+def test_the_command_writes_the_branches_and_verify_checks_them(tmp_path):
+    runner = CliRunner()
+    quality = tmp_path / "quality.csv"
+    quality.write_text("worker,t1,t2\n" + "".join(f"{w},.7,.7\n" for w in "abcd"))
+    out = tmp_path / "plan"
+    done = runner.invoke(app, ["assign", str(quality), "--out", str(out), "--method", "best",
+                               "--budget", "5"])  # fmt: skip
+    assert done.exit_code == 0, done.stderr
+    assert f"certified, {LARGEST}" in done.stderr
+    proved = runner.invoke(app, ["verify", str(out)])
+    assert proved.exit_code == 0, proved.stderr
+    path = out / "branches.json"
+    whole = path.read_text()
+    given = json.loads(whole)
+    given["leaves"].pop()
+    path.write_text(json.dumps(given))
+    assert runner.invoke(app, ["verify", str(out)]).exit_code == 2
+    given = json.loads(whole)
+    given["leaves"][0]["budget_price"] += 0.1
+    path.write_text(json.dumps(given))
+    touched = runner.invoke(app, ["verify", str(out)])
+    assert touched.exit_code == 1
+    assert "bound: summary.json says" in touched.stderr
 
 
 def tampered():
