@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.accuracy import expected_accuracy
+from crowd_tvcs.forced import beyond_forced
 from crowd_tvcs.multiclass.accuracy import MOST_OUTCOMES, accuracy_under
 from crowd_tvcs.multiclass.model import AnswerModel
 from crowd_tvcs.plan import Plan
-from crowd_tvcs.pricing import beyond_forced
 
 MOST_TASKS, MOST_WORKERS = 20, 10
 MOST_WORK = 2_000_000_000  # outcomes of all sets of all kinds of tasks

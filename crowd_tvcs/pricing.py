@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from crowd_tvcs import greedy_kernels, swap_kernels
 from crowd_tvcs import pricing_kernels as kernels
 from crowd_tvcs.bound_kernels import SLOPES
 from crowd_tvcs.deadline import Deadline
+from crowd_tvcs.forced import beyond_forced, exact_teams
 from crowd_tvcs.outcome_kernels import EXACT, TABLE
 from crowd_tvcs.plan import Plan
 
@@ -98,6 +100,11 @@ class Market:
     def need(self) -> Integers:
         """How many workers every task must have beyond the forced ones."""
         return self.offers[3]
+
+    @cached_property
+    def is_exact(self) -> bool:
+        """Whether the accuracy of all forced workers is computed exactly."""
+        return bool(exact_teams(self.plan).all())
 
     @property
     def free(self) -> NDArray[np.bool_]:
@@ -216,22 +223,6 @@ class Market:
         out.sets[:, :most] = sets
         out = Choice.of(self, out.support(self))
         return out if out.accuracy.sum() > choice.accuracy.sum() else choice
-
-
-def beyond_forced(plan: Plan) -> tuple[NDArray[Any], ...]:
-    """The forced pairs, and what they leave: room, need, and pairs that may be chosen.
-
-    Room is that of every worker and then of the budget; the last are of shape (tasks, workers).
-    """
-    forced = np.zeros(plan.quality.shape, dtype=bool) if plan.forced is None else plan.forced
-    caps = np.append(
-        plan.max_tasks_per_worker - forced.sum(axis=1), plan.budget - int(forced.sum())
-    ).astype(np.int64)
-    need = np.maximum(0, plan.min_workers_per_task - forced.sum(axis=0))
-    may = (caps[:-1] > 0) & ~forced.T
-    if plan.quality.allowed is not None:
-        may &= plan.quality.allowed.T
-    return forced, caps, need, may
 
 
 def kinds_of_tasks(offers: Offers, *more: NDArray[Any]) -> tuple[Integers, Integers]:
@@ -399,4 +390,5 @@ def price_everything(
     like = market.first[market.kind]
     choice = Choice(choice.sets[like], choice.sizes[like], choice.accuracy[like])
     bound = float(prices @ market.caps + value[like].sum())
-    return Dual(prices, bound, bool(proved[market.first].all()), choice, value[like])
+    are_proved = bool(proved[market.first].all() and market.is_exact)
+    return Dual(prices, bound, are_proved, choice, value[like])

@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from crowd_tvcs.bound_kernels import SLOPES
 from crowd_tvcs.deadline import Deadline
+from crowd_tvcs.forced import beyond_forced
 from crowd_tvcs.multiclass import greedy_kernels, pricing_kernels
 from crowd_tvcs.multiclass.accuracy import accuracy_under, exact_voters, table_size
 from crowd_tvcs.multiclass.model import AnswerModel
 from crowd_tvcs.plan import Plan
-from crowd_tvcs.pricing import UPDATES, Choice, Market, beyond_forced, kinds_of_tasks
+from crowd_tvcs.pricing import UPDATES, Choice, Market, kinds_of_tasks
 
 NODES = 0  # in the search for prices: exchanges alone
 PROOF_NODES = 300_000

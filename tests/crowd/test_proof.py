@@ -104,3 +104,13 @@ def test_large_teams_that_are_sampled_are_never_certified():
     assert not sampled.certified
     assert "proved" not in sampled.reason
     assert json.loads(json.dumps(sampled.summary()))["certified"] is False
+
+
+@pytest.mark.parametrize(("classes", "forced"), [(4, 14), (2, 24)])
+def test_forced_teams_that_are_not_computed_exactly_prove_no_bound(classes, forced):
+    # The last worker may not be paid, so that the forced ones are all that the bound looks at.
+    values = np.random.default_rng(1).uniform(0.4, 0.7, (forced + 1, 1))
+    quality = Quality(values, [f"w{i:02}" for i in range(forced + 1)], ["t0"])
+    must = np.arange(forced + 1)[:, None] < forced
+    plan = Plan(quality, n_classes=classes, forced=must, budget=forced)
+    assert assign(plan, "best", rng=0).bound is None
