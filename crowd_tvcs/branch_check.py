@@ -24,6 +24,7 @@ from crowd_tvcs.plan import Plan
 from crowd_tvcs.repricing import accuracy
 
 MOST_TASKS, MOST_WORKERS = 20, 10
+TOLERANCE = 1e-9  # of a bound
 QUICK = 2**16  # outcomes of a team
 
 Floats = NDArray[np.float64]
@@ -41,13 +42,18 @@ def bound_of_branches(plan: Plan, document: Any) -> float:
     n, m = plan.quality.shape
     if n > MOST_WORKERS or m > MOST_TASKS:
         raise ValueError(f"is for at most {MOST_TASKS} tasks and {MOST_WORKERS} workers")
-    leaves = document.get("leaves") if isinstance(document, dict) else None
+    is_one = isinstance(document, dict) and set(document) == {"leaves"}
+    leaves = document["leaves"] if is_one else None
     if not isinstance(leaves, list) or not leaves:
-        raise ValueError("must hold a list of leaves")
+        raise ValueError("must hold a list of leaves and nothing else")
     read = [_Leaf(plan, number, leaf) for number, leaf in enumerate(leaves, start=1)]
     _require_tree([leaf.path for leaf in read], 0)
     tasks = _Tasks(plan)
-    return max(tasks.bound(leaf) for leaf in read)
+    bounds = [tasks.bound(leaf) for leaf in read]
+    for leaf, bound in zip(read, bounds, strict=True):
+        if abs(leaf.bound - bound) > TOLERANCE:
+            raise ValueError(f"leaf {leaf.number}: bound is {leaf.bound!r}, recomputed {bound!r}")
+    return max(bounds)
 
 
 class _Leaf:
@@ -55,16 +61,20 @@ class _Leaf:
 
     def __init__(self, plan: Plan, number: int, given: Any) -> None:
         self.number, quality = number, plan.quality
-        if not isinstance(given, dict) or not isinstance(given.get("prices"), dict):
-            raise ValueError(f"leaf {number} must have prices, a budget_price and branches")
+        names = {"prices", "budget_price", "branches", "bound"}
+        if not isinstance(given, dict) or set(given) != names or not isinstance(
+            given["prices"], dict
+        ):  # fmt: skip
+            raise ValueError(f"leaf {number} must have prices, a budget_price, branches and bound")
         prices = given["prices"]
         if sorted(prices) != sorted(quality.workers):
             raise ValueError(f"leaf {number} must have one price per worker")
         self.prices = np.array([self._number(prices[name]) for name in quality.workers])
-        self.budget_price = self._number(given.get("budget_price"))
+        self.budget_price = self._number(given["budget_price"])
+        self.bound = self._number(given["bound"])
         self.path: list[tuple[Test, bool, int]] = []
         self.branch_prices: list[float] = []
-        branches = given.get("branches")
+        branches = given["branches"]
         if not isinstance(branches, list):
             raise ValueError(f"leaf {number} must have prices, a budget_price and branches")
         for branch in branches:

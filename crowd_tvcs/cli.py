@@ -135,7 +135,7 @@ def assign(
     from crowd_tvcs.sureness import with_deviation
     from crowd_tvcs.what_if import around
     from tvcs_core.files import output_folder, write_json, write_table
-    from tvcs_core.record import run_record
+    from tvcs_core.record import digests, run_record
 
     refuse_negative_seed(seed)
     caps = PlanOptions(
@@ -173,7 +173,10 @@ def assign(
         )
         (folder / "report.html").write_text(page, encoding="utf-8")
         inputs = [quality, *caps.files(), *([] if skills is None else [skills])]
-        record = run_record("crowd-tvcs assign", options, seed=seed, inputs=inputs, layout=layout)
+        outputs = digests(sorted(folder.iterdir()))
+        record = run_record(
+            "crowd-tvcs assign", options, seed=seed, inputs=inputs, layout=layout, outputs=outputs
+        )
         write_json(folder / "run.json", record)
     _say_result(found, out)
 
@@ -272,6 +275,8 @@ def verify(
     typer.echo(f"bound              {found.bound!r}")
     typer.echo(f"gap                {found.gap!r}")
     typer.echo(f"proved             {'yes' if found.proved else 'no'}")
+    for words in found.unchecked:
+        typer.echo(f"not checked        {words}")
     if not found.proved:
         raise SystemExit(FAILED)
 

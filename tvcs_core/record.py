@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -39,11 +39,16 @@ def run_record(
         "command": command,
         "parameters": dict(parameters),
         "seed": seed,
-        "inputs": [{"file": Path(p).name, "sha256": _sha256(Path(p))} for p in inputs],
+        "inputs": digests(inputs),
         "versions": {"python": platform.python_version()}
         | {name: _version(name) for name in PACKAGES},
         **facts,
     }
+
+
+def digests(paths: Iterable[str | Path]) -> list[dict[str, str]]:
+    """Name every file with its SHA-256."""
+    return [{"file": Path(path).name, "sha256": _sha256(Path(path))} for path in paths]
 
 
 def _sha256(path: Path) -> str:

@@ -1,0 +1,257 @@
+"""What `crowd-tvcs assign` wrote, read strictly: run.json, other JSON, the command in the report.
+
+A record that is not whole, holds a value of another kind or a name that the command does not
+write is refused in one line that says which.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import json
+import math
+import re
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn, TypeGuard
+
+from tvcs_core.errors import DataError
+
+MOST = 2**63 - 1
+SHOWN = 60  # characters of a value in a message
+TABLES = ("workers", "tasks", "forced", "forbidden", "confusion")
+INPUTS = (*TABLES, "skills")  # in the order in which run.json names them, after the quality table
+OUTPUTS = ("assignment.csv", "report.html", "summary.json")
+PRICES, BRANCHES = "prices.csv", "branches.json"  # where there is a bound; where that needs them
+PACKAGES = ("python", "tvcs", "numpy", "scipy", "numba", "pandas", "scikit-learn")
+SHA256 = re.compile("[0-9a-f]{64}")
+
+Kind = tuple[str, Callable[[Any], bool]]  # what must be, in words, and whether it is
+
+
+def is_count(value: object) -> bool:
+    """Whether this is an integer >= 0, as JSON writes it."""
+    return type(value) is int and 0 <= value <= MOST
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Whether this is a finite number."""
+    if isinstance(value, bool):
+        return False
+    if isinstance(value, int):
+        return -MOST <= value <= MOST
+    return isinstance(value, float) and math.isfinite(value)
+
+
+def shown(value: object) -> str:
+    """Write a value for a message, cut if it is long."""
+    text = repr(value)
+    return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and value not in ("", ".", "..") and Path(value).name == value
+
+
+def _or_null(kind: Kind) -> Kind:
+    return f"{kind[0]} or null", lambda value: value is None or kind[1](value)
+
+
+COUNT: Kind = "an integer >= 0", is_count
+FILE: Kind = "the name of a file", _is_name
+TEXT: Kind = "a text", lambda value: isinstance(value, str) and value != ""
+CHANCE: Kind = "a number in [0, 1]", lambda value: is_number(value) and 0.0 <= value <= 1.0
+CHANCES: Kind = (
+    "a list of numbers in [0, 1]",
+    lambda value: isinstance(value, list) and value != [] and all(map(CHANCE[1], value)),
+)
+AMOUNT: Kind = "a number >= 0", lambda value: is_number(value) and value >= 0.0
+SECONDS: Kind = "a number above 0", lambda value: is_number(value) and value > 0.0
+METHOD: Kind = (
+    "best, fast, greedy, tvcs, qlp or random",
+    lambda value: value in ("best", "fast", "greedy", "tvcs", "qlp", "random"),
+)
+
+PARAMETERS: dict[str, Kind] = {
+    "max_workers_per_task": _or_null(COUNT),
+    "max_tasks_per_worker": _or_null(COUNT),
+    **{name: _or_null(FILE) for name in INPUTS},
+    "classes": _or_null(COUNT),
+    "class_prior": _or_null(CHANCES),
+    "money": _or_null(AMOUNT),
+    "budget": _or_null(COUNT),
+    "prior": CHANCE,
+    "method": METHOD,
+    "time_limit": SECONDS,
+}
+LISTED: Kind = "a list of files", lambda value: isinstance(value, list) and value != []
+NAMES: Kind = "names and values", lambda value: isinstance(value, dict)
+RECORD: dict[str, Kind] = {
+    "command": ("crowd-tvcs assign", lambda value: value == "crowd-tvcs assign"),
+    "parameters": NAMES,
+    "seed": COUNT,
+    "inputs": LISTED,
+    "versions": NAMES,
+    "layout": TEXT,
+    "outputs": LISTED,
+}
+HASHED: dict[str, Kind] = {
+    "file": FILE,
+    "sha256": (
+        "64 hexadecimal digits",
+        lambda value: isinstance(value, str) and SHA256.fullmatch(value) is not None,
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Record:
+    """A run.json that is whole.
+
+    Attributes
+    ----------
+    path
+        The file.
+    parameters, seed, layout
+        As they were recorded.
+    inputs, outputs
+        SHA-256 of every file that was read (the quality table first), and written.
+    """
+
+    path: Path
+    parameters: dict[str, Any]
+    seed: int
+    layout: str
+    inputs: dict[str, str]
+    outputs: dict[str, str]
+
+    @property
+    def quality(self) -> str:
+        """Name of the quality table."""
+        return next(iter(self.inputs))
+
+
+def read_record(path: Path) -> Record:
+    """Read and check a run.json of `crowd-tvcs assign`.
+
+    Raises
+    ------
+    DataError
+        Naming the field that is missing, unknown or of another kind.
+    """
+    told = read_json(path)
+    if told.get("command") != "crowd-tvcs assign":
+        what = f"command must be crowd-tvcs assign, found {shown(told.get('command'))}"
+        raise DataError(what, path=path)
+    _require(path, told, RECORD)
+    parameters = told["parameters"]
+    _require(path, parameters, PARAMETERS, "parameters.")
+    _require(path, told["versions"], dict.fromkeys(PACKAGES, TEXT), "versions.")
+    inputs = _hashes(path, told["inputs"], "inputs")
+    named = {name: parameters[name] for name in INPUTS if parameters[name] is not None}
+    for name, file in named.items():
+        if file not in dict(inputs[1:]):
+            _refuse(path, f"parameters.{name}", "a file of inputs", file)
+    if [file for file, _ in inputs[1:]] != list(named.values()):
+        _refuse(path, "inputs", "the quality table and those of parameters", told["inputs"])
+    outputs = dict(_hashes(path, told["outputs"], "outputs"))
+    wanted = ([], [PRICES], [PRICES, BRANCHES])
+    if list(outputs) not in [sorted([*OUTPUTS, *more]) for more in wanted]:
+        _refuse(path, "outputs", "the files that are written, sorted", list(outputs))
+    return Record(path, parameters, told["seed"], told["layout"], dict(inputs), outputs)
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Read an object; a name that is there twice, NaN and infinity are refused."""
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        out = dict(pairs)
+        if len(out) < len(pairs):
+            names = [name for name, _ in pairs]
+            raise ValueError(f"{next(n for n in names if names.count(n) > 1)!r} is there twice")
+        return out
+
+    def refuse(text: str) -> NoReturn:
+        raise ValueError(f"{text} is no number of JSON")
+
+    try:
+        text = path.read_text(encoding="utf-8")
+        out = json.loads(text, object_pairs_hook=once, parse_constant=refuse)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"is not JSON: {error}", path=path) from None
+    if not isinstance(out, dict):
+        raise DataError("must hold names and values", path=path)
+    return out
+
+
+def digest(path: Path) -> str:
+    """SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def changed_outputs(folder: Path, record: Record) -> list[str]:
+    """Say which files are not the ones that were written, or are missing or too many."""
+    out = []
+    for name, sha in sorted(record.outputs.items()):
+        if (found := digest(folder / name)) != sha:
+            out.append(
+                f"{name}: is not the file that was written: its SHA-256 begins with {found[:12]}, "
+                f"in run.json with {sha[:12]}"
+            )
+    return out + [
+        f"{name}: is there, but not among outputs in run.json"
+        for name in (PRICES, BRANCHES)
+        if name not in record.outputs and (folder / name).exists()
+    ]
+
+
+def wrong_command(page: str, record: Record) -> list[str]:
+    """Say where the command that the report shows is not the one of the record."""
+    found = re.findall(r"<pre>(crowd-tvcs assign .*?) --out DIR</pre>", page, re.DOTALL)
+    try:
+        words = shlex.split(html.unescape(found[0])) if len(found) == 1 else []
+    except ValueError:
+        words = []
+    if words[2:3] != [record.quality] or len(words) % 2 == 0:
+        return [f"report.html: shows no command for {record.quality!r}"]
+    said = dict(zip(words[3::2], words[4::2], strict=True))
+    wanted = {
+        "--" + name.replace("_", "-"): ",".join(map(str, v)) if isinstance(v, list) else str(v)
+        for name, v in {**record.parameters, "seed": record.seed}.items()
+        if v is not None
+    }
+    names = sorted(name for name in {*said, *wanted} if said.get(name) != wanted.get(name))
+    return [
+        f"report.html: its command has {name} {shown(said.get(name))}, "
+        f"run.json {shown(wanted.get(name))}"
+        for name in names
+    ]
+
+
+def _require(path: Path, told: Mapping[str, Any], kinds: dict[str, Kind], at: str = "") -> None:
+    for name, (words, holds) in kinds.items():
+        if name not in told:
+            raise DataError(f"{at}{name} is missing", path=path)
+        if not holds(told[name]):
+            _refuse(path, at + name, words, told[name])
+    for name in told:
+        if name not in kinds:
+            raise DataError(f"{shown(at + name)} is no field that is written", path=path)
+
+
+def _refuse(path: Path, name: str, words: str, found: object) -> NoReturn:
+    raise DataError(f"{name} must be {words}, found {shown(found)}", path=path)
+
+
+def _hashes(path: Path, listed: list[Any], name: str) -> list[tuple[str, str]]:
+    for n, entry in enumerate(listed):
+        if not isinstance(entry, dict):
+            _refuse(path, f"{name}[{n}]", "a file and its sha256", entry)
+        _require(path, entry, HASHED, f"{name}[{n}].")
+    pairs = [(entry["file"], entry["sha256"]) for entry in listed]
+    if len(dict(pairs)) < len(pairs):
+        _refuse(path, name, "files of different names", [file for file, _ in pairs])
+    return pairs
