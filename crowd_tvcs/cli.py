@@ -169,7 +169,7 @@ def assign(
             source=quality.name,
             command=command,
             caps=options,
-            curve=around(plan, found.size),
+            curve=around(found, rng=seed),
         )
         (folder / "report.html").write_text(page, encoding="utf-8")
         inputs = [quality, *caps.files(), *([] if skills is None else [skills])]

@@ -85,6 +85,7 @@ def render(
         answer_bars=_counts(assignment.answers),
         accuracy_bars=_accuracy_bars(assignment.task_accuracy),
         least_sure=_least_sure(assignment),
+        n_priced=0 if assignment.prices is None else int((assignment.prices > 0).sum()),
         duals=_duals(assignment),
         prices=_prices(assignment),
         curve=None if curve is None else _curve(assignment, *curve),
@@ -146,11 +147,14 @@ def _prices(assignment: Assignment) -> dict[str, Any] | None:
 
 
 def _curve(assignment: Assignment, method: str, offers: Sequence[Offer]) -> dict[str, Any]:
-    """Places of the curve's points, of this plan and of the lines, in the picture."""
-    found = (assignment.size, assignment.expected_accuracy)
+    """Places of the curve's points, of the lines, and of this plan if its method made the curve.
+
+    A plan of another method beside the line would say that budgets differ where methods do.
+    """
     points = [(offer.budget, offer.expected_accuracy) for offer in offers]
-    right = max(x for x, _ in [*points, found, (1, 0.0)])
-    lines = _ticks(min(y for _, y in [*points, found]), max(y for _, y in [*points, found]))
+    own = [(assignment.size, assignment.expected_accuracy)] if method == assignment.method else []
+    right = max(x for x, _ in [*points, *own, (1, 0.0)])
+    lines = _ticks(min(y for _, y in [*points, *own]), max(y for _, y in [*points, *own]))
     low, high = lines[0], lines[-1]
 
     def place(x: float, y: float) -> tuple[float, float]:
@@ -161,7 +165,7 @@ def _curve(assignment: Assignment, method: str, offers: Sequence[Offer]) -> dict
     return {
         "method": method,
         "points": [(*place(x, y), x, y) for x, y in points],
-        "found": (*place(*found), *found),
+        "found": [(*place(*one), *one) for one in own],
         "steps": steps(offers),
         "lines": [(place(0, y)[1], f"{100 * y:.4g} %") for y in lines],
         "marks": [(place(x, low)[0], f"{x:g}") for x in _ticks(0, right) if x <= right],

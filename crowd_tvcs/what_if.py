@@ -16,6 +16,7 @@ from crowd_tvcs.plan import Plan
 from crowd_tvcs.proof import is_certified
 from tvcs_core.streams import seed_of
 
+QUICK = ("fast", "greedy", "qlp", "random")  # methods that are quick enough for a curve
 MOST_PAIRS = 8_000_000  # of worker and task, over all budgets of `around`
 
 
@@ -119,19 +120,36 @@ def _better(before: Offer | None, budget: int, found: Assignment) -> Offer:
     )  # fmt: skip
 
 
-def around(plan: Plan, size: int) -> tuple[str, tuple[Offer, ...]]:
-    """Say what budgets from a quarter to twice of `size` answers buy, and by which cheap method.
+def around(found: Assignment, *, rng: int | None = None) -> tuple[str, tuple[Offer, ...]]:
+    """Say what budgets from a quarter to twice of the answers of a plan buy, and by which method.
 
-    By `fast`, or by `greedy` if the plan demands what `fast` does not honour. The larger the plan,
-    the fewer the budgets: at most 9, at least 4.
+    By the plan's own method if that is one of `QUICK`: the plan is then one of the assignments.
+    Else by `fast`, or by `greedy` if the plan demands what `fast` does not honour. The larger the
+    plan, the fewer the budgets: at most 10, at least 4.
+
+    Parameters
+    ----------
+    found
+        The plan.
+    rng
+        The seed that it was made with.
     """
-    method = "fast" if set(plan.demands) <= HONOURS.get("fast", frozenset()) else "greedy"
+    plan, size = found.plan, found.size
+    method = found.method
+    if method not in QUICK:
+        method = "fast" if set(plan.demands) <= HONOURS.get("fast", frozenset()) else "greedy"
     most = int(min(plan.max_tasks_per_worker.sum(), plan.max_workers_per_task.sum()))
     count = int(np.clip(MOST_PAIRS // plan.quality.values.size, 4, 9))
     top = min(most, 2 * size if size else len(plan.quality.tasks))
     least = min(max(plan.least_budget, size // 4), top)
     budgets = {round(b) for b in np.linspace(least, top, count)} | {max(least, min(size, top))}
-    return method, what_if(plan, sorted(budgets), method, rng=0)
+    if method != found.method:
+        return method, what_if(plan, sorted(budgets), method, rng=0)
+    offers: list[Offer] = []
+    for budget in sorted(budgets | {size}):
+        own = found if budget == size else assign(plan.with_budget(budget), method, rng=rng)
+        offers.append(_better(offers[-1] if offers else None, budget, own))
+    return method, tuple(offers)
 
 
 def steps(offers: Sequence[Offer]) -> list[dict[str, Any]]:

@@ -18,7 +18,7 @@ from grn_tvcs.expression import Expression
 from grn_tvcs.knockouts import WILD_TYPE, SteadyStates
 from grn_tvcs.methods import METHODS
 from grn_tvcs.network import Edge, Network
-from grn_tvcs.report_data import courses, curve, explorer, stabilities
+from grn_tvcs.report_data import courses, curve, explorer, stabilities, undrawn
 from grn_tvcs.rules import Rules
 from grn_tvcs.scales import said
 from grn_tvcs.stability import SURE, untold
@@ -119,7 +119,9 @@ def render(
             dots=dots,
             arrows=arrows,
             size=(WIDTH, HEIGHT),
-            data=explorer(network, drawn, dots) | measured,
+            data=explorer(network, drawn, dots)
+            | measured
+            | {"undrawn": undrawn(network, edges[MOST_DRAWN:], dots)},
             scripts=scripts if drawn else [],
             hashes=[_hash(script) for script in scripts] if drawn else [],
             regulators=_top_regulators(edges),

@@ -16,6 +16,7 @@ from grn_tvcs.network import Edge, Network
 MOST_SERIES = 12
 MOST_POINTS = 200
 MOST_VALUES = 300_000
+MOST_TOLD = 20_000  # selected edges that are not drawn and are told under their genes
 DIGITS = 4
 CURVE_WIDTH, CURVE_HEIGHT, CURVE_MARGIN = 640.0, 180.0, 46.0
 CURVE_TICKS = 5
@@ -51,6 +52,24 @@ def explorer(network: Network, edges: Sequence[Edge], dots: Sequence[Dot]) -> di
         for e, how_often in zip(edges, stable, strict=True)
     ]
     return {"genes": genes, "edges": links}
+
+
+def undrawn(network: Network, edges: Sequence[Edge], dots: Sequence[Dot]) -> dict[str, Any]:
+    """What the search finds beside the drawing: every other gene, and edges that are not drawn.
+
+    Genes are (name, regulators, targets), counted on from those of the drawing; edges are
+    (regulator, target, sign, score, rank), the surest `MOST_TOLD` of them.
+    """
+    drawn = {dot.name for dot in dots}
+    ins, outs = network.in_degrees.tolist(), network.out_degrees.tolist()
+    genes = [(g, ins[j], outs[j]) for j, g in enumerate(network.genes) if g not in drawn]
+    names = [*(dot.name for dot in dots), *(gene[0] for gene in genes)]
+    place = {name: k for k, name in enumerate(names)}
+    told = [
+        (place[e.regulator], place[e.target], e.sign, float(f"{e.score:.{DIGITS}g}"), e.rank)
+        for e in edges[:MOST_TOLD]
+    ]
+    return {"genes": genes, "edges": told, "all_edges": len(edges)}
 
 
 def stabilities(network: Network, edges: Sequence[Edge]) -> list[float | None]:

@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 
 from crowd_tvcs.campaign.belief import SUREST
 from crowd_tvcs.campaign.state import State
-from crowd_tvcs.campaign.stopping import stand, summary
+from crowd_tvcs.campaign.stopping import WAITING, WORTH, Standing, stand, summary
 
 LEAST_SURE = 15
 MOST_WORKERS = 40
 POINTS = 200  # of a curve
+LAST = 0.25  # of the labels, whose gain tells whether the curve is flat
+FLAT = 0.1  # of what as many labels added on average
 WIDTH, HEIGHT = 920, 300
 LEFT, BELOW, ABOVE, RIGHT = 64, 46, 14, 20
 
@@ -51,6 +53,7 @@ def render(state: State, *, name: str) -> str:
     return environment.get_template("campaign.html.j2").render(
         title=f"Campaign: {name}",
         told=summary(state, standings),
+        advice=_advice(standings, expected),
         curve=_curve(expected, measured) if state.given else None,
         least=least,
         workers=workers[:MOST_WORKERS],
@@ -92,6 +95,22 @@ def accuracy_by_answers(state: State) -> tuple[Floats, Floats | None]:
         measured.append(hits)
     n_known = int((truth >= 0).sum())
     return np.array(expected), np.array(measured) / n_known if n_known else None
+
+
+def _advice(standings: list[Standing], expected: Floats) -> dict[str, Any]:
+    """What the last labels added, and what the table of tasks says of further ones."""
+    n = expected.size - 1
+    last = min(n, max(1, round(LAST * n)))
+    added, all_added = float(expected[-1] - expected[-1 - last]), float(expected[-1] - expected[0])
+    worth = [one.gain for one in standings if one.verdict == WORTH]
+    return {
+        "last": last,
+        "added": added,
+        "is_flat": added <= FLAT * all_added * last / max(1, n),
+        "worth": len(worth),
+        "gain": max(worth, default=0.0),
+        "waiting": sum(one.verdict == WAITING for one in standings),
+    }
 
 
 def _workers(state: State) -> list[dict[str, Any]]:

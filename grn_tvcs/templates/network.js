@@ -10,7 +10,9 @@
   const colour = { "+": "--fill", "-": "--other", "?": "--soft" };
   const strongest = Math.max(...data.edges.map((e) => e.score));
   const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-  const name = (number) => data.genes[number].name;
+  const rest = data.undrawn.genes.map(([name, ins, outs]) => ({ name: name, in: ins, out: outs }));
+  const everyone = data.genes.concat(rest);
+  const name = (number) => everyone[number].name;
   const degree = (gene) => gene.in + gene.out;
 
   function make(tag, text, attributes) {
@@ -31,6 +33,7 @@
   $("static").hidden = true;
   $("explorer").hidden = false;
   if ($("few-names")) $("few-names").hidden = true;
+  if ($("beyond")) $("beyond").hidden = !rest.length;
   const elements = data.genes.map((gene, k) => ({
     group: "nodes",
     data: { id: "g" + k, number: k, name: gene.name, size: 2 * gene.radius * Math.sqrt(wide),
@@ -103,7 +106,9 @@
     $("surest-says").textContent =
       count ? "score ≥ " + data.edges[count - 1].score.toPrecision(3) : "none";
     $("degree-says").textContent = "≥ " + least;
-    $("count").textContent = n + " of " + data.edges.length + " edges, " + linked.size + " genes";
+    const all = data.edges.length + data.undrawn.all_edges;
+    $("count").textContent = n + " of " + all + " edges, " +
+      linked.size + (rest.length ? " of " + everyone.length : "") + " genes";
   }
 
   function mark(found, near) {
@@ -117,12 +122,15 @@
 
   function search() {
     const text = $("search").value.trim().toLowerCase();
-    const exact = cy.nodes().filter((node) => node.data("name").toLowerCase() === text);
-    const part = cy.nodes().filter((node) => node.data("name").toLowerCase().includes(text));
-    const found = !text ? cy.collection() : exact.length ? exact : part;
-    mark(found, found.closedNeighborhood());
-    $("found").textContent = !text ? "" : found.length === 1 ? "" : "· " + (found.length || "no") + " genes found";
-    if (found.length === 1) showGene(found[0].data("number"));
+    const those = (fits) => everyone.flatMap((gene, k) => fits(gene.name.toLowerCase()) ? [k] : []);
+    const exact = those((name) => name === text);
+    const found = !text ? [] : exact.length ? exact : those((name) => name.includes(text));
+    const drawn = found.filter((k) => k < data.genes.length);
+    const nodes = drawn.reduce((all, k) => all.union(cy.getElementById("g" + k)), cy.collection());
+    mark(nodes, nodes.closedNeighborhood());
+    $("found").textContent = !text || found.length === 1 ? "" : "· " + (found.length || "no") +
+      " genes found" + (drawn.length < found.length ? ", " + drawn.length + " of them drawn" : "");
+    if (found.length === 1) showGene(found[0]);
   }
 
   function panel(title, note) {
@@ -131,9 +139,10 @@
   }
 
   function showGene(k) {
-    const gene = data.genes[k], node = cy.getElementById("g" + k);
+    const gene = everyone[k], node = cy.getElementById("g" + k);
     mark(node, node.closedNeighborhood());
-    const box = panel(gene.name, gene.in + " regulators and " + gene.out + " targets selected.");
+    const box = panel(gene.name, gene.in + " regulators and " + gene.out + " targets selected" +
+      (k < data.genes.length ? "." : "; not drawn."));
     const list = make("p", "");
     data.edges.forEach((edge, e) => {
       if (edge.from !== k && edge.to !== k) return;
@@ -143,6 +152,13 @@
       list.append(button, " ");
     });
     box.append(list);
+    const more = data.undrawn.edges.filter(([from, to]) => from === k || to === k);
+    const told = list.children.length + more.length;
+    if (more.length) {
+      box.append(make("p", "Not drawn: " + more.map(([from, to, sign, score, rank]) =>
+        [name(from), verb[sign], name(to)].join(" ") + " (rank " + rank + ")").join(", ") + "."));
+    }
+    if (told < degree(gene)) box.append(make("p", "More of its edges are in edges.tsv."));
   }
 
   function range(gene) {
@@ -205,7 +221,7 @@
     link.click();
   }
 
-  data.genes.forEach((gene) => $("names").append(make("option", "", { value: gene.name })));
+  everyone.slice(0, 5000).forEach((gene) => $("names").append(make("option", "", { value: gene.name })));
   $("surest").max = data.edges.length;
   $("surest").value = data.edges.length;
   $("degree").max = Math.max(...data.genes.map(degree));

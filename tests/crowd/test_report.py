@@ -38,7 +38,7 @@ def report(n_workers, n_tasks, method="qlp", names=()):
     quality = Quality(rng.uniform(0.5, 0.9, (n_workers, n_tasks)), workers, tasks)
     found = assign(Plan(quality, max_workers_per_task=2, budget=30), method, rng=0)
     command = "crowd-tvcs assign q.csv --seed 3"
-    curve = around(found.plan, found.size)
+    curve = around(found, rng=0)
     return found, Page(render(found, source="q.csv", command=command, caps=CAPS, curve=curve))
 
 
@@ -106,9 +106,39 @@ def test_the_curve_never_falls_and_stays_in_its_picture(n_workers, n_tasks):
     assert ((points >= 0) & (points <= [WIDTH, HEIGHT])).all()
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_a_plan_is_a_dot_on_the_line_of_its_own_method_or_no_dot(method):
+    found, page = report(6, 24, method)
+    curve = around(found, rng=0)
+    is_own = method in ("fast", "greedy", "qlp", "random")
+    assert curve[0] == (method if is_own else "fast")
+    assert page.attributes.count(("class", "found")) == 2 * is_own
+    assert ("it has no dot" in page.text) == (not is_own)
+    at = [offer.expected_accuracy for offer in curve[1] if offer.budget == found.size]
+    if is_own:
+        assert at == [max(o.expected_accuracy for o in curve[1] if o.budget <= found.size)]
+        assert at[0] >= found.expected_accuracy
+    if is_own and method != "random":
+        assert at[0] == found.expected_accuracy
+
+
+def test_more_money_never_looks_worse_than_the_plan():
+    found, _ = report(6, 24, "greedy")
+    _, offers = around(found, rng=0)
+    beyond = [offer.expected_accuracy for offer in offers if offer.budget >= found.size]
+    assert len(beyond) > 2
+    assert min(beyond) >= found.expected_accuracy
+
+
+def test_a_large_plan_says_how_much_of_it_is_listed():
+    _, page = report(30, 400)
+    assert "12 of 400 tasks; summary.json has all." in page.text
+    assert "summary.json has all" not in report(5, 8)[1].text
+
+
 def test_the_curve_is_there_in_numbers_too():
     found, page = report(5, 20, "fast")
-    method, offers = around(found.plan, found.size)
+    method, offers = around(found, rng=0)
     assert f"The line is by the method {method}" in page.text
     for before, after in pairwise(offers):
         assert f"{100 * after.expected_accuracy:.2f} %" in page.text
@@ -144,8 +174,8 @@ def test_demands_and_their_tables_are_shown():
     plan = Plan(quality, min_workers_per_task=1, forced=np.eye(3, 4) > 0)
     found = assign(plan, "qlp")
     tables = {"workers": "<b>.csv", "tasks": "t.csv", "forced": "f.csv", "forbidden": None}
-    curve = around(plan, found.size)
-    assert curve[0] == "fast"
+    curve = around(found)
+    assert curve[0] == "qlp"
     page = Page(render(found, source="q.csv", command="x", caps=CAPS | tables, curve=curve))
     for text in ("no cap, and <b>.csv", "least answers per task", "3 pairs, all assigned"):
         assert text in page.text

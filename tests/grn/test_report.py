@@ -128,6 +128,26 @@ def test_only_the_surest_edges_of_a_large_network_are_drawn():
     assert len({dot.name for dot in dots}) == len(dots) <= 40
 
 
+def test_the_search_knows_every_gene_and_every_selected_edge_of_a_large_network(expression):
+    scores = np.triu(np.arange(1, 2501.0).reshape(50, 50), 1)
+    scores[:, 49] = 0.0
+    genes = tuple(f"G{i}" for i in range(50))
+    network = Network(genes, scores)
+    x = Expression(np.random.default_rng(0).random((4, 50)), np.arange(4.0), ("s",) * 4, genes)
+    html = render(network, x, Rules(), method="tvcs", source="x.tsv", command="x")
+    page = Page(html)
+    names = [gene["name"] for gene in page.data["genes"]]
+    names += [name for name, _, _ in page.data["undrawn"]["genes"]]
+    assert sorted(names) == sorted(genes)
+    edges = network.edges(selected_only=True)
+    told = [(names[e["from"]], names[e["to"]], e["rank"]) for e in page.data["edges"]]
+    told += [(names[a], names[b], rank) for a, b, _, _, rank in page.data["undrawn"]["edges"]]
+    assert told == [(e.regulator, e.target, e.rank) for e in edges]
+    text = "".join(page.text)
+    assert f"Drawn: {MOST_DRAWN} of {len(edges)} selected edges" in text
+    assert f"of {len(genes)} genes that they link" in text
+
+
 def test_the_drawing_lies_inside_its_frame_and_is_always_the_same():
     scores = np.zeros((7, 7))
     scores[0, 1], scores[1, 0], scores[2, 3], scores[4, 5] = 1, 2, 3, 4
