@@ -84,11 +84,8 @@ def refuted(summary: Mapping[str, Any], found: Found) -> list[str]:
     """Say of every field of `summary` that is not as recomputed what it says and what was found."""
     wanted = _fields(found)
     out = [f"{name}: is missing in summary.json" for name in wanted if name not in summary]
-    out += [
-        f"{shown(name)}: is no field of the summary.json of {found.parameters['method']}"
-        for name in summary
-        if name not in wanted
-    ]
+    unknown = [shown(name) for name in summary if name not in wanted]
+    out += [f"{name}: is no field of this method's summary.json" for name in unknown]
     if out:
         return out
     for facts in (_counts, _accuracies, _proof, _words, _duals):
@@ -361,7 +358,7 @@ def _duals(summary: Mapping[str, Any], found: Found) -> Facts:
     unit = "sum of qualities" if method == "qlp" else "gain of the projected step, V squared"
     duals, kinds = summary["duals"], ("unit", "budget", "workers", "tasks")
     if not isinstance(duals, dict) or set(duals) != set(kinds):
-        yield "duals", False, f"{', '.join(kinds)}"
+        yield "duals", False, ", ".join(kinds)
         return
     yield ("duals", "unit"), _alike(duals["unit"], unit), unit
     slack = {

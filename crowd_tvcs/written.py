@@ -157,7 +157,7 @@ def read_record(path: Path) -> Record:
     if [file for file, _ in inputs[1:]] != list(named.values()):
         _refuse(path, "inputs", "the quality table and those of parameters", told["inputs"])
     outputs = dict(_hashes(path, told["outputs"], "outputs"))
-    wanted = ([], [PRICES], [PRICES, BRANCHES])
+    wanted: list[list[str]] = [[], [PRICES], [PRICES, BRANCHES]]
     if list(outputs) not in [sorted([*OUTPUTS, *more]) for more in wanted]:
         _refuse(path, "outputs", "the files that are written, sorted", list(outputs))
     return Record(path, parameters, told["seed"], told["layout"], dict(inputs), outputs)

@@ -133,7 +133,8 @@ def _large(
         logs = np.repeat(np.log(prior)[:, None], SAMPLES, axis=1)
         for kind, worker in zip(kinds, workers.tolist(), strict=True):
             matrix = model.matrices[kind]
-            draws = np.random.default_rng([SEED, worker]).random(SAMPLES)
+            # NumPy takes [SEED, 0] for SEED, which draws the truth: so nobody may have the 0.
+            draws = np.random.default_rng([SEED, 1 + worker]).random(SAMPLES)
             below = np.cumsum(matrix, axis=1)[:, :-1]
             answer = (draws[:, None] >= below[truth]).sum(axis=1)
             # Rounding may leave a chance of 0 for the last answer; nobody has given it.
