@@ -31,6 +31,7 @@ CLOSE = 1e-4  # a gap, as a part of the error, at which `best` stops
 PATIENCE, MOST_ITERATIONS = 100, 500
 SLOPES_OFF = 1e-8  # of a deviation, from differences
 LISTED = 3  # names of one field
+MOST_GAIN = {"qlp": 1.0, "tvcs": 1e3}  # of one pair, which no dual exceeds
 LARGE_ERROR = 0.002  # standard error of a sampled accuracy is below
 
 Floats = NDArray[np.float64]
@@ -371,7 +372,7 @@ def _duals(summary: Mapping[str, Any], found: Found) -> Facts:
     for kind, left in slack.items():
         at: Place = ("duals",) if kind == "budget" else ("duals", kind)
         said = {kind: duals[kind]} if kind == "budget" else duals[kind]
-        most = [(0.0, 0.0 if room else math.inf) for room in left]
+        most = [(0.0, 0.0 if room else MOST_GAIN[method]) for room in left]
         wrong = list(_by_name(at, names[kind], said, most))
         yield from wrong
         if wrong:

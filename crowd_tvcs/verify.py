@@ -145,7 +145,7 @@ def verify(
         prices, budget_price = _prices(folder / "prices.csv", plan, summary)
         by_prices = out.bound = _bound(plan, prices, budget_price, support, values, out, say)
         if BRANCHES in record.outputs:
-            out.bound = _bound_of_branches(folder / BRANCHES, plan)
+            out.bound = _bound_of_branches(folder / BRANCHES, plan, out)
     found = Found(
         plan, support, record.parameters, names, least, most, is_large, out.accuracy, out.bound,
         by_prices, BRANCHES in record.outputs,
@@ -386,11 +386,11 @@ def _bound(
     return usable(caps + math.fsum(terms) / m)
 
 
-def _bound_of_branches(path: Path, plan: Plan) -> float | None:
+def _bound_of_branches(path: Path, plan: Plan, out: Verification) -> float | None:
     """Give the bound of a tiny plan whose gap was branched on."""
+    document = read_json(path)
     try:
-        return usable(bound_of_branches(plan, read_json(path)))
-    except DataError:
-        raise
+        return usable(bound_of_branches(plan, document))
     except ValueError as error:
-        raise DataError(str(error), path=path) from None
+        out.violations.append(f"{path.name}: {error}")
+        return None
