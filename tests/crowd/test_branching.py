@@ -131,13 +131,15 @@ def test_the_command_writes_the_branches_and_verify_checks_them(tmp_path):
     given = json.loads(whole)
     given["leaves"].pop()
     path.write_text(json.dumps(given))
-    assert runner.invoke(app, ["verify", str(out)]).exit_code == 2
+    fewer = runner.invoke(app, ["verify", str(out)])
+    assert fewer.exit_code == 1
+    assert "branches.json: " in fewer.stderr
     given = json.loads(whole)
     given["leaves"][0]["budget_price"] += 0.1
     path.write_text(json.dumps(given))
     touched = runner.invoke(app, ["verify", str(out)])
     assert touched.exit_code == 1
-    assert "bound: summary.json says" in touched.stderr
+    assert "branches.json: leaf 1: bound is" in touched.stderr
 
 
 def tampered():
@@ -165,7 +167,7 @@ def tampered():
         (edit(lambda leaves: first(leaves).update(price=float("nan"))), "a price must be"),
         (edit(lambda leaves: first(leaves).update(with_at_least=True)), "counts must be integers"),
         (edit(lambda leaves: leaves[0]["prices"].pop("a")), "one price per worker"),
-        (edit(lambda leaves: leaves[0].pop("budget_price")), "a price must be a number"),
+        (edit(lambda leaves: leaves[0].pop("budget_price")), "must have prices, a budget_price"),
         (edit(lambda leaves: leaves[0].update(branches=[None])), "a branch must have"),
         (edit(lambda leaves: leaves[0].update(branches=None)), "must have prices"),
     ]
@@ -183,7 +185,9 @@ def test_other_prices_prove_another_bound():
     given = document(found)
     for leaf in given["leaves"]:
         leaf["budget_price"] += 0.01
-    assert bound_of_branches(plan, given) > found.bound + 1e-3
+    with pytest.raises(ValueError, match="leaf 1: bound is") as refused:
+        bound_of_branches(plan, given)
+    assert float(str(refused.value).split()[-1]) > given["leaves"][0]["bound"] + 1e-3
 
 
 def test_a_time_limit_that_strikes_leaves_a_bound_that_holds():
