@@ -58,7 +58,13 @@ Labels = Annotated[
     int | None,
     typer.Option(metavar="N", help="Most labels of this round. Default: all that are left."),
 ]
-Method = Annotated[str, typer.Option(help="As for assign: best, fast, greedy, tvcs, qlp, random.")]
+Method = Annotated[
+    str | None,
+    typer.Option(
+        help="As for assign: best, fast, greedy, tvcs, qlp, random. Default: best, or greedy where "
+        "money or groups must be kept."
+    ),
+]
 TimeLimit = Annotated[
     float, typer.Option(metavar="SECONDS", help="Take the best plan found by then.")
 ]
@@ -138,7 +144,7 @@ def init(
 def plan(
     store: StoreName,
     labels: Labels = None,
-    method: Method = "best",
+    method: Method = None,
     time_limit: TimeLimit = 60.0,
     least_gain: LeastGain = 0.0,
     out: OutFile = None,
@@ -155,7 +161,7 @@ def plan(
 def replan(
     store: StoreName,
     labels: Labels = None,
-    method: Method = "best",
+    method: Method = None,
     time_limit: TimeLimit = 60.0,
     least_gain: LeastGain = 0.0,
     out: OutFile = None,
@@ -342,7 +348,7 @@ app.command()(reopen)
 def _issue(
     campaign: Campaign,
     labels: int | None,
-    method: str,
+    method: str | None,
     time_limit: float,
     least_gain: float,
     out: Path | None,
@@ -358,7 +364,8 @@ def _issue(
         f"expected accuracy once they are here {found.expected_accuracy:.4f}"
     )
     if found.bound is not None:
-        say(f"this round is {statement(found.expected_accuracy, found.bound)}")
+        proved = statement(found.expected_accuracy, found.bound, found.standard_error)
+        say(f"this round is {proved}")
     if found.left_out:
         say(f"{found.left_out} labels were planned and left out: not worth their price")
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.multiclass.confusion_table import read_confusion
+from crowd_tvcs.operator_tables import (
+    TASK_COLUMNS,
+    WORKER_COLUMNS,
+    Reader,
+    open_table,
+    read_rows,
+)
 from crowd_tvcs.plan import Plan
-from crowd_tvcs.quality import ALIASES, Quality
+from crowd_tvcs.quality import Quality
 from tvcs_core.errors import DataError
-from tvcs_core.files import Table, read_table
 from tvcs_core.spreadsheet import unshield
 
 NO_CAP = np.iinfo(np.int64).max
-Reader = Callable[[Table, int, int], Any]  # of the cell in this row and column
 
 
 def read_plan(
@@ -82,28 +86,18 @@ def read_plan(
     least = _Column(quality.tasks, 0, 0)
     chance = _Column(quality.tasks, prior, 0.5)
     cost, group = _Column(quality.workers, None, None), _Column(quality.workers, None, None)
-    columns: dict[str, tuple[_Column, Reader]]
     if workers is not None:
-        columns = {
-            "max_tasks": (per_worker, _count),
-            "cost": (cost, _price),
-            "group": (group, _name),
-        }
-        _fill(workers, "worker", columns)
+        targets = {"max_tasks": per_worker, "cost": cost, "group": group}
+        _fill(workers, "worker", WORKER_COLUMNS, targets)
         if cost.is_given and None in cost.values:
             name = quality.workers[cost.values.index(None)]
             raise DataError(
                 f"every worker must have a cost, found none for {name!r}", path=str(workers)
             )
     if tasks is not None:
-        columns = {
-            "prior": (chance, _probability),
-            "min_workers": (least, _count),
-            "max_workers": (per_task, _count),
-        }
-        if n_classes > 2:
-            del columns["prior"]
-        _fill(tasks, "task", columns)
+        targets = {"prior": chance, "min_workers": least, "max_workers": per_task}
+        readers = {k: v for k, v in TASK_COLUMNS.items() if k != "prior" or n_classes == 2}
+        _fill(tasks, "task", readers, targets)
     if forbidden is not None:
         pairs = _read_pairs(forbidden, quality)
         allowed = ~pairs if quality.allowed is None else quality.allowed & ~pairs
@@ -139,42 +133,20 @@ class _Column:
 
 
 def _fill(
-    path: Path,
-    kind: str,
-    columns: Mapping[str, tuple[_Column, Reader]],
+    path: Path, kind: str, readers: Mapping[str, Reader], targets: Mapping[str, _Column]
 ) -> None:
-    """Write the cells of a table with one row per name into `columns`; empty cells say nothing."""
-    table, header = _open(path)
-    known = {kind, *columns}
-    for j, name in enumerate(header):
-        if name not in known or header.count(name) > 1:
-            what = f"found {table.rows[0][j]!r}" + (" twice" if name in known else "")
-            raise table.error(f"the columns may be {', '.join(sorted(known))}, {what}", 0, j)
-    if kind not in header or len(header) < 2:
-        raise table.error(f"must have the column {kind} and some of {', '.join(columns)}", 0)
-    names = next(iter(columns.values()))[0].names
-    row_of = {name: i for i, name in enumerate(names)}
-    seen: dict[str, int] = {}
-    at = header.index(kind)
-    for r, row in enumerate(table.rows[1:], start=1):
-        name = unshield(row[at])
-        if name not in row_of:
-            raise table.error(f"must be a {kind} of the quality table, found {name!r}", r, at)
-        if name in seen:
-            raise table.error(
-                f"{name!r} is there already, in line {table.lines[seen[name]]}", r, at
-            )
-        seen[name] = r
-        for j, column in enumerate(header):
-            if j != at and row[j]:
-                target, read = columns[column]
-                target.values[row_of[name]] = read(table, r, j)
-                target.is_given = True
+    """Write the cells of a table with one row per name into the columns of a plan."""
+    names = next(iter(targets.values())).names
+    place_of = {name: i for i, name in enumerate(names)}
+    for name, row in read_rows(path, kind, readers, place_of).items():
+        for column, value in row.items():
+            targets[column].values[place_of[name]] = value
+            targets[column].is_given = True
 
 
 def _read_pairs(path: Path, quality: Quality) -> NDArray[np.bool_]:
     """Read a table of `worker` and `task`; other columns are ignored, as in an assignment's."""
-    table, header = _open(path)
+    table, header = open_table(path)
     places = []
     for kind, names in (("worker", quality.workers), ("task", quality.tasks)):
         if header.count(kind) != 1:
@@ -189,42 +161,3 @@ def _read_pairs(path: Path, quality: Quality) -> NDArray[np.bool_]:
     out = np.zeros(quality.shape, dtype=bool)
     out[places[0], places[1]] = True
     return out
-
-
-def _open(path: Path) -> tuple[Table, list[str]]:
-    table = read_table(path)
-    table.require_rectangle()
-    return table, [ALIASES.get(cell.lower(), cell.lower()) for cell in table.rows[0]]
-
-
-def _count(table: Table, row: int, column: int) -> int:
-    cell = table.rows[row][column]
-    if not (cell.isascii() and cell.isdigit()):
-        raise table.error(f"must be an integer >= 0, found {cell!r}", row, column)
-    return min(int(cell), NO_CAP)
-
-
-def _price(table: Table, row: int, column: int) -> float:
-    cell = table.rows[row][column]
-    try:
-        value = float(cell)
-    except ValueError:
-        value = -1.0
-    if not 0.0 <= value < math.inf:
-        raise table.error(f"must be a finite number >= 0, found {cell!r}", row, column)
-    return value
-
-
-def _name(table: Table, row: int, column: int) -> str:
-    return unshield(table.rows[row][column])
-
-
-def _probability(table: Table, row: int, column: int) -> float:
-    cell = table.rows[row][column]
-    try:
-        value = float(cell)
-    except ValueError:
-        value = -1.0
-    if not 0.0 <= value <= 1.0:
-        raise table.error(f"must be a probability in [0, 1], found {cell!r}", row, column)
-    return value

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from tvcs_core.lazy import on_demand
 
 if TYPE_CHECKING:
-    from crowd_tvcs.campaign.campaign import Campaign, Round
-    from crowd_tvcs.campaign.entries import Line, Task, Worker
+    from crowd_tvcs.campaign.campaign import Campaign
+    from crowd_tvcs.campaign.entries import Line, Round, Task, Worker
     from crowd_tvcs.campaign.leases import Offer, Receipt, Refused
     from crowd_tvcs.campaign.state import State
     from crowd_tvcs.campaign.stopping import Standing, stand, summary
@@ -35,8 +35,8 @@ __all__ = [
 __getattr__, __dir__ = on_demand(
     __name__,
     {
-        "campaign": "Campaign Round",
-        "entries": "Line Task Worker",
+        "campaign": "Campaign",
+        "entries": "Line Round Task Worker",
         "leases": "Offer Receipt Refused",
         "state": "State",
         "stopping": "Standing stand summary",

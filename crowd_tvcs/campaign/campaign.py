@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlalchemy import insert, select
 
 from crowd_tvcs.campaign import leases, queries, schema
-from crowd_tvcs.campaign.entries import Line, Task, Worker
+from crowd_tvcs.campaign.entries import Line, Round, Task, Worker
 from crowd_tvcs.campaign.leases import Offer, Receipt
 from crowd_tvcs.campaign.settings import classes_of, count_of, first_row, prior_of_classes, within
 from crowd_tvcs.campaign.store import Store, StoreError
@@ -26,35 +25,6 @@ if TYPE_CHECKING:
 
 TRIES = 3
 """How often a plan is made anew because answers came in meanwhile."""
-
-
-@dataclass(frozen=True)
-class Round:
-    """A round that was issued.
-
-    Attributes
-    ----------
-    number
-        From 1.
-    pairs
-        New (worker, task), sorted.
-    method, reason
-        How the plan was made, and why it ended.
-    expected_accuracy
-        Mean over all tasks, once what is out is answered.
-    bound
-        No plan for this round has a larger one; None if none is proved.
-    left_out
-        Pairs that were planned and not worth their price.
-    """
-
-    number: int
-    pairs: list[tuple[str, str]]
-    method: str
-    reason: str
-    expected_accuracy: float
-    bound: float | None
-    left_out: int
 
 
 class Campaign:
@@ -128,8 +98,8 @@ class Campaign:
         prior
             Chance of the second of two classes before answers, or one per class; None: equal.
         budget, money
-            Most labels, and most money for them, in the unit of the workers' costs; None for no
-            limit.
+            Most labels, and most money for them, in the unit of the workers' costs, of which each
+            needs one then; None for no limit.
         max_workers_per_task, max_tasks_per_worker
             Caps of tasks and workers that have none of their own.
         gate
@@ -174,8 +144,7 @@ class Campaign:
         if not listed or not wanted:
             raise ValueError("a campaign needs workers and tasks")
         store = Store(place)
-        store.create()
-        with store.begin() as connection:
+        with store.create() as connection:
             connection.execute(insert(schema.campaign).values(settings))
             row = connection.execute(select(schema.campaign)).one()
             intake.add_workers(connection, row, listed)
@@ -222,8 +191,10 @@ class Campaign:
         ------
         Refused
             If there is no such worker.
+        ValueError
+            If `now` is no time.
         """
-        moment = time.time() if now is None else now
+        moment = time.time() if now is None else within("now", now, 0.0, 1e12)
         first = leases.before_offer(worker, moment)
         with self.store.write(*first, flush=False) as (connection, settings, found):
             return leases.offer(connection, settings, found, worker, moment)
@@ -249,7 +220,7 @@ class Campaign:
         self,
         *,
         labels: int | None = None,
-        method: str = "best",
+        method: str | None = None,
         time_limit: float | None = None,
         least_gain: float = 0.0,
     ) -> Round:
@@ -263,15 +234,17 @@ class Campaign:
         labels
             Most labels of this round; None for all that is left.
         method, time_limit
-            As for `crowd_tvcs.assign`. A time limit that strikes makes the plan depend on the
-            machine.
+            As for `crowd_tvcs.assign`. No method means ``"best"``, or the first one that honours
+            money and groups where there are some. A time limit that strikes makes the plan depend
+            on the machine.
         least_gain
             Least expected accuracy per label that new labels of a task must add to it.
 
         Raises
         ------
         ValueError
-            If an argument is out of its range, or nothing can be planned.
+            If an argument is out of its range, the method does not honour what is demanded, or
+            nothing can be planned.
         StoreError
             If answers kept coming in.
         """
@@ -292,9 +265,15 @@ class Campaign:
                 (state.quality.workers[i], state.quality.tasks[j])
                 for i, j in zip(*(k.tolist() for k in found.chosen.nonzero()), strict=True)
             ]
-            accuracy = found.expected_accuracy
             return Round(
-                number, pairs, found.method, found.reason, accuracy, found.bound, found.left_out
+                number,
+                pairs,
+                found.method,
+                found.reason,
+                found.expected_accuracy,
+                found.bound,
+                found.left_out,
+                found.standard_error,
             )
         raise StoreError(
             f"{self.store.name}: answers came in during all {TRIES} plans; a quicker method, such "

@@ -1,4 +1,4 @@
-"""What an operator brings to a campaign: workers, tasks, answers."""
+"""What an operator brings to a campaign (workers, tasks, answers), and the rounds he gets."""
 
 from __future__ import annotations
 
@@ -15,11 +15,14 @@ MILLION = 1_000_000
 
 @dataclass(frozen=True)
 class Worker:
-    """Someone who labels: most tasks (None for the campaign's cap), price of a label, team."""
+    """Someone who labels: most tasks (None for the campaign's cap), price of a label, team.
+
+    Without a price a label costs nothing, and there can be no limit of money.
+    """
 
     name: str
     max_tasks: int | None = None
-    cost: float = 0.0
+    cost: float | None = None
     team: str | None = None
 
 
@@ -46,6 +49,38 @@ class Line:
     def error(self, what: str) -> ValueError:
         """Make an error that names the place."""
         return ValueError(what) if self.table is None else self.table.error(what, self.row)
+
+
+@dataclass(frozen=True)
+class Round:
+    """A round that was issued.
+
+    Attributes
+    ----------
+    number
+        From 1.
+    pairs
+        New (worker, task), sorted.
+    method, reason
+        How the plan was made, and why it ended.
+    expected_accuracy
+        Mean over all tasks, once what is out is answered.
+    bound
+        No plan for this round has a larger one; None if none is proved.
+    left_out
+        Pairs that were planned and not worth their price.
+    standard_error
+        Of `expected_accuracy`: 0 unless large teams of more than two classes were sampled.
+    """
+
+    number: int
+    pairs: list[tuple[str, str]]
+    method: str
+    reason: str
+    expected_accuracy: float
+    bound: float | None
+    left_out: int
+    standard_error: float = 0.0
 
 
 def require_different(kind: str, names: Iterable[str]) -> list[str]:

@@ -57,16 +57,19 @@ def read_first(
 
 
 def _workers(path: Path | None, qualities: Qualities | None, seen: set[str]) -> list[Worker]:
-    if path is not None:
-        return read_workers(path)
+    known = None
     if qualities is not None:
         seen = set(qualities.workers if isinstance(qualities, Quality) else qualities)
+        known = seen
+    if path is not None:
+        return read_workers(path, known)
     return [Worker(name) for name in sorted(seen)]
 
 
 def _tasks(path: Path | None, qualities: Qualities | None) -> list[Task]:
+    known = qualities.tasks if isinstance(qualities, Quality) else None
     if path is not None:
-        return read_tasks(path)
-    if not isinstance(qualities, Quality):
+        return read_tasks(path, None if known is None else set(known))
+    if known is None:
         raise ValueError("--tasks must name what is to be labelled")
-    return [Task(name) for name in qualities.tasks]
+    return [Task(name) for name in known]

@@ -18,12 +18,19 @@ from crowd_tvcs.campaign.queries import SETTLED
 from crowd_tvcs.campaign.schema import UNLIMITED, gold, gold_answer, pair, skill, task, worker
 from crowd_tvcs.campaign.tables import Qualities
 from crowd_tvcs.campaign.tasks import count, settle
+from crowd_tvcs.operator_tables import PRICES
 from crowd_tvcs.quality import Quality
 from crowd_tvcs.skill import estimate_quality
 
 
 def add_workers(connection: Connection, settings: Any, workers: Sequence[Worker]) -> None:
-    """Add workers; a name that is there is an error."""
+    """Add workers; a name that is there is an error, and where money is limited one without cost.
+
+    Raises
+    ------
+    ValueError
+        Naming the worker.
+    """
     require_different("worker", [one.name for one in workers])
     known = set(connection.scalars(select(worker.c.name)))
     common = settings.max_tasks_per_worker
@@ -36,7 +43,7 @@ def add_workers(connection: Connection, settings: Any, workers: Sequence[Worker]
             {
                 "name": one.name,
                 "max_tasks": UNLIMITED if own is None else own,
-                "cost": round(one.cost * MILLION),
+                "cost": _millionths(settings, one),
                 "team": one.team,
                 "quality": None,
                 "slots": 0,
@@ -45,6 +52,22 @@ def add_workers(connection: Connection, settings: Any, workers: Sequence[Worker]
         )
     if rows:
         connection.execute(insert(worker), rows)
+
+
+def _millionths(settings: Any, one: Worker) -> int:
+    """Give what a label of a worker costs, as the store keeps it."""
+    if one.cost is None:
+        if settings.money is not None:
+            raise ValueError(
+                f"money needs the cost of a label of every worker, found none for {one.name!r}"
+            )
+        return 0
+    if not 0.0 <= one.cost < PRICES[1]:
+        raise ValueError(
+            f"cost must be from 0 to below {PRICES[1]:.0f}, but that of worker {one.name!r} is "
+            f"{one.cost}"
+        )
+    return round(one.cost * MILLION)
 
 
 def add_tasks(connection: Connection, settings: Any, tasks: Sequence[Task]) -> None:

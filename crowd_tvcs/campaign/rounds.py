@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, bindparam, insert, select, update
 
+from crowd_tvcs.assignment import Assignment
+from crowd_tvcs.campaign.entries import MILLION
 from crowd_tvcs.campaign.schema import ISSUED, LAPSED, pair, planned, worker
 from crowd_tvcs.campaign.state import State
 from crowd_tvcs.campaign.tasks import count, settle_each
-from crowd_tvcs.methods import assign
+from crowd_tvcs.methods import HONOURS, METHODS, assign
 from crowd_tvcs.plan import Plan
 from crowd_tvcs.quality import Quality
 from tvcs_core.streams import stream
@@ -37,6 +39,8 @@ class Proposal:
         No plan for this round has a larger one; None if none is proved.
     left_out
         Pairs that the plan had and that were not worth their price.
+    standard_error
+        Of `expected_accuracy`, see `crowd_tvcs.Assignment.standard_error`.
     """
 
     chosen: NDArray[np.bool_]
@@ -45,13 +49,15 @@ class Proposal:
     expected_accuracy: float
     bound: float | None
     left_out: int
+    standard_error: float
 
 
-def plan_of(state: State, labels: int | None) -> Plan:
+def plan_of(state: State, labels: int | None, spare: int = 0) -> Plan:
     """Give the static problem that a round is.
 
-    Answered pairs are gone and their answers are in the priors; pairs that are out are forced,
-    since their answers will come; closed tasks, and caps that are used up, leave no room.
+    Answered pairs are gone, their answers are in the priors and their cost is off the money; pairs
+    that are out are forced, since their answers will come and be paid; closed tasks, mates of whom
+    has a task, and caps that are used up leave no room.
 
     Parameters
     ----------
@@ -59,11 +65,13 @@ def plan_of(state: State, labels: int | None) -> Plan:
         The campaign.
     labels
         Most new labels; None for all that the budget has left.
+    spare
+        Millionths of the money to leave alone.
     """
     settings, pending, answered = state.settings, state.pending, state.answered
     n, m = pending.shape
     allowed = state.quality.allowed if state.quality.allowed is not None else np.ones((n, m), bool)
-    able = allowed & ~answered & ~state.closed & ~_team_mates(state)
+    able = allowed & ~answered & ~state.closed & ~state.team_mates
     able |= pending
     done, out = answered.sum(axis=0), pending.sum(axis=0)
     per_task = np.array([t.max_workers for t in state.tasks]) - done
@@ -76,6 +84,9 @@ def plan_of(state: State, labels: int | None) -> Plan:
     least = np.where(state.closed, out, np.maximum(least, 0))
     if budget is not None and np.maximum(least, out).sum() > budget:
         least = np.zeros(m, dtype=np.int64)  # a later round meets the minimums
+    money = settings.money
+    if money is not None:
+        money = (money - spare - int(_prices(state) @ answered.sum(axis=1))) / MILLION
     beliefs: dict[str, Any] = {"prior": state.posterior[:, 1]}
     if len(state.classes) > 2:
         beliefs = {"n_classes": len(state.classes), "class_prior": state.posterior}
@@ -86,12 +97,20 @@ def plan_of(state: State, labels: int | None) -> Plan:
         budget=budget,
         min_workers_per_task=least,
         forced=pending,
+        cost=state.costs,
+        money=money,
+        group=[w.team for w in state.workers],
         **beliefs,
     )
 
 
 def propose(
-    state: State, *, labels: int | None, method: str, time_limit: float | None, least_gain: float
+    state: State,
+    *,
+    labels: int | None,
+    method: str | None,
+    time_limit: float | None,
+    least_gain: float,
 ) -> Proposal:
     """Choose the pairs of a round; the same state gives the same pairs.
 
@@ -100,31 +119,65 @@ def propose(
     labels
         Most new labels; None for all that is left.
     method, time_limit
-        As for `crowd_tvcs.assign`.
+        As for `crowd_tvcs.assign`, which refuses a method that does not honour money or groups
+        where there are some; None for `usual_method`.
     least_gain
         Least expected accuracy that the new labels of a task must add to it, per label; a task
         with less gets none, unless its minimum asks for them.
     """
-    plan = plan_of(state, labels)
-    rng = stream(state.settings.seed, "round", str(state.settings.rounds))
-    found = assign(plan, method, rng=rng, time_limit=time_limit)
-    chosen = _one_of_a_team(state, found.support & ~state.pending)
-    chosen, gain = _worth_their_price(state, plan, chosen, max(least_gain, LEAST_GAIN))
-    chosen = _within_money(state, chosen, gain)
-    accuracy = plan.accuracy(chosen | state.pending)
-    left_out = found.size - int((chosen | state.pending).sum())
-    mean = float(accuracy.mean())
-    return Proposal(chosen, found.method, found.reason, mean, found.bound, left_out)
+    plan, found = _within_money(state, labels, method, time_limit)
+    chosen = _worth_their_price(state, plan, found.support & ~state.pending, least_gain)
+    left_out = int((found.support & ~state.pending & ~chosen).sum())
+    kept = Assignment(plan, chosen | state.pending, found.method, found.reason)
+    reason = found.reason
+    if kept.expected_accuracy < found.expected_accuracy - LEAST_GAIN:
+        reason = f"{left_out} labels left out of a plan with the end: {reason}"
+    return Proposal(
+        chosen,
+        found.method,
+        reason,
+        kept.expected_accuracy,
+        found.bound,
+        left_out,
+        kept.standard_error,
+    )
+
+
+def _within_money(
+    state: State, labels: int | None, method: str | None, time_limit: float | None
+) -> tuple[Plan, Assignment]:
+    """Plan a round that the money can pay to the millionth, as the store counts it.
+
+    `Plan` allows for the rounding of sums, which can be some millionths of a large sum of money.
+    """
+    settings, spare = state.settings, 0
+    while True:
+        rng: int | np.random.Generator = settings.seed  # the first round is the plan of `assign`
+        if settings.rounds:
+            rng = stream(settings.seed, "round", str(settings.rounds))
+        plan = plan_of(state, labels, spare)
+        found = assign(plan, method or usual_method(plan), rng=rng, time_limit=time_limit)
+        new = found.support & ~state.pending
+        cost = settings.committed + int(_prices(state) @ new.sum(axis=1))
+        if settings.money is None or cost <= settings.money:
+            return plan, found
+        spare += cost - settings.money
+
+
+def usual_method(plan: Plan) -> str:
+    """The first method that honours all that the plan demands: best, if it does."""
+    return next((name for name in METHODS if set(plan.demands) <= HONOURS[name]), "best")
 
 
 def _worth_their_price(
     state: State, plan: Plan, chosen: NDArray[np.bool_], least_gain: float
-) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
-    """Drop new labels that add less than they must; what is left, and its gain for every task.
+) -> NDArray[np.bool_]:
+    """Drop new labels that add less than they must; what is left.
 
     The weakest new worker of a task goes if the task does about as well without him, and then the
     next; all go if together they add too little per label. Minimums stay met.
     """
+    least_gain = max(least_gain, LEAST_GAIN)
     chosen, told = chosen.copy(), plan.told
     accuracy = plan.accuracy(chosen | state.pending)
     before = plan.accuracy(state.pending)
@@ -144,7 +197,7 @@ def _worth_their_price(
     new = chosen.sum(axis=0)
     vain = (new > 0) & (spare >= new) & (accuracy - before < least_gain * new)
     chosen[:, vain] = False
-    return chosen, np.where(vain, 0.0, accuracy - before)
+    return chosen
 
 
 def issue(connection: Connection, state: State, settings: Any, found: Proposal) -> int:
@@ -185,50 +238,9 @@ def issue(connection: Connection, state: State, settings: Any, found: Proposal) 
     return int(number)
 
 
-def _team_mates(state: State) -> NDArray[np.bool_]:
-    """Pairs whose task a worker of the same group has already."""
-    out = np.zeros(state.slots.shape, dtype=bool)
-    taken = state.answered | state.pending
-    for members in _teams(state):
-        out[members] = taken[members].any(axis=0)
-    return out & ~taken
-
-
-def _one_of_a_team(state: State, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Keep the best of the workers of a group that were given the same task."""
-    kept = chosen.copy()
-    for members in _teams(state):
-        able = np.where(chosen[members], state.quality.values[members], -1.0)
-        best = able.argmax(axis=0)
-        kept[members] &= np.arange(len(members))[:, None] == best
-    return kept
-
-
-def _teams(state: State) -> list[list[int]]:
-    teams: dict[str, list[int]] = {}
-    for i, row in enumerate(state.workers):
-        if row.team is not None:
-            teams.setdefault(row.team, []).append(i)
-    return list(teams.values())
-
-
-def _within_money(
-    state: State, chosen: NDArray[np.bool_], gain: NDArray[np.float64]
-) -> NDArray[np.bool_]:
-    """Drop the tasks of least gain per money until the rest can be paid."""
-    money = state.settings.money
-    if money is None:
-        return chosen
-    left = money - state.settings.committed
-    costs = np.array([w.cost for w in state.workers])
-    price = costs @ chosen
-    order = np.argsort(-gain / np.maximum(price, 1), kind="stable")
-    kept = np.zeros_like(chosen)
-    for j in order:
-        if price[j] <= left:
-            kept[:, j] = chosen[:, j]
-            left -= price[j]
-    return kept
+def _prices(state: State) -> NDArray[np.int64]:
+    """Millionths that a label of every worker costs."""
+    return np.array([w.cost for w in state.workers], dtype=np.int64)
 
 
 _LAPSED = select(pair.c.task_id, pair.c.worker_id).where(pair.c.state == LAPSED)

@@ -13,6 +13,7 @@ from sqlalchemy import Connection, select
 
 from crowd_tvcs.answers import Answers
 from crowd_tvcs.campaign import schema
+from crowd_tvcs.campaign.entries import MILLION
 from crowd_tvcs.campaign.schema import ANSWERED, ISSUED, LAPSED, LEASED
 from crowd_tvcs.campaign.tasks import prior_of
 from crowd_tvcs.quality import Quality
@@ -69,6 +70,19 @@ class State:
         return (self.slots == ISSUED) | (self.slots == LEASED)
 
     @property
+    def team_mates(self) -> NDArray[np.bool_]:
+        """Pairs whose task a worker of the same group has already."""
+        taken = self.slots > LAPSED
+        out = np.zeros_like(taken)
+        teams: dict[str, list[int]] = {}
+        for i, row in enumerate(self.workers):
+            if row.team is not None:
+                teams.setdefault(row.team, []).append(i)
+        for members in teams.values():
+            out[members] = taken[members].any(axis=0)
+        return out & ~taken
+
+    @property
     def closed(self) -> NDArray[np.bool_]:
         """Tasks that need no more labels: closed by the operator, or as sure as was wanted."""
         target = self.settings.target
@@ -79,7 +93,7 @@ class State:
     @property
     def costs(self) -> Floats:
         """Price of one label of every worker."""
-        return np.array([w.cost for w in self.workers]) / 1e6
+        return np.array([w.cost for w in self.workers]) / MILLION
 
     @cached_property
     def answers(self) -> Answers:

@@ -136,9 +136,9 @@ def summary(state: State, standings: list[Standing]) -> dict[str, Any]:
 
 
 def _able(state: State) -> NDArray[np.bool_]:
-    """Pairs that the caps would still let happen."""
+    """Pairs that the caps of workers and groups would still let happen."""
     allowed = state.quality.allowed
-    free = ~(state.answered | state.pending)
+    free = ~(state.answered | state.pending | state.team_mates)
     able = free if allowed is None else free & allowed
     has_room = np.array([w.slots < w.max_tasks for w in state.workers])
     return able & has_room[:, None]

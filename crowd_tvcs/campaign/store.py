@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +19,21 @@ from tvcs_core.errors import DataError
 PATIENCE = 30.0  # seconds that a change waits for the others
 
 
+NOTHING = "nothing was changed"
+PERHAPS = (
+    "this happened while the change was being confirmed, so that it may have been made or not: "
+    "look at the store before you do it again (an answer may be handed in again in any case)"
+)
+
+
+NOT_CONFIRMED = (
+    "the change was made, but the disk has not confirmed it: hand the answer in again, which is "
+    "harmless"
+)
+
+
 class StoreError(RuntimeError):
-    """The store could not do it, through no fault of the data; nothing was changed."""
+    """The store could not do it, through no fault of the data; the message says what is changed."""
 
 
 class Store:
@@ -46,19 +59,30 @@ class Store:
         """The place without a password."""
         return self.place if self.is_file else self.engine.url.render_as_string()
 
-    def create(self) -> None:
-        """Refuse a place that is in use.
+    @contextmanager
+    def create(self) -> Iterator[Connection]:
+        """Give a connection for the first change of all, which makes the tables.
+
+        If the change fails, a file that was made for it is removed.
 
         Raises
         ------
         DataError
             If there are tables already, or the folder is missing.
         """
-        if self.is_file and not Path(self.place).absolute().parent.is_dir():
-            raise DataError("cannot be made: its folder does not exist", path=self.place)
-        with self._translated():
-            if inspect(self.engine).get_table_names():
-                raise DataError("holds tables already; init makes a new store", path=self.name)
+        is_ours = self._claim()
+        try:
+            with self._translated():
+                if inspect(self.engine).get_table_names():
+                    raise DataError("holds tables already; init makes a new store", path=self.name)
+            with self._changed(NOTHING) as connection:
+                schema.metadata.create_all(connection, checkfirst=False)
+                yield connection
+        except BaseException:
+            self.close()
+            if is_ours:
+                self._remove()
+            raise
 
     def check(self) -> None:
         """Refuse what is not a store of this version.
@@ -105,13 +129,12 @@ class Store:
         the end of the program at any moment, but until the next `flush` the machine may lose it
         with its power.
         """
-        with self._translated(), self.engine.connect() as connection:
-            options = {"begin": "BEGIN IMMEDIATE", "flush": "FULL" if flush else "NORMAL"}
-            with connection.execution_options(**options).begin():
-                if not (flush or self.is_file):
-                    first = (LET_GO, *first)
-                turn, *found = together(connection, TAKE_TURN.with_(), *first)
-                yield connection, turn[0], found if flush or self.is_file else found[1:]
+        options = {"begin": "BEGIN IMMEDIATE", "flush": "FULL" if flush else "NORMAL"}
+        with self._changed(NOTHING, **options) as connection:
+            if not (flush or self.is_file):
+                first = (LET_GO, *first)
+            turn, *found = together(connection, TAKE_TURN.with_(), *first)
+            yield connection, turn[0], found if flush or self.is_file else found[1:]
 
     def flush(self) -> None:
         """Wait until all changes so far are on the disk, without holding up the others.
@@ -121,7 +144,7 @@ class Store:
         of an empty message takes all that was written before it along.
         """
         if not self.is_file:
-            with self._translated(), self.engine.begin() as connection:
+            with self._changed(NOT_CONFIRMED) as connection:
                 connection.execute(_MESSAGE)
             return
         try:
@@ -131,34 +154,78 @@ class Store:
             finally:
                 os.close(number)
         except OSError as error:
-            raise StoreError(f"{self.name}: {error.strerror}; the disk has not confirmed") from None
-
-    @contextmanager
-    def begin(self) -> Iterator[Connection]:
-        """Give a connection for the first change of all, which makes the tables."""
-        with self._translated(), self.engine.begin() as connection:
-            schema.metadata.create_all(connection, checkfirst=False)
-            yield connection
+            raise StoreError(f"{self.name}: {error.strerror}; {NOT_CONFIRMED}") from None
 
     def close(self) -> None:
         """Let go of the database."""
         self.engine.dispose()
 
     @contextmanager
-    def _translated(self) -> Iterator[None]:
+    def _changed(self, otherwise: str, **options: str) -> Iterator[Connection]:
+        """Give a connection whose changes are committed at the end; errors say what became of them.
+
+        Parameters
+        ----------
+        otherwise
+            What is true where the change was surely not made.
+        """
+        with self._translated(otherwise), self.engine.connect() as connection:
+            transaction = connection.execution_options(**options).begin()
+            try:
+                yield connection
+            except BaseException:
+                with suppress(SQLAlchemyError):  # of a connection that is lost; it says why itself
+                    transaction.rollback()
+                raise
+            try:
+                transaction.commit()
+            except DatabaseError as error:
+                became = otherwise if _is_refused(error, connection) else PERHAPS
+                with suppress(SQLAlchemyError):
+                    transaction.rollback()
+                raise StoreError(f"{self.name}: {_in_words(_said(error))}; {became}") from error
+
+    @contextmanager
+    def _translated(self, otherwise: str = NOTHING) -> Iterator[None]:
         """Say in words of the operator what the database has against it."""
         try:
             yield
         except (DatabaseError, self.engine.dialect.loaded_dbapi.Error) as error:
-            said = " ".join(str(getattr(error, "orig", error)).split())
+            said = _said(error)
             if "not a database" in said or "malformed" in said:
                 raise DataError(
                     f"is not the store of a campaign ({said})", path=self.name
                 ) from None
-            raise StoreError(f"{self.name}: {_in_words(said)}; nothing was changed") from error
+            raise StoreError(f"{self.name}: {_in_words(said)}; {otherwise}") from error
         except SQLAlchemyError as error:
             said = " ".join(str(error).split())
-            raise StoreError(f"{self.name}: {said}; nothing was changed") from error
+            raise StoreError(f"{self.name}: {said}; {otherwise}") from error
+
+    def _claim(self) -> bool:
+        """Make the file of a new store; whether it was not there before."""
+        if not self.is_file:
+            return False
+        if not Path(self.place).absolute().parent.is_dir():
+            raise DataError("cannot be made: its folder does not exist", path=self.place)
+        try:
+            os.close(os.open(self.place, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666))
+        except FileExistsError:
+            return False
+        except OSError as error:
+            raise StoreError(f"{self.name}: {error.strerror}; {NOTHING}") from None
+        return True
+
+    def _remove(self) -> None:
+        """Remove a file that holds no tables; another process may have made some meanwhile."""
+        try:
+            with self.engine.connect() as connection:
+                is_empty = not inspect(connection).get_table_names()
+        except (SQLAlchemyError, self.engine.dialect.loaded_dbapi.Error):
+            is_empty = True
+        self.close()
+        if is_empty:
+            for suffix in ("", "-wal", "-shm", "-journal"):
+                Path(f"{self.place}{suffix}").unlink(missing_ok=True)
 
 
 _MESSAGE = text("SELECT pg_logical_emit_message(true, 'tvcs', '')")
@@ -171,6 +238,23 @@ SAYINGS = {
     "unable to open": "cannot be opened; its folder must exist and be writable",
     "disk I/O error": "the disk reports an error or is full",
 }
+
+
+def _said(error: BaseException) -> str:
+    """What the driver of the database says, in one line."""
+    return " ".join(str(getattr(error, "orig", error)).split())
+
+
+def _is_refused(error: BaseException, connection: Connection) -> bool:
+    """Whether a commit that failed was surely not made: the database is there and said no.
+
+    A connection that is lost, or a disk that reports an error, may be so before or after the change
+    was written.
+    """
+    if connection.invalidated or getattr(error, "connection_invalidated", False):
+        return False
+    driver: Any = connection.connection.driver_connection
+    return not getattr(driver, "closed", False) and "disk I/O error" not in _said(error)
 
 
 def _in_words(said: str) -> str:

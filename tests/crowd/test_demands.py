@@ -61,11 +61,11 @@ BAD = {
     ("workers", "worker,max_tasks\nann,-1\n"): ":2, column 'max_tasks': must be an integer >= 0",
     ("workers", "worker,max_tasks\nann,1.5\n"): "must be an integer >= 0, found '1.5'",
     ("workers", "worker,max_tasks\nann,1\n\nann,2\n"): "'ann' is there already, in line 2",
-    ("workers", "worker\nann\n"): "must have the column worker and some of max_tasks",
+    ("workers", "max_tasks\n1\n"): "must have the column worker and any of max_tasks",
     (
         "workers",
         "worker,cap\nann,2\n",
-    ): "column 2: the columns may be cost, group, max_tasks, worker, ",
+    ): "column 2: the columns may be worker, max_tasks, cost, group, ",
     ("tasks", "task,prior\nt1,1.2\n"): ":2, column 'prior': must be a probability in [0, 1], found",
     ("tasks", "task,prior\nt1,nan\n"): "must be a probability in [0, 1], found 'nan'",
     ("tasks", "task,prior\nt9,0.5\n"): "must be a task of the quality table, found 't9'",

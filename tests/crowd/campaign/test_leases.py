@@ -224,6 +224,53 @@ def test_below_the_gate_nobody_gets_a_task(make):
     assert campaign.next("bob").task == "t1"
 
 
+@pytest.mark.parametrize("per_pair", [False, True])
+def test_who_is_just_as_good_as_the_gate_gets_a_task(make, per_pair):
+    qualities = {"bob": 0.8, "cy": 0.79999}
+    if per_pair:
+        qualities = Quality([[0.8], [0.79999]], ["bob", "cy"], ["t1"])
+    campaign = make(workers=["bob", "cy"], tasks=["t1"], qualities=qualities, gate=0.8)
+    assert campaign.next("cy").task is None
+    assert campaign.next("bob").task == "t1"
+
+
+@pytest.mark.parametrize("now", [float("nan"), float("inf"), -1.0])
+def test_a_time_that_is_none_makes_no_lease(make, now):
+    campaign = make()
+    with pytest.raises(ValueError, match="now must be from 0 to"):
+        campaign.next("ann", now=now)
+    assert rows(campaign) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "full"),
+    [
+        ({"budget": 1}, "the budget of 1 labels is used up"),
+        ({"max_workers_per_task": 1}, "the task has its 1 workers"),
+    ],
+)
+def test_late_answers_of_one_table_take_each_others_room(make, options, full):
+    """Each of them fits alone; the second is judged after the first, and then none is taken."""
+    campaign = make(workers=[*WORKERS, "new"], tasks=["t1"], lease_seconds=60, **options)
+    campaign.next("ann", now=0.0)
+    campaign.next("bob", now=100.0)
+    assert campaign.next("new", now=200.0).task is None  # and all leases are over
+    assert rows(campaign) == []
+    late = [("t1", "ann", "1"), ("t1", "bob", "1")]
+    with pytest.raises(ValueError, match=f"'bob' on task 't1' was given up, and {full}"):
+        campaign.take(late)
+    assert rows(campaign) == []
+    assert campaign.take(late[:1])["late"] == 1
+
+
+def test_a_pair_twice_in_one_table_is_refused(make):
+    campaign = make()
+    task = campaign.next("ann").task
+    with pytest.raises(ValueError, match=f"worker 'ann' answers task '{task}' twice"):
+        campaign.take([(task, "ann", "1"), (task, "ann", "1")])
+    assert campaign.state().settings.answers == 0
+
+
 def test_a_worker_of_unknown_quality_gets_no_task(make):
     campaign = make(workers=[*WORKERS, "new"])
     assert campaign.next("new").reason == "nothing is known of the worker's quality"

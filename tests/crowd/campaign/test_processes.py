@@ -2,14 +2,17 @@
 
 import importlib
 import multiprocessing
+import select
+import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from crowd_tvcs.campaign import Campaign, Task, Worker
+from crowd_tvcs.campaign import Campaign, StoreError, Task, Worker
 
 ROOT = Path(__file__).resolve().parents[3]
 CLEAN = {
@@ -127,6 +130,65 @@ def test_a_campaign_on_postgresql_is_the_same_as_on_sqlite(database, tmp_path):
         with Campaign(place) as campaign:
             assert campaign.state().settings.budget == 20
     assert told[0] == told[1]
+
+
+@pytest.mark.parametrize("is_made", [True, False])
+def test_a_connection_lost_during_a_commit_is_said_as_it_is(database, tmp_path, is_made):
+    """Between us and the server the line is cut, once before the server hears it and once after."""
+    names = {"ann": 0.9, "bob": 0.8}
+    Campaign.create(database, workers=names, tasks=["t1", "t2"], qualities=names).close()
+    folder = database.partition("host=")[2]
+    with (
+        cut_at_commit(Path(folder), tmp_path, is_made) as line,
+        Campaign(database.replace(folder, str(tmp_path))) as campaign,
+    ):
+        task = campaign.next("ann").task
+        line["cut"] = True
+        with pytest.raises(StoreError, match="so that it may have been made or not: look at"):
+            campaign.submit("ann", task, "1")
+    with Campaign(database) as campaign:
+        assert campaign.state().settings.answers == is_made
+        again = campaign.submit("ann", task, "1").reason
+        assert again == ("known already" if is_made else "accepted")
+
+
+@contextmanager
+def cut_at_commit(server, folder, is_made):
+    """A socket in `folder` that passes on to PostgreSQL, until it is to be cut at a COMMIT."""
+    line = {"cut": False}
+    here = socket.socket(socket.AF_UNIX)
+    here.bind(str(folder / ".s.PGSQL.5432"))
+    here.listen()
+
+    def serve():
+        while True:
+            try:
+                client, _ = here.accept()
+            except OSError:
+                return
+            there = socket.socket(socket.AF_UNIX)
+            there.connect(str(server / ".s.PGSQL.5432"))
+            pass_on(client, there)
+
+    def pass_on(client, there):
+        with client, there:
+            while True:
+                for side in select.select([client, there], [], [])[0]:
+                    data = side.recv(65536)
+                    is_last = line["cut"] and side is client and b"COMMIT" in data
+                    if not is_last or is_made:
+                        (there if side is client else client).sendall(data)
+                    if is_last and is_made:
+                        there.recv(65536)  # the server has done it
+                    if is_last or not data:
+                        return
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    yield line
+    here.shutdown(socket.SHUT_RDWR)
+    here.close()
+    thread.join(timeout=10)
 
 
 def test_processes_on_postgresql_lose_nothing(speed, database, tmp_path):

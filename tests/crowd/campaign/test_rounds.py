@@ -185,7 +185,7 @@ def test_of_a_group_one_is_planned_for_a_task(tmp_path):
         qualities=dict.fromkeys(["ann", "bob", "cy", "dee"], 0.7),
     ) as campaign:
         for _ in range(3):
-            campaign.plan(method="best")
+            campaign.plan()
         taken = campaign.state().slots > 0
         assert (taken[:2].sum(axis=0) <= 1).all()
 
@@ -200,7 +200,7 @@ def test_a_plan_keeps_within_the_money(tmp_path):
         money=3.0,
     ) as campaign:
         for _ in range(2):
-            campaign.plan(method="fast")
+            campaign.plan()
         state = campaign.state()
         assert 0 < state.settings.committed <= 3_000_000
         spent = sum(w.cost * w.slots for w in state.workers)

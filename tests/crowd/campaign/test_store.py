@@ -5,6 +5,7 @@ import sqlite3
 import stat
 
 import pytest
+from sqlalchemy import event
 
 from crowd_tvcs.campaign import Campaign, StoreError, Task, Worker, store
 from crowd_tvcs.campaign.schema import VERSION
@@ -80,6 +81,7 @@ def test_a_store_in_use_is_not_overwritten(place):
 def test_a_creation_that_fails_leaves_no_tables(tmp_path):
     with pytest.raises(ValueError, match="must have 3 workers and may have 2"):
         create(tmp_path / "c.db", tasks=[Task("t1", min_workers=3)], max_workers_per_task=2)
+    assert not list(tmp_path.iterdir())
     create(tmp_path / "c.db").close()
 
 
@@ -108,6 +110,75 @@ def test_a_full_disk_is_a_clear_error_and_nothing_is_lost(place):
             campaign.add(workers=many)
         assert len(campaign.state().workers) == 2
         assert campaign.submit("ann", task, "1").reason == "accepted"
+
+
+@pytest.mark.parametrize("pages", [1, 6])
+def test_a_creation_on_a_full_disk_leaves_no_file(tmp_path, monkeypatch, pages):
+    """Full before the first table, and full in the middle."""
+    make = store._engine
+
+    def on_a_small_disk(path):
+        engine = make(path)
+        event.listen(
+            engine, "connect", lambda c, _: c.execute(f"PRAGMA max_page_count = {pages}").close()
+        )
+        return engine
+
+    monkeypatch.setattr(store, "_engine", on_a_small_disk)
+    with pytest.raises(StoreError, match=r"c\.db: the disk is full .*; nothing was changed"):
+        create(tmp_path / "c.db")
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "own.db").touch()  # a file that the operator made is his
+    with pytest.raises(StoreError, match="the disk is full"):
+        create(tmp_path / "own.db")
+    assert (tmp_path / "own.db").exists()
+
+
+def test_a_creation_that_fails_leaves_what_another_made_meanwhile(tmp_path, monkeypatch):
+    make = store.schema.metadata.create_all
+
+    def too_late(connection, **options):
+        other = sqlite3.connect(tmp_path / "c.db")
+        other.execute("CREATE TABLE campaign (x)")
+        other.close()
+        make(connection, **options)
+
+    monkeypatch.setattr(store.schema.metadata, "create_all", too_late)
+    with pytest.raises(StoreError, match="already exists"):
+        create(tmp_path / "c.db")
+    other = sqlite3.connect(tmp_path / "c.db")
+    assert other.execute("SELECT name FROM sqlite_master").fetchall() == [("campaign",)]
+    other.close()
+
+
+@pytest.mark.parametrize(
+    ("is_made", "error", "says"),
+    [
+        (True, "disk I/O error", "so that it may have been made or not"),
+        (False, "disk I/O error", "so that it may have been made or not"),
+        (False, "database or disk is full", "; nothing was changed$"),
+        (False, "database is locked", "; nothing was changed$"),
+    ],
+)
+def test_what_is_lost_while_it_is_confirmed_is_not_called_unchanged(
+    place, monkeypatch, is_made, error, says
+):
+    with Campaign(place) as campaign:
+        task = campaign.next("ann").task
+        commit = campaign.store.engine.dialect.do_commit
+
+        def fail(connection):
+            if is_made:
+                commit(connection)
+            raise sqlite3.OperationalError(error)
+
+        monkeypatch.setattr(campaign.store.engine.dialect, "do_commit", fail)
+        with pytest.raises(StoreError, match=says):
+            campaign.submit("ann", task, "1")
+        monkeypatch.undo()
+        assert campaign.state().settings.answers == is_made
+        again = campaign.submit("ann", task, "1")
+        assert again.reason == ("known already" if is_made else "accepted")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everything")
@@ -175,6 +246,9 @@ def test_hostile_names_are_names(tmp_path):
         ({"qualities": None}, "needs qualities, or gold labels"),
         ({"tasks": [Task("t1", min_workers=4)], "budget": 3}, "ask for 4 labels, the budget has 3"),
         ({"gold": {"g": "x"}}, "gold label of 'g' must be one of .* found 'x'"),
+        ({"money": 5}, "money needs the cost of a label of every worker, found none for 'ann'"),
+        ({"workers": [Worker("ann", cost=-1)]}, "cost must be from 0 to below 1000000, but that"),
+        ({"workers": [Worker("ann", cost=float("nan"))]}, "cost must be from 0 to below 1000000"),
     ],
 )
 def test_settings_that_cannot_be_are_refused(tmp_path, options, message):
@@ -192,9 +266,9 @@ def test_settings_that_cannot_be_are_refused(tmp_path, options, message):
     ],
 )
 def test_the_tables_themselves_refuse_what_breaks_a_cap(tmp_path, change, name):
-    create(
-        tmp_path / "c.db", budget=5, money=2, max_tasks_per_worker=3, max_workers_per_task=2
-    ).close()
+    workers = [Worker(name, cost=1.0) for name in WORKERS]
+    caps = {"max_tasks_per_worker": 3, "max_workers_per_task": 2}
+    create(tmp_path / "c.db", workers=workers, budget=5, money=2, **caps).close()
     connection = sqlite3.connect(tmp_path / "c.db")
     with pytest.raises(sqlite3.IntegrityError, match=name):
         connection.execute(change)
