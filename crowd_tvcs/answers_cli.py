@@ -33,6 +33,14 @@ Classes = Annotated[
 PerClass = Annotated[
     bool, typer.Option("--per-class", help="Estimate a confusion matrix for every worker.")
 ]
+ClassChances = Annotated[
+    str | None,
+    typer.Option(
+        metavar="A=P,B=P,...",
+        help="Chance of every class, or a classes.csv of crowd-tvcs quality, or equal. Default: "
+        "the class shares of the gold; without gold, equal.",
+    ),
+]
 GOLD = "Labels that are known: columns task (item), label (truth)."
 
 
@@ -70,11 +78,14 @@ def quality(
     ] = None,
     force: Force = False,
 ) -> None:
-    """Estimate how accurate each worker is; write skills.csv, quality.csv and run.json.
+    """Estimate how accurate each worker is; write tables of them and run.json.
 
-    Without tasks to plan there is no quality.csv. With --per-class also confusion.csv: worker,
-    label, answer, chance.
+    skills.csv has the workers, quality.csv what assign reads; without tasks to plan there is none.
+    classes.csv has the class shares of the gold:
+    label, gold, share; they hold if gold is a random sample of the tasks. With --per-class also
+    confusion.csv: worker, label, answer, chance.
     """
+    from crowd_tvcs import class_shares
     from crowd_tvcs.refresh import refresh as refresh_skill
     from crowd_tvcs.skill import COLUMNS, estimate_quality
     from tvcs_core.files import output_folder, read_names, write_json, write_table
@@ -97,9 +108,17 @@ def quality(
         "prior": prior,
         "interval": interval,
         "refresh": refresh,
+        "class_shares": dict(zip(skill.classes, skill.class_shares.tolist(), strict=True)),
     }
+    of_class = class_shares.class_counts(known.labels, skill.classes)
     with output_folder(out, force=force) as folder:
         write_table(folder / "skills.csv", COLUMNS, skill.rows(), ",")
+        write_table(
+            folder / "classes.csv",
+            class_shares.COLUMNS,
+            class_shares.rows(skill.classes, of_class),
+            ",",
+        )
         if names:
             header, rows = _quality_rows(skill, names, wide=wide)
             write_table(folder / "quality.csv", header, rows, ",")
@@ -112,6 +131,7 @@ def quality(
         )
         write_json(folder / "run.json", record)
     _say_skill(skill)
+    say(class_shares.said(skill.classes, of_class))
     if not names:
         say("every task with answers is gold: no quality.csv; --tasks names the tasks to plan")
     say(f"written to {out}")
@@ -133,19 +153,18 @@ def vote(
             "crowd-kit's DawidSkene, OneCoinDawidSkene, GLAD, MACE, MMSR, MajorityVote."
         ),
     ] = None,
-    prior: Annotated[
-        str | None,
-        typer.Option(metavar="A=P,B=P,...", help="Chance of every class. Default: equal."),
-    ] = None,
+    prior: ClassChances = None,
     classes: Classes = None,
     per_class: PerClass = False,
     force: Force = False,
 ) -> None:
     """Vote on the label of every task; write labels.csv (task, label, confidence, answers).
 
-    With --gold the skills are estimated from the gold tasks first; these keep their known label,
-    with confidence 1.
+    With --gold the skills and the class shares are estimated from the gold tasks first; these keep
+    their known label, with confidence 1. The shares hold if gold is a random sample of the tasks;
+    of gold that was picked, such as the same number of each class, give --prior.
     """
+    from crowd_tvcs import class_shares
     from crowd_tvcs.answers import read_answers
     from crowd_tvcs.quality import read_quality
     from crowd_tvcs.skill import estimate_quality
@@ -158,6 +177,7 @@ def vote(
     if quality is not None and gold is not None:
         raise ValueError("give --quality or --gold, not both")
     known: dict[str, str] = {}
+    shares: dict[str, float] | None = None
     skill: Quality | Skill | None = None
     if gold is None:
         table = read_answers(answers, _classes(classes))
@@ -171,7 +191,12 @@ def vote(
     elif used == "weighted" and gold is not None:
         skill = estimate_quality(table, labelled, per_class=per_class)
         _say_skill(skill)
-    votes = vote_on(table, used, skill=skill, prior=_prior(prior, table.classes))
+        if prior is None:
+            of_class = class_shares.class_counts(known, skill.classes)
+            say(class_shares.said(skill.classes, of_class))
+            shares = dict(zip(skill.classes, skill.class_shares.tolist(), strict=True))
+    chances = class_shares.read_prior(prior, table.classes)
+    votes = vote_on(table, used, skill=skill, prior=chances)
     rows = [
         (name, shield(known[task]), 1.0, n) if task in known else (name, label, sure, n)
         for task, (name, label, sure, n) in zip(table.tasks, votes.rows(), strict=True)
@@ -183,6 +208,7 @@ def vote(
         "prior": prior,
         "classes": classes,
         "per_class": per_class,
+        "class_shares": shares,
     }
     with output_folder(out, force=force) as folder:
         write_table(folder / "labels.csv", COLUMNS, rows, ",")
@@ -208,16 +234,18 @@ def replay(
         float, typer.Option(metavar="P", help="Share of the known tasks that are gold.")
     ] = 0.2,
     per_class: PerClass = False,
+    prior: ClassChances = None,
     seed: Annotated[int, typer.Option(help="Same seed, same bytes.")] = 0,
     force: Force = False,
 ) -> None:
     """Replay recorded answers: what each policy would have reached with fewer of them.
 
-    Prints a table and writes it to replay.csv, every split to splits.csv, and run.json. Skills
-    come from gold tasks, which are not scored.
+    Prints a table and writes it to replay.csv, every split to splits.csv, and run.json. Skills and
+    class shares come from the gold tasks of each split, which are not scored.
     """
     from dataclasses import astuple, fields
 
+    from crowd_tvcs import class_shares
     from crowd_tvcs.replay import Outcome, averages
     from crowd_tvcs.replay import replay as replay_answers
     from tvcs_core.files import output_folder, write_json, write_table
@@ -235,7 +263,17 @@ def replay(
         "splits": splits,
         "gold_share": gold_share,
         "per_class": per_class,
+        "prior": prior,
+        "class_shares_strength": class_shares.STRENGTH if prior is None else None,
     }
+    chances = class_shares.read_prior(prior, table.classes)
+    if prior is None:
+        of_class = class_shares.class_counts(known.labels, table.classes)
+        n_gold = round(gold_share * len(known))
+        shares = class_shares.shown(table.classes, class_shares.class_shares(of_class))
+        say(
+            f"class shares from gold: of about {n_gold} gold tasks in each split (of all: {shares})"
+        )
     with output_folder(out, force=force) as folder:
         found = replay_answers(
             table,
@@ -244,6 +282,7 @@ def replay(
             splits=splits,
             gold_share=gold_share,
             per_class=per_class,
+            prior=chances,
             seed=seed,
         )
         rows = averages(found)
@@ -269,35 +308,21 @@ def replay(
 def _read(answers: Path, gold: Path, classes: str | None) -> tuple[Answers, Gold]:
     """Read answers and gold, with the classes of both, and say how they were understood."""
     from crowd_tvcs.answers import read_answers, read_gold
+    from crowd_tvcs.class_shares import odd_classes
 
     names = _classes(classes)
     known = read_gold(gold, names)
     table = read_answers(answers, names, also=known.classes)
     say(f"{answers}: {table.layout}")
     say(f"{gold}: {known.layout}")
+    if names is None:
+        for line in odd_classes(table, known.labels):
+            say(line)
     return table, known
 
 
 def _classes(given: str | None) -> list[str] | None:
     return None if given is None else [name.strip() for name in given.split(",")]
-
-
-def _prior(given: str | None, classes: tuple[str, ...]) -> list[float] | None:
-    """Read NAME=P,NAME=P,... as one chance per class."""
-    if given is None:
-        return None
-    chance_of: dict[str, float] = {}
-    for word in given.split(","):
-        name, _, number = word.rpartition("=")
-        try:
-            chance_of[name.strip()] = float(number)
-        except ValueError:
-            raise ValueError(f"--prior must hold CLASS=CHANCE, found {word!r}") from None
-    if set(chance_of) != set(classes):
-        raise ValueError(
-            f"--prior must name every class once: {', '.join(classes)}; found {given!r}"
-        )
-    return [chance_of[name] for name in classes]
 
 
 def _quality_rows(

@@ -96,7 +96,12 @@ def init(
         typer.Option(metavar="A,B,...", help="The labels. Default: those of the gold, or 0,1."),
     ] = None,
     prior: Annotated[
-        float | None, typer.Option(metavar="P", help="Chance of the second of two classes.")
+        str | None,
+        typer.Option(
+            metavar="P",
+            help="Chance of the second of two classes, or of every class as for vote. Default: the "
+            "class shares of --gold, which must be a random sample of the tasks then.",
+        ),
     ] = None,
     gate: Annotated[
         float, typer.Option(metavar="P", help="Least quality of a worker that next gives a task.")
@@ -119,11 +124,10 @@ def init(
     from crowd_tvcs.campaign.first_tables import read_first
 
     refuse_negative_seed(seed)
-    first = read_first(quality, gold, answers, workers, tasks, classes)
+    first = read_first(quality, gold, answers, workers, tasks, classes, prior)
     made = Campaign.create(
         store,
         **first,
-        prior=prior,
         budget=budget,
         money=money,
         max_workers_per_task=max_workers_per_task,
@@ -248,6 +252,7 @@ def status(
     ] = 10,
 ) -> None:
     """Print where the campaign stands, and the tasks least sure; --json: of every task."""
+    from crowd_tvcs import class_shares
     from crowd_tvcs.campaign import stand, summary
 
     with open_campaign(store) as campaign:
@@ -259,11 +264,13 @@ def status(
         print(json.dumps({**told, "task": each}, indent=2, ensure_ascii=False))
         return
     for name, value in told.items():
-        if value is not None and name not in ("classes", "verdicts", "revision"):
+        if value is not None and name not in ("classes", "class_prior", "verdicts", "revision"):
             shown = f"{value:.4f}" if isinstance(value, float) else str(value)
             print(f"{name.replace('_', ' '):<20}{shown:>12}")
     for name, number in told["verdicts"].items():
         print(f"{'tasks ' + name:<20}{number:>12}")
+    prior = told["class_prior"]
+    print(f"{'class prior':<20}{class_shares.shown(list(prior), list(prior.values())):>12}")
     least = sorted(standings, key=lambda one: (one.confidence, one.task))[:rows]
     _print_standings(least)
 

@@ -140,7 +140,7 @@ def assign(
     refuse_negative_seed(seed)
     caps = PlanOptions(
         max_workers_per_task, max_tasks_per_worker, workers, tasks, forced, forbidden,
-        classes, chances(class_prior), confusion, money,
+        classes, chances(class_prior, confusion), confusion, money,
     )  # fmt: skip
     plan, layout = caps.read(quality, budget, prior)
     if skills is not None and plan.model is not None:
@@ -224,7 +224,7 @@ def what_if(
         ) from None
     caps = PlanOptions(
         max_workers_per_task, max_tasks_per_worker, workers, tasks, forced, forbidden,
-        classes, chances(class_prior), confusion, money,
+        classes, chances(class_prior, confusion), confusion, money,
     )  # fmt: skip
     plan, _ = caps.read(quality, None, prior)
     rows = steps(what_if_budget(plan, wanted, method, rng=seed, time_limit=time_limit))

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.multiclass.confusion_table import read_confusion
+from crowd_tvcs.multiclass.model import checked_prior
 from crowd_tvcs.operator_tables import (
     TASK_COLUMNS,
     WORKER_COLUMNS,
@@ -56,7 +57,8 @@ def read_plan(
         As for `Plan`, for all workers and tasks that the tables do not list, or whose cell there
         is empty. With more than two classes a table has no `prior`.
     classes, class_prior
-        Number of classes (None for those of `confusion`, else 2) and the probability of each.
+        Number of classes (None for those of `confusion`, else 2) and the probability of each, in
+        place of `prior`.
     confusion
         Table with the columns `worker`, `label`, `answer` and `chance`, see
         `crowd_tvcs.multiclass.confusion_table`; its labels are the classes.
@@ -81,6 +83,8 @@ def read_plan(
             raise ValueError(f"{classes} classes were asked for, but {confusion} has {len(names)}")
         classes = len(names)
     n_classes = 2 if classes is None else classes
+    if n_classes == 2 and class_prior is not None:
+        prior, class_prior = _chance_of_the_second(prior, class_prior), None
     per_worker = _Column(quality.workers, max_tasks_per_worker, NO_CAP)
     per_task = _Column(quality.tasks, max_workers_per_task, NO_CAP)
     least = _Column(quality.tasks, 0, 0)
@@ -117,6 +121,13 @@ def read_plan(
         money=money,
         group=group.values if group.is_given else None,
     )
+
+
+def _chance_of_the_second(prior: float, chances: Sequence[float]) -> float:
+    """Give the prior of two classes that the chances of both say."""
+    if prior != 0.5:
+        raise ValueError("give --prior or --class-prior, not both")
+    return float(checked_prior(chances, 1, 2)[0, 1])
 
 
 class _Column:

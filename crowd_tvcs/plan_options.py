@@ -20,7 +20,8 @@ Classes = Annotated[
 ClassPrior = Annotated[
     str | None,
     typer.Option(
-        metavar="P,P,...", help="Chance of every class, for more than two. Default: equal."
+        metavar="P,P,...",
+        help="Chance of every class, or a classes.csv of crowd-tvcs quality. Default: equal.",
     ),
 ]
 Confusion = Annotated[
@@ -81,11 +82,16 @@ class PlanOptions:
         return list(read_confusion(self.confusion, plan.quality.workers)[0])
 
 
-def chances(given: str | None) -> list[float] | None:
-    """Read numbers with commas between."""
+def chances(given: str | None, confusion: Path | None = None) -> list[float] | None:
+    """Read numbers with commas between, or the shares of a file, in the order of the classes."""
+    if given is not None and Path(given).is_file():
+        from crowd_tvcs.class_shares import read_shares
+
+        shares = read_shares(given)
+        return [shares[name] for name in (shares if confusion is None else sorted(shares))]
     try:
         return None if given is None else [float(word) for word in given.split(",")]
     except ValueError:
         raise ValueError(
-            f"--class-prior must be numbers with commas between, found {given!r}"
+            f"--class-prior must be numbers with commas between, or a file, found {given!r}"
         ) from None

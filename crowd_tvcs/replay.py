@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from crowd_tvcs.answers import UNKNOWN, Answers, Gold, together
 from crowd_tvcs.refresh import refresh
 from crowd_tvcs.routing import gain_per_label, is_worth_buying, next_batch, routing_scores
 from crowd_tvcs.skill import Skill, estimate_quality
-from crowd_tvcs.vote import majority, posterior
+from crowd_tvcs.vote import majority, posterior, priors
 from tvcs_core.streams import stream
 
 GOLD_SHARE = 0.2
@@ -77,12 +77,19 @@ class Split:
         Answers to the scored tasks.
     truth
         Their labels, counting the classes.
+    prior
+        Probability of every class; None for the class shares of the gold.
     """
 
     gold: Gold
     skill: Skill
     recorded: Answers
     truth: NDArray[np.int64]
+    prior: Floats | None = None
+
+    def posterior(self, answers: Answers, skill: Skill | None = None) -> Floats:
+        """Probability of every label of the scored tasks, by the split's skill or another."""
+        return posterior(answers, self.skill if skill is None else skill, self.prior)
 
     def score(self, chances: Floats) -> float:
         """Share of the tasks whose likeliest label is right; see `Outcome.accuracy`."""
@@ -99,6 +106,7 @@ def replay(
     splits: int = 10,
     gold_share: float = GOLD_SHARE,
     per_class: bool = False,
+    prior: ArrayLike | None = None,
     first_split: int = 0,
     seed: int = 0,
 ) -> list[Outcome]:
@@ -116,6 +124,9 @@ def replay(
         Share of the tasks with known labels that are gold, above 0 and below 1.
     per_class
         Weigh and route by confusion matrices instead of one accuracy per worker.
+    prior
+        Probability of every class, in the order of their names; None for the class shares of the
+        gold of each split.
     seed
         Split and draws depend on it and on the number of the split alone.
 
@@ -138,14 +149,20 @@ def replay(
     found = []
     for number in range(first_split, first_split + splits):
         rng = stream(seed, "replay", str(number))
-        split = draw_split(answers, truth, gold_share, per_class=per_class, rng=rng)
+        split = draw_split(answers, truth, gold_share, per_class=per_class, prior=prior, rng=rng)
         for policy, vote, asked, bought, accuracy in _outcomes(split, sorted(set(labels)), rng):
             found.append(Outcome(policy, vote, asked, number, bought, accuracy))
     return found
 
 
 def draw_split(
-    answers: Answers, truth: Gold, gold_share: float, *, per_class: bool, rng: np.random.Generator
+    answers: Answers,
+    truth: Gold,
+    gold_share: float,
+    *,
+    per_class: bool,
+    prior: ArrayLike | None = None,
+    rng: np.random.Generator,
 ) -> Split:
     """Draw gold tasks, estimate skills from them, and keep the other tasks to score."""
     answers = together(answers, truth)
@@ -169,7 +186,8 @@ def draw_split(
         workers=answers.workers,
         classes=answers.classes,
     )
-    return Split(gold, skill, recorded, codes[scored])
+    chances = None if prior is None else priors(prior, 1, len(answers.classes))[0]
+    return Split(gold, skill, recorded, codes[scored], chances)
 
 
 def _outcomes(
@@ -187,12 +205,12 @@ def _outcomes(
     for policy, k, chosen in bought:
         seen = recorded.select(chosen)
         spent = seen.size / n_tasks
-        yield policy, "weighted", k, spent, split.score(posterior(seen, split.skill))
+        yield policy, "weighted", k, spent, split.score(split.posterior(seen))
         if policy not in ("adaptive", "stopping"):
             yield policy, "majority", k, spent, split.score(majority(seen))
         if policy == "all":
-            learnt = refresh(seen, split.gold, split.skill)
-            yield policy, "refreshed", k, spent, split.score(posterior(seen, learnt))
+            learnt = refresh(seen, split.gold, split.skill, prior=split.prior)
+            yield policy, "refreshed", k, spent, split.score(split.posterior(seen, learnt))
 
 
 def _balanced(split: Split, labels: int) -> Bools:
@@ -235,7 +253,7 @@ def _batch(split: Split, chosen: Bools, left: int, least: float = 0.0) -> Bools:
     recorded, skill = split.recorded, split.skill
     bought = recorded.select(chosen)
     is_open = recorded.given & ~bought.given
-    chances = posterior(bought, skill)
+    chances = split.posterior(bought)
     if least > 0.0:
         best = np.where(is_open, skill.cautious()[:, None], 0.0).max(axis=0)
         is_open &= is_worth_buying(gain_per_label(chances, best), least, value=1.0)

@@ -15,7 +15,7 @@ mistakes. The strength of this is again the likeliest one (the Dirichlet-multino
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -24,43 +24,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.answers import UNKNOWN, Answers, Gold, together
+from crowd_tvcs.beta_prior import (
+    FEW_STRENGTH,
+    FEW_WORKERS,
+    PRIORS,
+    STRENGTHS,
+    BetaPrior,
+    beta_prior,
+    two_answers,
+)
+from crowd_tvcs.class_shares import class_counts, class_shares
 from crowd_tvcs.quality import Quality
 from tvcs_core.spreadsheet import shield
 
 if TYPE_CHECKING:
     import pandas as pd
 
-PRIORS = ("empirical-bayes", "two-answers")
-FEW_STRENGTH = 2.0
-FEW_WORKERS = 5  # with two gold answers or more, below which no spread is estimated
-STRENGTHS = (1.0, 200.0)  # of a prior, in answers
-USUAL_STRENGTH = 10.0  # its logarithm is off by 1 in the standard deviation
-MEANS = (0.02, 0.98)
 INTERVAL = 0.9
 CAUTION = 0.5
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class BetaPrior:
-    """How the accuracies of a crowd are spread: a Beta with this mean, worth `strength` answers.
-
-    Attributes
-    ----------
-    mean, strength
-        Of Beta(mean * strength, (1 - mean) * strength).
-    source
-        ``"empirical-bayes"`` or ``"two-answers"``.
-    covariance
-        Of the mean and the logarithm of the strength as they are estimated: variances of both and
-        their covariance.
-    """
-
-    mean: float
-    strength: float
-    source: str
-    covariance: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +66,8 @@ class Skill:
     learnt
         Expected counts from answers to other tasks, of the shape of `counts`, see
         `crowd_tvcs.refresh`; None for none.
+    gold_per_class
+        How many gold tasks are of each class, answered or not; None if nobody counted.
     """
 
     workers: tuple[str, ...]
@@ -92,6 +77,7 @@ class Skill:
     interval: float = INTERVAL
     per_class: bool = False
     learnt: Floats | None = None
+    gold_per_class: NDArray[np.int64] | None = None
 
     def __repr__(self) -> str:
         return (
@@ -108,6 +94,15 @@ class Skill:
     def n_right(self) -> NDArray[np.int64]:
         """How many gold tasks each worker answered rightly."""
         return np.trace(self.counts, axis1=1, axis2=2)
+
+    @property
+    def class_shares(self) -> Floats:
+        """How frequent each class is, by the gold; equal if nobody counted.
+
+        See `crowd_tvcs.class_shares`: smoothed, and only true if gold is a random sample.
+        """
+        counts = self.gold_per_class
+        return class_shares(np.zeros(len(self.classes)) if counts is None else counts)
 
     @property
     def mean(self) -> Floats:
@@ -265,66 +260,15 @@ def estimate_quality(
     np.add.at(counts, (answers.worker_of[known], truth[known], answers.label_of[known]), 1)
     n_gold, n_right = counts.sum(axis=(1, 2)), np.trace(counts, axis1=1, axis2=2)
     shrink = beta_prior(n_gold, n_right) if prior == PRIORS[0] else two_answers(n_gold, n_right)
-    return Skill(answers.workers, answers.classes, counts, shrink, interval, per_class)
-
-
-def two_answers(n_gold: NDArray[np.int64], n_right: NDArray[np.int64]) -> BetaPrior:
-    """Give the prior for few gold answers: the crowd's share of right ones, worth two answers."""
-    total = float(n_gold.sum()) + 2.0
-    mean = (float(n_right.sum()) + 1.0) / total
-    return BetaPrior(mean, FEW_STRENGTH, "two-answers", (mean * (1.0 - mean) / total, 1.0, 0.0))
-
-
-def beta_prior(n_gold: NDArray[np.int64], n_right: NDArray[np.int64]) -> BetaPrior:
-    """Find the likeliest mean and strength of the beta-binomial model, within their bounds.
-
-    The logarithm of the strength is normal, around that of `USUAL_STRENGTH` with deviation 1.
-    """
-    from scipy.optimize import minimize
-    from scipy.special import betaln
-
-    if (n_gold >= 2).sum() < FEW_WORKERS:
-        return two_answers(n_gold, n_right)
-    some = n_gold > 0
-    pairs, times = np.unique(
-        np.stack([n_right[some], n_gold[some] - n_right[some]]), axis=1, return_counts=True
+    return Skill(
+        answers.workers,
+        answers.classes,
+        counts,
+        shrink,
+        interval,
+        per_class,
+        gold_per_class=class_counts(gold.labels, answers.classes),
     )
-    right, wrong = pairs.astype(np.float64)
-
-    def loss(at: Floats) -> float:
-        a, b = at[0] * np.exp(at[1]), (1.0 - at[0]) * np.exp(at[1])
-        unusual = (at[1] - np.log(USUAL_STRENGTH)) ** 2 / 2.0
-        return unusual - float(times @ (betaln(right + a, wrong + b) - betaln(a, b)))
-
-    bounds = [MEANS, (np.log(STRENGTHS[0]), np.log(STRENGTHS[1]))]
-    mean = float(np.clip(n_right.sum() / n_gold.sum(), *MEANS))
-    tried = [
-        minimize(loss, [mean, np.log(s)], method="L-BFGS-B", bounds=bounds)
-        for s in (2.0, 8.0, 50.0)
-    ]
-    best = min(tried, key=lambda found: float(found.fun))
-    mean, logarithm = best.x.tolist()
-    spread = _covariance(loss, mean, logarithm)
-    return BetaPrior(mean, float(np.exp(logarithm)), "empirical-bayes", spread)
-
-
-def _covariance(
-    loss: Callable[[Floats], float], mean: float, logarithm: float
-) -> tuple[float, float, float]:
-    """Invert the curvature of the loss at its minimum: both variances and the covariance."""
-    steps = np.diag([1e-3, 1e-2])
-    at = np.array([mean, logarithm])
-    curvature = np.empty((2, 2))
-    for i in range(2):
-        for j in range(2):
-            corners = [
-                sign * other * loss(at + sign * steps[i] + other * steps[j])
-                for sign in (1.0, -1.0)
-                for other in (1.0, -1.0)
-            ]
-            curvature[i, j] = sum(corners) / (4.0 * steps[i, i] * steps[j, j])
-    (a, c), (_, b) = np.linalg.inv(curvature)
-    return float(a), float(b), float(c)
 
 
 def confusion_matrices(counts: Floats, mean: Floats, prior: BetaPrior) -> Floats:

@@ -140,7 +140,8 @@ def posterior(
         not allow tells nothing.
     prior
         Probability of every class, of shape (classes,), or for every task, of shape (tasks,
-        classes); None for equal ones.
+        classes). None for the class shares of the gold that a `Skill` was estimated from, and for
+        equal ones without a `Skill`.
 
     Returns
     -------
@@ -152,6 +153,8 @@ def posterior(
     ValueError
         If names, shapes or probabilities do not fit the answers.
     """
+    if prior is None:
+        prior = usual_prior(answers, skill)
     logs = np.log(priors(prior, len(answers.tasks), len(answers.classes)))
     evidence = np.log(_chances(answers, skill))
     for k in range(logs.shape[1]):
@@ -160,6 +163,14 @@ def posterior(
     out: Floats = np.exp(logs)
     out /= out.sum(axis=1, keepdims=True)
     return out
+
+
+def usual_prior(answers: Answers, skill: Skill | Quality | ArrayLike) -> Floats | None:
+    """Give the class shares of the gold behind a skill in the order of the classes, or None."""
+    if not isinstance(skill, Skill):
+        return None
+    shares = skill.class_shares[_places("class", answers.classes, skill.classes)]
+    return shares / shares.sum()
 
 
 def priors(prior: ArrayLike | None, n_tasks: int, n_classes: int) -> Floats:

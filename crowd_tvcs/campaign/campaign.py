@@ -96,7 +96,10 @@ class Campaign:
         classes
             The labels there may be, at least two.
         prior
-            Chance of the second of two classes before answers, or one per class; None: equal.
+            Chance of the second of two classes before answers, or one per class. None for the
+            class shares of `gold`, which must be a random sample of the tasks then (see
+            `crowd_tvcs.class_shares`), and for equal ones without gold. Gold that is added later
+            does not change them.
         budget, money
             Most labels, and most money for them, in the unit of the workers' costs, of which each
             needs one then; None for no limit.
@@ -119,10 +122,14 @@ class Campaign:
             If an argument does not hold what it must.
         """
         from crowd_tvcs.campaign import intake
+        from crowd_tvcs.class_shares import class_counts, class_shares
 
+        names = classes_of(classes)
+        if prior is None and gold:
+            prior = class_shares(class_counts(gold, names)).tolist()
         settings = first_row(
-            classes=classes_of(classes),
-            prior=prior_of_classes(prior, len(classes)),
+            classes=names,
+            prior=prior_of_classes(prior, len(names)),
             budget=count_of("budget", budget),
             money=None if money is None else within("money", money, 0.0, 1e12),
             max_workers_per_task=count_of("max_workers_per_task", max_workers_per_task),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from crowd_tvcs.answers import read_gold, sort_classes
+from crowd_tvcs.answers import Answers, read_gold, sort_classes
 from crowd_tvcs.campaign.entries import Task, Worker
 from crowd_tvcs.campaign.tables import (
     Qualities,
@@ -14,7 +15,10 @@ from crowd_tvcs.campaign.tables import (
     read_tasks,
     read_workers,
 )
+from crowd_tvcs.class_shares import class_counts, odd_classes, read_prior, said
 from crowd_tvcs.quality import Quality
+from tvcs_core.files import is_number
+from tvcs_core.shell import say
 
 
 def read_first(
@@ -24,8 +28,12 @@ def read_first(
     workers: Path | None,
     tasks: Path | None,
     classes: str | None,
+    prior: str | None,
 ) -> dict[str, Any]:
     """Read the tables of a new campaign; what `Campaign.create` takes.
+
+    Says what the class shares of the gold are where they are used, and which classes look like
+    mistakes.
 
     Raises
     ------
@@ -42,11 +50,19 @@ def read_first(
     named = None if classes is None else [name.strip() for name in classes.split(",")]
     known = None if gold is None else read_gold(gold, named)
     lines = [] if answers is None else read_lines(answers)
+    is_named = named is not None
     if named is None:
         found = set() if known is None else set(known.classes)
         found |= {line.label for line in lines}
         named = list(sort_classes(found)) if len(found) > 1 else ["0", "1"]
+    if known is not None and lines and not is_named:
+        rows = [(line.task, line.worker, line.label) for line in lines]
+        for warning in odd_classes(Answers.of(rows, classes=named), known.labels):
+            say(warning)
+    if known is not None and prior is None:
+        say(said(named, class_counts(known.labels, named)))
     return {
+        "prior": _prior(prior, named),
         "qualities": qualities,
         "gold": None if known is None else dict(known.labels),
         "gold_answers": lines,
@@ -54,6 +70,13 @@ def read_first(
         "workers": _workers(workers, qualities, {line.worker for line in lines}),
         "tasks": _tasks(tasks, qualities),
     }
+
+
+def _prior(given: str | None, classes: Sequence[str]) -> float | list[float] | None:
+    """Read --prior: the chance of the second of two classes, or what `vote` takes."""
+    if given is None or not is_number(given):
+        return read_prior(given, classes)
+    return float(given)
 
 
 def _workers(path: Path | None, qualities: Qualities | None, seen: set[str]) -> list[Worker]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -118,6 +119,7 @@ def summary(state: State, standings: list[Standing]) -> dict[str, Any]:
         "workers": len(state.workers),
         "tasks": len(state.tasks),
         "classes": list(state.classes),
+        "class_prior": dict(zip(state.classes, json.loads(settings.prior), strict=True)),
         "answers": settings.answers,
         "pending": settings.slots - settings.answers,
         "budget": settings.budget,

@@ -93,7 +93,9 @@ def test_quality_of_gold_alone_is_skills_alone(crowd, tmp_path):
     done = crowd_tvcs("quality", crowd / "answers.csv", "--gold", crowd / "truth.csv", "--out", out)
     assert done.exit_code == 0
     assert "every task with answers is gold: no quality.csv; --tasks names" in done.stderr
-    assert sorted(path.name for path in out.iterdir()) == ["run.json", "skills.csv"]
+    assert sorted(path.name for path in out.iterdir()) == [
+        *("classes.csv", "run.json", "skills.csv")
+    ]
 
 
 def test_vote_with_gold_keeps_known_labels(crowd, tmp_path):

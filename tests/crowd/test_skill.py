@@ -10,18 +10,15 @@ from scipy.stats import beta as beta_distribution
 
 from crowd_tvcs import Plan, Quality, assign, expected_accuracy
 from crowd_tvcs.answers import Answers, Gold
-from crowd_tvcs.refresh import helps, refresh
-from crowd_tvcs.skill import (
+from crowd_tvcs.beta_prior import (
     FEW_STRENGTH,
     STRENGTHS,
     USUAL_STRENGTH,
-    Skill,
     beta_prior,
-    confusion_matrices,
-    estimate_quality,
-    spread,
     two_answers,
 )
+from crowd_tvcs.refresh import helps, refresh
+from crowd_tvcs.skill import Skill, confusion_matrices, estimate_quality, spread
 from crowd_tvcs.sureness import plan_deviation, read_deviations
 from crowd_tvcs.vote import posterior
 from tvcs_core import DataError

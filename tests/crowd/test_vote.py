@@ -83,8 +83,11 @@ def test_a_skill_is_found_by_the_names_of_workers_and_classes(rng):
     gold = Gold({"t00": "0", "t01": "2", "t02": "1", "t03": "1"}, ["2", "1", "0"])
     turned = Answers.of(answers.rows(), classes=["2", "1", "0"], workers=answers.workers[::-1])
     skill = estimate_quality(turned, gold, per_class=True)
-    expected = by_loops(answers, skill.matrices[::-1, ::-1, ::-1], 1 / 3)
+    shares = np.array([1 + 5, 2 + 5, 1 + 5]) / (4 + 15)  # of the gold, in the order of `answers`
+    expected = by_loops(answers, skill.matrices[::-1, ::-1, ::-1], shares)
     assert posterior(answers, skill) == approx(expected)
+    equal = by_loops(answers, skill.matrices[::-1, ::-1, ::-1], 1 / 3)
+    assert posterior(answers, skill, [1 / 3] * 3) == approx(equal)
 
 
 def test_the_weighted_vote_takes_the_largest_posterior_and_says_how_sure(rng):

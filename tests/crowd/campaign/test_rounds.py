@@ -90,7 +90,7 @@ def test_a_replan_knows_what_is_out_and_what_was_answered(campaign, crowd):
     campaign.take(recorded(crowd, first.pairs[:12]))
     found = campaign.plan(labels=12)
     state = campaign.state()
-    belief = posterior(state.answers, state.quality)
+    belief = posterior(state.answers, state.quality, state.prior)
     by_hand = expected_accuracy(state.quality.values, state.pending, belief[:, 1])
     assert found.expected_accuracy == pytest.approx(by_hand.mean())
 
