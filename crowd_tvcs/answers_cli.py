@@ -316,7 +316,8 @@ def _read(answers: Path, gold: Path, classes: str | None) -> tuple[Answers, Gold
     say(f"{answers}: {table.layout}")
     say(f"{gold}: {known.layout}")
     if names is None:
-        for line in odd_classes(table, known.labels):
+        used = {table.classes[k] for k in set(table.label_of.tolist())}
+        for line in odd_classes(used, known.labels):
             say(line)
     return table, known
 

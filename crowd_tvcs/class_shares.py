@@ -8,13 +8,12 @@ a prior must be given.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from crowd_tvcs.answers import Answers
 from crowd_tvcs.names import listed
 from tvcs_core.files import read_table
 from tvcs_core.spreadsheet import shield, unshield
@@ -119,11 +118,10 @@ def read_prior(given: str | None, classes: Sequence[str]) -> list[float] | None:
     return [chance_of[name] for name in classes]
 
 
-def odd_classes(answers: Answers, gold: Mapping[str, str]) -> list[str]:
-    """Warnings about classes that gold has and no answer: one of few gold tasks may be a typo."""
-    used = {answers.classes[k] for k in np.unique(answers.label_of).tolist()}
+def odd_classes(used: Collection[str], gold: Mapping[str, str]) -> list[str]:
+    """Warn of every class that a gold task has and no answer, of which `used` are the labels."""
     out = []
-    for name in sorted(set(gold.values()) - used):
+    for name in sorted(set(gold.values()) - set(used)):
         tasks = sorted(task for task, label in gold.items() if label == name)
         whose = f"only gold task {tasks[0]!r} has" if len(tasks) == 1 else (
             f"{len(tasks)} gold tasks ({listed(tasks)}) have"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from crowd_tvcs.answers import Answers, read_gold, sort_classes
+from crowd_tvcs.answers import read_gold, sort_classes
 from crowd_tvcs.campaign.entries import Task, Worker
 from crowd_tvcs.campaign.tables import (
     Qualities,
@@ -56,8 +56,7 @@ def read_first(
         found |= {line.label for line in lines}
         named = list(sort_classes(found)) if len(found) > 1 else ["0", "1"]
     if known is not None and lines and not is_named:
-        rows = [(line.task, line.worker, line.label) for line in lines]
-        for warning in odd_classes(Answers.of(rows, classes=named), known.labels):
+        for warning in odd_classes({line.label for line in lines}, known.labels):
             say(warning)
     if known is not None and prior is None:
         say(said(named, class_counts(known.labels, named)))

@@ -17,6 +17,7 @@ from crowd_tvcs.campaign.state import State
 from crowd_tvcs.campaign.tasks import count, settle_each
 from crowd_tvcs.methods import HONOURS, METHODS, assign
 from crowd_tvcs.plan import Plan
+from crowd_tvcs.proof import CLOSED
 from crowd_tvcs.quality import Quality
 from tvcs_core.streams import stream
 
@@ -130,8 +131,8 @@ def propose(
     left_out = int((found.support & ~state.pending & ~chosen).sum())
     kept = Assignment(plan, chosen | state.pending, found.method, found.reason)
     reason = found.reason
-    if kept.expected_accuracy < found.expected_accuracy - LEAST_GAIN:
-        reason = f"{left_out} labels left out of a plan with the end: {reason}"
+    if kept.expected_accuracy < found.expected_accuracy - CLOSED:
+        reason = f"{left_out} labels left out of a plan that ended so: {reason}"
     return Proposal(
         chosen,
         found.method,

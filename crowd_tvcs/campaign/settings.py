@@ -45,7 +45,8 @@ def prior_of_classes(prior: float | Sequence[float] | None, n_classes: int) -> l
             raise ValueError(f"prior must be one number per class, {n_classes} of them")
         prior = [1.0 - prior, prior]
     chances = [float(p) for p in prior]
-    if len(chances) != n_classes or min(chances) < 0 or abs(sum(chances) - 1.0) > 1e-6:
+    is_right = len(chances) == n_classes and min(chances) >= 0 and abs(sum(chances) - 1.0) <= 1e-6
+    if not is_right:  # nor where one of them is nan
         raise ValueError(
             f"prior must be {n_classes} probabilities that add up to 1, found {chances}"
         )

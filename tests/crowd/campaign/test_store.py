@@ -239,6 +239,7 @@ def test_hostile_names_are_names(tmp_path):
         ({"classes": ["a"]}, "classes must be at least two different names"),
         ({"classes": ["a", "a"]}, "classes must be at least two different names"),
         ({"prior": [0.5, 0.6]}, "prior must be 2 probabilities that add up to 1"),
+        ({"prior": float("nan")}, "prior must be 2 probabilities that add up to 1"),
         ({"classes": ["a", "b", "c"], "prior": 0.5}, "prior must be one number per class, 3"),
         ({"workers": ["ann", "ann"]}, "every worker must be there once, found 'ann' twice"),
         ({"tasks": ["t1", "t1"]}, "every task must be there once, found 't1' twice"),
