@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from crowd_tvcs.label_tables import names_of, open_table, refuse_other_labels
+from crowd_tvcs.label_tables import (
+    code_columns,
+    first_repeat,
+    open_table,
+    refuse_other_labels,
+)
 from crowd_tvcs.names import (
     encode,
     listed,
@@ -20,6 +25,7 @@ from crowd_tvcs.names import (
     sort_classes,
 )
 from tvcs_core.files import write_table
+from tvcs_core.shown import shown
 from tvcs_core.spreadsheet import shield
 
 if TYPE_CHECKING:
@@ -289,29 +295,35 @@ def read_answers(
         the classes, or a pair is answered twice.
     """
     table, at, layout = open_table(path, ALIASES, ("task", "worker", "label"))
-    columns = {kind: names_of(table, j) for kind, j in at.items()}
-    if classes is not None:
-        refuse_other_labels(table, at["label"], columns["label"], classes)
-    seen: dict[tuple[str, str], int] = {}
-    for r, pair in enumerate(zip(columns["worker"], columns["task"], strict=True), start=1):
-        if pair in seen:
-            raise table.error(
-                f"every pair must be answered once, but worker {pair[0]!r} answered task "
-                f"{pair[1]!r} in line {table.lines[seen[pair]]} already",
-                r,
-            )
-        seen[pair] = r
-    found = sort_classes((*columns["label"], *also)) if classes is None else tuple(classes)
+    task, worker, label = code_columns(table, [at[kind] for kind in ("task", "worker", "label")])
+    if classes is not None and not set(label.names) <= set(classes):
+        labels = [label.names[code] for code in label.codes.tolist()]
+        refuse_other_labels(table, at["label"], labels, classes)
+    tasks, task_of = task.sorted()
+    workers, worker_of = worker.sorted()
+    keys = task_of * len(workers) + worker_of
+    if (twice := first_repeat(keys)) is not None:
+        row, before = twice
+        raise table.error(
+            f"every pair must be answered once, but worker {shown(workers[worker_of[row]])} "
+            f"answered task {shown(tasks[task_of[row]])} in line {table.lines[before + 1]} already",
+            row + 1,
+        )
+    found = sort_classes((*label.names, *also)) if classes is None else tuple(classes)
     if len(found) < 2:
         raise table.error(
-            f"must have at least two different labels, found only {found[0]!r}; name the classes "
-            "there may be",
+            f"must have at least two different labels, found only {shown(found[0])}; name the "
+            "classes there may be",
             column=at["label"],
         )
-    size = f"{len(seen)} answers of {len(set(columns['worker']))} workers to "
-    size += f"{len(set(columns['task']))} tasks, {len(found)} classes"
-    rows = zip(columns["task"], columns["worker"], columns["label"], strict=True)
-    return Answers.of(rows, classes=found, layout=f"{layout}, {size}")
+    size = f"{keys.size} answers of {len(workers)} workers to {len(tasks)} tasks, "
+    size += f"{len(found)} classes"
+    order = np.argsort(keys)
+    place = {name: k for k, name in enumerate(found)}
+    label_of = np.array([place[name] for name in label.names])[label.codes]
+    of_row = task_of[order], worker_of[order], label_of[order]
+    del table, task, worker, label, keys, order, task_of, worker_of, label_of  # twice is too much
+    return Answers(tasks, workers, found, *of_row, layout=f"{layout}, {size}")
 
 
 def read_gold(path: str | Path, classes: Sequence[str] | None = None) -> Gold:
@@ -325,20 +337,24 @@ def read_gold(path: str | Path, classes: Sequence[str] | None = None) -> Gold:
         As there, and if a task has two labels.
     """
     table, at, layout = open_table(path, GOLD_ALIASES, ("task", "label"))
-    tasks, labels = (names_of(table, at[kind]) for kind in ("task", "label"))
-    if classes is not None:
+    task, label = code_columns(table, [at["task"], at["label"]])
+    if classes is not None and not set(label.names) <= set(classes):
+        labels = [label.names[code] for code in label.codes.tolist()]
         refuse_other_labels(table, at["label"], labels, classes)
-    first: dict[str, int] = {}
-    for r, (task, label) in enumerate(zip(tasks, labels, strict=True), start=1):
-        before = first.setdefault(task, r)
-        if labels[before - 1] != label:
-            raise table.error(
-                f"the gold label of task {task!r} is {label!r} here and "
-                f"{labels[before - 1]!r} in line {table.lines[before]}",
-                r,
-                at["label"],
-            )
-    known = {task: labels[r - 1] for task, r in first.items()}
+    first = np.unique(task.codes, return_index=True)[1]
+    before = first[task.codes]
+    if (other := label.codes != label.codes[before]).any():
+        r = int(np.argmax(other))
+        raise table.error(
+            f"the gold label of task {shown(task.names[task.codes[r]])} is "
+            f"{shown(label.names[label.codes[r]])} here and "
+            f"{shown(label.names[label.codes[before[r]]])} in line {table.lines[before[r] + 1]}",
+            r + 1,
+            at["label"],
+        )
+    of_task = map(label.names.__getitem__, label.codes[first].tolist())
+    known = dict(zip(task.names, of_task, strict=True))
+    del table, task, label, before
     return Gold(known, classes, f"{layout}, {len(known)} gold tasks")
 
 

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
 
 from crowd_tvcs.names import listed
 from tvcs_core.files import DELIMITERS, Table, read_table
@@ -43,12 +48,59 @@ def open_table(
     return table, at, layout
 
 
-def names_of(table: Table, column: int) -> list[str]:
-    """Give the names of a column; an empty one is an error."""
-    names = [unshield(row[column]) for row in table.rows[1:]]
-    if "" in names:
-        raise table.error("must be a name, found an empty cell", names.index("") + 1, column)
-    return names
+@dataclass(frozen=True)
+class Coded:
+    """Names of a column, each once in the order they come, and which of them each row has."""
+
+    names: list[str]
+    codes: NDArray[np.int32]
+
+    def sorted(self) -> tuple[list[str], NDArray[np.int64]]:
+        """The names in order, and the place there of the name of each row."""
+        order = sorted(range(len(self.names)), key=self.names.__getitem__)
+        place = np.empty(len(order), dtype=np.int64)
+        place[order] = np.arange(len(order))
+        return [self.names[k] for k in order], place[self.codes]
+
+
+class _Codes(dict[str, int]):
+    """Counts names as they come."""
+
+    def __missing__(self, name: str) -> int:
+        self[name] = len(self)
+        return len(self) - 1
+
+
+def code_columns(table: Table, columns: Sequence[int]) -> list[Coded]:
+    """Count the names of some columns below the header; an empty one is an error.
+
+    Four bytes for a cell and each name once: a list of the cells would take ten times the text.
+    """
+    known = [_Codes() for _ in columns]
+    codes = [array("i") for _ in columns]
+    for _, block in table.blocks(1):
+        for j, code_of, out in zip(columns, known, codes, strict=True):
+            cells = [unshield(row[j]) if row[j][:1] == "'" else row[j] for row in block]
+            out.extend(map(code_of.__getitem__, cells))
+    found = []
+    for j, code_of, out in zip(columns, known, codes, strict=True):
+        numbers = np.frombuffer(out, dtype=np.int32)
+        if "" in code_of:
+            row = int(np.argmax(numbers == code_of[""])) + 1
+            raise table.error("must be a name, found an empty cell", row, j)
+        found.append(Coded(list(code_of), numbers))
+        code_of.clear()
+    return found
+
+
+def first_repeat(keys: NDArray[np.int64]) -> tuple[int, int] | None:
+    """Find the first row whose key was there before, and the row that had it; None without."""
+    order = np.argsort(keys, kind="stable")
+    again = keys[order[1:]] == keys[order[:-1]]
+    if not again.any():
+        return None
+    row = int(order[1:][again].min())
+    return row, int(np.argmax(keys == keys[row]))
 
 
 def refuse_other_labels(

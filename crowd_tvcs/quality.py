@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from crowd_tvcs.label_tables import Coded, code_columns, first_repeat
 from tvcs_core.files import DELIMITERS, Table, read_table
 from tvcs_core.spreadsheet import unshield
 
@@ -207,29 +208,21 @@ def _from_long(table: Table, header: list[str]) -> tuple[Quality, list[str]]:
             raise table.error(f"must have one column for {name!r}, found more", row=0)
     _require_rows(table)
     at_worker, at_task, at_value = (header.index(name) for name in ("worker", "task", "quality"))
-    of_worker = [unshield(row[at_worker]) for row in table.rows[1:]]
-    of_task = [unshield(row[at_task]) for row in table.rows[1:]]
-    _refuse_empty(table, {at_worker: of_worker, at_task: of_task})
-    pairs = [f"{worker}, {task}" for worker, task in zip(of_worker, of_task, strict=True)]
-    keys = list(zip(of_worker, of_task, strict=True))
-    _refuse_repeated(table, "pair", keys, [f"line {n}" for n in table.lines[1:]], pairs)
+    worker, task = code_columns(table, [at_worker, at_task])
     listed = table.numbers(1, [at_value])
+    _refuse_repeated_pairs(table, worker, task)
     _require_unit(table, listed, [at_value])
-    workers, tasks = list(dict.fromkeys(of_worker)), list(dict.fromkeys(of_task))
-    row_of = {name: i for i, name in enumerate(workers)}
-    column_of = {name: j for j, name in enumerate(tasks)}
-    rows = [row_of[name] for name in of_worker]
-    columns = [column_of[name] for name in of_task]
-    values = np.full((len(workers), len(tasks)), UNINFORMATIVE)
-    values[rows, columns] = listed[:, 0]
+    values = np.full((len(worker.names), len(task.names)), UNINFORMATIVE)
+    values[worker.codes, task.codes] = listed[:, 0]
     allowed = np.zeros(values.shape, dtype=bool)
-    allowed[rows, columns] = True
+    allowed[worker.codes, task.codes] = True
     ignored = [
         cell
         for cell, name in zip(table.rows[0], header, strict=True)
         if name not in ("worker", "task", "quality")
     ]
-    return Quality(values, workers, tasks, None if allowed.all() else allowed), ignored
+    mask = None if allowed.all() else allowed
+    return Quality(values, worker.names, task.names, mask), ignored
 
 
 def _require_rows(table: Table) -> None:
@@ -241,6 +234,17 @@ def _refuse_empty(table: Table, names: dict[int, list[str]]) -> None:
     for column, cells in names.items():
         if "" in cells:
             raise table.error("must be a name, found an empty cell", cells.index("") + 1, column)
+
+
+def _refuse_repeated_pairs(table: Table, worker: Coded, task: Coded) -> None:
+    keys = worker.codes.astype(np.int64) * len(task.names) + task.codes
+    if first_repeat(keys) is None:
+        return
+    unique, times = np.unique(keys, return_counts=True)
+    rows = np.flatnonzero(np.isin(keys, unique[times > 1])).tolist()
+    lines = [f"line {table.lines[row + 1]}" for row in rows]
+    pairs = [f"{worker.names[worker.codes[r]]}, {task.names[task.codes[r]]}" for r in rows]
+    _refuse_repeated(table, "pair", keys[rows].tolist(), lines, pairs)
 
 
 def _refuse_repeated(

@@ -17,7 +17,7 @@ from grn_tvcs.expression import listed, repeated
 from grn_tvcs.network import EXTRA, HEADER, Network
 from grn_tvcs.warned import warn_user
 from tvcs_core import DataError
-from tvcs_core.files import Table, is_number, read_names, read_table, write_table
+from tvcs_core.files import Table, is_number, read_names, read_table, read_text, write_table
 from tvcs_core.spreadsheet import shield, unshield
 
 REGULATOR = ("regulator", "source", "from", "tf", "gene1", "regulatorygene", "regulatory.gene")
@@ -194,13 +194,7 @@ def read_genes(path: str | Path) -> list[str]:
     if path.name == "run.json":
         if not path.exists():
             raise DataError("is missing, so the genes are not known; give --genes FILE", path=path)
-        try:
-            record = json.loads(path.read_text(encoding="utf-8"))
-            genes = [str(gene) for gene in record["genes"]]
-        except (ValueError, KeyError, TypeError):
-            raise DataError(
-                "must list the genes under 'genes'; give --genes FILE", path=path
-            ) from None
+        genes = _recorded_genes(path)
     else:
         genes = read_names(path)
     if not genes:
@@ -210,13 +204,30 @@ def read_genes(path: str | Path) -> list[str]:
     return genes
 
 
+def _recorded_genes(path: Path) -> list[str]:
+    try:
+        record = json.loads(read_text(path))
+    except RecursionError:
+        record = None
+    except ValueError as error:
+        if isinstance(error, DataError):
+            raise
+        record = None
+    genes = record.get("genes") if isinstance(record, dict) else None
+    if not isinstance(genes, list) or not all(isinstance(gene, str) and gene for gene in genes):
+        raise DataError("must list the genes under 'genes'; give --genes FILE", path=path)
+    return genes
+
+
 @dataclass
 class _Kept:
     """Which pairs of a file count, and which were left out for what reason."""
 
     place: dict[str, int]
-    seen: set[tuple[int, int]] = field(default_factory=set)
     left_out: dict[str, list[str]] = field(default_factory=lambda: {kind: [] for kind in REASONS})
+
+    def __post_init__(self) -> None:
+        self._seen = np.zeros((len(self.place), len(self.place)), dtype=bool)
 
     def take(self, regulator: str, target: str) -> tuple[int, int] | None:
         if regulator == target:
@@ -226,10 +237,10 @@ class _Kept:
             self.left_out["unknown_genes"].append(f"{regulator} -> {target}")
             return None
         pair = self.place[regulator], self.place[target]
-        if pair in self.seen:
+        if self._seen[pair]:
             self.left_out["repeats"].append(f"{regulator} -> {target}")
             return None
-        self.seen.add(pair)
+        self._seen[pair] = True
         return pair
 
 

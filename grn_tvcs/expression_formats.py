@@ -6,8 +6,9 @@ known by its second file.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,9 @@ from grn_tvcs.gaps import numbers_with_gaps
 from grn_tvcs.warned import warn_user
 from tvcs_core import DataError
 from tvcs_core.files import Table, read_table
+from tvcs_core.rows import Rows
+
+CELLS_AT_ONCE = 2**18  # of a table that is turned
 
 
 def read_layout(
@@ -160,12 +164,11 @@ def read_samples(
     header, facts = _sheet(sheet, levels, rows)
     if spare := [sample for sample in rows if sample not in facts]:
         warn_user(f"{levels.path}: left out {len(spare)} samples: {listed(spare)}")
-    merged = [[*header, *genes]]
-    merged += [[*facts[sample], *levels.rows[rows[sample]][1:]] for sample in facts]
+    body = ([*facts[sample], *levels.rows[rows[sample]][1:]] for sample in facts)
+    merged = Rows.of(chain([[*header, *genes]], body))
     lines = [levels.lines[0], *(levels.lines[rows[sample]] for sample in facts)]
-    return expression_in(
-        Table(levels.path, levels.delimiter, merged, lines, [False] * len(merged)), missing=missing
-    )
+    table = Table(levels.path, levels.delimiter, merged, lines, bytes(len(merged)))
+    return expression_in(table, missing=missing)
 
 
 def _sheet(
@@ -251,20 +254,25 @@ def _whole(path: str | Path) -> Table:
 def _turned(table: Table, missing: str) -> Table:
     """Rows as columns; what is no number is found before, while its line is known."""
     is_label = [row[0].lower() in LABELS for row in table.rows]
-    plain = [row for row, is_one in zip(table.rows[1:], is_label[1:], strict=True) if not is_one]
+    plain = (row for row, is_one in zip(table.rows, is_label, strict=True) if not is_one)
+    header = [table.rows[0]] if is_label[0] else []
     lines = [n for n, is_one in zip(table.lines[1:], is_label[1:], strict=True) if not is_one]
-    levels = Table(
-        table.path,
-        table.delimiter,
-        [table.rows[0], *plain],
-        [table.lines[0], *lines],
-        [False] * (len(plain) + 1),
+    levels = replace(
+        table, rows=Rows.of(chain(header, plain)), lines=[table.lines[0], *lines], after_blank=()
     )
     numbers_with_gaps(levels, range(1, len(table.rows[0])), refuse=missing == "error")
-    rows = [list(cells) for cells in zip(*table.rows, strict=True)]
-    if not is_label[0]:
-        rows[0][0] = "sample"
-    return Table(table.path, table.delimiter, rows, [1] * len(rows), [False] * len(rows))
+    del levels
+    rows = Rows.of(_columns(table, "" if is_label[0] else "sample"))
+    return replace(table, rows=rows, lines=[1] * len(rows), after_blank=bytes(len(rows)))
+
+
+def _columns(table: Table, corner: str) -> Iterator[list[str]]:
+    """The columns of a table, the first with another first cell; some of them at a time."""
+    at_once = max(1, max(CELLS_AT_ONCE, table.n_bytes // 16) // len(table.rows))
+    for start in range(0, len(table.rows[0]), at_once):
+        part = [row[start : start + at_once] for row in table.rows]
+        for j, column in enumerate(zip(*part, strict=True), start=start):
+            yield [corner, *column[1:]] if j == 0 and corner else list(column)
 
 
 def _rows_by_name(table: Table, kind: str) -> dict[str, int]:

@@ -6,6 +6,7 @@ such as the cells of one day, are averaged: a series has one level per gene and 
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from grn_tvcs.expression import SERIES, Expression, listed, repeated
 from grn_tvcs.warned import warn_user
 from tvcs_core import DataError
 from tvcs_core.extras import to_install
+from tvcs_core.input_size import refuse_more
 
 
 def read_h5ad(
@@ -53,13 +55,26 @@ def read_h5ad(
     Path(path).open("rb").close()  # so that a missing file is an OSError like any other
     try:
         with h5py.File(path, "r") as file:
+            _refuse_large(file, path)
             return _expression(_Frames(file, str(path)), time_column, series_column)
-    except OSError as error:
-        raise DataError(f"is no HDF5 file, or damaged ({error})", path=path) from None
+    except (DataError, MemoryError):
+        raise
     except ValueError as error:
-        if isinstance(error, DataError):
-            raise
         raise DataError(str(error), path=path) from None
+    except Exception as error:  # h5py raises what it meets: OSError, KeyError, RuntimeError, ...
+        raise DataError(f"is no HDF5 file of AnnData, or damaged ({error})", path=path) from None
+
+
+def _refuse_large(file: Any, path: str | Path) -> None:
+    """Refuse more than the limit before a byte of it is read: a data set may claim any shape."""
+    sizes: list[float] = []
+
+    def add(_: str, part: Any) -> None:
+        if hasattr(part, "dtype"):
+            sizes.append(math.prod(part.shape or (1,)) * max(part.dtype.itemsize, 8.0))
+
+    file.visititems(add)
+    refuse_more(path, sum(sizes), "arrays of more")
 
 
 def _expression(file: _Frames, time_column: str | None, series_column: str | None) -> Expression:
@@ -82,14 +97,15 @@ def _expression(file: _Frames, time_column: str | None, series_column: str | Non
     size = np.bincount(point, minlength=len(points))
     mean = sparse.csr_array((1.0 / size[point], (point, np.flatnonzero(is_in))),
                             shape=(len(points), times.size))  # fmt: skip
-    levels = mean @ file.levels(times.size)
+    genes = file.genes()
+    levels = mean @ file.levels(times.size, len(genes))
     values = levels.toarray() if sparse.issparse(levels) else np.asarray(levels)
     names = list(place)
     return Expression(
         values,
         points[:, 1],
         tuple(names[int(k)] for k in points[:, 0]),
-        file.genes(values.shape[1]),
+        genes,
         None if on is None else _of_points(on[is_in], point, file),
         notes=said_of_cells(int(is_in.sum()), len(points)),
     )
@@ -129,16 +145,14 @@ class _Frames:
     def error(self, what: str, column: str | None = None) -> DataError:
         return DataError(what, path=self.path, column=column)
 
-    def genes(self, n_genes: int) -> tuple[str, ...]:
+    def genes(self) -> tuple[str, ...]:
         """Index of ``var``."""
         names = [str(name) for name in self._index("var")]
-        if len(names) != n_genes:
-            raise self.error(f"X has {n_genes} columns, but var names {len(names)} genes")
         if twice := repeated(names):
             raise self.error(f"gene names must be different, found twice: {listed(twice)}")
         return tuple(names)
 
-    def levels(self, n_samples: int) -> Any:
+    def levels(self, n_samples: int, n_genes: int) -> Any:
         """``X``, dense or sparse, finite; (samples, genes)."""
         part = self._file["X"]
         kind = part.attrs.get("encoding-type", "array")
@@ -153,6 +167,10 @@ class _Frames:
             raise self.error(f"X must be an array, csr_matrix or csc_matrix, found {kind}")
         if levels.ndim != 2 or levels.shape[0] != n_samples:
             raise self.error(f"X has the shape {levels.shape}, but obs has {n_samples} samples")
+        if levels.shape[1] != n_genes:
+            raise self.error(f"X has {levels.shape[1]} columns, but var names {n_genes} genes")
+        if sparse.issparse(levels):
+            levels.check_format(full_check=True)
         if not np.isfinite(data).all():
             raise self.error("X must hold finite numbers, found NaN or infinity")
         return levels

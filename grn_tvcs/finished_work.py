@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import numpy as np
 from grn_tvcs.model import Array
 from tvcs_core import DataError
 from tvcs_core.files import write_whole
+from tvcs_core.input_size import refuse_large_npz
 
 FILE = "halves.npz"
 EVERY = 10.0  # seconds between two savings
@@ -35,12 +35,16 @@ class FinishedWork:
         """
         if not self._path.exists():
             return 0, []
-        try:
-            with np.load(self._path, allow_pickle=False) as file:
-                digest, done = str(file["digest"]), int(file["done"])
-                sums = [file[f"sum{k}"] for k in range(len(file.files) - 2)]
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-            raise DataError(f"is damaged ({error}); give --force", path=self._path) from None
+        with self._path.open("rb") as raw:
+            try:
+                refuse_large_npz(raw, self._path)
+                with np.load(raw, allow_pickle=False) as file:
+                    digest, done = str(file["digest"]), int(file["done"])
+                    sums = [file[f"sum{k}"] for k in range(len(file.files) - 2)]
+            except (MemoryError, DataError):
+                raise
+            except Exception as error:  # whatever a damaged archive or header leads to
+                raise DataError(f"is damaged ({error}); give --force", path=self._path) from None
         if digest != self._digest:
             raise DataError(
                 "is of a run with other data, options or seed; give --force to begin anew",

@@ -2,40 +2,43 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.warned import warn_user
-from tvcs_core.files import Table
+from tvcs_core.files import Table, is_number
+from tvcs_core.shown import shown
 
 MARKS = ("", "na", "nan", "null", "n/a", "none")
 
 
 def numbers_with_gaps(table: Table, columns: Sequence[int], *, refuse: bool) -> NDArray[np.float64]:
     """Read numbers from `columns`; NaN where a cell is missing, unless that is refused."""
-    is_gap = [[row[j].lower() in MARKS for j in columns] for row in table.rows[1:]]
-    gaps = np.array(is_gap, dtype=bool).reshape(len(is_gap), len(columns))
-    if not gaps.any():
-        return table.numbers(1, columns)
-    i, k = (int(at[0]) for at in np.nonzero(gaps))
-    if refuse:
-        cell = table.rows[i + 1][columns[k]]
+    gaps = np.zeros((len(table.rows) - 1, len(columns)), dtype=bool)
+    values = np.empty(gaps.shape)
+    first = None
+    for at, block in table.blocks(1):
+        cells = [[row[j] for j in columns] for row in block]
+        part = slice(at - 1, at - 1 + len(block))
+        gaps[part] = [[cell.lower() in MARKS for cell in row] for row in cells]
+        if gaps[part].any():
+            i, k = (int(found[0]) for found in np.nonzero(gaps[part]))
+            first = first or (at + i, columns[k], cells[i][k])
+            for i, k in zip(*np.nonzero(gaps[part]), strict=True):
+                cells[i][k] = "nan"
+        if not refuse or first is None:
+            values[part] = _finite(table, cells, at, columns, gaps[part])
+    if refuse and first is not None:
+        row, column, cell = first
         raise table.error(
             f"must be a number, found {cell!r}; of all cells {int(gaps.sum())} are missing: give "
             "--missing drop or --missing interpolate",
-            i + 1,
-            columns[k],
+            row,
+            column,
         )
-    rows = [
-        ["0" if is_missing else row[j] for j, is_missing in zip(columns, flags, strict=True)]
-        for row, flags in zip(table.rows[1:], is_gap, strict=True)
-    ]
-    header = [table.rows[0][j] for j in columns]
-    plain = Table(table.path, table.delimiter, [header, *rows], table.lines, table.after_blank)
-    values = plain.numbers(1, range(len(columns)))
-    values[gaps] = np.nan
     return values
 
 
@@ -49,6 +52,31 @@ def said_of_gaps(values: NDArray[np.float64], missing: str) -> tuple[str, ...]:
         return (f"{n_samples} of {len(values)} samples had missing values and were left out.",)
     n_gaps = f"{int(gaps.sum())} of {gaps.size}"
     return (f"{n_gaps} values were missing and were filled by interpolation in time.",)
+
+
+def _finite(
+    table: Table,
+    cells: list[list[str]],
+    at: int,
+    columns: Sequence[int],
+    is_gap: NDArray[np.bool_],
+) -> NDArray[np.float64]:
+    """Numbers of some rows, NaN in the gaps only; refuse the first cell that is not finite."""
+    try:
+        values = np.array(cells, dtype=np.float64).reshape(len(cells), len(columns))
+        if (np.isfinite(values) | is_gap).all():
+            return values
+    except ValueError:
+        pass
+    bad = next(
+        (i, j)
+        for i, row in enumerate(cells)
+        for j, cell in enumerate(row)
+        if not (is_gap[i, j] or (is_number(cell) and math.isfinite(float(cell))))
+    )
+    i, j = bad
+    kind = "a finite number" if is_number(cells[i][j]) else "a number"
+    raise table.error(f"must be {kind}, found {shown(cells[i][j])}", at + i, columns[j])
 
 
 def without_gaps(

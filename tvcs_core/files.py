@@ -1,21 +1,20 @@
 """Text tables in, finished folders out: the file habits that every command shares.
 
 Tables are UTF-8, with tab or comma between cells (sniffed), plain or ``.gz``; a byte-order
-mark and CRLF line ends are harmless; names such as ``NA`` or ``007`` stay as they are.
+mark and CRLF line ends are harmless; names such as ``NA`` or ``007`` stay as they are. A table is
+kept as its text (see `tvcs_core.rows`), and no text may be larger than a limit (`input_size`).
 Results appear whole or not at all: they are written beside their place and renamed.
 """
 
 from __future__ import annotations
 
+import codecs
 import csv
-import gzip
-import io
 import json
 import math
 import os
 import shutil
 import tempfile
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,6 +25,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tvcs_core.errors import DataError
+from tvcs_core.input_size import read_limited
+from tvcs_core.rows import MalformedError, Rows, find_rows
+from tvcs_core.shown import shown
 
 DELIMITERS = {"\t": "tab", ",": "comma", ";": "semicolon"}
 
@@ -46,20 +48,28 @@ class Table:
         The line number of each row, counted from 1.
     after_blank
         Whether a blank line stands right before the row.
+    has_header
+        Whether the first row names the columns; if not, errors give their numbers.
     """
 
     path: str
     delimiter: str
-    rows: list[list[str]]
-    lines: list[int]
-    after_blank: list[bool]
+    rows: Sequence[list[str]]
+    lines: Sequence[int]
+    after_blank: Sequence[int]
+    has_header: bool = True
+
+    @property
+    def n_bytes(self) -> int:
+        """Size of the text."""
+        return self.rows.n_bytes if isinstance(self.rows, Rows) else 0
 
     def error(self, what: str, row: int | None = None, column: int | None = None) -> DataError:
         """Make an error that names the file, the line of `row` and the header of `column`."""
         name: str | int | None = column
         if column is not None:
             header = self.rows[0]
-            is_named = row != 0 and column < len(header) and header[column]
+            is_named = self.has_header and row != 0 and column < len(header) and header[column]
             name = header[column] if is_named else column + 1
         line = None if row is None else self.lines[row]
         return DataError(what, path=self.path, line=line, column=name)
@@ -81,26 +91,39 @@ class Table:
         DataError
             Naming line and column of the first cell that is not a finite number.
         """
-        cells = [[row[j] for j in columns] for row in self.rows[first_row:]]
-        try:
-            out = np.array(cells, dtype=np.float64)
-        except ValueError:
-            out = None
-        if out is None or not np.isfinite(out).all():
-            self._refuse_first_bad_number(first_row, columns)
-        assert out is not None
-        return out.reshape(len(cells), len(columns))
+        out = np.empty((len(self.rows) - first_row, len(columns)))
+        for at, block in self.blocks(first_row):
+            part = out[at - first_row :][: len(block)]
+            try:
+                part[...] = [[row[j] for j in columns] for row in block]
+                is_good = bool(np.isfinite(part).all())
+            except ValueError:
+                is_good = False
+            if not is_good:
+                self._refuse_first_bad_number(at, block, columns)
+        return out
 
-    def _refuse_first_bad_number(self, first_row: int, columns: Sequence[int]) -> None:
-        for i in range(first_row, len(self.rows)):
+    def blocks(self, first_row: int = 0) -> Iterator[tuple[int, list[list[str]]]]:
+        """Give the rows from `first_row` on, some at a time, and the place of the first of them."""
+        rows = self.rows[first_row:]
+        if not isinstance(rows, Rows):
+            yield first_row, list(rows)
+            return
+        for block in rows.blocks():
+            yield first_row, block
+            first_row += len(block)
+
+    def _refuse_first_bad_number(
+        self, at: int, block: Sequence[list[str]], columns: Sequence[int]
+    ) -> None:
+        for i, row in enumerate(block, start=at):
             for j in columns:
-                cell = self.rows[i][j]
                 try:
-                    value = float(cell)
+                    value = float(row[j])
                 except ValueError:
-                    raise self.error(f"must be a number, found {cell!r}", i, j) from None
+                    raise self.error(f"must be a number, found {shown(row[j])}", i, j) from None
                 if not math.isfinite(value):
-                    raise self.error(f"must be a finite number, found {cell!r}", i, j)
+                    raise self.error(f"must be a finite number, found {shown(row[j])}", i, j)
 
 
 def read_table(path: str | Path) -> Table:
@@ -109,35 +132,37 @@ def read_table(path: str | Path) -> Table:
     Raises
     ------
     DataError
-        If the file is empty, is not UTF-8 text, or is a damaged ``.gz``.
+        If the file is empty or too large, is not UTF-8 text, or is a damaged ``.gz``.
     OSError
         If it cannot be opened.
     """
-    text = read_text(path)
-    first = next((line for line in text.split("\n") if line.strip()), "")
+    text = _read_utf8(path)
+    first = _first_line(text)
     if not first:
         raise DataError("the file is empty", path=path)
     delimiter = max(DELIMITERS, key=first.count)
-    rows: list[list[str]] = []
-    lines: list[int] = []
-    after_blank: list[bool] = []
-    blank = False
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    start = 1
     try:
-        for cells in reader:
-            stripped = [cell.strip() for cell in cells]
-            if any(stripped):
-                rows.append(stripped)
-                lines.append(start)
-                after_blank.append(blank)
-                blank = False
-            else:
-                blank = True
-            start = reader.line_num + 1
-    except csv.Error as error:
-        raise DataError(f"is not a well-formed table ({error})", path=path, line=start) from None
-    return Table(str(path), delimiter, rows, lines, after_blank)
+        found = find_rows(text, delimiter)
+    except MalformedError as error:
+        raise DataError(
+            f"is not a well-formed table ({error})", path=path, line=error.line
+        ) from None
+    if not found.rows:
+        raise DataError("must hold a cell that is not empty, found none", path=path)
+    return Table(str(path), delimiter, found.rows, found.lines, found.after_blank)
+
+
+def _first_line(text: bytes) -> str:
+    """The first line that is not of spaces only; empty if there is none."""
+    at = 0
+    while at < len(text):
+        end = text.find(b"\n", at)
+        end = len(text) if end < 0 else end
+        line = text[at:end].decode()
+        if line.strip():
+            return line
+        at = end + 1
+    return ""
 
 
 def is_number(cell: str) -> bool:
@@ -161,27 +186,29 @@ def read_text(path: str | Path) -> str:
     Raises
     ------
     DataError
-        If it is a folder, holds other bytes than text, or is a damaged ``.gz``.
+        If it is a folder, too large, holds other bytes than text, or is a damaged ``.gz``.
     OSError
         If it cannot be opened.
     """
+    return _read_utf8(path).decode()
+
+
+def _read_utf8(path: str | Path) -> bytes:
+    """Read what `read_text` reads, as the bytes of UTF-8."""
     path = Path(path)
     if path.is_dir():
         raise DataError("must be a file, found a folder", path=path)
-    raw = path.read_bytes()
-    if raw[:2] == b"\x1f\x8b":
-        try:
-            raw = gzip.decompress(raw)
-        except (OSError, EOFError, zlib.error) as error:
-            raise DataError(f"is a damaged .gz file ({error})", path=path) from None
+    raw = read_limited(path)
     try:
-        text = raw.decode("utf-8-sig")
+        if not raw.isascii():
+            raw.decode()
     except UnicodeDecodeError as error:
         line = raw[: error.start].count(b"\n") + 1
         raise DataError("must be UTF-8 text, found other bytes", path=path, line=line) from None
-    if "\x00" in text:
+    if b"\0" in raw:
         raise DataError("must be text, found a binary file", path=path)
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    raw = raw.removeprefix(codecs.BOM_UTF8)
+    return raw.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in raw else raw
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from tvcs_core.errors import DataError
 from tvcs_core.files import is_number, read_table
+from tvcs_core.input_size import refuse_large_npz
 from tvcs_core.shell import say
 
 
@@ -73,25 +74,27 @@ def read_caps(path: Path, n: int, view: str) -> list[int]:
 
 
 def _read_npy(path: Path) -> Any:
-
-    with path.open("rb"):
-        pass  # a file that is missing or may not be read says so itself
-    try:
-        # Mapped before it is copied: a header that promises more than the file holds is refused.
-        return np.array(np.load(path, mmap_mode="r", allow_pickle=False))
-    except (ValueError, TypeError, OSError, EOFError, SyntaxError) as error:
-        raise DataError(f"is not a whole .npy file of numbers ({error})", path=path) from None
+    with path.open("rb") as file:
+        try:
+            np.lib.format.read_magic(file)
+            # Mapped before it is copied: a header that promises more than the file holds is
+            # refused. NumPy reads headers with Python's own tokenizer and raises what that does.
+            return np.array(np.load(path, mmap_mode="r", allow_pickle=False))
+        except MemoryError:
+            raise
+        except Exception as error:
+            raise DataError(f"is not a whole .npy file of numbers ({error})", path=path) from None
 
 
 def _read_npz(path: Path) -> Any:
-
     with path.open("rb") as file:
         try:
+            refuse_large_npz(file, path)
             V = sparse.load_npz(file)
             if V.format in ("csr", "csc", "bsr"):
                 V.check_format(full_check=True)
             return sparse.coo_array(V)
-        except MemoryError:
+        except (MemoryError, DataError):
             raise
         except Exception as error:  # the archive, its arrays or their sense: all are the file's
             raise DataError(
@@ -104,9 +107,7 @@ def _read_text(path: Path, names: bool) -> Any:
     table.require_rectangle()
     columns = range(int(names), len(table.rows[0]))
     if not names and any(is_number(cell) for cell in table.rows[0]):
-        # Errors name columns by the first row: an empty one, so that they name the number.
-        rows, lines = [[""] * len(columns), *table.rows], [0, *table.lines]
-        return replace(table, rows=rows, lines=lines).numbers(1, columns)
+        return replace(table, has_header=False).numbers(0, columns)
     if len(table.rows) == 1:
         raise table.error("must hold a row of numbers, found a header alone")
     if not names:

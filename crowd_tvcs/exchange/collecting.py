@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tvcs_core.errors import DataError
 from tvcs_core.files import read_table
+from tvcs_core.shown import shown
 from tvcs_core.spreadsheet import unshield
 
 
@@ -121,14 +122,16 @@ def name_of(value: object, place: Place, field: str) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     if not isinstance(value, str) or not value.strip():
-        raise place.error(field, f"must be text or a whole number, found {_short(value)}")
+        raise place.error(field, f"must be text or a whole number, found {shown(value)}")
+    if any("\ud800" <= c <= "\udfff" for c in value):
+        raise place.error(field, f"must be text, found half of a character in {shown(value)}")
     return value.strip()
 
 
 def only(values: list[object], place: Place, field: str) -> str:
     """Read the one label of a list of choices."""
     if len(values) != 1:
-        raise place.error(field, f"must hold one choice, found {_short(values)}")
+        raise place.error(field, f"must hold one choice, found {shown(values)}")
     return name_of(values[0], place, field)
 
 
@@ -156,8 +159,3 @@ def read_accounts(path: str | Path) -> dict[str, str]:
             raise table.error(f"account {account!r} is there already", r, at[0])
         out[account] = worker
     return out
-
-
-def _short(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:77]}..."

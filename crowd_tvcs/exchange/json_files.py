@@ -88,6 +88,8 @@ def _parse(text: str, path: str | Path, line: int | None = None) -> Any:
         raise DataError(f"is not whole JSON: {error.msg}", path=path, line=at) from None
     except RecursionError:
         raise DataError("is JSON nested too deeply", path=path, line=line) from None
+    except ValueError as error:  # a number of more digits than Python reads
+        raise DataError(f"is JSON that cannot be read: {error}", path=path, line=line) from None
 
 
 def _kind(value: object) -> str:

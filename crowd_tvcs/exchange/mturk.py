@@ -80,6 +80,8 @@ def _from_json(text: str, question: str | None, place: Place) -> str:
         value = json.loads(text)
     except json.JSONDecodeError as error:
         raise place.error(JSON_ANSWER, f"is not whole JSON: {error.msg}") from None
+    except (RecursionError, ValueError):
+        raise place.error(JSON_ANSWER, "is JSON that cannot be read") from None
     if not isinstance(value, list) or len(value) != 1 or not isinstance(value[0], dict):
         raise place.error(JSON_ANSWER, "must be a list of one object")
     answers = Record(place, value[0])
