@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,7 +18,8 @@ from crowd_tvcs.campaign_options import (
     write_rows,
 )
 from crowd_tvcs.proof import statement
-from tvcs_core.shell import refuse_negative_seed, say
+from tvcs_core.shell import refuse_negative_seed, say, tell
+from tvcs_core.shown import json_text, plain, visible
 
 if TYPE_CHECKING:
     from crowd_tvcs.campaign import Campaign, Standing
@@ -261,16 +261,16 @@ def status(
     told = summary(state, standings)
     if as_json:
         each = [_standing(one) for one in standings]
-        print(json.dumps({**told, "task": each}, indent=2, ensure_ascii=False))
+        print(json_text({**told, "task": each}, indent=2))
         return
     for name, value in told.items():
         if value is not None and name not in ("classes", "class_prior", "verdicts", "revision"):
             shown = f"{value:.4f}" if isinstance(value, float) else str(value)
-            print(f"{name.replace('_', ' '):<20}{shown:>12}")
+            tell(f"{name.replace('_', ' '):<20}{shown:>12}")
     for name, number in told["verdicts"].items():
-        print(f"{'tasks ' + name:<20}{number:>12}")
+        tell(f"{'tasks ' + name:<20}{number:>12}")
     prior = told["class_prior"]
-    print(f"{'class prior':<20}{class_shares.shown(list(prior), list(prior.values())):>12}")
+    tell(f"{'class prior':<20}{class_shares.shown(list(prior), list(prior.values())):>12}")
     least = sorted(standings, key=lambda one: (one.confidence, one.task))[:rows]
     _print_standings(least)
 
@@ -300,7 +300,7 @@ def stop(
     with open_campaign(store) as campaign:
         found = campaign.stop(least_gain=least_gain, value=value, close=close)
     if as_json:
-        print(json.dumps([_standing(one) for one in found], indent=2, ensure_ascii=False))
+        print(json_text([_standing(one) for one in found], indent=2))
         return
     _print_standings(found)
     ended = sum(one.stops for one in found)
@@ -384,7 +384,7 @@ def _standing(one: Standing) -> dict[str, Any]:
 def _print_standings(found: list[Standing]) -> None:
     print(f"\n{'label':<12}{'sure':>8}{'answers':>9}{'out':>5}{'gain':>9}  {'verdict':<14}task")
     for one in found:
-        print(
-            f"{one.label[:11]:<12}{one.confidence:>8.4f}{one.answers:>9}{one.pending:>5}"
-            f"{one.gain:>9.5f}  {one.verdict:<14}{one.task}"
+        tell(
+            f"{visible(one.label)[:11]:<12}{one.confidence:>8.4f}{one.answers:>9}{one.pending:>5}"
+            f"{one.gain:>9.5f}  {one.verdict:<14}{plain(one.task)}"
         )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated
 
 import typer
 
 from crowd_tvcs.campaign_options import AsJson, StoreName, open_campaign, stored
-from tvcs_core.shell import say
+from tvcs_core.shell import emit, say
+from tvcs_core.shown import json_text
 
 WorkerName = Annotated[str, typer.Option("--worker", metavar="NAME", help="Who asks.")]
 
@@ -23,9 +23,9 @@ def next_task(store: StoreName, worker: WorkerName, as_json: AsJson = False) -> 
     with open_campaign(store) as campaign:
         offer = campaign.next(worker)
     if as_json:
-        print(json.dumps(vars(offer), ensure_ascii=False))
+        print(json_text(vars(offer)))
     elif offer.task is not None:
-        print(offer.task)
+        emit(offer.task)
     say(offer.reason)
 
 
@@ -45,7 +45,7 @@ def submit(
     with open_campaign(store) as campaign:
         receipt = campaign.submit(worker, task, label)
     if as_json:
-        print(json.dumps(vars(receipt), ensure_ascii=False))
+        print(json_text(vars(receipt)))
     say(f"{receipt.reason}; the task is sure to {receipt.confidence:.4f}")
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, ParamSpec, TypeVar
 import typer
 
 from tvcs_core.extras import to_install
-from tvcs_core.shell import FAILED, guarded, stop
+from tvcs_core.shell import FAILED, emit, guarded, stop
 
 if TYPE_CHECKING:
     from crowd_tvcs.campaign import Campaign
@@ -64,15 +64,17 @@ def open_campaign(store: str) -> Campaign:
 def write_rows(out: Path | None, header: list[str], rows: list[list[object]]) -> None:
     """Write a CSV table to a file, whole or not at all, or to standard output."""
     import csv
-    import sys
+    import io
 
     from tvcs_core.files import write_table, write_whole
     from tvcs_core.spreadsheet import shield
 
     shown = [[shield(x) if isinstance(x, str) else x for x in row] for row in rows]
     if out is None:
-        writer = csv.writer(sys.stdout, lineterminator="\n")
+        page = io.StringIO()
+        writer = csv.writer(page, lineterminator="\n")
         writer.writerow(header)
         writer.writerows(shown)
+        emit(page.getvalue().removesuffix("\n"))
     else:
         write_whole(out, lambda path: write_table(path, header, shown, ","))

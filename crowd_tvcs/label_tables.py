@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from crowd_tvcs.names import listed
 from tvcs_core.files import DELIMITERS, Table, read_table
+from tvcs_core.shown import listed as listed_plain
+from tvcs_core.shown import shown
 from tvcs_core.spreadsheet import unshield
 
 
@@ -28,10 +30,10 @@ def open_table(
         where = [j for j, name in enumerate(header) if name == kind]
         if not where:
             raise table.error(
-                f"must have a column {' or '.join(names)}, found {', '.join(table.rows[0])}", 0
+                f"must have a column {' or '.join(names)}, found {listed_plain(table.rows[0])}", 0
             )
         if len(where) > 1:
-            found = ", ".join(repr(table.rows[0][j]) for j in where)
+            found = listed([table.rows[0][j] for j in where])
             raise table.error(f"must have one column for {kind!r}, found {found}", 0)
         at[kind] = where[0]
     if len(table.rows) < 2:
@@ -39,12 +41,12 @@ def open_table(
     used = [table.rows[0][at[kind]] for kind in kinds]
     layout = f"{DELIMITERS[table.delimiter]} between cells, "
     layout += ", ".join(
-        kind if name.lower() == kind else f"{name!r} for {kind}"
+        kind if name.lower() == kind else f"{shown(name)} for {kind}"
         for kind, name in zip(kinds, used, strict=True)
     )
     ignored = [cell or "(unnamed)" for j, cell in enumerate(table.rows[0]) if j not in at.values()]
     if ignored:
-        layout += f"; ignored columns: {', '.join(ignored)}"
+        layout += f"; ignored columns: {listed_plain(ignored)}"
     return table, at, layout
 
 
@@ -111,5 +113,5 @@ def refuse_other_labels(
     for r, label in enumerate(labels, start=1):
         if label not in known:
             raise table.error(
-                f"must be one of the classes {listed(classes)}, found {label!r}", r, column
+                f"must be one of the classes {listed(classes)}, found {shown(label)}", r, column
             )

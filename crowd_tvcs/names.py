@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tvcs_core.shown import shown
+
 LISTED = 5
 
 
@@ -74,4 +76,4 @@ def require_codes(
 def listed(names: Sequence[str]) -> str:
     """Give the first few names for a message."""
     more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
-    return ", ".join(repr(name) for name in names[:LISTED]) + more
+    return ", ".join(map(shown, names[:LISTED])) + more

@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from crowd_tvcs.label_tables import Coded, code_columns, first_repeat
 from tvcs_core.files import DELIMITERS, Table, read_table
+from tvcs_core.shown import listed, plain
+from tvcs_core.shown import shown as cell
 from tvcs_core.spreadsheet import unshield
 
 ALIASES = {
@@ -158,7 +160,7 @@ def read_quality(path: str | Path) -> QualityFile:
     if quality.allowed is not None:
         layout += f", {int(quality.allowed.sum())} of {quality.allowed.size} pairs listed"
     if ignored:
-        layout += f"; ignored columns: {', '.join(ignored)}"
+        layout += f"; ignored columns: {listed(ignored)}"
     return QualityFile(quality, layout)
 
 
@@ -166,7 +168,7 @@ def _from_wide(table: Table, header: list[str]) -> Quality:
     if header[0] != "worker":
         raise table.error(
             "the first column must be 'worker' (one row per worker, one column per task), or the "
-            f"columns must be worker, task, quality; found {table.rows[0][0]!r}",
+            f"columns must be worker, task, quality; found {cell(table.rows[0][0])}",
             row=0,
             column=0,
         )
@@ -262,7 +264,7 @@ def _refuse_repeated(
         where.setdefault(key, []).append(i)
     repeated = [at for at in where.values() if len(at) > 1]
     shown = [
-        f"{(labels[at[0]] if labels else str(keys[at[0]]))!r} "
+        f"{cell(labels[at[0]] if labels else str(keys[at[0]]))} "
         f"({', '.join(places[i] for i in at[:LISTED])})"
         for at in repeated[:LISTED]
     ]
@@ -274,8 +276,10 @@ def _require_unit(table: Table, values: NDArray[np.float64], columns: Sequence[i
     wrong = (values < 0.0) | (values > 1.0)
     if wrong.any():
         i, k = np.unravel_index(int(np.argmax(wrong)), values.shape)
-        cell = table.rows[int(i) + 1][columns[int(k)]]
-        raise table.error(f"a quality must be in [0, 1], found {cell}", int(i) + 1, columns[int(k)])
+        found = plain(table.rows[int(i) + 1][columns[int(k)]])
+        raise table.error(
+            f"a quality must be in [0, 1], found {found}", int(i) + 1, columns[int(k)]
+        )
 
 
 def _require_names(kind: str, names: tuple[str, ...]) -> None:

@@ -17,7 +17,7 @@ from grn_tvcs.cli_options import (
     SeriesColumn,
     TimeColumn,
 )
-from tvcs_core.shell import guarded
+from tvcs_core.shell import guarded, tell
 
 if TYPE_CHECKING:
     from grn_tvcs.expression import Expression
@@ -46,14 +46,14 @@ def check(
     )  # fmt: skip
     data = layout.read(expression)
     kinds = ("genes", "samples") if layout.is_turned else ("samples", "genes")
-    print(f"orientation  {kinds[0]} in rows, {kinds[1]} in columns")
-    print("\n".join(f"{name:<13}{fact}" for name, fact in _facts(data).items()))
+    tell(f"orientation  {kinds[0]} in rows, {kinds[1]} in columns")
+    tell("\n".join(f"{name:<13}{fact}" for name, fact in _facts(data).items()))
     names = read_regulators(regulators, data)
     if names is not None:
         strangers = sorted(names - set(data.genes))
-        print(f"regulators   {len(names) - len(strangers)} of {len(names)} names are genes")
+        tell(f"regulators   {len(names) - len(strangers)} of {len(names)} names are genes")
         if strangers:
-            print(f"no gene      {listed(strangers)}")
+            tell(f"no gene      {listed(strangers)}")
 
 
 def _facts(data: Expression) -> dict[str, str]:

@@ -126,7 +126,9 @@ ReferenceFile = Annotated[
     Path | None, file_option("True edges: the network is scored, in scores.tsv and the report.")
 ]
 Threads = Annotated[int, typer.Option(help="Threads; the result is the same.")]
-Resume = Annotated[bool, typer.Option("--resume", help="Go on where an interrupted run stopped.")]
+Resume = Annotated[
+    bool, typer.Option("--resume", help="Go on where an interrupted run stopped, if one did.")
+]
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from grn_tvcs.network import EXTRA, HEADER, Network
 from grn_tvcs.warned import warn_user
 from tvcs_core import DataError
 from tvcs_core.files import Table, is_number, read_names, read_table, read_text, write_table
+from tvcs_core.shown import shown
 from tvcs_core.spreadsheet import shield, unshield
 
 REGULATOR = ("regulator", "source", "from", "tf", "gene1", "regulatorygene", "regulatory.gene")
@@ -148,7 +149,7 @@ def reference_in(path: str | Path, genes: Sequence[str]) -> Reference:
         value = cells[2] if width == 3 else "1"
         if value not in values:
             raise DataError(
-                f"must be one of + - ? 1 0, found {value!r}",
+                f"must be one of + - ? 1 0, found {shown(value)}",
                 path=path,
                 line=table.lines[row],
                 column=table.rows[0][2] if first else 3,
@@ -272,7 +273,7 @@ def _weights(table: Table, columns: dict[str, int], first: int) -> NDArray[np.fl
 def _flag(table: Table, row: int, column: int) -> bool:
     cell = table.rows[row][column]
     if cell not in ("0", "1"):
-        raise table.error(f"must be 0 or 1, found {cell!r}", row, column)
+        raise table.error(f"must be 0 or 1, found {shown(cell)}", row, column)
     return cell == "1"
 
 
@@ -281,7 +282,9 @@ def _share(table: Table, row: int, column: int) -> float:
     if not cell:
         return math.nan
     if not (is_number(cell) and 0 <= float(cell) <= 1):
-        raise table.error(f"must be a number from 0 to 1 or empty, found {cell!r}", row, column)
+        raise table.error(
+            f"must be a number from 0 to 1 or empty, found {shown(cell)}", row, column
+        )
     return float(cell)
 
 

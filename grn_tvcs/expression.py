@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from grn_tvcs.gaps import fill_gaps, numbers_with_gaps, said_of_gaps, without_gaps
 from grn_tvcs.warned import warn_user
+from tvcs_core import shown
 from tvcs_core.files import Table, is_number, read_table
 
-MAX_LISTED = 5
 SCALES = ("levels", "log", "counts")
 MISSING = ("error", "drop", "interpolate")
 SERIES = ("series", "condition", "replicate")
@@ -186,9 +186,7 @@ def repeated(names: Sequence[str]) -> list[str]:
 
 def listed(names: Sequence[str]) -> str:
     """Write the first names, and how many more there are."""
-    shown = ", ".join(names[:MAX_LISTED])
-    more = len(names) - MAX_LISTED
-    return f"{shown} and {more} more" if more > 0 else shown
+    return shown.listed(names)
 
 
 def warn_of_dates(path: str, genes: Sequence[str]) -> None:
@@ -337,7 +335,7 @@ def _perturbed(table: Table, lower: list[str]) -> NDArray[np.bool_] | None:
     column = lower.index("perturbed")
     for i, row in enumerate(table.rows[1:], start=1):
         if row[column] not in ("0", "1"):
-            raise table.error(f"must be 0 or 1, found {row[column]!r}", i, column)
+            raise table.error(f"must be 0 or 1, found {shown.shown(row[column])}", i, column)
     on = np.array([row[column] == "1" for row in table.rows[1:]])
     if on.all() or not on.any():
         warn_user(f"{table.path}: the column perturbed never changes and is not used")
@@ -353,14 +351,14 @@ def _check_times(
         row = rows[k] + 1
         if size[name] < 2:
             raise table.error(
-                f"a series must have at least 2 time points, but series {name} has 1; "
+                f"a series must have at least 2 time points, but series {shown.plain(name)} has 1; "
                 "a blank line or a time that falls back starts a new series",
                 row,
                 column,
             )
         if k and names[k - 1] == name and times[rows[k]] == times[rows[k - 1]]:
             raise table.error(
-                f"time {times[rows[k]]:g} comes twice in series {name}; "
+                f"time {times[rows[k]]:g} comes twice in series {shown.plain(name)}; "
                 "tell replicates apart by a column replicate",
                 row,
                 column,

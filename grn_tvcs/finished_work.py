@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ import numpy as np
 
 from grn_tvcs.model import Array
 from tvcs_core import DataError
+from tvcs_core.errors import WriteError
 from tvcs_core.files import write_whole
 from tvcs_core.input_size import refuse_large_npz
 
@@ -62,5 +64,10 @@ class FinishedWork:
         def write(path: Path) -> None:
             np.savez(path, digest=np.array(self._digest), done=np.array(done), **named)  # type: ignore[arg-type]
 
-        write_whole(self._path, write)
+        try:
+            write_whole(self._path, write)
+        except WriteError:
+            with contextlib.suppress(OSError):
+                self._path.parent.rmdir()  # if it holds nothing
+            raise
         self._saved = time.monotonic()

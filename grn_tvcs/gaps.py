@@ -34,8 +34,8 @@ def numbers_with_gaps(table: Table, columns: Sequence[int], *, refuse: bool) -> 
     if refuse and first is not None:
         row, column, cell = first
         raise table.error(
-            f"must be a number, found {cell!r}; of all cells {int(gaps.sum())} are missing: give "
-            "--missing drop or --missing interpolate",
+            f"must be a number, found {shown(cell)}; of all cells {int(gaps.sum())} are missing: "
+            "give --missing drop or --missing interpolate",
             row,
             column,
         )
@@ -103,7 +103,7 @@ def fill_gaps(
         return
     if (nothing := gaps.all(axis=0)).any():
         gene = table.rows[0][columns[int(np.flatnonzero(nothing)[0])]]
-        raise table.error(f"a gene must have a value in some sample, but {gene!r} has none")
+        raise table.error(f"a gene must have a value in some sample, but {shown(gene)} has none")
     labels = np.array(names, dtype=object)
     for j in np.flatnonzero(gaps.any(axis=0)):
         known = ~gaps[:, j]

@@ -84,8 +84,13 @@ def _run(given: Given) -> None:
 
     work, reference = given.read()
     out, data = given.out, work.data
-    given.prepare()
-    with output_folder(out, force=given.force or given.resume) as folder:
+    if given.resume and given.is_done():
+        say(f"nothing is left to do: {out} holds the results of this run")
+        return
+    goes_on = given.goes_on()
+    with output_folder(out, force=given.force or goes_on) as folder:
+        if not goes_on:
+            shutil.rmtree(work.keep, ignore_errors=True)
         files = " ".join(map(str, given.expression))
         say(f"{files}: {_about(data)}; method {given.method}, seed {given.seed}")
         if given.method == "tvcs":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,8 @@ from grn_tvcs.methods import METHODS, options_of
 from grn_tvcs.rules import Rules
 from grn_tvcs.scores import PAIRS
 from tvcs_core import DataError
-from tvcs_core.files import read_names, read_table
+from tvcs_core.files import read_names, read_table, read_text
+from tvcs_core.record import run_record
 from tvcs_core.shell import refuse_negative_seed, say
 
 FINISHED = ".resume"
@@ -87,18 +88,33 @@ class Given:
         )
         return work, read_true_edges(self.reference, data)
 
-    def prepare(self) -> None:
-        """See to finished work of an earlier run in the folder."""
+    def goes_on(self) -> bool:
+        """Whether there is finished work of an interrupted run to go on with.
+
+        Raises
+        ------
+        ValueError
+            If there is, and the command says neither ``--resume`` nor ``--force``.
+        """
         finished = self.out / FINISHED
-        if self.resume and not finished.is_dir():
-            raise ValueError(f"nothing to resume: there is no {finished}")
-        if finished.is_dir() and not self.resume:
-            if not self.force:
-                raise ValueError(
-                    f"{self.out} holds finished work of an interrupted run; give --resume to go "
-                    "on, or --force to begin anew"
-                )
-            shutil.rmtree(finished)
+        if finished.is_dir() and not (self.resume or self.force):
+            raise ValueError(
+                f"{self.out} holds finished work of an interrupted run; give --resume to go "
+                "on, or --force to begin anew"
+            )
+        return finished.is_dir() and self.resume
+
+    def is_done(self) -> bool:
+        """Whether the folder holds the results of just this run, so that nothing is left to do."""
+        path = self.out / "run.json"
+        if not path.is_file() or (self.out / FINISHED).is_dir():
+            return False
+        try:
+            before = json.loads(read_text(path))
+        except (ValueError, RecursionError):
+            return False
+        same = run_record("grn-tvcs infer", self.recorded(), seed=self.seed, inputs=self.inputs())
+        return isinstance(before, dict) and all(before.get(k) == same[k] for k in same)
 
     def recorded(self) -> dict[str, Any]:
         """Every option that changes the result; files by their names."""

@@ -1,8 +1,17 @@
-"""The one error for files that do not hold what they should."""
+"""The one error for files that do not hold what they should, and the one for a full disk."""
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
+
+from tvcs_core.shown import shown
+
+NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+class WriteError(OSError):
+    """An output that could not be written: work that failed, not bad input."""
 
 
 class DataError(ValueError):
@@ -35,6 +44,6 @@ class DataError(ValueError):
         if line is not None:
             place += f":{line}" if place else f"line {line}"
         if column is not None:
-            name = repr(column) if isinstance(column, str) else str(column)
+            name = shown(column) if isinstance(column, str) else str(column)
             place += f", column {name}" if place else f"column {name}"
         super().__init__(f"{place}: {what}" if place else what)

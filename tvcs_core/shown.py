@@ -6,8 +6,15 @@ like another one. What people read has them escaped, as `repr` does; what progra
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Iterable
+from typing import Any
+
 CELL = 80  # characters of a cell in a message
 LINE = 480  # characters of a line on standard error
+LISTED = 5  # names of a list
+_QUOTED = re.compile(r"""(?<![^\s(\[=:,])('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")(?![\w])""")
 
 
 def visible(text: str) -> str:
@@ -41,3 +48,24 @@ def cut(text: str, most: int = CELL) -> str:
 def plain(name: str) -> str:
     """Show a name without quotes: escaped, and cut at `CELL` characters."""
     return cut(visible(name if len(name) <= 2 * CELL else f"{name[:CELL]}{name[-CELL:]}"))
+
+
+def listed(names: Iterable[str]) -> str:
+    """Show the first names, without quotes, and say how many more there are."""
+    every = list(names)
+    more = f" and {len(every) - LISTED} more" if len(every) > LISTED else ""
+    return ", ".join(plain(name) for name in every[:LISTED]) + more
+
+
+def message(text: str) -> str:
+    """Make one line of a message: escaped, what it quotes cut at `CELL`, the whole at `LINE`."""
+    line = visible(text)
+    if len(line) > CELL:
+        line = _QUOTED.sub(lambda found: cut(found[0]), line)
+    return cut(line, LINE)
+
+
+def json_text(value: Any, indent: int | None = None) -> str:
+    """Write JSON whose names read back exactly and in which no control character stands."""
+    text = json.dumps(value, indent=indent, ensure_ascii=False)
+    return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)

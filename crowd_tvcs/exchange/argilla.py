@@ -11,6 +11,7 @@ from crowd_tvcs.exchange.json_files import Record, read_records
 from crowd_tvcs.exchange.work import Work
 from tvcs_core.errors import DataError
 from tvcs_core.files import write_json
+from tvcs_core.shown import listed, shown
 
 TASK = "id"
 FLAT = ".responses"
@@ -47,7 +48,9 @@ def read(path: Path, collector: Collector, question: str | None, task_field: str
         for place, name, response in _responses(record, question):
             status = response.get("status", "submitted")
             if status not in ("submitted", "draft", "discarded"):
-                raise place.error("status", f"must be submitted, draft or discarded: {status!r}")
+                raise place.error(
+                    "status", f"must be submitted, draft or discarded: {shown(status)}"
+                )
             if status != "submitted":
                 collector.leave_out(str(status))
             elif response.get("value") is None:
@@ -71,8 +74,8 @@ def _responses(record: Record, question: str | None) -> list[tuple[Place, str, d
     name = _choose(list(by_question.fields), question, record)
     if name is None:
         return []
-    listed = Record(record.place, {"responses": by_question.fields.get(name)}).parts("responses")
-    return [(part.place, name, part.fields) for part in listed]
+    parts = Record(record.place, {"responses": by_question.fields.get(name)}).parts("responses")
+    return [(part.place, name, part.fields) for part in parts]
 
 
 def _responses_by_user(
@@ -116,7 +119,7 @@ def _choose(names: list[str], question: str | None, record: Record) -> str | Non
     if question is not None:
         return question if question in names else None
     if len(names) > 1:
-        found = f"has more than one question: {', '.join(sorted(names))}; choose with --question"
+        found = f"has more than one question: {listed(sorted(names))}; choose with --question"
         raise record.place.error("responses", found)
     return names[0] if names else None
 

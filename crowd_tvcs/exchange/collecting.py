@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tvcs_core.errors import DataError
 from tvcs_core.files import read_table
-from tvcs_core.shown import shown
+from tvcs_core.shown import listed, shown
 from tvcs_core.spreadsheet import unshield
 
 
@@ -54,7 +54,7 @@ class Place:
     def error(self, field: str, what: str) -> DataError:
         """Make an error about a field."""
         where = f"{self.record}, " if self.record else ""
-        return DataError(f"{where}field {field!r} {what}", path=self.path, line=self.line)
+        return DataError(f"{where}field {shown(field)} {what}", path=self.path, line=self.line)
 
     def __str__(self) -> str:
         line = "" if self.line is None else f":{self.line}"
@@ -89,7 +89,7 @@ class Collector:
         worker = account
         if self._accounts is not None:
             if account not in self._accounts:
-                what = f"account {account!r} is not in the table of accounts"
+                what = f"account {shown(account)} is not in the table of accounts"
                 raise DataError(
                     f"{place.record}: {what}".lstrip(": "), path=place.path, line=place.line
                 )
@@ -97,8 +97,8 @@ class Collector:
         pair = task, worker
         if pair in self._label:
             what = (
-                f"worker {worker!r} answers task {task!r} twice: {self._label[pair]!r} in "
-                f"{self._place[pair]}, and {label!r} in {place}"
+                f"worker {shown(worker)} answers task {shown(task)} twice: "
+                f"{shown(self._label[pair])} in {self._place[pair]}, and {shown(label)} in {place}"
             )
             raise DataError(what, path=place.path, line=place.line)
         self._label[pair], self._place[pair] = label, place
@@ -148,7 +148,9 @@ def read_accounts(path: str | Path) -> dict[str, str]:
     table = read_table(path)
     table.require_rectangle()
     if sorted(table.rows[0]) != ["account", "worker"]:
-        raise table.error(f"must have the columns account, worker; found {table.rows[0]}", 0)
+        raise table.error(
+            f"must have the columns account, worker; found {listed(table.rows[0])}", 0
+        )
     at = [table.rows[0].index(name) for name in ("account", "worker")]
     out: dict[str, str] = {}
     for r, row in enumerate(table.rows[1:], start=1):
@@ -156,6 +158,6 @@ def read_accounts(path: str | Path) -> dict[str, str]:
             raise table.error("must be a name, found an empty cell", r, row.index(""))
         account, worker = (unshield(row[j]) for j in at)
         if account in out:
-            raise table.error(f"account {account!r} is there already", r, at[0])
+            raise table.error(f"account {shown(account)} is there already", r, at[0])
         out[account] = worker
     return out

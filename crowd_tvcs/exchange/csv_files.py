@@ -9,6 +9,7 @@ from pathlib import Path
 from crowd_tvcs.exchange.collecting import Place
 from tvcs_core.errors import DataError
 from tvcs_core.files import Table, read_table, write_table
+from tvcs_core.shown import listed, shown
 from tvcs_core.spreadsheet import shield, unshield
 
 
@@ -29,14 +30,14 @@ class Sheet:
     def require(self, name: str, hint: str = "") -> None:
         """Refuse a table without the column."""
         if name not in self.header:
-            found = ", ".join(self.header)
+            found = listed(self.header)
             raise self.error(f"must have the column {name!r}{hint}; found {found}")
 
     def choose(self, names: Sequence[str], what: str) -> str:
         """Give the one of `names` that is a column; refuse none, and more than one."""
         found = [name for name in names if name in self.header]
         if len(found) != 1:
-            given = ", ".join(found) or "none"
+            given = listed(found) or "none"
             raise self.error(f"must have one column of {what} ({', '.join(names)}); found {given}")
         return found[0]
 
@@ -52,7 +53,7 @@ def read_sheet(path: str | Path) -> Sheet:
     header = tuple(unshield(cell) for cell in table.rows[0])
     for j, name in enumerate(header):
         if header.count(name) > 1:
-            raise table.error(f"must have every column once, found {name!r} twice", 0, j)
+            raise table.error(f"must have every column once, found {shown(name)} twice", 0, j)
     return Sheet(table, header)
 
 

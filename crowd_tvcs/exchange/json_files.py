@@ -11,6 +11,7 @@ from typing import Any
 from crowd_tvcs.exchange.collecting import Place, name_of
 from tvcs_core.errors import DataError
 from tvcs_core.files import read_text
+from tvcs_core.shown import shown
 
 MISSING = object()
 
@@ -33,7 +34,7 @@ class Record:
         value = self.fields.get(field, MISSING)
         if not isinstance(value, dict):
             raise self.place.error(field, "is missing" if value is MISSING else "must be an object")
-        return Record(self.place.inside(f"in {field!r}"), value)
+        return Record(self.place.inside(f"in {shown(field)}"), value)
 
     def parts(self, field: str) -> list[Record]:
         """Read a field that must be a list of objects; null is an empty one."""
@@ -95,4 +96,4 @@ def _parse(text: str, path: str | Path, line: int | None = None) -> Any:
 def _kind(value: object) -> str:
     if isinstance(value, dict):
         return "an object"
-    return "a list" if isinstance(value, list) else repr(value)[:40]
+    return "a list" if isinstance(value, list) else shown(value)

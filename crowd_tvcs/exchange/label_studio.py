@@ -10,6 +10,7 @@ from crowd_tvcs.exchange.json_files import Record, read_records
 from crowd_tvcs.exchange.work import Work
 from tvcs_core.errors import DataError
 from tvcs_core.files import write_json
+from tvcs_core.shown import listed, shown
 
 TASK = "task"
 
@@ -27,7 +28,7 @@ def write(path: Path, works: Sequence[Work]) -> None:
     """
     for worker in sorted({worker for work in works for worker in work.workers}):
         if "|" in worker:
-            raise DataError(f"a worker's name must have no '|' in it here, found {worker!r}")
+            raise DataError(f"a worker's name must have no '|' in it here, found {shown(worker)}")
     tasks = [
         {"data": {TASK: w.task, **w.payload, "assigned": f"|{'|'.join(w.workers)}|"}} for w in works
     ]
@@ -69,7 +70,7 @@ def _read_annotation(record: Record, collector: Collector, question: str | None,
     ]
     names = sorted({str(part.fields.get("from_name")) for part in choices})
     if len(names) > 1:
-        found = f"has more than one question: {', '.join(names)}; choose with --question"
+        found = f"has more than one question: {listed(names)}; choose with --question"
         raise record.place.error("result", found)
     if not choices:
         collector.leave_out("empty")
@@ -85,7 +86,7 @@ def _read_annotation(record: Record, collector: Collector, question: str | None,
 
 def _read_flat(record: Record, collector: Collector, question: str | None, field: str) -> None:
     if question is None:
-        known = ", ".join(map(repr, record.fields))
+        known = listed(record.fields)
         raise DataError(
             f"is a JSON-MIN export: name the field of the label with --question; found {known}",
             path=record.place.path,

@@ -11,6 +11,7 @@ from crowd_tvcs.exchange.collecting import Collector, Place, name_of
 from crowd_tvcs.exchange.csv_files import Sheet, read_sheet, write_sheet
 from crowd_tvcs.exchange.json_files import Record
 from crowd_tvcs.exchange.work import Work
+from tvcs_core.shown import listed, shown
 
 TASK = "task"
 ANSWER, INPUT = "Answer.", "Input."
@@ -47,7 +48,7 @@ def read(path: Path, collector: Collector, question: str | None, task_field: str
     for place, row in sheet.rows():
         status = row["AssignmentStatus"]
         if status not in ("Submitted", "Approved", "Rejected"):
-            what = f"must be Submitted, Approved or Rejected, found {status!r}"
+            what = f"must be Submitted, Approved or Rejected, found {shown(status)}"
             raise place.error("AssignmentStatus", what)
         if status == "Rejected" or row.get("Reject"):
             collector.leave_out("rejected")
@@ -68,7 +69,7 @@ def _answer_column(sheet: Sheet, question: str | None) -> str:
         wanted = (f"{ANSWER}{question}", f"{ANSWER}{question}.label", JSON_ANSWER)
         answers = [name for name in wanted if name in answers][:1]
     if len(answers) != 1:
-        found = ", ".join(name for name in sheet.header if name.startswith(ANSWER)) or "none"
+        found = listed(name for name in sheet.header if name.startswith(ANSWER)) or "none"
         what = "must have one column of answers; choose with --question"
         raise sheet.error(f"{what}; found {found}")
     return answers[0]
@@ -88,7 +89,7 @@ def _from_json(text: str, question: str | None, place: Place) -> str:
     name = question
     if name is None:
         if len(answers.fields) != 1:
-            found = ", ".join(answers.fields) or "none"
+            found = listed(answers.fields) or "none"
             raise place.error(
                 JSON_ANSWER, f"has more than one answer, or none: {found}; --question"
             )
@@ -103,6 +104,6 @@ def _label(answer: Any, place: Place, name: str) -> str:
             return _label(answer["label"], place, name)
         chosen = [option for option, is_on in answer.items() if is_on is True]
         if len(chosen) > 1:
-            raise place.error(name, f"must hold one choice, found {', '.join(chosen)}")
+            raise place.error(name, f"must hold one choice, found {listed(chosen)}")
         return chosen[0] if chosen else ""
     return "" if answer in (None, "") else name_of(answer, place, name)

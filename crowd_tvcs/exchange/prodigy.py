@@ -9,6 +9,7 @@ from pathlib import Path
 from crowd_tvcs.exchange.collecting import Collector, only
 from crowd_tvcs.exchange.json_files import Record, read_lines
 from crowd_tvcs.exchange.work import Work
+from tvcs_core.shown import plain, shown
 
 TASK = "task"
 
@@ -42,7 +43,7 @@ def read(path: Path, collector: Collector, question: str | None, task_field: str
     for record in read_lines(path):
         answer = record.name("answer")
         if answer not in ("accept", "reject", "ignore"):
-            raise record.place.error("answer", f"must be accept, reject or ignore: {answer!r}")
+            raise record.place.error("answer", f"must be accept, reject or ignore: {shown(answer)}")
         options = record.fields.get("accept")
         is_binary = options is None and "label" in record.fields
         if answer == "ignore" or (answer == "reject" and not is_binary):
@@ -78,6 +79,8 @@ def _account(record: Record, collector: Collector) -> str:
         return account
     fitting = [w for w in assigned if isinstance(w, str) and account.endswith(f"-{w}")]
     if len(fitting) > 1:
-        what = f"{account!r} may be {' or '.join(fitting)}; say which with --accounts"
+        what = (
+            f"{shown(account)} may be {' or '.join(map(plain, fitting))}; say which with --accounts"
+        )
         raise record.place.error(field, what)
     return fitting[0] if fitting else account

@@ -8,6 +8,7 @@ from pathlib import Path
 from crowd_tvcs.exchange.collecting import Collector, name_of
 from crowd_tvcs.exchange.csv_files import read_sheet, write_sheet
 from crowd_tvcs.exchange.work import Work
+from tvcs_core.shown import shown
 
 TASK, WORKER, LABEL = "task", "PROLIFIC_PID", "label"
 WORKERS = (WORKER, "prolific_pid", "participant_id", "Participant id", "participant", "worker")
@@ -55,7 +56,7 @@ def read(path: Path, collector: Collector, question: str | None, task_field: str
             collector.leave_out(BAD[state])
         elif state not in GOOD:
             raise place.error(
-                str(status), f"must be a status of Prolific, found {row[str(status)]!r}"
+                str(status), f"must be a status of Prolific, found {shown(row[str(status)])}"
             )
         elif not row[label]:
             collector.leave_out("empty")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tvcs_core.errors import DataError
 from tvcs_core.files import Table, read_table
+from tvcs_core.shown import listed, shown
 from tvcs_core.spreadsheet import unshield
 
 LISTED = 5
@@ -73,7 +74,9 @@ def read_assignment(path: str | Path) -> list[tuple[str, str]]:
         worker, task = (_name(table, r, j) for j in at)
         if (worker, task) in line_of:
             line = line_of[worker, task]
-            raise table.error(f"{worker!r} has {task!r} already, in line {line}", r, at[1])
+            raise table.error(
+                f"{shown(worker)} has {shown(task)} already, in line {line}", r, at[1]
+            )
         line_of[worker, task] = table.lines[r]
     if not line_of:
         raise table.error("must have a pair below the header, found none")
@@ -96,13 +99,15 @@ def read_tasks(path: str | Path) -> TaskTable:
     for j, name in enumerate(header):
         if not name or name in RESERVED or header.count(name) > 1:
             what = "twice" if header.count(name) > 1 else "a name that is ours to fill, or none"
-            raise table.error(f"every column needs a name of its own, found {name!r}: {what}", 0, j)
+            raise table.error(
+                f"every column needs a name of its own, found {shown(name)}: {what}", 0, j
+            )
     line_of: dict[str, int] = {}
     payload: dict[str, dict[str, str]] = {}
     for r, row in enumerate(table.rows[1:], start=1):
         task = _name(table, r, at)
         if task in line_of:
-            raise table.error(f"{task!r} is there already, in line {line_of[task]}", r, at)
+            raise table.error(f"{shown(task)} is there already, in line {line_of[task]}", r, at)
         line_of[task] = table.lines[r]
         payload[task] = dict(zip(header, map(unshield, row), strict=True))
         del payload[task]["task"]
@@ -134,7 +139,7 @@ def _require_all(assigned: Sequence[str], tasks: TaskTable) -> None:
     lacking = [task for task in assigned if task not in tasks.payload]
     if lacking:
         more = f" and {len(lacking) - LISTED} more" if len(lacking) > LISTED else ""
-        named = ", ".join(map(repr, lacking[:LISTED]))
+        named = ", ".join(map(shown, lacking[:LISTED]))
         raise DataError(
             f"must list every task that is assigned, without: {named}{more}", path=tasks.path
         )
@@ -142,7 +147,7 @@ def _require_all(assigned: Sequence[str], tasks: TaskTable) -> None:
 
 def _column(table: Table, name: str) -> int:
     if table.rows[0].count(name) != 1:
-        raise table.error(f"must have one column {name!r}, found {', '.join(table.rows[0])}", 0)
+        raise table.error(f"must have one column {name!r}, found {listed(table.rows[0])}", 0)
     return table.rows[0].index(name)
 
 

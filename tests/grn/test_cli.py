@@ -242,7 +242,6 @@ def test_what_cannot_fit_is_refused_with_an_estimate(small, tmp_path, monkeypatc
         (["--wildtype", "wt.tsv"], "used beside --knockouts or --knockdowns only"),
         (["--perturbed-until", "5000"], "every sample is before 5000"),
         (["--missing", "guess"], "missing must be one of error, drop, interpolate"),
-        (["--resume"], "nothing to resume"),
         (["--out-degrees", "caps.tsv", "--max-out-degree", "2"], "not both"),
         (["--out-degrees", "caps.tsv"], "caps.tsv:1: must be a name and a cap"),
     ],
