@@ -245,6 +245,29 @@ def test_a_folder_that_others_can_write_is_not_used(toy, monkeypatch, break_it):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="owners and modes are those of POSIX")
+@pytest.mark.parametrize("mode", [0o720, 0o702, 0o740, 0o704, 0o710, 0o701])
+def test_a_folder_that_anyone_else_may_use_in_any_way_is_refused(tmp_path, mode):
+    folder = jit.open_folder(tmp_path, "toy", "0")
+    assert jit.open_folder(tmp_path, "toy", "0") == folder
+    folder.chmod(mode)
+    with pytest.raises(PermissionError, match="can be written by them"):
+        jit.open_folder(tmp_path, "toy", "0")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="owners and modes are those of POSIX")
+@pytest.mark.parametrize(("mode", "is_safe"), [(0o777, False), (0o702, False), (0o1777, True)])
+def test_a_folder_that_anyone_may_put_another_for_is_refused(tmp_path, mode, is_safe):
+    place = tmp_path / "place"
+    folder = jit.open_folder(place, "toy", "0")
+    place.chmod(mode)
+    if is_safe:
+        assert jit.open_folder(place, "toy", "0") == folder
+    else:
+        with pytest.raises(PermissionError, match="can be written by them"):
+            jit.open_folder(place, "toy", "0")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="owners and modes are those of POSIX")
 def test_a_folder_of_another_user_is_not_used(toy, monkeypatch):
     toy()(VALUES)
     me = os.getuid()
