@@ -235,9 +235,10 @@ class Gold:
         self, labels: Mapping[str, str], classes: Sequence[str] | None = None, layout: str = ""
     ) -> None:
         own = dict(labels)
-        require_names("gold tasks", tuple(own))
+        if not own or not all(isinstance(task, str) and task for task in own):
+            require_names("gold tasks", tuple(own))  # which says what is wrong
         names = require_names("classes", sort_classes(own.values()) if classes is None else classes)
-        encode("label", list(own.values()), names)
+        encode("label", list(dict.fromkeys(own.values())), names)
         object.__setattr__(self, "labels", own)
         object.__setattr__(self, "classes", names)
         object.__setattr__(self, "layout", layout)
