@@ -6,24 +6,27 @@ gains more than
     sum(u * row_caps) + sum(w * col_caps) + l * total + sum(max(0, gain - u[row] - w[col] - l)).
 
 A support that keeps the caps and gains that much is optimal, whoever found it. Where all
-gains and prices are integers (times one power of two) the sums are exact; elsewhere every sum is
-rounded once (`math.fsum`).
+values and prices are integers (times one power of two) the sums are exact; elsewhere every sum is
+rounded once (`math.fsum`). An entry that a sparse V does not store is not allowed, gains nothing
+and takes no memory.
 """
 
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from tvcs_core.projection import Projection
 
 TOLERANCE = 1e-9
+# Values of up to so many bits, and prices of up to so many, are summed as integers.
+VALUE_BITS, PRICE_BITS = 20, 60
 
 
 @dataclass(frozen=True)
@@ -72,32 +75,8 @@ def certify(projection: Projection) -> Certificate:
         As `project` returned it or `Projection.load` read it. Only V, the constraint, the
         support, the matrix and the prices are used, not its `kept` or `gap`.
     """
-    constraint = projection.constraint
     entries = _entries(projection)
-    rows = Counter(row for row, _, _, _, keep, _, _ in entries if keep and row >= 0)
-    cols = Counter(col for _, col, _, _, keep, _, _ in entries if keep and col >= 0)
-    kept_count = sum(keep for *_, keep, _, _ in entries)
-    violations = [
-        f"{name} {g} keeps {used[g]}, its cap is {int(caps[g])}"
-        for name, used, caps in (
-            ("row", rows, constraint.row_caps),
-            ("column", cols, constraint.col_caps),
-        )
-        for g in sorted(used)
-        if used[g] > caps[g]
-    ]
-    if kept_count > constraint.total:
-        violations.append(f"{kept_count} entries are kept, the total cap is {constraint.total}")
-    violations += [
-        f"the entry in row {row}, column {col} is not allowed but kept"
-        for row, col, _, _, keep, allowed, _ in entries
-        if keep and not allowed
-    ]
-    violations += [
-        f"the entry in row {row}, column {col} must be {nearest if keep else 0.0}, found {value}"
-        for row, col, _, nearest, keep, _, value in entries
-        if value != (nearest if keep else 0.0)
-    ]
+    violations = [*_full_groups(projection, entries), *_wrong_entries(entries)]
     prices = (projection.row_duals, projection.col_duals, np.array([projection.total_dual]))
     if any(not (p >= 0).all() for p in prices):
         violations.append("a price is negative or not a number")
@@ -105,76 +84,166 @@ def certify(projection: Projection) -> Certificate:
     return Certificate(tuple(violations), kept, bound, exact)
 
 
-def _entries(projection: Projection) -> list[tuple[Any, ...]]:
-    """(row, column, v, nearest value in the box, kept, allowed, projected value) of every entry."""
+@dataclass(frozen=True)
+class _Entries:
+    """What is known of every entry that V, the support or the matrix holds.
+
+    Attributes
+    ----------
+    row, col
+        Its groups, -1 for none.
+    v, nearest, found
+        Its value in V, the nearest one in the box, and that in the projection.
+    kept, allowed
+        Whether it is in the support, and whether it may be.
+    """
+
+    row: NDArray[np.int64]
+    col: NDArray[np.int64]
+    v: NDArray[np.float64]
+    nearest: NDArray[np.float64]
+    found: NDArray[np.float64]
+    kept: NDArray[np.bool_]
+    allowed: NDArray[np.bool_]
+
+
+def _entries(projection: Projection) -> _Entries:
     constraint = projection.constraint
     values, support, matrix = projection.values, projection.support, projection.matrix
     if sparse.issparse(values):
-        where = np.ravel_multi_index(values.coords, constraint.shape)
-        v = values.data
-        keep = np.asarray(support.todense())[values.coords]
-        found = np.asarray(matrix.todense())[values.coords]
+        parts = [_stored(part, constraint.shape) for part in (values, support, matrix)]
+        where = np.unique(np.concatenate([places for places, _ in parts]))
+        v, kept, found = (_looked_up(where, *part) for part in parts)
+        allowed = np.isin(where, parts[0][0])
     else:
         where = np.arange(values.size)
-        v, keep, found = values.ravel(), support.ravel(), matrix.ravel()
-    if constraint.row_of is None or constraint.col_of is None:
-        row_of, col_of = np.unravel_index(where, constraint.shape)
-    else:
-        row_of, col_of = constraint.row_of.ravel()[where], constraint.col_of.ravel()[where]
+        v, kept, found = values.ravel(), support.ravel(), matrix.ravel()
+        allowed = np.ones(v.size, dtype=bool)
+    at = np.unravel_index(where, constraint.shape)
+    row, col = at[0], at[-1]
+    if constraint.row_of is not None and constraint.col_of is not None:
+        row, col = constraint.row_of[at], constraint.col_of[at]
+    if constraint.allowed is not None:
+        allowed &= constraint.allowed[at]
     nearest = v
     if constraint.bounds is not None:
-        lower, upper = (
-            np.broadcast_to(b, constraint.shape).ravel()[where] for b in constraint.bounds
-        )
+        lower, upper = (np.broadcast_to(b, constraint.shape)[at] for b in constraint.bounds)
         nearest = np.minimum(np.maximum(v, lower), upper)
-    allowed = np.ones(v.size, dtype=bool)
-    if constraint.allowed is not None:
-        allowed = constraint.allowed.ravel()[where]
-    columns = (row_of, col_of, v, nearest, keep, allowed, found)
-    return list(zip(*(c.tolist() for c in columns), strict=True))
+    return _Entries(row, col, v, nearest, found, kept.astype(bool), allowed)
 
 
-def _sums(projection: Projection, entries: list[tuple[Any, ...]]) -> tuple[float, float, bool]:
-    """Kept gain and bound, exactly if every number is an integer times one power of two."""
+def _stored(array: Any, shape: tuple[int, ...]) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Flat places of what a sparse array stores, in order and each once, and the values there."""
+    canonical = sparse.csr_array(array, copy=True)
+    canonical.sum_duplicates()
+    coordinates = canonical.tocoo()
+    return np.ravel_multi_index(coordinates.coords, shape).astype(np.int64), coordinates.data
+
+
+def _looked_up(
+    where: NDArray[np.int64], places: NDArray[np.int64], stored: NDArray[Any]
+) -> NDArray[Any]:
+    """The values at `where`, 0 at places where none is stored."""
+    values = np.zeros(where.size, dtype=stored.dtype)
+    values[np.searchsorted(where, places)] = stored
+    return values
+
+
+def _full_groups(projection: Projection, entries: _Entries) -> Iterator[str]:
+    """A sentence for every cap that is not kept."""
     constraint = projection.constraint
-    numbers = [e[2] for e in entries] + [e[3] for e in entries]
-    prices = [*projection.row_duals.tolist(), *projection.col_duals.tolist()]
-    prices.append(projection.total_dual)
-    exact = _are_integers(numbers, prices)
-    number: Any = Fraction if exact else float
-    u = [number(p) for p in projection.row_duals.tolist()]
-    w = [number(p) for p in projection.col_duals.tolist()]
-    total_dual = number(projection.total_dual)
-    kept_terms, bound_terms = [], []
-    for row, col, v, nearest, keep, allowed, _ in entries:
-        if not allowed:
-            continue
-        gain = number(nearest) * (2 * number(v) - number(nearest))
-        price = (u[row] if row >= 0 else 0) + (w[col] if col >= 0 else 0) + total_dual
-        if keep:
-            kept_terms.append(gain)
-        if gain > price:
-            bound_terms.append(gain - price)
-    bound_terms += [p * int(cap) for p, cap in zip(u, constraint.row_caps, strict=True)]
-    bound_terms += [p * int(cap) for p, cap in zip(w, constraint.col_caps, strict=True)]
-    bound_terms.append(total_dual * constraint.total)
-    if exact:
-        return float(sum(kept_terms)), float(sum(bound_terms)), True
-    return math.fsum(kept_terms), math.fsum(bound_terms), False
+    for name, group, caps in (
+        ("row", entries.row, constraint.row_caps),
+        ("column", entries.col, constraint.col_caps),
+    ):
+        used = np.bincount(group[entries.kept & (group >= 0)], minlength=caps.size)
+        for g in np.flatnonzero(used > caps):
+            yield f"{name} {g} keeps {used[g]}, its cap is {caps[g]}"
+    kept = int(np.count_nonzero(entries.kept))
+    if kept > constraint.total:
+        yield f"{kept} entries are kept, the total cap is {constraint.total}"
 
 
-def _are_integers(numbers: list[float], prices: list[float]) -> bool:
-    """Whether the values are integers below 2**20 and the prices integers, up to a power of two."""
-    finest = min((_finest_bit(x) for x in numbers if x), default=0)
-    widest = max((math.frexp(x)[1] for x in numbers if x), default=0)
-    if widest - finest > 20:
-        return False
-    return all(_finest_bit(p) >= 2 * finest for p in prices if p)
+def _wrong_entries(entries: _Entries) -> Iterator[str]:
+    """A sentence for every entry that may not be kept, or whose value is not that of V."""
+    row, col = entries.row, entries.col
+    for e in np.flatnonzero(entries.kept & ~entries.allowed):
+        yield f"the entry in row {row[e]}, column {col[e]} is not allowed but kept"
+    right = np.where(entries.kept, entries.nearest, 0.0)
+    for e in np.flatnonzero(entries.found != right):
+        yield (
+            f"the entry in row {row[e]}, column {col[e]} must be {float(right[e])}, "
+            f"found {float(entries.found[e])}"
+        )
 
 
-def _finest_bit(x: float) -> int:
-    """The exponent of the lowest bit set in x."""
-    if not math.isfinite(x):
-        return -(2**31)
-    numerator, denominator = abs(x).as_integer_ratio()
-    return (numerator & -numerator).bit_length() - denominator.bit_length()
+def _sums(projection: Projection, entries: _Entries) -> tuple[float, float, bool]:
+    """Kept gain and bound, exactly if every number is an integer times one power of two."""
+    constraint, allowed = projection.constraint, entries.allowed
+    v: NDArray[Any] = entries.v[allowed]
+    nearest: NDArray[Any] = entries.nearest[allowed]
+    u: NDArray[Any] = projection.row_duals
+    w: NDArray[Any] = projection.col_duals
+    price = projection.total_dual
+    unit = _unit(v, nearest, np.concatenate([u, w, [price]]))
+    if unit is not None:
+        v, nearest = (np.ldexp(x, -unit).astype(np.int64) for x in (v, nearest))
+        u, w = (np.ldexp(x, -2 * unit).astype(np.int64) for x in (u, w))
+        price = int(math.ldexp(price, -2 * unit))
+    gains = nearest * (2 * v - nearest)
+    zero = np.zeros(1, dtype=u.dtype)  # the price of no group: that is group -1, the last
+    row_price, col_price = np.append(u, zero), np.append(w, zero)
+    with np.errstate(all="ignore"):  # of prices that are not numbers
+        charged = row_price[entries.row[allowed]] + col_price[entries.col[allowed]] + price
+        surplus = gains - charged
+
+    def terms_of_bound() -> Iterator[Any]:
+        yield from surplus[surplus > 0].tolist()
+        for prices, caps in ((u, constraint.row_caps), (w, constraint.col_caps)):
+            priced = np.flatnonzero(prices)
+            pairs = zip(prices[priced].tolist(), caps[priced].tolist(), strict=True)
+            yield from (p * cap for p, cap in pairs)
+        yield price * constraint.total
+
+    terms_of_kept = gains[entries.kept[allowed]].tolist()
+    if unit is None:
+        bound = math.fsum(terms_of_bound()) + _underflow(v, nearest, gains)
+        return math.fsum(terms_of_kept), bound, False
+    kept, bound = (sum(terms) for terms in (terms_of_kept, terms_of_bound()))
+    rounded = math.ldexp(kept, 2 * unit), math.ldexp(bound, 2 * unit)
+    if bound > kept:  # however large the sums are, they do not look equal if they are not
+        rounded = rounded[0], max(rounded[1], math.nextafter(rounded[0], math.inf))
+    return *rounded, True
+
+
+def _underflow(
+    v: NDArray[np.float64], nearest: NDArray[np.float64], gains: NDArray[np.float64]
+) -> float:
+    """What gains and prices may be short of, in all, because squares of tiny values round to 0."""
+    tiny = (v != 0) & (nearest != 0) & (np.abs(gains) < 2.0**-1000)
+    return float(np.count_nonzero(tiny)) * 2.0**-1074
+
+
+def _unit(
+    v: NDArray[np.float64], nearest: NDArray[np.float64], prices: NDArray[np.float64]
+) -> int | None:
+    """The power of two that values count in as integers, and its square the prices; or None."""
+    values, priced = np.concatenate([v, nearest]), prices[prices != 0]
+    values = values[values != 0]
+    if not (np.isfinite(values).all() and np.isfinite(priced).all()):
+        return None
+    unit = _lowest_bit(values) if values.size else 0
+    if values.size and int(np.frexp(values)[1].max()) - unit > VALUE_BITS:
+        return None
+    if priced.size:
+        highest = int(np.frexp(priced)[1].max())
+        if _lowest_bit(priced) < 2 * unit or highest - 2 * unit > PRICE_BITS:
+            return None
+    return unit
+
+
+def _lowest_bit(numbers: NDArray[np.float64]) -> int:
+    """The exponent of the lowest bit that is set in any of the numbers; none of them is 0."""
+    mantissa, exponent = np.frexp(numbers)
+    whole = np.ldexp(np.abs(mantissa), 53).astype(np.int64)
+    return int((np.frexp((whole & -whole).astype(np.float64))[1] + exponent).min()) - 54

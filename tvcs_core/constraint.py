@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -177,6 +177,17 @@ class TVCS:
             bounds=_bounds(bounds, rows.shape),
         )
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """A copy is as read-only as what it was made from, though its arrays are new."""
+        for value in state.values():
+            for array in value if isinstance(value, tuple) else (value,):
+                if isinstance(array, np.ndarray):
+                    _frozen(array)
+        self.__dict__.update(state)
+
     def __repr__(self) -> str:
         kind = "matrix" if self.row_of is None else "groups"
         return (
@@ -212,6 +223,16 @@ class TVCS:
             _count(self.col_of, self.col_caps.size),
         )
 
+    def labels_at(self, places: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Row group and column group of the variables at flat `places`, in C order.
+
+        Takes memory for them alone, however large the shape is.
+        """
+        if self.row_of is None or self.col_of is None:
+            row, col = np.divmod(places, self.shape[1])
+            return row, col
+        return self.row_of.ravel()[places], self.col_of.ravel()[places]
+
     @cached_property
     def labels(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Row group and column group of every variable, flat, in C order."""
@@ -242,11 +263,11 @@ class TVCS:
 
     def is_feasible(self, support: NDArray[np.bool_]) -> bool:
         """Whether a boolean array of `shape` keeps every cap and what is allowed."""
-        row_of, col_of = self.labels
         kept = np.flatnonzero(support)
+        row_of, col_of = self.labels_at(kept)
         return bool(
-            (_count(row_of[kept], self.row_caps.size) <= self.row_caps).all()
-            and (_count(col_of[kept], self.col_caps.size) <= self.col_caps).all()
+            (_count(row_of, self.row_caps.size) <= self.row_caps).all()
+            and (_count(col_of, self.col_caps.size) <= self.col_caps).all()
             and kept.size <= self.total
             and (self.allowed is None or not (support & ~self.allowed).any())
         )

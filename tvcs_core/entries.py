@@ -56,12 +56,15 @@ class Entries:
 
     def labels(self, constraint: TVCS) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Row group and column group of every entry."""
-        row_of, col_of = constraint.labels
-        return (row_of, col_of) if self.where is None else (row_of[self.where], col_of[self.where])
+        return constraint.labels if self.where is None else constraint.labels_at(self.where)
 
     def places(self, constraint: TVCS) -> NDArray[np.int64]:
         """How many entries of the same pair of groups come before each entry."""
-        return constraint.places if self.where is None else constraint.places[self.where]
+        if self.where is None:
+            return constraint.places
+        if constraint.row_of is None:
+            return np.zeros(self.where.size, dtype=np.int64)
+        return constraint.places[self.where]
 
     def clip(self, values: NDArray[np.float64], constraint: TVCS) -> NDArray[np.float64]:
         """The nearest point of the box to each of `values`, a list or an array of the shape."""
@@ -126,13 +129,16 @@ def _bounds(
     assert constraint.bounds is not None
     lower, upper = (np.broadcast_to(side, constraint.shape) for side in constraint.bounds)
     if where is not None:
-        return lower.ravel()[where], upper.ravel()[where]
+        at = np.unravel_index(where, constraint.shape)
+        return lower[at], upper[at]
     return lower.reshape(shape), upper.reshape(shape)
 
 
 def _coordinates(V: Any, shape: tuple[int, ...]) -> Any:
     """A sparse V as float64 coordinates in row order, repeated entries added."""
     _check_shape(V.shape, shape)
+    if len(shape) != 2:
+        raise ValueError(f"V must be a matrix or an array, found a sparse one of shape {shape}")
     _check_type(V.dtype)
     if V.dtype.kind in "iu":
         _check_integers(V.data if hasattr(V, "data") else V.tocoo().data)

@@ -123,10 +123,8 @@ class Network:
         self.place = np.concatenate([self.place[:before], place])
         if self.fixed + self.size > self.tail.size:
             grown = self.fixed + self.size + max(found, self.size // 4)
-            self.tail, self.head, self.cost, self.state, self.flow, self.cap = (
-                longer(x, grown)
-                for x in (self.tail, self.head, self.cost, self.state, self.flow, self.cap)
-            )
+            for name in ("tail", "head", "cost", "state", "flow", "cap"):
+                setattr(self, name, longer(getattr(self, name), grown))
         self.lay(self.keep[self.place], before)
         self.set_costs(before, nudged)
         return found

@@ -12,6 +12,7 @@ from tvcs_core.kernels import blocks, prices, table
 
 LISTED = 60_000  # tables up to here are listed whole for the first prices
 SAMPLED = 40_000  # entries of the sample that larger ones get their first prices from
+COMPARED = 64  # lines of the shorter side in which those of the longer one are compared
 
 
 @dataclass(frozen=True)
@@ -126,32 +127,63 @@ def sampled_prices(i: Instance, solve: Callable[[Table], Exact]) -> Prices:
 
 
 def sample_of(i: Instance, step: int) -> Table | None:
-    """Every step-th line of the longer side, with the caps scaled; None if that is most of all."""
+    """Every step-th line of the longer side, with the caps scaled; None if that is most of all.
+
+    The lines are taken in the order of their gains. So the sample is a quadrature over the lines
+    and not a draw from them: its error falls with their number and not with the root of it.
+    """
     t = i.t
     n, m = t.shape
     row_caps, col_caps = t.row_caps, t.col_caps
+    drawn_lines = spread_lines(t, step)
     if n <= m:
-        col_caps = col_caps[::step].copy()
+        col_caps = col_caps[drawn_lines]
         row_caps = fewer(row_caps, col_caps.size / m)
     else:
-        row_caps = row_caps[::step].copy()
+        row_caps = row_caps[drawn_lines]
         col_caps = fewer(col_caps, row_caps.size / n)
     if t.dense:
         matrix = t.values.reshape(n, m)
-        values = np.ascontiguousarray(matrix[:, ::step] if n <= m else matrix[::step]).reshape(-1)
+        drawn = matrix[:, drawn_lines] if n <= m else matrix[drawn_lines]
+        values = np.ascontiguousarray(drawn).reshape(-1)
         columns, keys = np.arange(col_caps.size, dtype=np.int32), np.zeros(col_caps.size, np.int64)
         start = np.arange(row_caps.size + 1, dtype=np.int64) * col_caps.size
     else:
         row = np.repeat(np.arange(n, dtype=np.int32), np.diff(t.start))
-        drawn = np.flatnonzero((t.columns if n <= m else row) % step == 0)
-        if not 0 < drawn.size <= 0.6 * t.values.size:
+        number = np.full(max(n, m), -1, np.int32)
+        number[drawn_lines] = np.arange(drawn_lines.size)
+        found = np.flatnonzero(number[t.columns if n <= m else row] >= 0)
+        if not 0 < found.size <= 0.6 * t.values.size:
             return None
-        row, columns = row[drawn], t.columns[drawn]
-        row, columns = (row, columns // step) if n <= m else (row // step, columns)
-        values, keys = t.values[drawn], t.keys[drawn]
+        row, columns = row[found], t.columns[found]
+        row, columns = (row, number[columns]) if n <= m else (number[row], columns)
+        values, keys = t.values[found], t.keys[found]
         start = np.searchsorted(row, np.arange(row_caps.size + 1)).astype(np.int64)
     total = int(i.fits * values.size / t.values.size)
     return Table(values, start, columns, keys, t.dense, t.squared, row_caps, col_caps, total)
+
+
+def spread_lines(t: Table, step: int) -> Ints:
+    """Every step-th line of the longer side, in the order in which their gains vary most.
+
+    That is the order of the first principal component of the gains, less the means of rows and
+    columns: where every line is a function of one number of its own (sums, products, skill less
+    difficulty), it is the order of that number.
+    """
+    n, m = t.shape
+    longer = max(n, m)
+    if not t.dense:
+        return np.arange(0, longer, step)
+    matrix = t.values.reshape(n, m)
+    some = matrix[:: -(-n // COMPARED)] if n <= m else matrix[:, :: -(-m // COMPARED)].T
+    gains = np.square(some) if t.squared else some.copy()
+    gains -= gains.mean(axis=0)
+    gains -= gains.mean(axis=1, keepdims=True)
+    score = gains[int(np.argmax(np.einsum("ij,ij->i", gains, gains)))]
+    for _ in range(3):
+        score = gains.T @ (gains @ score)
+        score = score / (np.abs(score).max() or 1.0)
+    return np.sort(np.argsort(score, kind="stable")[step // 2 :: step])
 
 
 def full_blocks(i: Instance, near: Prices, rows_first: bool) -> Prices:

@@ -124,6 +124,13 @@ def search(i: Instance, keep: NDArray[np.bool_], warm: Any) -> tuple[Network, Pr
         if warmed is not None:
             return warmed, near
     near = first_prices(i, solve)
+    network, near = lay(i, near, keep)
+    network.prove()
+    return network, near
+
+
+def lay(i: Instance, near: Prices, keep: NDArray[np.bool_]) -> tuple[Network, Prices]:
+    """The network of a core near the prices; these are widened until what is above it fits."""
     found, widened = build_core(i, near, keep), 0
     while isinstance(found, Overfull):
         widened += 1
@@ -134,7 +141,6 @@ def search(i: Instance, keep: NDArray[np.bool_], warm: Any) -> tuple[Network, Pr
         found = build_core(i, near, keep)
     network = Network(i, found, keep)
     network.stats |= {"path": "simplex"} | ({"widened": widened} if widened else {})
-    network.prove()
     return network, near
 
 
