@@ -96,31 +96,34 @@ def enter(V: Any, constraint: TVCS) -> Entries:
         if constraint.row_of is not None:
             values = values.ravel()
     largest = _check_range(values)
-    exponent = math.frexp(largest)[1]
     is_plain = constraint.bounds is None and constraint.allowed is None
-    if is_plain and abs(exponent) <= SAFE_EXPONENT:
+    if is_plain and abs(math.frexp(largest)[1]) <= SAFE_EXPONENT:
         return Entries(V, values, True, 0, where)
-    gains, extra = _gains(np.ldexp(values, -exponent), constraint, where, exponent)
-    return Entries(V, gains, False, 2 * exponent + extra, where)
+    gains, unit = _gains(values, constraint, where)
+    return Entries(V, gains, False, unit, where)
 
 
 def _gains(
-    values: NDArray[np.float64],
-    constraint: TVCS,
-    where: NDArray[np.int64] | None,
-    exponent: int,
+    values: NDArray[np.float64], constraint: TVCS, where: NDArray[np.int64] | None
 ) -> tuple[NDArray[np.float64], int]:
-    """Gains and their exponent: ``v**2 - (v - clip(v))**2 = clip(v) (2 v - clip(v))``."""
+    """Gains and their exponent: ``v**2 - (v - clip(v))**2 = clip(v) (2 v - clip(v))``.
+
+    Mantissas and exponents are multiplied apart and brought to the scale of the largest gain that
+    is allowed, so that nothing is lost to a huge value that a mask or a box leaves little of.
+    """
     clipped = values
     if constraint.bounds is not None:
-        lower, upper = _bounds(constraint, where, values.shape)
-        clipped = np.clip(values, np.ldexp(lower, -exponent), np.ldexp(upper, -exponent))
-    gains = clipped * (2.0 * values - clipped)
+        clipped = np.clip(values, *_bounds(constraint, where, values.shape))
+    (gains, power), (other, more) = np.frexp(clipped), np.frexp(2.0 * values - clipped)
+    gains *= other
+    power += more
     if constraint.allowed is not None:
         allowed = constraint.allowed.reshape(values.shape) if where is None else None
         gains[~(constraint.allowed.ravel()[where] if allowed is None else allowed)] = 0.0
-    extra = math.frexp(float(gains.max(initial=0.0)))[1]  # a box or mask may leave only small gains
-    return np.ldexp(gains, -extra), extra
+    kept, rest = np.frexp(gains)
+    power += rest
+    unit = int(power.max(initial=-4000, where=kept > 0.0))
+    return np.ldexp(kept, power - unit), 0 if unit == -4000 else unit
 
 
 def _bounds(

@@ -72,6 +72,8 @@ def _assembled(arrays: dict[str, Any]) -> Projection:
         entries = enter(sparse.coo_array((arrays["values"], at), shape=shape), constraint)
         kept = np.ravel_multi_index((arrays["support_row"], arrays["support_col"]), shape)
         assert entries.where is not None
+        if not np.isin(kept, entries.where).all():
+            raise ValueError("its support does not fit its values")
         keep = np.isin(entries.where, kept)
     else:
         entries = enter(arrays["values"], constraint)

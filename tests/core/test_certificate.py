@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from pytest import approx
+from scipy import sparse
 
 from tests.strategies import matrices
 from tvcs_core import TVCS, certify, project
@@ -85,3 +86,88 @@ def test_the_bound_is_the_sum_of_its_terms_in_exact_arithmetic(problem):
         gain = nearest * (2 * Fraction(float(v)) - nearest)
         bound += max(Fraction(0), gain - u[r] - w[c] - total_dual)
     assert certify(projection).bound == approx(float(bound), rel=1e-12, abs=1e-300)
+
+
+def test_one_entry_above_the_total_is_one_too_many():
+    V = np.arange(1.0, 7.0).reshape(2, 3)
+    sound = project(V, TVCS.matrix((2, 3), total=3))
+    support = sound.support.copy()
+    support[0, np.flatnonzero(~support[0])[0]] = True
+    found = certify(replace(sound, support=support, matrix=np.where(support, V, 0.0)))
+    assert found.violations == ("4 entries are kept, the total cap is 3",)
+
+
+@pytest.mark.parametrize(("excess", "proved"), [(1e-10, True), (1e-8, False)])
+def test_a_gap_of_a_billionth_is_rounding_and_ten_times_that_is_not(rng, excess, proved):
+    sound = project(rng.standard_normal((6, 5)), TVCS.matrix((6, 5), total=7))
+    assert sound.gap <= 1e-15
+    # A price below the best entry left out, by what costs that much.
+    less = np.square(sound.values[~sound.support]).max() - excess * sound.kept
+    found = certify(replace(sound, total_dual=float(less)))
+    assert not found.exact
+    assert found.gap == approx(excess * sound.kept, rel=1e-3)
+    assert found.optimal is proved
+
+
+def test_sums_are_exact_for_integers_of_20_bits_and_rounded_beyond():
+    def of(largest):
+        V = np.array([[1.0, largest], [2.0, 3.0]])
+        return certify(project(V, TVCS.matrix((2, 2), row_caps=1)))
+
+    assert of(2.0**20 - 1).exact
+    assert not of(2.0**20 + 1).exact
+    assert of(2.0**20 + 1).optimal
+
+
+def test_large_integers_are_proved_within_rounding_and_not_refused_as_inexact(rng):
+    V = rng.integers(2**29, 2**30, (40, 50)) * 2.0 + 1
+    certificate = certify(project(V, TVCS.matrix((40, 50), row_caps=9, col_caps=7, total=200)))
+    assert not certificate.exact
+    assert certificate.optimal
+
+
+def test_an_entry_in_no_group_is_charged_no_groups_price():
+    # The last groups have a price, and two entries are in none of one view.
+    constraint = TVCS.groups([0, 0, 0, -1], [0, 0, -1, 0], row_caps=[1], col_caps=[1], total=2)
+    projection = project([5.0, 4.0, 3.0, 2.0], constraint)
+    certificate = certify(
+        replace(projection, row_duals=np.array([9.0]), col_duals=np.array([4.0]), total_dual=0.0)
+    )
+    # 9 + 4 for the caps; 25 - 13, 16 - 13, 9 - 9 (no column) and 4 - 4 (no row) above their prices.
+    assert certificate.bound == 9 + 4 + 12 + 3 + 0 + 0
+
+
+def test_sums_too_large_for_a_float_do_not_hide_a_difference_of_one():
+    V = np.full((1, 2**12), 2.0**20 - 2)
+    V[0, 0] = 2.0**20 - 1
+    V[0, 1] = 1.0
+    sound = project(np.repeat(V, 2**8, axis=0), TVCS.matrix((2**8, 2**12)))
+    assert certify(sound).optimal
+    support = sound.support.copy()
+    support[0, 1] = False  # gains 1 of some 2**60
+    worse = certify(replace(sound, support=support, matrix=np.where(support, sound.values, 0.0)))
+    assert worse.exact
+    assert worse.gap > 0
+    assert not worse.optimal
+
+
+def test_squares_too_small_for_a_float_prove_nothing():
+    V = np.array([1e-200, 2e-200, np.pi * 1e-200])
+    for values in (V[:2], V):
+        sound = project(values, TVCS.groups([0] * values.size, None, total=1))
+        first = np.arange(values.size) == 0
+        worse = replace(sound, support=first, matrix=np.where(first, values, 0.0))
+        assert not certify(worse).optimal
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc", "coo"])
+def test_what_a_sparse_v_does_not_store_may_not_be_kept(kind):
+    V = sparse.coo_array(([3.0, 2.0], ([0, 1], [1, 0])), shape=(2, 3)).asformat(kind)
+    sound = project(V, TVCS.matrix((2, 3), row_caps=1))
+    assert certify(sound).optimal
+    more = sparse.coo_array(([True, True, True], ([0, 1, 1], [1, 0, 2])), shape=(2, 3))
+    found = certify(replace(sound, support=more.asformat(kind)))
+    assert "the entry in row 1, column 2 is not allowed but kept" in found.violations
+    other = sparse.coo_array(([3.0, 2.0, 7.0], ([0, 1, 0], [1, 0, 0])), shape=(2, 3))
+    found = certify(replace(sound, matrix=other.asformat(kind)))
+    assert found.violations == ("the entry in row 0, column 0 must be 0.0, found 7.0",)

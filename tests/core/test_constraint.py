@@ -1,3 +1,6 @@
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -38,6 +41,38 @@ def test_a_constraint_cannot_be_changed_behind_its_back():
     assert constraint.row_caps.tolist() == [1, 2]
     with pytest.raises(ValueError, match="read-only"):
         constraint.row_caps[0] = 3
+
+
+@pytest.mark.parametrize(
+    "again", [copy.copy, copy.deepcopy, lambda c: pickle.loads(pickle.dumps(c))]
+)
+def test_a_copy_cannot_be_changed_either(again):
+    constraint = TVCS.groups(
+        [0, 1, 1], [0, 0, -1], row_caps=1, allowed=[True, True, False], bounds=(0.0, [1, 2, 3])
+    )
+    assert constraint.labels[0].size == 3  # what is kept at hand is not what makes it another
+    copied = again(constraint)
+    arrays = [copied.row_of, copied.col_of, copied.row_caps, copied.col_caps, copied.allowed]
+    for array in (*arrays, *copied.bounds):
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 0
+    assert copied.total == constraint.total
+    assert (copied.bounds[1] == [1, 2, 3]).all()
+
+
+def test_a_support_is_feasible_if_it_keeps_every_cap_the_total_and_what_is_allowed():
+    allowed = np.array([[True, True, True], [True, True, False]])
+    constraint = TVCS.matrix((2, 3), row_caps=2, col_caps=[1, 2, 1], total=3, allowed=allowed)
+    rows = np.array([[False, True, True], [True, False, False]])
+    assert constraint.is_feasible(rows)
+    for more, why in (((1, 1), "total"), ((0, 0), "row"), ((1, 2), "not allowed")):
+        support = rows.copy()
+        support[more] = True
+        assert not constraint.is_feasible(support), why
+    assert not constraint.is_feasible(np.array([[True, False, False], [True, False, False]]))
+    only_total = TVCS.matrix((2, 3), total=3)
+    assert only_total.is_feasible(rows)
+    assert not only_total.is_feasible(np.array([[True, True, True], [True, False, False]]))
 
 
 @pytest.mark.parametrize(

@@ -147,6 +147,17 @@ def test_repeated_entries_of_a_sparse_matrix_are_added():
     assert V.nnz == 3  # the caller's matrix is left alone
 
 
+@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csc_array])
+def test_repeated_entries_are_added_in_compressed_formats_too(kind):
+    V = kind((np.array([2.0, 2.5, 1.5, 1.0]), np.array([1, 0, 1, 0]), np.array([0, 3, 4])), (2, 2))
+    assert V.nnz == 4
+    projection = project(V, TVCS.matrix((2, 2), total=1))
+    expected = np.where(V.toarray() == 3.5, 3.5, 0.0)
+    assert projection.matrix.toarray().tolist() == expected.tolist()
+    assert projection.kept == 12.25
+    assert V.nnz == 4  # the caller's matrix is left alone
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.int8, np.uint64, np.bool_])
 def test_other_real_types_are_read_exactly(rng, dtype):
     V = rng.integers(0, 2, (4, 4)).astype(dtype)
@@ -172,6 +183,37 @@ def test_the_support_does_not_depend_on_the_scale(rng, scale):
     constraint = TVCS.matrix((5, 5), row_caps=2, col_caps=2)
     exact = np.ldexp(V, int(np.log2(scale)))
     assert (project(exact, constraint).support == project(V, constraint).support).all()
+
+
+@pytest.mark.parametrize("exponent", [-535, -515, -300, 300, 495])
+@pytest.mark.parametrize("larger", [0, 1])
+def test_squares_do_not_lose_digits_at_any_scale(exponent, larger):
+    V = np.ones((1, 2))
+    V[0, larger] += 2.0**-40
+    constraint = TVCS.matrix((1, 2), total=1)
+    projection = project(np.ldexp(V, exponent), constraint)
+    assert projection.support[0, larger]
+    assert projection.kept == np.ldexp(project(V, constraint).kept, 2 * exponent)
+
+
+def test_a_huge_value_that_may_not_be_kept_does_not_drown_the_others():
+    V = [[1e100, 1e-100], [2e-100, 1e140]]
+    for constraint in (
+        TVCS.matrix((2, 2), total=1, allowed=[[False, True], [True, False]]),
+        TVCS.matrix((2, 2), total=1, bounds=([[0, 0], [0, 0]], [[0, 1], [1, 0]])),
+    ):
+        projection = project(V, constraint)
+        assert projection.support.tolist() == [[False, False], [True, False]]
+        assert projection.kept == approx(4e-200)
+        assert certify(projection).optimal
+
+
+def test_a_box_that_leaves_little_of_a_huge_value_leaves_what_that_gains():
+    V = np.array([[1e140, 1e-70]])
+    projection = project(V, TVCS.matrix((1, 2), total=1, bounds=(0, [[1e-250, 1.0]])))
+    assert projection.support.tolist() == [[True, False]]
+    assert projection.kept == approx(2e-110)
+    assert certify(projection).optimal
 
 
 @pytest.mark.parametrize(
@@ -242,6 +284,48 @@ def test_a_file_changed_by_hand_is_found_out(tmp_path, rng):
             np.savez(file, **(arrays | change))
         certificate = certify(Projection.load(tmp_path / "q.npz"))
         assert not certificate.optimal
+
+
+def test_a_sparse_v_is_a_matrix():
+    with pytest.raises(
+        ValueError, match=r"a matrix or an array, found a sparse one of shape \(3,\)"
+    ):
+        project(sparse.coo_array(np.ones(3)), TVCS.groups([0, 0, 1], None))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"format": np.array("tvcs-projection-9")}, "its format is tvcs-projection-9, not"),
+        ({"support": np.ones((4, 4))}, "its support does not fit its values"),
+        ({"support": np.ones((4, 3), bool)}, "its support does not fit its values"),
+        ({"row_duals": np.full(4, -1.0)}, "its row_duals must be numbers >= 0"),
+        ({"col_duals": np.full(4, np.nan)}, "its col_duals must be numbers >= 0"),
+        ({"total_dual": np.array(-1e-300)}, "its total_dual must be numbers >= 0"),
+        ({"row_duals": np.zeros(3)}, r"its row_duals must be numbers >= 0 of shape \(4,\)"),
+    ],
+)
+def test_a_file_that_says_what_no_projection_says_is_refused(tmp_path, rng, change, message):
+    path = tmp_path / "p.npz"
+    project(rng.standard_normal((4, 4)), TVCS.matrix((4, 4), row_caps=1, col_caps=1)).save(path)
+    with np.load(path) as file:
+        arrays = dict(file) | change
+    with path.open("wb") as file:
+        np.savez(file, **arrays)
+    with pytest.raises(DataError, match=rf"p\.npz: is not a saved projection \({message}"):
+        Projection.load(path)
+
+
+def test_a_sparse_file_that_keeps_what_is_no_candidate_is_refused(tmp_path):
+    path = tmp_path / "p.npz"
+    V = sparse.coo_array(([3.0, 2.0], ([0, 1], [1, 0])), shape=(2, 3))
+    project(V, TVCS.matrix((2, 3), row_caps=1)).save(path)
+    with np.load(path) as file:
+        arrays = dict(file) | {"support_col": np.array([1, 2])}
+    with path.open("wb") as file:
+        np.savez(file, **arrays)
+    with pytest.raises(DataError, match="its support does not fit its values"):
+        Projection.load(path)
 
 
 @pytest.mark.parametrize("content", [b"", b"not a file of numpy", b"PK\x03\x04damaged"])

@@ -12,7 +12,7 @@ from tvcs_core.kernels import blocks, prices, table
 
 LISTED = 60_000  # tables up to here are listed whole for the first prices
 SAMPLED = 40_000  # entries of the sample that larger ones get their first prices from
-COMPARED = 64  # lines of the shorter side in which those of the longer one are compared
+COMPARED = 32  # lines of the shorter side in which those of the longer one are compared
 
 
 @dataclass(frozen=True)
@@ -164,26 +164,29 @@ def sample_of(i: Instance, step: int) -> Table | None:
 
 
 def spread_lines(t: Table, step: int) -> Ints:
-    """Every step-th line of the longer side, in the order in which their gains vary most.
+    """Every step-th line of the longer side, in an order in which neighbours are alike.
 
-    That is the order of the first principal component of the gains, less the means of rows and
-    columns: where every line is a function of one number of its own (sums, products, skill less
-    difficulty), it is the order of that number.
+    Of the order of their mean gain and that of the first principal component of what rows and
+    columns do not explain, the one in which neighbours differ less. Where every line is a function
+    of one number of its own, such as a worker's skill, one of them is the order of that number.
     """
     n, m = t.shape
-    longer = max(n, m)
     if not t.dense:
-        return np.arange(0, longer, step)
+        return np.arange(0, max(n, m), step)
     matrix = t.values.reshape(n, m)
     some = matrix[:: -(-n // COMPARED)] if n <= m else matrix[:, :: -(-m // COMPARED)].T
     gains = np.square(some) if t.squared else some.copy()
-    gains -= gains.mean(axis=0)
-    gains -= gains.mean(axis=1, keepdims=True)
-    score = gains[int(np.argmax(np.einsum("ij,ij->i", gains, gains)))]
+    level = gains.mean(axis=0)
+    rest = gains - level
+    rest -= rest.mean(axis=1, keepdims=True)
+    score = rest[int(np.argmax(np.einsum("ij,ij->i", rest, rest)))]
     for _ in range(3):
-        score = gains.T @ (gains @ score)
+        score = rest.T @ (rest @ score)
         score = score / (np.abs(score).max() or 1.0)
-    return np.sort(np.argsort(score, kind="stable")[step // 2 :: step])
+    orders = [np.argsort(by, kind="stable") for by in (level, score)]
+    apart = [np.diff(gains[:, order]) for order in orders]
+    best = int(np.argmin([np.einsum("ij,ij->", x, x) for x in apart]))
+    return np.sort(orders[best][step // 2 :: step])
 
 
 def full_blocks(i: Instance, near: Prices, rows_first: bool) -> Prices:
