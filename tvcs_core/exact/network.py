@@ -45,32 +45,28 @@ class Network:
         if core.is_tight:
             self.hang_by_entries()
 
-    def prove(self, give_up: bool = False, budget: float = np.inf) -> bool:
+    def prove(self, give_up: bool = False) -> bool:
         """Run the simplex until no entry of the table is on the wrong side of the prices.
 
-        With `give_up` return False instead if more entries are than were in the core; with a
-        `budget` if that many pivots did not do.
+        With `give_up` return False instead if more entries are than were in the core.
         """
         at_first = self.size
         for nudged in (True, False) if self.i.nudged else (False,):
             self.set_costs(0, nudged)
             simplex.price_tree(self.pi.shape[0], self.tail, self.cost, self.tree, self.pi)
-            while True:
-                if not self.run_simplex(budget):
-                    return False
-                found = self.add_violators(nudged)
-                if found == 0:
-                    break
+            self.run_simplex()
+            while found := self.add_violators(nudged):
                 if give_up and found > at_first:
                     return False
+                self.run_simplex()
             self.stats["pivots" if nudged else "pivots in all"] = int(self.clock[simplex.PIVOTS])
         self.stats["core"] = self.size
         return True
 
-    def duals(self, proven: bool = True) -> tuple[Floats, Floats, float]:
+    def duals(self) -> tuple[Floats, Floats, float]:
         """Prices of rows, columns and the total, for scaled gains."""
         n, m = self.i.t.shape
-        pi, unit = self.whole(self.pi[:, 0]) if proven else self.pi[:, 0], 1.0 / self.i.grid
+        pi, unit = self.whole(self.pi[:, 0]), 1.0 / self.i.grid
         source, sink = pi[list(simplex.terminals(n, m))]
         u = np.maximum(pi[:n] - source, 0) * unit
         w = np.maximum(sink - pi[n : n + m], 0) * unit
@@ -102,8 +98,8 @@ class Network:
             nudged, self.row, self.col, self.place, first, self.size, self.fixed, self.cost,
         )  # fmt: skip
 
-    def run_simplex(self, budget: float) -> bool:
-        """Settle the core; False if that takes more pivots in all than the budget."""
+    def run_simplex(self) -> None:
+        """Settle the core."""
         arcs = self.fixed + self.size
         block = max(20, int(0.7 * np.sqrt(arcs)))
         self.clock[simplex.AT] = self.fixed
@@ -111,9 +107,7 @@ class Network:
             arcs, self.tail, self.head, self.cost, self.state, self.flow, self.cap, self.tree,
             self.pi, self.clock, block, 10 * self.pi.shape[0], PIVOTS,
         ):  # fmt: skip
-            if self.clock[simplex.PIVOTS] > budget:
-                return False
-        return True
+            pass
 
     def add_violators(self, nudged: bool) -> int:
         """Append entries of the table that the core's prices call wrong; return how many."""

@@ -12,7 +12,7 @@ from tvcs_core.kernels import blocks, prices, table
 
 LISTED = 60_000  # tables up to here are listed whole for the first prices
 SAMPLED = 40_000  # entries of the sample that larger ones get their first prices from
-COMPARED = 32  # lines of the shorter side in which those of the longer one are compared
+COMPARED = 32_000  # entries by which lines of the longer side are compared
 
 
 @dataclass(frozen=True)
@@ -174,7 +174,8 @@ def spread_lines(t: Table, step: int) -> Ints:
     if not t.dense:
         return np.arange(0, max(n, m), step)
     matrix = t.values.reshape(n, m)
-    some = matrix[:: -(-n // COMPARED)] if n <= m else matrix[:, :: -(-m // COMPARED)].T
+    apart = -(-min(n, m) // max(8, COMPARED // max(n, m)))
+    some = matrix[::apart] if n <= m else matrix[:, ::apart].T
     gains = np.square(some) if t.squared else some.copy()
     level = gains.mean(axis=0)
     rest = gains - level
@@ -184,8 +185,8 @@ def spread_lines(t: Table, step: int) -> Ints:
         score = rest.T @ (rest @ score)
         score = score / (np.abs(score).max() or 1.0)
     orders = [np.argsort(by, kind="stable") for by in (level, score)]
-    apart = [np.diff(gains[:, order]) for order in orders]
-    best = int(np.argmin([np.einsum("ij,ij->", x, x) for x in apart]))
+    steps = [np.diff(gains[:, order]) for order in orders]
+    best = int(np.argmin([np.einsum("ij,ij->", x, x) for x in steps]))
     return np.sort(orders[best][step // 2 :: step])
 
 

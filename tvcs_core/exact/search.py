@@ -19,12 +19,9 @@ from tvcs_core.exact.candidates import (
 from tvcs_core.exact.closed_forms import closed_form
 from tvcs_core.exact.core import Core, Overfull, build_core
 from tvcs_core.exact.network import Network
-from tvcs_core.exact.prices import Prices, first_prices, full_blocks
+from tvcs_core.exact.prices import Prices, first_prices
 from tvcs_core.exact.shortcuts import SMALL, keep_everything, keep_nothing, solve_small
 from tvcs_core.kernels import prices, table
-
-PATIENCE = 4.0  # pivots for every entry of the core and every group, before a new core is made
-RESTARTS = 3
 
 
 def solve_dense(
@@ -126,16 +123,8 @@ def search(i: Instance, keep: NDArray[np.bool_], warm: Any) -> tuple[Network, Pr
         warmed = from_warm(i, near, keep)
         if warmed is not None:
             return warmed, near
-    n, m = i.t.shape
     near = first_prices(i, solve)
     network, near = lay(i, near, keep)
-    for _ in range(RESTARTS if i.t.dense else 0):
-        if network.prove(budget=PATIENCE * (network.size + sum(i.t.shape))):
-            return network, near
-        rows, cols, total = network.duals(proven=False)
-        near = full_blocks(i, replace(near, rows=rows, cols=cols, total=total), n > m)
-        network, near = lay(i, near, keep)
-        network.stats["restarts"] = 1
     network.prove()
     return network, near
 
