@@ -33,18 +33,18 @@ CASES = (("uniform", 0.8), ("uniform", None), ("varied", 0.8), ("varied", None))
 RATIOS = (0.05, 0.2, 0.5)
 SEEDS = (1, 2, 3, 4, 5)
 FAMILIES = {
-    "gauss": lambda rng, n, m: rng.normal(size=(n, m)),
-    "ties": lambda rng, n, m: rng.integers(-3, 4, (n, m)).astype(float),
-    "zeros": lambda rng, n, m: rng.normal(size=(n, m)) * (rng.random((n, m)) < 0.1),
-    "heavy tails": lambda rng, n, m: np.exp(3 * rng.normal(size=(n, m))),
-    "low rank": lambda rng, n, m: rng.normal(size=(n, 3)) @ rng.normal(size=(3, m)),
-    "constant rows": lambda rng, n, m: np.repeat(rng.normal(size=(n, 1)), m, axis=1),
-    "sums": lambda rng, n, m: rng.normal(size=(n, 1)) + rng.normal(size=(1, m)),
     "products": lambda rng, n, m: rng.normal(size=(n, 1)) * rng.normal(size=(1, m)),
+    "logistic": lambda rng, n, m: 1 / (1 + np.exp(-FAMILIES["sums"](rng, n, m))),
+    "sums": lambda rng, n, m: rng.normal(size=(n, 1)) + rng.normal(size=(1, m)),
     "noisy products": lambda rng, n, m: (
         FAMILIES["products"](rng, n, m) * (1 + 0.05 * rng.normal(size=(n, m)))
     ),
-    "logistic": lambda rng, n, m: 1 / (1 + np.exp(-FAMILIES["sums"](rng, n, m))),
+    "gauss": lambda rng, n, m: rng.normal(size=(n, m)),
+    "low rank": lambda rng, n, m: rng.normal(size=(n, 3)) @ rng.normal(size=(3, m)),
+    "constant rows": lambda rng, n, m: np.repeat(rng.normal(size=(n, 1)), m, axis=1),
+    "heavy tails": lambda rng, n, m: np.exp(3 * rng.normal(size=(n, m))),
+    "ties": lambda rng, n, m: rng.integers(-3, 4, (n, m)).astype(float),
+    "zeros": lambda rng, n, m: rng.normal(size=(n, m)) * (rng.random((n, m)) < 0.1),
 }
 
 

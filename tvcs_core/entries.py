@@ -18,6 +18,10 @@ LARGEST = 2.0**500
 LARGEST_INTEGER = 2**53
 # Values of this exponent or less are squared as they are; others are scaled first.
 SAFE_EXPONENT = 200
+# Gains further apart than this power of two cannot all be counted on a grid in one unit.
+WIDEST = 900
+# Below the exponent of any gain.
+NONE = -5000
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,8 +126,28 @@ def _gains(
         gains[~(constraint.allowed.ravel()[where] if allowed is None else allowed)] = 0.0
     kept, rest = np.frexp(gains)
     power += rest
-    unit = int(power.max(initial=-4000, where=kept > 0.0))
-    return np.ldexp(kept, power - unit), 0 if unit == -4000 else unit
+    unit = int(power.max(initial=NONE, where=kept > 0.0))
+    if unit == NONE:
+        return gains, 0
+    if int(power.min(initial=unit, where=kept > 0.0)) < unit - WIDEST:
+        _refuse_drowned(np.where(kept > 0.0, power, NONE).ravel(), unit, constraint, where)
+    return np.ldexp(kept, power - unit), unit
+
+
+def _refuse_drowned(
+    power: NDArray[Any], unit: int, constraint: TVCS, where: NDArray[np.int64] | None
+) -> None:
+    """Refuse gains that a group with cap 0 outweighs so much that float64 holds not both."""
+    row_of, col_of = constraint.labels if where is None else constraint.labels_at(where)
+    closed_rows, closed_cols = (
+        np.append(caps == 0, False) for caps in (constraint.row_caps, constraint.col_caps)
+    )
+    largest = int(power.max(initial=NONE, where=~(closed_rows[row_of] | closed_cols[col_of])))
+    if NONE < largest < unit - WIDEST:
+        raise ValueError(
+            "V: what may be kept must be at least 1e-135 of what is in groups with cap 0, "
+            f"found {2.0 ** ((largest - unit) / 2):.1g} of it; set the entries of those groups to 0"
+        )
 
 
 def _bounds(

@@ -129,12 +129,12 @@ def test_large_integers_are_proved_within_rounding_and_not_refused_as_inexact(rn
 def test_an_entry_in_no_group_is_charged_no_groups_price():
     # The last groups have a price, and two entries are in none of one view.
     constraint = TVCS.groups([0, 0, 0, -1], [0, 0, -1, 0], row_caps=[1], col_caps=[1], total=2)
-    projection = project([5.0, 4.0, 3.0, 2.0], constraint)
+    projection = project([5.0, 4.0, 4.0, 3.0], constraint)
     certificate = certify(
         replace(projection, row_duals=np.array([9.0]), col_duals=np.array([4.0]), total_dual=0.0)
     )
-    # 9 + 4 for the caps; 25 - 13, 16 - 13, 9 - 9 (no column) and 4 - 4 (no row) above their prices.
-    assert certificate.bound == 9 + 4 + 12 + 3 + 0 + 0
+    # The caps; then 25 - 13, 16 - 13, 16 - 9 (in no column) and 9 - 4 (in no row).
+    assert certificate.bound == 9 + 4 + 12 + 3 + 7 + 5
 
 
 def test_sums_too_large_for_a_float_do_not_hide_a_difference_of_one():

@@ -196,6 +196,14 @@ def test_squares_do_not_lose_digits_at_any_scale(exponent, larger):
     assert projection.kept == np.ldexp(project(V, constraint).kept, 2 * exponent)
 
 
+@pytest.mark.parametrize("exponent", [-519, -400, 400])
+def test_what_is_kept_is_rounded_once_at_any_scale(rng, exponent):
+    V, constraint = rng.random((20, 30)), TVCS.matrix((20, 30), row_caps=20, total=300)
+    projection, small = project(np.ldexp(V, exponent), constraint), project(V, constraint)
+    assert (projection.support == small.support).all()
+    assert projection.kept == np.ldexp(small.kept, 2 * exponent)
+
+
 def test_a_huge_value_that_may_not_be_kept_does_not_drown_the_others():
     V = [[1e100, 1e-100], [2e-100, 1e140]]
     for constraint in (
@@ -206,6 +214,17 @@ def test_a_huge_value_that_may_not_be_kept_does_not_drown_the_others():
         assert projection.support.tolist() == [[False, False], [True, False]]
         assert projection.kept == approx(4e-200)
         assert certify(projection).optimal
+
+
+def test_a_group_that_may_keep_nothing_and_outweighs_all_float64_can_hold_is_refused():
+    V = [[1e140, 0.0], [1e-60, 2e-60]]
+    with pytest.raises(ValueError, match="at least 1e-135 of what is in groups with cap 0"):
+        project(V, TVCS.matrix((2, 2), row_caps=[0, 1]))
+    nearer = project([[1e140, 0.0], [1e10, 2e10]], TVCS.matrix((2, 2), row_caps=[0, 1]))
+    assert nearer.kept == approx(4e20)
+    assert certify(nearer).optimal
+    open_ones = project(V, TVCS.matrix((2, 2), row_caps=[1, 1]))
+    assert open_ones.kept == 1e280
 
 
 def test_a_box_that_leaves_little_of_a_huge_value_leaves_what_that_gains():
