@@ -148,7 +148,9 @@ class Search:
             choice = begin.copy()
             order = self._rng.permutation(np.flatnonzero(begin.sizes == 0))
             market.visit(order, prices, choice, self._deadline, room=room.copy())
-            if (choice.sizes < market.need).any():
+            # Where `fixed` leaves a task less room than its minimum, it takes that all the same.
+            is_over = (choice.loads(market.n_workers) > market.caps).any()
+            if is_over or (choice.sizes < market.need).any():
                 choice = Choice.of(market, met(market.plan, choice.support(market)))
             self._columns.add(choice)
             self._keep(choice)

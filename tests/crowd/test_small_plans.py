@@ -80,6 +80,11 @@ def test_greedy_keeps_money_and_groups_and_never_has_more_than_the_best(seed):
         assert plan.cost @ found.support.sum(axis=1) <= plan.money * (1 + 1e-9)
 
 
+def test_a_minimum_that_rounding_left_no_budget_for_breaks_no_cap():
+    # The rounded linear program gave one task 4 of 5 labels; the other must have 2.
+    check(small_plan(2981), 2981)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, 5000, 250))
 def test_no_bound_of_5000_small_plans_is_beaten_and_no_proof_is_false(first):
