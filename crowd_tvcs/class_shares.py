@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from crowd_tvcs.names import listed
 from tvcs_core.files import read_table
+from tvcs_core.shown import plain
 from tvcs_core.spreadsheet import shield, unshield
 
 STRENGTH = 5.0  # gold tasks added to each class; chosen on six public sets (docs/answers.md)
@@ -55,7 +56,9 @@ def shown(classes: Sequence[str], shares: ArrayLike) -> str:
     """Give each class with its share, the largest first."""
     pairs = zip(classes, np.asarray(shares, dtype=np.float64).tolist(), strict=True)
     order = sorted(pairs, key=lambda pair: -pair[1])
-    words = [f"{name} {share:.2f}".replace(" 0.", " .") for name, share in order[:MOST_SHOWN]]
+    words = [
+        f"{plain(name)} " + f"{share:.2f}".removeprefix("0") for name, share in order[:MOST_SHOWN]
+    ]
     more = len(order) - MOST_SHOWN
     return ", ".join(words) + (f" and {more} more" if more > 0 else "")
 
