@@ -101,7 +101,20 @@ def bench(rest: list[str]) -> int:
     return max(run(["python", str(path.relative_to(ROOT)), *rest]) for path in speed)
 
 
-COMMANDS = {"demo": demo, "test": test, "check": check, "bench": bench, "prove": prove}
+def same(rest: list[str]) -> int:
+    """Compare all results with those of another checkout, byte by byte."""
+    install("test")
+    return run(["python", "benchmarks/same_results.py", *rest])
+
+
+COMMANDS = {
+    "demo": demo,
+    "test": test,
+    "check": check,
+    "bench": bench,
+    "prove": prove,
+    "same": same,
+}
 
 
 def compile_kernels(*commands: str) -> None:
