@@ -35,8 +35,9 @@ STEADY = (
     "--wildtype network30/wildtype.tsv --perturbed-until 500"
 )
 FEWER = {"genie3": "trees=30", "dyngenie3": "trees=30", "tigress": "resamples=20"}
-# Times, and the version of a checkout, are no results.
+# How long a command took, and when a lease ends, are no results.
 CLOCK = re.compile(rb"\b[\d.]+ (ms|s)\b")
+MOMENT = re.compile(r"\b[12]\d{9}\.\d+")
 
 SOLVE = """
 import sys, numpy as np
@@ -163,11 +164,13 @@ def _campaign() -> Iterator[str]:
     yield "crowd-tvcs campaign plan c.db --labels 40 --out round.csv"
     yield "crowd-tvcs campaign next c.db --worker w07"
     yield "crowd-tvcs campaign issued c.db"
-    yield "crowd-tvcs campaign release c.db --all"
+    yield "crowd-tvcs campaign release c.db --round 1"
     yield "crowd-tvcs campaign replan c.db --labels 10"
     yield "crowd-tvcs campaign status c.db --json"
     yield "crowd-tvcs campaign stop c.db --json"
     yield "crowd-tvcs campaign export-labels c.db"
+    yield "crowd-tvcs campaign export-answers c.db"
+    yield "crowd-tvcs campaign report c.db --out campaign.html"
 
 
 def run_all(checkout: Path, folder: Path) -> None:
@@ -193,8 +196,13 @@ def content(path: Path) -> object:
         with np.load(path) as arrays:
             return {name: (arrays[name].dtype.str, arrays[name].tobytes()) for name in arrays}
     if path.suffix == ".db":
-        with sqlite3.connect(path) as store:
-            return CLOCK.sub(b"TIME", "\n".join(store.iterdump()).encode())
+        store = sqlite3.connect(path)
+        tables = store.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        rows = {
+            name: sorted(map(str, store.execute(f'SELECT * FROM "{name}"'))) for (name,) in tables
+        }
+        store.close()
+        return {name: [MOMENT.sub("TIME", row) for row in found] for name, found in rows.items()}
     return path.read_bytes()
 
 
