@@ -365,7 +365,11 @@ def _issue(
     found = campaign.plan(
         labels=labels, method=method, time_limit=time_limit, least_gain=least_gain
     )
-    write_rows(out, ["worker", "task"], [[w, t] for w, t in found.pairs])
+    try:
+        write_rows(out, ["worker", "task"], [[w, t] for w, t in found.pairs])
+    except OSError:
+        say(f"round {found.number} is issued; crowd-tvcs campaign issued prints its pairs")
+        raise
     say(
         f"round {found.number}: {len(found.pairs)} labels by {found.method} ({found.reason}); "
         f"expected accuracy once they are here {found.expected_accuracy:.4f}"

@@ -1,6 +1,7 @@
 """The command `crowd-tvcs campaign` as an operator meets it."""
 
 import csv
+import errno
 import json
 import sqlite3
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from crowd_tvcs.cli import app
+from tvcs_core.errors import WriteError
 
 GOLD = "task,label\n" + "".join(f"g{i},{'yes' if i % 3 else 'no'}\n" for i in range(8))
 WORKERS = "worker,max_tasks,cost,group\nann,6,0.10,\nbob,4,0.05,x\n007,,0.02,x\nNA,5,0.01,\n"
@@ -246,6 +248,23 @@ def test_a_store_that_fails_is_exit_code_1(store, monkeypatch):
     assert done.stderr.startswith("error: c.db: is locked by another program")
     assert done.stderr.count("\n") == 1
     other.close()
+
+
+def test_a_round_that_cannot_be_written_is_issued_and_says_so(store, monkeypatch):
+    from crowd_tvcs import campaign_cli
+
+    def full(out, header, rows):
+        raise WriteError(errno.ENOSPC, "No space left on device", str(out))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(campaign_cli, "write_rows", full)
+        done = run("plan", store, "--labels", 3, "--out", "round.csv")
+    assert done.exit_code == 1
+    assert done.stderr.splitlines() == [
+        "round 1 is issued; crowd-tvcs campaign issued prints its pairs",
+        "error: round.csv: No space left on device",
+    ]
+    assert len(run("issued", store).stdout.splitlines()) > 1
 
 
 def test_without_sqlalchemy_the_command_says_what_to_install(store, monkeypatch):
