@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from tests.memory import PEAK
 from tvcs_core import DataError
 from tvcs_core.files import read_names, read_table, read_text
 from tvcs_core.input_size import MAX_INPUT, max_input
@@ -22,12 +23,11 @@ MOST = 12  # times its text is what a table may take while it is read
 def peak(script: str, **environment: str) -> tuple[int, str]:
     """Memory in bytes that a script takes from `START()` on, and its output."""
     head = (
-        "import resource, numpy, scipy.sparse\n"
-        "def now(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024\n"
-        "def START():\n    global began\n    began = now()\n"
+        f"import numpy, scipy.sparse\n{PEAK}"
+        "def START():\n    global began\n    began = peak_memory()\n"
     )
     result = subprocess.run(
-        [sys.executable, "-c", f"{head}{script}\nprint(now() - began)"],
+        [sys.executable, "-c", f"{head}{script}\nprint(peak_memory() - began)"],
         capture_output=True,
         text=True,
         env=os.environ | environment,
@@ -204,10 +204,12 @@ def test_a_table_takes_at_most_twelve_times_its_text(tmp_path, kind, size):
     if kind == "edges":
         size = int(size**0.5)  # the number of edges is the square of it
     text = make(size)
+    (tmp_path / "small.csv").write_text(make(1))  # for what is loaded at the first table
     (tmp_path / "t.csv").write_text(text)
     memory, _ = peak(
-        f"from pathlib import Path\nP, K = {str(tmp_path / 't.csv')!r}, {size}\n"
-        f"from {module} import {call.partition('(')[0]}\nSTART()\n{call}\n"
+        f"from pathlib import Path\nfrom {module} import {call.partition('(')[0]}\n"
+        f"P, K = {str(tmp_path / 'small.csv')!r}, 1\n{call}\nSTART()\n"
+        f"P, K = {str(tmp_path / 't.csv')!r}, {size}\n{call}\n"
     )
     assert memory <= MOST * len(text)
 

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.memory import PEAK
+
 ALL = """
-import resource, sys
+import sys
 import numpy as np
 from scipy import sparse
 from tvcs_core import TVCS, Projection, certify, project
@@ -36,8 +38,7 @@ else:
     assert (loaded.support != projection.support).nnz == 0
     assert (loaded.kept, loaded.gap) == (projection.kept, projection.gap)
     assert certify(loaded).optimal
-unit = 1 if sys.platform == "darwin" else 1024
-print("peak", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit)
+print("peak", peak_memory())
 """
 WHAT = ("functions", "bounds", "commands")
 
@@ -46,7 +47,7 @@ def peak_memory(folder: Path, what: str, side: int, size: int) -> int:
     """Bytes that Python, numba and all that is done with a sparse V take together at most."""
     root = Path(__file__).parents[2]
     ran = subprocess.run(
-        [sys.executable, "-c", ALL, what, str(side), str(size)],
+        [sys.executable, "-c", PEAK + ALL, what, str(side), str(size)],
         cwd=folder,
         env=os.environ | {"PYTHONPATH": str(root), "OPENBLAS_NUM_THREADS": "1"},
         capture_output=True,
