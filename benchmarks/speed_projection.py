@@ -4,7 +4,7 @@
     python benchmarks/speed_projection.py --write          all of it, into docs/projection-speed.md
     python benchmarks/speed_projection.py --only tiny assignment --write       these sections of it
 
-All of it takes about half an hour on a quiet core, `--only families` two minutes, `large` five.
+All of it takes about half an hour on a quiet core, `--only families` a minute, `large` four.
 Peers take turns; each figure is a median of ratios within a turn. Seconds are processor time of
 the one thread that all of them use, which a busy machine distorts least. OR-Tools is timed on its
 solve alone (its build is shown apart) with costs of 46 bits. Answers are compared with OR-Tools'.
