@@ -23,9 +23,9 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from tvcs_core import TVCS, project  # noqa: E402
-from tvcs_core.files import output_folder, write_json  # noqa: E402
-from tvcs_core.record import run_record  # noqa: E402
-from tvcs_core.relaxations import (  # noqa: E402
+from tvcs_core.files.folders import output_folder, write_json  # noqa: E402
+from tvcs_core.files.record import run_record  # noqa: E402
+from tvcs_core.projection.relaxations import (  # noqa: E402
     Program,
     gradient_step,
     lipschitz,

@@ -29,8 +29,8 @@ from grn_tvcs import (  # noqa: E402
     simulate,
 )
 from grn_tvcs.topology import grow  # noqa: E402
-from tvcs_core.files import output_folder, write_json  # noqa: E402
-from tvcs_core.record import run_record  # noqa: E402
+from tvcs_core.files.folders import output_folder, write_json  # noqa: E402
+from tvcs_core.files.record import run_record  # noqa: E402
 
 PAGE = ROOT / "docs" / "simulator.md"
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"

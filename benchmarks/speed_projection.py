@@ -25,8 +25,8 @@ from scipy.optimize import linear_sum_assignment, linprog
 from scipy.sparse import csr_matrix, vstack
 
 from tvcs_core import TVCS, project
-from tvcs_core.exact import solve_dense, solve_edges
-from tvcs_core.kernels import small
+from tvcs_core.projection.exact import solve_dense, solve_edges
+from tvcs_core.projection.kernels import small
 
 SIZES = ((20, 20), (100, 100), (100, 1000), (300, 300), (1000, 1000), (200, 10_000), (1000, 10_000))
 CASES = (("uniform", 0.8), ("uniform", None), ("varied", 0.8), ("varied", None))

@@ -1,6 +1,6 @@
 """The command `crowd-tvcs`, also as ``python -m crowd_tvcs``."""
 
-from tvcs_core.shell import run_command
+from tvcs_core.command.shell import run_command
 
 
 def main() -> None:

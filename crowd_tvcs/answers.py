@@ -24,9 +24,9 @@ from crowd_tvcs.names import (
     require_names,
     sort_classes,
 )
-from tvcs_core.files import write_table
-from tvcs_core.shown import shown
-from tvcs_core.spreadsheet import shield
+from tvcs_core.files.shown import shown
+from tvcs_core.files.spreadsheet import shield
+from tvcs_core.files.tables import write_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -278,7 +278,7 @@ def read_answers(
 
     `item` stands for `task`, `performer` and `annotator` for `worker`, `output` and `answer`
     for `label`; other columns are ignored. Names stay as they are (``007``, ``NA``); an apostrophe
-    before one that starts like a formula is taken off (see `tvcs_core.spreadsheet`).
+    before one that starts like a formula is taken off (see `tvcs_core.files.spreadsheet`).
 
     Parameters
     ----------

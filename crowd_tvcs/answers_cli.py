@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tvcs_core.shell import guarded, refuse_negative_seed, say
+from tvcs_core.command.shell import guarded, refuse_negative_seed, say
 
 if TYPE_CHECKING:
     from crowd_tvcs.answers import Answers, Gold
@@ -88,8 +88,9 @@ def quality(
     from crowd_tvcs import class_shares
     from crowd_tvcs.refresh import refresh as refresh_skill
     from crowd_tvcs.skill import COLUMNS, estimate_quality
-    from tvcs_core.files import output_folder, read_names, write_json, write_table
-    from tvcs_core.record import run_record
+    from tvcs_core.files.folders import output_folder, write_json
+    from tvcs_core.files.record import run_record
+    from tvcs_core.files.tables import read_names, write_table
 
     table, known = _read(answers, gold, classes)
     skill = estimate_quality(table, known, prior=prior, per_class=per_class, interval=interval)
@@ -170,9 +171,10 @@ def vote(
     from crowd_tvcs.skill import estimate_quality
     from crowd_tvcs.vote import COLUMNS
     from crowd_tvcs.vote import vote as vote_on
-    from tvcs_core.files import output_folder, write_json, write_table
-    from tvcs_core.record import run_record
-    from tvcs_core.spreadsheet import shield
+    from tvcs_core.files.folders import output_folder, write_json
+    from tvcs_core.files.record import run_record
+    from tvcs_core.files.spreadsheet import shield
+    from tvcs_core.files.tables import write_table
 
     if quality is not None and gold is not None:
         raise ValueError("give --quality or --gold, not both")
@@ -248,8 +250,9 @@ def replay(
     from crowd_tvcs import class_shares
     from crowd_tvcs.replay import Outcome, averages
     from crowd_tvcs.replay import replay as replay_answers
-    from tvcs_core.files import output_folder, write_json, write_table
-    from tvcs_core.record import run_record
+    from tvcs_core.files.folders import output_folder, write_json
+    from tvcs_core.files.record import run_record
+    from tvcs_core.files.tables import write_table
 
     refuse_negative_seed(seed)
     try:
@@ -330,7 +333,7 @@ def _quality_rows(
     skill: Skill, tasks: list[str], *, wide: bool
 ) -> tuple[list[str], list[list[object]]]:
     """Lay out what `crowd-tvcs assign` reads: every worker has one quality for all tasks."""
-    from tvcs_core.spreadsheet import shield
+    from tvcs_core.files.spreadsheet import shield
 
     pairs = list(zip(map(shield, skill.workers), skill.mean.tolist(), strict=True))
     names = [shield(task) for task in tasks]
@@ -341,7 +344,7 @@ def _quality_rows(
 
 
 def _confusion_rows(skill: Skill) -> list[list[object]]:
-    from tvcs_core.spreadsheet import shield
+    from tvcs_core.files.spreadsheet import shield
 
     return [
         [shield(worker), shield(label), shield(answer), float(skill.matrices[i, c, k])]

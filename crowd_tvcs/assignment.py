@@ -16,7 +16,7 @@ from crowd_tvcs.multiclass.accuracy import accuracy_under
 from crowd_tvcs.plan import Plan
 from crowd_tvcs.proof import CERTIFIED_WITHIN, gap_between, is_certified, statement
 from tvcs_core import Projection
-from tvcs_core.spreadsheet import shield
+from tvcs_core.files.spreadsheet import shield
 
 if TYPE_CHECKING:
     import pandas as pd

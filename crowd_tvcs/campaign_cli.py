@@ -18,8 +18,8 @@ from crowd_tvcs.campaign_options import (
     write_rows,
 )
 from crowd_tvcs.proof import statement
-from tvcs_core.shell import refuse_negative_seed, say, tell
-from tvcs_core.shown import json_text, plain, visible
+from tvcs_core.command.shell import refuse_negative_seed, say, tell
+from tvcs_core.files.shown import json_text, plain, visible
 
 if TYPE_CHECKING:
     from crowd_tvcs.campaign import Campaign, Standing
@@ -337,7 +337,7 @@ def report(
 ) -> None:
     """Write one HTML page about the campaign; it opens without a network."""
     from crowd_tvcs.campaign.report import render
-    from tvcs_core.files import write_whole
+    from tvcs_core.files.folders import write_whole
 
     with open_campaign(store) as campaign:
         state = campaign.state()

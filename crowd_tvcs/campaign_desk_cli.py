@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from crowd_tvcs.campaign_options import AsJson, StoreName, open_campaign, stored
-from tvcs_core.shell import emit, say
-from tvcs_core.shown import json_text
+from tvcs_core.command.shell import emit, say
+from tvcs_core.files.shown import json_text
 
 WorkerName = Annotated[str, typer.Option("--worker", metavar="NAME", help="Who asks.")]
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, ParamSpec, TypeVar
 
 import typer
 
-from tvcs_core.extras import to_install
-from tvcs_core.shell import FAILED, emit, guarded, stop
+from tvcs_core.command.extras import to_install
+from tvcs_core.command.shell import FAILED, emit, guarded, stop
 
 if TYPE_CHECKING:
     from crowd_tvcs.campaign import Campaign
@@ -66,8 +66,9 @@ def write_rows(out: Path | None, header: list[str], rows: list[list[object]]) ->
     import csv
     import io
 
-    from tvcs_core.files import write_table, write_whole
-    from tvcs_core.spreadsheet import shield
+    from tvcs_core.files.folders import write_whole
+    from tvcs_core.files.spreadsheet import shield
+    from tvcs_core.files.tables import write_table
 
     shown = [[shield(x) if isinstance(x, str) else x for x in row] for row in rows]
     if out is None:

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from crowd_tvcs.names import listed
-from tvcs_core.files import read_table
-from tvcs_core.shown import plain
-from tvcs_core.spreadsheet import shield, unshield
+from tvcs_core.files.shown import plain
+from tvcs_core.files.spreadsheet import shield, unshield
+from tvcs_core.files.tables import read_table
 
 STRENGTH = 5.0  # gold tasks added to each class; chosen on six public sets (docs/answers.md)
 COLUMNS = ("label", "gold", "share")

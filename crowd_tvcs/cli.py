@@ -12,7 +12,7 @@ from crowd_tvcs.answers_cli import quality, replay, vote
 from crowd_tvcs.campaign_cli import app as campaign_app
 from crowd_tvcs.exchange_cli import export, import_answers
 from crowd_tvcs.plan_options import Classes, ClassPrior, Confusion, Money, PlanOptions, chances
-from tvcs_core.shell import FAILED, guarded, refuse_negative_seed, run, say
+from tvcs_core.command.shell import FAILED, guarded, refuse_negative_seed, run, say
 
 if TYPE_CHECKING:
     from crowd_tvcs.assignment import Assignment
@@ -134,8 +134,9 @@ def assign(
     from crowd_tvcs.methods import assign as assign_plan
     from crowd_tvcs.sureness import with_deviation
     from crowd_tvcs.what_if import around
-    from tvcs_core.files import output_folder, write_json, write_table
-    from tvcs_core.record import digests, run_record
+    from tvcs_core.files.folders import output_folder, write_json
+    from tvcs_core.files.record import digests, run_record
+    from tvcs_core.files.tables import write_table
 
     refuse_negative_seed(seed)
     caps = PlanOptions(
@@ -315,8 +316,8 @@ def simulate(
     """Simulate a crowd; write quality.csv, gold.csv, answers.csv (of gold tasks) and run.json."""
     from crowd_tvcs.simulation import simulate as simulate_crowd
     from crowd_tvcs.simulation import write_crowd
-    from tvcs_core.files import output_folder, write_json
-    from tvcs_core.record import run_record
+    from tvcs_core.files.folders import output_folder, write_json
+    from tvcs_core.files.record import run_record
 
     refuse_negative_seed(seed)
     crowd = simulate_crowd(workers, tasks, family=family, low=low, high=high, n_gold=gold, rng=seed)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.answers import Answers
-from tvcs_core.extras import to_install
+from tvcs_core.command.extras import to_install
 
 if TYPE_CHECKING:
     import pandas as pd

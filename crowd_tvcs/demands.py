@@ -20,8 +20,8 @@ from crowd_tvcs.operator_tables import (
 )
 from crowd_tvcs.plan import Plan
 from crowd_tvcs.quality import Quality
-from tvcs_core.errors import DataError
-from tvcs_core.spreadsheet import unshield
+from tvcs_core.files.errors import DataError
+from tvcs_core.files.spreadsheet import unshield
 
 NO_CAP = np.iinfo(np.int64).max
 

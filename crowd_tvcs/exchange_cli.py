@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tvcs_core.shell import guarded, say
+from tvcs_core.command.shell import guarded, say
 
 FORMATS = "label-studio, argilla, prodigy, mturk or prolific"
 
@@ -40,8 +40,8 @@ def export(
     """Write an assignment as a file that an annotation tool reads, and run.json."""
     from crowd_tvcs.exchange import FORMATS, read_assignment, read_tasks
     from crowd_tvcs.exchange import export as export_pairs
-    from tvcs_core.files import output_folder, write_json
-    from tvcs_core.record import run_record
+    from tvcs_core.files.folders import output_folder, write_json
+    from tvcs_core.files.record import run_record
 
     pairs = read_assignment(plan)
     listed = None if tasks is None else read_tasks(tasks)
@@ -89,9 +89,10 @@ def import_answers(
     """
     from crowd_tvcs.exchange import import_answers as import_files
     from crowd_tvcs.exchange import read_accounts
-    from tvcs_core.files import output_folder, write_json, write_table
-    from tvcs_core.record import run_record
-    from tvcs_core.spreadsheet import shield
+    from tvcs_core.files.folders import output_folder, write_json
+    from tvcs_core.files.record import run_record
+    from tvcs_core.files.spreadsheet import shield
+    from tvcs_core.files.tables import write_table
 
     names = None if accounts is None else read_accounts(accounts)
     found = import_files(files, format, question=question, task_field=task_field, accounts=names)

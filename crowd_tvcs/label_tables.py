@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.names import listed
-from tvcs_core.files import DELIMITERS, Table, read_table
-from tvcs_core.shown import listed as listed_plain
-from tvcs_core.shown import shown
-from tvcs_core.spreadsheet import unshield
+from tvcs_core.files.shown import listed as listed_plain
+from tvcs_core.files.shown import shown
+from tvcs_core.files.spreadsheet import unshield
+from tvcs_core.files.tables import DELIMITERS, Table, read_table
 
 
 def open_table(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tvcs_core.shown import shown
+from tvcs_core.files.shown import shown
 
 LISTED = 5
 

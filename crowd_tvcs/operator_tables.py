@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from crowd_tvcs.quality import ALIASES
-from tvcs_core.files import Table, read_table
-from tvcs_core.spreadsheet import unshield
+from tvcs_core.files.spreadsheet import unshield
+from tvcs_core.files.tables import Table, read_table
 
 MOST_COUNT = 999_999_999
 PRICES = (1e-6, 1e6)  # of a label that is not free: at least, and below; a store keeps millionths

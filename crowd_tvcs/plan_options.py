@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tvcs_core.shell import say
+from tvcs_core.command.shell import say
 
 if TYPE_CHECKING:
     from crowd_tvcs.plan import Plan

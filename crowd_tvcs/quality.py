@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from crowd_tvcs.label_tables import Coded, code_columns, first_repeat
-from tvcs_core.files import DELIMITERS, Table, read_table
-from tvcs_core.shown import listed, plain
-from tvcs_core.shown import shown as cell
-from tvcs_core.spreadsheet import unshield
+from tvcs_core.files.shown import listed, plain
+from tvcs_core.files.shown import shown as cell
+from tvcs_core.files.spreadsheet import unshield
+from tvcs_core.files.tables import DELIMITERS, Table, read_table
 
 ALIASES = {
     "worker": "worker",
@@ -138,7 +138,7 @@ def read_quality(path: str | Path) -> QualityFile:
     columns `worker`, `task` and `quality` in any order, and others that are ignored; a pair that
     is not listed may not be assigned. `performer` and `annotator` stand for `worker`, `item`
     for `task`. An apostrophe before a name that starts like a formula is taken off (see
-    `tvcs_core.spreadsheet`).
+    `tvcs_core.files.spreadsheet`).
 
     Raises
     ------

@@ -61,7 +61,7 @@ def render(
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
-        loader=ChoiceLoader([PackageLoader("crowd_tvcs"), PackageLoader("tvcs_core")]),
+        loader=ChoiceLoader([PackageLoader("crowd_tvcs"), PackageLoader("tvcs_core.files")]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

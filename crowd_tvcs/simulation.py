@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.quality import Quality
-from tvcs_core.files import write_table
+from tvcs_core.files.tables import write_table
 from tvcs_core.streams import stream
 
 DECIMALS = 4

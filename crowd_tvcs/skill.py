@@ -35,7 +35,7 @@ from crowd_tvcs.beta_prior import (
 )
 from crowd_tvcs.class_shares import class_counts, class_shares
 from crowd_tvcs.quality import Quality
-from tvcs_core.spreadsheet import shield
+from tvcs_core.files.spreadsheet import shield
 
 if TYPE_CHECKING:
     import pandas as pd

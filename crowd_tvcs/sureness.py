@@ -19,8 +19,8 @@ from crowd_tvcs.accuracy import expected_accuracy
 from crowd_tvcs.assignment import Assignment
 from crowd_tvcs.quality import Quality
 from crowd_tvcs.skill import UNSURE
-from tvcs_core.files import read_table
-from tvcs_core.spreadsheet import unshield
+from tvcs_core.files.spreadsheet import unshield
+from tvcs_core.files.tables import read_table
 
 STEP = 1e-4
 

@@ -46,9 +46,9 @@ from crowd_tvcs.written import (
     shown,
     wrong_command,
 )
-from tvcs_core.errors import DataError
-from tvcs_core.files import read_table, read_text
-from tvcs_core.spreadsheet import unshield
+from tvcs_core.files.errors import DataError
+from tvcs_core.files.spreadsheet import unshield
+from tvcs_core.files.tables import read_table, read_text
 
 Floats = NDArray[np.float64]
 

@@ -13,7 +13,7 @@ from crowd_tvcs.answers import Answers
 from crowd_tvcs.crowd_kit import USABLE, aggregate, require_usable
 from crowd_tvcs.quality import Quality
 from crowd_tvcs.skill import Skill, spread
-from tvcs_core.spreadsheet import shield
+from tvcs_core.files.spreadsheet import shield
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, TypeGuard
 
-from tvcs_core.errors import DataError
+from tvcs_core.files.errors import DataError
 
 MOST = 2**63 - 1
 SHOWN = 60  # characters of a value in a message

@@ -1,6 +1,6 @@
 """The command `grn-tvcs`, also as ``python -m grn_tvcs``."""
 
-from tvcs_core.shell import run_command
+from tvcs_core.command.shell import run_command
 
 
 def main() -> None:

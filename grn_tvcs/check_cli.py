@@ -17,7 +17,7 @@ from grn_tvcs.cli_options import (
     SeriesColumn,
     TimeColumn,
 )
-from tvcs_core.shell import guarded, tell
+from tvcs_core.command.shell import guarded, tell
 
 if TYPE_CHECKING:
     from grn_tvcs.expression import Expression

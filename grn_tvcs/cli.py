@@ -10,7 +10,7 @@ import typer
 from grn_tvcs.check_cli import check
 from grn_tvcs.cli_options import Force, OutFolder, Pairs, Seed
 from grn_tvcs.infer_cli import infer
-from tvcs_core.shell import guarded, refuse_negative_seed, run, say
+from tvcs_core.command.shell import guarded, refuse_negative_seed, run, say
 
 if TYPE_CHECKING:
     from grn_tvcs.scores import Scores
@@ -98,7 +98,7 @@ def convert(
     from grn_tvcs.edge_files import read_genes, read_network
     from grn_tvcs.formats import write_network
     from tvcs_core import DataError
-    from tvcs_core.files import write_whole
+    from tvcs_core.files.folders import write_whole
 
     if out.exists() and not force:
         raise DataError("is there already; give --force to replace it", path=out)
@@ -161,8 +161,8 @@ def simulate(
     from grn_tvcs.simulation import SDE, write_simulation
     from grn_tvcs.simulation import simulate as simulate_network
     from grn_tvcs.topology import read_topology
-    from tvcs_core.files import output_folder, write_json
-    from tvcs_core.record import run_record
+    from tvcs_core.files.folders import output_folder, write_json
+    from tvcs_core.files.record import run_record
 
     refuse_negative_seed(seed)
     if ode and sde:

@@ -17,9 +17,9 @@ from grn_tvcs.expression import listed, repeated
 from grn_tvcs.network import EXTRA, HEADER, Network
 from grn_tvcs.warned import warn_user
 from tvcs_core import DataError
-from tvcs_core.files import Table, is_number, read_names, read_table, read_text, write_table
-from tvcs_core.shown import shown
-from tvcs_core.spreadsheet import shield, unshield
+from tvcs_core.files.shown import shown
+from tvcs_core.files.spreadsheet import shield, unshield
+from tvcs_core.files.tables import Table, is_number, read_names, read_table, read_text, write_table
 
 REGULATOR = ("regulator", "source", "from", "tf", "gene1", "regulatorygene", "regulatory.gene")
 TARGET = ("target", "to", "gene2", "targetgene", "target.gene")
@@ -42,7 +42,7 @@ def read_network(path: str | Path, genes: Sequence[str]) -> Network:
     weight``). Without a header the columns are regulator, target and, if there is a third, score;
     edges without a score get 1. Without a column ``selected`` every edge with a score above 0 is
     selected. An apostrophe before a name of ``edges.tsv`` that starts like a formula is taken
-    off (see `tvcs_core.spreadsheet`). Self-loops, edges of genes that are not in `genes` and
+    off (see `tvcs_core.files.spreadsheet`). Self-loops, edges of genes that are not in `genes` and
     repeats are left out, with a warning that says so.
 
     Raises

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from grn_tvcs.gaps import fill_gaps, numbers_with_gaps, said_of_gaps, without_gaps
 from grn_tvcs.warned import warn_user
-from tvcs_core import shown
-from tvcs_core.files import Table, is_number, read_table
+from tvcs_core.files import shown
+from tvcs_core.files.tables import Table, is_number, read_table
 
 SCALES = ("levels", "log", "counts")
 MISSING = ("error", "drop", "interpolate")

@@ -28,8 +28,8 @@ from grn_tvcs.expression_h5ad import read_h5ad, said_of_cells
 from grn_tvcs.gaps import numbers_with_gaps
 from grn_tvcs.warned import warn_user
 from tvcs_core import DataError
-from tvcs_core.files import Table, read_table
-from tvcs_core.rows import Rows
+from tvcs_core.files.rows import Rows
+from tvcs_core.files.tables import Table, read_table
 
 CELLS_AT_ONCE = 2**18  # of a table that is turned
 

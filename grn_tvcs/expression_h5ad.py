@@ -17,8 +17,8 @@ from scipy import sparse
 from grn_tvcs.expression import SERIES, Expression, listed, repeated
 from grn_tvcs.warned import warn_user
 from tvcs_core import DataError
-from tvcs_core.extras import to_install
-from tvcs_core.input_size import refuse_more
+from tvcs_core.command.extras import to_install
+from tvcs_core.files.input_size import refuse_more
 
 
 def read_h5ad(

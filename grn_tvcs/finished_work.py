@@ -11,9 +11,9 @@ import numpy as np
 
 from grn_tvcs.model import Array
 from tvcs_core import DataError
-from tvcs_core.errors import WriteError
-from tvcs_core.files import write_whole
-from tvcs_core.input_size import refuse_large_npz
+from tvcs_core.files.errors import WriteError
+from tvcs_core.files.folders import write_whole
+from tvcs_core.files.input_size import refuse_large_npz
 
 FILE = "halves.npz"
 EVERY = 10.0  # seconds between two savings

@@ -14,7 +14,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from grn_tvcs.expression import listed, repeated
 from grn_tvcs.network import Network
-from tvcs_core.files import write_table
+from tvcs_core.files.tables import write_table
 
 RELATION = {"+": "activates", "-": "represses", "?": "regulates"}
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.warned import warn_user
-from tvcs_core.files import Table, is_number
-from tvcs_core.shown import shown
+from tvcs_core.files.shown import shown
+from tvcs_core.files.tables import Table, is_number
 
 MARKS = ("", "na", "nan", "null", "n/a", "none")
 

@@ -33,7 +33,7 @@ from grn_tvcs.cli_options import (
     TimeColumn,
     WildType,
 )
-from tvcs_core.shell import guarded, say
+from tvcs_core.command.shell import guarded, say
 
 if TYPE_CHECKING:
     from grn_tvcs.expression import Expression
@@ -80,7 +80,7 @@ def _run(given: Given) -> None:
     """Read and check everything, then do the long work, then write."""
     from grn_tvcs.infer_results import Results
     from grn_tvcs.stability import untold
-    from tvcs_core.files import output_folder
+    from tvcs_core.files.folders import output_folder
 
     work, reference = given.read()
     out, data = given.out, work.data

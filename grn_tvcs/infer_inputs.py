@@ -16,9 +16,9 @@ from grn_tvcs.methods import METHODS, options_of
 from grn_tvcs.rules import Rules
 from grn_tvcs.scores import PAIRS
 from tvcs_core import DataError
-from tvcs_core.files import read_names, read_table, read_text
-from tvcs_core.record import run_record
-from tvcs_core.shell import refuse_negative_seed, say
+from tvcs_core.command.shell import refuse_negative_seed, say
+from tvcs_core.files.record import run_record
+from tvcs_core.files.tables import read_names, read_table, read_text
 
 FINISHED = ".resume"
 AUTO = "auto"

@@ -18,8 +18,9 @@ from grn_tvcs.network import Network
 from grn_tvcs.report import render
 from grn_tvcs.rules import Rules
 from grn_tvcs.scores import NAMES, Scores, score
-from tvcs_core.files import write_json, write_table
-from tvcs_core.record import run_record
+from tvcs_core.files.folders import write_json
+from tvcs_core.files.record import run_record
+from tvcs_core.files.tables import write_table
 
 COUNTS = ("n_pairs", "n_edges", "n_selected", "n_found")
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from grn_tvcs.expression import Expression, listed, repeated
 from grn_tvcs.model import log_levels
 from grn_tvcs.scales import guess_scale
-from tvcs_core.files import Table, is_number, read_table
+from tvcs_core.files.tables import Table, is_number, read_table
 
 # Part of the deviations from rest that tells the standard deviation, and how many of these it is
 # for normal noise. The median would be 0 for a gene that is not measurable at rest.

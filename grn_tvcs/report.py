@@ -142,7 +142,7 @@ def methods_paragraph(
     steady: SteadyStates | None = None,
 ) -> str:
     """Say in the past tense what was done, for the methods section of a paper."""
-    from tvcs_core.record import tvcs_version
+    from tvcs_core.files.record import tvcs_version
 
     n_edges = int(network.out_degrees.sum())
     n_series = len(expression.pieces())
@@ -231,7 +231,7 @@ def _hash(script: str) -> str:
 def _template() -> Any:
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
-    loader = ChoiceLoader([PackageLoader("grn_tvcs"), PackageLoader("tvcs_core")])
+    loader = ChoiceLoader([PackageLoader("grn_tvcs"), PackageLoader("tvcs_core.files")])
     environment = Environment(
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )

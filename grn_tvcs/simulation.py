@@ -20,7 +20,7 @@ from grn_tvcs.network import Network
 from grn_tvcs.simulate_kernels import advance, settle, wander
 from grn_tvcs.simulate_model import Kinetics, draw_kinetics
 from grn_tvcs.topology import MAX_IN_DEGREE, grow
-from tvcs_core.files import write_table
+from tvcs_core.files.tables import write_table
 from tvcs_core.streams import seed_of, stream
 
 TIME_STEP = 50.0  # between the points of a series

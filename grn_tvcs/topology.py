@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from grn_tvcs.edge_files import NO_EDGE, REGULATOR, SIGN_OF, TARGET
 from grn_tvcs.network import Network
-from tvcs_core.files import Table, read_table
+from tvcs_core.files.tables import Table, read_table
 from tvcs_core.streams import stream
 
 EDGES_PER_GENE = 1.6

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.every_command import COMMANDS, call, lay_out
-from tvcs_core.shown import LINE, cut, json_text, message, plain, shown, visible
+from tvcs_core.files.shown import LINE, cut, json_text, message, plain, shown, visible
 
 TEXTS = [name for name, (_, content, *_) in COMMANDS.items() if isinstance(content, str)]
 TABLES = [name for name in TEXTS if not COMMANDS[name][0].endswith(("json", "jsonl", "txt"))]
@@ -112,7 +112,7 @@ def test_data_is_escaped_where_it_goes_to_a_terminal():
     import os
 
     here, there = pty.openpty()
-    script = "from tvcs_core.shell import emit; emit('a\\x1b[2J,b\\nc')"
+    script = "from tvcs_core.command.shell import emit; emit('a\\x1b[2J,b\\nc')"
     subprocess.run([sys.executable, "-c", script], stdout=there, check=True)
     os.close(there)
     assert os.read(here, 1000).split() == [b"a\\x1b[2J,b", b"c"]

@@ -11,11 +11,11 @@ from tvcs_core.lazy import on_demand
 if TYPE_CHECKING:
     from tvcs_core.certificate import Certificate, certify
     from tvcs_core.constraint import TVCS
-    from tvcs_core.errors import DataError
     from tvcs_core.estimators import TVCSClassifier, TVCSRegressor
+    from tvcs_core.files.errors import DataError
     from tvcs_core.loss import Huber, LeastSquares, Logistic, Loss, SquaredHinge
     from tvcs_core.problem import Problem
-    from tvcs_core.projection import Projection, project, project_many
+    from tvcs_core.projection.projection import Projection, project, project_many
     from tvcs_core.solvers import Solution, solve
 
 __all__ = [
@@ -43,11 +43,11 @@ __getattr__, __dir__ = on_demand(
     {
         "certificate": "Certificate certify",
         "constraint": "TVCS",
-        "errors": "DataError",
+        "files.errors": "DataError",
         "estimators": "TVCSClassifier TVCSRegressor",
         "loss": "Huber LeastSquares Logistic Loss SquaredHinge",
         "problem": "Problem",
-        "projection": "Projection project project_many",
+        "projection.projection": "Projection project project_many",
         "solvers": "Solution solve",
     },
 )

@@ -1,6 +1,6 @@
 """The command `tvcs`, also as ``python -m tvcs_core``."""
 
-from tvcs_core.shell import run_command
+from tvcs_core.command.shell import run_command
 
 
 def main() -> None:

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from tvcs_core.projection import Projection
+from tvcs_core.projection.projection import Projection
 
 TOLERANCE = 1e-9
 # Values of up to so many bits, and prices of up to so many, are summed as integers.

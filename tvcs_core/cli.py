@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tvcs_core.shell import FAILED, guarded, run, say
+from tvcs_core.command.shell import FAILED, guarded, run, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,13 +63,13 @@ def project(
     command writes FILE.run.json, which says how to repeat the run.
     """
     from tvcs_core import TVCS
-    from tvcs_core.matrix_files import read_caps, read_matrix
+    from tvcs_core.files.matrices import read_caps, read_matrix
 
     _refuse_both("row", row_cap, row_caps)
     _refuse_both("col", col_cap, col_caps)
     record_file = Path(f"{out}.run.json")
     _check_output(out, record_file, force, inputs=(matrix, row_caps, col_caps))
-    V = read_matrix(matrix, names=names)
+    V = read_matrix(matrix, names=names, say=say)
     constraint = TVCS.matrix(
         V.shape,
         row_caps=row_cap if row_caps is None else read_caps(row_caps, V.shape[0], "row"),
@@ -166,7 +166,7 @@ def _project(matrix: Path, V: Any, constraint: Any, method: str) -> tuple[Projec
     from tvcs_core import DataError
     from tvcs_core import project as project_onto
     from tvcs_core.jit import compiling_seconds
-    from tvcs_core.projection import METHODS
+    from tvcs_core.projection.projection import METHODS
 
     if method not in METHODS:
         raise ValueError(f"--method must be one of {', '.join(METHODS)}, found {method!r}")
@@ -186,8 +186,8 @@ def _write(
     inputs: list[Path],
 ) -> None:
     """The record goes first and comes last: where it stands, FILE is whole and its own."""
-    from tvcs_core.files import write_json, write_whole
-    from tvcs_core.record import run_record
+    from tvcs_core.files.folders import write_json, write_whole
+    from tvcs_core.files.record import run_record
 
     record = run_record(
         "tvcs project",
@@ -210,7 +210,7 @@ def _facts() -> Iterator[tuple[str, str]]:
     import sys
 
     from tvcs_core import jit
-    from tvcs_core.record import PACKAGES, run_record
+    from tvcs_core.files.record import PACKAGES, run_record
 
     versions = run_record("tvcs doctor", {}, seed=None)["versions"]
     yield "tvcs", f"{versions['tvcs']} in {Path(__file__).parent}"

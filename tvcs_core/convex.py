@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tvcs_core.constraint import TVCS
-from tvcs_core.kernels.exclusive import shrink_exclusive
 from tvcs_core.loss import Loss
+from tvcs_core.projection.kernels.exclusive import shrink_exclusive
 
 LOOK_EVERY = 10  # iterations between two looks at the gap
 SWEEPS = 200  # of coordinate descent in one proximal step, at most

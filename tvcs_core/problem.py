@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tvcs_core.constraint import TVCS
 from tvcs_core.loss import Loss, minimize_in_box
-from tvcs_core.projection import Projection, project
+from tvcs_core.projection.projection import Projection, project
 
 
 @dataclass(frozen=True, eq=False)

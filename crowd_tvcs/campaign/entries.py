@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tvcs_core.files import Table
+    from tvcs_core.files.tables import Table
 
 MILLION = 1_000_000
 

@@ -17,8 +17,8 @@ from crowd_tvcs.campaign.tables import (
 )
 from crowd_tvcs.class_shares import class_counts, odd_classes, read_prior, said
 from crowd_tvcs.quality import Quality
-from tvcs_core.files import is_number
-from tvcs_core.shell import say
+from tvcs_core.command.shell import say
+from tvcs_core.files.tables import is_number
 
 
 def read_first(

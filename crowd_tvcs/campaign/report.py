@@ -40,7 +40,7 @@ def render(state: State, *, name: str) -> str:
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
-        loader=ChoiceLoader([PackageLoader("crowd_tvcs"), PackageLoader("tvcs_core")]),
+        loader=ChoiceLoader([PackageLoader("crowd_tvcs"), PackageLoader("tvcs_core.files")]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

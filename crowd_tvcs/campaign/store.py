@@ -14,7 +14,7 @@ from sqlalchemy.exc import DatabaseError, SQLAlchemyError
 from crowd_tvcs.campaign import schema
 from crowd_tvcs.campaign.queries import TAKE_TURN
 from crowd_tvcs.campaign.statements import Call, Statement, together
-from tvcs_core.errors import DataError
+from tvcs_core.files.errors import DataError
 
 PATIENCE = 30.0  # seconds that a change waits for the others
 

@@ -16,9 +16,9 @@ from crowd_tvcs.operator_tables import (
     read_rows,
 )
 from crowd_tvcs.quality import Quality, read_quality
-from tvcs_core.errors import DataError
-from tvcs_core.files import Table, read_table
-from tvcs_core.spreadsheet import unshield
+from tvcs_core.files.errors import DataError
+from tvcs_core.files.spreadsheet import unshield
+from tvcs_core.files.tables import Table, read_table
 
 Qualities = dict[str, float] | Quality
 

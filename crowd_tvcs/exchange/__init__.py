@@ -14,7 +14,7 @@ from pathlib import Path
 from crowd_tvcs.exchange import argilla, label_studio, mturk, prodigy, prolific
 from crowd_tvcs.exchange.collecting import Collected, Collector, read_accounts
 from crowd_tvcs.exchange.work import TaskTable, Work, gather, read_assignment, read_tasks
-from tvcs_core.errors import DataError
+from tvcs_core.files.errors import DataError
 
 
 @dataclass(frozen=True)

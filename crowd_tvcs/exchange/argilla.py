@@ -9,9 +9,9 @@ from typing import Any
 from crowd_tvcs.exchange.collecting import Collector, Place, name_of
 from crowd_tvcs.exchange.json_files import Record, read_records
 from crowd_tvcs.exchange.work import Work
-from tvcs_core.errors import DataError
-from tvcs_core.files import write_json
-from tvcs_core.shown import listed, shown
+from tvcs_core.files.errors import DataError
+from tvcs_core.files.folders import write_json
+from tvcs_core.files.shown import listed, shown
 
 TASK = "id"
 FLAT = ".responses"

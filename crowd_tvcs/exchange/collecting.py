@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tvcs_core.errors import DataError
-from tvcs_core.files import read_table
-from tvcs_core.shown import listed, shown
-from tvcs_core.spreadsheet import unshield
+from tvcs_core.files.errors import DataError
+from tvcs_core.files.shown import listed, shown
+from tvcs_core.files.spreadsheet import unshield
+from tvcs_core.files.tables import read_table
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from crowd_tvcs.exchange.collecting import Place
-from tvcs_core.errors import DataError
-from tvcs_core.files import Table, read_table, write_table
-from tvcs_core.shown import listed, shown
-from tvcs_core.spreadsheet import shield, unshield
+from tvcs_core.files.errors import DataError
+from tvcs_core.files.shown import listed, shown
+from tvcs_core.files.spreadsheet import shield, unshield
+from tvcs_core.files.tables import Table, read_table, write_table
 
 
 @dataclass(frozen=True)

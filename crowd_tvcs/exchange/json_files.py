@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from crowd_tvcs.exchange.collecting import Place, name_of
-from tvcs_core.errors import DataError
-from tvcs_core.files import read_text
-from tvcs_core.shown import shown
+from tvcs_core.files.errors import DataError
+from tvcs_core.files.shown import shown
+from tvcs_core.files.tables import read_text
 
 MISSING = object()
 

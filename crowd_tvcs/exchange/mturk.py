@@ -11,7 +11,7 @@ from crowd_tvcs.exchange.collecting import Collector, Place, name_of
 from crowd_tvcs.exchange.csv_files import Sheet, read_sheet, write_sheet
 from crowd_tvcs.exchange.json_files import Record
 from crowd_tvcs.exchange.work import Work
-from tvcs_core.shown import listed, shown
+from tvcs_core.files.shown import listed, shown
 
 TASK = "task"
 ANSWER, INPUT = "Answer.", "Input."

@@ -9,7 +9,7 @@ from pathlib import Path
 from crowd_tvcs.exchange.collecting import Collector, only
 from crowd_tvcs.exchange.json_files import Record, read_lines
 from crowd_tvcs.exchange.work import Work
-from tvcs_core.shown import plain, shown
+from tvcs_core.files.shown import plain, shown
 
 TASK = "task"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from crowd_tvcs.exchange.collecting import Collector, name_of
 from crowd_tvcs.exchange.csv_files import read_sheet, write_sheet
 from crowd_tvcs.exchange.work import Work
-from tvcs_core.shown import shown
+from tvcs_core.files.shown import shown
 
 TASK, WORKER, LABEL = "task", "PROLIFIC_PID", "label"
 WORKERS = (WORKER, "prolific_pid", "participant_id", "Participant id", "participant", "worker")

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tvcs_core.errors import DataError
-from tvcs_core.files import Table, read_table
-from tvcs_core.shown import listed, shown
-from tvcs_core.spreadsheet import unshield
+from tvcs_core.files.errors import DataError
+from tvcs_core.files.shown import listed, shown
+from tvcs_core.files.spreadsheet import unshield
+from tvcs_core.files.tables import Table, read_table
 
 LISTED = 5
 RESERVED = frozenset({"assigned", "answers", "worker", "PROLIFIC_PID", "id", "meta"})

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from tvcs_core.files import read_table
-from tvcs_core.spreadsheet import unshield
+from tvcs_core.files.spreadsheet import unshield
+from tvcs_core.files.tables import read_table
 
 COLUMNS = ("worker", "label", "answer", "chance")
 

@@ -17,7 +17,7 @@ from crowd_tvcs.exchange import (
     read_tasks,
 )
 from tests.crowd import tools
-from tvcs_core.errors import DataError
+from tvcs_core.files.errors import DataError
 
 WORKERS = ["007", "NA", "ann", "=HYPERLINK(1)", "-x", 'b, "c"', "üann"]
 TASKS = ["1", "007", "NA", "+cmd|' /C calc'!A0", "två", "t,1"]

@@ -18,7 +18,7 @@ import pytest
 
 from crowd_tvcs.exchange import export, import_answers, read_tasks
 from tests.crowd import tools
-from tvcs_core.spreadsheet import shield
+from tvcs_core.files.spreadsheet import shield
 
 PROGRAM = os.environ.get("TVCS_LABEL_STUDIO")
 pytestmark = [

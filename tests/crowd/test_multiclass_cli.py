@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from crowd_tvcs.cli import app
 from crowd_tvcs.multiclass.confusion_table import read_confusion
-from tvcs_core.errors import DataError
+from tvcs_core.files.errors import DataError
 
 CAPS = (
     "--max-workers-per-task",

@@ -7,7 +7,7 @@ and writes what the tool would export once everybody has answered what he was gi
 import csv
 import json
 
-from tvcs_core.spreadsheet import shield, unshield
+from tvcs_core.files.spreadsheet import shield, unshield
 
 
 def label_studio(source, target, answer, **more):

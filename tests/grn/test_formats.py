@@ -13,7 +13,7 @@ from grn_tvcs import FORMATS, Network, read_network, write_edges, write_network
 from grn_tvcs.cli import app
 from grn_tvcs.evidence import NAMES
 from tvcs_core import DataError
-from tvcs_core.spreadsheet import shield, unshield
+from tvcs_core.files.spreadsheet import shield, unshield
 
 GENES = ("B", "A", "NA", "007", "=1+1", "-x", "'=y", '<b>"&', "a,b", "gene one")
 RANKINGS = ("dream", "arboreto", "beeline")

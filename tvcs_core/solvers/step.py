@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tvcs_core.problem import Problem
-from tvcs_core.projection import Projection
+from tvcs_core.projection.projection import Projection
 
 Array = NDArray[np.float64]
 Descent = Callable[[Array, Array], Projection]

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from crowd_tvcs.cli import app
-from tvcs_core.errors import WriteError
+from tvcs_core.files.errors import WriteError
 
 GOLD = "task,label\n" + "".join(f"g{i},{'yes' if i % 3 else 'no'}\n" for i in range(8))
 WORKERS = "worker,max_tasks,cost,group\nann,6,0.10,\nbob,4,0.05,x\n007,,0.02,x\nNA,5,0.01,\n"

@@ -1,0 +1,248 @@
+import gzip
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from tvcs_core import DataError
+from tvcs_core.files.folders import output_folder, write_whole
+from tvcs_core.files.record import run_record
+from tvcs_core.files.tables import read_names, read_table, write_table
+
+
+def write(tmp_path, content: str | bytes, name: str = "t.tsv"):
+    path = tmp_path / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+@pytest.mark.parametrize("delimiter", ["\t", ",", ";"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_delimiter_line_ends_and_byte_order_mark_make_no_difference(tmp_path, delimiter, end, mark):
+    rows = [["name", "a"], ["NA", "007"], ["", "x"]]
+    text = mark + end.join(delimiter.join(row) for row in rows) + end
+    table = read_table(write(tmp_path, text))
+    assert table.rows == rows
+    assert list(table.lines) == [1, 2, 3]
+    assert table.delimiter == delimiter
+
+
+def test_a_gz_file_is_read_as_the_file_inside(tmp_path):
+    path = write(tmp_path, gzip.compress(b"a\tb\n1\t2\n"), "t.tsv.gz")
+    assert read_table(path).rows == [["a", "b"], ["1", "2"]]
+
+
+def test_blank_lines_are_left_out_but_remembered(tmp_path):
+    table = read_table(write(tmp_path, "a\n\n1\n2\n \n\n3\n"))
+    assert table.rows == [["a"], ["1"], ["2"], ["3"]]
+    assert list(table.lines) == [1, 3, 4, 7]
+    assert list(table.after_blank) == [False, True, False, True]
+
+
+def test_a_quoted_cell_may_hold_delimiters_and_line_ends(tmp_path):
+    table = read_table(write(tmp_path, 'a,b\n"x,\ny","say ""no"""\nz,1\n'))
+    assert table.rows[1] == ["x,\ny", 'say "no"']
+    assert list(table.lines) == [1, 2, 4]
+
+
+def test_numbers_are_read_from_the_columns_asked_for(tmp_path):
+    table = read_table(write(tmp_path, "n\ta\tb\nx\t1\t2.5\ny\t-3e2\t4\n"))
+    assert table.numbers(1, [2, 1]).tolist() == [[2.5, 1.0], [4.0, -300.0]]
+
+
+@pytest.mark.parametrize(
+    ("cell", "message"),
+    [
+        ("two", "t.tsv:3, column 'b': must be a number, found 'two'"),
+        ("", "t.tsv:3, column 'b': must be a number, found ''"),
+        ("nan", "t.tsv:3, column 'b': must be a finite number, found 'nan'"),
+        ("-inf", "t.tsv:3, column 'b': must be a finite number, found '-inf'"),
+    ],
+)
+def test_a_cell_that_is_no_number_is_named_by_line_and_column(tmp_path, cell, message):
+    table = read_table(write(tmp_path, f"a\tb\n1\t2\n3\t{cell}\n"))
+    with pytest.raises(DataError) as error:
+        table.numbers(1, [0, 1])
+    assert str(error.value).endswith(message)
+
+
+def test_a_ragged_row_is_named(tmp_path):
+    table = read_table(write(tmp_path, "a\tb\n1\t2\n3\n"))
+    with pytest.raises(DataError, match=r":3: must have 2 cells like the first row, found 1"):
+        table.require_rectangle()
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "the file is empty"),
+        (b" \n\n", "the file is empty"),
+        (b"a\tb\n\xff\xfe\t1\n", r":2: must be UTF-8 text"),
+        (b"a\tb\n\x00\t1\n", "found a binary file"),
+        (gzip.compress(b"a\tb\n" * 1000)[:-20], "is a damaged .gz file"),
+        (b'a,b\n"x,1\n', "is not a well-formed table"),
+    ],
+)
+def test_a_file_that_is_no_table_is_refused(tmp_path, content, message):
+    with pytest.raises(DataError, match=message):
+        read_table(write(tmp_path, content))
+
+
+def test_a_folder_is_no_table(tmp_path):
+    with pytest.raises(DataError, match="must be a file, found a folder"):
+        read_table(tmp_path)
+
+
+def test_a_list_of_names_skips_blank_lines_and_comments(tmp_path):
+    assert read_names(write(tmp_path, "# mine\nG1\n\n NA \n007\n")) == ["G1", "NA", "007"]
+
+
+def test_a_table_that_was_written_reads_as_it_was(tmp_path):
+    rows = [["a\tb", 'say "no"'], ["007", "x,y"]]
+    write_table(tmp_path / "t.tsv", ["x", "y"], rows)
+    assert read_table(tmp_path / "t.tsv").rows == [["x", "y"], *rows]
+
+
+def fill(folder):
+    (folder / "a.txt").write_text("a")
+    (folder / "run.json").write_text("{}")
+
+
+def test_an_output_folder_appears_whole(tmp_path):
+    with output_folder(tmp_path / "deep" / "out") as folder:
+        fill(folder)
+        assert not (tmp_path / "deep" / "out" / "a.txt").exists()
+    assert sorted(os.listdir(tmp_path / "deep" / "out")) == ["a.txt", "run.json"]
+
+
+def test_nothing_is_left_of_an_output_that_failed(tmp_path):
+    with pytest.raises(RuntimeError), output_folder(tmp_path / "deep" / "out") as folder:
+        fill(folder)
+        raise RuntimeError
+    assert not (tmp_path / "deep").exists()
+
+
+def test_an_empty_folder_is_fine_and_stays_when_the_work_fails(tmp_path):
+    with pytest.raises(KeyboardInterrupt), output_folder(tmp_path) as folder:
+        fill(folder)
+        raise KeyboardInterrupt
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_folder_that_is_not_empty_needs_force_and_keeps_its_files_when_the_work_fails(tmp_path):
+    (tmp_path / "a.txt").write_text("old")
+    with pytest.raises(DataError, match="not empty; give --force"), output_folder(tmp_path):
+        pass
+    with pytest.raises(RuntimeError), output_folder(tmp_path, force=True) as folder:
+        fill(folder)
+        raise RuntimeError
+    assert (tmp_path / "a.txt").read_text() == "old"
+    with output_folder(tmp_path, force=True) as folder:
+        fill(folder)
+    assert (tmp_path / "a.txt").read_text() == "a"
+
+
+def test_a_place_that_cannot_be_a_folder_is_named(tmp_path):
+    (tmp_path / "file").write_text("")
+    with (
+        pytest.raises(DataError, match="must be a folder, found a file"),
+        output_folder(tmp_path / "file"),
+    ):
+        pass
+    with (
+        pytest.raises(DataError, match="cannot be written"),
+        output_folder(tmp_path / "file" / "out"),
+    ):
+        pass
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "x.npy"
+    write_whole(path, lambda p: np.save(p, np.ones(3)))
+    with pytest.raises(RuntimeError):
+        write_whole(path, lambda p: (p.write_text("half"), (_ for _ in ()).throw(RuntimeError())))
+    assert np.load(path).tolist() == [1, 1, 1]
+    assert os.listdir(tmp_path) == ["x.npy"]
+
+
+def test_a_file_in_a_folder_that_does_not_exist_is_refused(tmp_path):
+    with pytest.raises(DataError, match="cannot be written"):
+        write_whole(tmp_path / "no" / "x", lambda p: None)
+
+
+def test_a_run_record_names_inputs_by_their_hash_and_holds_no_clock(tmp_path):
+    path = write(tmp_path, "abc")
+    record = run_record("x", {"a": 1}, seed=3, inputs=[path], genes=["G1"])
+    assert record["inputs"] == [
+        {
+            "file": "t.tsv",
+            "sha256": "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+        }
+    ]
+    assert record["seed"] == 3
+    assert record["genes"] == ["G1"]
+    assert json.dumps(record) == json.dumps(
+        run_record("x", {"a": 1}, seed=3, inputs=[path], genes=["G1"])
+    )
+
+
+@pytest.mark.parametrize(
+    ("raises", "code", "message"),
+    [
+        ("ValueError('a\\nb')", 2, "error: a b"),
+        ("TypeError('a')", 2, "error: a"),
+        ("FileNotFoundError(2, 'No such file', 'x.tsv')", 2, "error: x.tsv: No such file"),
+        ("MemoryError()", 1, "error: not enough memory."),
+        ("RuntimeError('odd')", 1, "error: unexpected RuntimeError: odd"),
+        ("KeyboardInterrupt()", 130, "interrupted"),
+    ],
+)
+def test_what_a_command_raises_becomes_one_line_and_an_exit_code(raises, code, message):
+    script = (
+        "from tvcs_core.command.shell import guarded, run\n"
+        "@guarded\n"
+        f"def command(standalone_mode): raise {raises}\n"
+        "run(command)\n"
+    )
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert result.returncode == code
+    assert result.stderr.startswith(message)
+    assert result.stderr.count("\n") == 1
+    assert result.stdout == ""
+
+
+def test_a_warning_is_one_line_for_the_person():
+    script = (
+        "import warnings\n"
+        "from tvcs_core.command.shell import guarded\n"
+        "@guarded\n"
+        "def command(): warnings.warn('gene G1 is constant')\n"
+        "command()\n"
+    )
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert result.stderr == "warning: gene G1 is constant\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["verify"], "error: Missing argument 'FILE'"),
+        (["verify", "--no-such"], "error: No such option: --no-such"),
+        (["nothing"], "error: No such command 'nothing'"),
+        (
+            ["project", "x.npy", "--out", "y", "--total", "many"],
+            "error: Invalid value for '--total': ",
+        ),
+    ],
+)
+def test_a_wrong_option_is_one_line_and_exit_code_2(arguments, message):
+    script = f"import sys; sys.argv[1:] = {arguments}; from tvcs_core.cli import main; main()"
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.startswith(message)
+    assert result.stderr.endswith("; see --help\n")
+    assert result.stderr.count("\n") == 1

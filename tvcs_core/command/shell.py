@@ -1,0 +1,154 @@
+"""What the three command lines share: exit codes, one-line errors, no tracebacks.
+
+Exit codes: 0 done, 1 the work failed, 2 bad usage or input, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import sys
+import warnings
+from collections.abc import Callable
+from importlib import import_module
+from typing import NoReturn, ParamSpec, TextIO, TypeVar
+
+from tvcs_core.files.errors import NO_SPACE, WriteError
+from tvcs_core.files.shown import message as tidy
+from tvcs_core.files.shown import visible
+
+FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def say(message: str) -> None:
+    """Print a message for the person on standard error; standard output is for data.
+
+    Control characters of names that it quotes are escaped, and a line ends at `LINE` characters. A
+    message that cannot be printed, as where a log is full, does not stop the work.
+    """
+    try:
+        print(tidy(message), file=sys.stderr, flush=True)
+    except OSError:
+        _give_up(sys.stderr)
+
+
+def tell(text: str = "") -> None:
+    """Print lines of a listing for people on standard output, names in them escaped."""
+    for line in text.split("\n"):
+        print(visible(line))
+
+
+def emit(text: str) -> None:
+    """Print a line of data for programs on standard output: exact, but escaped on a terminal."""
+    print("\n".join(map(visible, text.split("\n"))) if sys.stdout.isatty() else text)
+
+
+def stop(message: str, code: int) -> NoReturn:
+    """Say `message` and leave with `code`."""
+    say(message)
+    raise SystemExit(code)
+
+
+def refuse_negative_seed(seed: int) -> None:
+    """Refuse a seed that NumPy would not take."""
+    if seed < 0:
+        raise ValueError(f"--seed must be >= 0, found {seed}")
+
+
+def guarded(command: Callable[P, R]) -> Callable[P, R]:
+    """Turn what a command raises into a one-line message and an exit code.
+
+    `ValueError`, `TypeError` and `OSError` are the user's to mend (2); `MemoryError`, a full disk,
+    and anything unforeseen are failed work (1), Ctrl-C is 130. With ``TVCS_DEBUG`` set in the
+    environment the traceback is shown as well.
+    """
+
+    @functools.wraps(command)
+    def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
+        warnings.showwarning = _say_warning
+        try:
+            result = command(*args, **kwargs)
+            sys.stdout.flush()
+            return result
+        except KeyboardInterrupt:
+            stop("interrupted", INTERRUPTED)
+        except BrokenPipeError:
+            # The reader of our output (`| head`) has left: nothing more to say to it.
+            _give_up(sys.stdout)
+            raise SystemExit(0) from None
+        except WriteError as error:
+            _debug(error)
+            stop(f"error: {_one_line(error)}", FAILED)
+        except (ValueError, TypeError, OSError) as error:
+            _debug(error)
+            if isinstance(error, OSError) and error.errno in NO_SPACE:
+                _give_up(sys.stdout)
+                where = "" if error.filename else "standard output: "
+                stop(f"error: {where}{error.strerror if where else _one_line(error)}", FAILED)
+            stop(f"error: {_one_line(error)}", BAD_INPUT)
+        except MemoryError as error:
+            _debug(error)
+            stop(f"error: not enough memory. {_one_line(error)}".rstrip(), FAILED)
+        except Exception as error:
+            _debug(error)
+            stop(
+                f"error: unexpected {type(error).__name__}: {_one_line(error)} "
+                "(set TVCS_DEBUG=1 to see where; please report it)",
+                FAILED,
+            )
+
+    return wrapper
+
+
+def run_command(module: str) -> None:
+    """Import the command line in `module` and run it; Ctrl-C ends either with 130."""
+    try:
+        app = import_module(module).app
+    except KeyboardInterrupt:
+        stop("interrupted", INTERRUPTED)
+    run(app)
+
+
+def run(app: Callable[..., object]) -> None:
+    """Run a typer app: a wrong option is one line too, and Ctrl-C ends with 130 at any moment."""
+    try:
+        code = app(standalone_mode=False)
+    except KeyboardInterrupt:
+        stop("interrupted", INTERRUPTED)
+    except Exception as error:
+        # typer's own errors, under whatever name the installed version keeps them
+        if type(error).__name__ == "Abort":
+            stop("interrupted", INTERRUPTED)
+        if not hasattr(error, "format_message"):
+            raise
+        if type(error).__name__ == "NoArgsIsHelpError":
+            raise SystemExit(BAD_INPUT) from None
+        message = " ".join(error.format_message().split()).rstrip(".")
+        stop(f"error: {message}; see --help", BAD_INPUT)
+    if isinstance(code, int) and code:
+        raise SystemExit(code)
+
+
+def _give_up(stream: TextIO) -> None:
+    """Let what is still to be written to a stream that fails go nowhere."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _one_line(error: BaseException) -> str:
+    if isinstance(error, OSError) and error.strerror and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    return " ".join(str(error).split())
+
+
+def _debug(error: BaseException) -> None:
+    if os.environ.get("TVCS_DEBUG"):
+        raise error
+
+
+def _say_warning(message: Warning | str, *_: object, **__: object) -> None:
+    say(f"warning: {' '.join(str(message).split())}")

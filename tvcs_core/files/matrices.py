@@ -1,0 +1,132 @@
+"""Matrices and caps from files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from tvcs_core.files.errors import DataError
+from tvcs_core.files.input_size import refuse_large_npz
+from tvcs_core.files.tables import is_number, read_table
+
+
+def read_matrix(
+    path: Path, *, names: bool = False, say: Callable[[str], None] = lambda _: None
+) -> Any:
+    """Read a matrix of finite numbers, dense or sparse.
+
+    Parameters
+    ----------
+    path
+        A ``.npy`` file, a ``.npz`` file of a scipy sparse matrix, or ``.csv`` or ``.tsv``, plain
+        or ``.gz``. A first row of text that holds no number is a header.
+    names
+        The first row and the first column of a text file are names.
+    say
+        Takes a line about what was skipped.
+
+    Raises
+    ------
+    DataError
+        If the file is damaged, is of another kind, or holds anything else.
+    """
+    suffix = (path.suffixes[-2:-1] if path.suffix == ".gz" else path.suffixes[-1:]) or [""]
+    readers: dict[str, Any] = {
+        ".npy": _read_npy,
+        ".npz": _read_npz,
+        ".csv": _read_text,
+        ".tsv": _read_text,
+    }
+    reader = readers.get(suffix[0].lower())
+    if reader is None or (path.suffix == ".gz" and reader is not _read_text):
+        raise DataError(
+            f"must be a .npy, .npz, .csv or .tsv file, found {path.suffix or 'no extension'!r}",
+            path=path,
+        )
+    V = _read_text(path, names, say) if reader is _read_text else reader(path)
+    if V.ndim != 2 or 0 in V.shape:
+        raise DataError(f"must be a matrix with entries, found shape {V.shape}", path=path)
+    if V.dtype.kind not in "buif":
+        raise DataError(f"must hold real numbers, found {V.dtype}", path=path)
+    _refuse_not_finite(V, path)
+    return V
+
+
+def read_caps(path: Path, n: int, view: str) -> list[int]:
+    """Read one cap for each of the `n` rows or columns.
+
+    Raises
+    ------
+    DataError
+        If a line is no integer >= 0, or there are not `n` of them.
+    """
+    table = read_table(path)
+    caps = []
+    for i, row in enumerate(table.rows):
+        cell = " ".join(row)
+        if not (cell.isascii() and cell.isdecimal() and len(cell) < 19):
+            raise table.error(f"must be one integer >= 0, found {cell!r}", row=i)
+        caps.append(int(cell))
+    if len(caps) != n:
+        raise DataError(f"must hold one cap for each of {n} {view}s, found {len(caps)}", path=path)
+    return caps
+
+
+def _read_npy(path: Path) -> Any:
+    with path.open("rb") as file:
+        try:
+            np.lib.format.read_magic(file)
+            # Mapped before it is copied: a header that promises more than the file holds is
+            # refused. NumPy reads headers with Python's own tokenizer and raises what that does.
+            return np.array(np.load(path, mmap_mode="r", allow_pickle=False))
+        except MemoryError:
+            raise
+        except Exception as error:
+            raise DataError(f"is not a whole .npy file of numbers ({error})", path=path) from None
+
+
+def _read_npz(path: Path) -> Any:
+    with path.open("rb") as file:
+        try:
+            refuse_large_npz(file, path)
+            V = sparse.load_npz(file)
+            if V.format in ("csr", "csc", "bsr"):
+                V.check_format(full_check=True)
+            return sparse.coo_array(V)
+        except (MemoryError, DataError):
+            raise
+        except Exception as error:  # the archive, its arrays or their sense: all are the file's
+            raise DataError(
+                f"is not a whole .npz file of a scipy sparse matrix ({error})", path=path
+            ) from None
+
+
+def _read_text(path: Path, names: bool, say: Callable[[str], None]) -> Any:
+    table = read_table(path)
+    table.require_rectangle()
+    columns = range(int(names), len(table.rows[0]))
+    if not names and any(is_number(cell) for cell in table.rows[0]):
+        return replace(table, has_header=False).numbers(0, columns)
+    if len(table.rows) == 1:
+        raise table.error("must hold a row of numbers, found a header alone")
+    if not names:
+        if not any(is_number(row[0]) for row in table.rows):
+            raise table.error("the first column holds names; give --names", row=1)
+        say(f"{path}: the first row holds no number and is skipped as a header")
+    return table.numbers(1, columns)
+
+
+def _refuse_not_finite(V: Any, path: Path) -> None:
+    values = V.data if sparse.issparse(V) else V.ravel()
+    bad = np.flatnonzero(~np.isfinite(values))
+    if bad.size:
+        where = V.coords if sparse.issparse(V) else np.indices(V.shape).reshape(2, -1)
+        row, column = (int(at[bad[0]]) + 1 for at in where)
+        raise DataError(
+            f"must be finite, found {values[bad[0]]} in row {row}, column {column}", path=path
+        )

@@ -1,0 +1,214 @@
+"""Text tables in and out.
+
+Tables are UTF-8, with tab or comma between cells (sniffed), plain or ``.gz``; a byte-order
+mark and CRLF line ends are harmless; names such as ``NA`` or ``007`` stay as they are. A table is
+kept as its text (see `rows`), and no text may be larger than a limit (`input_size`).
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tvcs_core.files.errors import DataError
+from tvcs_core.files.input_size import read_limited
+from tvcs_core.files.rows import MalformedError, Rows, find_rows
+from tvcs_core.files.shown import shown
+
+DELIMITERS = {"\t": "tab", ",": "comma", ";": "semicolon"}
+
+
+@dataclass(frozen=True)
+class Table:
+    """The cells of a text file, as text, with where each row stood.
+
+    Attributes
+    ----------
+    path
+        The file, as it was named.
+    delimiter
+        What stands between cells.
+    rows
+        One list of stripped cells per line that is not blank.
+    lines
+        The line number of each row, counted from 1.
+    after_blank
+        Whether a blank line stands right before the row.
+    has_header
+        Whether the first row names the columns; if not, errors give their numbers.
+    """
+
+    path: str
+    delimiter: str
+    rows: Sequence[list[str]]
+    lines: Sequence[int]
+    after_blank: Sequence[int]
+    has_header: bool = True
+
+    @property
+    def n_bytes(self) -> int:
+        """Size of the text."""
+        return self.rows.n_bytes if isinstance(self.rows, Rows) else 0
+
+    def error(self, what: str, row: int | None = None, column: int | None = None) -> DataError:
+        """Make an error that names the file, the line of `row` and the header of `column`."""
+        name: str | int | None = column
+        if column is not None:
+            header = self.rows[0]
+            is_named = self.has_header and row != 0 and column < len(header) and header[column]
+            name = header[column] if is_named else column + 1
+        line = None if row is None else self.lines[row]
+        return DataError(what, path=self.path, line=line, column=name)
+
+    def require_rectangle(self) -> None:
+        """Refuse rows with more or fewer cells than the first one."""
+        width = len(self.rows[0])
+        for i, row in enumerate(self.rows):
+            if len(row) != width:
+                raise self.error(
+                    f"must have {width} cells like the first row, found {len(row)}", row=i
+                )
+
+    def numbers(self, first_row: int, columns: Sequence[int]) -> NDArray[np.float64]:
+        """Read finite numbers from `columns` of every row from `first_row` on.
+
+        Raises
+        ------
+        DataError
+            Naming line and column of the first cell that is not a finite number.
+        """
+        out = np.empty((len(self.rows) - first_row, len(columns)))
+        for at, block in self.blocks(first_row):
+            part = out[at - first_row :][: len(block)]
+            try:
+                part[...] = [[row[j] for j in columns] for row in block]
+                is_good = bool(np.isfinite(part).all())
+            except ValueError:
+                is_good = False
+            if not is_good:
+                self._refuse_first_bad_number(at, block, columns)
+        return out
+
+    def blocks(self, first_row: int = 0) -> Iterator[tuple[int, list[list[str]]]]:
+        """Give the rows from `first_row` on, some at a time, and the place of the first of them."""
+        rows = self.rows[first_row:]
+        if not isinstance(rows, Rows):
+            yield first_row, list(rows)
+            return
+        for block in rows.blocks():
+            yield first_row, block
+            first_row += len(block)
+
+    def _refuse_first_bad_number(
+        self, at: int, block: Sequence[list[str]], columns: Sequence[int]
+    ) -> None:
+        for i, row in enumerate(block, start=at):
+            for j in columns:
+                try:
+                    value = float(row[j])
+                except ValueError:
+                    raise self.error(f"must be a number, found {shown(row[j])}", i, j) from None
+                if not math.isfinite(value):
+                    raise self.error(f"must be a finite number, found {shown(row[j])}", i, j)
+
+
+def read_table(path: str | Path) -> Table:
+    """Read a text table; the delimiter is the one most frequent in the first row.
+
+    Raises
+    ------
+    DataError
+        If the file is empty or too large, is not UTF-8 text, or is a damaged ``.gz``.
+    OSError
+        If it cannot be opened.
+    """
+    text = _read_utf8(path)
+    first = _first_line(text)
+    if not first:
+        raise DataError("the file is empty", path=path)
+    delimiter = max(DELIMITERS, key=first.count)
+    try:
+        found = find_rows(text, delimiter)
+    except MalformedError as error:
+        raise DataError(
+            f"is not a well-formed table ({error})", path=path, line=error.line
+        ) from None
+    if not found.rows:
+        raise DataError("must hold a cell that is not empty, found none", path=path)
+    return Table(str(path), delimiter, found.rows, found.lines, found.after_blank)
+
+
+def _first_line(text: bytes) -> str:
+    """The first line that is not of spaces only; empty if there is none."""
+    at = 0
+    while at < len(text):
+        end = text.find(b"\n", at)
+        end = len(text) if end < 0 else end
+        line = text[at:end].decode()
+        if line.strip():
+            return line
+        at = end + 1
+    return ""
+
+
+def is_number(cell: str) -> bool:
+    """Whether a cell reads as a number, so that it is data and no name."""
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def read_names(path: str | Path) -> list[str]:
+    """Read a list of names, one per line; blank lines and lines that start with # are skipped."""
+    lines = (line.strip() for line in read_text(path).split("\n"))
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+def read_text(path: str | Path) -> str:
+    """Read a UTF-8 text file, plain or ``.gz``; line ends become newlines.
+
+    Raises
+    ------
+    DataError
+        If it is a folder, too large, holds other bytes than text, or is a damaged ``.gz``.
+    OSError
+        If it cannot be opened.
+    """
+    return _read_utf8(path).decode()
+
+
+def _read_utf8(path: str | Path) -> bytes:
+    """Read what `read_text` reads, as the bytes of UTF-8."""
+    path = Path(path)
+    if path.is_dir():
+        raise DataError("must be a file, found a folder", path=path)
+    raw = read_limited(path)
+    try:
+        if not raw.isascii():
+            raw.decode()
+    except UnicodeDecodeError as error:
+        line = raw[: error.start].count(b"\n") + 1
+        raise DataError("must be UTF-8 text, found other bytes", path=path, line=line) from None
+    if b"\0" in raw:
+        raise DataError("must be text, found a binary file", path=path)
+    raw = raw.removeprefix(codecs.BOM_UTF8)
+    return raw.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in raw else raw
+
+
+def write_table(
+    path: Path, header: Sequence[str], rows: Sequence[Sequence[object]], delimiter: str = "\t"
+) -> None:
+    """Write a table with `header`; cells that hold a delimiter are quoted."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows(rows)

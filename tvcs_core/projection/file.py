@@ -1,0 +1,111 @@
+"""Projections on disk: one `.npz` file that holds V, the constraint, the support and the prices."""
+
+from __future__ import annotations
+
+import math
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from tvcs_core.constraint import TVCS
+from tvcs_core.files.errors import DataError
+from tvcs_core.projection.entries import enter
+from tvcs_core.projection.projection import Projection, proved
+from tvcs_core.projection.relaxations import Solved
+
+FORMAT = "tvcs-projection-1"
+
+
+def save(projection: Projection, path: str | Path) -> None:
+    """Write `projection`; see `Projection.save`."""
+    constraint = projection.constraint
+    arrays: dict[str, Any] = {"format": np.array(FORMAT)}
+    if sparse.issparse(projection.values):
+        V, support = projection.values.tocoo(), projection.support.tocoo()
+        arrays |= {"row": V.coords[0], "col": V.coords[1], "values": V.data}
+        arrays |= {"support_row": support.coords[0], "support_col": support.coords[1]}
+    else:
+        arrays |= {"values": projection.values, "support": projection.support}
+    arrays |= {
+        "row_duals": projection.row_duals,
+        "col_duals": projection.col_duals,
+        "total_dual": np.array(projection.total_dual),
+        "shape": np.array(constraint.shape),
+        "row_caps": constraint.row_caps,
+        "col_caps": constraint.col_caps,
+        "total": np.array(constraint.total),
+    }
+    for name in ("row_of", "col_of", "allowed"):
+        if getattr(constraint, name) is not None:
+            arrays[name] = getattr(constraint, name)
+    if constraint.bounds is not None:
+        arrays["lower"], arrays["upper"] = constraint.bounds
+    with Path(path).open("wb") as file:
+        np.savez_compressed(file, **arrays)
+
+
+def load(path: str | Path) -> Projection:
+    """Read a projection; see `Projection.load`."""
+    with Path(path).open("rb") as raw:
+        try:
+            with np.load(raw, allow_pickle=False) as file:
+                arrays = {name: file[name] for name in file.files}
+            if str(arrays["format"]) != FORMAT:
+                raise ValueError(f"its format is {arrays['format']}, not {FORMAT}")
+            return _assembled(arrays)
+        except (OSError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
+            raise DataError(f"is not a whole .npz file ({error})", path=path) from None
+        except (ValueError, TypeError, LookupError, AttributeError) as error:
+            raise DataError(f"is not a saved projection ({error})", path=path) from None
+
+
+def _assembled(arrays: dict[str, Any]) -> Projection:
+    constraint = _constraint(arrays)
+    if "row" in arrays:
+        shape = constraint.shape
+        at = (arrays["row"], arrays["col"])
+        entries = enter(sparse.coo_array((arrays["values"], at), shape=shape), constraint)
+        kept = np.ravel_multi_index((arrays["support_row"], arrays["support_col"]), shape)
+        assert entries.where is not None
+        if not np.isin(kept, entries.where).all():
+            raise ValueError("its support does not fit its values")
+        keep = np.isin(entries.where, kept)
+    else:
+        entries = enter(arrays["values"], constraint)
+        keep = arrays["support"]
+        if keep.dtype != np.bool_ or keep.shape != constraint.shape:
+            raise ValueError("its support does not fit its values")
+        keep = keep.reshape(entries.gains.shape)
+    solved = Solved(
+        keep,
+        np.ldexp(_duals(arrays, "row_duals", constraint.row_caps.shape), -entries.unit),
+        np.ldexp(_duals(arrays, "col_duals", constraint.col_caps.shape), -entries.unit),
+        math.ldexp(float(_duals(arrays, "total_dual", ())), -entries.unit),
+    )
+    return proved(entries, constraint, solved)
+
+
+def _constraint(arrays: dict[str, Any]) -> TVCS:
+    shape = tuple(int(n) for n in arrays["shape"])
+    rest = {
+        "row_caps": arrays["row_caps"],
+        "col_caps": arrays["col_caps"],
+        "total": int(arrays["total"]),
+        "allowed": arrays.get("allowed"),
+        "bounds": (arrays["lower"], arrays["upper"]) if "lower" in arrays else None,
+    }
+    if "row_of" in arrays:
+        return TVCS.groups(arrays["row_of"], arrays["col_of"], **rest)
+    return TVCS.matrix((shape[0], shape[1]), **rest)
+
+
+def _duals(arrays: dict[str, Any], name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    duals = np.asarray(arrays[name], dtype=np.float64)
+    if duals.shape != shape or not (duals >= 0).all():
+        raise ValueError(f"its {name} must be numbers >= 0 of shape {shape}")
+    return duals

@@ -1,0 +1,95 @@
+"""Caps of one side and of the total only: the best entries of every line, and of those the best.
+
+A line is a row or a column. An entry is known by its place in the table; of equal gains the one
+with the larger hash is better, as everywhere.
+"""
+
+# fmt: off
+
+import numpy as np
+
+from tvcs_core.jit import kernel
+from tvcs_core.projection.kernels.gains import gain, on_grid, tie
+from tvcs_core.projection.kernels.prices import put_in_place
+
+
+@kernel
+def hash_of(e, n_cols, dense, row_of, columns, keys):
+    """Tie hash of the entry at place e; `row_of` is of no use for a dense table."""
+    if dense:
+        r = e // n_cols
+        c = e - r * n_cols
+        return tie(r, c, keys[c])
+    return tie(np.int64(row_of[e]), np.int64(columns[e]), keys[e])
+
+
+@kernel
+def keep_best(places, gains, size, rank, buffer, n_cols, dense, row_of, columns, keys, keep):
+    """Keep the best `rank` >= 1 of places[:size] and no other; return the largest other gain."""
+    if size <= rank:
+        for q in range(size):
+            keep[places[q]] = True
+        return 0.0
+    for q in range(size):
+        buffer[q] = gains[q]
+    put_in_place(buffer, size, rank - 1)
+    least, other, spare = buffer[rank - 1], 0.0, rank
+    for q in range(rank, size):
+        other = max(other, buffer[q])
+    n = np.int64(0)
+    for q in range(size):
+        spare -= gains[q] > least
+        if gains[q] == least:
+            buffer[n] = hash_of(places[q], n_cols, dense, row_of, columns, keys)
+            n += 1
+    last = 0.0
+    if n > spare:
+        put_in_place(buffer, n, spare - 1)
+        last = buffer[spare - 1]
+    for q in range(size):
+        e = places[q]
+        keep[e] = gains[q] > least
+        if gains[q] == least and spare > 0 and (
+            last == 0.0 or hash_of(e, n_cols, dense, row_of, columns, keys) >= last
+        ):
+            keep[e] = True
+            spare -= 1
+    return other
+
+
+@kernel
+def keep_best_of_lines(values, start, order, apart, caps, factor, squared, grid, n_cols, dense,
+                       row_of, columns, keys, keep, other):
+    """Keep the best caps[g] entries of every line g; `other` takes the best gain left out.
+
+    Line g holds the places order[start[g]:start[g+1]], or without `order` start[g] + q * apart
+    for q below start[-1].
+    """
+    longest = start[start.size - 1]
+    if order.size > 0:
+        longest = 0
+        for g in range(caps.size):
+            longest = max(longest, start[g + 1] - start[g])
+    places, gains, buffer = np.empty(longest, np.int64), np.empty(longest), np.empty(longest)
+    for g in range(caps.size):
+        n = np.int64(0)
+        for q in range(start[g + 1] - start[g] if order.size > 0 else longest):
+            e = np.int64(order[start[g] + q]) if order.size > 0 else start[g] + q * apart
+            if values[e] != 0.0:
+                places[n], gains[n] = e, on_grid(gain(values[e], factor, squared), grid)
+                n += 1
+        other[g] = keep_best(places, gains, n, caps[g], buffer, n_cols, dense, row_of, columns,
+                             keys, keep)
+
+
+@kernel
+def keep_best_of_kept(values, total, n_kept, factor, squared, grid, n_cols, dense, row_of, columns,
+                      keys, keep):
+    """Of the n_kept entries that are kept keep the best `total`; return the best gain left out."""
+    places, gains, buffer = np.empty(n_kept, np.int64), np.empty(n_kept), np.empty(n_kept)
+    n = np.int64(0)
+    for e in range(keep.size):
+        if keep[e]:
+            places[n], gains[n] = e, on_grid(gain(values[e], factor, squared), grid)
+            n += 1
+    return keep_best(places, gains, n, total, buffer, n_cols, dense, row_of, columns, keys, keep)

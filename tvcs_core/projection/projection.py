@@ -1,0 +1,258 @@
+"""The projection onto a TVCS, and the prices that prove it optimal."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from tvcs_core.constraint import TVCS
+from tvcs_core.projection.entries import Entries, enter
+from tvcs_core.projection.exact import solve_dense, solve_edges, writeable
+from tvcs_core.projection.kernels.slackness import slackness_dense, slackness_edges
+from tvcs_core.projection.relaxations import Solved, solve_lp, solve_pdhg, solve_pgd
+
+RELAXATIONS: dict[str, Callable[..., Solved]] = {
+    "lp": solve_lp,
+    "pgd": solve_pgd,
+    "pdhg": solve_pdhg,
+}
+METHODS = ("exact", *RELAXATIONS)
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """The nearest point of a TVCS to V, and prices that bound what any support can keep.
+
+    Attributes
+    ----------
+    matrix
+        The projection of V: V on the support, clipped to the bounds, and 0 elsewhere.
+        Sparse if V was.
+    support
+        Where `matrix` may differ from 0; boolean, the shape of V, sparse if V was.
+    kept
+        Sum of the gains on the support: of ``v**2``, or with bounds of
+        ``v**2 - (v - clip(v))**2``. In units of V squared, like all that follows.
+    row_duals, col_duals, total_dual
+        Prices: what one more unit of each cap is worth, at most.
+    gap
+        How much more any other support could keep, at most: 0 proves that none is better.
+    values
+        V itself (not a copy).
+    constraint
+        The constraint.
+    """
+
+    matrix: Any = field(repr=False)
+    support: Any = field(repr=False)
+    kept: float
+    row_duals: NDArray[np.float64] = field(repr=False)
+    col_duals: NDArray[np.float64] = field(repr=False)
+    total_dual: float
+    gap: float
+    values: Any = field(repr=False)
+    constraint: TVCS
+    _warm: Any = field(default=None, repr=False)
+
+    @property
+    def bound(self) -> float:
+        """No feasible support keeps more than this (weak duality)."""
+        return self.kept + self.gap
+
+    @property
+    def relative_gap(self) -> float:
+        """`gap` as a fraction of `kept`."""
+        if self.gap == 0:
+            return 0.0
+        return self.gap / self.kept if self.kept else math.inf
+
+    def save(self, path: str | Path) -> None:
+        """Write the projection, V and the constraint to an `.npz` file that `load` reads."""
+        from tvcs_core.projection.file import save
+
+        save(self, path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Projection:
+        """Read a projection that `save` wrote.
+
+        `kept` and `gap` are computed anew from what the file holds, so a file that was
+        changed by hand does not carry its old proof with it.
+
+        Raises
+        ------
+        DataError
+            If the file is not one that `save` wrote, or is damaged.
+        """
+        from tvcs_core.projection.file import load
+
+        return load(path)
+
+
+def project(
+    V: Any, constraint: TVCS, method: str = "exact", warm: Projection | None = None
+) -> Projection:
+    """Project V onto `constraint`: the nearest point that keeps every cap.
+
+    Of all supports that keep the caps this is one of largest gain, ``sum(V[support]**2)``
+    (Lemma 1 of the paper), and the duals of the result prove it. Ties are broken by a fixed
+    hash of row and column, so that equal input gives the equal support.
+
+    Parameters
+    ----------
+    V
+        Array of finite real numbers, of the constraint's shape, all below 3e150 in size; or a
+        scipy sparse matrix, whose stored entries are then the only candidates.
+    constraint
+        The caps.
+    method
+        ``"exact"``; or, to compare with, ``"lp"`` (HiGHS, within its tolerance of 1e-7),
+        ``"pgd"`` (the paper's projected gradient) or ``"pdhg"`` (restarted primal-dual hybrid
+        gradient). These three may end with a gap, which is measured like any other.
+    warm
+        An earlier projection of a similar V onto the same constraint, to start from. It
+        changes the time, never the result.
+
+    Returns
+    -------
+    Projection
+        With the support, its gain, the prices of the caps and the gap.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If V has the wrong shape, holds NaN, infinities or complex numbers, or is too large to
+        be squared and summed.
+
+    Examples
+    --------
+    >>> from tvcs_core import TVCS, project
+    >>> projection = project([[3, 2], [2, 0]], TVCS.matrix((2, 2), row_caps=1, col_caps=1))
+    >>> projection.matrix.tolist(), projection.kept, projection.gap
+    ([[3.0, 0.0], [0.0, 0.0]], 9.0, 0.0)
+    """
+    if method not in METHODS:
+        raise ValueError(f"method must be one of {', '.join(METHODS)}, found {method!r}")
+    entries = enter(V, constraint)
+    if method != "exact":
+        entries = entries.as_list()
+        solver = RELAXATIONS[method]
+        solved: Any = solver(*entries.labels(constraint), entries.gains, *constraint.caps)
+    else:
+        solved = _solve_exactly(entries, constraint, None if warm is None else warm._warm)
+    return proved(entries, constraint, solved)
+
+
+def project_many(
+    stack: Iterable[Any], constraint: TVCS, *, threads: int | None = None
+) -> list[Projection]:
+    """Project each of many arrays onto one constraint, several at a time.
+
+    Parameters
+    ----------
+    stack
+        Arrays or sparse matrices as `project` takes them; an array of shape ``(k, *shape)``
+        is a stack of k.
+    constraint
+        The caps.
+    threads
+        How many to project at a time; by default one per processor. The result does not
+        depend on it.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `project` does, for the first array that it refuses.
+    """
+    if threads is not None and threads < 1:
+        raise ValueError(f"threads must be >= 1, found {threads}")
+    with ThreadPoolExecutor(threads or os.cpu_count()) as pool:
+        return list(pool.map(lambda V: project(V, constraint), stack))
+
+
+def _solve_exactly(entries: Entries, constraint: TVCS, warm: Any) -> Any:
+    row_caps, col_caps, total = constraint.caps
+    squared = entries.squared
+    if entries.is_matrix:
+        return solve_dense(entries.gains, row_caps, col_caps, total, squared=squared, warm=warm)
+    row_of, col_of = entries.labels(constraint)
+    return solve_edges(
+        row_of,
+        col_of,
+        entries.places(constraint),
+        entries.gains,
+        row_caps.size,
+        col_caps.size,
+        row_caps,
+        col_caps,
+        total,
+        squared=squared,
+        warm=warm,
+    )
+
+
+def proved(entries: Entries, constraint: TVCS, solved: Any) -> Projection:
+    """The projection with the support and prices of `solved`, and how far they are from a proof."""
+    kept, gap = _kept_and_gap(entries, constraint, solved)
+    V, keep = entries.V, solved.keep
+    if sparse.issparse(V):
+        at = (V.coords[0][keep], V.coords[1][keep])
+        nearest = entries.clip(V.data, constraint)[keep]
+        matrix = sparse.csr_array((nearest, at), shape=constraint.shape)
+        support = sparse.csr_array((keep[keep], at), shape=constraint.shape)
+    else:
+        support = keep.reshape(constraint.shape)
+        matrix = entries.clip(np.where(support, V, 0.0), constraint)
+    row_duals, col_duals, total_dual = solved.row_duals, solved.col_duals, solved.total_dual
+    if entries.unit:
+        kept, gap = math.ldexp(kept, entries.unit), math.ldexp(gap, entries.unit)
+        row_duals, col_duals = (np.ldexp(d, entries.unit) for d in (row_duals, col_duals))
+        total_dual = math.ldexp(total_dual, entries.unit)
+    return Projection(
+        matrix=matrix,
+        support=support,
+        kept=kept,
+        row_duals=row_duals,
+        col_duals=col_duals,
+        total_dual=total_dual,
+        gap=gap,
+        values=V,
+        constraint=constraint,
+        _warm=getattr(solved, "warm", None),
+    )
+
+
+def _kept_and_gap(entries: Entries, constraint: TVCS, solved: Any) -> tuple[float, float]:
+    row_caps, col_caps, total = constraint.caps
+    used_rows, used_cols = np.zeros_like(row_caps), np.zeros_like(col_caps)
+    prices = (solved.row_duals, solved.col_duals, solved.total_dual)
+    if entries.is_matrix:
+        values = writeable(entries.gains)
+        kept, slack = slackness_dense(
+            values, entries.squared, solved.keep, *prices, used_rows, used_cols
+        )
+    else:
+        row_of, col_of = entries.labels(constraint)
+        values = writeable(entries.gains)
+        kept, slack = slackness_edges(
+            writeable(row_of),
+            writeable(col_of),
+            values,
+            entries.squared,
+            solved.keep,
+            *prices,
+            used_rows,
+            used_cols,
+        )
+    slack += float(solved.row_duals @ (row_caps - used_rows))
+    slack += float(solved.col_duals @ (col_caps - used_cols))
+    return kept, slack + solved.total_dual * (total - int(np.count_nonzero(solved.keep)))
