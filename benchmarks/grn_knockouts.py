@@ -24,7 +24,7 @@ from pages import fill, table
 from resumable import complete, load
 
 from grn_tvcs import Network, SteadyStates, infer, score
-from grn_tvcs.hubs import concentration, hub_prior
+from grn_tvcs.methods.shared.hubs import concentration, hub_prior
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "knockouts" / "networks.csv"

@@ -12,7 +12,7 @@ import numpy as np
 from grn_cases import CUTS, Case, Data, cases, true_caps
 
 from grn_tvcs import Network, infer
-from grn_tvcs.model import paper_problem
+from grn_tvcs.stability.model import paper_problem
 from tvcs_core import TVCS, Problem, solve
 
 CAPS = tuple(CUTS)[:-1]

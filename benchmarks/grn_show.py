@@ -13,7 +13,7 @@ from pages import fill, table
 from resumable import load
 
 from grn_tvcs import Network
-from grn_tvcs.drawing import HEIGHT, WIDTH, draw
+from grn_tvcs.report.layout import HEIGHT, WIDTH, draw
 
 HARD = ("sn", "sp", "acc", "f", "mcc", "auc")
 AREAS = ("auroc", "aupr")

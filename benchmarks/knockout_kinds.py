@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from grn_tvcs import Expression, Network, simulate
-from grn_tvcs.simulation import TIME_STEP
+from grn_tvcs.simulation.simulation import TIME_STEP
 
 N_POINTS = 21
 N_SERIES = {10: 5}  # 10 for all other sizes

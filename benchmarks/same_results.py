@@ -177,7 +177,7 @@ def run_all(checkout: Path, folder: Path) -> None:
     """Run every command of `checkout` in `folder`; what each says is kept as a file."""
     inputs(folder)
     environment = os.environ | {"PYTHONPATH": str(checkout)}
-    packages = {"tvcs": "tvcs_core.cli", "grn-tvcs": "grn_tvcs.cli", "crowd-tvcs": "crowd_tvcs.cli"}
+    packages = {"tvcs": "tvcs_core", "grn-tvcs": "grn_tvcs", "crowd-tvcs": "crowd_tvcs"}
     for number, line in enumerate(commands()):
         program, *words = line.split()
         start = ["-m", packages[program]] if program in packages else [program]

@@ -28,7 +28,7 @@ from grn_tvcs import (  # noqa: E402
     read_reference,
     simulate,
 )
-from grn_tvcs.topology import grow  # noqa: E402
+from grn_tvcs.simulation.topology import grow  # noqa: E402
 from tvcs_core.files.folders import output_folder, write_json  # noqa: E402
 from tvcs_core.files.record import run_record  # noqa: E402
 

@@ -28,7 +28,7 @@ import numpy as np  # noqa: E402
 from pages import table  # noqa: E402
 
 from grn_tvcs import Expression, infer, simulate  # noqa: E402
-from grn_tvcs.cost import estimate  # noqa: E402
+from grn_tvcs.cli.resources import estimate  # noqa: E402
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "network-speed.md"
 SERIES, POINTS = 10, 21

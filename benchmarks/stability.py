@@ -15,7 +15,7 @@ import numpy as np
 from pages import table
 
 from grn_tvcs import infer, simulate
-from grn_tvcs.stability import SURE, untold
+from grn_tvcs.stability.stability import SURE, untold
 
 DESIGNS = ((1, 12), (2, 12), (1, 40), (4, 12), (10, 6), (10, 21))
 GENES = (10, 30, 100)

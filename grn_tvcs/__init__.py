@@ -6,22 +6,22 @@ from tvcs_core.lazy import on_demand
 
 if TYPE_CHECKING:
     from grn_tvcs.edge_count import EdgeCount, choose_edges
-    from grn_tvcs.edge_files import (
+    from grn_tvcs.expression.expression import Expression, read_expression, write_expression
+    from grn_tvcs.expression.h5ad import read_h5ad
+    from grn_tvcs.expression.steady_states import SteadyStates, read_steady_states
+    from grn_tvcs.methods import METHODS, infer
+    from grn_tvcs.network.edge_files import (
         read_genes,
         read_network,
         read_reference,
         write_edges,
         write_reference,
     )
-    from grn_tvcs.expression import Expression, read_expression, write_expression
-    from grn_tvcs.expression_h5ad import read_h5ad
-    from grn_tvcs.formats import FORMATS, write_graphml, write_network, write_sif
-    from grn_tvcs.knockouts import SteadyStates, read_steady_states
-    from grn_tvcs.methods import METHODS, infer
-    from grn_tvcs.network import Edge, Network
-    from grn_tvcs.rules import Rules
-    from grn_tvcs.scores import Scores, score
-    from grn_tvcs.simulation import Simulation, simulate
+    from grn_tvcs.network.export import FORMATS, write_graphml, write_network, write_sif
+    from grn_tvcs.network.network import Edge, Network
+    from grn_tvcs.network.rules import Rules
+    from grn_tvcs.network.scores import Scores, score
+    from grn_tvcs.simulation.simulation import Simulation, simulate
 
 __all__ = [
     "FORMATS",
@@ -56,15 +56,15 @@ __getattr__, __dir__ = on_demand(
     __name__,
     {
         "edge_count": "EdgeCount choose_edges",
-        "edge_files": "read_genes read_network read_reference write_edges write_reference",
-        "expression": "Expression read_expression write_expression",
-        "expression_h5ad": "read_h5ad",
-        "formats": "FORMATS write_graphml write_network write_sif",
-        "knockouts": "SteadyStates read_steady_states",
+        "expression.expression": "Expression read_expression write_expression",
+        "expression.h5ad": "read_h5ad",
+        "expression.steady_states": "SteadyStates read_steady_states",
         "methods": "METHODS infer",
-        "network": "Edge Network",
-        "rules": "Rules",
-        "scores": "Scores score",
-        "simulation": "Simulation simulate",
+        "network.edge_files": "read_genes read_network read_reference write_edges write_reference",
+        "network.export": "FORMATS write_graphml write_network write_sif",
+        "network.network": "Edge Network",
+        "network.rules": "Rules",
+        "network.scores": "Scores score",
+        "simulation.simulation": "Simulation simulate",
     },
 )

@@ -28,14 +28,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.expression import Expression
-from grn_tvcs.finished_work import FinishedWork
-from grn_tvcs.knockouts import SteadyStates
+from grn_tvcs.expression.expression import Expression
+from grn_tvcs.expression.scales import on_scale
+from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.methods import infer, options_of
-from grn_tvcs.model import Array, StepLoss, transitions
-from grn_tvcs.network import Network
-from grn_tvcs.rules import Rules
-from grn_tvcs.scales import on_scale
+from grn_tvcs.network.network import Network
+from grn_tvcs.network.rules import Rules
+from grn_tvcs.stability.checkpoint import FinishedWork
+from grn_tvcs.stability.model import Array, StepLoss, transitions
 from tvcs_core.streams import seed_of, stream
 
 EDGES_PER_GENE = (

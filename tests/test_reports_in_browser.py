@@ -118,7 +118,7 @@ def campaign_report(tmp_path_factory) -> Path:
 def large_network_report(tmp_path_factory) -> Path:
     """2,000 genes and 5,000 edges, of which 400 are drawn; hub G0000, and G1999 without an edge."""
     from grn_tvcs import Expression, Network, Rules
-    from grn_tvcs.report import render
+    from grn_tvcs.report.report import render
 
     n = 2000
     genes = tuple(f"G{i:04}" for i in range(n))

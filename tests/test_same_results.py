@@ -9,11 +9,15 @@ import numpy as np
 import pytest
 
 import crowd_tvcs.cli
-import grn_tvcs.cli
+import grn_tvcs.cli.main
 import tvcs_core.cli
 
 PATH = Path(__file__).parents[1] / "benchmarks" / "same_results.py"
-APPS = {"tvcs": tvcs_core.cli.app, "grn-tvcs": grn_tvcs.cli.app, "crowd-tvcs": crowd_tvcs.cli.app}
+APPS = {
+    "tvcs": tvcs_core.cli.app,
+    "grn-tvcs": grn_tvcs.cli.main.app,
+    "crowd-tvcs": crowd_tvcs.cli.app,
+}
 LEFT_OUT = {
     "tvcs doctor": "tells of the machine",
     "crowd-tvcs import": "reads what another program exported",

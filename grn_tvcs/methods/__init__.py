@@ -14,8 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from grn_tvcs.expression import Expression, listed
-from grn_tvcs.knockouts import SteadyStates
+from grn_tvcs.expression.expression import Expression, listed
+from grn_tvcs.expression.scales import beside, on_scale
+from grn_tvcs.expression.steady_states import SteadyStates
+from grn_tvcs.expression.warned import warn_user
 from grn_tvcs.methods.aracne import aracne
 from grn_tvcs.methods.clr import clr
 from grn_tvcs.methods.dyngenie3 import dyngenie3
@@ -25,10 +27,8 @@ from grn_tvcs.methods.pcc import pcc
 from grn_tvcs.methods.tigress import tigress
 from grn_tvcs.methods.tvcs import tvcs
 from grn_tvcs.methods.tvcs_plain import tvcs_plain
-from grn_tvcs.network import Network
-from grn_tvcs.rules import Rules
-from grn_tvcs.scales import beside, on_scale
-from grn_tvcs.warned import warn_user
+from grn_tvcs.network.network import Network
+from grn_tvcs.network.rules import Rules
 from tvcs_core.streams import stream
 
 Method = Callable[..., Network]

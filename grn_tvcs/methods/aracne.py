@@ -6,17 +6,18 @@ pair with the least mutual information is taken for an indirect one and its edge
     i - j stays  if  I(i; j) >= min(I(i; k), I(k; j)) - eps  for every other gene k.
 
 All triples are judged on the full matrix. eps = 0 as in minet; the mutual information is that of
-`grn_tvcs.information`. Margolin, Nemenman, Basso et al., BMC Bioinformatics 7 (Suppl 1), S7 (2006).
+`shared.mutual_information`. Margolin, Nemenman, Basso et al., BMC Bioinformatics 7 (Suppl 1), S7
+(2006).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from grn_tvcs.expression import Expression
-from grn_tvcs.information import mutual_information, rank_correlation
-from grn_tvcs.network import Network
-from grn_tvcs.rules import Rules
+from grn_tvcs.expression.expression import Expression
+from grn_tvcs.methods.shared.mutual_information import mutual_information, rank_correlation
+from grn_tvcs.network.network import Network
+from grn_tvcs.network.rules import Rules
 
 
 def aracne(

@@ -3,7 +3,7 @@
     z_i(j) = max(0, (I(i; j) - mean_i) / sd_i),     score(i, j) = sqrt(z_i(j)^2 + z_j(i)^2),
 
 with mean_i and sd_i (n - 1 in the denominator) over the mutual information of gene i with all
-others, itself left out, as in minet. The mutual information is that of `grn_tvcs.information`.
+others, itself left out, as in minet. The mutual information is that of `shared.mutual_information`.
 Faith, Hayete, Thaden et al., PLoS Biology 5, e8 (2007).
 """
 
@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from grn_tvcs.expression import Expression
-from grn_tvcs.information import mutual_information, rank_correlation
-from grn_tvcs.network import Network
-from grn_tvcs.rules import Rules
+from grn_tvcs.expression.expression import Expression
+from grn_tvcs.methods.shared.mutual_information import mutual_information, rank_correlation
+from grn_tvcs.network.network import Network
+from grn_tvcs.network.rules import Rules
 
 
 def clr(expression: Expression, rules: Rules, rng: np.random.Generator) -> Network:

@@ -5,7 +5,7 @@ The model is dx_i/dt = -alpha_i x_i + f_i(x). For every gene i a random forest p
     (x_i(t+1) - x_i(t)) / dt + alpha_i x_i(t)   from   x(t), the gene's own level included,
 
 over neighbouring samples of every series, dt apart. The score of j -> i is the importance of x_j
-(`grn_tvcs.forest`), the own one dropped and the rest divided by their sum. Between the largest
+(`shared.random_forest`), the own one dropped and the rest divided by their sum. Between the largest
 and the smallest level of a series x_i is taken to decay as C + A exp(-alpha t), with C the least
 value of all genes and samples, so
 
@@ -23,11 +23,11 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.expression import Expression
-from grn_tvcs.forest import TREES, importances
-from grn_tvcs.network import Network
-from grn_tvcs.rules import Rules
-from grn_tvcs.streams import streams_by_name
+from grn_tvcs.expression.expression import Expression
+from grn_tvcs.methods.shared.random_forest import TREES, importances
+from grn_tvcs.methods.shared.random_streams import streams_by_name
+from grn_tvcs.network.network import Network
+from grn_tvcs.network.rules import Rules
 
 LEAST_LEVEL = 1e-6  # above C, under the logarithm
 

@@ -2,8 +2,8 @@
 
 For every gene i the levels x_i, divided by their standard deviation, are predicted from those of
 the regulators by a random forest; the score of j -> i is the importance of x_j
-(`grn_tvcs.forest`), so the scores of one target add up to about 1. Time is not used. 1000 trees
-and the square root of the number of regulators per node, as in the authors' program.
+(`shared.random_forest`), so the scores of one target add up to about 1. Time is not used. 1000
+trees and the square root of the number of regulators per node, as in the authors' program.
 Huynh-Thu, Irrthum, Wehenkel and Geurts, PLoS ONE 5, e12776 (2010).
 """
 
@@ -13,11 +13,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from grn_tvcs.expression import Expression
-from grn_tvcs.forest import TREES, importances
-from grn_tvcs.network import Network
-from grn_tvcs.rules import Rules
-from grn_tvcs.streams import streams_by_name
+from grn_tvcs.expression.expression import Expression
+from grn_tvcs.methods.shared.random_forest import TREES, importances
+from grn_tvcs.methods.shared.random_streams import streams_by_name
+from grn_tvcs.network.network import Network
+from grn_tvcs.network.rules import Rules
 
 
 def genie3(

@@ -7,7 +7,7 @@ has the largest
                                                        nothing is 0)
 
 until no s_j is above 0. The score of a pair is the larger of s_j with target i and s_i with target
-j. The mutual information is that of `grn_tvcs.information`. Meyer, Kontos, Lafitte and Bontempi,
+j. The mutual information is that of `shared.mutual_information`. Meyer, Kontos, Lafitte and Bontempi,
 EURASIP Journal on Bioinformatics and Systems Biology 2007, 79879; minet: Meyer, Lafitte and
 Bontempi, BMC Bioinformatics 9, 461 (2008).
 """
@@ -17,10 +17,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.expression import Expression
-from grn_tvcs.information import mutual_information, rank_correlation
-from grn_tvcs.network import Network
-from grn_tvcs.rules import Rules
+from grn_tvcs.expression.expression import Expression
+from grn_tvcs.methods.shared.mutual_information import mutual_information, rank_correlation
+from grn_tvcs.network.network import Network
+from grn_tvcs.network.rules import Rules
 
 
 def mrnet(expression: Expression, rules: Rules, rng: np.random.Generator) -> Network:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from grn_tvcs.expression import Expression
-from grn_tvcs.network import Network
-from grn_tvcs.rules import Rules
+from grn_tvcs.expression.expression import Expression
+from grn_tvcs.network.network import Network
+from grn_tvcs.network.rules import Rules
 
 
 def pcc(expression: Expression, rules: Rules, rng: np.random.Generator) -> Network:

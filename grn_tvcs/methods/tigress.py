@@ -18,10 +18,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.expression import Expression
-from grn_tvcs.network import Network
-from grn_tvcs.rules import Rules
-from grn_tvcs.streams import streams_by_name
+from grn_tvcs.expression.expression import Expression
+from grn_tvcs.methods.shared.random_streams import streams_by_name
+from grn_tvcs.network.network import Network
+from grn_tvcs.network.rules import Rules
 
 OWN_FREQUENCY = 0.6  # F(L) of the edges it selects itself; Meinshausen and Buhlmann: .6 to .9
 NEAR = 1e-9  # correlations this near to 0, or to their joint end, count as there

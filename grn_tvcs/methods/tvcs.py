@@ -21,15 +21,15 @@ from pathlib import Path
 
 import numpy as np
 
-from grn_tvcs.evidence import carried_by
-from grn_tvcs.expression import Expression
-from grn_tvcs.hubs import hub_prior
-from grn_tvcs.knockout_evidence import knockout_evidence
-from grn_tvcs.knockouts import SteadyStates
-from grn_tvcs.model import Array, transitions
-from grn_tvcs.network import Network
-from grn_tvcs.rules import Rules
-from grn_tvcs.stability import PARTS, Draws, Evidence, Plan, gather, untold
+from grn_tvcs.expression.expression import Expression
+from grn_tvcs.expression.steady_states import SteadyStates
+from grn_tvcs.methods.shared.hubs import hub_prior
+from grn_tvcs.methods.shared.knockout_evidence import knockout_evidence
+from grn_tvcs.network.evidence import carried_by
+from grn_tvcs.network.network import Network
+from grn_tvcs.network.rules import Rules
+from grn_tvcs.stability.model import Array, transitions
+from grn_tvcs.stability.stability import PARTS, Draws, Evidence, Plan, gather, untold
 
 
 def tvcs(

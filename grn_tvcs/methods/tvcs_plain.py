@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from grn_tvcs.expression import Expression
-from grn_tvcs.model import paper_problem
-from grn_tvcs.network import Network
-from grn_tvcs.rules import Rules
+from grn_tvcs.expression.expression import Expression
+from grn_tvcs.network.network import Network
+from grn_tvcs.network.rules import Rules
+from grn_tvcs.stability.model import paper_problem
 from tvcs_core import solve
 
 ITERATIONS = 500

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from grn_tvcs import Expression, Rules, infer, simulate, write_expression
-from grn_tvcs.cli import app
+from grn_tvcs.cli.main import app
 from grn_tvcs.edge_count import (
     best_count,
     choose_edges,
@@ -17,7 +17,7 @@ from grn_tvcs.edge_count import (
     held_out_gains,
     in_folds,
 )
-from grn_tvcs.model import log_levels
+from grn_tvcs.expression.scales import log_levels
 
 ROOT = Path(__file__).parents[2]
 
@@ -176,7 +176,7 @@ def test_an_interrupted_choice_goes_on_with_the_same_bytes(table, tmp_path):
         "    if len(done) == 3: raise KeyboardInterrupt\n"
         "    return gains(*given)\n"
         "e.held_out_gains = stopped\n"
-        "from grn_tvcs.cli import main; main()"
+        "from grn_tvcs.cli.main import main; main()"
     )
     words = ["infer", str(table), "--out", str(tmp_path / "out"), *WORDS]
     ended = subprocess.run(

@@ -138,7 +138,7 @@ def test_a_header_that_promises_any_shape_takes_no_memory(tmp_path, shape):
 
 def test_an_h5ad_that_claims_a_huge_array_is_refused_before_it_is_read(tmp_path):
     h5py = pytest.importorskip("h5py")
-    from grn_tvcs.expression_h5ad import read_h5ad
+    from grn_tvcs.expression.h5ad import read_h5ad
 
     with h5py.File(tmp_path / "x.h5ad", "w") as file:
         file.create_dataset("X", (10**6, 10**6), "f8", chunks=(1000, 1000), compression="gzip")
@@ -181,14 +181,14 @@ TABLES = {
         "grn_tvcs.expression", "read_expression(P)", lambda k: wide("", "G", 150, 400 * k)
     ),
     "genes in rows": (
-        "grn_tvcs.expression_formats",
+        "grn_tvcs.expression.formats",
         "read_layout(P, genes_in_rows=True)",
         lambda k: wide("G", "s", 400 * k, 150).replace(
             "\n", "\nTime," + ",".join(map(str, range(150))) + "\n", 1
         ),
     ),
     "edges": (
-        "grn_tvcs.edge_files",
+        "grn_tvcs.network.edge_files",
         "read_network(P, [f'G{i}' for i in range(N)])".replace("N", "150 * K"),
         lambda k: edges(150 * k),
     ),

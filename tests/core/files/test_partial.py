@@ -234,7 +234,7 @@ def test_no_space_at_any_write_is_failed_work_that_names_the_file(tmp_path, monk
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
 def test_a_full_standard_output_is_failed_work(tmp_path):
     (tmp_path / "e.tsv").write_text("Time\tG1\tG2\n0\t1\t2\n1\t2\t1\n2\t3\t5\n")
-    script = "from grn_tvcs.cli import main; main()"
+    script = "from grn_tvcs.cli.main import main; main()"
     words = [sys.executable, "-c", script, "check", str(tmp_path / "e.tsv")]
     with open("/dev/full", "w") as full:
         result = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True)
@@ -245,7 +245,7 @@ def test_a_full_standard_output_is_failed_work(tmp_path):
 
 
 def grn(*words):
-    script = "from grn_tvcs.cli import main; main()"
+    script = "from grn_tvcs.cli.main import main; main()"
     return [sys.executable, "-c", script, *map(str, words)]
 
 

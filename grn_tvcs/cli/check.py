@@ -1,0 +1,79 @@
+"""The command `grn-tvcs check`: how an expression file is understood."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from grn_tvcs.cli.options import (
+    ExpressionFiles,
+    GenesInRows,
+    Layout,
+    Missing,
+    PerturbedUntil,
+    Pseudotime,
+    RegulatorFile,
+    Samples,
+    Scale,
+    SeriesColumn,
+    TimeColumn,
+)
+from tvcs_core.command.shell import guarded, tell
+
+if TYPE_CHECKING:
+    from grn_tvcs.expression.expression import Expression
+
+
+@guarded
+def check(
+    expression: ExpressionFiles,
+    regulators: RegulatorFile = None,
+    missing: Missing = "error",
+    samples: Samples = None,
+    pseudotime: Pseudotime = None,
+    genes_in_rows: GenesInRows = False,
+    time_column: TimeColumn = None,
+    series_column: SeriesColumn = None,
+    perturbed_until: PerturbedUntil = None,
+    scale: Scale = None,
+) -> None:
+    """Say how EXPRESSION is understood: genes, samples, series, spacing, names that match."""
+    from grn_tvcs.cli.inputs import read_regulators
+    from grn_tvcs.expression.expression import listed
+
+    layout = Layout(
+        missing, samples, pseudotime, genes_in_rows, time_column, series_column,
+        perturbed_until, scale,
+    )  # fmt: skip
+    data = layout.read(expression)
+    kinds = ("genes", "samples") if layout.is_turned else ("samples", "genes")
+    tell(f"orientation  {kinds[0]} in rows, {kinds[1]} in columns")
+    tell("\n".join(f"{name:<13}{fact}" for name, fact in _facts(data).items()))
+    names = read_regulators(regulators, data)
+    if names is not None:
+        strangers = sorted(names - set(data.genes))
+        tell(f"regulators   {len(names) - len(strangers)} of {len(names)} names are genes")
+        if strangers:
+            tell(f"no gene      {listed(strangers)}")
+
+
+def _facts(data: Expression) -> dict[str, str]:
+    import numpy as np
+
+    from grn_tvcs.expression.expression import listed, spacing
+    from grn_tvcs.expression.scales import said
+    from grn_tvcs.stability.stability import untold
+
+    lengths = np.diff([rows.start for rows in data.pieces().values()] + [len(data.times)])
+    points = f"{lengths.min()}" if np.ptp(lengths) == 0 else f"{lengths.min()} to {lengths.max()}"
+    on = data.perturbed
+    return {
+        "genes": f"{len(data.genes)}: {listed(data.genes)}",
+        "samples": str(len(data.times)),
+        "series": f"{lengths.size} of {points} time points",
+        "spacing": spacing(data),
+        "values": f"{data.values.min():g} to {data.values.max():g}",
+        "scale": said(data),
+        "stability": untold(data) or "can be told for every edge",
+        "perturbed": "not known" if on is None else f"{on.sum()} of {on.size} samples",
+        "constant": listed(data.constant_genes) or "no gene",
+    }

@@ -1,0 +1,145 @@
+"""What `grn-tvcs infer` leaves: edges, graphs, scores, the report and the run record."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from grn_tvcs.cli.inputs import Given
+from grn_tvcs.edge_count import EdgeCount
+from grn_tvcs.expression.expression import Expression
+from grn_tvcs.expression.steady_states import SteadyStates
+from grn_tvcs.network.edge_files import Reference, write_edges
+from grn_tvcs.network.export import write_graphml, write_sif
+from grn_tvcs.network.network import Network
+from grn_tvcs.network.rules import Rules
+from grn_tvcs.network.scores import NAMES, Scores, score
+from grn_tvcs.report.report import render
+from tvcs_core.files.folders import write_json
+from tvcs_core.files.record import run_record
+from tvcs_core.files.tables import write_table
+
+COUNTS = ("n_pairs", "n_edges", "n_selected", "n_found")
+
+
+@dataclass(frozen=True)
+class Results:
+    """One run and what came out of it.
+
+    Attributes
+    ----------
+    network, data, rules
+        The answer, what it was inferred from, and the caps that it keeps.
+    given
+        The words of the command.
+    reference
+        True edges, if there are any.
+    count
+        How the number of edges was chosen, if it was.
+    steady
+        Knock-outs, knock-downs and wild type, if they were given.
+    """
+
+    network: Network
+    data: Expression
+    rules: Rules
+    given: Given
+    reference: Reference | None
+    count: EdgeCount | None
+    steady: SteadyStates | None
+
+    def write(self, folder: Path) -> list[Scores]:
+        """Write every file; the scores, one for each cut."""
+        network, given = self.network, self.given
+        sources = [path.name for path in given.expression]
+        write_edges(network, folder / "edges.tsv")
+        write_graphml(network, folder / "network.graphml")
+        write_sif(network, folder / "network.sif")
+        if self.count is not None:
+            write_table(folder / "edge_count.tsv", *self.count.table())
+        scores = self.scores()
+        if self.reference is not None:
+            write_table(folder / "scores.tsv", *score_table(scores, self.reference))
+        page = render(
+            network,
+            self.data,
+            self.rules,
+            method=given.method,
+            source=", ".join(sources),
+            command=command_line("infer", sources, given.recorded() | {"seed": given.seed}),
+            seed=given.seed,
+            scores=scores[0] if scores else None,
+            left_out=() if self.reference is None else self.reference.said(),
+            count=self.count,
+            steady=self.steady,
+        )
+        (folder / "report.html").write_text(page, encoding="utf-8")
+        write_json(folder / "run.json", self._record(scores))
+        return scores
+
+    def scores(self) -> list[Scores]:
+        """Agreement with the reference: under the caps, at its size, and by the method's own cut.
+
+        A method's own cut is there only where the method makes one.
+        """
+        if self.reference is None:
+            return []
+        true, network = self.reference.network, self.network
+        found = [score(network, true, pairs=self.given.pairs, cut=cut) for cut in ("caps", "top-n")]
+        if network.own is not None:
+            found.append(score(network.by_own_cut(), true, pairs=self.given.pairs, cut="own"))
+        return found
+
+    def _record(self, scores: Sequence[Scores]) -> dict[str, Any]:
+        facts: dict[str, Any] = {}
+        if self.count is not None:
+            facts["edge_count"] = asdict(self.count)
+        if self.reference is not None:
+            facts["scores"] = [
+                {name: None if v != v else v for name, v in asdict(row).items()} for row in scores
+            ]
+            facts["left_out_of_reference"] = self.reference.left_out
+        return run_record(
+            "grn-tvcs infer",
+            self.given.recorded(),
+            seed=self.given.seed,
+            inputs=self.given.inputs(),
+            scale={"used": self.data.scale, "guessed_from": self.data.guessed_from},
+            max_edges_used=self.rules.max_edges,
+            selected=int(self.network.out_degrees.sum()),
+            constant_genes=list(self.data.constant_genes),
+            **facts,
+            genes=list(self.network.genes),
+        )
+
+
+def score_table(
+    scores: Sequence[Scores], reference: Reference
+) -> tuple[list[str], list[list[object]]]:
+    """Header and rows of ``scores.tsv``, a row for each cut, with what was left out."""
+    header = ["pairs", "cut", *NAMES.values(), "AUPR_by_chance", *COUNTS]
+    header += [f"left_out_{kind}" for kind in reference.left_out]
+    counts = [len(names) for names in reference.left_out.values()]
+    return header, [
+        [
+            row.pairs,
+            row.cut,
+            *(f"{getattr(row, name):.6g}" for name in (*NAMES, "aupr_by_chance")),
+            *(getattr(row, name) for name in COUNTS),
+            *counts,
+        ]
+        for row in scores
+    ]
+
+
+def command_line(name: str, sources: Sequence[str], options: Mapping[str, object]) -> str:
+    """Write the command that does it again."""
+    words = ["grn-tvcs", name, *sources, "--out", "DIR"]
+    for option, value in options.items():
+        for one in value if isinstance(value, list) else [value]:
+            if one is not None and one is not False:
+                words += [f"--{option.replace('_', '-')}", *([] if one is True else [str(one)])]
+    return shlex.join(words)

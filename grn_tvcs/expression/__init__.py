@@ -1,0 +1,22 @@
+"""Expression over time and at rest: its files, scales, gaps and steady states.
+
+What expression says about edges is not here. The names below are those that users import.
+"""
+
+from typing import TYPE_CHECKING
+
+from tvcs_core.lazy import on_demand
+
+if TYPE_CHECKING:
+    from grn_tvcs.expression.expression import (
+        Expression,
+        read_expression,
+        spacing,
+        write_expression,
+    )
+
+__all__ = ["Expression", "read_expression", "spacing", "write_expression"]
+
+__getattr__, __dir__ = on_demand(
+    __name__, {"expression": "Expression read_expression spacing write_expression"}
+)

@@ -1,0 +1,115 @@
+"""Missing values in a table of samples x genes: refuse, drop or fill."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grn_tvcs.expression.warned import warn_user
+from tvcs_core.files.shown import shown
+from tvcs_core.files.tables import Table, is_number
+
+MARKS = ("", "na", "nan", "null", "n/a", "none")
+
+
+def numbers_with_gaps(table: Table, columns: Sequence[int], *, refuse: bool) -> NDArray[np.float64]:
+    """Read numbers from `columns`; NaN where a cell is missing, unless that is refused."""
+    gaps = np.zeros((len(table.rows) - 1, len(columns)), dtype=bool)
+    values = np.empty(gaps.shape)
+    first = None
+    for at, block in table.blocks(1):
+        cells = [[row[j] for j in columns] for row in block]
+        part = slice(at - 1, at - 1 + len(block))
+        gaps[part] = [[cell.lower() in MARKS for cell in row] for row in cells]
+        if gaps[part].any():
+            i, k = (int(found[0]) for found in np.nonzero(gaps[part]))
+            first = first or (at + i, columns[k], cells[i][k])
+            for i, k in zip(*np.nonzero(gaps[part]), strict=True):
+                cells[i][k] = "nan"
+        if not refuse or first is None:
+            values[part] = _finite(table, cells, at, columns, gaps[part])
+    if refuse and first is not None:
+        row, column, cell = first
+        raise table.error(
+            f"must be a number, found {shown(cell)}; of all cells {int(gaps.sum())} are missing: "
+            "give --missing drop or --missing interpolate",
+            row,
+            column,
+        )
+    return values
+
+
+def said_of_gaps(values: NDArray[np.float64], missing: str) -> tuple[str, ...]:
+    """Say what is done about the missing values, if there are any."""
+    gaps = np.isnan(values)
+    if not gaps.any():
+        return ()
+    if missing == "drop":
+        n_samples = int(gaps.any(axis=1).sum())
+        return (f"{n_samples} of {len(values)} samples had missing values and were left out.",)
+    n_gaps = f"{int(gaps.sum())} of {gaps.size}"
+    return (f"{n_gaps} values were missing and were filled by interpolation in time.",)
+
+
+def _finite(
+    table: Table,
+    cells: list[list[str]],
+    at: int,
+    columns: Sequence[int],
+    is_gap: NDArray[np.bool_],
+) -> NDArray[np.float64]:
+    """Numbers of some rows, NaN in the gaps only; refuse the first cell that is not finite."""
+    try:
+        values = np.array(cells, dtype=np.float64).reshape(len(cells), len(columns))
+        if (np.isfinite(values) | is_gap).all():
+            return values
+    except ValueError:
+        pass
+    bad = next(
+        (i, j)
+        for i, row in enumerate(cells)
+        for j, cell in enumerate(row)
+        if not (is_gap[i, j] or (is_number(cell) and math.isfinite(float(cell))))
+    )
+    i, j = bad
+    kind = "a finite number" if is_number(cells[i][j]) else "a number"
+    raise table.error(f"must be {kind}, found {shown(cells[i][j])}", at + i, columns[j])
+
+
+def without_gaps(
+    values: NDArray[np.float64], rows: list[int], names: list[str]
+) -> tuple[list[int], list[str]]:
+    """Rows whose values are all there, and the names of their series."""
+    is_whole = np.asarray(~np.isnan(values).any(axis=1))
+    kept = [k for k, row in enumerate(rows) if is_whole[row]]
+    if len(kept) < len(rows):
+        warn_user(f"left out {len(rows) - len(kept)} of {len(rows)} samples with missing values")
+    return [rows[k] for k in kept], [names[k] for k in kept]
+
+
+def fill_gaps(
+    table: Table,
+    values: NDArray[np.float64],
+    times: NDArray[np.float64],
+    names: list[str],
+    columns: Sequence[int],
+) -> None:
+    """Fill NaN in place: along time in its series, or with the gene's mean over the others."""
+    gaps = np.isnan(values)
+    if not gaps.any():
+        return
+    if (nothing := gaps.all(axis=0)).any():
+        gene = table.rows[0][columns[int(np.flatnonzero(nothing)[0])]]
+        raise table.error(f"a gene must have a value in some sample, but {shown(gene)} has none")
+    labels = np.array(names, dtype=object)
+    for j in np.flatnonzero(gaps.any(axis=0)):
+        known = ~gaps[:, j]
+        mean = values[known, j].mean()
+        for name in dict.fromkeys(names):
+            is_in = labels == name
+            at, away = is_in & known, is_in & ~known
+            values[away, j] = np.interp(times[away], times[at], values[at, j]) if at.any() else mean
+    warn_user(f"filled {int(gaps.sum())} of {gaps.size} values along time")

@@ -1,0 +1,162 @@
+"""What kind of numbers a table holds: levels, logarithms or counts; said by the user or guessed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grn_tvcs.expression.expression import SCALES, Expression
+from grn_tvcs.expression.warned import warn_user
+
+COUNTS = 50  # whole numbers with one above this look like counts
+NORMALISED = 2.0  # levels divided by their largest, or by a control, stay below this ...
+LOGARITHMS = 25.0  # ... and logarithms to base 2 of what machines measure below this
+FEW_GENES = 100
+SKEWED = 6.0  # the 99th percentile beside the median: above this few levels tower over many
+RARE, SLIGHT = 0.05, 0.05  # part of all values, and of the largest, that background leaves below 0
+
+Values = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Guess:
+    """What values look like.
+
+    Attributes
+    ----------
+    scale
+        One of `SCALES`.
+    why
+        What says so.
+    is_doubtful
+        Whether another scale would look the same.
+    """
+
+    scale: str
+    why: str
+    is_doubtful: bool = False
+
+
+def guess_scale(values: Values) -> Guess:
+    """Guess from the range of the values whether they are levels, logarithms or counts."""
+    n_below = int((values < 0).sum())
+    if n_below and not _is_background(values):
+        return Guess("log", f"{n_below} of {values.size} values are negative")
+    above = values[values > 0]
+    largest = float(above.max(initial=0.0))
+    span = f"they go from {values.min():g} to {largest:g}"
+    if (values == np.rint(values)).all():
+        if largest > COUNTS:
+            why = "all are whole numbers, and large ones are among them"
+            few = values.shape[1] < FEW_GENES
+            also = f"; {values.shape[1]} genes tell the size of a sample badly" if few else ""
+            return Guess("counts", why + also, is_doubtful=few)
+        return Guess("levels", f"they are whole numbers, and {span}")
+    if largest <= NORMALISED or largest > LOGARITHMS:
+        return Guess("levels", span)
+    middle, high = np.percentile(above, (50, 99))
+    if high > SKEWED * middle:
+        return Guess("levels", f"{span}, and few tower over many", is_doubtful=True)
+    return Guess("log", f"no whole numbers, and {span}", is_doubtful=True)
+
+
+def on_scale(expression: Expression, scale: str | None = None) -> Expression:
+    """The same expression with its scale settled: said here, said before, or else guessed.
+
+    Counts are divided by the size of their sample beside the median size. Levels just below 0,
+    as a subtracted background leaves them, become 0, with a warning that names the lowest; so does
+    a doubtful guess warn.
+
+    Raises
+    ------
+    ValueError
+        If `scale` is none of the three, or values that are said to be levels or counts are
+        negative by more than a background.
+    """
+    if scale is not None and scale not in SCALES:
+        raise ValueError(f"scale must be one of {', '.join(SCALES)}, found {scale!r}")
+    told = scale or expression.scale
+    values = expression.values
+    guess = guess_scale(values)
+    if told is None and guess.is_doubtful:
+        other = "log" if guess.scale == "levels" else "levels"
+        warn_user(
+            f"values are taken as {guess.scale}, for {guess.why}; if they are {other}, give "
+            f"--scale {other} (scale={other!r} in Python)"
+        )
+    used = told or guess.scale
+    why = guess.why if told is None else expression.guessed_from if scale is None else None
+    if used != "log" and (values < 0).any():
+        values = _without_background(expression, used)
+    if used == "counts":
+        values = of_one_size(values)
+    return replace(expression, values=values, scale=used, guessed_from=why)
+
+
+def said(expression: Expression) -> str:
+    """Say what the values of an expression that has its scale are taken for, and why."""
+    taken = {
+        "levels": "levels, taken on a log scale",
+        "log": "logarithms, used as they are",
+        "counts": "counts, divided by the size of their sample and taken on a log scale",
+    }[expression.scale or "levels"]
+    why = expression.guessed_from
+    return taken if why is None else f"{taken} (guessed: {why})"
+
+
+def beside(expression: Expression, levels: Values) -> Values:
+    """Steady levels, (experiments, genes), as `on_scale` has left those of `expression`."""
+    if expression.scale == "counts":
+        return of_one_size(levels, float(np.median(expression.values.sum(axis=1))))
+    if expression.scale == "log":
+        return levels
+    if (levels < 0).any():
+        warn_user(
+            f"{int((levels < 0).sum())} of {levels.size} values of steady states are below 0 and "
+            f"taken as 0, the lowest {levels.min():g}"
+        )
+    return np.maximum(levels, 0.0)
+
+
+def of_one_size(counts: Values, size_of_all: float | None = None) -> Values:
+    """Counts as if every sample had one size, by default the median; those of nothing stay."""
+    size = counts.sum(axis=1, keepdims=True)
+    if not size.any():
+        return counts
+    usual = np.median(size[size > 0]) if size_of_all is None else size_of_all
+    return counts * np.where(size > 0, usual / np.where(size > 0, size, 1.0), 1.0)
+
+
+def log_levels(values: Values, log_offset: float, scale: str) -> Values:
+    """``log(x / max + log_offset)`` by gene, or the values themselves if they are logarithms."""
+    if scale == "log":
+        return values
+    largest = values.max(axis=0)
+    return np.log(values / np.where(largest > 0, largest, 1.0) + log_offset)
+
+
+def _is_background(values: Values) -> bool:
+    """Whether the negative values are few and slight, as where a background was subtracted."""
+    is_rare = (values < 0).sum() <= max(1.0, RARE * values.size)
+    return bool(is_rare and -values.min() <= SLIGHT * values.max())
+
+
+def _without_background(expression: Expression, scale: str) -> Values:
+    values = expression.values
+    sample, gene = (int(k) for k in np.unravel_index(values.argmin(), values.shape))
+    where = (
+        f"{values[sample, gene]:g} of gene {expression.genes[gene]} at time "
+        f"{expression.times[sample]:g} of series {expression.series[sample]}"
+    )
+    n_below = int((values < 0).sum())
+    if scale == "counts" or not _is_background(values):
+        raise ValueError(
+            f"{scale} must be >= 0, but {n_below} of {values.size} values are not, the lowest "
+            f"{where}; logarithms and z-scores are --scale log"
+        )
+    warn_user(
+        f"{n_below} of {values.size} values are just below 0 and taken as 0, the lowest {where}"
+    )
+    return np.maximum(values, 0.0)

@@ -1,0 +1,193 @@
+"""Steady states beside the series: wild type, knock-outs and knock-downs, and what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grn_tvcs.expression.expression import Expression, listed, repeated
+from grn_tvcs.expression.scales import guess_scale, log_levels
+from tvcs_core.files.tables import Table, is_number, read_table
+
+# Part of the deviations from rest that tells the standard deviation, and how many of these it is
+# for normal noise. The median would be 0 for a gene that is not measurable at rest.
+QUANTILE, DEVIATIONS = 0.8, 1.2816
+LOG_OFFSET = 0.1  # part of a gene's largest level that is added before the logarithm
+WILD_TYPE = ""
+
+
+@dataclass(frozen=True)
+class SteadyStates:
+    """Levels at rest, of the wild type or after one gene was changed.
+
+    Parameters
+    ----------
+    levels
+        One row per experiment, one column per gene; finite, in the unit of the series.
+    changed
+        Name of the gene that was changed in each experiment; empty for the wild type.
+    is_knockout
+        Whether the gene was knocked out, and not only down; nothing for the wild type.
+    genes
+        Names of the columns, all different.
+
+    Raises
+    ------
+    ValueError
+        If shapes disagree, a level is not finite, names repeat, or a changed gene is no column.
+    """
+
+    levels: NDArray[np.float64]
+    changed: tuple[str, ...]
+    is_knockout: NDArray[np.bool_]
+    genes: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        levels = np.array(self.levels, dtype=np.float64)
+        is_knockout = np.array(self.is_knockout, dtype=bool)
+        object.__setattr__(self, "levels", levels)
+        object.__setattr__(self, "is_knockout", is_knockout)
+        object.__setattr__(self, "changed", tuple(str(gene) for gene in self.changed))
+        object.__setattr__(self, "genes", tuple(str(gene) for gene in self.genes))
+        shape = (len(self.changed), len(self.genes))
+        if levels.shape != shape or is_knockout.shape != shape[:1]:
+            raise ValueError(
+                f"levels must have the shape experiments x genes = {shape} and one flag per "
+                f"experiment, found {levels.shape} and {is_knockout.shape}"
+            )
+        if not np.isfinite(levels).all():
+            raise ValueError("levels must be finite")
+        if twice := repeated(self.genes):
+            raise ValueError(f"gene names must be different, found twice: {listed(twice)}")
+        if unknown := sorted(set(self.changed) - set(self.genes) - {WILD_TYPE}):
+            raise ValueError(f"changed genes must be columns, but these are not: {listed(unknown)}")
+
+    @property
+    def n_knockdowns(self) -> int:
+        """Number of experiments that are neither a knock-out nor the wild type."""
+        return sum(gene != WILD_TYPE for gene in self.changed) - int(self.is_knockout.sum())
+
+    def of(self, genes: Sequence[str]) -> SteadyStates:
+        """The same experiments with the columns in the order of `genes`.
+
+        Raises
+        ------
+        ValueError
+            If the genes differ.
+        """
+        if missing := sorted(set(genes) ^ set(self.genes)):
+            raise ValueError(
+                "steady states and series must have the same genes, but these are in one of "
+                f"them only: {listed(missing)}"
+            )
+        place = {gene: j for j, gene in enumerate(self.genes)}
+        order = sorted(range(len(self.changed)), key=lambda k: self._key(k))
+        levels = self.levels[np.ix_(order, [place[gene] for gene in genes])]
+        changed = tuple(self.changed[k] for k in order)
+        return SteadyStates(levels, changed, self.is_knockout[order], tuple(genes))
+
+    def _key(self, k: int) -> tuple[str, bool, list[float]]:
+        return (self.changed[k], bool(self.is_knockout[k]), sorted(self.levels[k].tolist()))
+
+    def is_changed(self, *, is_out: bool) -> NDArray[np.bool_]:
+        """Which genes were knocked out, or down; (genes,)."""
+        names = {g for g, out in zip(self.changed, self.is_knockout, strict=True) if out == is_out}
+        return np.array([gene in names for gene in self.genes])
+
+    def shifts(self, expression: Expression, *, is_out: bool) -> NDArray[np.float64]:
+        """How far each gene moved when another was knocked out, or down: standard deviations.
+
+        ``[regulator, target]``, above 0 where the target fell: the regulator activates it. Levels
+        are compared as ``log(x / max + 0.1)`` with the gene's own maximum, because their noise
+        grows with them; values that are logarithms already as they are. The rest level of a gene
+        is the median of all its steady states and of the first samples of the series; its
+        standard deviation is that of normal noise with the same 80 % quantile of deviations from
+        rest, but at least that of the median gene. Of a gene that was changed several times the
+        mean counts.
+        """
+        n = len(self.levels)
+        scale = expression.scale or guess_scale(expression.values).scale
+        logs = log_levels(np.concatenate([self.levels, expression.values]), LOG_OFFSET, scale)
+        first = [n + rows.start for rows in expression.pieces().values()]
+        known = np.concatenate([logs[:n], logs[first]])
+        rest = np.median(known, axis=0)
+        spread = np.quantile(np.abs(known - rest), QUANTILE, axis=0, method="lower") / DEVIATIONS
+        spread = np.maximum(spread, np.median(spread))
+        z = np.where(spread > 0, (rest - logs[:n]) / np.where(spread > 0, spread, 1.0), 0.0)
+        place = {gene: j for j, gene in enumerate(self.genes)}
+        shifts = np.zeros((len(self.genes), len(self.genes)))
+        times = np.zeros(len(self.genes))
+        for k in np.flatnonzero(self.is_knockout == is_out):
+            if self.changed[k] != WILD_TYPE:
+                shifts[place[self.changed[k]]] += z[k]
+                times[place[self.changed[k]]] += 1
+        np.fill_diagonal(shifts, 0.0)
+        return shifts / np.maximum(times, 1)[:, None]
+
+
+def read_steady_states(
+    *,
+    knockouts: str | Path | None = None,
+    knockdowns: str | Path | None = None,
+    wildtype: str | Path | None = None,
+) -> SteadyStates:
+    """Read tables of steady states, one column per gene, one row per experiment.
+
+    A table of knock-outs or knock-downs either has as many rows as genes, the k-th row being that
+    of the k-th gene (DREAM), or a first column that names the changed gene of each row.
+
+    Raises
+    ------
+    DataError
+        Naming line and column of what cannot be read.
+    ValueError
+        If the tables have different genes, or none is given.
+    """
+    made = [
+        _read(path, changes)
+        for path, changes in ((knockouts, "out"), (knockdowns, "down"), (wildtype, ""))
+        if path is not None
+    ]
+    if not made:
+        raise ValueError("give a table of knock-outs, of knock-downs or of the wild type")
+    made = [states.of(made[0].genes) for states in made]
+    return SteadyStates(
+        np.concatenate([states.levels for states in made]),
+        tuple(gene for states in made for gene in states.changed),
+        np.concatenate([states.is_knockout for states in made]),
+        made[0].genes,
+    )
+
+
+def _read(path: str | Path, changes: str) -> SteadyStates:
+    table = read_table(path)
+    table.require_rectangle()
+    header, body = table.rows[0], table.rows[1:]
+    if not body:
+        raise table.error("must have experiments below the first row, found none", row=0)
+    has_names = bool(changes) and not is_number(body[0][0])
+    genes = header[1:] if has_names else header
+    if twice := repeated(genes):
+        raise table.error(f"gene names must be different, found twice: {listed(twice)}", row=0)
+    levels = table.numbers(1, range(1 if has_names else 0, len(header)))
+    changed = _changed(table, genes, has_names) if changes else [WILD_TYPE] * len(body)
+    is_knockout = np.full(len(body), changes == "out")
+    return SteadyStates(levels, tuple(changed), is_knockout, tuple(genes))
+
+
+def _changed(table: Table, genes: list[str], has_names: bool) -> list[str]:
+    if not has_names:
+        if len(table.rows) - 1 != len(genes):
+            raise table.error(
+                f"must have one row for each of the {len(genes)} genes, in their order, or a "
+                f"first column that names the changed gene, found {len(table.rows) - 1} rows"
+            )
+        return genes
+    for i, row in enumerate(table.rows[1:], start=1):
+        if row[0] not in genes:
+            raise table.error(f"must be one of the genes, found {row[0]!r}", i, 0)
+    return [row[0] for row in table.rows[1:]]

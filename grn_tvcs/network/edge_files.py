@@ -1,0 +1,337 @@
+"""Networks in files: tables of edges in and out, references in and out, lists of genes in."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grn_tvcs.expression.expression import listed, repeated
+from grn_tvcs.expression.warned import warn_user
+from grn_tvcs.network.evidence import CODES
+from grn_tvcs.network.network import EXTRA, HEADER, Network
+from tvcs_core import DataError
+from tvcs_core.files.shown import shown
+from tvcs_core.files.spreadsheet import shield, unshield
+from tvcs_core.files.tables import Table, is_number, read_names, read_table, read_text, write_table
+
+REGULATOR = ("regulator", "source", "from", "tf", "gene1", "regulatorygene", "regulatory.gene")
+TARGET = ("target", "to", "gene2", "targetgene", "target.gene")
+SCORE = ("score", "importance", "edgeweight", "weight")
+SIGNED = "edgeweight"
+SIGN_OF = {"+": 1, "-": -1, "?": 0, "1": 0}
+NO_EDGE = "0"
+REASONS = {
+    "self_loops": "of a gene on itself",
+    "unknown_genes": "with a gene that is not in the network",
+    "repeats": "that were there already",
+}
+
+
+def read_network(path: str | Path, genes: Sequence[str]) -> Network:
+    """Read a table of edges over `genes`: ``edges.tsv``, or what another program wrote.
+
+    Known are the headers of arboreto (``TF target importance``), BEELINE (``Gene1 Gene2
+    EdgeWeight``, where a weight below 0 represses) and GENIE3 (``regulatoryGene targetGene
+    weight``). Without a header the columns are regulator, target and, if there is a third, score;
+    edges without a score get 1. Without a column ``selected`` every edge with a score above 0 is
+    selected. An apostrophe before a name of ``edges.tsv`` that starts like a formula is taken
+    off (see `tvcs_core.files.spreadsheet`). Self-loops, edges of genes that are not in `genes` and
+    repeats are left out, with a warning that says so.
+
+    Raises
+    ------
+    DataError
+        Naming line and column, if columns are missing or a cell does not hold what it must.
+    """
+    table = read_table(path)
+    table.require_rectangle()
+    columns = _columns(table)
+    first = 1 if columns is not None else 0
+    if columns is None:
+        columns = dict(
+            zip(("regulator", "target", "score"), range(len(table.rows[0])), strict=False)
+        )
+    if len(table.rows[0]) < 2:
+        raise table.error("must have the columns regulator and target", row=0)
+    scores, signs, selected = _blank(len(genes))
+    weights = _weights(table, columns, first)
+    is_ours = "selected" in columns
+    # Other programs have columns of this name that mean something else.
+    known = [name for name in EXTRA if name in columns and (is_ours or name != "evidence")]
+    extra: dict[str, Any] = {name: np.zeros(scores.shape) for name in known}
+    kept = _Kept({gene: i for i, gene in enumerate(genes)})
+    for row, weight in enumerate(weights, start=first):
+        cells = table.rows[row]
+        names = cells[columns["regulator"]], cells[columns["target"]]
+        pair = kept.take(*map(unshield, names) if is_ours else names)
+        if pair is None:
+            continue
+        sign = SIGN_OF.get(cells[columns["sign"]], 0) if "sign" in columns else 0
+        scores[pair] = abs(weight)
+        signs[pair] = -1 if weight < 0 else sign
+        selected[pair] = _flag(table, row, columns["selected"]) if is_ours else True
+        for name, values in extra.items():
+            values[pair] = READERS[name](table, row, columns[name])
+    stability = extra.get("stability")
+    if stability is not None and np.isnan(stability).any():
+        stability[:] = np.nan
+    network = Network(tuple(genes), scores, signs, selected & (scores > 0), **extra)
+    for message in Reference(network, kept.left_out).said():
+        warn_user(f"{path}: {message}")
+    return network
+
+
+def read_reference(path: str | Path, genes: Sequence[str]) -> Network:
+    """Read the true edges over `genes`: regulator, target and perhaps ``+``, ``-``, ``?``, 1 or 0.
+
+    A header is known by its names, or by holding neither two genes nor one of these values. 0
+    means that there is no edge, as does a pair that is not listed. Edges have the score 1.
+    Self-loops, edges of genes that are not in `genes` and repeats are left out, with a warning
+    that says so.
+
+    Raises
+    ------
+    DataError
+        If there are not 2 or 3 columns, a third cell is something else (line and column are
+        named), or no edge joins two of the genes.
+    """
+    found = reference_in(path, genes)
+    for message in found.said():
+        warn_user(f"{path}: {message}")
+    return found.network
+
+
+@dataclass(frozen=True)
+class Reference:
+    """True edges of a file, and the edges of the file that do not count.
+
+    Attributes
+    ----------
+    network
+        The true edges, all selected.
+    left_out
+        Names of the edges that do not count, by reason: ``self_loops``, ``unknown_genes``,
+        ``repeats``.
+    """
+
+    network: Network
+    left_out: dict[str, list[str]]
+
+    def said(self) -> list[str]:
+        """A sentence for every reason that there was."""
+        return [
+            f"left out {len(names)} edges {REASONS[kind]}: {listed(names)}"
+            for kind, names in self.left_out.items()
+            if names
+        ]
+
+
+def reference_in(path: str | Path, genes: Sequence[str]) -> Reference:
+    """Read what `read_reference` reads, and keep what was left out."""
+    table = read_table(path)
+    table.require_rectangle()
+    width = len(table.rows[0])
+    if width not in (2, 3):
+        raise table.error(f"a reference must have 2 or 3 columns, found {width}", row=0)
+    values = (*SIGN_OF, NO_EDGE)
+    first = 1 if _has_header(table, genes) else 0
+    scores, signs, _ = _blank(len(genes))
+    kept = _Kept({gene: i for i, gene in enumerate(genes)})
+    for row in range(first, len(table.rows)):
+        cells = table.rows[row]
+        value = cells[2] if width == 3 else "1"
+        if value not in values:
+            raise DataError(
+                f"must be one of + - ? 1 0, found {shown(value)}",
+                path=path,
+                line=table.lines[row],
+                column=table.rows[0][2] if first else 3,
+            )
+        pair = kept.take(cells[0], cells[1])
+        if pair is not None and value != NO_EDGE:
+            scores[pair] = 1.0
+            signs[pair] = SIGN_OF[value]
+    if not scores.any():
+        names = sorted({cell for row in table.rows[first:] for cell in row[:2]})
+        raise DataError(
+            "must have an edge between two different genes of the network, found none; "
+            f"it names {listed(names)}; the network has {listed(list(genes))}{_case(names, genes)}",
+            path=path,
+        )
+    return Reference(Network(tuple(genes), scores, signs), kept.left_out)
+
+
+def _has_header(table: Table, genes: Sequence[str]) -> bool:
+    top = table.rows[0]
+    if _columns(table) is not None:
+        return True
+    is_edge = set(genes).issuperset(top[:2]) or len(top) < 3 or top[2] in (*SIGN_OF, NO_EDGE)
+    return not is_edge
+
+
+def _case(names: Sequence[str], genes: Sequence[str]) -> str:
+    """Say so where names would match if capitals did not count."""
+    lower = {gene.lower() for gene in genes}
+    same = [name for name in names if name.lower() in lower]
+    return f"; {listed(same)} would match if capitals did not count" if same else ""
+
+
+def read_genes(path: str | Path) -> list[str]:
+    """Read all genes of a network from its ``run.json``, or from a list with one per line.
+
+    Raises
+    ------
+    DataError
+        If there is no such file, it names no genes, or names one twice.
+    """
+    path = Path(path)
+    if path.name == "run.json":
+        if not path.exists():
+            raise DataError("is missing, so the genes are not known; give --genes FILE", path=path)
+        genes = _recorded_genes(path)
+    else:
+        genes = read_names(path)
+    if not genes:
+        raise DataError("must name the genes, found none", path=path)
+    if twice := repeated(genes):
+        raise DataError(f"gene names must be different, found twice: {listed(twice)}", path=path)
+    return genes
+
+
+def _recorded_genes(path: Path) -> list[str]:
+    try:
+        record = json.loads(read_text(path))
+    except RecursionError:
+        record = None
+    except ValueError as error:
+        if isinstance(error, DataError):
+            raise
+        record = None
+    genes = record.get("genes") if isinstance(record, dict) else None
+    if not isinstance(genes, list) or not all(isinstance(gene, str) and gene for gene in genes):
+        raise DataError("must list the genes under 'genes'; give --genes FILE", path=path)
+    return genes
+
+
+@dataclass
+class _Kept:
+    """Which pairs of a file count, and which were left out for what reason."""
+
+    place: dict[str, int]
+    left_out: dict[str, list[str]] = field(default_factory=lambda: {kind: [] for kind in REASONS})
+
+    def __post_init__(self) -> None:
+        self._seen = np.zeros((len(self.place), len(self.place)), dtype=bool)
+
+    def take(self, regulator: str, target: str) -> tuple[int, int] | None:
+        if regulator == target:
+            self.left_out["self_loops"].append(regulator)
+            return None
+        if regulator not in self.place or target not in self.place:
+            self.left_out["unknown_genes"].append(f"{regulator} -> {target}")
+            return None
+        pair = self.place[regulator], self.place[target]
+        if self._seen[pair]:
+            self.left_out["repeats"].append(f"{regulator} -> {target}")
+            return None
+        self._seen[pair] = True
+        return pair
+
+
+def _columns(table: Table) -> dict[str, int] | None:
+    """Places of the named columns, or None if the first row is no header."""
+    header = [cell.lower() for cell in table.rows[0]]
+    if len(header) < 2 or header[0] not in REGULATOR or header[1] not in TARGET:
+        return None
+    known = (*HEADER[2:], *EXTRA)
+    columns = {name: header.index(name) for name in known if name in header}
+    for name in SCORE:
+        if name in header:
+            columns.setdefault("score", header.index(name))
+    return {"regulator": 0, "target": 1} | columns
+
+
+def _weights(table: Table, columns: dict[str, int], first: int) -> NDArray[np.float64]:
+    """The score of every row from `first` on; below 0 only where this means repression."""
+    if "score" not in columns:
+        return np.ones(len(table.rows) - first)
+    weights = table.numbers(first, [columns["score"]])[:, 0]
+    is_signed = first == 1 and table.rows[0][columns["score"]].lower() == SIGNED
+    if not is_signed and (weights < 0).any():
+        row = first + int(np.flatnonzero(weights < 0)[0])
+        raise table.error("a score must be >= 0", row, columns["score"])
+    return weights
+
+
+def _flag(table: Table, row: int, column: int) -> bool:
+    cell = table.rows[row][column]
+    if cell not in ("0", "1"):
+        raise table.error(f"must be 0 or 1, found {shown(cell)}", row, column)
+    return cell == "1"
+
+
+def _share(table: Table, row: int, column: int) -> float:
+    cell = table.rows[row][column]
+    if not cell:
+        return math.nan
+    if not (is_number(cell) and 0 <= float(cell) <= 1):
+        raise table.error(
+            f"must be a number from 0 to 1 or empty, found {shown(cell)}", row, column
+        )
+    return float(cell)
+
+
+def _evidence(table: Table, row: int, column: int) -> int:
+    cell = table.rows[row][column]
+    if cell and cell not in CODES:
+        raise table.error(f"must be one of {', '.join(CODES)}, found {cell!r}", row, column)
+    return CODES.get(cell, 0)
+
+
+READERS = {"stability": _share, "own": _flag, "evidence": _evidence}
+
+
+def _cell(value: float | str) -> str:
+    if isinstance(value, str):
+        return value
+    return "" if value != value else f"{value:g}"
+
+
+def _blank(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return np.zeros((n, n)), np.zeros((n, n), dtype=np.int8), np.zeros((n, n), dtype=bool)
+
+
+def write_edges(network: Network, path: Path) -> None:
+    """Write every edge as ``edges.tsv``: regulator, target, score, sign, rank, selected.
+
+    Where the method resampled, a column holds the stability, empty where the data are too few;
+    where it selects edges itself, a column `own` says which; where knock-outs or knock-downs were
+    given, a column `evidence` says what the score stands on.
+    People open it in a spreadsheet, so a name that would act as a formula gets an apostrophe,
+    which `read_network` takes off.
+    """
+    extra = network.extra()
+    rows = [
+        (
+            *(shield(e.regulator), shield(e.target)),
+            *(repr(e.score), e.sign, e.rank, int(e.selected)),
+            *map(_cell, more),
+        )
+        for e, *more in zip(network.edges(), *extra.values(), strict=True)
+    ]
+    write_table(path, (*HEADER, *extra), rows)
+
+
+def write_reference(network: Network, path: Path) -> None:
+    """Write the selected edges as a reference: regulator, target, sign."""
+    edges = network.edges(selected_only=True)
+    write_table(
+        path, ("regulator", "target", "sign"), [(e.regulator, e.target, e.sign) for e in edges]
+    )

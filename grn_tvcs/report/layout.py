@@ -1,0 +1,123 @@
+"""A network as a drawing: genes placed by springs, the edges between them as paths in pixels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grn_tvcs.network.network import Edge
+
+WIDTH, HEIGHT, MARGIN = 960.0, 640.0, 46.0
+MOST_NAMED = 100
+NAMED_OF_MANY = 30
+
+
+@dataclass(frozen=True)
+class Dot:
+    """A gene in the drawing; pixels."""
+
+    name: str
+    x: float
+    y: float
+    radius: float
+    is_regulator: bool
+    is_named: bool
+
+
+@dataclass(frozen=True)
+class Arrow:
+    """An edge in the drawing, from rim to rim; pixels."""
+
+    label: str
+    path: str
+    kind: str
+    opacity: float
+
+
+def draw(edges: Sequence[Edge]) -> tuple[list[Dot], list[Arrow]]:
+    """Place the linked genes and their edges; the same network is always drawn the same way."""
+    if not edges:
+        return [], []
+    import networkx as nx
+
+    graph = nx.Graph()
+    graph.add_edges_from((edge.regulator, edge.target) for edge in edges)
+    n_targets = dict.fromkeys(graph, 0)
+    for edge in edges:
+        n_targets[edge.regulator] += 1
+    place = _fill(_spread(graph))
+    radius = {name: 5.0 + 2.2 * math.sqrt(n) for name, n in n_targets.items()}
+    most = sorted(graph, key=lambda name: (-n_targets[name], name))
+    named = set(most if len(most) <= MOST_NAMED else most[:NAMED_OF_MANY])
+    dots = [Dot(n, *place[n], radius[n], n_targets[n] > 0, n in named) for n in graph]
+    pairs = {(edge.regulator, edge.target) for edge in edges}
+    strongest = max(edge.score for edge in edges)
+    arrows = [
+        Arrow(
+            f"{e.regulator} {e.sign} {e.target}: {e.score:g}",
+            _curve(
+                place[e.regulator],
+                place[e.target],
+                radius[e.regulator],
+                radius[e.target],
+                bend=0.12 if (e.target, e.regulator) in pairs else 0.0,
+            ),
+            {"+": "activates", "-": "represses", "?": "regulates"}[e.sign],
+            0.35 + 0.6 * math.sqrt(e.score / strongest),
+        )
+        for e in edges
+    ]
+    return dots, arrows
+
+
+def _spread(graph: Any) -> dict[str, NDArray[np.float64]]:
+    """Lay out each connected part by springs, and put the parts beside each other in rows."""
+    import networkx as nx
+
+    parts = sorted(nx.connected_components(graph), key=lambda part: (-len(part), min(part)))
+    places: dict[str, NDArray[np.float64]] = {}
+    left, bottom, row_height = 0.0, 0.0, 0.0
+    sides = [math.sqrt(len(part)) for part in parts]
+    area = sum((side + 0.8) ** 2 for side in sides)
+    widest = max(1.5 * sides[0], math.sqrt(area * WIDTH / HEIGHT))
+    for part, side in zip(parts, sides, strict=True):
+        subgraph = nx.Graph(graph.subgraph(sorted(part)))
+        layout = nx.spring_layout(subgraph, k=2.4 / side, iterations=300, seed=0, scale=side / 2)
+        if left and left + side > widest:
+            left, bottom, row_height = 0.0, bottom + row_height + 0.8, 0.0
+        for name, at in layout.items():
+            places[name] = at + np.array([left + side / 2, bottom + side / 2])
+        left, row_height = left + side + 0.8, max(row_height, side)
+    return places
+
+
+def _fill(places: dict[str, NDArray[np.float64]]) -> dict[str, tuple[float, float]]:
+    """Stretch the layout over the drawing."""
+    xy = np.array(list(places.values()))
+    low, span = xy.min(axis=0), np.maximum(np.ptp(xy, axis=0), 1e-9)
+    room = np.array([WIDTH - 2 * MARGIN, HEIGHT - 2 * MARGIN])
+    pixels = MARGIN + (xy - low) / span * room
+    return {
+        name: (float(x), float(y)) for name, (x, y) in zip(places, pixels.round(1), strict=True)
+    }
+
+
+def _curve(
+    start: tuple[float, float],
+    end: tuple[float, float],
+    start_radius: float,
+    end_radius: float,
+    bend: float,
+) -> str:
+    (x0, y0), (x1, y1) = start, end
+    length = max(math.hypot(x1 - x0, y1 - y0), 1e-9)
+    ux, uy = (x1 - x0) / length, (y1 - y0) / length
+    ax, ay = x0 + ux * start_radius, y0 + uy * start_radius
+    bx, by = x1 - ux * (end_radius + 4), y1 - uy * (end_radius + 4)
+    cx, cy = (ax + bx) / 2 - uy * bend * length, (ay + by) / 2 + ux * bend * length
+    return f"M{ax:.1f} {ay:.1f}Q{cx:.1f} {cy:.1f} {bx:.1f} {by:.1f}"

@@ -1,0 +1,269 @@
+"""The report of a run: one HTML file that opens without a network."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import sys
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grn_tvcs.edge_count import EdgeCount
+from grn_tvcs.expression.expression import Expression
+from grn_tvcs.expression.scales import said
+from grn_tvcs.expression.steady_states import WILD_TYPE, SteadyStates
+from grn_tvcs.methods import METHODS
+from grn_tvcs.network.network import Edge, Network
+from grn_tvcs.network.rules import Rules
+from grn_tvcs.report.data import courses, curve, explorer, stabilities, undrawn
+from grn_tvcs.report.layout import HEIGHT, WIDTH, draw
+from grn_tvcs.stability.stability import SURE, untold
+
+if TYPE_CHECKING:
+    from grn_tvcs.network.scores import Scores
+
+MOST_DRAWN = 400
+MOST_LISTED = 40
+MOST_REGULATORS = 12
+WIDEST_CAP = 40
+
+
+def render(
+    network: Network,
+    expression: Expression,
+    rules: Rules,
+    *,
+    method: str,
+    source: str,
+    command: str,
+    seed: int | None = None,
+    scores: Scores | None = None,
+    left_out: Sequence[str] = (),
+    count: EdgeCount | None = None,
+    steady: SteadyStates | None = None,
+) -> str:
+    """Write the report of `network` as HTML.
+
+    The page asks for nothing from elsewhere and works without scripts; with them the network can
+    be filtered and searched, and an edge shows its time courses. Only scripts of ours run: the
+    page's policy names them by their hash, and names and numbers come in as data.
+
+    Parameters
+    ----------
+    network
+        With its selected edges.
+    expression
+        What it was inferred from.
+    rules
+        The caps that `selected` keeps, defaults included.
+    method
+        A name in `METHODS`; the paragraph on methods is the first text of its file.
+    source
+        Name of the expression file.
+    command
+        How to run it again.
+    seed
+        Of the run.
+    scores
+        Agreement with a reference, if there is one.
+    left_out
+        What of the reference does not count, a sentence for each reason.
+    count
+        How the number of edges was chosen, if it was.
+    steady
+        Knock-outs, knock-downs and wild type, if they were used.
+    """
+    edges = network.edges(selected_only=True)
+    drawn = edges[:MOST_DRAWN]
+    dots, arrows = draw(drawn)
+    measured = courses(expression, drawn)
+    scripts = [
+        _package_text("vendor", "cytoscape.min.js"),
+        _package_text("templates", "network.js"),
+    ]
+    return str(
+        _template().render(
+            title=f"Gene regulatory network of {source}",
+            source=source,
+            command=command,
+            method=method,
+            about=_about(method),
+            to_paste=methods_paragraph(
+                network, expression, rules, method=method, seed=seed, count=count, steady=steady
+            ),
+            seed=seed,
+            scores=_score_rows(scores),
+            judged=scores,
+            left_out=left_out,
+            count=count,
+            curve=None if count is None else curve(count),
+            network=network,
+            expression=expression,
+            n_series=len(expression.pieces()),
+            rules=rules,
+            n_edges=len(edges),
+            n_scored=int(np.count_nonzero(network.scores)),
+            edges=edges[:MOST_LISTED],
+            n_told=sum("series" not in e.evidence for e in edges if e.evidence),
+            stable=stabilities(network, edges[:MOST_LISTED]),
+            why_unstable=None if network.stability is None else untold(expression),
+            sure=SURE,
+            n_sure=sum(part is not None and part >= SURE for part in stabilities(network, edges)),
+            scale=said(expression) if expression.scale else None,
+            n_drawn=len(drawn),
+            n_hidden=len(network.genes) - len(dots),
+            dots=dots,
+            arrows=arrows,
+            size=(WIDTH, HEIGHT),
+            data=explorer(network, drawn, dots)
+            | measured
+            | {"undrawn": undrawn(network, edges[MOST_DRAWN:], dots)},
+            scripts=scripts if drawn else [],
+            hashes=[_hash(script) for script in scripts] if drawn else [],
+            regulators=_top_regulators(edges),
+            out_degrees=_distribution(network.out_degrees, rules.max_out_degree),
+            in_degrees=_distribution(network.in_degrees, rules.max_in_degree),
+        )
+    )
+
+
+def methods_paragraph(
+    network: Network,
+    expression: Expression,
+    rules: Rules,
+    *,
+    method: str,
+    seed: int | None,
+    count: EdgeCount | None = None,
+    steady: SteadyStates | None = None,
+) -> str:
+    """Say in the past tense what was done, for the methods section of a paper."""
+    from tvcs_core.files.record import tvcs_version
+
+    n_edges = int(network.out_degrees.sum())
+    n_series = len(expression.pieces())
+    drawn = "" if seed is None else f", seed {seed}"
+    caps = [
+        text
+        for cap, text in (
+            (rules.max_in_degree, "{} regulators of a gene"),
+            (rules.max_out_degree, "{} targets of a regulator"),
+            (rules.max_edges, "{} edges in all"),
+        )
+        if cap is not None
+        for text in [
+            "its own number of targets of each named regulator"
+            if isinstance(cap, Mapping)
+            else text.format(cap)
+        ]
+    ]
+    known = _inputs(expression, method, steady)
+    if rules.regulators is not None:
+        n_known = len(rules.regulators & set(network.genes))
+        known += f" Only the {n_known} genes of a given list could regulate."
+    guessed = "" if expression.guessed_from is None else ", as guessed from their range"
+    scale = {"log": "logarithms", "counts": "counts, divided by the size of each sample"}
+    taken = scale.get(expression.scale or "", expression.scale)
+    values = "" if taken is None else f" Values were taken as {taken}{guessed}."
+    return (
+        f"A directed network of {len(network.genes)} genes was inferred from "
+        f"{len(expression.times)} samples in {n_series} time series with tvcs {tvcs_version()} "
+        f"(method {method}{drawn}).{values}{known} The method: {_about(method)[0]} "
+        f"Of {int(np.count_nonzero(network.scores))} directed edges with a score, {n_edges} were "
+        f"selected: those whose scores add up to the most with at most {_joined(caps)}, found "
+        "exactly, by projection onto a three-view cardinality constraint."
+        + ("" if count is None else _counted(count))
+    )
+
+
+def _inputs(expression: Expression, method: str, steady: SteadyStates | None) -> str:
+    """Name all that was used beside levels and times."""
+    said = list(expression.notes)
+    if expression.perturbed is not None and method == "tvcs":
+        said.append(
+            f"A perturbation was known to be on in {int(expression.perturbed.sum())} samples, and "
+            "each perturbed part of a series has an intercept of its own."
+        )
+    if steady is not None:
+        counts = [
+            f"{n} {kind}"
+            for n, kind in (
+                (int(steady.is_knockout.sum()), "of knock-outs"),
+                (steady.n_knockdowns, "of knock-downs"),
+                (steady.changed.count(WILD_TYPE), "of the wild type"),
+            )
+            if n
+        ]
+        said.append(f"Steady states were used beside the series: {_joined(counts)}.")
+    return "".join(f" {sentence}" for sentence in said)
+
+
+def _counted(count: EdgeCount) -> str:
+    return (
+        " The number of edges is the smallest that reached 95 % of the largest gain in held-out "
+        f"series ({count.n_folds} folds); {count.low} to {count.high} edges were within one "
+        "standard error of the best."
+    )
+
+
+def _joined(caps: Sequence[str]) -> str:
+    return " and ".join([", ".join(caps[:-1]), caps[-1]] if caps[1:] else caps)
+
+
+def _about(method: str) -> list[str]:
+    text = sys.modules[METHODS[method].__module__].__doc__ or ""
+    return [" ".join(part.split()) for part in text.strip().split("\n\n")]
+
+
+def _package_text(*parts: str) -> str:
+    return resources.files("grn_tvcs.report").joinpath(*parts).read_text(encoding="utf-8")
+
+
+def _hash(script: str) -> str:
+    digest = hashlib.sha256(script.encode("utf-8")).digest()
+    return "sha256-" + base64.b64encode(digest).decode("ascii")
+
+
+def _template() -> Any:
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+
+    loader = ChoiceLoader([PackageLoader("grn_tvcs.report"), PackageLoader("tvcs_core.files")])
+    environment = Environment(
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
+    return environment.get_template("report.html.j2")
+
+
+def _score_rows(scores: Scores | None) -> list[tuple[str, float]]:
+    if scores is None:
+        return []
+    from grn_tvcs.network.scores import NAMES
+
+    return [(label, getattr(scores, name)) for name, label in NAMES.items()]
+
+
+def _top_regulators(edges: Sequence[Edge]) -> list[dict[str, Any]]:
+    targets: dict[str, list[Edge]] = {}
+    for edge in edges:
+        targets.setdefault(edge.regulator, []).append(edge)
+    most = sorted(targets.items(), key=lambda item: (-len(item[1]), item[0]))
+    return [
+        {
+            "name": name,
+            "targets": len(mine),
+            "activates": sum(edge.sign == "+" for edge in mine),
+            "represses": sum(edge.sign == "-" for edge in mine),
+            "surest": ", ".join(edge.target for edge in mine[:6]) + (", …" if mine[6:] else ""),
+        }
+        for name, mine in most[:MOST_REGULATORS]
+    ]
+
+
+def _distribution(degrees: NDArray[np.int64], cap: object) -> list[tuple[int, int]]:
+    """Number of genes by degree; far enough to show a cap that is not too far off."""
+    least = cap + 2 if isinstance(cap, int) and cap <= WIDEST_CAP else 0
+    return [(d, int(n)) for d, n in enumerate(np.bincount(degrees, minlength=max(6, least)))]

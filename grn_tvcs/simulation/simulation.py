@@ -1,0 +1,304 @@
+"""Simulated experiments on a network, as in the DREAM challenges: kinetic model, noise, files.
+
+The experiments and their numbers are those of GeneNetWeaver (Schaffter, Marbach and Floreano,
+Bioinformatics 27, 2011) and of the fourth DREAM challenge. Time has no unit; half-lives of mRNA
+and protein are 5 to 50 of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grn_tvcs.expression.expression import Expression, write_expression
+from grn_tvcs.network.edge_files import write_reference
+from grn_tvcs.network.network import Network
+from grn_tvcs.simulation.kernels import advance, settle, wander
+from grn_tvcs.simulation.kinetics import Kinetics, draw_kinetics
+from grn_tvcs.simulation.topology import MAX_IN_DEGREE, grow
+from tvcs_core.files.tables import write_table
+from tvcs_core.streams import seed_of, stream
+
+TIME_STEP = 50.0  # between the points of a series
+SDE = 0.05  # strength of the noise in the dynamics
+PERTURBED = 0.33  # chance that a gene is perturbed in a series
+MULTIFACTORIAL = 0.25  # deviation of the change of every basal activation, which stays in [0, 1]
+CHECK_EVERY, LONGEST = 10.0, 2000.0  # until a steady state is found, or taken to be there
+ABSOLUTE, RELATIVE = 1e-5, 1e-3  # change within `CHECK_EVERY` that is none
+WILD_TYPE_NOISE = 100  # time under noise before the wild type is measured
+CHUNK = 100  # rows of random numbers at a time
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """A network and what was measured on it; levels of mRNA, >= 0, the largest being 1.
+
+    Attributes
+    ----------
+    network
+        The true edges, with the signs they have in the model.
+    expression
+        The time series. All start from the wild type, each gene perturbed with probability 0.33
+        at time 0 and all released at half-time.
+    perturbations
+        What was added to the activation of each gene; (series, genes).
+    wild_type
+        The steady state without a perturbation; (genes,).
+    knockouts, knockdowns
+        Steady states where gene i makes no or half as much mRNA, in row i; (genes, genes).
+    multifactorial
+        Steady states where all activations are changed a little; (genes, genes).
+    scale
+        What all levels were divided by: the largest measured one.
+    kinetics
+        The parameters of the model.
+    """
+
+    network: Network
+    expression: Expression
+    perturbations: Array
+    wild_type: Array
+    knockouts: Array
+    knockdowns: Array
+    multifactorial: Array
+    scale: float
+    kinetics: Kinetics
+
+
+def simulate(
+    n_genes: int = 30,
+    n_series: int = 10,
+    n_points: int = 21,
+    *,
+    topology: Network | None = None,
+    n_edges: int | None = None,
+    max_in_degree: int = MAX_IN_DEGREE,
+    max_out_degree: int | None = None,
+    min_regulators: int | None = None,
+    noise: str = "normal",
+    noise_level: float | None = None,
+    sde: float = SDE,
+    rng: int | np.random.Generator | None = None,
+) -> Simulation:
+    """Draw a kinetic model of a network and do all experiments of the DREAM challenges on it.
+
+    Every gene and every experiment has random numbers of its own: with the same seed, another
+    series or another kind of noise changes nothing else but the common `scale`.
+
+    Parameters
+    ----------
+    n_genes, n_edges, max_in_degree, max_out_degree, min_regulators
+        The network to grow, see `grow`; ignored if there is a `topology`.
+    n_series, n_points
+        Number of series, >= 1, and time points of each, >= 2, every 50.
+    topology
+        The edges, and the signs where they are known; see `read_topology`.
+    noise
+        Of the measurement: ``normal`` (standard deviation `noise_level`), ``lognormal`` (that of
+        the logarithm to base 10), ``microarray`` (relative, larger for low levels; Tu,
+        Stolovitzky and Klein, PNAS 99, 2002) or ``none``.
+    noise_level
+        0.1 by default; 1, and a factor of the usual size, for ``microarray``.
+    sde
+        Strength of the noise in the dynamics; 0 solves the differential equation without noise.
+    rng
+        Seed or generator; the same one gives the same simulation.
+
+    Raises
+    ------
+    ValueError
+        If a size is too small, the edges do not fit, or a noise is unknown, negative or not
+        finite.
+    """
+    for name, value, least in (("n_series", n_series, 1), ("n_points", n_points, 2)):
+        if value < least:
+            raise ValueError(f"{name} must be >= {least}, found {value}")
+    if noise not in NOISES:
+        raise ValueError(f"noise must be one of {', '.join(NOISES)}, found {noise!r}")
+    measure, usual = NOISES[noise]
+    level = usual if noise_level is None else noise_level
+    for name, size in (("noise_level", level), ("sde", sde)):
+        if not 0 <= size < np.inf:
+            raise ValueError(f"{name} must be finite and >= 0, found {size}")
+    seed = seed_of(rng)
+    if topology is None:
+        topology = grow(
+            n_genes,
+            n_edges,
+            max_in_degree=max_in_degree,
+            max_out_degree=max_out_degree,
+            min_regulators=min_regulators,
+            rng=stream(seed, "topology"),
+        )
+    laboratory = _Laboratory(draw_kinetics(topology, seed), sde, seed)
+    levels = {"wild type": laboratory.wild_type[:1]}
+    levels |= laboratory.steady_states()
+    perturbations = [laboratory.perturbation(s + 1) for s in range(n_series)]
+    for s, change in enumerate(perturbations):
+        levels[f"series {s + 1}"] = laboratory.time_series(change, n_points, s + 1)
+    for name, true in levels.items():
+        spread = stream(seed, "measurement", name).standard_normal(true.shape)
+        levels[name] = np.maximum(measure(true, level, spread), 0.0)
+    return _simulation(laboratory.kinetics, levels, np.array(perturbations))
+
+
+def _simulation(kinetics: Kinetics, levels: dict[str, Array], perturbations: Array) -> Simulation:
+    scale = max(float(level.max()) for level in levels.values())
+    scaled = {name: level / scale for name, level in levels.items()}
+    series = [level for name, level in scaled.items() if name.startswith("series ")]
+    n_points = len(series[0])
+    expression = Expression(
+        np.concatenate(series),
+        np.tile(np.arange(n_points) * TIME_STEP, len(series)),
+        tuple(str(s + 1) for s in range(len(series)) for _ in range(n_points)),
+        kinetics.names,
+    )
+    return Simulation(
+        kinetics.network,
+        expression,
+        perturbations,
+        scaled["wild type"][0],
+        scaled["knockouts"],
+        scaled["knockdowns"],
+        scaled["multifactorial"],
+        scale,
+        kinetics,
+    )
+
+
+class _Laboratory:
+    """Does one experiment after the other on one model; levels come without measurement noise."""
+
+    def __init__(self, kinetics: Kinetics, sde: float, seed: int) -> None:
+        self.kinetics = kinetics
+        self._arrays = kinetics.arrays()
+        self._sde = sde
+        self._seed = seed
+        self._n = len(kinetics.names)
+        self._all = np.ones(self._n)
+        self._basal = np.array([gene.alphas[0] for gene in kinetics.genes])
+        # From an empty cell to rest, then a while under noise; mRNA and protein.
+        self.wild_type = np.zeros((2, self._n))
+        self._settle(self.wild_type, kinetics.alphas, self._all)
+        if sde > 0:
+            rng = self._noise("wild type")
+            self._move(self.wild_type, kinetics.alphas, self._all, WILD_TYPE_NOISE, rng)
+
+    def perturbation(self, series: int) -> Array:
+        """Change of each gene's activation: 0, or to a new basal one anywhere in [0, 1]."""
+        rng = stream(self._seed, "perturbation", f"series {series}")
+        is_hit = rng.random(self._n) < PERTURBED
+        return np.where(is_hit, rng.random(self._n) - self._basal, 0.0)
+
+    def time_series(self, change: Array, n_points: int, series: int) -> Array:
+        """Levels of mRNA at all points; released at the first one from half-time on."""
+        state = self.wild_type.copy()
+        rng = self._noise(f"series {series}")
+        levels = [state[0].copy()]
+        for point in range(1, n_points):
+            is_on = 2 * (point - 1) < n_points - 1
+            alphas = self.kinetics.shifted(change * is_on)
+            self._move(state, alphas, self._all, int(TIME_STEP), rng)
+            levels.append(state[0].copy())
+        return np.array(levels)
+
+    def steady_states(self) -> dict[str, Array]:
+        """Knock-outs, knock-downs and multifactorial perturbations, one row per experiment."""
+        found: dict[str, list[Array]] = {"knockouts": [], "knockdowns": [], "multifactorial": []}
+        alphas = self.kinetics.alphas
+        for i, gene in enumerate(self.kinetics.names):
+            for kind, part in (("knockouts", 0.0), ("knockdowns", 0.5)):
+                transcription = self._all.copy()
+                transcription[i] = part
+                start = self.wild_type.copy()
+                start[:, i] *= part > 0
+                found[kind].append(self._rest(start, alphas, transcription, kind, gene))
+            rng = stream(self._seed, "perturbation", f"multifactorial {i + 1}")
+            basal = np.clip(self._basal + rng.normal(0.0, MULTIFACTORIAL, self._n), 0.0, 1.0)
+            changed = self.kinetics.shifted(basal - self._basal)
+            start = self.wild_type.copy()
+            found["multifactorial"].append(
+                self._rest(start, changed, self._all, "multifactorial", str(i + 1))
+            )
+        return {kind: np.array(rows) for kind, rows in found.items()}
+
+    def _rest(self, start: Array, alphas: Array, transcription: Array, *name: str) -> Array:
+        """Levels at rest; under noise, after 1.5 times what it takes to get there without."""
+        calm = start.copy()
+        time = self._settle(calm, alphas, transcription)
+        if self._sde == 0:
+            return calm[0]
+        self._move(start, alphas, transcription, round(1.5 * time), self._noise(*name))
+        return start[0]
+
+    def _settle(self, state: Array, alphas: Array, transcription: Array) -> float:
+        return settle(
+            state, alphas, transcription, self._arrays, CHECK_EVERY, LONGEST, ABSOLUTE, RELATIVE
+        )
+
+    def _move(
+        self,
+        state: Array,
+        alphas: Array,
+        transcription: Array,
+        duration: int,
+        rng: np.random.Generator,
+    ) -> None:
+        if self._sde == 0:
+            advance(state, alphas, transcription, self._arrays, float(duration), 1.0)
+            return
+        for done in range(0, duration, CHUNK):
+            normals = rng.standard_normal((min(CHUNK, duration - done), 2, self._n))
+            wander(state, alphas, transcription, self._arrays, self._sde, normals)
+
+    def _noise(self, *name: str) -> np.random.Generator:
+        return stream(self._seed, "dynamics", *name)
+
+
+def _normal(levels: Array, size: float, spread: Array) -> Array:
+    return levels + size * spread
+
+
+def _lognormal(levels: Array, size: float, spread: Array) -> Array:
+    return levels * 10.0 ** (size * spread)
+
+
+def _microarray(levels: Array, size: float, spread: Array) -> Array:
+    variance = 0.001 + (0.69 - 0.001) / (1.0 + levels / 0.01)
+    return levels * np.exp(size * np.sqrt(variance) * spread)
+
+
+def _exact(levels: Array, size: float, spread: Array) -> Array:
+    return levels
+
+
+# How levels are measured, and the usual size of the noise.
+NOISES: dict[str, tuple[Callable[[Array, float, Array], Array], float]] = {
+    "normal": (_normal, 0.1),
+    "lognormal": (_lognormal, 0.1),
+    "microarray": (_microarray, 1.0),
+    "none": (_exact, 0.0),
+}
+
+
+def write_simulation(simulation: Simulation, folder: Path) -> None:
+    """Write all experiments and the true edges as tables of six decimals into `folder`."""
+    genes = simulation.expression.genes
+    write_expression(simulation.expression, folder / "timeseries.tsv")
+    write_reference(simulation.network, folder / "goldstandard.tsv")
+    tables = {
+        "timeseries_perturbations": simulation.perturbations,
+        "wildtype": simulation.wild_type[None],
+        "knockouts": simulation.knockouts,
+        "knockdowns": simulation.knockdowns,
+        "multifactorial": simulation.multifactorial,
+    }
+    for name, rows in tables.items():
+        cells = [[f"{value:.6f}" for value in row] for row in rows]
+        write_table(folder / f"{name}.tsv", genes, cells)

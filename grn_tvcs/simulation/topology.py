@@ -1,0 +1,202 @@
+"""Topologies: which gene regulates which, from a file or grown with hubs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grn_tvcs.network.edge_files import NO_EDGE, REGULATOR, SIGN_OF, TARGET
+from grn_tvcs.network.network import Network
+from tvcs_core.files.tables import Table, read_table
+from tvcs_core.streams import stream
+
+EDGES_PER_GENE = 1.6
+MAX_IN_DEGREE = 6
+ACTIVATING = 0.55  # part of the edges that activate
+
+
+def grow(
+    n_genes: int,
+    n_edges: int | None = None,
+    *,
+    max_in_degree: int = MAX_IN_DEGREE,
+    max_out_degree: int | None = None,
+    min_regulators: int | None = None,
+    rng: int | np.random.Generator | None = None,
+) -> Network:
+    """Grow a network with hubs: a regulator with more targets is more likely to get the next.
+
+    First every regulator gets a target, then every gene without an edge a regulator, then edges
+    come between any two genes. The genes are called G1, G2, ...
+
+    Parameters
+    ----------
+    n_genes
+        At least 2.
+    n_edges
+        1.6 per gene by default, as in modules of the network of E. coli, or fewer where the
+        degrees allow no more.
+    max_in_degree, max_out_degree
+        Most regulators of a gene and most targets of a regulator; None: as many as there are.
+    min_regulators
+        Genes that have a target; more if it is below the default, 1.6 times the square root of
+        the number of genes.
+
+    Raises
+    ------
+    ValueError
+        If a number is too small, or the edges do not fit into the degrees.
+    """
+    _check_sizes(n_genes, n_edges, max_in_degree, max_out_degree, min_regulators)
+    rng = stream(rng, "grow")
+    most_out = n_genes - 1 if max_out_degree is None else min(max_out_degree, n_genes - 1)
+    n_regulators = max(2, round(1.6 * n_genes**0.5))
+    if n_edges is not None:
+        n_regulators = min(n_regulators, n_edges)
+        if n_edges <= n_genes * most_out:
+            n_regulators = max(n_regulators, -(-n_edges // most_out))
+    n_regulators = min(n_genes, max(n_regulators, min_regulators or 0))
+    n_possible = _most_edges(n_genes, n_regulators, max_in_degree, most_out)
+    if n_edges is None:
+        n_edges = min(max(round(EDGES_PER_GENE * n_genes), n_regulators), n_possible)
+    if not n_regulators <= n_edges <= n_possible:
+        raise ValueError(
+            f"n_edges must be in [{n_regulators}, {n_possible}] for {n_genes} genes of which "
+            f"{n_regulators} regulate, at most {max_in_degree} regulators of a gene and at most "
+            f"{most_out} targets of a regulator, found {n_edges}"
+        )
+    regulators = np.sort(rng.permutation(n_genes)[:n_regulators])
+    edges = np.zeros((n_genes, n_genes), dtype=bool)
+    edges[regulators] = _placed(n_edges, regulators, n_genes, max_in_degree, most_out, rng)
+    signs = np.where(rng.random(edges.shape) < ACTIVATING, 1, -1) * edges
+    genes = tuple(f"G{i + 1}" for i in range(n_genes))
+    return Network(genes, edges.astype(float), signs.astype(np.int8))
+
+
+def _check_sizes(
+    n_genes: int,
+    n_edges: int | None,
+    max_in_degree: int,
+    max_out_degree: int | None,
+    min_regulators: int | None,
+) -> None:
+    for name, value, least in (
+        ("n_genes", n_genes, 2),
+        ("n_edges", n_edges, 1),
+        ("max_in_degree", max_in_degree, 1),
+        ("max_out_degree", max_out_degree, 1),
+        ("min_regulators", min_regulators, 1),
+    ):
+        if value is not None and value < least:
+            raise ValueError(f"{name} must be >= {least}, found {value}")
+    if min_regulators is not None and min_regulators > n_genes:
+        raise ValueError(
+            f"min_regulators must be <= the number of genes, {n_genes}, found {min_regulators}"
+        )
+
+
+def _most_edges(n_genes: int, n_regulators: int, most_in: int, most_out: int) -> int:
+    of_targets = n_regulators * min(most_in, n_regulators - 1)
+    of_targets += (n_genes - n_regulators) * min(most_in, n_regulators)
+    return min(of_targets, n_regulators * most_out)
+
+
+def _placed(
+    n_edges: int,
+    regulators: NDArray[np.intp],
+    n_genes: int,
+    most_in: int,
+    most_out: int,
+    rng: np.random.Generator,
+) -> NDArray[np.bool_]:
+    """Edges from `regulators` (rows) to all genes (columns), one more at a time."""
+    edges = np.zeros((regulators.size, n_genes), dtype=bool)
+    loops = regulators[:, None] == np.arange(n_genes)
+    for _ in range(n_edges):
+        n_targets, n_regulators = edges.sum(axis=1), edges.sum(axis=0)
+        degree = n_regulators.copy()
+        degree[regulators] += n_targets
+        free = ~(edges | loops) & (n_targets < most_out)[:, None] & (n_regulators < most_in)
+        idle = free & (n_targets == 0)[:, None]
+        alone = free & (degree == 0)
+        wanted = next(pairs for pairs in (idle, alone, free) if pairs.any() or pairs is free)
+        if not wanted.any():
+            _make_room(edges, loops, most_in, most_out)
+            continue
+        wish = (wanted * np.maximum(n_targets, 1.0)[:, None]).ravel()
+        edges.flat[rng.choice(edges.size, p=wish / wish.sum())] = True
+    return edges
+
+
+def _make_room(
+    edges: NDArray[np.bool_], loops: NDArray[np.bool_], most_in: int, most_out: int
+) -> None:
+    """Put two edges in the place of one, where no pair with both degrees to spare is free."""
+    empty = ~(edges | loops)
+    for i in np.flatnonzero(edges.sum(axis=1) < most_out):
+        for j in np.flatnonzero(edges.sum(axis=0) < most_in):
+            swaps = np.argwhere(edges & empty[:, j, None] & empty[i])
+            if swaps.size:
+                a, b = swaps[0]
+                edges[a, b] = False
+                edges[i, b] = edges[a, j] = True
+                return
+    raise ValueError("the edges do not fit into the degrees; ask for fewer edges")
+
+
+def read_topology(path: str | Path) -> Network:
+    """Read a network to simulate: regulator, target and perhaps ``+``, ``-``, ``?``, 1 or 0.
+
+    Without a sign the model draws one. 0 means that there is no edge, only the two genes. The
+    genes are those that are named, in the order of their names (G2 before G10).
+
+    Raises
+    ------
+    DataError
+        Naming the line: if there are not 2 or 3 columns, a third cell is something else, a gene
+        has no name, an edge joins a gene to itself or is there twice, or there is no edge.
+    """
+    table = read_table(path)
+    table.require_rectangle()
+    width = len(table.rows[0])
+    if width not in (2, 3):
+        raise table.error(f"a topology must have 2 or 3 columns, found {width}", row=0)
+    top = [cell.lower() for cell in table.rows[0]]
+    first = int(top[0] in REGULATOR and top[1] in TARGET)
+    names = {cell for row in table.rows[first:] for cell in row[:2]}
+    genes = sorted(names, key=_by_numbers)
+    place = {gene: i for i, gene in enumerate(genes)}
+    scores = np.zeros((len(genes), len(genes)))
+    signs = np.zeros(scores.shape, dtype=np.int8)
+    seen: dict[tuple[str, str], int] = {}
+    for row in range(first, len(table.rows)):
+        regulator, target, sign = (*table.rows[row], "?")[:3]
+        _check_edge(table, row, regulator, target, sign)
+        if (regulator, target) in seen:
+            line = table.lines[seen[regulator, target]]
+            raise table.error(f"the edge {regulator} -> {target} stands in line {line} too", row)
+        seen[regulator, target] = row
+        if sign != NO_EDGE:
+            scores[place[regulator], place[target]] = 1.0
+            signs[place[regulator], place[target]] = SIGN_OF[sign]
+    if not scores.any():
+        raise table.error("a topology must have an edge, found none")
+    return Network(tuple(genes), scores, signs)
+
+
+def _check_edge(table: Table, row: int, regulator: str, target: str, sign: str) -> None:
+    if not regulator or not target:
+        raise table.error("a gene must have a name, found an empty cell", row)
+    if sign not in (*SIGN_OF, NO_EDGE):
+        raise table.error(f"a sign must be one of + - ? 1 0, found {sign!r}", row)
+    if regulator == target:
+        raise table.error(f"a gene must not regulate itself, but {target} does", row)
+
+
+def _by_numbers(name: str) -> list[tuple[int, str]]:
+    """Key that sorts the numbers in names as numbers."""
+    parts = re.split(r"([0-9]+)", name)
+    return [(int(p), p) if k % 2 else (0, p) for k, p in enumerate(parts)]

@@ -1,0 +1,339 @@
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from grn_tvcs.cli.main import app
+
+ROOT = Path(__file__).parents[3]
+RESULTS = {"edges.tsv", "network.graphml", "network.sif", "report.html", "run.json"}
+
+
+def grn(*words):
+    """Run a command line in this process."""
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    """A small simulated data set."""
+    folder = tmp_path_factory.mktemp("small") / "data"
+    sizes = ["--genes", 8, "--series", 5, "--points", 9, "--edges", 9, "--seed", 2]
+    assert grn("simulate", "--out", folder, *sizes).exit_code == 0
+    return folder
+
+
+def test_simulate_infer_check_and_score_work_together(small, tmp_path):
+    out = tmp_path / "new" / "out"
+    done = grn("infer", small / "timeseries.tsv", "--out", out, "--max-in-degree", 2)
+    assert done.exit_code == 0, done.stderr
+    assert done.stdout == ""
+    assert "about 1 s and 0.2 GB" in done.stderr
+    assert {path.name for path in out.iterdir()} == RESULTS
+    header = (out / "edges.tsv").read_text().splitlines()[0].split("\t")
+    assert header == ["regulator", "target", "score", "sign", "rank", "selected", "stability"]
+    record = json.loads((out / "run.json").read_text())
+    assert sorted(record["genes"]) == sorted(f"G{i}" for i in range(1, 9))
+    assert record["parameters"]["max_in_degree"] == 2
+
+    scored = grn("score", out / "edges.tsv", small / "goldstandard.tsv", "--json")
+    assert scored.exit_code == 0, scored.stderr
+    found = json.loads(scored.stdout)
+    assert found["n_edges"] == 9
+    assert found["n_pairs"] == 56
+    assert found["AUC"] == pytest.approx((found["SN"] + found["SP"]) / 2)
+    table = grn("score", out / "edges.tsv", small / "goldstandard.tsv")
+    for name in ("SN", "SP", "ACC", "F", "MCC", "AUC", "AUROC", "AUPR"):
+        assert any(line.split()[:1] == [name] for line in table.stdout.splitlines())
+
+
+def test_check_says_what_it_understood(small, tmp_path):
+    (tmp_path / "names.txt").write_text("G1\nG2\nENSG001\n")
+    done = grn("check", small / "timeseries.tsv", "--regulators", tmp_path / "names.txt")
+    assert done.exit_code == 0, done.stderr
+    lines = {line[:13].strip(): line[13:] for line in done.stdout.splitlines()}
+    assert lines["orientation"] == "samples in rows, genes in columns"
+    assert lines["genes"].startswith("8: G1, G2")
+    assert lines["samples"] == "45"
+    assert lines["series"] == "5 of 9 time points"
+    assert lines["spacing"] == "even, every 50"
+    assert lines["constant"] == "no gene"
+    assert lines["regulators"] == "2 of 3 names are genes"
+    assert lines["no gene"] == "ENSG001"
+
+
+def test_the_same_seed_gives_the_same_bytes_whatever_the_order_of_genes(small, tmp_path):
+    rows = [line.split("\t") for line in (small / "timeseries.tsv").read_text().splitlines()]
+    turned = ["\t".join([row[0], *row[:0:-1]]) for row in rows]
+    with gzip.open(tmp_path / "turned.tsv.gz", "wt") as file:
+        file.write("\n".join(turned) + "\n")
+    for name, source in (
+        ("a", small / "timeseries.tsv"),
+        ("b", small / "timeseries.tsv"),
+        ("c", tmp_path / "turned.tsv.gz"),
+    ):
+        assert grn("infer", source, "--out", tmp_path / name, "--seed", 3).exit_code == 0
+    for name in RESULTS:
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+    for name in ("edges.tsv", "network.graphml", "network.sif"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "c" / name).read_bytes()
+
+
+@pytest.mark.filterwarnings("default")
+def test_regulators_and_constant_genes_are_kept_to(small, tmp_path):
+    text = (small / "timeseries.tsv").read_text().splitlines()
+    text = [
+        line if not line or line[0] == "T" else line.rsplit("\t", 1)[0] + "\t0.5" for line in text
+    ]
+    (tmp_path / "x.tsv").write_text("\n".join(text))
+    (tmp_path / "names.txt").write_text("G1\nG2\nother\n")
+    done = grn(
+        "infer",
+        tmp_path / "x.tsv",
+        "--out",
+        tmp_path / "out",
+        "--regulators",
+        tmp_path / "names.txt",
+    )
+    assert done.exit_code == 0, done.stderr
+    assert "constant genes get no regulators: G8" in done.stderr
+    assert "1 of 3 regulators are no genes: other" in done.stderr
+    edges = [line.split("\t") for line in (tmp_path / "out" / "edges.tsv").read_text().splitlines()]
+    assert {edge[0] for edge in edges[1:]} <= {"G1", "G2"}
+    assert "G8" not in {edge[1] for edge in edges[1:]}
+
+
+TABLE = "Time\tA\tB\n0\t1\t2\n1\t3\t5\n2\t4\t4\n"
+
+BAD_INPUT = {
+    "empty file": ("", [], "x.tsv: the file is empty"),
+    "no time column": ("A\tB\n1\t2\n", [], "column named Time"),
+    "text in a number": (TABLE.replace("5", "five"), [], "x.tsv:3, column 'B'"),
+    "NaN": (TABLE.replace("5", "NaN"), [], "x.tsv:3, column 'B'"),
+    "one time point": ("Time\tA\tB\n0\t1\t2\n", [], "at least 2 time points"),
+    "gene twice": (TABLE.replace("B", "A"), [], "found twice: A"),
+    "transposed": ("gene\ts1\nA\t1\nB\t2\n", [], "genes seem to stand in rows"),
+    "negative cap": (TABLE, ["--max-in-degree", "-1"], "max_in_degree must be >= 0, found -1"),
+    "negative seed": (TABLE, ["--seed", "-1"], "--seed must be >= 0"),
+    "unknown method": (TABLE, ["--method", "magic"], "method must be one of tvcs,"),
+    "regulators": (TABLE, ["--regulators", "ids.txt"], "found none: here stands ENSG1; there A, B"),
+    "no regulators": (TABLE, ["--regulators", "none.txt"], "an empty list"),
+    "no such list": (TABLE, ["--regulators", "gone.txt"], "No such file"),
+}
+
+
+@pytest.mark.parametrize(("text", "options", "message"), BAD_INPUT.values(), ids=BAD_INPUT.keys())
+def test_bad_input_is_one_line_and_exit_2_and_writes_nothing(
+    tmp_path, monkeypatch, text, options, message
+):
+    monkeypatch.chdir(tmp_path)
+    Path("x.tsv").write_text(text)
+    Path("ids.txt").write_text("ENSG1\n")
+    Path("none.txt").write_text("# nobody\n")
+    done = grn("infer", "x.tsv", "--out", "out", *options)
+    said = [line for line in done.stderr.splitlines() if line.startswith("error:")]
+    assert done.exit_code == 2, done.stderr
+    assert len(said) == 1
+    assert message in said[0]
+    assert "Traceback" not in done.stderr
+    assert not Path("out").exists()
+
+
+def test_a_folder_in_use_needs_force(small, tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "mine.txt").write_text("keep")
+    source = small / "timeseries.tsv"
+    refused = grn("infer", source, "--out", out)
+    assert refused.exit_code == 2
+    assert "give --force" in refused.stderr
+    assert [path.name for path in out.iterdir()] == ["mine.txt"]
+    assert grn("infer", source, "--out", out, "--force").exit_code == 0
+    assert {path.name for path in out.iterdir()} == RESULTS | {"mine.txt"}
+
+
+def test_a_folder_that_cannot_be_written_is_refused(small, tmp_path):
+    (tmp_path / "file").write_text("")
+    done = grn("infer", small / "timeseries.tsv", "--out", tmp_path / "file" / "out")
+    assert done.exit_code == 2
+    assert done.stderr.count("error:") == 1
+
+
+@pytest.mark.parametrize(
+    ("gold", "message"),
+    [
+        ("x\ty\n", "must have an edge between two different genes"),
+        ("G1\tG2\t7\n", "gold.tsv:1, column 3: must be one of"),
+        ("", "the file is empty"),
+    ],
+)
+def test_a_bad_reference_is_refused(small, tmp_path, gold, message):
+    (tmp_path / "edges.tsv").write_text("G1\tG2\t0.5\n")
+    (tmp_path / "gold.tsv").write_text(gold)
+    (tmp_path / "genes.txt").write_text("G1\nG2\nG3\n")
+    words = ["score", tmp_path / "edges.tsv", tmp_path / "gold.tsv"]
+    done = grn(*words, "--genes", tmp_path / "genes.txt")
+    assert done.exit_code == 2
+    assert message in done.stderr
+    alone = grn(*words)
+    assert alone.exit_code == 2
+    assert "give --genes FILE" in alone.stderr
+
+
+@pytest.mark.filterwarnings("default")
+def test_what_is_left_out_goes_to_stderr_and_json_stays_whole(tmp_path):
+    (tmp_path / "edges.tsv").write_text("G1\tG2\t0.5\nG1\tG1\t1\nG9\tG1\t1\n")
+    (tmp_path / "gold.tsv").write_text("G1\tG2\nG2\tG1\nG2\tG1\n")
+    (tmp_path / "genes.txt").write_text("G1\nG2\n")
+    words = [tmp_path / "edges.tsv", tmp_path / "gold.tsv", "--genes", tmp_path / "genes.txt"]
+    done = grn("score", *words, "--json")
+    assert done.stderr.count("left out 1 edges") == 3
+    found = json.loads(done.stdout)
+    assert found["n_pairs"] == 2
+    assert found["SP"] is None
+
+
+def test_steady_states_perturbation_and_options_are_taken(small, tmp_path):
+    rows = [line.split("\t") for line in (small / "timeseries.tsv").read_text().splitlines()]
+    n_genes = len(rows[0]) - 1
+    table = ["\t".join(rows[0][1:])] + ["\t".join(["0.5"] * n_genes)] * n_genes
+    (tmp_path / "ko.tsv").write_text("\n".join(table))
+    (tmp_path / "wt.tsv").write_text("\n".join(table[:2]))
+    (tmp_path / "caps.tsv").write_text("G1\t0\nG2\t1\n")
+    words = ["--knockouts", tmp_path / "ko.tsv", "--wildtype", tmp_path / "wt.tsv"]
+    words += ["--perturbed-until", 200, "--out-degrees", tmp_path / "caps.tsv"]
+    words += ["--option", "resamples=10", "--option", "memory=0.2,0.4", "--option", "parts=omp"]
+    done = grn("infer", small / "timeseries.tsv", "--out", tmp_path / "out", *words)
+    assert done.exit_code == 0, done.stderr
+    assert "20 samples perturbed" in done.stderr
+    record = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert record["parameters"]["perturbed_until"] == 200
+    assert [file["file"] for file in record["inputs"]][1:] == ["caps.tsv", "ko.tsv", "wt.tsv"]
+    report = (tmp_path / "out" / "report.html").read_text()
+    assert "--option parts=omp" in report
+    assert f"beside the series: {n_genes} of knock-outs and 1 of the wild type." in report
+    header = (tmp_path / "out" / "edges.tsv").read_text().splitlines()[0].split("\t")
+    assert header[-1] == "evidence"
+    assert 'key="evidence"' in (tmp_path / "out" / "network.graphml").read_text()
+
+
+def test_what_cannot_fit_is_refused_with_an_estimate(small, tmp_path, monkeypatch):
+    monkeypatch.setattr("grn_tvcs.cli.resources.available_memory", lambda: 1e8)
+    done = grn("infer", small / "timeseries.tsv", "--out", tmp_path / "out")
+    assert done.exit_code == 1
+    assert "this needs about 0.2 GB, but only 0.1 GB are free" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--threads", "0"], "--threads must be >= 1"),
+        (["--option", "resamples"], "--option must be NAME=VALUE"),
+        (["--option", "size=3"], "tvcs does not take 'size'; its options: parts, resamples"),
+        (["--option", "memory=0.3"], "--option memory must be like 0.3,0.7, found '0.3'"),
+        (["--option", "resamples=few"], "--option resamples must be like 100, found 'few'"),
+        (["--wildtype", "wt.tsv"], "used beside --knockouts or --knockdowns only"),
+        (["--perturbed-until", "5000"], "every sample is before 5000"),
+        (["--missing", "guess"], "missing must be one of error, drop, interpolate"),
+        (["--out-degrees", "caps.tsv", "--max-out-degree", "2"], "not both"),
+        (["--out-degrees", "caps.tsv"], "caps.tsv:1: must be a name and a cap"),
+    ],
+)
+def test_bad_options_are_one_line_and_exit_2(small, tmp_path, monkeypatch, words, message):
+    monkeypatch.chdir(tmp_path)
+    Path("caps.tsv").write_text("G1\tmany\n")
+    done = grn("infer", small / "timeseries.tsv", "--out", tmp_path / "out", *words)
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_ctrl_c_ends_with_130_and_resume_gives_the_same_bytes(tmp_path, sigint_of_a_terminal):
+    data, out = tmp_path / "data", tmp_path / "out"
+    assert grn("simulate", "--out", data, "--genes", 40, "--seed", 1).exit_code == 0
+    words = ["infer", str(data / "timeseries.tsv"), "--out", str(out), "--option", "resamples=60"]
+    slow = (
+        "import sys, time, grn_tvcs.stability.stability as s; pair = s.Draws.pair\n"
+        "def slower(draws, rng):\n"
+        "    print('next', file=sys.stderr, flush=True)\n"
+        "    time.sleep(0.2)\n"
+        "    return pair(draws, rng)\n"
+        "s.Draws.pair = slower\n"
+        "from grn_tvcs.cli.main import main; main()"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", slow, *words],
+        cwd=ROOT,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONDONTWRITEBYTECODE": ""},
+    )
+    assert process.stderr is not None
+    seen = [process.stderr.readline().strip()]
+    assert "40 genes" in seen[0]
+    while seen.count("next") < 3:
+        seen.append(process.stderr.readline().strip())
+    process.send_signal(signal.SIGINT)
+    rest = process.communicate(timeout=60)[1]
+    assert process.returncode == 130, rest
+    assert "interrupted" in rest
+    assert "Traceback" not in rest
+    assert [path.name for path in out.iterdir()] == [".resume"]
+
+    refused = grn(*words)
+    assert refused.exit_code == 2
+    assert "give --resume to go on, or --force" in refused.stderr
+    other = grn(*words, "--resume", "--seed", 5)
+    assert other.exit_code == 2
+    assert "other data, options or seed" in other.stderr
+    assert grn(*words, "--resume").exit_code == 0
+    whole = tmp_path / "whole"
+    assert grn(*words[:3], str(whole), *words[4:], "--threads", 2).exit_code == 0
+    assert {path.name for path in out.iterdir()} == RESULTS
+    for name in RESULTS:
+        assert (out / name).read_bytes() == (whole / name).read_bytes()
+
+
+def test_help_does_not_load_what_it_does_not_need():
+    code = (
+        "import sys, grn_tvcs.cli.main; "
+        "print(*[m for m in ('pandas', 'sklearn', 'networkx', 'numba', 'matplotlib', 'jinja2') "
+        "if m in sys.modules])"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert found.stdout.strip() == ""
+
+
+@pytest.mark.filterwarnings("always")
+def test_three_time_points_work_with_a_warning_and_many_short_series_without(tmp_path):
+    (tmp_path / "x.tsv").write_text("Time\tA\tB\tC\n0\t1\t2\t3\n1\t3\t5\t1\n2\t4\t4\t2\n")
+    done = grn("infer", tmp_path / "x.tsv", "--out", tmp_path / "out")
+    assert done.exit_code == 0, done.stderr
+    assert "2 steps from sample to sample are too few to tell regulators apart" in done.stderr
+    sizes = ["--genes", 5, "--series", 6, "--points", 3, "--edges", 5]
+    assert grn("simulate", "--out", tmp_path / "short", *sizes).exit_code == 0
+    short = grn("infer", tmp_path / "short" / "timeseries.tsv", "--out", tmp_path / "more")
+    assert short.exit_code == 0, short.stderr
+    assert "warning" not in short.stderr
+
+
+@pytest.mark.filterwarnings("always")
+def test_ids_of_another_kind_are_counted_with_examples(small, tmp_path):
+    (tmp_path / "ids.txt").write_text("G1\nENSG01\nENSG02\n")
+    words = [small / "timeseries.tsv", "--regulators", tmp_path / "ids.txt"]
+    some = grn("infer", *words, "--out", tmp_path / "out", "--option", "resamples=2")
+    assert some.exit_code == 0
+    assert "2 of 3 regulators are no genes: ENSG01, ENSG02" in some.stderr
+    (tmp_path / "ids.txt").write_text("ENSG01\n")
+    none = grn("infer", *words, "--out", tmp_path / "none")
+    assert none.exit_code == 2
+    assert "found none: here stands ENSG01; there G1, G2" in none.stderr

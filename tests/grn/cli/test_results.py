@@ -1,0 +1,177 @@
+import csv
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from grn_tvcs import (
+    Network,
+    infer,
+    read_expression,
+    read_network,
+    read_reference,
+    score,
+    simulate,
+    write_edges,
+    write_expression,
+)
+from grn_tvcs.cli.main import app
+from grn_tvcs.network.edge_files import reference_in
+from tvcs_core import DataError
+
+
+def grn(*words):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    """A table, its true edges, and the same with edges that do not count."""
+    folder = tmp_path_factory.mktemp("small")
+    made = simulate(8, 4, 9, n_edges=9, rng=2)
+    write_expression(made.expression, folder / "x.tsv")
+    edges = [f"{e.regulator}\t{e.target}" for e in made.network.edges()]
+    (folder / "true.tsv").write_text("\n".join(edges) + "\n")
+    more = [*edges, edges[0], "G1\tG1", "G1\tOther"]
+    (folder / "more.tsv").write_text("\n".join(more) + "\n")
+    return folder
+
+
+def rows_of(path):
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t"))
+
+
+@pytest.mark.parametrize("pairs", ["all", "linked"])
+def test_a_reference_is_scored_and_what_does_not_count_is_said(small, tmp_path, pairs):
+    words = ["infer", small / "x.tsv", "--reference", small / "more.tsv", "--pairs", pairs]
+    done = grn(*words, "--out", tmp_path / "out", "--option", "resamples=6")
+    assert done.exit_code == 0, done.stderr
+    rows = rows_of(tmp_path / "out" / "scores.tsv")
+    assert [(row["cut"], row["pairs"]) for row in rows] == [("caps", pairs), ("top-n", pairs)]
+    network = infer(read_expression(small / "x.tsv"), resamples=6, rng=0)
+    true = read_reference(small / "true.tsv", network.genes)
+    for row in rows:
+        found = score(network, true, pairs=pairs, cut=row["cut"])
+        assert float(row["AUPR"]) == pytest.approx(found.aupr, rel=1e-5)
+        assert float(row["MCC"]) == pytest.approx(found.mcc, rel=1e-4)
+        assert int(row["n_pairs"]) == found.n_pairs
+        left_out = [row[f"left_out_{kind}"] for kind in ("self_loops", "unknown_genes", "repeats")]
+        assert left_out == ["1", "1", "1"]
+    assert done.stderr.count("left out 1 edges") == 3
+    record = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert record["left_out_of_reference"]["unknown_genes"] == ["G1 -> Other"]
+    assert [given["file"] for given in record["inputs"]] == ["x.tsv", "more.tsv"]
+    assert len(record["scores"]) == 2
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "Agreement with the reference" in page
+    assert "left out 1 edges of a gene on itself: G1" in page
+    assert f"--pairs {pairs}" in page
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x\ty\n", "found none; it names x, y; the network has G1, G2"),
+        ("g1\tg2\n", "g1, g2 would match if capitals did not count"),
+    ],
+)
+def test_a_reference_of_other_genes_is_refused_before_the_work(
+    small, tmp_path, monkeypatch, text, message
+):
+    monkeypatch.setattr("grn_tvcs.cli.work.infer", lambda *_, **__: pytest.fail("has begun"))
+    (tmp_path / "gold.tsv").write_text(text)
+    words = ["infer", small / "x.tsv", "--out", tmp_path / "out"]
+    done = grn(*words, "--reference", tmp_path / "gold.tsv")
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert not (tmp_path / "out").exists()
+    bad = grn(*words, "--reference", small / "true.tsv", "--pairs", "some")
+    assert bad.exit_code == 2
+    assert "--pairs must be one of all, linked" in bad.stderr
+
+
+def test_without_a_reference_there_are_no_scores(small, tmp_path):
+    done = grn("infer", small / "x.tsv", "--out", tmp_path / "out", "--option", "resamples=2")
+    assert done.exit_code == 0
+    assert not (tmp_path / "out" / "scores.tsv").exists()
+    assert "--pairs" not in (tmp_path / "out" / "report.html").read_text()
+
+
+@pytest.mark.parametrize("method", ["tigress", "aracne"])
+def test_what_a_method_selects_itself_is_kept_beside_the_caps(small, tmp_path, method):
+    out = tmp_path / "out"
+    words = ["infer", small / "x.tsv", "--out", out, "--method", method, "--max-edges", 3]
+    done = grn(*words, "--reference", small / "true.tsv")
+    assert done.exit_code == 0, done.stderr
+    rows = {row["cut"]: row for row in rows_of(out / "scores.tsv")}
+    network = infer(read_expression(small / "x.tsv"), method, max_edges=3, rng=0)
+    assert network.own is not None
+    n_own = int(network.own.sum())
+    assert n_own != 3
+    assert int(rows["caps"]["n_selected"]) == 3
+    assert int(rows["own"]["n_selected"]) == n_own
+    scored = grn("score", out / "edges.tsv", small / "true.tsv", "--cut", "own", "--json")
+    assert json.loads(scored.stdout)["n_selected"] == n_own
+    again = read_network(out / "edges.tsv", network.genes)
+    assert np.array_equal(again.own, network.own)
+    assert again.by_own_cut().out_degrees.sum() == n_own
+
+
+def test_methods_that_only_rank_select_nothing_themselves(small):
+    network = infer(read_expression(small / "x.tsv"), "pcc", max_edges=3)
+    assert network.own is None
+    assert network.by_own_cut().out_degrees.sum() == (network.scores > 0).sum()
+
+
+def test_stability_comes_back_from_a_file(small, tmp_path):
+    network = infer(read_expression(small / "x.tsv"), resamples=6, rng=0)
+    write_edges(network, tmp_path / "edges.tsv")
+    again = read_network(tmp_path / "edges.tsv", network.genes)
+    has_score = network.scores > 0
+    np.testing.assert_allclose(again.stability[has_score], network.stability[has_score], rtol=1e-5)
+    assert again.edges() == network.edges()
+
+
+@pytest.mark.parametrize(
+    ("column", "cell", "message"),
+    [("stability", "1.5", "must be a number from 0 to 1"), ("own", "yes", "must be 0 or 1")],
+)
+def test_bad_stability_and_own_cuts_are_refused(tmp_path, column, cell, message):
+    (tmp_path / "e.tsv").write_text(f"regulator\ttarget\tscore\t{column}\nA\tB\t1\t{cell}\n")
+    with pytest.raises(DataError, match=f"e.tsv:2, column '{column}': {message}"):
+        read_network(tmp_path / "e.tsv", ["A", "B"])
+
+
+@pytest.mark.parametrize("name", ["stability", "own"])
+def test_a_network_refuses_them_in_another_shape(name):
+    with pytest.raises(ValueError, match=f"{name} must have the shape"):
+        Network(("A", "B"), 1 - np.eye(2), **{name: np.zeros((3, 3))})
+
+
+def test_a_reference_tells_what_it_left_out_by_reason(small):
+    found = reference_in(small / "more.tsv", [f"G{i}" for i in range(1, 9)])
+    assert {kind: len(names) for kind, names in found.left_out.items()} == {
+        "self_loops": 1,
+        "unknown_genes": 1,
+        "repeats": 1,
+    }
+    assert len(found.said()) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "read"),
+    [
+        ("x.tsv", "Time\tperturbed\tA\n0\t0\t1\n1\t0\t2\n", read_expression),
+        ("x.tsv", "Time\tA\tB\n0\t1\t2\n1\t\t3\n2\t1\t3\n",
+         lambda path: read_expression(path, missing="interpolate")),
+        ("x.tsv", "A\tB\nA\tA\n", lambda path: read_reference(path, ["A", "B"])),
+        ("x.tsv", "A\tB\t1\nA\tA\t1\n", lambda path: read_network(path, ["A", "B"])),
+    ],
+)  # fmt: skip
+def test_a_warning_points_to_the_line_of_the_user(tmp_path, name, text, read):
+    (tmp_path / name).write_text(text)
+    with pytest.warns(UserWarning, match=r"never changes|filled|left out") as said:
+        read(tmp_path / name)
+    assert {warning.filename for warning in said} == {__file__}

@@ -1,0 +1,197 @@
+import gzip
+
+import numpy as np
+import pytest
+
+from grn_tvcs import Expression, read_expression, write_expression
+from grn_tvcs.expression.expression import spacing
+from tvcs_core import DataError
+
+DREAM = '"Time"\tNA\t007\n\n0\t1\t2\n1\t3\t4\n\n0\t5\t6\n1\t7\t8\n'
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(text, name="x.tsv"):
+        path = tmp_path / name
+        path.write_text(text, encoding="utf-8", newline="")
+        return path
+
+    return write
+
+
+def test_the_dream_layout_is_read_with_names_kept_as_text(write):
+    data = read_expression(write(DREAM))
+    assert data.genes == ("NA", "007")
+    assert data.series == ("1", "1", "2", "2")
+    assert data.values.tolist() == [[1, 2], [3, 4], [5, 6], [7, 8]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        DREAM.replace("\n", "\r\n"),
+        "\ufeff" + DREAM,
+        DREAM.replace("\t", ","),
+        DREAM.replace("\n\n", "\n"),
+        DREAM.replace('"Time"', "time"),
+    ],
+    ids=["CRLF", "byte-order mark", "commas", "time falls back", "lower case"],
+)
+def test_the_same_table_in_other_clothes_is_the_same(write, text):
+    data = read_expression(write(text))
+    assert data.series == ("1", "1", "2", "2")
+    assert data.genes == ("NA", "007")
+    assert data.values.sum() == 36
+
+
+def test_a_gz_file_is_read(tmp_path):
+    path = tmp_path / "x.tsv.gz"
+    path.write_bytes(gzip.compress(DREAM.encode()))
+    assert len(read_expression(path).times) == 4
+
+
+def test_a_series_column_gathers_samples_in_time_order(write):
+    data = read_expression(write("series,time,A\nb,2,5\na,0,1\nb,1,4\na,1,2\n"))
+    assert data.series == ("b", "b", "a", "a")
+    assert data.values[:, 0].tolist() == [4, 5, 1, 2]
+
+
+def test_writing_and_reading_gives_the_same_expression(tmp_path):
+    rng = np.random.default_rng(0)
+    values = rng.uniform(size=(6, 3)).round(6)
+    data = Expression(values, [0, 1, 2.5] * 2, ("1",) * 3 + ("2",) * 3, ("A", "B", "C"))
+    write_expression(data, tmp_path / "x.tsv")
+    again = read_expression(tmp_path / "x.tsv")
+    assert np.array_equal(again.values, data.values)
+    assert np.array_equal(again.times, data.times)
+    assert (again.series, again.genes) == (data.series, data.genes)
+
+
+BAD = {
+    "empty": ("", "x.tsv: the file is empty"),
+    "no time": ("A\tB\n1\t2\n3\t4\n", "column named Time"),
+    "no header": ("0\t1\n1\t2\n", "the first row must name the columns"),
+    "text": ("Time\tA\tB\n0\t1\t2\n1\tx\t4\n", "x.tsv:3, column 'A': must be a number, found 'x'"),
+    "NaN": (
+        "Time\tA\tB\n0\t1\tnan\n1\t2\t4\n",
+        "x.tsv:2, column 'B': must be a number, found",
+    ),
+    "infinite": ("Time\tA\tB\n0\t1\tinf\n1\t2\t4\n", "x.tsv:2, column 'B': must be a finite"),
+    "empty cell": ("Time\tA\tB\n0\t1\t\n1\t2\t4\n", "x.tsv:2, column 'B': must be a number"),
+    "missing": ("Time\tA\n0\t1\n1\tNA\n", "1 are missing: give --missing drop or --missing inter"),
+    "perturbed": (
+        "Time\tperturbed\tA\n0\tyes\t1\n1\t0\t2\n",
+        "column 'perturbed': must be 0 or 1, found 'yes'",
+    ),
+    "two times": ("Time\ttime\tA\n0\t0\t1\n", "must have one column of each kind"),
+    "one time point": ("Time\tA\n0\t1\n", "at least 2 time points"),
+    "lonely sample": ("Time\tA\n0\t1\n1\t2\n0\t5\n", "x.tsv:4, column 'Time': a series must have"),
+    "header only": ("Time\tA\n", "must have samples"),
+    "time only": ("Time\n0\n1\n", "must have a column for each gene"),
+    "twice": ("Time\tA\tB\tA\n0\t1\t2\t3\n1\t1\t2\t3\n", "found twice: A"),
+    "no name": ("Time\tA\t\n0\t1\t2\n1\t1\t2\n", "column 3: a gene must have a name"),
+    "ragged": ("Time\tA\tB\n0\t1\t2\n1\t2\n", "x.tsv:3: must have 3 cells"),
+    "time twice": ("Time\tA\n0\t1\n0\t2\n1\t3\n", "x.tsv:3, column 'Time': time 0 comes twice"),
+    "transposed": ("\ts1\ts2\nG1\t1\t2\nG2\t3\t4\n", "genes seem to stand in rows"),
+    "time in a row": ("Time\t0\t50\nG1\t1\t2\nG2\t3\t4\n", "genes seem to stand in rows"),
+    "no series": ("series\ttime\tA\n\t0\t1\na\t1\t2\n", "x.tsv:2, column 'series': every sample"),
+}
+
+
+@pytest.mark.parametrize(("text", "message"), BAD.values(), ids=BAD.keys())
+def test_a_bad_file_is_refused_with_its_place(write, text, message):
+    path = write(text)
+    with pytest.raises(DataError) as error:
+        read_expression(path)
+    assert message in str(error.value)
+    assert str(path) in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"values": [[1.0, np.nan]] * 4}, "finite"),
+        ({"genes": ("A", "A")}, "different"),
+        ({"times": [0, 1, 1, 0]}, "rise"),
+        ({"series": ("1", "2", "1", "2")}, "stand together"),
+        ({"series": ("1", "1", "1", "2"), "times": [0, 1, 2, 0]}, "at least 2"),
+        ({"genes": ("A",)}, "shape"),
+        ({"series": ("1",)}, "a series"),
+    ],
+)
+def test_the_constructor_refuses_what_does_not_hold(change, message):
+    good = {
+        "values": [[1.0, 2.0]] * 4,
+        "times": [0, 1, 0, 1],
+        "series": ("1", "1", "2", "2"),
+        "genes": ("A", "B"),
+    }
+    Expression(**good)
+    with pytest.raises(ValueError, match=message):
+        Expression(**(good | change))
+
+
+def test_constant_genes_are_named():
+    data = Expression([[1, 5], [2, 5]], [0, 1], ("1", "1"), ("A", "B"))
+    assert data.constant_genes == ("B",)
+
+
+def test_missing_values_are_dropped_or_filled_and_said(write):
+    path = write("series,time,A,B\na,0,1,5\na,1,NA,6\na,3,7,\nb,0,3,1\nb,1,4,2\n")
+    with pytest.warns(UserWarning, match="filled 2 of 10 values"):
+        filled = read_expression(path, missing="interpolate")
+    assert filled.values[:3].tolist() == [[1, 5], [3, 6], [7, 6]]
+    more = write("series,time,A\na,0,1\na,1,3\nb,0,NA\nb,1,NA\n")
+    with pytest.warns(UserWarning, match="filled 2 of 4"):
+        assert read_expression(more, missing="interpolate").values[2:, 0].tolist() == [2, 2]
+    path = write("series,time,A,B\na,0,1,5\na,1,NA,6\na,3,7,8\nb,0,3,1\nb,1,4,2\n")
+    with pytest.warns(UserWarning, match="left out 1 of 5 samples"):
+        dropped = read_expression(path, missing="drop")
+    assert dropped.times.tolist() == [0, 3, 0, 1]
+    with pytest.raises(ValueError, match="missing must be one of error, drop, interpolate"):
+        read_expression(path, missing="guess")
+    with pytest.raises(DataError, match="a gene must have a value in some sample"):
+        read_expression(write("time,A\n0,NA\n1,NA\n"), missing="interpolate")
+
+
+def test_replicates_are_series_of_their_own(write):
+    text = "sample,condition,replicate,time,A\ns1,heat,1,0,1\ns2,heat,2,0,2\n"
+    text += "s3,heat,1,1,3\ns4,heat,2,1,4\n"
+    data = read_expression(write(text))
+    assert data.series == ("heat/1", "heat/1", "heat/2", "heat/2")
+    assert data.values[:, 0].tolist() == [1, 3, 2, 4]
+    assert data.genes == ("A",)
+
+
+def test_a_column_says_when_a_perturbation_was_on(write):
+    text = "Time,perturbed,A\n0,1,1\n1,0,2\n0,1,3\n1,0,4\n"
+    data = read_expression(write(text))
+    assert data.genes == ("A",)
+    assert data.perturbed.tolist() == [True, False, True, False]
+    assert data.in_name_order().perturbed.tolist() == [True, False, True, False]
+    with pytest.warns(UserWarning, match="perturbed never changes and is not used"):
+        assert read_expression(write(text.replace("0,1,", "0,0,"))).perturbed is None
+
+
+def test_a_perturbation_ends_within_the_series():
+    data = Expression([[1], [2], [3]], [0, 50, 100], ("1",) * 3, ("A",))
+    assert data.with_perturbation_until(100).perturbed.tolist() == [True, True, False]
+    for time, few in ((0, "no sample"), (101, "every sample")):
+        with pytest.raises(ValueError, match=f"{few} is before {time}; times go from 0 to 100"):
+            data.with_perturbation_until(time)
+
+
+@pytest.mark.parametrize("name", ["1-Mar", "Sep-02", "2-SEP", "2023-03-01", "Dec-1"])
+def test_names_that_a_spreadsheet_made_dates_of_are_said(write, name):
+    path = write(f"Time,MARCH1,{name}\n0,1,2\n1,3,4\n")
+    with pytest.warns(UserWarning, match=f"1 gene names look like dates .* of them: {name}$"):
+        assert read_expression(path).genes == ("MARCH1", name)
+
+
+def test_spacing_is_said_to_be_even_or_not():
+    values = [[1.0], [2], [3]]
+    assert spacing(Expression(values, [0, 5, 10], ("1",) * 3, ("A",))) == "even, every 5"
+    uneven = spacing(Expression(values, [0, 1, 10], ("1",) * 3, ("A",)))
+    assert uneven == "uneven, 1 to 9; the past fades with time"

@@ -1,0 +1,174 @@
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from grn_tvcs.cli.main import app
+from grn_tvcs.expression.expression import read_expression
+from grn_tvcs.expression.formats import read_beeline, read_files, read_layout, read_samples
+from tvcs_core import DataError
+
+SHEET = """sample,series,time,perturbed,replicate,note
+s4,a,10,0,1,x
+s1,a,0,1,1,x
+s2,b,0,1,1,x
+s3,b,5,0,1,x
+"""
+LEVELS = "\tNA\t007\ns1\t1\t2\ns2\t3\t4\ns3\t5\t6\ns4\t7\t8\n"
+TURNED = "gene\ts1\ts2\ts3\ts4\nNA\t1\t3\t5\t7\n007\t2\t4\t6\t8\n"
+CELLS = ",c1,c2,c3,c4\nG1,1,2,3,4\nG2,5,6,7,8\n"
+CLOCK = ",PseudoTime1,PseudoTime2\nc3,0.5,NA\nc1,0,0.1\nc2,0.5,\nc4,1,0.9\n"
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(text, name="x.tsv"):
+        (tmp_path / name).write_text(text)
+        return tmp_path / name
+
+    return write
+
+
+@pytest.mark.parametrize(("text", "turned"), [(LEVELS, False), (TURNED, True)])
+def test_a_sheet_tells_time_and_series_of_the_samples(file, text, turned):
+    found = read_samples(file(text), file(SHEET, "s.csv"), genes_in_rows=turned)
+    assert found.genes == ("NA", "007")
+    assert found.series == ("a/1", "a/1", "b/1", "b/1")
+    assert found.times.tolist() == [0, 10, 0, 5]
+    assert found.values.tolist() == [[1, 2], [7, 8], [3, 4], [5, 6]]
+    assert found.perturbed is not None
+    assert found.perturbed.tolist() == [True, False, True, False]
+
+
+def test_a_sheet_without_series_is_one_series(file):
+    sheet = file("sample\ttime\ns3\t2\ns1\t1\ns2\t0\n", "s.tsv")
+    with pytest.warns(UserWarning, match="left out 1 samples: s4"):
+        found = read_samples(file(LEVELS), sheet)
+    assert found.series == ("1", "1", "1")
+    assert found.values[:, 0].tolist() == [3, 1, 5]
+
+
+def test_genes_in_rows_are_turned_only_when_told(file):
+    turned = file("\ta\tb\tc\td\nTime\t0\t1\t0\t1\nG1\t1\t2\t3\t4\nG2\t5\t6\t7\t9\n")
+    plain = file("Time\tG1\tG2\n0\t1\t5\n1\t2\t6\n\n0\t3\t7\n1\t4\t9\n", "plain.tsv")
+    with pytest.raises(DataError, match="genes seem to stand in rows"):
+        read_layout(turned)
+    found, expected = read_layout(turned, genes_in_rows=True), read_expression(plain)
+    assert found.genes == expected.genes
+    assert np.array_equal(found.values, expected.values)
+    assert found.series == expected.series == ("1", "1", "2", "2")
+
+
+def test_times_may_head_the_columns(file):
+    found = read_layout(file("Time,0,1,2\nG1,1,2,3\nG2,5,6,8\n"), genes_in_rows=True)
+    assert found.times.tolist() == [0, 1, 2]
+    assert found.genes == ("G1", "G2")
+
+
+def test_beeline_is_cells_in_the_order_of_pseudotime(file):
+    found = read_beeline(file(CELLS, "ExpressionData.csv"), file(CLOCK, "PseudoTime.csv"))
+    assert found.genes == ("G1", "G2")
+    assert found.series == ("PseudoTime1",) * 3 + ("PseudoTime2",) * 2
+    assert found.times.tolist() == [0, 0.5, 1, 0.1, 0.9]
+    assert found.values[:, 0].tolist() == [1, 2.5, 4, 1, 4]
+
+
+def test_the_layout_follows_from_the_arguments(file):
+    levels, sheet = file(LEVELS), file(SHEET, "s.csv")
+    cells, clock = file(CELLS, "c.csv"), file(CLOCK, "p.csv")
+    assert read_layout(levels, samples=sheet).genes == ("NA", "007")
+    assert read_layout(cells, pseudotime=clock).genes == ("G1", "G2")
+    with pytest.raises(ValueError, match="says it all"):
+        read_layout(cells, pseudotime=clock, genes_in_rows=True)
+
+
+def test_missing_levels_beside_a_sheet_are_filled_or_refused(file):
+    text, sheet = TURNED.replace("8\n", "\n"), file(SHEET, "s.csv")
+    with pytest.raises(DataError, match=r"x\.tsv:3, column 's4': must be a number"):
+        read_samples(file(text), sheet, genes_in_rows=True)
+    with pytest.warns(UserWarning, match="filled 1 of 8"):
+        found = read_samples(file(text), sheet, genes_in_rows=True, missing="interpolate")
+    assert found.values[1, 1] == 2
+
+
+@pytest.mark.parametrize(
+    ("levels", "sheet", "message"),
+    [
+        (LEVELS, SHEET.replace("s3", "zz"), "but 1 have none: zz; there stands s1, s2, s3, s4"),
+        (LEVELS, SHEET.replace("s3", "s2"), "samples must be different, found twice: s2"),
+        (LEVELS, SHEET.replace("sample", "name"), "must have one column sample"),
+        (LEVELS, SHEET.replace("10", "x"), r"s\.csv:2, column 'time': must be a number"),
+        (LEVELS.replace("s3", "s2"), SHEET, "samples must be different, found twice: s2"),
+        (LEVELS.replace("007", "Time"), SHEET, "must not be called Time"),
+        (LEVELS.replace("007", "NA"), SHEET, "gene names must be different"),
+        (LEVELS.replace("s3", ""), SHEET, "a sample must have a name"),
+        ("x\n", SHEET, "must have a first row and a first column"),
+    ],
+)
+def test_levels_and_sheets_that_do_not_fit_are_refused(file, levels, sheet, message):
+    with pytest.raises(DataError, match=message):
+        read_samples(file(levels), file(sheet, "s.csv"))
+
+
+@pytest.mark.parametrize(
+    ("cells", "clock", "message"),
+    [
+        (CELLS, CLOCK.replace("c4", "c9"), "1 have none: c9"),
+        (CELLS, CLOCK.replace("0.9", ""), "at least 2 different pseudotimes, found 1"),
+        (CELLS.replace("c4", "c1"), CLOCK, "cells must be different"),
+        (CELLS.replace("G2", "G1"), CLOCK, "genes must be different, found twice: G1"),
+        (CELLS.replace("8", "NA"), CLOCK, r"c\.csv:3, column 'c4': must be"),
+    ],
+)
+def test_files_of_beeline_that_do_not_fit_are_refused(file, cells, clock, message):
+    with pytest.raises(DataError, match=message):
+        read_beeline(file(cells, "c.csv"), file(clock, "p.csv"))
+
+
+def test_the_commands_take_every_layout_and_record_it(file, tmp_path):
+    rows = [[f"G{g}", *(((3 * t + 5 * g + t * g) % 11) / 10 for t in range(12))] for g in range(4)]
+    lines = [",".join(["", *(f"c{t}" for t in range(12))])]
+    lines += [",".join(map(str, row)) for row in rows]
+    levels = file("\n".join(lines) + "\n", "x.csv")
+    sheet = file("sample,time\n" + "".join(f"c{t},{t}\n" for t in range(12)), "s.csv")
+    clock = file(",PseudoTime\n" + "".join(f"c{t},{t}\n" for t in range(12)), "p.csv")
+    for options in (["--samples", sheet, "--genes-in-rows"], ["--pseudotime", clock]):
+        said = CliRunner().invoke(app, ["check", str(levels), *map(str, options)])
+        assert said.exit_code == 0, said.output
+        assert "orientation  genes in rows, samples in columns" in said.output
+        words = ["infer", levels, *options, "--method", "pcc", "--out", tmp_path / options[0]]
+        found = CliRunner().invoke(app, list(map(str, words)))
+        assert found.exit_code == 0, found.output
+        record = json.loads((tmp_path / options[0] / "run.json").read_text())
+        assert [given["file"] for given in record["inputs"]] == ["x.csv", options[1].name]
+        page = (tmp_path / options[0] / "report.html").read_text()
+        assert f"{options[0]} {options[1].name}" in page
+        assert ("--genes-in-rows" in page) == ("--genes-in-rows" in options)
+        assert "--genes-in-rows True" not in page
+
+
+def test_several_files_of_the_same_genes_are_taken_together(file, tmp_path):
+    one = file("Time\tA\tB\n0\t1\t2\n1\t3\t4\n", "one.tsv")
+    two = file("Time\tB\tA\n0\t6\t5\n1\t8\t7\n", "two.tsv")
+    found = read_files([one, two])
+    assert found.genes == ("A", "B")
+    assert found.series == ("1: 1", "1: 1", "2: 1", "2: 1")
+    assert found.values.tolist() == [[1, 2], [3, 4], [5, 6], [7, 8]]
+    named = file("Time\tseries\tA\tB\n0\tx\t1\t2\n1\tx\t3\t4\n", "named.tsv")
+    assert read_files([one, named]).series == ("1", "1", "x", "x")
+    told = file("Time\tperturbed\tA\tB\n0\t1\t1\t2\n1\t0\t3\t4\n", "told.tsv")
+    with pytest.warns(UserWarning, match=r"taken as never perturbed.*one\.tsv"):
+        assert read_files([told, one]).perturbed.tolist() == [True, False, False, False]
+    other = file("Time\tA\tC\n0\t1\t2\n1\t3\t4\n", "other.tsv")
+    with pytest.raises(DataError, match=r"other\.tsv: must have the genes of .*only: B, C"):
+        read_files([one, other])
+    lines = [f"{t}\t{(3 * t) % 7}\t{(5 * t + 1) % 9}" for t in range(8)]
+    for path in (one, two):
+        path.write_text("\n".join(["Time\tA\tB", *lines]) + "\n")
+    words = ["infer", one, two, "--out", tmp_path / "out", "--method", "pcc"]
+    done = CliRunner().invoke(app, list(map(str, words)))
+    assert done.exit_code == 0, done.output
+    record = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert [given["file"] for given in record["inputs"]] == ["one.tsv", "two.tsv"]
+    assert "grn-tvcs infer one.tsv two.tsv --out DIR" in (tmp_path / "out/report.html").read_text()

@@ -1,0 +1,187 @@
+import sys
+
+import numpy as np
+import pytest
+from scipy import sparse
+from typer.testing import CliRunner
+
+from grn_tvcs import read_h5ad
+from grn_tvcs.cli.main import app
+from tvcs_core import DataError
+
+h5py = pytest.importorskip("h5py")
+
+GENES = ["NA", "007", "G3"]
+LEVELS = np.array([[1, 0, 2], [3, 4, 0], [5, 6, 7], [0, 8, 9]], dtype=np.float32)
+TEXT = h5py.string_dtype("utf-8")
+
+
+def encoded(part, kind, version="0.2.0"):
+    part.attrs["encoding-type"], part.attrs["encoding-version"] = kind, version
+    return part
+
+
+def column(group, name, values):
+    """A column as AnnData 0.7 to 0.12 writes it."""
+    if isinstance(values, dict):  # categorical
+        part = encoded(group.create_group(name), "categorical")
+        part.attrs["ordered"] = False
+        encoded(part.create_dataset("codes", data=np.array(values["codes"], np.int8)), "array")
+        column(part, "categories", values["categories"])
+    elif isinstance(values, tuple):  # nullable
+        part = encoded(group.create_group(name), f"nullable-{values[0]}", "0.1.0")
+        part.create_dataset("values", data=values[1])
+        part.create_dataset("mask", data=np.array(values[2], bool))
+    elif isinstance(values[0], str):
+        encoded(group.create_dataset(name, data=values, dtype=TEXT), "string-array")
+    else:
+        encoded(group.create_dataset(name, data=np.array(values)), "array")
+
+
+def frame(file, name, index, columns):
+    group = encoded(file.create_group(name), "dataframe")
+    group.attrs["_index"] = "_index"
+    group.attrs["column-order"] = np.array(list(columns), dtype=object) if columns else []
+    column(group, "_index", index)
+    for label, values in columns.items():
+        column(group, label, values)
+
+
+def matrix(file, levels, kind):
+    if kind == "dense":
+        encoded(file.create_dataset("X", data=levels), "array")
+        return
+    made = getattr(sparse, f"{kind}_array")(levels)
+    part = encoded(file.create_group("X"), f"{kind}_matrix", "0.1.0")
+    part.attrs["shape"] = np.array(levels.shape)
+    for name in ("data", "indices", "indptr"):
+        part.create_dataset(name, data=getattr(made, name))
+
+
+OBS = {
+    "Time": [0.0, 10.0, 0.0, 5.0],
+    "series": {"codes": [1, 1, 0, 0], "categories": ["b", "a"]},
+    "note": ["x", "y", "z", "w"],
+}
+
+
+@pytest.fixture
+def h5ad(tmp_path):
+    def write(levels=LEVELS, obs=OBS, genes=GENES, kind="dense"):
+        path = tmp_path / "x.h5ad"
+        with h5py.File(path, "w") as file:
+            encoded(file, "anndata", "0.1.0")
+            matrix(file, levels, kind)
+            frame(file, "obs", [f"c{i}" for i in range(len(levels))], obs)
+            frame(file, "var", genes, {})
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize("kind", ["dense", "csr", "csc"])
+def test_levels_times_series_and_genes_are_read(h5ad, kind):
+    found = read_h5ad(h5ad(kind=kind))
+    assert found.genes == ("NA", "007", "G3")
+    assert found.series == ("a", "a", "b", "b")
+    assert found.times.tolist() == [0, 10, 0, 5]
+    assert np.array_equal(found.values, LEVELS)
+    assert found.perturbed is None
+
+
+@pytest.mark.parametrize("kind", ["dense", "csr", "csc"])
+def test_samples_at_the_same_time_are_averaged_and_those_without_left_out(h5ad, kind):
+    obs = {"time": [5.0, 0.0, 5.0, np.nan, 0.0]}
+    levels = np.vstack([LEVELS, [[1, 2, 3]]]).astype(float)
+    with pytest.warns(UserWarning, match="samples") as said:
+        found = read_h5ad(h5ad(levels, obs, kind=kind))
+    assert [str(w.message).split(": ")[1] for w in said] == [
+        "left out 1 samples without a time",
+        "averaged 4 samples to 2, one for each time of a series",
+    ]
+    assert found.series == ("1", "1")
+    assert np.allclose(found.values, [[2, 3, 1.5], [3, 3, 4.5]])
+
+
+def test_columns_may_be_named_and_nullable_or_categories(h5ad):
+    obs = {
+        "day": {"codes": [0, 1, 0, 1], "categories": [2, 4]},
+        "donor": {"codes": [1, 1, 0, 0], "categories": ["d1", "d2"]},
+        "perturbed": ("boolean", [True, False, True, False], [False] * 4),
+    }
+    path = h5ad(obs=obs)
+    found = read_h5ad(path, time_column="day", series_column="donor")
+    assert found.series == ("d2", "d2", "d1", "d1")
+    assert found.times.tolist() == [2, 4, 2, 4]
+    assert found.perturbed.tolist() == [True, False, True, False]
+    gap = {"time": ("integer", [1, 2, 3, 0], [False, False, False, True])}
+    with pytest.warns(UserWarning, match="left out 1 samples"):
+        assert read_h5ad(h5ad(obs=gap)).times.tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("change", "arguments", "message"),
+    [
+        ({"obs": {"day": [0.0, 1, 0, 1]}}, {}, "must have a column time, or give --time-column; i"),
+        ({}, {"time_column": "day"}, "obs has no column 'day'; it has Time, series, note"),
+        ({}, {"time_column": "note"}, "column 'note': must be a number, found 'x'"),
+        ({"obs": OBS | {"Time": [np.inf, 1, 0, 1]}}, {}, "must hold finite times"),
+        ({"levels": np.where(LEVELS == 9, np.nan, LEVELS)}, {}, "must hold finite numbers"),
+        ({"genes": ["A", "B", "A"]}, {}, "found twice: A"),
+        ({"genes": ["A", "B"]}, {}, "X has 3 columns, but var names 2 genes"),
+        ({"obs": OBS | {"perturbed": ["yes"] * 4}}, {}, "must be 0 or 1, found 'yes'"),
+        ({"obs": OBS | {"Time": [0.0, 1, 2, 3], "series": ["a", "b", "c", "c"]}}, {}, "2 time po"),
+        (
+            {"obs": {"time": [0.0, 0, 1, 1], "perturbed": [True, False, False, False]}},
+            {},
+            "must agree in it",
+        ),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*averaged")
+def test_a_file_that_does_not_hold_is_refused_with_its_name(h5ad, change, arguments, message):
+    with pytest.raises(DataError, match=message) as error:
+        read_h5ad(h5ad(**change), **arguments)
+    assert "x.h5ad" in str(error.value)
+
+
+def test_what_is_no_h5ad_is_refused(tmp_path):
+    (tmp_path / "x.h5ad").write_text("Time\tA\n0\t1\n")
+    with pytest.raises(DataError, match="is no HDF5 file"):
+        read_h5ad(tmp_path / "x.h5ad")
+    with h5py.File(tmp_path / "y.h5ad", "w") as file:
+        file["X"] = [[1.0]]
+    with pytest.raises(DataError, match="must hold obs as AnnData writes it"):
+        read_h5ad(tmp_path / "y.h5ad")
+    with pytest.raises(FileNotFoundError):
+        read_h5ad(tmp_path / "gone.h5ad")
+
+
+def test_without_h5py_it_is_said_how_to_install_it(h5ad, monkeypatch):
+    path = h5ad()
+    monkeypatch.setitem(sys.modules, "h5py", None)
+    done = CliRunner().invoke(app, ["check", str(path)])
+    assert done.exit_code == 2
+    assert "pip install '.[anndata]' in the folder of tvcs" in done.stderr
+
+
+@pytest.mark.filterwarnings("always")
+def test_the_commands_take_it(h5ad, tmp_path):
+    t = np.repeat(np.arange(12.0), 2)
+    levels = np.array([[((3 * a + 5 * g + a * g) % 11) / 10 for g in range(3)] for a in t])
+    path = h5ad(levels, {"day": list(t)})
+    said = CliRunner().invoke(app, ["check", str(path), "--time-column", "day"])
+    assert said.exit_code == 0, said.output
+    assert "series       1 of 12 time points" in said.output
+    words = ["infer", path, "--time-column", "day", "--out", tmp_path / "out", "--method", "pcc"]
+    done = CliRunner().invoke(app, [str(word) for word in words])
+    assert done.exit_code == 0, done.output
+    assert "averaged 24 samples to 12" in done.stderr
+    assert "--time-column day" in (tmp_path / "out" / "report.html").read_text()
+    for bad in (["--genes-in-rows"], ["--missing", "drop"]):
+        assert CliRunner().invoke(app, ["check", str(path), *bad]).exit_code == 2
+    plain = tmp_path / "x.tsv"
+    plain.write_text("Time\tA\n0\t1\n1\t2\n")
+    refused = CliRunner().invoke(app, ["check", str(plain), "--time-column", "day"])
+    assert refused.exit_code == 2
+    assert "for .h5ad files only" in refused.stderr

@@ -1,0 +1,210 @@
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from grn_tvcs import Expression, SteadyStates, choose_edges, infer, simulate, write_expression
+from grn_tvcs.cli.main import app
+from grn_tvcs.expression.scales import beside, guess_scale, of_one_size, on_scale, said
+
+SIZE = 40, 12
+
+
+@pytest.fixture(scope="module")
+def levels():
+    """Levels in [0, 1], as simulators and the DREAM challenge give them."""
+    return simulate(12, 6, 11, n_edges=15, rng=4).expression
+
+
+def table(values, **more):
+    values = np.array(values, dtype=float)
+    n, n_genes = values.shape
+    genes = tuple(f"G{i}" for i in range(n_genes))
+    return Expression(values, np.arange(n), ("1",) * n, genes, **more)
+
+
+def looks(kind):
+    """Numbers as machines and programs give them."""
+    rng = np.random.default_rng(7)
+    raw = np.exp(rng.normal(3, 2, (1, SIZE[1])) + rng.normal(0, 0.7, SIZE))
+    counts = rng.poisson(raw / 10).astype(float)
+    return {
+        "normalised to 1": raw / raw.max(),
+        "beside a control": np.minimum(raw / raw.mean(axis=0) / 4, 2.0),
+        "RMA": np.clip(np.log2(raw) + 4, 4, 15),
+        "log1p of counts": np.log1p(counts * (counts < 8000)),
+        "raw counts": np.append(counts, [[600] * SIZE[1]], axis=0),
+        "TPM": raw * 10,
+        "qPCR, few high": np.minimum(np.exp(rng.normal(-1, 1.2, SIZE)), 24.0),
+        "centred log ratios": rng.normal(0, 1, SIZE),
+        "z-scores of 3 digits": rng.normal(0, 1, SIZE).round(3),
+        "log2 of TPM + .01": np.log2(raw / 20 + 0.01),
+        "small whole numbers": rng.integers(0, 9, SIZE).astype(float),
+    }[kind]
+
+
+GUESSES = [
+    ("normalised to 1", "levels", False),
+    ("beside a control", "levels", False),
+    ("RMA", "log", True),
+    ("log1p of counts", "log", True),
+    ("raw counts", "counts", True),  # of 12 genes
+    ("TPM", "levels", False),
+    ("qPCR, few high", "levels", True),
+    ("centred log ratios", "log", False),
+    ("z-scores of 3 digits", "log", False),
+    ("log2 of TPM + .01", "log", False),
+    ("small whole numbers", "levels", False),
+]
+
+
+@pytest.mark.parametrize(("kind", "scale", "is_doubtful"), GUESSES)
+def test_a_scale_is_guessed_and_doubt_is_said(kind, scale, is_doubtful):
+    values = looks(kind)
+    guess = guess_scale(values)
+    assert (guess.scale, guess.is_doubtful) == (scale, is_doubtful)
+    data = table(values)
+    if is_doubtful:
+        other = "levels" if scale != "levels" else "log"
+        with pytest.warns(UserWarning, match=f"are taken as {scale}, for .* give --scale {other}"):
+            settled = on_scale(data)
+    else:
+        settled = on_scale(data)
+    assert (settled.scale, settled.guessed_from) == (scale, guess.why)
+    assert f"(guessed: {guess.why})" in said(settled)
+    again = on_scale(settled)
+    assert np.allclose(again.values, settled.values)
+    assert (again.scale, again.guessed_from) == (scale, guess.why)
+
+
+def test_counts_of_many_genes_are_no_doubt():
+    values = np.random.default_rng(0).poisson(300, (10, 150))
+    assert not guess_scale(values.astype(float)).is_doubtful
+
+
+def test_levels_in_the_unit_interval_are_inferred_as_they_always_were(levels):
+    plain, told = (infer(levels, scale=s, resamples=6, rng=0) for s in (None, "levels"))
+    assert plain.edges() == told.edges()
+
+
+def test_one_value_just_below_zero_does_not_turn_the_table_over(levels):
+    values = np.array(levels.values)
+    values[14, 3] = -1e-6
+    clipped = np.maximum(values, 0.0)
+    dipped, clean = (
+        Expression(v, levels.times, levels.series, levels.genes) for v in (values, clipped)
+    )
+    with pytest.warns(
+        UserWarning,
+        match=r"1 of 792 values are just below 0 .* lowest -1e-06 of gene G4 at time .* series 2",
+    ):
+        found = infer(dipped, resamples=6, rng=0)
+    assert found.edges() == infer(clean, resamples=6, rng=0).edges()
+
+
+def test_many_negative_values_are_logarithms_and_said_so(levels):
+    logs = Expression(np.log(levels.values + 0.1), levels.times, levels.series, levels.genes)
+    assert "logarithms, used as they are (guessed: " in said(on_scale(logs))
+    assert "of 792 values are negative" in said(on_scale(logs))
+    with pytest.raises(ValueError, match=r"levels must be >= 0, but \d+ of 792 values are not, "):
+        infer(logs, scale="levels")
+    with pytest.raises(ValueError, match="counts must be >= 0"):
+        infer(logs, scale="counts")
+
+
+def test_logarithms_are_not_logged_again(levels):
+    """One transformation more or less is another network; said once, it is the same one."""
+    offset = 0.2
+    logs = np.log(levels.values / levels.values.max(axis=0) + offset)
+    told = Expression(logs, levels.times, levels.series, levels.genes, scale="log")
+    a = infer(levels, resamples=6, rng=0)
+    assert a.edges() == infer(told, resamples=6, rng=0).edges()
+    above = Expression(logs - logs.min() + 1, levels.times, levels.series, levels.genes)
+    b = infer(above, scale="log", resamples=6, rng=0)
+    np.testing.assert_allclose(a.scores, b.scores, rtol=1e-4, atol=1e-6)
+    assert b.edges() != infer(above, scale="levels", resamples=6, rng=0).edges()
+
+
+def test_counts_do_not_know_how_deep_a_sample_was_read(levels):
+    counts = np.rint(levels.values * 1000)
+    deep = np.where(np.arange(len(counts)) % 2, 3.0, 1.0)[:, None]
+    a, b = (
+        infer(
+            Expression(c, levels.times, levels.series, levels.genes),
+            scale="counts",
+            resamples=6,
+            rng=0,
+        )
+        for c in (counts, counts * deep)
+    )
+    np.testing.assert_allclose(a.scores, b.scores, rtol=1e-4, atol=1e-6)
+    sizes = of_one_size(counts * deep).sum(axis=1)
+    assert sizes == pytest.approx(np.full(len(counts), np.median((counts * deep).sum(axis=1))))
+    empty = of_one_size(np.array([[0.0, 0.0], [1.0, 3.0]]))
+    assert empty.tolist() == [[0, 0], [1, 3]]
+
+
+def test_steady_states_are_brought_beside_the_series():
+    data = on_scale(table([[100, 300], [200, 600], [50, 350]], scale="counts"))
+    assert data.values.sum(axis=1) == pytest.approx([400.0] * 3)
+    assert beside(data, np.array([[1.0, 3.0]])) == pytest.approx(np.array([[100.0, 300.0]]))
+    below = np.array([[-0.1, 2.0]])
+    with pytest.warns(UserWarning, match="1 of 2 values of steady states are below 0 and taken"):
+        assert beside(table([[1.0, 2], [2, 1]], scale="levels"), below).tolist() == [[0, 2]]
+    assert beside(table([[1.0, 2], [2, 1]], scale="log"), below).tolist() == below.tolist()
+
+
+def test_steady_counts_read_twice_as_deep_say_the_same(levels):
+    genes = levels.genes
+    out = np.rint(np.random.default_rng(0).uniform(10, 900, (12, 12)))
+    series = Expression(np.rint(levels.values * 1000), levels.times, levels.series, genes)
+    a, b = (
+        infer(series, scale="counts", resamples=4, rng=0,
+              steady=SteadyStates(out * k, genes, np.ones(12, bool), genes))
+        for k in (1.0, 2.0)
+    )  # fmt: skip
+    np.testing.assert_allclose(a.scores, b.scores, rtol=1e-4, atol=1e-6)
+
+
+def test_the_number_of_edges_is_chosen_on_the_same_scale(levels):
+    raw = Expression(levels.values * 9, levels.times, levels.series, levels.genes)
+    a = choose_edges(raw, scale="levels", resamples=4, rng=0)
+    b = choose_edges(levels, resamples=4, rng=0)
+    assert a.sizes == b.sizes
+    assert a.gains == pytest.approx(b.gains, abs=1e-6)
+    with pytest.raises(ValueError, match="scale must be one of levels, log, counts, found 'ln'"):
+        choose_edges(raw, scale="ln")
+    with pytest.raises(ValueError, match="scale must be one of levels, log, counts, found 'ln'"):
+        table([[1.0], [2]], scale="ln")
+
+
+@pytest.mark.filterwarnings("always")
+def test_the_commands_say_which_scale_they_take_and_why(levels, tmp_path):
+    logs = Expression(np.log1p(levels.values * 1e4), levels.times, levels.series, levels.genes)
+    path = tmp_path / "x.tsv"
+    write_expression(logs, path)
+    for words in (["check"], ["infer", "--out", str(tmp_path / "a"), "--option", "resamples=4"]):
+        done = CliRunner().invoke(app, [words[0], str(path), *words[1:]])
+        assert done.exit_code == 0, done.stderr
+        assert "warning" in done.stderr
+        assert "values are taken as log, for no whole numbers, and they go from" in done.stderr
+        text = done.stdout + done.stderr
+        assert "logarithms, used as they are (guessed: no whole numbers" in text
+    record = json.loads((tmp_path / "a" / "run.json").read_text())
+    assert record["scale"]["used"] == "log"
+    assert "no whole numbers" in record["scale"]["guessed_from"]
+    page = (tmp_path / "a" / "report.html").read_text()
+    assert "Values were taken as logarithms, as guessed from their range." in page
+    words = ["infer", str(path), "--out", str(tmp_path / "b"), "--option", "resamples=4"]
+    done = CliRunner().invoke(app, [*words, "--scale", "levels"])
+    assert "warning" not in done.stderr
+    record = json.loads((tmp_path / "b" / "run.json").read_text())
+    assert record["scale"] == {"used": "levels", "guessed_from": None}
+    assert record["parameters"]["scale"] == "levels"
+    page = (tmp_path / "b" / "report.html").read_text()
+    assert "Values were taken as levels." in page
+    assert "--scale levels" in page
+    wrong = CliRunner().invoke(app, ["check", str(path), "--scale", "ln"])
+    assert wrong.exit_code == 2
+    assert "scale must be one of levels, log, counts, found 'ln'" in wrong.stderr

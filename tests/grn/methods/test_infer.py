@@ -1,0 +1,201 @@
+import numpy as np
+import pytest
+
+from grn_tvcs import METHODS, Expression, infer, read_expression, read_reference, score, simulate
+from grn_tvcs.methods import options_of
+
+
+@pytest.fixture(scope="module")
+def made():
+    return simulate(12, 6, 11, n_edges=15, rng=4)
+
+
+def taken(expression, order, series=None):
+    """The same measurements with genes, and perhaps series, in another order."""
+    rows = np.arange(len(expression.times))
+    if series is not None:
+        pieces = list(expression.pieces().values())
+        rows = np.concatenate([rows[pieces[s]] for s in series])
+    return Expression(
+        expression.values[np.ix_(rows, order)],
+        expression.times[rows],
+        tuple(expression.series[i] for i in rows),
+        tuple(expression.genes[j] for j in order),
+    )
+
+
+FEW = {"tvcs": {"resamples": 10}}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_order_of_genes_and_series_changes_nothing(made, method):
+    order = np.random.default_rng(0).permutation(12)
+    turned = taken(made.expression, order, series=[3, 1, 0, 5, 2, 4])
+    a, b = (infer(e, method, rng=1, **FEW.get(method, {})) for e in (made.expression, turned))
+    assert a.edges() == b.edges()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_method_keeps_the_contract(made, method):
+    regulators = ["G1", "G2", "G3", "G4", "G5"]
+    network = infer(
+        made.expression,
+        method,
+        max_in_degree=2,
+        max_out_degree=3,
+        regulators=regulators,
+        rng=0,
+        **FEW.get(method, {}),
+    )
+    assert network.genes == tuple(sorted(made.expression.genes))
+    assert network.in_degrees.max() <= 2
+    assert network.out_degrees.max() <= 3
+    sources = {edge.regulator for edge in network.edges()}
+    assert sources <= set(regulators)
+    assert network.edges()
+    assert all(float(f"{edge.score:.6g}") == edge.score for edge in network.edges())
+
+
+def test_the_same_seed_gives_the_same_network_and_another_one_another(made):
+    first, again, other = (
+        infer(made.expression, resamples=10, rng=seed).edges() for seed in (0, 0, 1)
+    )
+    assert first == again
+    assert first != other
+
+
+def test_units_of_a_gene_do_not_matter(made):
+    values = made.expression.values * np.linspace(1, 2**10, 12)
+    scaled = Expression(
+        values, made.expression.times, made.expression.series, made.expression.genes
+    )
+    a, b = (infer(e, resamples=10, rng=0) for e in (made.expression, scaled))
+    assert np.allclose(a.scores, b.scores, rtol=1e-4, atol=1e-7)
+
+
+def test_two_edges_per_gene_are_selected_where_no_cap_is_given(made):
+    assert infer(made.expression, resamples=4, rng=0).selected.sum() == 24
+    assert infer(made.expression, max_in_degree=1, resamples=4, rng=0).selected.sum() <= 12
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_constant_gene_is_named_and_is_no_target(made, method):
+    values = np.array(made.expression.values)
+    values[:, 3] = 0.5
+    flat = Expression(values, made.expression.times, made.expression.series, made.expression.genes)
+    with pytest.warns(UserWarning, match="constant genes get no regulators: G4"):
+        network = infer(flat, method, rng=0, **FEW.get(method, {}))
+    assert network.in_degrees[network.genes.index("G4")] == 0
+    assert not network.scores[:, network.genes.index("G4")].any()
+
+
+@pytest.mark.parametrize("n_points", [2, 3, 4])
+def test_very_short_series_work(n_points):
+    made = simulate(5, 1, n_points, n_edges=4, rng=0)
+    for method in METHODS:
+        with pytest.warns(UserWarning, match=f"^{n_points - 1} steps from sample to sample"):
+            network = infer(made.expression, method, rng=0, **FEW.get(method, {}))
+        assert np.isfinite(network.scores).all()
+
+
+def test_the_default_beats_chance_and_the_papers_plain_model():
+    made = [simulate(20, 8, 15, rng=seed) for seed in range(3)]
+    found = {
+        method: np.mean([score(infer(m.expression, method, rng=0), m.network).aupr for m in made])
+        for method in ("tvcs", "tvcs-plain")
+    }
+    chance = np.mean([score(m.network, m.network).aupr_by_chance for m in made])
+    assert found["tvcs"] > 3 * chance
+    assert found["tvcs"] > found["tvcs-plain"]
+
+
+def test_the_default_beats_chance_on_the_bundled_network(bundled):
+    expression = read_expression(bundled / "timeseries.tsv")
+    reference = read_reference(bundled / "goldstandard.tsv", expression.genes)
+    found = score(infer(expression, rng=0), reference)
+    assert found.aupr > 3 * found.aupr_by_chance
+    assert found.auroc > 0.7
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"method": "magic"}, "method must be one of tvcs, .*, found 'magic'"),
+        ({"max_edges": -2}, "max_edges must be >= 0"),
+        ({"regulators": "G1"}, "must be a list of names"),
+        ({"regulators": ["x"]}, "the regulators are x; the genes are G1, G10"),
+    ],
+)
+def test_bad_arguments_are_refused(made, arguments, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        infer(made.expression, **arguments)
+
+
+def test_an_unknown_option_is_refused_with_what_there_is(made):
+    with pytest.raises(TypeError, match="tvcs does not take 'sample'; its options: parts, resampl"):
+        infer(made.expression, "tvcs", sample=3)
+    with pytest.raises(TypeError, match="pcc does not take 'resamples'; its options: none"):
+        infer(made.expression, "pcc", resamples=3)
+    assert options_of("tvcs")["parts"] == "both"
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ({"parts": "half"}, "parts must be one of both, tvcs, omp, found 'half'"),
+        ({"resamples": 0}, "resamples must be >= 1"),
+        ({"memory": (0.7, 0.3)}, "memory must be two numbers, the lower one first"),
+        ({"hub_power": -1}, "must be >= 0"),
+    ],
+)
+def test_an_option_out_of_range_is_refused(made, option, message):
+    with pytest.raises(ValueError, match=message):
+        infer(made.expression, "tvcs", **option)
+
+
+def test_each_part_alone_and_both_find_edges_within_the_caps(made):
+    for parts in ("tvcs", "omp", "both"):
+        network = infer(made.expression, parts=parts, resamples=10, max_in_degree=1, rng=0)
+        assert network.in_degrees.max() == 1
+
+
+def test_out_degree_caps_may_be_given_gene_by_gene(made):
+    caps = {"G1": 0, "G2": 1, "nobody": 3}
+    network = infer(made.expression, resamples=10, max_out_degree=caps, max_edges=40, rng=0)
+    out = dict(zip(network.genes, network.out_degrees, strict=True))
+    assert out["G1"] == 0
+    assert out["G2"] <= 1
+    assert max(out.values()) > 1
+    with pytest.raises(ValueError, match="the caps are for nobody; the genes are G1"):
+        infer(made.expression, max_out_degree={"nobody": 3})
+    with pytest.raises(ValueError, match=r"max_out_degree\['G1'\] must be >= 0, found -1"):
+        infer(made.expression, max_out_degree={"G1": -1})
+
+
+def test_the_number_of_threads_changes_nothing(made):
+    one, two = (infer(made.expression, rng=0, resamples=10, threads=n) for n in (1, 2))
+    assert one.edges() == two.edges()
+
+
+def test_progress_counts_the_halves(made):
+    seen = []
+    infer(made.expression, rng=0, resamples=6, progress=lambda done, of: seen.append((done, of)))
+    assert seen == [(2, 6), (4, 6), (6, 6)]
+
+
+def test_stability_is_the_part_of_all_pairs_of_halves_where_an_edge_stood_out(made, monkeypatch):
+    words = {"resamples": 10, "in_degrees": (2, 2), "parts": "omp", "rng": 0}
+    plain = infer(made.expression, **words)
+    found = []
+    for limit in (0.0, 5.0, np.inf):
+        monkeypatch.setattr(
+            "grn_tvcs.stability.stability.noise_limit", lambda *_, limit=limit: limit
+        )
+        found.append(infer(made.expression, **words).stability)
+        assert infer(made.expression, **words).edges() == plain.edges()
+    assert (found[0].sum(axis=0) <= 2.0 + 1e-9).all()  # two are chosen in every half
+    assert (found[1] <= found[0]).all()
+    assert 0 < found[1].sum() < found[0].sum()
+    assert not found[2].any()
+    assert set(np.round(found[0] * 5, 6).ravel()) <= set(range(6))  # five pairs
+    assert infer(made.expression, "pcc").stability is None

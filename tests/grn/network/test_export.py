@@ -1,0 +1,214 @@
+import json
+from dataclasses import replace
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from grn_tvcs import FORMATS, Network, read_network, write_edges, write_network
+from grn_tvcs.cli.main import app
+from grn_tvcs.network.evidence import NAMES
+from tvcs_core import DataError
+from tvcs_core.files.spreadsheet import shield, unshield
+
+GENES = ("B", "A", "NA", "007", "=1+1", "-x", "'=y", '<b>"&', "a,b", "gene one")
+RANKINGS = ("dream", "arboreto", "beeline")
+
+
+@pytest.fixture
+def network():
+    rng = np.random.default_rng(1)
+    shape = (len(GENES), len(GENES))
+    scores = rng.uniform(size=shape) * (rng.uniform(size=shape) < 0.7)
+    np.fill_diagonal(scores, 0.0)
+    signs = np.where(scores > 0.5, 1, np.where(scores > 0.2, -1, 0)) * (scores > 0)
+    return Network(GENES, scores, signs).top(20)
+
+
+def test_edges_tsv_holds_no_formula_and_every_name_comes_back(network, tmp_path):
+    write_edges(network, tmp_path / "edges.tsv")
+    frame = pd.read_csv(tmp_path / "edges.tsv", sep="\t", keep_default_na=False)
+    for cell in [*frame["regulator"], *frame["target"]]:
+        assert cell[0] not in "=+-@"
+    assert read_network(tmp_path / "edges.tsv", GENES).edges() == network.edges()
+
+
+@given(st.text(max_size=6) | st.from_regex(r"'*[=+\-@]['0-9a-z=]*", fullmatch=True))
+def test_a_shielded_name_comes_back_and_is_no_formula(name):
+    assert unshield(shield(name)) == name
+    assert shield(name)[:1] not in ("=", "@", "\t", "\r")
+
+
+@pytest.mark.parametrize("name", RANKINGS)
+def test_a_ranking_comes_back_from_the_formats_of_others(name, network, tmp_path):
+    write_network(network, tmp_path / "n.tsv", name)
+    again = read_network(tmp_path / "n.tsv", GENES)
+    assert np.array_equal(again.scores, network.scores)
+    if name == "beeline":
+        assert np.array_equal(again.signs < 0, network.signs < 0)
+
+
+def test_arboreto_writes_commas_into_a_csv_file(network, tmp_path):
+    write_network(network, tmp_path / "adj.csv", "arboreto")
+    frame = pd.read_csv(tmp_path / "adj.csv", keep_default_na=False)
+    assert list(frame.columns) == ["TF", "target", "importance"]
+    assert frame["importance"].is_monotonic_decreasing
+    assert np.array_equal(read_network(tmp_path / "adj.csv", GENES).scores, network.scores)
+
+
+def test_dream_has_no_header_no_own_edges_and_scores_up_to_one(network, tmp_path):
+    large = Network(network.genes, network.scores * 40, network.signs)
+    write_network(large, tmp_path / "dream.tsv", "dream")
+    rows = [line.split("\t") for line in (tmp_path / "dream.tsv").read_text().splitlines()]
+    assert {len(row) for row in rows} == {3}
+    assert [(a, b) for a, b, _ in rows] == [(e.regulator, e.target) for e in network.edges()]
+    assert all(a != b for a, b, _ in rows)
+    scores = [float(score) for *_, score in rows]
+    assert scores == sorted(scores, reverse=True)
+    assert scores[0] == 1
+
+
+@pytest.fixture
+def with_evidence(network):
+    codes = np.random.default_rng(2).integers(1, len(NAMES), network.scores.shape)
+    return replace(network, evidence=codes * (network.scores > 0))
+
+
+def test_the_evidence_of_every_edge_is_in_all_that_carries_attributes(with_evidence, tmp_path):
+    edges = with_evidence.edges()
+    write_edges(with_evidence, tmp_path / "edges.tsv")
+    again = read_network(tmp_path / "edges.tsv", GENES)
+    assert again.edges() == edges
+    assert np.array_equal(again.evidence, with_evidence.evidence)
+    assert with_evidence.to_frame()["evidence"].tolist() == [e.evidence for e in edges]
+    selected = {(e.regulator, e.target): e.evidence for e in edges if e.selected}
+    for name in ("graphml", "cyjs"):
+        write_network(with_evidence, tmp_path / "n", name)
+        text = (tmp_path / "n").read_text(encoding="utf-8")
+        graph = (
+            nx.read_graphml(tmp_path / "n")
+            if name == "graphml"
+            else nx.cytoscape_graph(json.loads(text))
+        )
+        assert nx.get_edge_attributes(graph, "evidence") == selected
+        assert Network.from_networkx(graph).evidence is not None
+    assert nx.get_edge_attributes(with_evidence.to_networkx(), "evidence") == selected
+
+
+def test_a_table_without_the_column_has_no_evidence_and_a_wrong_word_is_named(network, tmp_path):
+    write_edges(network, tmp_path / "edges.tsv")
+    text = (tmp_path / "edges.tsv").read_text()
+    assert "evidence" not in text
+    assert read_network(tmp_path / "edges.tsv", GENES).evidence is None
+    lines = text.splitlines()
+    lines = [f"{lines[0]}\tevidence", *(f"{line}\tguess" for line in lines[1:])]
+    (tmp_path / "edges.tsv").write_text("\n".join(lines))
+    with pytest.raises(DataError, match="column 'evidence': must be one of series, knock-out,"):
+        read_network(tmp_path / "edges.tsv", GENES)
+
+
+def test_a_column_evidence_of_another_program_is_its_own(tmp_path):
+    (tmp_path / "n.tsv").write_text("TF\ttarget\timportance\tevidence\nA\tB\t2\tStrong\n")
+    network = read_network(tmp_path / "n.tsv", GENES)
+    assert network.evidence is None
+    assert len(network.edges()) == 1
+
+
+@pytest.mark.parametrize("name", ["graphml", "cyjs"])
+def test_a_graph_comes_back_through_networkx(name, network, tmp_path):
+    write_network(network, tmp_path / "n", name)
+    if name == "graphml":
+        graph = nx.read_graphml(tmp_path / "n")
+    else:
+        graph = nx.cytoscape_graph(json.loads((tmp_path / "n").read_text(encoding="utf-8")))
+    again = Network.from_networkx(graph)
+    assert again.genes == network.genes
+    assert np.array_equal(again.scores, network.scores * network.selected)
+    assert np.array_equal(again.signs, network.signs * network.selected)
+
+
+def test_sif_names_the_relation_and_lists_lonely_genes(tmp_path):
+    scores = np.zeros((4, 4))
+    scores[0, 1], scores[1, 2], scores[2, 0] = 3, 2, 1
+    signs = np.sign([[0, 1, 0, 0], [0, 0, -1, 0], [0, 0, 0, 0], [0, 0, 0, 0]])
+    write_network(Network(("a\tb", "c", "d", "e"), scores, signs), tmp_path / "n", "sif")
+    assert (tmp_path / "n").read_text().splitlines() == [
+        "a b\tactivates\tc",
+        "c\trepresses\td",
+        "d\tregulates\ta b",
+        "e",
+    ]
+
+
+@pytest.mark.parametrize("name", ["sif", "dream"])
+def test_names_that_a_format_cannot_tell_apart_are_refused(name, tmp_path):
+    network = Network(("a b", "a\tb"), 1 - np.eye(2))
+    with pytest.raises(ValueError, match="same name: a b"):
+        write_network(network, tmp_path / "n", name)
+
+
+def test_networkx_goes_in_and_out(network):
+    again = Network.from_networkx(network.to_networkx())
+    assert [vars(e) for e in again.edges()] == [vars(e) for e in network.edges(selected_only=True)]
+    plain = Network.from_networkx(nx.DiGraph([(1, 2), (2, 3)]))
+    assert plain.genes == ("1", "2", "3")
+    assert plain.scores.sum() == 2
+    graph = nx.DiGraph()
+    graph.add_edge("a", "b", weight=-3.0)
+    edge = Network.from_networkx(graph).edges()[0]
+    assert (edge.score, edge.sign) == (3, "-")
+    for graph in (nx.Graph([(1, 2)]), nx.MultiDiGraph([(1, 2)])):
+        with pytest.raises(ValueError, match=r"networkx\.DiGraph"):
+            Network.from_networkx(graph)
+    with pytest.raises(ValueError, match="itself"):
+        Network.from_networkx(nx.DiGraph([(1, 1)]))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "TF\ttarget\timportance\nA\tB\t2.5\n",
+        "TF,target,importance\nA,B,2.5\n",
+        "Gene1\tGene2\tEdgeWeight\nA\tB\t2.5\n",
+        "Gene1,Gene2,EdgeWeight\nA,B,2.5\n",
+        "regulatoryGene\ttargetGene\tweight\nA\tB\t2.5\n",
+        "A\tB\t2.5\n",
+    ],
+)
+def test_edge_lists_of_other_programs_are_read(text, tmp_path):
+    (tmp_path / "edges").write_text(text)
+    network = read_network(tmp_path / "edges", GENES)
+    assert [(e.regulator, e.target, e.score) for e in network.edges()] == [("A", "B", 2.5)]
+
+
+def test_only_the_weights_of_beeline_may_be_negative(tmp_path):
+    (tmp_path / "edges").write_text("Gene1\tGene2\tEdgeWeight\nA\tB\t-2.5\n")
+    edge = read_network(tmp_path / "edges", GENES).edges()[0]
+    assert (edge.score, edge.sign) == (2.5, "-")
+    (tmp_path / "edges").write_text("TF\ttarget\timportance\nA\tB\t1\nB\tA\t-2.5\n")
+    with pytest.raises(DataError, match="edges:3, column 'importance': a score must be >= 0"):
+        read_network(tmp_path / "edges", GENES)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_convert_writes_every_format_and_replaces_only_when_told(name, network, tmp_path):
+    write_edges(network, tmp_path / "edges.tsv")
+    (tmp_path / "run.json").write_text(json.dumps({"genes": GENES}))
+    words = ["convert", tmp_path / "edges.tsv", "--to", name, "--out", tmp_path / "out.txt"]
+    words = list(map(str, words))
+    write_network(network, tmp_path / "direct", name)
+    assert CliRunner().invoke(app, words).exit_code == 0
+    assert (tmp_path / "out.txt").read_bytes() == (tmp_path / "direct").read_bytes()
+    refused = CliRunner().invoke(app, words)
+    assert refused.exit_code == 2
+    assert CliRunner().invoke(app, [*words, "--force"]).exit_code == 0
+
+
+def test_an_unknown_format_is_refused(network, tmp_path):
+    with pytest.raises(ValueError, match=r"one of dream, arboreto.*found 'xlsx'"):
+        write_network(network, tmp_path / "n", "xlsx")
+    assert not (tmp_path / "n").exists()

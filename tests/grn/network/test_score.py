@@ -1,0 +1,190 @@
+import itertools
+import json
+
+import numpy as np
+import pytest
+from sklearn.metrics import average_precision_score, matthews_corrcoef, roc_auc_score
+from typer.testing import CliRunner
+
+from grn_tvcs import Network, score
+from grn_tvcs.cli.main import app
+from grn_tvcs.network.scores import CUTS, PAIRS
+
+
+def random_pair(seed, n=7):
+    """A ranking with many ties and a reference, over the same genes."""
+    rng = np.random.default_rng(seed)
+    genes = tuple(f"G{i}" for i in range(n))
+    scores = rng.integers(0, 4, (n, n)) / 3 * ~np.eye(n, dtype=bool)
+    truth = rng.uniform(size=(n, n)) < 0.3
+    np.fill_diagonal(truth, False)
+    return Network(genes, scores).top(12), Network(genes, truth.astype(float))
+
+
+def slow_scores(network, reference, which="all"):
+    """Every number by plain loops over pairs."""
+    n = len(network.genes)
+    pairs = [(i, j) for i, j in itertools.product(range(n), repeat=2) if i != j]
+    if which == "linked":
+        pairs = [p for p in pairs if reference.selected[p] or reference.selected[p[::-1]]]
+    tp = sum(bool(network.selected[p] and reference.selected[p]) for p in pairs)
+    fp = sum(bool(network.selected[p] and not reference.selected[p]) for p in pairs)
+    fn = sum(bool(not network.selected[p] and reference.selected[p]) for p in pairs)
+    tn = len(pairs) - tp - fp - fn
+    true = [network.scores[p] for p in pairs if reference.selected[p]]
+    false = [network.scores[p] for p in pairs if not reference.selected[p]]
+    won = sum((t > f) + 0.5 * (t == f) for t in true for f in false)
+    precision = [
+        sum(t >= cut for t in true) / (sum(t >= cut for t in true) + sum(f >= cut for f in false))
+        for cut in true
+    ]
+    sn, sp = tp / (tp + fn), tn / (tn + fp)
+    return {
+        "early_precision": slow_early_precision(network, reference, pairs),
+        "sn": sn,
+        "sp": sp,
+        "acc": (tp + tn) / len(pairs),
+        "f": 2 / (1 / sn + 1 / sp) if sn and sp else 0.0,
+        "mcc": (tp * tn - fp * fn) / ((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)) ** 0.5,
+        "auc": (sn + sp) / 2,
+        "auroc": won / (len(true) * len(false)),
+        "aupr": sum(precision) / len(true),
+    }
+
+
+def slow_early_precision(network, reference, pairs):
+    """Precision of the first pairs, on average over the orders that the ties leave open."""
+    n_edges = sum(bool(reference.selected[p]) for p in pairs)
+    room, hits = n_edges, 0.0
+    for value in sorted({network.scores[p] for p in pairs} - {0}, reverse=True):
+        tied = [bool(reference.selected[p]) for p in pairs if network.scores[p] == value]
+        hits += min(room, len(tied)) * sum(tied) / len(tied)
+        room -= min(room, len(tied))
+    return hits / (n_edges - room)
+
+
+@pytest.mark.parametrize("pairs", PAIRS)
+@pytest.mark.parametrize("seed", range(20))
+def test_scores_are_those_of_plain_loops(seed, pairs):
+    network, reference = random_pair(seed)
+    fast = score(network, reference, pairs=pairs)
+    assert fast.pairs == pairs
+    for name, value in slow_scores(network, reference, pairs).items():
+        assert getattr(fast, name) == pytest.approx(value), name
+
+
+@pytest.mark.parametrize("pairs", PAIRS)
+def test_the_top_n_cut_takes_as_many_pairs_as_there_are_edges(pairs):
+    """So missed and wrong edges are as many, and MCC is SN + SP - 1, as in the paper's table."""
+    network, reference = random_pair(2)
+    network = Network(network.genes, network.scores + 0.01 * ~np.eye(7, dtype=bool))
+    found = score(network, reference, pairs=pairs, cut="top-n")
+    assert found.n_selected == found.n_edges == reference.selected.sum()
+    assert found.mcc == pytest.approx(found.sn + found.sp - 1)
+    if pairs == "all":
+        assert found.n_found == score(network.top(found.n_edges), reference).n_found
+
+
+def test_the_cut_changes_the_graph_and_not_the_ranking():
+    network, reference = random_pair(4)
+    rows = [score(network, reference, cut=cut) for cut in CUTS]
+    assert [row.cut for row in rows] == ["caps", "top-n", "own"]
+    assert len({(row.auroc, row.aupr, row.early_precision) for row in rows}) == 1
+    assert rows[0].n_selected == rows[2].n_selected == 12
+    assert rows[1].n_selected == rows[1].n_edges
+
+
+def test_no_more_pairs_than_have_a_score_are_early():
+    truth = np.array([[0, 1, 1], [0, 0, 1], [0, 0, 0]])
+    scores = np.array([[0, 5, 0], [2, 0, 0], [0, 0, 0]])
+    reference, network = (Network(tuple("ABC"), table) for table in (truth, scores))
+    assert score(network, reference).early_precision == 0.5
+    assert score(network, reference, cut="top-n").n_selected == 2
+    nothing = Network(tuple("ABC"), np.zeros((3, 3)))
+    assert np.isnan(score(nothing, reference).early_precision)
+
+
+def test_linked_pairs_are_both_orders_of_each_edge():
+    truth = np.array([[0, 1, 0], [0, 0, 0], [0, 0, 0]])
+    backwards = Network(tuple("ABC"), truth.T)
+    found = score(backwards, Network(tuple("ABC"), truth), pairs="linked")
+    assert (found.n_pairs, found.n_edges, found.n_found) == (2, 1, 0)
+    assert (found.auroc, found.aupr_by_chance) == (0, 0.5)
+
+
+@pytest.mark.filterwarnings("always")
+def test_the_command_scores_other_pairs_and_cuts(tmp_path):
+    lines = ["regulator\ttarget\tscore\tsign\trank\tselected"]
+    lines += ["A\tB\t3\t+\t1\t1", "B\tA\t2\t+\t2\t0", "C\tB\t1\t?\t3\t0", "C\tC\t1\t?\t3\t0"]
+    (tmp_path / "edges.tsv").write_text("\n".join(lines) + "\n")
+    (tmp_path / "true.tsv").write_text("A\tB\nC\tA\nC\tA\n")
+    (tmp_path / "genes.txt").write_text("A\nB\nC\n")
+    words = ["score", tmp_path / "edges.tsv", tmp_path / "true.tsv", "--genes"]
+    words = [str(word) for word in [*words, tmp_path / "genes.txt", "--json"]]
+    rows = {}
+    for cut in CUTS:
+        done = CliRunner().invoke(app, [*words, "--cut", cut, "--pairs", "linked"])
+        assert done.exit_code == 0, done.stderr
+        assert "left out 1 edges of a gene on itself: C" in done.stderr
+        assert "left out 1 edges that were there already: C -> A" in done.stderr
+        rows[cut] = json.loads(done.stdout)
+    assert {row["n_pairs"] for row in rows.values()} == {4}
+    assert [rows[cut]["n_selected"] for cut in CUTS] == [1, 2, 2]
+    assert [(row["pairs"], row["cut"]) for row in rows.values()] == [("linked", c) for c in CUTS]
+    whole = json.loads(CliRunner().invoke(app, [*words, "--cut", "own"]).stdout)
+    assert (whole["n_pairs"], whole["n_selected"], whole["EP"]) == (6, 3, 0.5)
+    for option in ("--cut", "--pairs"):
+        done = CliRunner().invoke(app, [*words, option, "half"])
+        assert done.exit_code == 2
+        assert f"{option[2:]} must be one of" in done.stderr
+
+
+def test_areas_and_mcc_are_those_of_scikit_learn():
+    network, reference = random_pair(0, n=20)
+    off = ~np.eye(20, dtype=bool)
+    truth, ranking = reference.selected[off], network.scores[off]
+    found = score(network, reference)
+    assert found.auroc == pytest.approx(roc_auc_score(truth, ranking))
+    assert found.aupr == pytest.approx(average_precision_score(truth, ranking))
+    assert found.mcc == pytest.approx(matthews_corrcoef(truth, network.selected[off]))
+
+
+def test_the_order_of_genes_changes_no_score():
+    network, reference = random_pair(3)
+    order = np.random.default_rng(0).permutation(7)
+    turned = Network(
+        tuple(network.genes[i] for i in order),
+        network.scores[np.ix_(order, order)],
+        selected=network.selected[np.ix_(order, order)],
+    )
+    assert score(turned, reference) == score(network, reference)
+
+
+def test_a_perfect_network_gets_ones():
+    _, reference = random_pair(1)
+    found = score(reference, reference)
+    assert (found.sn, found.sp, found.acc, found.f, found.mcc, found.auc) == (1,) * 6
+    assert (found.auroc, found.aupr) == (1, 1)
+
+
+def test_an_empty_network_ranks_by_chance():
+    _, reference = random_pair(1)
+    found = score(Network(reference.genes, np.zeros((7, 7))), reference)
+    assert (found.sn, found.sp, found.f, found.mcc, found.auroc) == (0, 1, 0, 0, 0.5)
+    assert found.aupr == pytest.approx(found.aupr_by_chance)
+
+
+def test_a_reference_of_all_pairs_has_no_specificity():
+    full = Network(("A", "B"), 1.0 - np.eye(2))
+    found = score(full, full)
+    assert found.sn == 1
+    assert np.isnan(found.sp)
+    assert np.isnan(found.auroc)
+
+
+def test_other_genes_or_no_edges_are_refused():
+    network, reference = random_pair(0)
+    with pytest.raises(ValueError, match="same genes"):
+        score(network, Network(("A", "B"), 1.0 - np.eye(2)))
+    with pytest.raises(ValueError, match="must have an edge"):
+        score(network, Network(reference.genes, np.zeros((7, 7))))

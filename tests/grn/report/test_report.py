@@ -1,0 +1,370 @@
+import base64
+import hashlib
+import json
+import warnings
+from html.parser import HTMLParser
+from itertools import product
+
+import numpy as np
+import pytest
+
+from grn_tvcs import (
+    EdgeCount,
+    Expression,
+    Network,
+    Rules,
+    SteadyStates,
+    infer,
+    read_expression,
+    score,
+    simulate,
+)
+from grn_tvcs.report.data import (
+    CURVE_HEIGHT,
+    CURVE_WIDTH,
+    MOST_POINTS,
+    MOST_SERIES,
+    MOST_VALUES,
+    courses,
+    curve,
+)
+from grn_tvcs.report.layout import draw
+from grn_tvcs.report.report import MOST_DRAWN, methods_paragraph, render
+
+EVIL = '"><script>alert(1)</script>', "a' onload='x", "{{ 7 * 7 }}", "</script><b>", "javascript:x"
+
+
+class Page(HTMLParser):
+    """Collects tags, attributes and text."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.tags, self.attributes, self.text, self.scripts = [], [], [], []
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def handle_data(self, data):
+        if self.cdata_elem == "script":
+            if self.get_starttag_text() == "<script>":
+                self.scripts.append(data)
+            else:
+                self.data = json.loads(data)
+        else:
+            self.text.append(data)
+
+
+def page_of(expression, **caps):
+    network = infer(expression, rng=0, **caps)
+    rules = Rules(**caps).with_defaults(len(network.genes))
+    return render(
+        network, expression, rules, method="tvcs", source="x.tsv", command="grn-tvcs infer x.tsv"
+    )
+
+
+@pytest.fixture(scope="module")
+def expression():
+    return simulate(10, 4, 9, n_edges=12, rng=0).expression
+
+
+def test_hostile_gene_names_stay_text(expression):
+    genes = (*EVIL, *expression.genes[len(EVIL) :])
+    html = page_of(Expression(expression.values, expression.times, expression.series, genes))
+    page = Page(html)
+    harmless = Page(page_of(expression))
+    assert set(page.tags) == set(harmless.tags)
+    for tag in ("b", "script"):
+        assert page.tags.count(tag) == harmless.tags.count(tag)
+    assert "".join(page.scripts) == "".join(harmless.scripts)
+    assert not [name for name, _ in page.attributes if name.startswith("on")]
+    shown = " ".join(page.text)
+    assert EVIL[0] in shown
+    assert "{{ 7 * 7 }}" in shown
+
+
+def test_nothing_is_loaded_from_elsewhere(expression):
+    page = Page(page_of(expression))
+    loads = [
+        value for name, value in page.attributes if name in ("src", "href", "xlink:href", "data")
+    ]
+    assert loads == []
+    policies = [value for name, value in page.attributes if name == "content" and value]
+    assert any("default-src 'none'" in policy for policy in policies)
+
+
+def test_only_scripts_whose_hash_the_policy_names_may_run(expression):
+    html = page_of(expression)
+    policy = next(v for name, v in Page(html).attributes if name == "content" and "src" in v)
+    bodies = [part.split("</script>")[0] for part in html.split("<script>")[1:]]
+    hashes = [base64.b64encode(hashlib.sha256(body.encode()).digest()).decode() for body in bodies]
+    assert len(bodies) == 2
+    assert policy.endswith("; script-src " + " ".join(f"'sha256-{h}'" for h in hashes))
+    assert "The Cytoscape Consortium" in bodies[0]  # its licence goes with it
+
+
+def test_the_report_shows_caps_edges_method_and_command(expression):
+    page = Page(page_of(expression, max_in_degree=2, max_edges=7))
+    text = " ".join(" ".join(page.text).split())
+    for part in ("2 regulators of a gene", "no cap targets of", "7 edges at most", "GradMP"):
+        assert part in text
+    assert "grn-tvcs infer x.tsv" in text
+    assert page.tags.count("circle") > 2
+
+
+def test_a_network_without_edges_has_a_report_too(expression):
+    html = page_of(expression, max_edges=0)
+    assert "No edge was selected" in html
+    assert "<script" not in html
+
+
+def test_only_the_surest_edges_of_a_large_network_are_drawn():
+    scores = np.triu(np.arange(1, 1601.0).reshape(40, 40), 1)
+    genes = tuple(f"G{i}" for i in range(40))
+    network = Network(genes, scores)
+    dots, arrows = draw(network.edges()[:MOST_DRAWN])
+    assert len(arrows) == MOST_DRAWN
+    assert len({dot.name for dot in dots}) == len(dots) <= 40
+
+
+def test_the_search_knows_every_gene_and_every_selected_edge_of_a_large_network(expression):
+    scores = np.triu(np.arange(1, 2501.0).reshape(50, 50), 1)
+    scores[:, 49] = 0.0
+    genes = tuple(f"G{i}" for i in range(50))
+    network = Network(genes, scores)
+    x = Expression(np.random.default_rng(0).random((4, 50)), np.arange(4.0), ("s",) * 4, genes)
+    html = render(network, x, Rules(), method="tvcs", source="x.tsv", command="x")
+    page = Page(html)
+    names = [gene["name"] for gene in page.data["genes"]]
+    names += [name for name, _, _ in page.data["undrawn"]["genes"]]
+    assert sorted(names) == sorted(genes)
+    edges = network.edges(selected_only=True)
+    told = [(names[e["from"]], names[e["to"]], e["rank"]) for e in page.data["edges"]]
+    told += [(names[a], names[b], rank) for a, b, _, _, rank in page.data["undrawn"]["edges"]]
+    assert told == [(e.regulator, e.target, e.rank) for e in edges]
+    text = "".join(page.text)
+    assert f"Drawn: {MOST_DRAWN} of {len(edges)} selected edges" in text
+    assert f"of {len(genes)} genes that they link" in text
+
+
+def test_the_drawing_lies_inside_its_frame_and_is_always_the_same():
+    scores = np.zeros((7, 7))
+    scores[0, 1], scores[1, 0], scores[2, 3], scores[4, 5] = 1, 2, 3, 4
+    network = Network(tuple("ABCDEFG"), scores)
+    dots, arrows = draw(network.edges())
+    assert (dots, arrows) == draw(network.edges())
+    assert [dot.name for dot in dots if not 0 < dot.x < 960 or not 0 < dot.y < 640] == []
+    assert len(dots) == 6
+
+
+def test_the_data_of_the_page_are_the_edges_and_what_was_measured(expression):
+    network = infer(expression, rng=0, max_edges=7)
+    data = Page(page_of(expression, max_edges=7)).data
+    names = [gene["name"] for gene in data["genes"]]
+    edges = network.edges(selected_only=True)
+    assert [(names[e["from"]], names[e["to"]], e["sign"], e["rank"]) for e in data["edges"]] == [
+        (e.regulator, e.target, e.sign, e.rank) for e in edges
+    ]
+    levels = dict(data["levels"])
+    assert set(levels) == set(names)
+    first = expression.pieces()[data["series"][0]["name"]]
+    column = expression.genes.index(names[0])
+    np.testing.assert_allclose(
+        levels[names[0]][0], expression.values[first, column], rtol=1e-3, atol=1e-12
+    )
+
+
+def test_what_a_page_holds_of_large_data_is_bounded():
+    n_series, n_points, n_genes = 20, 400, 300
+    genes = tuple(f"G{i:03}" for i in range(n_genes))
+    series = tuple(f"s{i:02}" for i in range(n_series) for _ in range(n_points))
+    values = np.ones((n_series * n_points, n_genes))
+    times = np.tile(np.arange(float(n_points)), n_series)
+    scores = np.triu(np.arange(1.0, 1 + n_genes**2).reshape(n_genes, n_genes), 1)
+    edges = Network(genes, scores).edges()[:MOST_DRAWN]
+    data = courses(Expression(values, times, series, genes), edges)
+    assert len(data["series"]) == MOST_SERIES
+    assert data["all_series"] == n_series
+    assert {len(part["times"]) for part in data["series"]} == {MOST_POINTS}
+    assert data["series"][0]["times"][-1] == n_points - 1
+    n_values = sum(len(course) for _, parts in data["levels"] for course in parts)
+    assert 0 < n_values <= MOST_VALUES
+    assert data["levels"][0][0] == edges[0].regulator
+
+
+def test_the_paragraph_to_paste_tells_version_method_seed_and_caps(expression):
+    network = infer(expression, rng=3, max_in_degree=2, max_edges=7)
+    html = render(
+        network,
+        expression,
+        Rules(2, None, 7),
+        method="tvcs",
+        source="x.tsv",
+        command="grn-tvcs infer x.tsv --seed 3",
+        seed=3,
+        scores=score(network, network),
+    )
+    text = " ".join(" ".join(Page(html).text).split())
+    assert "A directed network of 10 genes was inferred from 36 samples in 4 time series" in text
+    assert "(method tvcs, seed 3)" in text
+    assert "with at most 2 regulators of a gene and 7 edges in all" in text
+    assert "7 of 7 selected edges are true" in text
+    assert "1.000 MCC" in text
+
+
+SAID = {
+    "knock-outs": "of knock-outs",
+    "knock-downs": "of knock-downs",
+    "wild type": "of the wild type",
+    "perturbed": "A perturbation was known to be on in 4 samples",
+    "replicate": "Replicates were taken as series of their own",
+    "regulators": "Only the 2 genes of a given list could regulate",
+    "drop": "1 of 8 samples had missing values and were left out",
+    "interpolate": "1 of 24 values were missing and were filled by interpolation in time",
+}
+
+
+@pytest.mark.parametrize("missing", ["error", "drop", "interpolate"])
+def test_the_paragraph_to_paste_names_every_input_and_no_other(tmp_path, missing):
+    """Every combination of what can be given beside levels and times."""
+    optional = [name for name in SAID if name not in ("drop", "interpolate")]
+    for is_given in product((False, True), repeat=len(optional)):
+        given = {name for name, there in zip(optional, is_given, strict=True) if there}
+        if "wild type" in given and not given & {"knock-outs", "knock-downs"}:
+            continue  # refused
+        columns = ["Time", "A", "B", "C", *(given & {"perturbed"}), *(given & {"replicate"})]
+        cells = {"Time": "{0}", "perturbed": "{1}", "replicate": "{2}"}
+        rows = [
+            [cells.get(name, f"{t + k + j}").format(t, int(t < 2), k) for j, name in
+             enumerate(columns)]
+            for k in range(2) for t in range(4)
+        ]  # fmt: skip
+        if missing != "error":
+            rows[2][1] = "NA"
+        lines = ["\t".join(row) for row in (columns, *rows)]
+        (tmp_path / "x.tsv").write_text("\n".join(lines))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            data = read_expression(tmp_path / "x.tsv", missing=missing)
+        said = methods_paragraph(
+            Network(data.genes, 1 - np.eye(3)),
+            data,
+            Rules(max_edges=4, regulators=frozenset("AB") if "regulators" in given else None),
+            method="tvcs",
+            seed=0,
+            steady=states(given),
+        )
+        expected = given | ({missing} - {"error"})
+        assert {name for name, words in SAID.items() if words in said} == expected
+
+
+def states(given):
+    """Steady states of the kinds that are given; None without any."""
+    kinds = [("knock-outs", "A", True), ("knock-downs", "B", False), ("wild type", "", False)]
+    kinds = [kind for kind in kinds if kind[0] in given]
+    if not kinds:
+        return None
+    _, changed, is_out = zip(*kinds, strict=True)
+    return SteadyStates(np.ones((len(kinds), 3)), changed, is_out, ("A", "B", "C"))
+
+
+def test_only_what_the_method_used_is_named(expression):
+    on = expression.with_perturbation_until(200)
+    network = infer(on, "pcc")
+    said = methods_paragraph(network, on, Rules(max_edges=4), method="pcc", seed=0)
+    assert "perturbation" not in said
+
+
+def test_edges_of_knock_outs_are_told_from_those_of_the_series(expression):
+    shape = (10, 10)
+    scores = np.triu(np.arange(1.0, 101).reshape(shape), 1)
+    codes = np.where(scores > 60, 2, 1).astype(np.uint8) * (scores > 0)
+    network = Network(expression.genes, scores, stability=np.full(shape, 0.01), evidence=codes).top(
+        20
+    )
+    n_told = int((network.selected & (codes == 2)).sum())
+    html = render(
+        network, expression, Rules(max_edges=20), method="tvcs", source="x.tsv", command="x"
+    )
+    page = Page(html)
+    text = " ".join(" ".join(page.text).split())
+    assert 0 < n_told < 20
+    assert f"{n_told} of the 20 selected edges stand on knock-outs or knock-downs" in text
+    assert "a low one says nothing against them" in text
+    assert page.text.count("knock-out") == n_told
+    assert page.data["edges"][0]["evidence"] == "knock-out"
+    assert "Evidence names" not in page_of(expression, max_edges=4)
+
+
+def test_caps_by_gene_are_said_to_be_so(expression):
+    text = " ".join(Page(page_of(expression, max_out_degree={"G1": 2}, max_edges=5)).text)
+    assert "by gene" in text
+    assert "its own number of targets of each named regulator" in text
+
+
+def test_degrees_are_shown_against_the_cap(expression):
+    shown = Page(page_of(expression, max_in_degree=3, max_edges=9))
+    assert "cap 3" in shown.text
+
+
+def test_a_crowded_drawing_names_the_genes_with_the_most_targets():
+    scores = np.zeros((120, 120))
+    scores[0, 1:] = 1.0
+    scores[1, 2:4] = 1.0
+    genes = tuple(f"G{i:03}" for i in range(120))
+    dots, _ = draw(Network(genes, scores).edges())
+    named = [dot.name for dot in dots if dot.is_named]
+    assert {"G000", "G001"} < set(named)
+    assert len(named) < len(dots) == 120
+
+
+def test_stability_is_shown_where_the_method_resampled(expression):
+    network = infer(expression, rng=0, max_edges=7)
+    edge = network.edges(selected_only=True)[0]
+    i, j = network.genes.index(edge.regulator), network.genes.index(edge.target)
+    page = Page(page_of(expression, max_edges=7))
+    assert page.data["edges"][0]["stability"] == round(network.stability[i, j], 3)
+    assert f"{network.stability[i, j]:.2f}" in page.text
+    plain = Network(network.genes, network.scores).top(7)
+    html = render(
+        plain, expression, Rules(max_edges=7), method="pcc", source="x.tsv", command="grn-tvcs"
+    )
+    assert "Stability" not in html
+    assert Page(html).data["edges"][0]["stability"] is None
+
+
+@pytest.mark.parametrize(
+    ("count", "said"),
+    [
+        (
+            EdgeCount(7, 3, 9, (0, 3, 7, 9), (0, 0.02, 0.03, 0.031), (0.01, 0.02, 0, 0), 4),
+            "7 edges",
+        ),
+        (
+            EdgeCount(0, 0, 3, (0, 3, 7), (0.0, -0.2, -9.0), (0.0, 0.3, 2.0), 4),
+            "No number of edges",
+        ),
+        (EdgeCount(0, 0, 0, (0,), (0.0,), (0.0,), 2), "No number of edges"),
+    ],
+)
+def test_the_curve_of_held_out_series_is_drawn_inside_its_frame(expression, count, said):
+    network = infer(expression, rng=0, max_edges=count.n_edges, resamples=2)
+    html = render(
+        network,
+        expression,
+        Rules(max_edges=count.n_edges),
+        method="tvcs",
+        source="x.tsv",
+        command="grn-tvcs infer x.tsv",
+        count=count,
+    )
+    text = " ".join(" ".join(Page(html).text).split())
+    assert said in text
+    assert f"{count.low} to {count.high} edges were within one standard error" in text
+    shown = curve(count)
+    for path in (shown["line"], shown["band"]):
+        points = np.array([part.split() for part in path.strip("MZ").split("L")], dtype=float)
+        assert (points >= 0).all()
+        assert (points <= [CURVE_WIDTH, CURVE_HEIGHT]).all()
+    assert [size for _, size in shown["ticks"]][-1] == count.sizes[-1]

@@ -1,0 +1,169 @@
+import csv
+import json
+
+import numpy as np
+import pytest
+from scipy import stats
+from typer.testing import CliRunner
+
+from grn_tvcs import (
+    Expression,
+    Rules,
+    choose_edges,
+    infer,
+    read_network,
+    simulate,
+    write_edges,
+    write_expression,
+)
+from grn_tvcs.cli.main import app
+from grn_tvcs.stability.model import StepLoss, transitions
+from grn_tvcs.stability.significance import ALPHA, noise_limit
+from grn_tvcs.stability.stability import LEAST_STEPS, SURE, Draws, Plan, untold
+
+
+def noise(kind, n_genes, n_series, n_points, seed=0):
+    """Genes that know nothing of each other."""
+    rng = np.random.default_rng([seed, n_genes, n_series, n_points])
+    shape = n_series, n_points, n_genes
+    if kind == "white":
+        values = rng.uniform(0.5, 1.0, shape)
+    elif kind == "walk":
+        values = np.exp(0.3 * np.cumsum(rng.normal(size=shape), axis=1) - 2)
+    else:
+        course = np.exp(0.3 * np.cumsum(rng.normal(size=(1, *shape[1:])), axis=1) - 2)
+        values = course * np.exp(0.1 * rng.normal(size=shape))
+    series = np.repeat([f"s{k}" for k in range(n_series)], n_points)
+    times = np.tile(np.arange(n_points), n_series)
+    genes = tuple(f"G{i}" for i in range(n_genes))
+    return Expression(values.reshape(-1, n_genes), times, tuple(series), genes, scale="levels")
+
+
+DESIGNS = [(1, 6), (1, 12), (1, 25), (1, 40), (2, 6), (2, 13), (2, 20), (3, 9), (4, 4), (4, 10),
+           (6, 6), (10, 4)]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:5 steps from sample to sample are too few")
+@pytest.mark.parametrize(("n_series", "n_points"), DESIGNS)
+@pytest.mark.parametrize("kind", ["white", "walk", "replicates"])
+def test_noise_has_no_sure_edge(kind, n_series, n_points):
+    for n_genes in (10, 30):
+        data = noise(kind, n_genes, n_series, n_points)
+        found = infer(data, resamples=20, rng=0).stability
+        few = n_series * (n_points - 1) < LEAST_STEPS
+        assert np.isnan(found).all() if few else found.max() < SURE
+        assert (untold(data) is not None) == few
+
+
+def test_many_cells_of_noise_in_one_series_have_no_sure_edge():
+    for kind in ("white", "walk"):
+        assert infer(noise(kind, 10, 1, 300), resamples=20, rng=0).stability.max() < SURE
+
+
+def test_strong_effects_are_sure_and_sure_edges_are_true():
+    n_sure = n_true = 0
+    for seed in range(3):
+        made = simulate(20, 10, 21, noise_level=0.03, rng=seed)
+        network = infer(made.expression, resamples=20, rng=0)
+        order = [made.network.genes.index(gene) for gene in network.genes]
+        is_sure = network.stability >= SURE
+        n_sure += int(is_sure.sum())
+        n_true += int((is_sure & made.network.selected[np.ix_(order, order)]).sum())
+    assert n_sure >= 5
+    assert n_true >= 0.9 * n_sure
+
+
+def test_what_stands_out_does_so_in_both_halves_which_share_no_step(monkeypatch):
+    data = simulate(8, 6, 9, n_edges=9, rng=2).expression
+    steps = transitions(data, 0.2)
+    plan = Plan(("tvcs", "omp"), 2, (0.5, 0.5), (0.6, 1.0), (2, 2), (2.0, 2.0), 5)
+    pairs = ~np.eye(8, dtype=bool)
+    draws = Draws(steps, np.arange(8), pairs, Rules(), data.genes, plan)
+    monkeypatch.setattr("grn_tvcs.stability.stability.noise_limit", lambda *_: 6.0)
+    seen = 0
+    for seed in range(5):
+        halves = draws.pair(np.random.default_rng(seed))
+        for part in range(2):
+            (one, in_one), (two, in_two) = (half[part] for half in halves)
+            sure = (one.t_squared > 3.0) & (two.t_squared > 3.0)  # half of the steps, half of 6
+            assert np.array_equal(in_one, sure)
+            assert np.array_equal(in_two, sure)
+            seen += int(sure.sum())
+    assert seen
+
+
+class TestNoiseLimit:
+    @staticmethod
+    def loss(data):
+        steps = transitions(data, 0.2)
+        inputs = np.arange(len(data.genes))
+        past = steps.past(inputs, 0.5)
+        return StepLoss(past, steps.own, steps.following, steps.intercepts, np.ones(inputs.size))
+
+    def test_it_is_students_t_where_steps_are_independent(self):
+        limit = noise_limit(self.loss(noise("white", 30, 10, 21)), ~np.eye(30, dtype=bool))
+        plain = stats.t.isf(ALPHA / (2 * 870), 197) ** 2
+        assert plain <= limit < 1.3 * plain
+
+    def test_replicates_count_as_what_they_tell(self):
+        one, ten = (self.loss(noise("replicates", 30, n, 21)) for n in (1, 10))
+        pairs = ~np.eye(30, dtype=bool)
+        assert np.median(ten.alone[pairs]) > 3 * np.median(one.alone[pairs])
+        assert noise_limit(ten, pairs) > 3 * stats.t.isf(ALPHA / (2 * 870), 197) ** 2
+
+    def test_nothing_stands_out_where_nothing_is_left(self):
+        assert noise_limit(self.loss(noise("white", 5, 1, 6)), np.zeros((5, 5), bool)) == np.inf
+        assert noise_limit(self.loss(noise("white", 5, 1, 4)), ~np.eye(5, dtype=bool)) == np.inf
+
+
+def test_halves_that_may_share_samples_are_no_halves():
+    times = [0, 1, 0, 1, 0, 1, *range(30)]
+    series = ["a", "a", "b", "b", "c", "c", *["d"] * 30]
+    values = np.random.default_rng(0).uniform(size=(36, 5))
+    data = Expression(values, times, tuple(series), tuple("ABCDE"))
+    assert "half of the series may have only 2 steps of 32" in untold(data)
+    assert np.isnan(infer(data, resamples=4, rng=0).stability).all()
+
+
+@pytest.fixture(scope="module")
+def short(tmp_path_factory):
+    """One series of 12 points."""
+    path = tmp_path_factory.mktemp("short") / "x.tsv"
+    write_expression(simulate(8, 1, 12, n_edges=9, rng=2).expression, path)
+    return path
+
+
+def test_where_data_are_too_few_there_is_no_stability_and_it_is_said(short, tmp_path):
+    out = tmp_path / "out"
+    words = ["infer", str(short), "--out", str(out), "--option", "resamples=6"]
+    done = CliRunner().invoke(app, [*words, "--max-edges", "auto"])
+    assert done.exit_code == 0, done.stderr
+    why = "11 steps from sample to sample are too few to be halved, 24 are needed; 13 more"
+    assert f"no edge gets a stability: {why}" in done.stderr
+    with (out / "edges.tsv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t"))
+    assert {row["stability"] for row in rows} == {""}
+    genes = json.loads((out / "run.json").read_text())["genes"]
+    again = read_network(out / "edges.tsv", genes)
+    assert np.isnan(again.stability).all()
+    write_edges(again, tmp_path / "again.tsv")
+    assert (tmp_path / "again.tsv").read_bytes() == (out / "edges.tsv").read_bytes()
+    page = (out / "report.html").read_text()
+    assert f"No edge has a stability: {why}" in page
+    data = json.loads(page.split('id="data">')[1].split("</script>")[0])
+    assert {edge["stability"] for edge in data["edges"]} <= {None}
+    checked = CliRunner().invoke(app, ["check", str(short)])
+    assert why in checked.stdout
+    assert choose_edges(noise("white", 8, 1, 12), resamples=4, rng=0).n_edges >= 0
+
+
+def test_the_report_says_how_many_selected_edges_are_sure(tmp_path):
+    made = simulate(10, 10, 21, n_edges=12, noise_level=0.02, rng=1)
+    write_expression(made.expression, tmp_path / "x.tsv")
+    words = ["infer", str(tmp_path / "x.tsv"), "--out", str(tmp_path / "out")]
+    assert CliRunner().invoke(app, [*words, "--option", "resamples=20"]).exit_code == 0
+    genes = json.loads((tmp_path / "out" / "run.json").read_text())["genes"]
+    network = read_network(tmp_path / "out" / "edges.tsv", genes)
+    n_sure = int(((network.stability >= SURE) & network.selected).sum())
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert f"from {SURE} on an edge is called sure ({n_sure} of the selected are)" in page
