@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs import Plan, Quality, assign, expected_accuracy, simulate
-from crowd_tvcs.answers import Answers, Gold
-from crowd_tvcs.assignment import Assignment
-from crowd_tvcs.refresh import refresh
-from crowd_tvcs.routing import next_task
+from crowd_tvcs.answers.answers import Answers, Gold
+from crowd_tvcs.plan.assignment import Assignment
+from crowd_tvcs.routing.routing import next_task
 from crowd_tvcs.simulation import Crowd
-from crowd_tvcs.skill import Skill, estimate_quality
-from crowd_tvcs.sureness import plan_deviation
+from crowd_tvcs.skills.em import refresh
+from crowd_tvcs.skills.plan_deviation import plan_deviation
+from crowd_tvcs.skills.skill import Skill, estimate_quality
 
 FAMILIES = ("worker", "skilldiff")
 WORKERS, TASKS, GOLD = 100, 1000, 10
@@ -68,7 +68,7 @@ class Optimism:
 
     `claimed` is the expected accuracy that the plan states, `reached` the share of right labels
     over many draws of answers, `best` the same for a plan with the true qualities. `deviation` is
-    what `crowd_tvcs.sureness` says of the claim.
+    what `crowd_tvcs.skills.plan_deviation` says of the claim.
     """
 
     family: str

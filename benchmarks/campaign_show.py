@@ -14,7 +14,7 @@ from matplotlib import pyplot as plt
 from numpy.typing import NDArray
 from pages import fill, table
 
-from crowd_tvcs.replay import EVERYTHING
+from crowd_tvcs.routing.replay import EVERYTHING
 
 WANTED = 0.95
 GOLD_PRICE = online.WORKERS * online.GOLD / online.TASKS  # gold labels per task

@@ -16,8 +16,8 @@ from pathlib import Path
 import campaign_online as online
 import resumable
 
-from crowd_tvcs.answers import read_answers, read_gold
-from crowd_tvcs.replay import EVERYTHING, replay
+from crowd_tvcs.answers.answers import read_answers, read_gold
+from crowd_tvcs.routing.replay import EVERYTHING, replay
 
 ROOT = Path(__file__).resolve().parents[1]
 LABELS = (1, 2, 3, 5, 8)
@@ -39,7 +39,7 @@ UNLIMITED = ("all", "stopping")
 
 @dataclass(frozen=True)
 class Case:
-    """One policy on one split of one set; see `crowd_tvcs.replay.Outcome`."""
+    """One policy on one split of one set; see `crowd_tvcs.routing.replay.Outcome`."""
 
     data: str
     per_class: int

@@ -18,11 +18,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs.answers import Answers, Gold, read_gold, sort_classes
-from crowd_tvcs.class_shares import class_counts, class_shares
-from crowd_tvcs.replay import EVERYTHING, Split, draw_split
-from crowd_tvcs.routing import next_batch
-from crowd_tvcs.vote import posterior
+from crowd_tvcs.answers.answers import Answers, Gold, read_gold, sort_classes
+from crowd_tvcs.answers.class_shares import class_counts, class_shares
+from crowd_tvcs.routing.replay import EVERYTHING, Split, draw_split
+from crowd_tvcs.routing.routing import next_batch
+from crowd_tvcs.skills.vote import posterior
 
 GOLD = (0.2, 0.05)
 LABELS = (1, 3, EVERYTHING)

@@ -28,7 +28,7 @@ from pathlib import Path
 import numpy as np
 
 from crowd_tvcs.campaign import Campaign, Refused, Task, Worker
-from crowd_tvcs.campaign.schema import ANSWERED
+from crowd_tvcs.campaign.store.schema import ANSWERED
 
 ABANDONED = 0.05
 LEASE = 3.0  # seconds, so that abandoned tasks come back while it runs

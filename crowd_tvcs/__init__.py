@@ -5,20 +5,20 @@ from typing import TYPE_CHECKING
 from tvcs_core.lazy import on_demand
 
 if TYPE_CHECKING:
-    from crowd_tvcs.accuracy import (
+    from crowd_tvcs.accuracy.two_classes import (
         accuracy_bounds,
         expected_accuracy,
         gains,
         sampled_accuracy,
         smooth_accuracy,
     )
-    from crowd_tvcs.answers import Answers, Gold, read_answers, read_gold
-    from crowd_tvcs.assignment import Assignment, Duals
+    from crowd_tvcs.answers.answers import Answers, Gold, read_answers, read_gold
+    from crowd_tvcs.answers.quality import Quality, QualityFile, read_quality
     from crowd_tvcs.methods import METHODS, assign
-    from crowd_tvcs.plan import Plan
-    from crowd_tvcs.quality import Quality, QualityFile, read_quality
+    from crowd_tvcs.plan.assignment import Assignment, Duals
+    from crowd_tvcs.plan.plan import Plan
     from crowd_tvcs.simulation import Crowd, simulate
-    from crowd_tvcs.skill import Skill, estimate_quality
+    from crowd_tvcs.skills.skill import Skill, estimate_quality
 
 __all__ = [
     "METHODS",
@@ -47,13 +47,14 @@ __all__ = [
 __getattr__, __dir__ = on_demand(
     __name__,
     {
-        "accuracy": "accuracy_bounds expected_accuracy gains sampled_accuracy smooth_accuracy",
-        "answers": "Answers Gold read_answers read_gold",
-        "assignment": "Assignment Duals",
+        "accuracy.two_classes": "accuracy_bounds expected_accuracy gains sampled_accuracy "
+        "smooth_accuracy",
+        "answers.answers": "Answers Gold read_answers read_gold",
+        "answers.quality": "Quality QualityFile read_quality",
         "methods": "METHODS assign",
-        "plan": "Plan",
-        "quality": "Quality QualityFile read_quality",
+        "plan.assignment": "Assignment Duals",
+        "plan.plan": "Plan",
         "simulation": "Crowd simulate",
-        "skill": "Skill estimate_quality",
+        "skills.skill": "Skill estimate_quality",
     },
 )

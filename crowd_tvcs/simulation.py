@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs.quality import Quality
+from crowd_tvcs.answers.quality import Quality
 from tvcs_core.files.tables import write_table
 from tvcs_core.streams import stream
 

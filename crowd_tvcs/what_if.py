@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from crowd_tvcs.assignment import Assignment
 from crowd_tvcs.methods import HONOURS, assign
-from crowd_tvcs.plan import Plan
-from crowd_tvcs.proof import is_certified
+from crowd_tvcs.plan.assignment import Assignment
+from crowd_tvcs.plan.plan import Plan
+from crowd_tvcs.plan.proof import is_certified
 from tvcs_core.streams import seed_of
 
 QUICK = ("fast", "greedy", "qlp", "random")  # methods that are quick enough for a curve
@@ -35,7 +35,7 @@ class Offer:
     bound
         No assignment within this budget has more; None if none is proved.
     certified
-        Whether the accuracy is proved to be near the largest; see `crowd_tvcs.proof`.
+        Whether the accuracy is proved to be near the largest; see `crowd_tvcs.plan.proof`.
     standard_error
         Of the accuracy: 0 unless large teams of K classes were sampled.
     found_at

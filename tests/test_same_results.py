@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import crowd_tvcs.cli
+import crowd_tvcs.cli.main
 import grn_tvcs.cli.main
 import tvcs_core.cli
 
@@ -16,7 +16,7 @@ PATH = Path(__file__).parents[1] / "benchmarks" / "same_results.py"
 APPS = {
     "tvcs": tvcs_core.cli.app,
     "grn-tvcs": grn_tvcs.cli.main.app,
-    "crowd-tvcs": crowd_tvcs.cli.app,
+    "crowd-tvcs": crowd_tvcs.cli.main.app,
 }
 LEFT_OUT = {
     "tvcs doctor": "tells of the machine",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from crowd_tvcs.campaign.leases import Offer, Receipt, Refused
     from crowd_tvcs.campaign.state import State
     from crowd_tvcs.campaign.stopping import Standing, stand, summary
-    from crowd_tvcs.campaign.store import StoreError
+    from crowd_tvcs.campaign.store.store import StoreError
 
 __all__ = [
     "Campaign",
@@ -40,6 +40,6 @@ __getattr__, __dir__ = on_demand(
         "leases": "Offer Receipt Refused",
         "state": "State",
         "stopping": "Standing stand summary",
-        "store": "StoreError",
+        "store.store": "StoreError",
     },
 )

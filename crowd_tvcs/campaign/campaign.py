@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import insert, select
 
-from crowd_tvcs.campaign import leases, queries, schema
+from crowd_tvcs.campaign import leases
 from crowd_tvcs.campaign.entries import Line, Round, Task, Worker
 from crowd_tvcs.campaign.leases import Offer, Receipt
 from crowd_tvcs.campaign.settings import classes_of, count_of, first_row, prior_of_classes, within
-from crowd_tvcs.campaign.store import Store, StoreError
+from crowd_tvcs.campaign.store import queries, schema
+from crowd_tvcs.campaign.store.store import Store, StoreError
 
 if TYPE_CHECKING:
     from crowd_tvcs.campaign.state import State
@@ -98,7 +99,7 @@ class Campaign:
         prior
             Chance of the second of two classes before answers, or one per class. None for the
             class shares of `gold`, which must be a random sample of the tasks then (see
-            `crowd_tvcs.class_shares`), and for equal ones without gold. Gold that is added later
+            `answers.class_shares`), and for equal ones without gold. Gold that is added later
             does not change them.
         budget, money
             Most labels, and most money for them, in the unit of the workers' costs, of which each
@@ -121,8 +122,8 @@ class Campaign:
         ValueError
             If an argument does not hold what it must.
         """
+        from crowd_tvcs.answers.class_shares import class_counts, class_shares
         from crowd_tvcs.campaign import intake
-        from crowd_tvcs.class_shares import class_counts, class_shares
 
         names = classes_of(classes)
         if prior is None and gold:

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from crowd_tvcs.answers import read_gold, sort_classes
+from crowd_tvcs.answers.answers import read_gold, sort_classes
+from crowd_tvcs.answers.class_shares import class_counts, odd_classes, read_prior, said
+from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.campaign.entries import Task, Worker
 from crowd_tvcs.campaign.tables import (
     Qualities,
@@ -15,8 +17,6 @@ from crowd_tvcs.campaign.tables import (
     read_tasks,
     read_workers,
 )
-from crowd_tvcs.class_shares import class_counts, odd_classes, read_prior, said
-from crowd_tvcs.quality import Quality
 from tvcs_core.command.shell import say
 from tvcs_core.files.tables import is_number
 

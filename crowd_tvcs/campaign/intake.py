@@ -9,18 +9,18 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
-from crowd_tvcs.answers import Answers, Gold
-from crowd_tvcs.campaign import schema
+from crowd_tvcs.answers.answers import Answers, Gold
+from crowd_tvcs.answers.columns import PRICES
+from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.campaign.belief import affinity
 from crowd_tvcs.campaign.entries import MILLION, Line, Task, Worker, require_different
 from crowd_tvcs.campaign.leases import KNOWN, LATE, Refused, judge, take_again, write_answers
-from crowd_tvcs.campaign.queries import SETTLED
-from crowd_tvcs.campaign.schema import UNLIMITED, gold, gold_answer, pair, skill, task, worker
+from crowd_tvcs.campaign.store import schema
+from crowd_tvcs.campaign.store.queries import SETTLED
+from crowd_tvcs.campaign.store.schema import UNLIMITED, gold, gold_answer, pair, skill, task, worker
 from crowd_tvcs.campaign.tables import Qualities
 from crowd_tvcs.campaign.tasks import count, settle
-from crowd_tvcs.operator_tables import PRICES
-from crowd_tvcs.quality import Quality
-from crowd_tvcs.skill import estimate_quality
+from crowd_tvcs.skills.skill import estimate_quality
 
 
 def add_workers(connection: Connection, settings: Any, workers: Sequence[Worker]) -> None:

@@ -10,10 +10,10 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from crowd_tvcs.campaign import queries
 from crowd_tvcs.campaign.belief import affinity
-from crowd_tvcs.campaign.schema import ANSWERED, ISSUED, LEASED
-from crowd_tvcs.campaign.statements import Call, together
+from crowd_tvcs.campaign.store import queries
+from crowd_tvcs.campaign.store.schema import ANSWERED, ISSUED, LEASED
+from crowd_tvcs.campaign.store.statements import Call, together
 from crowd_tvcs.campaign.tasks import (
     count,
     counted,

@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, bindparam, insert, select, update
 
-from crowd_tvcs.assignment import Assignment
+from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.campaign.entries import MILLION
-from crowd_tvcs.campaign.schema import ISSUED, LAPSED, pair, planned, worker
 from crowd_tvcs.campaign.state import State
+from crowd_tvcs.campaign.store.schema import ISSUED, LAPSED, pair, planned, worker
 from crowd_tvcs.campaign.tasks import count, settle_each
 from crowd_tvcs.methods import HONOURS, METHODS, assign
-from crowd_tvcs.plan import Plan
-from crowd_tvcs.proof import CLOSED
-from crowd_tvcs.quality import Quality
+from crowd_tvcs.plan.assignment import Assignment
+from crowd_tvcs.plan.plan import Plan
+from crowd_tvcs.plan.proof import CLOSED
 from tvcs_core.streams import stream
 
 LEAST_GAIN = 1e-12  # in chance of a right label; below, a label adds nothing

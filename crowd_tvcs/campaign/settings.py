@@ -7,8 +7,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from crowd_tvcs.campaign import schema
 from crowd_tvcs.campaign.entries import MILLION
+from crowd_tvcs.campaign.store import schema
 
 
 def first_row(**given: Any) -> dict[str, Any]:

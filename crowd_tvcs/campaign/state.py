@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, select
 
-from crowd_tvcs.answers import Answers
-from crowd_tvcs.campaign import schema
+from crowd_tvcs.answers.answers import Answers
+from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.campaign.entries import MILLION
-from crowd_tvcs.campaign.schema import ANSWERED, ISSUED, LAPSED, LEASED
+from crowd_tvcs.campaign.store import schema
+from crowd_tvcs.campaign.store.schema import ANSWERED, ISSUED, LAPSED, LEASED
 from crowd_tvcs.campaign.tasks import prior_of
-from crowd_tvcs.quality import Quality
-from crowd_tvcs.vote import posterior
+from crowd_tvcs.skills.vote import posterior
 
 Floats = NDArray[np.float64]
 

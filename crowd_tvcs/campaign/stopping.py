@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs.campaign.schema import UNLIMITED
 from crowd_tvcs.campaign.state import State
-from crowd_tvcs.routing import gain_per_label, is_worth_buying
+from crowd_tvcs.campaign.store.schema import UNLIMITED
+from crowd_tvcs.routing.routing import gain_per_label, is_worth_buying
 
 Floats = NDArray[np.float64]
 

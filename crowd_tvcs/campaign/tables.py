@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from pathlib import Path
 
-from crowd_tvcs.answers import ALIASES
-from crowd_tvcs.campaign.entries import Line, Task, Worker
-from crowd_tvcs.operator_tables import (
+from crowd_tvcs.answers.answers import ALIASES
+from crowd_tvcs.answers.columns import (
     TASK_COLUMNS,
     WORKER_COLUMNS,
     Reader,
@@ -15,7 +14,8 @@ from crowd_tvcs.operator_tables import (
     read_chance,
     read_rows,
 )
-from crowd_tvcs.quality import Quality, read_quality
+from crowd_tvcs.answers.quality import Quality, read_quality
+from crowd_tvcs.campaign.entries import Line, Task, Worker
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.spreadsheet import unshield
 from tvcs_core.files.tables import Table, read_table

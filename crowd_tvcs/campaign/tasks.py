@@ -9,9 +9,9 @@ from typing import Any
 from sqlalchemy import Connection
 
 from crowd_tvcs.campaign.belief import affinity, posterior, uncertainty
-from crowd_tvcs.campaign.queries import COUNT, COUNTERS, PAIRS, SETTLE, TASK
-from crowd_tvcs.campaign.schema import ANSWERED, LAPSED
-from crowd_tvcs.campaign.statements import Call
+from crowd_tvcs.campaign.store.queries import COUNT, COUNTERS, PAIRS, SETTLE, TASK
+from crowd_tvcs.campaign.store.schema import ANSWERED, LAPSED
+from crowd_tvcs.campaign.store.statements import Call
 
 
 def prior_of(own: float | None, everybody: str) -> list[float]:

@@ -13,15 +13,15 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs.assignment import Assignment
-from crowd_tvcs.deadline import Deadline
 from crowd_tvcs.methods.best import best
 from crowd_tvcs.methods.fast import fast
 from crowd_tvcs.methods.greedy import greedy
 from crowd_tvcs.methods.qlp import qlp
 from crowd_tvcs.methods.random import random
 from crowd_tvcs.methods.tvcs import tvcs
-from crowd_tvcs.plan import Plan
+from crowd_tvcs.plan.assignment import Assignment
+from crowd_tvcs.plan.plan import Plan
+from crowd_tvcs.search.deadline import Deadline
 from tvcs_core.streams import stream
 
 METHODS: dict[str, Callable[..., Assignment]] = {

@@ -7,15 +7,15 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs.all_sets import fits
-from crowd_tvcs.assignment import Assignment, Certificate
-from crowd_tvcs.branching import Branching
-from crowd_tvcs.deadline import Deadline
-from crowd_tvcs.plan import Plan
-from crowd_tvcs.pricing import Dual
-from crowd_tvcs.proof import CLOSED, LARGEST, is_largest, usable
-from crowd_tvcs.search import NO_MORE, Search
-from crowd_tvcs.starts import climb, largest_sum
+from crowd_tvcs.plan.assignment import Assignment, Certificate
+from crowd_tvcs.plan.plan import Plan
+from crowd_tvcs.plan.proof import CLOSED, LARGEST, is_largest, usable
+from crowd_tvcs.search.all_sets import fits
+from crowd_tvcs.search.branching import Branching
+from crowd_tvcs.search.deadline import Deadline
+from crowd_tvcs.search.initial import climb, largest_sum
+from crowd_tvcs.search.relaxation import Dual
+from crowd_tvcs.search.search import NO_MORE, Search
 
 
 def best(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignment:
@@ -49,7 +49,7 @@ def best(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignm
     shows that no such set pays, there is none, and large teams come from step 1.
 
     What then is left of the gap of a plan of at most 20 tasks and 10 workers is branched on, all
-    sets of all tasks being looked at (see `crowd_tvcs.branching`), until it is closed.
+    sets of all tasks being looked at (see `crowd_tvcs.search.branching`), until it is closed.
     """
     search = Search(plan, rng, deadline)
     search.offer(climb(search.market, exact=True))

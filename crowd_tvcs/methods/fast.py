@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from crowd_tvcs.assignment import Assignment
-from crowd_tvcs.deadline import Deadline
-from crowd_tvcs.plan import Plan
-from crowd_tvcs.starts import market_of, quick
+from crowd_tvcs.plan.assignment import Assignment
+from crowd_tvcs.plan.plan import Plan
+from crowd_tvcs.search.deadline import Deadline
+from crowd_tvcs.search.initial import market_of, quick
 
 
 def fast(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignment:

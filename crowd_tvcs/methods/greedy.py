@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from crowd_tvcs.assignment import Assignment
-from crowd_tvcs.bargains import bargain
-from crowd_tvcs.deadline import Deadline
-from crowd_tvcs.plan import Plan
-from crowd_tvcs.starts import climb, market_of
+from crowd_tvcs.plan.assignment import Assignment
+from crowd_tvcs.plan.plan import Plan
+from crowd_tvcs.search.deadline import Deadline
+from crowd_tvcs.search.greedy_with_costs import bargain
+from crowd_tvcs.search.initial import climb, market_of
 
 
 def greedy(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignment:
@@ -20,7 +20,7 @@ def greedy(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assig
     Gains are kept until a voter joins the task. It draws no random number and does not look at the
     deadline. Gains on tasks of more than 12 voters are approximate. With money the largest gain
     per cost goes first; that is tried again with roots of the cost and with the gain alone, and
-    the best is taken (`crowd_tvcs.bargains`).
+    the best is taken (`crowd_tvcs.search.greedy_with_costs`).
     """
     is_rationed = plan.money is not None or plan.group is not None
     support = bargain(plan) if is_rationed else climb(market_of(plan), exact=True)

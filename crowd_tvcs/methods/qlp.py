@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from crowd_tvcs.assignment import Assignment, Duals
-from crowd_tvcs.deadline import Deadline
-from crowd_tvcs.plan import Plan
+from crowd_tvcs.plan.assignment import Assignment, Duals
+from crowd_tvcs.plan.plan import Plan
+from crowd_tvcs.search.deadline import Deadline
 from tvcs_core import project
 
 

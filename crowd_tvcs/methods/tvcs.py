@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs.assignment import Assignment, Duals
-from crowd_tvcs.deadline import Deadline
-from crowd_tvcs.multiclass.gradient import ClassGradient
-from crowd_tvcs.plan import Plan
+from crowd_tvcs.accuracy.gradient import ClassGradient
+from crowd_tvcs.plan.assignment import Assignment, Duals
+from crowd_tvcs.plan.plan import Plan
+from crowd_tvcs.search.deadline import Deadline
 from tvcs_core import project
 
 STEP = 1.0
@@ -46,7 +46,7 @@ def tvcs(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignm
     A worker with q < 1/2 has log-odds below 0 and counts like one with 1 - q, as in the vote.
 
     With K classes the posterior of the truth is a softmax in place of the sigmoid, and everybody's
-    answers are sampled once given each class (`crowd_tvcs.multiclass.gradient`).
+    answers are sampled once given each class (`crowd_tvcs.accuracy.gradient`).
     """
     gradient: _TwoClasses | ClassGradient
     gradient = _TwoClasses(plan) if plan.model is None else ClassGradient(plan.model, SUREST)

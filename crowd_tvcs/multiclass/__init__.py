@@ -1,1 +1,1 @@
-"""Tasks with more than two classes, and workers with confusion matrices."""
+"""The path under which docs know `crowd_tvcs.accuracy.many_classes`."""

@@ -7,9 +7,9 @@ has the largest
                                                        nothing is 0)
 
 until no s_j is above 0. The score of a pair is the larger of s_j with target i and s_i with target
-j. The mutual information is that of `shared.mutual_information`. Meyer, Kontos, Lafitte and Bontempi,
-EURASIP Journal on Bioinformatics and Systems Biology 2007, 79879; minet: Meyer, Lafitte and
-Bontempi, BMC Bioinformatics 9, 461 (2008).
+j. The mutual information is that of `shared.mutual_information`. Meyer, Kontos, Lafitte and
+Bontempi, EURASIP Journal on Bioinformatics and Systems Biology 2007, 79879; minet: Meyer, Lafitte
+and Bontempi, BMC Bioinformatics 9, 461 (2008).
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from crowd_tvcs import METHODS, Assignment, Plan, assign, simulate
-from crowd_tvcs.cli import app
+from crowd_tvcs.cli.main import app
 from crowd_tvcs.what_if import steps, what_if
 
 

@@ -174,9 +174,9 @@ def edges(n):
 
 
 TABLES = {
-    "quality": ("crowd_tvcs.quality", "read_quality(P)", lambda k: wide("w", "t", 150, 400 * k)),
-    "long quality": ("crowd_tvcs.quality", "read_quality(P)", lambda k: long(100, 200 * k)),
-    "answers": ("crowd_tvcs.answers", "read_answers(P)", lambda k: answers(24_000 * k)),
+    "quality": ("crowd_tvcs", "read_quality(P)", lambda k: wide("w", "t", 150, 400 * k)),
+    "long quality": ("crowd_tvcs", "read_quality(P)", lambda k: long(100, 200 * k)),
+    "answers": ("crowd_tvcs", "read_answers(P)", lambda k: answers(24_000 * k)),
     "expression": (
         "grn_tvcs.expression", "read_expression(P)", lambda k: wide("", "G", 150, 400 * k)
     ),

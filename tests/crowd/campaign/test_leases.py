@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from crowd_tvcs import Quality
-from crowd_tvcs.answers import Answers
+from crowd_tvcs.answers.answers import Answers
 from crowd_tvcs.campaign import Campaign, Refused, Task, Worker
 from crowd_tvcs.campaign.belief import affinity, posterior, uncertainty
-from crowd_tvcs.routing import routing_scores
-from crowd_tvcs.vote import posterior as vote_posterior
+from crowd_tvcs.routing.routing import routing_scores
+from crowd_tvcs.skills.vote import posterior as vote_posterior
 
 WORKERS = {"ann": 0.9, "bob": 0.8, "cy": 0.7, "dee": 0.6}
 TASKS = ["t1", "t2", "t3"]

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from crowd_tvcs.campaign import Campaign, Worker, stand
-from crowd_tvcs.cli import app
+from crowd_tvcs.cli.main import app
 
 NAMES = [f"w{i}" for i in range(12)]
 TASKS = [f"t{j}" for j in range(20)]

@@ -1,0 +1,216 @@
+"""Kernels of outcome tables with K classes.
+
+A table t has a row per class: t[y, e] is the probability of outcome e (everybody's answers)
+together with the truth y, prior included. The Bayes vote of outcome e takes the largest of column
+e, so the expected accuracy is the sum of the largest entries. `matrices` and kinds are those of
+`crowd_tvcs.accuracy.model.AnswerModel`.
+"""
+
+import numpy as np
+
+from tvcs_core.jit import kernel
+
+
+@kernel
+def add_voter(t, size, matrix, out):
+    """Fill `out` with the table after one more voter; returns its size."""
+    n_classes = matrix.shape[0]
+    for y in range(n_classes):
+        for answer in range(n_classes):
+            chance = matrix[y, answer]
+            for e in range(size):
+                out[y, answer * size + e] = t[y, e] * chance
+    return size * n_classes
+
+
+@kernel
+def total(t, size, n_classes):
+    """Sum of the largest entry of every outcome."""
+    out = 0.0
+    for e in range(size):
+        best = t[0, e]
+        for y in range(1, n_classes):
+            best = max(best, t[y, e])
+        out += best
+    return out
+
+
+@kernel
+def total_after(t, size, matrix, best):
+    """Expected accuracy after one more voter, without his table; `best` is scratch."""
+    n_classes = matrix.shape[0]
+    out = 0.0
+    for answer in range(n_classes):
+        chance = matrix[0, answer]
+        for e in range(size):
+            best[e] = t[0, e] * chance
+        for y in range(1, n_classes):
+            chance = matrix[y, answer]
+            for e in range(size):
+                here = t[y, e] * chance
+                best[e] = here if here > best[e] else best[e]
+        for e in range(size):
+            out += best[e]
+    return out
+
+
+@kernel
+def truth_after(t, size, matrix):
+    """Expected posterior probability of the truth after one more voter."""
+    n_classes = matrix.shape[0]
+    out = 0.0
+    for answer in range(n_classes):
+        for e in range(size):
+            mass = 0.0
+            square = 0.0
+            for y in range(n_classes):
+                here = t[y, e] * matrix[y, answer]
+                mass += here
+                square += here * here
+            if mass > 0.0:
+                out += square / mass
+    return out
+
+
+@kernel
+def truth(t, size, n_classes):
+    """Expected posterior probability of the truth."""
+    out = 0.0
+    for e in range(size):
+        mass = 0.0
+        square = 0.0
+        for y in range(n_classes):
+            mass += t[y, e]
+            square += t[y, e] * t[y, e]
+        if mass > 0.0:
+            out += square / mass
+    return out
+
+
+@kernel
+def join(t, size, n_classes, limit, out):
+    """Fill `out` with a table of at most `limit` outcomes, similar ones joined; returns its size.
+
+    Outcomes of the same leading class and of similar confidence go together: a vote that cannot
+    tell them apart is never more accurate.
+    """
+    key = np.empty(size)
+    for e in range(size):
+        mass = 0.0
+        best = 0
+        for y in range(n_classes):
+            mass += t[y, e]
+            if t[y, e] > t[best, e]:
+                best = y
+        key[e] = 2.0 * best + (t[best, e] / mass if mass > 0.0 else 0.0)
+    order = np.argsort(key)
+    together = (size + limit - 1) // limit
+    count = (size + together - 1) // together
+    for y in range(n_classes):
+        for e in range(count):
+            out[y, e] = 0.0
+        for e in range(size):
+            out[y, e // together] += t[y, order[e]]
+    return count
+
+
+@kernel
+def copy(t, size, n_classes, out):
+    """Copy a table."""
+    for y in range(n_classes):
+        for e in range(size):
+            out[y, e] = t[y, e]
+
+
+@kernel
+def tabulate(prior, matrices, fixed, n_fixed, kinds, chosen, k, skip, limit, t):
+    """Build the table of the fixed voters and of kinds[chosen[0:k]] but place `skip`, in t[0].
+
+    `t` has two tables of more than `limit` times K outcomes. Exact while it has at most `limit`
+    outcomes, which are joined beyond. Returns its size.
+    """
+    n_classes = prior.size
+    for y in range(n_classes):
+        t[0, y, 0] = prior[y]
+    size = np.int64(1)
+    at = 0
+    for s in range(n_fixed + k):
+        if s - n_fixed == skip:
+            continue
+        kind = fixed[s] if s < n_fixed else kinds[chosen[s - n_fixed]]
+        size = add_voter(t[at], size, matrices[kind], t[1 - at])
+        at = 1 - at
+        if size > limit:
+            size = join(t[at], size, n_classes, limit, t[1 - at])
+            at = 1 - at
+    if at == 1:
+        copy(t[1], size, n_classes, t[0])
+    return size
+
+
+@kernel
+def fill_gains(t, size, matrices, is_even, kinds, c, scratch, out):
+    """What each of the voters kinds[0:c] alone would add to the expected accuracy.
+
+    Where the class of largest chance b leads an outcome, an even voter of accuracy q adds to it the
+    sum over the other classes y of (t[y] q - b (1 - q) / (K - 1))+.
+    """
+    right, wrong, best = scratch
+    n_classes = matrices.shape[1]
+    surest = 0.0
+    rest = 1.0
+    all_even = True
+    for i in range(c):
+        kind = kinds[i]
+        right[i] = matrices[kind, 0, 0] if is_even[kind] else 0.0
+        wrong[i] = matrices[kind, 0, 1] if is_even[kind] else 1.0
+        if right[i] > surest:
+            surest = right[i]
+            rest = wrong[i]
+        all_even = all_even and is_even[kind]
+        out[i] = 0.0
+    for e in range(size):
+        lead = 0
+        for y in range(1, n_classes):
+            if t[y, e] > t[lead, e]:
+                lead = y
+        b = t[lead, e]
+        for y in range(n_classes):
+            here = t[y, e]
+            if y == lead or here * surest <= b * rest:
+                continue
+            for i in range(c):
+                more = here * right[i] - b * wrong[i]
+                out[i] += more if more > 0.0 else 0.0
+    if all_even:
+        return
+    now = total(t, size, n_classes)
+    for i in range(c):
+        if is_even[kinds[i]]:
+            continue
+        if i > 0 and kinds[i] == kinds[i - 1]:
+            out[i] = out[i - 1]
+        else:
+            out[i] = max(0.0, total_after(t, size, matrices[kinds[i]], best) - now)
+
+
+@kernel
+def accuracy_of_tasks(tasks, start, voters, prior, matrices, t, best, out):
+    """Expected accuracy of every one of `tasks`, outcome by outcome.
+
+    The voters of task j are the kinds voters[start[j]:start[j + 1]]; each table of `t` holds the
+    outcomes of all of them but one.
+    """
+    n_classes = matrices.shape[1]
+    for j in tasks:
+        for y in range(n_classes):
+            t[0, y, 0] = prior[j, y]
+        size = np.int64(1)
+        at = 0
+        for v in range(start[j], start[j + 1] - 1):
+            size = add_voter(t[at], size, matrices[voters[v]], t[1 - at])
+            at = 1 - at
+        if start[j + 1] > start[j]:
+            out[j] = total_after(t[at], size, matrices[voters[start[j + 1] - 1]], best)
+        else:
+            out[j] = total(t[at], size, n_classes)

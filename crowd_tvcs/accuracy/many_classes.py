@@ -1,0 +1,189 @@
+"""Expected accuracy of the Bayes vote with K classes: outcome by outcome, by counts, or sampled.
+
+The vote takes the class of largest posterior probability, so its expected accuracy is the sum
+over all outcomes (everybody's answers) of the largest of prior[y] * chance of the outcome given y.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations_with_replacement
+from math import comb, factorial, prod
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from crowd_tvcs.accuracy.kernels import many_class_table as kernels
+from crowd_tvcs.accuracy.model import (
+    AnswerModel,
+    answer_model,
+    checked_classes,
+    checked_confusion,
+    checked_prior,
+)
+
+MOST_OUTCOMES = 2**20
+SAMPLES = 2**16
+SEED = 20
+TABLE = 2**14  # outcomes of a team that gains are computed beside, at most
+MOST_NUMBERS = 2**20  # in the table of one voter more
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+def accuracy_of_classes(
+    quality: ArrayLike,
+    assignment: ArrayLike,
+    n_classes: int,
+    *,
+    prior: ArrayLike | None = None,
+    confusion: ArrayLike | None = None,
+) -> tuple[Floats, Floats]:
+    """Probability that the Bayes vote on each task of K classes is right, and its standard error.
+
+    Parameters
+    ----------
+    quality
+        Chance in [0, 1] that worker i is right on task j, of shape (workers, tasks). His mistakes
+        are spread evenly over the other classes.
+    assignment
+        Boolean, of the same shape: who labels what.
+    n_classes
+        Number of classes K, from 2 to 100.
+    prior
+        Probability of every class, of shape (classes,) or (tasks, classes); None for equal ones.
+    confusion
+        One matrix per worker, of shape (workers, classes, classes): chance of each answer (column)
+        where the truth is the row. It goes before `quality`.
+
+    Returns
+    -------
+    tuple of ndarray
+        Accuracy of every task, and the standard error of that number: 0 where it is exact but
+        for rounding, which is up to 2^20 outcomes. Equal workers on a task are counted, so
+        that a team of equals has few outcomes. Beyond, 65,536 outcomes are drawn, always from the
+        same random numbers, so that differences of teams are less noisy than either; the error is
+        then below .002.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument does not have the shape or the range above.
+
+    Examples
+    --------
+    Three workers of .6 among three classes, where four of ten answers are wrong in one of two ways.
+
+    >>> quality, everybody = [[.6], [.6], [.6]], [[True], [True], [True]]
+    >>> accuracy, error = accuracy_of_classes(quality, everybody, 3)
+    >>> accuracy.round(3).tolist(), error.tolist()
+    ([0.696], [0.0])
+    """
+    values, chosen = np.asarray(quality, dtype=np.float64), np.asarray(assignment)
+    if values.ndim != 2:
+        raise ValueError(f"quality must be a matrix of workers x tasks, found {values.ndim} axes")
+    if chosen.dtype != np.bool_:
+        raise TypeError(f"assignment must be booleans, found {chosen.dtype}")
+    if chosen.shape != values.shape:
+        raise ValueError(
+            f"assignment must have the shape of quality, {values.shape}, found {chosen.shape}"
+        )
+    if not ((values >= 0.0) & (values <= 1.0)).all():
+        raise ValueError("quality must be in [0, 1]")
+    classes = checked_classes(n_classes)
+    matrices = None if confusion is None else checked_confusion(confusion, len(values), classes)
+    model = answer_model(values, checked_prior(prior, values.shape[1], classes), matrices)
+    return accuracy_under(model, chosen)
+
+
+def accuracy_under(model: AnswerModel, support: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """Say the same for an assignment of shape (workers, tasks) under a model."""
+    chosen = (support & (model.told[model.kind] > 0.0)).T
+    count = chosen.sum(axis=1)
+    start = np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
+    voters = np.ascontiguousarray(model.kind.T[chosen])
+    k = model.n_classes
+    most = int(np.log(MOST_OUTCOMES) / np.log(k) + 1e-9)
+    out, error = np.empty(count.size), np.zeros(count.size)
+    small = np.flatnonzero(count <= most)
+    width = k ** max(0, int(count[small].max(initial=0)) - 1)
+    tables, best = np.empty((2, k, width)), np.empty(width)
+    kernels.accuracy_of_tasks(small, start, voters, model.prior, model.matrices, tables, best, out)
+    for j in np.flatnonzero(count > most):
+        kinds = voters[start[j] : start[j + 1]]
+        out[j], error[j] = _large(model, kinds, model.prior[j], np.flatnonzero(chosen[j]))
+    return np.clip(out, 0.0, 1.0), error
+
+
+def _large(
+    model: AnswerModel, kinds: Integers, prior: Floats, workers: Integers
+) -> tuple[float, float]:
+    """Accuracy of a large team by the counts of its equals' answers, else by sampling."""
+    k = model.n_classes
+    distinct, times = np.unique(kinds, return_counts=True)
+    if prod(comb(int(c) + k - 1, k - 1) for c in times) <= MOST_OUTCOMES:
+        table = prior[:, None]
+        for kind, c in zip(distinct, times.tolist(), strict=True):
+            chances = count_chances(model.matrices[kind], c)
+            table = (table[:, :, None] * chances[:, None, :]).reshape(k, -1)
+        return float(table.max(axis=0).sum()), 0.0
+    rng = np.random.default_rng(SEED)
+    truth = np.searchsorted(np.cumsum(prior)[:-1], rng.random(SAMPLES), side="right")
+    with np.errstate(divide="ignore"):
+        logs = np.repeat(np.log(prior)[:, None], SAMPLES, axis=1)
+        for kind, worker in zip(kinds, workers.tolist(), strict=True):
+            matrix = model.matrices[kind]
+            # NumPy takes [SEED, 0] for SEED, which draws the truth: so nobody may have the 0.
+            draws = np.random.default_rng([SEED, 1 + worker]).random(SAMPLES)
+            below = np.cumsum(matrix, axis=1)[:, :-1]
+            answer = (draws[:, None] >= below[truth]).sum(axis=1)
+            # Rounding may leave a chance of 0 for the last answer; nobody has given it.
+            answer = np.where(matrix[truth, answer] > 0.0, answer, matrix.argmax(axis=1)[truth])
+            logs += np.log(matrix)[:, answer]
+    surest = 1.0 / np.exp(logs - logs.max(axis=0)).sum(axis=0)
+    return float(surest.mean()), float(surest.std() / np.sqrt(SAMPLES))
+
+
+def count_chances(matrix: Floats, times: int) -> Floats:
+    """Probability of how often each answer is given by `times` equal workers, per truth."""
+    k = matrix.shape[0]
+    drawn = np.array(list(combinations_with_replacement(range(k), times)), dtype=np.int64)
+    counts = (drawn[:, :, None] == np.arange(k)).sum(axis=1)
+    ways = [factorial(times) / prod(factorial(c) for c in row) for row in counts.tolist()]
+    out: Floats = np.array(ways) * (matrix[:, None, :] ** counts).prod(axis=2)
+    return out
+
+
+def gains_of_classes(
+    voters: Integers, candidates: Integers, model: AnswerModel, prior: Floats
+) -> Floats:
+    """How much each candidate alone would add to the expected accuracy of one task.
+
+    One table of the outcomes of those who label the task already serves all candidates. Voters
+    and candidates are kinds of `model`. Exact up to `TABLE` outcomes of the voters; beyond,
+    similar outcomes are joined.
+    """
+    k = model.n_classes
+    limit = table_size(k)
+    t = np.empty((2, k, limit * k))
+    nobody = np.empty(0, dtype=np.int64)
+    at = np.arange(voters.size)
+    size = kernels.tabulate(
+        prior, model.matrices, nobody, 0, voters, at, voters.size, voters.size, limit, t
+    )
+    out = np.zeros(candidates.size)
+    n = candidates.size
+    scratch = np.empty(n), np.empty(n), np.empty(limit)
+    kernels.fill_gains(t[0], size, model.matrices, model.is_even, candidates, n, scratch, out)
+    return out
+
+
+def exact_voters(n_classes: int) -> int:
+    """Voters whose outcomes are tabulated before similar ones are joined, at least 1."""
+    most = min(TABLE, MOST_NUMBERS // n_classes**2)
+    return max(1, int(np.log(most) / np.log(n_classes) + 1e-9))
+
+
+def table_size(n_classes: int) -> int:
+    """Outcomes of `exact_voters` voters."""
+    return int(n_classes ** exact_voters(n_classes))

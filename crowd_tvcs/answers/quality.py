@@ -1,0 +1,293 @@
+"""Quality: how likely each worker is right on each task; reading and checking its files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from crowd_tvcs.answers.label_tables import Coded, code_columns, first_repeat
+from tvcs_core.files.shown import listed, plain
+from tvcs_core.files.shown import shown as cell
+from tvcs_core.files.spreadsheet import unshield
+from tvcs_core.files.tables import DELIMITERS, Table, read_table
+
+ALIASES = {
+    "worker": "worker",
+    "performer": "worker",
+    "annotator": "worker",
+    "task": "task",
+    "item": "task",
+    "quality": "quality",
+}
+UNINFORMATIVE = 0.5
+LISTED = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Quality:
+    """How likely each worker is right on each task.
+
+    Attributes
+    ----------
+    values
+        Probability in [0, 1] that worker i answers task j rightly, of shape (workers, tasks).
+        Below 1/2 the worker is more often wrong than right, which the vote turns around.
+    workers, tasks
+        Names of the rows and of the columns: not empty, no two the same.
+    allowed
+        Boolean, of the same shape: which pairs may be assigned; None for all of them.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the shapes do not fit, a name is empty or repeated, or a value is outside [0, 1].
+
+    Examples
+    --------
+    >>> Quality([[.9, .6], [.7, .8]], workers=["ann", "bob"], tasks=["t1", "t2"])
+    Quality(2 workers x 2 tasks)
+    """
+
+    values: NDArray[np.float64]
+    workers: tuple[str, ...]
+    tasks: tuple[str, ...]
+    allowed: NDArray[np.bool_] | None = field(default=None)
+
+    def __init__(
+        self,
+        values: ArrayLike,
+        workers: Sequence[str],
+        tasks: Sequence[str],
+        allowed: ArrayLike | None = None,
+    ) -> None:
+        names = (tuple(workers), tuple(tasks))
+        for kind, given in zip(("workers", "tasks"), names, strict=True):
+            _require_names(kind, given)
+        shape = (len(names[0]), len(names[1]))
+        array = np.array(values, dtype=np.float64)
+        if array.shape != shape:
+            raise ValueError(
+                f"values must have shape {shape}, one row per worker and one column per task, "
+                f"found {array.shape}"
+            )
+        wrong = ~((array >= 0.0) & (array <= 1.0))
+        if wrong.any():
+            i, j = np.unravel_index(int(np.argmax(wrong)), shape)
+            raise ValueError(
+                f"quality must be in [0, 1], but that of worker {names[0][i]!r} on task "
+                f"{names[1][j]!r} is {array[i, j]}"
+            )
+        mask = None
+        if allowed is not None:
+            mask = np.array(allowed)
+            if mask.dtype != np.bool_:
+                raise TypeError(f"allowed must be booleans, found {mask.dtype}")
+            if mask.shape != shape:
+                raise ValueError(f"allowed must have shape {shape}, found {mask.shape}")
+            mask.setflags(write=False)
+        array.setflags(write=False)
+        object.__setattr__(self, "values", array)
+        object.__setattr__(self, "workers", names[0])
+        object.__setattr__(self, "tasks", names[1])
+        object.__setattr__(self, "allowed", mask)
+
+    def __repr__(self) -> str:
+        pairs = "" if self.allowed is None else f", {int(self.allowed.sum())} pairs allowed"
+        return f"Quality({len(self.workers)} workers x {len(self.tasks)} tasks{pairs})"
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of workers and tasks."""
+        return len(self.workers), len(self.tasks)
+
+    def reorder(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Quality:
+        """Put the workers in the order of `rows` and the tasks in that of `columns`."""
+        at = np.ix_(rows, columns)
+        return Quality(
+            self.values[at],
+            [self.workers[i] for i in rows],
+            [self.tasks[j] for j in columns],
+            None if self.allowed is None else self.allowed[at],
+        )
+
+
+@dataclass(frozen=True)
+class QualityFile:
+    """A quality table as it was read.
+
+    Attributes
+    ----------
+    quality
+        What it holds, in the order of the file.
+    layout
+        How it was understood, for people: layout, delimiter and size.
+    """
+
+    quality: Quality
+    layout: str
+
+
+def read_quality(path: str | Path) -> QualityFile:
+    """Read a quality table, wide or long, CSV or TSV, plain or ``.gz``.
+
+    Wide: one row per worker, the first column is `worker`, then one column per task. Long: the
+    columns `worker`, `task` and `quality` in any order, and others that are ignored; a pair that
+    is not listed may not be assigned. `performer` and `annotator` stand for `worker`, `item`
+    for `task`. An apostrophe before a name that starts like a formula is taken off (see
+    `tvcs_core.files.spreadsheet`).
+
+    Raises
+    ------
+    DataError
+        Naming the file, the line and the column of what is wrong.
+    """
+    table = read_table(path)
+    header = [ALIASES.get(cell.lower(), cell) for cell in table.rows[0]]
+    table.require_rectangle()
+    if "task" in header or header == ["worker", "quality"]:
+        quality, ignored = _from_long(table, header)
+        kind = "long"
+    else:
+        quality, ignored = _from_wide(table, header), []
+        kind = "wide"
+    n_workers, n_tasks = quality.shape
+    layout = f"{kind}, {DELIMITERS[table.delimiter]} between cells, "
+    layout += f"{n_workers} workers x {n_tasks} tasks"
+    if quality.allowed is not None:
+        layout += f", {int(quality.allowed.sum())} of {quality.allowed.size} pairs listed"
+    if ignored:
+        layout += f"; ignored columns: {listed(ignored)}"
+    return QualityFile(quality, layout)
+
+
+def _from_wide(table: Table, header: list[str]) -> Quality:
+    if header[0] != "worker":
+        raise table.error(
+            "the first column must be 'worker' (one row per worker, one column per task), or the "
+            f"columns must be worker, task, quality; found {cell(table.rows[0][0])}",
+            row=0,
+            column=0,
+        )
+    if len(header) < 2:
+        raise table.error("must have a column for every task after 'worker'", row=0)
+    _require_rows(table)
+    tasks = [unshield(cell) for cell in table.rows[0][1:]]
+    workers = [unshield(row[0]) for row in table.rows[1:]]
+    _refuse_empty(table, {0: workers})
+    for j, task in enumerate(tasks):
+        if not task:
+            raise table.error("every task needs a name, found an empty one", 0, j + 1)
+    _refuse_repeated(table, "task", tasks, [f"column {j + 2}" for j in range(len(tasks))])
+    lines = [f"line {line}" for line in table.lines[1:]]
+    _refuse_repeated(table, "worker", workers, lines)
+    columns = range(1, len(header))
+    for i, row in enumerate(table.rows[1:], start=1):
+        if "" in row:
+            raise table.error(
+                "must be a number in [0, 1], found an empty cell; to forbid a pair leave it out "
+                "of a long table (worker, task, quality)",
+                i,
+                row.index(""),
+            )
+    values = table.numbers(1, columns)
+    _require_unit(table, values, columns)
+    return Quality(values, workers, tasks)
+
+
+def _from_long(table: Table, header: list[str]) -> tuple[Quality, list[str]]:
+    for name in ("worker", "task", "quality"):
+        if name not in header:
+            raise table.error(
+                f"the column {name!r} is missing: a long table has worker, task, quality, a wide "
+                "one 'worker' and one column per task",
+                row=0,
+            )
+        if header.count(name) > 1:
+            raise table.error(f"must have one column for {name!r}, found more", row=0)
+    _require_rows(table)
+    at_worker, at_task, at_value = (header.index(name) for name in ("worker", "task", "quality"))
+    worker, task = code_columns(table, [at_worker, at_task])
+    listed = table.numbers(1, [at_value])
+    _refuse_repeated_pairs(table, worker, task)
+    _require_unit(table, listed, [at_value])
+    values = np.full((len(worker.names), len(task.names)), UNINFORMATIVE)
+    values[worker.codes, task.codes] = listed[:, 0]
+    allowed = np.zeros(values.shape, dtype=bool)
+    allowed[worker.codes, task.codes] = True
+    ignored = [
+        cell
+        for cell, name in zip(table.rows[0], header, strict=True)
+        if name not in ("worker", "task", "quality")
+    ]
+    mask = None if allowed.all() else allowed
+    return Quality(values, worker.names, task.names, mask), ignored
+
+
+def _require_rows(table: Table) -> None:
+    if len(table.rows) < 2:
+        raise table.error("must have a row of values below the header, found none")
+
+
+def _refuse_empty(table: Table, names: dict[int, list[str]]) -> None:
+    for column, cells in names.items():
+        if "" in cells:
+            raise table.error("must be a name, found an empty cell", cells.index("") + 1, column)
+
+
+def _refuse_repeated_pairs(table: Table, worker: Coded, task: Coded) -> None:
+    keys = worker.codes.astype(np.int64) * len(task.names) + task.codes
+    if first_repeat(keys) is None:
+        return
+    unique, times = np.unique(keys, return_counts=True)
+    rows = np.flatnonzero(np.isin(keys, unique[times > 1])).tolist()
+    lines = [f"line {table.lines[row + 1]}" for row in rows]
+    pairs = [f"{worker.names[worker.codes[r]]}, {task.names[task.codes[r]]}" for r in rows]
+    _refuse_repeated(table, "pair", keys[rows].tolist(), lines, pairs)
+
+
+def _refuse_repeated(
+    table: Table,
+    kind: str,
+    keys: Sequence[object],
+    places: Sequence[str],
+    labels: Sequence[str] | None = None,
+) -> None:
+    """Refuse keys that occur twice; the message lists the first of them with their places."""
+    if len(set(keys)) == len(keys):
+        return
+    where: dict[object, list[int]] = {}
+    for i, key in enumerate(keys):
+        where.setdefault(key, []).append(i)
+    repeated = [at for at in where.values() if len(at) > 1]
+    shown = [
+        f"{cell(labels[at[0]] if labels else str(keys[at[0]]))} "
+        f"({', '.join(places[i] for i in at[:LISTED])})"
+        for at in repeated[:LISTED]
+    ]
+    more = f" and {len(repeated) - LISTED} more" if len(repeated) > LISTED else ""
+    raise table.error(f"every {kind} must occur once; repeated: {', '.join(shown)}{more}")
+
+
+def _require_unit(table: Table, values: NDArray[np.float64], columns: Sequence[int]) -> None:
+    wrong = (values < 0.0) | (values > 1.0)
+    if wrong.any():
+        i, k = np.unravel_index(int(np.argmax(wrong)), values.shape)
+        found = plain(table.rows[int(i) + 1][columns[int(k)]])
+        raise table.error(
+            f"a quality must be in [0, 1], found {found}", int(i) + 1, columns[int(k)]
+        )
+
+
+def _require_names(kind: str, names: tuple[str, ...]) -> None:
+    if not names:
+        raise ValueError(f"{kind} must hold at least one name, found none")
+    for i, name in enumerate(names):
+        if not isinstance(name, str) or not name:
+            raise TypeError(f"{kind} must be names, but {kind}[{i}] is {name!r}")
+    if len(set(names)) < len(names):
+        repeated = sorted({name for name in names if names.count(name) > 1})[:LISTED]
+        raise ValueError(f"{kind} must differ, found more than once: {', '.join(repeated)}")

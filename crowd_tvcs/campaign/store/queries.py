@@ -1,0 +1,154 @@
+"""The statements of claims and submissions (see `statements`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import ColumnElement, bindparam, exists, func, insert, or_, select, update
+
+from crowd_tvcs.campaign.store.schema import (
+    ANSWERED,
+    ISSUED,
+    LAPSED,
+    LEASED,
+    campaign,
+    pair,
+    skill,
+    task,
+    worker,
+)
+from crowd_tvcs.campaign.store.statements import Statement
+
+COUNTERS = ("slots", "answers", "committed", "missing", "rounds")
+SETTLED = ("slots", "answers", "label", "confidence", "uncertainty", "wanted", "needy")
+
+_THIS = (pair.c.task_id == bindparam("of_task")) & (pair.c.worker_id == bindparam("who"))
+_HE = worker.c.id == bindparam("who")
+_IT = task.c.id == bindparam("of_task")
+
+TAKE_TURN = Statement(
+    update(campaign).values(revision=campaign.c.revision + 1).returning(*campaign.c)
+)
+SETTINGS = Statement(select(campaign))
+COUNT = Statement(update(campaign).values({k: campaign.c[k] + bindparam(k) for k in COUNTERS}))
+
+WORKER = Statement(
+    select(worker, task.c.id.label("lease"), task.c.name.label("lease_name"))
+    .outerjoin(pair, (pair.c.worker_id == worker.c.id) & (pair.c.state == LEASED))
+    .outerjoin(task, task.c.id == pair.c.task_id)
+    .where(worker.c.name == bindparam("called"))
+)
+ONE_SLOT_MORE = Statement(update(worker).where(_HE).values(slots=worker.c.slots + 1))
+ONE_SLOT_LESS = Statement(
+    update(worker).where(_HE).values(slots=worker.c.slots - 1).returning(worker.c.cost)
+)
+MORE_ANSWERS = Statement(
+    update(worker).where(_HE).values(answers=worker.c.answers + bindparam("more"))
+)
+TEAM_MATE = Statement(
+    select(pair.c.worker_id)
+    .join_from(pair, worker, worker.c.id == pair.c.worker_id)
+    .where(
+        pair.c.task_id == bindparam("of_task"),
+        pair.c.state > LAPSED,
+        worker.c.team == bindparam("of_team"),
+    )
+)
+
+TASK = Statement(select(task).where(_IT))
+TASK_CALLED = Statement(select(task).where(task.c.name == bindparam("called")))
+SETTLE = Statement(update(task).where(_IT).values({name: bindparam(name) for name in SETTLED}))
+TAKE = Statement(
+    update(task)
+    .where(_IT)
+    .values({name: bindparam(name) for name in ("slots", "uncertainty", "wanted", "needy")})
+)
+
+_KNOWN = (
+    select(
+        pair.c.worker_id,
+        pair.c.state,
+        pair.c.label,
+        func.coalesce(skill.c.quality, worker.c.quality).label("quality"),
+    )
+    .join_from(pair, worker, worker.c.id == pair.c.worker_id)
+    .outerjoin(skill, (skill.c.worker_id == pair.c.worker_id) & (skill.c.task_id == pair.c.task_id))
+)
+PAIRS = Statement(_KNOWN.where(pair.c.task_id == bindparam("of_task")))
+PAIRS_CALLED = Statement(
+    _KNOWN.join(task, task.c.id == pair.c.task_id).where(task.c.name == bindparam("called"))
+)
+EXPIRE = Statement(
+    update(pair)
+    .where(pair.c.state == LEASED, pair.c.expires <= bindparam("now"))
+    .values(state=LAPSED, expires=None)
+    .returning(pair.c.task_id, pair.c.worker_id)
+)
+RELEASE = Statement(
+    update(pair)
+    .where(pair.c.state == ISSUED, pair.c.round == bindparam("number"))
+    .values(state=LAPSED)
+    .returning(pair.c.task_id, pair.c.worker_id)
+)
+ISSUED_PAIRS = Statement(
+    select(worker.c.name.label("of_worker"), task.c.name.label("of_task"), pair.c.round)
+    .join_from(pair, worker, worker.c.id == pair.c.worker_id)
+    .join(task, task.c.id == pair.c.task_id)
+    .where(pair.c.state == ISSUED)
+)
+LEASE = Statement(
+    update(pair).where(_THIS).values(state=LEASED, expires=bindparam("until"), round=None)
+)
+NEW_LEASE = Statement(
+    insert(pair).values(
+        task_id=bindparam("of_task"),
+        worker_id=bindparam("who"),
+        state=LEASED,
+        expires=bindparam("until"),
+    )
+)
+ANSWER = Statement(
+    update(pair)
+    .where(_THIS)
+    .values(state=ANSWERED, label=bindparam("given"), place=bindparam("place"), expires=None)
+)
+
+
+def _search(per_pair: bool, needy: bool, in_team: bool) -> Statement:
+    """Look for the best task of a worker; the partial index gives them by uncertainty.
+
+    ``before`` is None if he never had the task, else it lapsed; ``quality`` is his.
+    """
+    his = pair.alias()
+    is_his = (his.c.task_id == task.c.id) & (his.c.worker_id == bindparam("who"))
+    score: ColumnElement[Any] = task.c.uncertainty
+    columns: list[Any] = [task, his.c.state.label("before")]
+    if per_pair:
+        columns.append(skill.c.quality)
+        score = task.c.uncertainty * skill.c.gain
+    found = select(*columns).outerjoin(his, is_his)
+    found = found.where(task.c.wanted == 1, or_(his.c.state.is_(None), his.c.state == LAPSED))
+    if per_pair:
+        found = found.join(
+            skill, (skill.c.task_id == task.c.id) & (skill.c.worker_id == bindparam("who"))
+        ).where(skill.c.quality >= bindparam("gate"))
+    if needy:
+        found = found.where(task.c.needy == 1)
+    if in_team:
+        mate, theirs = worker.alias(), pair.alias()
+        is_taken = exists().where(
+            theirs.c.task_id == task.c.id,
+            theirs.c.state > LAPSED,
+            theirs.c.worker_id == mate.c.id,
+            mate.c.team == bindparam("of_team"),
+        )
+        found = found.where(~is_taken)
+    return Statement(found.order_by(score.desc(), task.c.id).limit(1))
+
+
+SEARCHES = {
+    (per_pair, needy, in_team): _search(per_pair, needy, in_team)
+    for per_pair in (False, True)
+    for needy in (False, True)
+    for in_team in (False, True)
+}

@@ -1,0 +1,304 @@
+"""A store of a campaign: SQLite in a file or PostgreSQL by URL, every change one transaction."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, make_url, text
+from sqlalchemy.exc import DatabaseError, SQLAlchemyError
+
+from crowd_tvcs.campaign.store import schema
+from crowd_tvcs.campaign.store.queries import TAKE_TURN
+from crowd_tvcs.campaign.store.statements import Call, Statement, together
+from tvcs_core.files.errors import DataError
+
+PATIENCE = 30.0  # seconds that a change waits for the others
+
+
+NOTHING = "nothing was changed"
+PERHAPS = (
+    "this happened while the change was being confirmed, so that it may have been made or not: "
+    "look at the store before you do it again (an answer may be handed in again in any case)"
+)
+
+
+NOT_CONFIRMED = (
+    "the change was made, but the disk has not confirmed it: hand the answer in again, which is "
+    "harmless"
+)
+
+
+class StoreError(RuntimeError):
+    """The store could not do it, through no fault of the data; the message says what is changed."""
+
+
+class Store:
+    """A database with the tables of `schema`.
+
+    Changes come one after the other: SQLite by ``BEGIN IMMEDIATE``, PostgreSQL by the lock on the
+    one row of `schema.campaign` that every change takes first. So what a change has read is still
+    true when it writes, and no cap can be broken by two at once.
+
+    Parameters
+    ----------
+    place
+        Path of an SQLite file, or a URL such as ``postgresql+psycopg://user@host/name``.
+    """
+
+    def __init__(self, place: str | Path) -> None:
+        self.place = str(place)
+        self.is_file = "://" not in self.place
+        self.engine = _engine(self.place) if self.is_file else _server(self.place)
+
+    @property
+    def name(self) -> str:
+        """The place without a password."""
+        return self.place if self.is_file else self.engine.url.render_as_string()
+
+    @contextmanager
+    def create(self) -> Iterator[Connection]:
+        """Give a connection for the first change of all, which makes the tables.
+
+        If the change fails, a file that was made for it is removed.
+
+        Raises
+        ------
+        DataError
+            If there are tables already, or the folder is missing.
+        """
+        is_ours = self._claim()
+        try:
+            with self._translated():
+                if inspect(self.engine).get_table_names():
+                    raise DataError("holds tables already; init makes a new store", path=self.name)
+            with self._changed(NOTHING) as connection:
+                schema.metadata.create_all(connection, checkfirst=False)
+                yield connection
+        except BaseException:
+            self.close()
+            if is_ours:
+                self._remove()
+            raise
+
+    def check(self) -> None:
+        """Refuse what is not a store of this version.
+
+        Raises
+        ------
+        DataError
+            If it is missing, something else, or of another version.
+        """
+        if self.is_file and not Path(self.place).exists():
+            raise DataError(
+                "there is no such store; crowd-tvcs campaign init makes one", path=self.place
+            )
+        with self._translated():
+            if not inspect(self.engine).has_table("campaign"):
+                raise DataError("is not the store of a campaign", path=self.name)
+            with self.engine.connect() as connection:
+                found = connection.exec_driver_sql("SELECT schema_version FROM campaign").scalar()
+        if found != schema.VERSION:
+            age = "an older" if found is not None and found < schema.VERSION else "a newer"
+            raise DataError(
+                f"is the store of {age} version of this program (its tables have version {found}, "
+                f"this program reads version {schema.VERSION}); nothing was changed",
+                path=self.name,
+            )
+
+    @contextmanager
+    def read(self) -> Iterator[tuple[Connection, Any]]:
+        """Give a connection that sees one state of the store, and the row of the campaign."""
+        with self._translated(), self.engine.connect() as connection:
+            if not self.is_file:
+                connection = connection.execution_options(isolation_level="REPEATABLE READ")
+            with connection.begin():
+                yield connection, connection.execute(schema.campaign.select()).one()
+
+    @contextmanager
+    def write(
+        self, *first: Call, flush: bool = True
+    ) -> Iterator[tuple[Connection, Any, list[list[Any]]]]:
+        """Give a connection whose changes appear together at the end, or not at all.
+
+        Waits for its turn; with the lock come the row of the campaign and the rows of the
+        statements that go `first`. Without `flush` nobody waits for the disk: the change survives
+        the end of the program at any moment, but until the next `flush` the machine may lose it
+        with its power.
+        """
+        options = {"begin": "BEGIN IMMEDIATE", "flush": "FULL" if flush else "NORMAL"}
+        with self._changed(NOTHING, **options) as connection:
+            if not (flush or self.is_file):
+                first = (LET_GO, *first)
+            turn, *found = together(connection, TAKE_TURN.with_(), *first)
+            yield connection, turn[0], found if flush or self.is_file else found[1:]
+
+    def flush(self) -> None:
+        """Wait until all changes so far are on the disk, without holding up the others.
+
+        A flush inside the change would keep everybody waiting for the disk, one after the other;
+        here many processes share it. SQLite: the log is what must be there. PostgreSQL: the flush
+        of an empty message takes all that was written before it along.
+        """
+        if not self.is_file:
+            with self._changed(NOT_CONFIRMED) as connection:
+                connection.execute(_MESSAGE)
+            return
+        try:
+            number = os.open(f"{self.place}-wal", os.O_RDWR)
+            try:
+                os.fsync(number)
+            finally:
+                os.close(number)
+        except OSError as error:
+            raise StoreError(f"{self.name}: {error.strerror}; {NOT_CONFIRMED}") from None
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self.engine.dispose()
+
+    @contextmanager
+    def _changed(self, otherwise: str, **options: str) -> Iterator[Connection]:
+        """Give a connection whose changes are committed at the end; errors say what became of them.
+
+        Parameters
+        ----------
+        otherwise
+            What is true where the change was surely not made.
+        """
+        with self._translated(otherwise), self.engine.connect() as connection:
+            transaction = connection.execution_options(**options).begin()
+            try:
+                yield connection
+            except BaseException:
+                with suppress(SQLAlchemyError):  # of a connection that is lost; it says why itself
+                    transaction.rollback()
+                raise
+            try:
+                transaction.commit()
+            except DatabaseError as error:
+                became = otherwise if _is_refused(error, connection) else PERHAPS
+                with suppress(SQLAlchemyError):
+                    transaction.rollback()
+                raise StoreError(f"{self.name}: {_in_words(_said(error))}; {became}") from error
+
+    @contextmanager
+    def _translated(self, otherwise: str = NOTHING) -> Iterator[None]:
+        """Say in words of the operator what the database has against it."""
+        try:
+            yield
+        except (DatabaseError, self.engine.dialect.loaded_dbapi.Error) as error:
+            said = _said(error)
+            if "not a database" in said or "malformed" in said:
+                raise DataError(
+                    f"is not the store of a campaign ({said})", path=self.name
+                ) from None
+            raise StoreError(f"{self.name}: {_in_words(said)}; {otherwise}") from error
+        except SQLAlchemyError as error:
+            said = " ".join(str(error).split())
+            raise StoreError(f"{self.name}: {said}; {otherwise}") from error
+
+    def _claim(self) -> bool:
+        """Make the file of a new store; whether it was not there before."""
+        if not self.is_file:
+            return False
+        if not Path(self.place).absolute().parent.is_dir():
+            raise DataError("cannot be made: its folder does not exist", path=self.place)
+        try:
+            os.close(os.open(self.place, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666))
+        except FileExistsError:
+            return False
+        except OSError as error:
+            raise StoreError(f"{self.name}: {error.strerror}; {NOTHING}") from None
+        return True
+
+    def _remove(self) -> None:
+        """Remove a file that holds no tables; another process may have made some meanwhile."""
+        try:
+            with self.engine.connect() as connection:
+                is_empty = not inspect(connection).get_table_names()
+        except (SQLAlchemyError, self.engine.dialect.loaded_dbapi.Error):
+            is_empty = True
+        self.close()
+        if is_empty:
+            for suffix in ("", "-wal", "-shm", "-journal"):
+                Path(f"{self.place}{suffix}").unlink(missing_ok=True)
+
+
+_MESSAGE = text("SELECT pg_logical_emit_message(true, 'tvcs', '')")
+LET_GO: Call = (Statement(text("SET LOCAL synchronous_commit TO off")), {})
+
+SAYINGS = {
+    "is locked": f"is locked by another program for more than {PATIENCE:g} s; try again",
+    "disk is full": "the disk is full",
+    "readonly": "may not be written",
+    "unable to open": "cannot be opened; its folder must exist and be writable",
+    "disk I/O error": "the disk reports an error or is full",
+}
+
+
+def _said(error: BaseException) -> str:
+    """What the driver of the database says, in one line."""
+    return " ".join(str(getattr(error, "orig", error)).split())
+
+
+def _is_refused(error: BaseException, connection: Connection) -> bool:
+    """Whether a commit that failed was surely not made: the database is there and said no.
+
+    A connection that is lost, or a disk that reports an error, may be so before or after the change
+    was written.
+    """
+    if connection.invalidated or getattr(error, "connection_invalidated", False):
+        return False
+    driver: Any = connection.connection.driver_connection
+    return not getattr(driver, "closed", False) and "disk I/O error" not in _said(error)
+
+
+def _in_words(said: str) -> str:
+    for part, words in SAYINGS.items():
+        if part in said:
+            return f"{words} ({said})"
+    return said
+
+
+def _engine(path: str) -> Engine:
+    """SQLite with a log beside the file (WAL), and locks taken before anything is read."""
+    url = URL.create("sqlite", database=path)
+    patience = {"timeout": PATIENCE, "check_same_thread": False}
+    engine = create_engine(url, connect_args=patience, paramstyle="named")
+
+    @event.listens_for(engine, "connect")
+    def _set_up(connection: Any, _: object) -> None:
+        connection.isolation_level = None  # we say BEGIN ourselves
+        cursor = connection.cursor()
+        cursor.execute("PRAGMA journal_mode = WAL")
+        cursor.execute("PRAGMA foreign_keys = ON")
+        cursor.close()
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Connection) -> None:
+        options = connection.get_execution_options()
+        driver: Any = connection.connection
+        driver.execute(f"PRAGMA synchronous = {options.get('flush', 'FULL')}")
+        driver.execute(options.get("begin", "BEGIN"))
+
+    return engine
+
+
+def _server(place: str) -> Engine:
+    """PostgreSQL; a lock that does not come in time is an error."""
+    url = make_url(place)
+    if url.get_backend_name() != "postgresql":
+        raise ValueError(
+            f"a store is a path (SQLite) or a postgresql:// URL, found {url.get_backend_name()}://"
+        )
+    if url.drivername == "postgresql":
+        url = url.set(drivername="postgresql+psycopg")
+    wait = int(PATIENCE * 1000)
+    # The best task is the first of an index; without statistics the planner would read all.
+    options = f"-c lock_timeout={wait} -c enable_sort=off -c enable_bitmapscan=off"
+    options += " -c enable_seqscan=off -c jit=off"
+    return create_engine(url, connect_args={"options": options})

@@ -1,0 +1,394 @@
+"""The command `crowd-tvcs campaign`: setting up, rounds, answers and where it stands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from crowd_tvcs.cli.campaign_desk import next_task, release, reopen, submit
+from crowd_tvcs.cli.campaign_options import (
+    AsJson,
+    LeastGain,
+    OutFile,
+    StoreName,
+    open_campaign,
+    stored,
+    write_rows,
+)
+from crowd_tvcs.plan.proof import statement
+from tvcs_core.command.shell import refuse_negative_seed, say, tell
+from tvcs_core.files.shown import json_text, plain, visible
+
+if TYPE_CHECKING:
+    from crowd_tvcs.campaign import Campaign, Standing
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Run a campaign: rounds of labels from gold answers to a result, in one store.",
+)
+
+QualityFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Quality of the workers (worker, quality), or of the pairs, as for assign.",
+    ),
+]
+GoldFile = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Known labels: columns task, label.")
+]
+AnswersFile = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Answers to gold tasks: columns task, worker, label."),
+]
+WorkersFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="Columns worker and any of max_tasks, cost (of a label), group."
+    ),
+]
+TasksFile = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Columns task and any of prior, min_workers, max_workers."),
+]
+Labels = Annotated[
+    int | None,
+    typer.Option(metavar="N", help="Most labels of this round. Default: all that are left."),
+]
+Method = Annotated[
+    str | None,
+    typer.Option(
+        help="As for assign: best, fast, greedy, tvcs, qlp, random. Default: best, or greedy where "
+        "money or groups must be kept."
+    ),
+]
+TimeLimit = Annotated[
+    float, typer.Option(metavar="SECONDS", help="Take the best plan found by then.")
+]
+
+
+@app.command()
+@stored
+def init(
+    store: StoreName,
+    quality: QualityFile = None,
+    gold: GoldFile = None,
+    answers: AnswersFile = None,
+    workers: WorkersFile = None,
+    tasks: TasksFile = None,
+    budget: Annotated[int | None, typer.Option(metavar="N", help="Most labels in all.")] = None,
+    money: Annotated[
+        float | None, typer.Option(metavar="X", help="Most money, in the unit of the costs.")
+    ] = None,
+    max_workers_per_task: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Most labels of a task that has no cap."),
+    ] = None,
+    max_tasks_per_worker: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Most tasks of a worker who has no cap."),
+    ] = None,
+    classes: Annotated[
+        str | None,
+        typer.Option(metavar="A,B,...", help="The labels. Default: those of the gold, or 0,1."),
+    ] = None,
+    prior: Annotated[
+        str | None,
+        typer.Option(
+            metavar="P",
+            help="Chance of the second of two classes, or of every class as for vote. Default: the "
+            "class shares of --gold, which must be a random sample of the tasks then.",
+        ),
+    ] = None,
+    gate: Annotated[
+        float, typer.Option(metavar="P", help="Least quality of a worker that next gives a task.")
+    ] = 0.0,
+    target: Annotated[
+        float, typer.Option(metavar="P", help="A task this sure of its label is done.")
+    ] = 1.0,
+    lease: Annotated[
+        float, typer.Option(metavar="SECONDS", help="How long a task from next stays reserved.")
+    ] = 900.0,
+    seed: Annotated[int, typer.Option(help="Of the plans: same store, same plan.")] = 0,
+) -> None:
+    """Make the store of a new campaign.
+
+    Qualities come from --quality, or are estimated from --gold and --answers. Workers and tasks
+    are those of --workers and --tasks; without these, those of the quality table, and the workers
+    of the gold answers.
+    """
+    from crowd_tvcs.campaign import Campaign
+    from crowd_tvcs.campaign.first_tables import read_first
+
+    refuse_negative_seed(seed)
+    first = read_first(quality, gold, answers, workers, tasks, classes, prior)
+    made = Campaign.create(
+        store,
+        **first,
+        budget=budget,
+        money=money,
+        max_workers_per_task=max_workers_per_task,
+        max_tasks_per_worker=max_tasks_per_worker,
+        gate=gate,
+        target=target,
+        lease_seconds=lease,
+        seed=seed,
+    )
+    state = made.state()
+    say(f"{len(state.workers)} workers, {len(state.tasks)} tasks, classes {list(state.classes)}")
+    say(f"written to {made.store.name}")
+    made.close()
+
+
+@app.command()
+@stored
+def plan(
+    store: StoreName,
+    labels: Labels = None,
+    method: Method = None,
+    time_limit: TimeLimit = 60.0,
+    least_gain: LeastGain = 0.0,
+    out: OutFile = None,
+) -> None:
+    """Plan the first round and issue its pairs; print them as worker, task."""
+    with open_campaign(store) as campaign:
+        if campaign.state().rounds:
+            raise ValueError(f"{store}: a round is issued already; replan plans what is left")
+        _issue(campaign, labels, method, time_limit, least_gain, out)
+
+
+@app.command()
+@stored
+def replan(
+    store: StoreName,
+    labels: Labels = None,
+    method: Method = None,
+    time_limit: TimeLimit = 60.0,
+    least_gain: LeastGain = 0.0,
+    out: OutFile = None,
+) -> None:
+    """Plan what is left of the budget on what the answers say; what was issued stays."""
+    with open_campaign(store) as campaign:
+        _issue(campaign, labels, method, time_limit, least_gain, out)
+
+
+@app.command()
+@stored
+def issued(
+    store: StoreName,
+    number: Annotated[
+        int | None, typer.Option("--round", metavar="N", help="Of this round only.")
+    ] = None,
+    out: OutFile = None,
+) -> None:
+    """Print the pairs that are issued and not answered, as worker, task."""
+    with open_campaign(store) as campaign:
+        write_rows(out, ["worker", "task"], [[w, t] for w, t, _ in campaign.issued(number)])
+
+
+@app.command("import")
+@stored
+def import_answers(
+    store: StoreName,
+    answers: Annotated[
+        Path, typer.Argument(metavar="ANSWERS", help="Columns task, worker, label.")
+    ],
+) -> None:
+    """Take answers in, all of them or none.
+
+    Answers to gold tasks make the qualities better where these come from gold. Importing a table
+    again changes nothing.
+    """
+    from crowd_tvcs.campaign.tables import read_lines
+
+    with open_campaign(store) as campaign:
+        told = campaign.take(read_lines(answers))
+    say(
+        f"{answers}: {told['accepted'] + told['late']} answers taken"
+        + (f", {told['late']} of them late" if told["late"] else "")
+        + (f", {told['gold']} to gold tasks" if told["gold"] else "")
+        + (f", {told['known']} known already" if told["known"] else "")
+    )
+
+
+@app.command()
+@stored
+def add(
+    store: StoreName,
+    workers: WorkersFile = None,
+    tasks: TasksFile = None,
+    quality: QualityFile = None,
+    gold: GoldFile = None,
+    answers: AnswersFile = None,
+) -> None:
+    """Add workers, tasks, qualities or gold; what was issued stays as it is."""
+    from crowd_tvcs.answers.answers import read_gold
+    from crowd_tvcs.campaign import tables
+
+    if not any((workers, tasks, quality, gold, answers)):
+        raise ValueError("nothing to add: give --workers, --tasks, --quality, --gold or --answers")
+    new: dict[str, Any] = {
+        "workers": tables.read_workers(workers) if workers else (),
+        "tasks": tables.read_tasks(tasks) if tasks else (),
+        "qualities": tables.read_qualities(quality) if quality else None,
+        "gold_answers": tables.read_lines(answers) if answers else (),
+    }
+    with open_campaign(store) as campaign:
+        classes = campaign.state().classes
+        campaign.add(**new, gold=dict(read_gold(gold, classes).labels) if gold else None)
+    say(f"{len(new['workers'])} workers and {len(new['tasks'])} tasks added")
+
+
+@app.command()
+@stored
+def status(
+    store: StoreName,
+    as_json: AsJson = False,
+    rows: Annotated[
+        int, typer.Option(metavar="N", help="How many of the least sure tasks to show.")
+    ] = 10,
+) -> None:
+    """Print where the campaign stands, and the tasks least sure; --json: of every task."""
+    from crowd_tvcs.answers import class_shares
+    from crowd_tvcs.campaign import stand, summary
+
+    with open_campaign(store) as campaign:
+        state = campaign.state()
+    standings = stand(state)
+    told = summary(state, standings)
+    if as_json:
+        each = [_standing(one) for one in standings]
+        print(json_text({**told, "task": each}, indent=2))
+        return
+    for name, value in told.items():
+        if value is not None and name not in ("classes", "class_prior", "verdicts", "revision"):
+            shown = f"{value:.4f}" if isinstance(value, float) else str(value)
+            tell(f"{name.replace('_', ' '):<20}{shown:>12}")
+    for name, number in told["verdicts"].items():
+        tell(f"{'tasks ' + name:<20}{number:>12}")
+    prior = told["class_prior"]
+    tell(f"{'class prior':<20}{class_shares.shown(list(prior), list(prior.values())):>12}")
+    least = sorted(standings, key=lambda one: (one.confidence, one.task))[:rows]
+    _print_standings(least)
+
+
+@app.command()
+@stored
+def stop(
+    store: StoreName,
+    least_gain: LeastGain = 0.0,
+    value: Annotated[
+        float | None,
+        typer.Option(
+            metavar="X",
+            help="What a right label is worth in money: a label must add at least its cost.",
+        ),
+    ] = None,
+    close: Annotated[
+        bool, typer.Option("--close", help="Close the tasks that are not worth a label.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Say which tasks need no further label.
+
+    gain is the most that the next labels can add to the chance of a right label, per label; up to
+    five are looked ahead, since one alone often adds nothing.
+    """
+    with open_campaign(store) as campaign:
+        found = campaign.stop(least_gain=least_gain, value=value, close=close)
+    if as_json:
+        print(json_text([_standing(one) for one in found], indent=2))
+        return
+    _print_standings(found)
+    ended = sum(one.stops for one in found)
+    say(f"{ended} of {len(found)} tasks need no further label, or can have none")
+
+
+@app.command("export-answers")
+@stored
+def export_answers(store: StoreName, out: OutFile = None) -> None:
+    """Print all answers as task, worker, label, in the order they came."""
+    with open_campaign(store) as campaign:
+        answers = campaign.state().answers
+    rows: list[list[object]] = [[t, w, k] for t, w, k in answers.rows()]
+    write_rows(out, ["task", "worker", "label"], rows)
+
+
+@app.command("export-labels")
+@stored
+def export_labels(store: StoreName, out: OutFile = None) -> None:
+    """Print the result: task, label, confidence, answers."""
+    from crowd_tvcs.campaign import stand
+
+    with open_campaign(store) as campaign:
+        found = stand(campaign.state())
+    rows: list[list[object]] = [[s.task, s.label, s.confidence, s.answers] for s in found]
+    write_rows(out, ["task", "label", "confidence", "answers"], rows)
+
+
+@app.command()
+@stored
+def report(
+    store: StoreName,
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The page to write.")],
+) -> None:
+    """Write one HTML page about the campaign; it opens without a network."""
+    from crowd_tvcs.report.campaign import render
+    from tvcs_core.files.folders import write_whole
+
+    with open_campaign(store) as campaign:
+        state = campaign.state()
+    page = render(state, name=Path(store).name if "://" not in store else "campaign")
+    write_whole(out, lambda path: path.write_text(page, encoding="utf-8"))
+    say(f"written to {out}")
+
+
+app.command("next")(next_task)
+app.command()(submit)
+app.command()(release)
+app.command()(reopen)
+
+
+def _issue(
+    campaign: Campaign,
+    labels: int | None,
+    method: str | None,
+    time_limit: float,
+    least_gain: float,
+    out: Path | None,
+) -> None:
+    if out is not None and not out.absolute().parent.is_dir():
+        raise ValueError(f"{out}: cannot be written, its folder does not exist; nothing was issued")
+    found = campaign.plan(
+        labels=labels, method=method, time_limit=time_limit, least_gain=least_gain
+    )
+    try:
+        write_rows(out, ["worker", "task"], [[w, t] for w, t in found.pairs])
+    except OSError:
+        say(f"round {found.number} is issued; crowd-tvcs campaign issued prints its pairs")
+        raise
+    say(
+        f"round {found.number}: {len(found.pairs)} labels by {found.method} ({found.reason}); "
+        f"expected accuracy once they are here {found.expected_accuracy:.4f}"
+    )
+    if found.bound is not None:
+        proved = statement(found.expected_accuracy, found.bound, found.standard_error)
+        say(f"this round is {proved}")
+    if found.left_out:
+        say(f"{found.left_out} labels were planned and left out: not worth their price")
+
+
+def _standing(one: Standing) -> dict[str, Any]:
+    return {**vars(one), "stops": one.stops}
+
+
+def _print_standings(found: list[Standing]) -> None:
+    print(f"\n{'label':<12}{'sure':>8}{'answers':>9}{'out':>5}{'gain':>9}  {'verdict':<14}task")
+    for one in found:
+        tell(
+            f"{visible(one.label)[:11]:<12}{one.confidence:>8.4f}{one.answers:>9}{one.pending:>5}"
+            f"{one.gain:>9.5f}  {one.verdict:<14}{plain(one.task)}"
+        )

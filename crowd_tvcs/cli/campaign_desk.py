@@ -1,0 +1,66 @@
+"""The commands of `crowd-tvcs campaign` that hand out single tasks and take them back."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from crowd_tvcs.cli.campaign_options import AsJson, StoreName, open_campaign, stored
+from tvcs_core.command.shell import emit, say
+from tvcs_core.files.shown import json_text
+
+WorkerName = Annotated[str, typer.Option("--worker", metavar="NAME", help="Who asks.")]
+
+
+@stored
+def next_task(store: StoreName, worker: WorkerName, as_json: AsJson = False) -> None:
+    """Lease a task to a worker and print its name: the largest uncertainty x skill with room.
+
+    Who asks again before he answers gets the same task. A lease that is over frees its slot. With
+    no task for this worker nothing is printed, and why not is said.
+    """
+    with open_campaign(store) as campaign:
+        offer = campaign.next(worker)
+    if as_json:
+        print(json_text(vars(offer)))
+    elif offer.task is not None:
+        emit(offer.task)
+    say(offer.reason)
+
+
+@stored
+def submit(
+    store: StoreName,
+    worker: WorkerName,
+    task: Annotated[str, typer.Option(metavar="NAME", help="What he labelled.")],
+    label: Annotated[str, typer.Option(metavar="LABEL", help="His answer.")],
+    as_json: AsJson = False,
+) -> None:
+    """Hand in one answer to a task that was leased or issued to this worker.
+
+    An answer that comes after its lease was over is taken as long as its slot is free, and refused
+    if another has it. The same answer again changes nothing.
+    """
+    with open_campaign(store) as campaign:
+        receipt = campaign.submit(worker, task, label)
+    if as_json:
+        print(json_text(vars(receipt)))
+    say(f"{receipt.reason}; the task is sure to {receipt.confidence:.4f}")
+
+
+@stored
+def release(
+    store: StoreName,
+    number: Annotated[int, typer.Option("--round", metavar="N", help="Which round.")],
+) -> None:
+    """Give up what a round issued and nobody answered, so that a replan can use its slots."""
+    with open_campaign(store) as campaign:
+        say(f"{campaign.release(number)} pairs of round {number} given up")
+
+
+@stored
+def reopen(store: StoreName) -> None:
+    """Open the tasks again that stop --close has closed."""
+    with open_campaign(store) as campaign:
+        say(f"{campaign.reopen()} tasks are open again")

@@ -1,0 +1,296 @@
+"""Assignment: which worker labels which task, and what can be expected of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowd_tvcs.accuracy.many_classes import accuracy_under
+from crowd_tvcs.plan.costs import spent
+from crowd_tvcs.plan.leaves import Leaf, as_json
+from crowd_tvcs.plan.plan import Plan
+from crowd_tvcs.plan.proof import CERTIFIED_WITHIN, gap_between, is_certified, statement
+from tvcs_core import Projection
+from tvcs_core.files.spreadsheet import shield
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class Duals:
+    """What one more unit of each cap is worth to the score that a method projects.
+
+    Attributes
+    ----------
+    workers, tasks, budget
+        Dual of every worker's cap, of every task's cap and of the budget, all >= 0. One more
+        unit of a cap adds at most this much to the score.
+    unit
+        What the score is. It is the expected accuracy for no method so far.
+    is_price
+        Whether the score means something to an operator.
+    """
+
+    workers: NDArray[np.float64]
+    tasks: NDArray[np.float64]
+    budget: float
+    unit: str
+    is_price: bool = False
+
+    @classmethod
+    def of(cls, projection: Projection, unit: str, *, is_price: bool = False) -> Duals:
+        """Take the duals of a projection."""
+        return cls(
+            projection.row_duals, projection.col_duals, projection.total_dual, unit, is_price
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """A bound on the mean expected accuracy of every assignment within the caps, with its proof.
+
+    For any prices >= 0 and with m tasks, no assignment has a larger mean than
+
+        budget_price * budget + sum over workers i of prices[i] * max_tasks_per_worker[i]
+        + mean over tasks of [max over sets S of at most max_workers_per_task allowed workers of
+          (accuracy(S) - m * sum over i in S of (prices[i] + budget_price))].
+
+    Attributes
+    ----------
+    bound
+        That number, every task having been priced exactly.
+    prices
+        Price of one more task for every worker, >= 0.
+    budget_price
+        Price of one more label in the budget, >= 0. All are per label and in units of the mean
+        expected accuracy: one more unit of a cap adds at most its price to the bound.
+    leaves
+        Parts that all assignments fall into, each with prices and a bound of its own. If there
+        are any, `bound` is the largest of theirs, and the prices above prove `bound_by_prices`.
+    bound_by_prices
+        The same as `bound` without leaves.
+    """
+
+    bound: float
+    prices: NDArray[np.float64]
+    budget_price: float
+    leaves: tuple[Leaf, ...] = ()
+    bound_by_prices: float | None = None
+
+    def reorder(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Certificate:
+        """Say the same when the workers are `rows` of these, and the tasks `columns`."""
+        leaves = tuple(leaf.reorder(rows, columns) for leaf in self.leaves)
+        return replace(self, prices=self.prices[rows], leaves=leaves)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Assignment:
+    """Which worker labels which task.
+
+    Attributes
+    ----------
+    plan
+        The plan that it answers; rows and columns are in its order.
+    support
+        Boolean, of shape (workers, tasks).
+    method
+        Name of the method that made it.
+    reason
+        Why the method stopped, in words.
+    duals
+        Duals of the caps, or None.
+    facts
+        What else the method has to say, such as the number of iterations.
+    certificate
+        Bound on what any assignment can reach, or None: no bound was proved.
+    """
+
+    plan: Plan
+    support: NDArray[np.bool_]
+    method: str
+    reason: str
+    duals: Duals | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    certificate: Certificate | None = None
+
+    def __post_init__(self) -> None:
+        if not self.plan.constraint.is_feasible(self.support):
+            raise ValueError("support must keep every cap of the plan and assign allowed pairs")
+
+    def __repr__(self) -> str:
+        return (
+            f"Assignment({self.size} answers by {self.method}, "
+            f"expected accuracy {self.expected_accuracy:.4f})"
+        )
+
+    @property
+    def size(self) -> int:
+        """Number of pairs, which is the number of answers to be paid."""
+        return int(self.support.sum())
+
+    @cached_property
+    def task_accuracy(self) -> NDArray[np.float64]:
+        """Expected accuracy of the Bayes-weighted vote on every task."""
+        return self.plan.accuracy(self.support)
+
+    @property
+    def expected_accuracy(self) -> float:
+        """Mean expected accuracy over the tasks."""
+        return float(self.task_accuracy.mean())
+
+    @cached_property
+    def standard_error(self) -> float:
+        """Standard error of `expected_accuracy`: 0 unless large teams of K classes were sampled.
+
+        All tasks use the same random numbers, so it is the mean of theirs.
+        """
+        if self.plan.model is None:
+            return 0.0
+        return float(accuracy_under(self.plan.model, self.support)[1].mean())
+
+    @property
+    def certified(self) -> bool:
+        """Whether `gap` is proved to be at most `proof.CERTIFIED_WITHIN`; see there."""
+        return is_certified(self.expected_accuracy, self.bound, self.standard_error)
+
+    @property
+    def bound(self) -> float | None:
+        """No assignment within the caps has a larger expected accuracy; None if none is proved."""
+        return None if self.certificate is None else self.certificate.bound
+
+    @property
+    def gap(self) -> float | None:
+        """Bound minus expected accuracy, >= 0; None without a bound."""
+        return gap_between(self.expected_accuracy, self.bound)
+
+    @property
+    def statement(self) -> str:
+        """What is proved, in one sentence."""
+        return statement(self.expected_accuracy, self.bound, self.standard_error)
+
+    @property
+    def prices(self) -> NDArray[np.float64] | None:
+        """Price of one more task for every worker, in mean expected accuracy, or None."""
+        return None if self.certificate is None else self.certificate.prices
+
+    @property
+    def budget_price(self) -> float | None:
+        """Price of one more label in the budget, in mean expected accuracy, or None."""
+        return None if self.certificate is None else self.certificate.budget_price
+
+    @property
+    def spent(self) -> float | None:
+        """Money that the answers cost; None if the plan has no costs."""
+        return None if self.plan.cost is None else spent(self.plan.cost, self.support)
+
+    @property
+    def loads(self) -> NDArray[np.int64]:
+        """Number of tasks of every worker."""
+        return self.support.sum(axis=1)
+
+    @property
+    def answers(self) -> NDArray[np.int64]:
+        """Number of workers of every task."""
+        return self.support.sum(axis=0)
+
+    def binding(self) -> dict[str, Any]:
+        """Tell which caps bind: those that are used up and lie below what is possible."""
+        plan = self.plan
+        per_worker, per_task = plan.room
+        tight_workers = (self.loads == plan.max_tasks_per_worker) & (
+            plan.max_tasks_per_worker < per_worker
+        )
+        tight_tasks = (self.answers == plan.max_workers_per_task) & (
+            plan.max_workers_per_task < per_task
+        )
+        return {
+            "max_workers_per_task": int(tight_tasks.sum()),
+            "max_tasks_per_worker": int(tight_workers.sum()),
+            "budget": self.size == plan.budget < int(per_task.sum()),
+        }
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """List the (worker, task) pairs, sorted by worker and then by task."""
+        workers, tasks = self.plan.quality.workers, self.plan.quality.tasks
+        rows, columns = self.support.nonzero()
+        return sorted((workers[i], tasks[j]) for i, j in zip(rows, columns, strict=True))
+
+    def to_frame(self) -> pd.DataFrame:
+        """Give the pairs as a pandas table of `worker` and `task`, names as they are."""
+        import pandas as pd
+
+        return pd.DataFrame(self.pairs(), columns=["worker", "task"])
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Give the pairs for a file: names that look like formulas get an apostrophe."""
+        return [(shield(worker), shield(task)) for worker, task in self.pairs()]
+
+    def price_rows(self) -> list[tuple[str, float]]:
+        """Give the prices for a file, sorted by worker; empty without a bound."""
+        if self.prices is None:
+            return []
+        workers = self.plan.quality.workers
+        return [(shield(w), p) for w, p in sorted(zip(workers, self.prices.tolist(), strict=True))]
+
+    def branches(self) -> list[dict[str, Any]]:
+        """Give the parts of the proof for `branches.json`; empty if the prices prove it alone."""
+        quality = self.plan.quality
+        leaves = () if self.certificate is None else self.certificate.leaves
+        return as_json(leaves, quality.workers, quality.tasks)
+
+    def summary(self) -> dict[str, Any]:
+        """Everything about the assignment that `summary.json` holds, sorted by name."""
+        workers, tasks = self.plan.quality.workers, self.plan.quality.tasks
+        out: dict[str, Any] = {
+            "method": self.method,
+            "reason": self.reason,
+            "expected_accuracy": self.expected_accuracy,
+            "bound": self.bound,
+            "gap": self.gap,
+            "certified": self.certified,
+            "certified_within": CERTIFIED_WITHIN,
+            "budget_price": self.budget_price,
+            "assignments": self.size,
+            "budget": self.plan.budget,
+            "binding": self.binding(),
+            **self.facts,
+            "loads": _by_name(workers, self.loads),
+            "answers_per_task": _by_name(tasks, self.answers),
+            "task_accuracy": _by_name(tasks, self.task_accuracy),
+        }
+        if self.certificate is not None and self.certificate.leaves:
+            out["bound_by_prices"] = self.certificate.bound_by_prices
+        if self.plan.model is not None:
+            out["n_classes"] = self.plan.n_classes
+            out["standard_error"] = self.standard_error
+        if self.spent is not None:
+            out |= {"money": self.plan.money, "money_spent": self.spent}
+        if self.duals is not None:
+            out["duals"] = {
+                "unit": self.duals.unit,
+                "budget": self.duals.budget,
+                "workers": _by_name(workers, self.duals.workers),
+                "tasks": _by_name(tasks, self.duals.tasks),
+            }
+        return out
+
+    def reorder(self, plan: Plan, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Assignment:
+        """Say the same about `plan`, whose workers are `rows` of this and its tasks `columns`."""
+        duals = self.duals
+        if duals is not None:
+            duals = Duals(
+                duals.workers[rows], duals.tasks[columns], duals.budget, duals.unit, duals.is_price
+            )
+        proof = None if self.certificate is None else self.certificate.reorder(rows, columns)
+        support = self.support[np.ix_(rows, columns)]
+        return Assignment(plan, support, self.method, self.reason, duals, self.facts, proof)
+
+
+def _by_name(names: tuple[str, ...], values: NDArray[Any]) -> dict[str, Any]:
+    return dict(sorted(zip(names, values.tolist(), strict=True)))

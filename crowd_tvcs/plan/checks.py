@@ -1,0 +1,125 @@
+"""What the parameters of a plan must hold, each checked by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from crowd_tvcs.accuracy.model import checked_classes, checked_confusion, checked_prior
+from crowd_tvcs.answers.quality import Quality
+
+Caps = int | ArrayLike | None
+
+
+def checked_caps(
+    name: str, caps: Caps, room: NDArray[np.int64], names: Sequence[str]
+) -> NDArray[np.int64]:
+    """One cap per name, none above the room there is."""
+    given = np.asarray(room if caps is None else caps)
+    if given.dtype.kind not in "iu":
+        raise TypeError(f"{name} must be an integer >= 0, or None for no cap, found {caps!r}")
+    if given.ndim > 1 or (given.ndim == 1 and given.size != len(names)):
+        raise ValueError(
+            f"{name} must be one integer or {len(names)} of them, found shape {given.shape}"
+        )
+    if (given < 0).any():
+        i = int(np.argmax(given < 0))
+        whose = f" for {names[i]!r}" if given.ndim else ""
+        raise ValueError(
+            f"{name} must be an integer >= 0, or left out for none, found {given.flat[i]}{whose}"
+        )
+    out = np.minimum(given, room).astype(np.int64)
+    out.setflags(write=False)
+    return out
+
+
+def checked_minimums(
+    given: int | ArrayLike, room: NDArray[np.int64], tasks: Sequence[str]
+) -> NDArray[np.int64]:
+    """One minimum per task, none above the number of workers allowed."""
+    unbounded = np.full(len(tasks), np.iinfo(np.int64).max)
+    out = np.array(
+        np.broadcast_to(checked_caps("min_workers_per_task", given, unbounded, tasks), len(tasks))
+    )
+    over = out - room
+    if (over > 0).any():
+        j = int(np.argmax(over))
+        raise ValueError(
+            f"min_workers_per_task of task {tasks[j]!r} is {out[j]}, but {room[j]} workers are "
+            f"allowed on it: {over[j]} too few"
+        )
+    out.setflags(write=False)
+    return out
+
+
+def checked_forced(forced: ArrayLike | None, quality: Quality) -> NDArray[np.bool_] | None:
+    """Pairs that must be, each of them allowed; None if there are none."""
+    if forced is None:
+        return None
+    out = np.array(forced)
+    if out.dtype != np.bool_:
+        raise TypeError(f"forced must be booleans, found {out.dtype}")
+    if out.shape != quality.shape:
+        raise ValueError(f"forced must have shape {quality.shape}, found {out.shape}")
+    if quality.allowed is not None and (out & ~quality.allowed).any():
+        i, j = np.argwhere(out & ~quality.allowed)[0]
+        raise ValueError(
+            f"a forced pair must be allowed, but worker {quality.workers[i]!r} may not label task "
+            f"{quality.tasks[j]!r}"
+        )
+    out.setflags(write=False)
+    return out if out.any() else None
+
+
+def checked_budget(budget: int | None, most: int) -> int:
+    """Most answers in all, not above the room there is."""
+    if budget is None:
+        return most
+    if isinstance(budget, bool) or not isinstance(budget, int | np.integer):
+        raise TypeError(f"budget must be an integer >= 0, or None for no cap, found {budget!r}")
+    if budget < 0:
+        raise ValueError(f"budget must be an integer >= 0, or left out for no cap, found {budget}")
+    return min(int(budget), most)
+
+
+def checked_chance(prior: ArrayLike, tasks: Sequence[str]) -> NDArray[np.float64]:
+    """One probability per task."""
+    given = np.asarray(prior, dtype=np.float64)
+    if given.ndim > 1 or (given.ndim == 1 and given.size != len(tasks)):
+        raise ValueError(
+            f"prior must be one number or {len(tasks)} of them, found shape {given.shape}"
+        )
+    out = np.array(np.broadcast_to(given, len(tasks)))
+    wrong = ~((out >= 0.0) & (out <= 1.0))
+    if wrong.any():
+        j = int(np.argmax(wrong))
+        raise ValueError(f"prior must be in [0, 1], but that of task {tasks[j]!r} is {out[j]}")
+    out.setflags(write=False)
+    return out
+
+
+def class_settings(
+    n_classes: int,
+    prior: ArrayLike,
+    class_prior: ArrayLike | None,
+    confusion: ArrayLike | None,
+    quality: Quality,
+) -> tuple[tuple[str, object], ...]:
+    """The number of classes, what is known before the answers, and how workers confuse them."""
+    k = checked_classes(n_classes)
+    of_one = checked_chance(prior, quality.tasks)
+    of_all = None
+    if k > 2:
+        if (of_one != 0.5).any():
+            raise ValueError("prior is for two classes; with more say class_prior")
+        of_all = checked_prior(class_prior, len(quality.tasks), k)
+        of_one = np.full(len(quality.tasks), np.nan)
+        of_one.setflags(write=False)
+    elif class_prior is not None:
+        raise ValueError("class_prior is for more than two classes; with two say prior")
+    matrices = None
+    if confusion is not None:
+        matrices = checked_confusion(confusion, len(quality.workers), k)
+    return (("n_classes", k), ("prior", of_one), ("class_prior", of_all), ("confusion", matrices))

@@ -1,0 +1,226 @@
+"""Money and groups of a plan: what a worker costs, and of which workers one may see a task."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+if TYPE_CHECKING:
+    from crowd_tvcs.plan.plan import Plan
+
+ROUNDING = 1e-9  # of the money; sums of costs such as 0.1 are not exact
+
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+
+
+def money_settings(
+    cost: ArrayLike | None,
+    money: float | None,
+    group: Sequence[str | None] | None,
+    workers: Sequence[str],
+) -> tuple[tuple[str, object], ...]:
+    """Check what a label of every worker costs, the money for all, and the groups."""
+    costs = None if cost is None else _checked_cost(cost, workers)
+    if money is not None:
+        if costs is None:
+            raise ValueError("money needs the cost of a label of every worker, found no cost")
+        money = float(money)
+        if not 0.0 <= money < math.inf:
+            raise ValueError(f"money must be a finite number >= 0, found {money}")
+    return ("cost", costs), ("money", money), ("group", _checked_group(group, workers))
+
+
+def _checked_cost(cost: ArrayLike, workers: Sequence[str]) -> Floats:
+    given = np.asarray(cost, dtype=np.float64)
+    if given.ndim > 1 or (given.ndim == 1 and given.size != len(workers)):
+        raise ValueError(
+            f"cost must be one number or {len(workers)} of them, found shape {given.shape}"
+        )
+    out = np.array(np.broadcast_to(given, len(workers)))
+    wrong = ~((out >= 0.0) & (out < math.inf))
+    if wrong.any():
+        i = int(np.argmax(wrong))
+        raise ValueError(
+            f"cost must be a finite number >= 0, but that of worker {workers[i]!r} is {out[i]}"
+        )
+    out.setflags(write=False)
+    return out
+
+
+def _checked_group(
+    group: Sequence[str | None] | None, workers: Sequence[str]
+) -> tuple[str | None, ...] | None:
+    """One name or None per worker; None if no two workers share a name."""
+    if group is None:
+        return None
+    if isinstance(group, str) or len(group) != len(workers):
+        raise ValueError(f"group must hold {len(workers)} names or None, found {group!r}")
+    for worker, name in zip(workers, group, strict=True):
+        if not (name is None or (isinstance(name, str) and name)):
+            raise TypeError(f"group of worker {worker!r} must be a name or None, found {name!r}")
+    named = [name for name in group if name is not None]
+    return tuple(group) if len(set(named)) < len(named) else None
+
+
+def group_codes(plan: Plan) -> NDArray[np.int64]:
+    """Number of the group of every worker, from 0; a worker of none has one of his own."""
+    workers = plan.quality.workers
+    names = [None] * len(workers) if plan.group is None else plan.group
+    code: dict[tuple[str, object], int] = {}
+    keys = [("worker", i) if g is None else ("group", g) for i, g in enumerate(names)]
+    return np.array([code.setdefault(key, len(code)) for key in keys], dtype=np.int64)
+
+
+def spent(cost: Floats, support: Bools) -> float:
+    """Sum of the costs of the pairs, of shape (workers, tasks)."""
+    return math.fsum((cost * support.sum(axis=1)).tolist())
+
+
+def is_paid(plan: Plan, support: Bools) -> bool:
+    """Whether the money is enough for the pairs, but for rounding."""
+    if plan.money is None or plan.cost is None:
+        return True
+    return spent(plan.cost, support) <= plan.money * (1.0 + ROUNDING)
+
+
+def per_group(plan: Plan, support: Bools) -> NDArray[np.int64]:
+    """How many workers of each group have each task, of shape (groups, tasks)."""
+    codes = group_codes(plan)
+    out = np.zeros((int(codes.max(initial=-1)) + 1, support.shape[1]), dtype=np.int64)
+    np.add.at(out, codes, support)
+    return out
+
+
+def refuse_what_cannot_be(plan: Plan) -> None:
+    """Refuse forced pairs and minimums that break the groups, or that money cannot pay.
+
+    A minimum is priced at the cheapest workers of its task, as if they had no other; the rest
+    shows when the plan is made.
+
+    Raises
+    ------
+    ValueError
+        Naming what, and by how much.
+    """
+    forced = np.zeros(plan.quality.shape, dtype=bool) if plan.forced is None else plan.forced
+    if plan.group is not None:
+        _refuse_mates(plan, forced)
+    if plan.money is None or plan.cost is None:
+        return
+    if not is_paid(plan, forced):
+        raise ValueError(
+            f"forced pairs break money: they cost {spent(plan.cost, forced):g}, the money is "
+            f"{plan.money:g}"
+        )
+    if not plan.min_workers_per_task.any():
+        return
+    least = spent(plan.cost, forced) + sum(_cheapest(plan, forced, plan.cost))
+    if least > plan.money * (1.0 + ROUNDING):
+        raise ValueError(
+            f"money of {plan.money:g} cannot pay min_workers_per_task: with the cheapest workers "
+            f"{'and the forced pairs ' if forced.any() else ''}that costs {least:g}"
+        )
+
+
+def _refuse_mates(plan: Plan, forced: Bools) -> None:
+    assert plan.group is not None
+    tasks, codes = plan.quality.tasks, group_codes(plan)
+    together = per_group(plan, forced)
+    if (together > 1).any():
+        g, j = np.argwhere(together > 1)[0]
+        mates = [w for w, c, f in zip(plan.quality.workers, codes, forced[:, j], strict=True)
+                 if c == g and f]  # fmt: skip
+        raise ValueError(
+            f"forced pairs break group: {mates[0]!r} and {mates[1]!r} of one group both have task "
+            f"{tasks[j]!r}"
+        )
+    may = np.ones(plan.quality.shape, bool) if plan.quality.allowed is None else (
+        plan.quality.allowed
+    )  # fmt: skip
+    able = (per_group(plan, may) > 0).sum(axis=0)
+    short = plan.min_workers_per_task - able
+    if (short > 0).any():
+        j = int(np.argmax(short))
+        raise ValueError(
+            f"min_workers_per_task of task {tasks[j]!r} is {plan.min_workers_per_task[j]}, but "
+            f"with one worker of a group at most {able[j]} may label it: {short[j]} too few"
+        )
+
+
+def open_pairs(plan: Plan, fixed: Bools) -> Bools:
+    """Pairs that may be added to those that are fixed: allowed, and no mate has the task."""
+    codes = group_codes(plan)
+    out = ~(per_group(plan, fixed) > 0)[codes]
+    if plan.quality.allowed is not None:
+        out &= plan.quality.allowed
+    return out
+
+
+def _cheapest(plan: Plan, forced: Bools, cost: Floats) -> list[float]:
+    """Least cost of what the minimum of every task still asks for, task by task."""
+    missing = np.maximum(0, plan.min_workers_per_task - forced.sum(axis=0))
+    may, codes = open_pairs(plan, forced), group_codes(plan)
+    order = np.argsort(cost, kind="stable")
+    out = []
+    for j in np.flatnonzero(missing):
+        able = order[may[order, j]]
+        first = np.sort(np.unique(codes[able], return_index=True)[1])[: missing[j]]
+        out.append(float(cost[able[first]].sum()))
+    return out
+
+
+def cheapest_that_meets(plan: Plan) -> Bools:
+    """Find the cheapest pairs with which all minimums and forced pairs are met.
+
+    A flow from the tasks through their groups to the workers, so the corners of its linear program
+    are whole. Returns pairs of shape (workers, tasks).
+
+    Raises
+    ------
+    ValueError
+        If there are none within caps, groups and money.
+    """
+    from scipy.optimize import linprog
+    from scipy.sparse import csr_array
+
+    n, m = plan.quality.shape
+    forced = np.zeros((n, m), dtype=bool) if plan.forced is None else plan.forced
+    missing = np.maximum(0, plan.min_workers_per_task - forced.sum(axis=0))
+    if not missing.any():
+        return forced
+    cost = np.zeros(n) if plan.cost is None else plan.cost
+    i, j = np.nonzero(open_pairs(plan, forced) & (missing > 0))
+    team = group_codes(plan)[i] * m + j
+    _, team = np.unique(team, return_inverse=True)
+    at, one = np.arange(i.size), np.ones(i.size)
+    rows = np.concatenate([i, n + team])
+    limits = np.concatenate(
+        [plan.max_tasks_per_worker - forced.sum(axis=1), np.ones(team.max(initial=-1) + 1)]
+    )
+    solved = linprog(
+        cost[i] / max(1e-300, cost.max(initial=0.0)),
+        A_ub=csr_array((np.ones(2 * i.size), (rows, np.tile(at, 2))), shape=(limits.size, i.size)),
+        b_ub=limits,
+        A_eq=csr_array((one, (j, at)), shape=(m, i.size)),
+        b_eq=missing,
+        bounds=(0, 1),
+        method="highs-ds",
+    )
+    if solved.status != 0:
+        raise ValueError(
+            "min_workers_per_task cannot be met with max_tasks_per_worker and one worker of a "
+            "group at most on a task"
+        )
+    out = forced.copy()
+    out[i[solved.x > 0.5], j[solved.x > 0.5]] = True
+    if not is_paid(plan, out):
+        raise ValueError(
+            f"money of {plan.money:g} cannot pay min_workers_per_task: within max_tasks_per_worker "
+            f"that costs {spent(cost, out):g}"
+        )
+    return out

@@ -1,0 +1,40 @@
+"""The forced pairs of a plan, and what they leave."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowd_tvcs.accuracy.many_classes import accuracy_under
+from crowd_tvcs.accuracy.two_classes import accuracy_bounds
+from crowd_tvcs.plan.plan import Plan
+
+
+def beyond_forced(plan: Plan) -> tuple[NDArray[Any], ...]:
+    """The forced pairs, and what they leave: room, need, and pairs that may be chosen.
+
+    Room is that of every worker and then of the budget; the last are of shape (tasks, workers).
+    """
+    forced = np.zeros(plan.quality.shape, dtype=bool) if plan.forced is None else plan.forced
+    caps = np.append(
+        plan.max_tasks_per_worker - forced.sum(axis=1), plan.budget - int(forced.sum())
+    ).astype(np.int64)
+    need = np.maximum(0, plan.min_workers_per_task - forced.sum(axis=0))
+    may = (caps[:-1] > 0) & ~forced.T
+    if plan.quality.allowed is not None:
+        may &= plan.quality.allowed.T
+    return forced, caps, need, may
+
+
+def exact_teams(plan: Plan) -> NDArray[np.bool_]:
+    """Of which tasks the accuracy of the forced workers is neither a lower bound nor a sample."""
+    if plan.forced is None:
+        return np.ones(len(plan.quality.tasks), dtype=bool)
+    if plan.model is not None:
+        is_sampled: NDArray[np.bool_] = accuracy_under(plan.model, plan.forced)[1] > 0.0
+        return ~is_sampled
+    low, high = accuracy_bounds(plan.quality.values, plan.forced, plan.prior)
+    is_exact: NDArray[np.bool_] = low == high
+    return is_exact

@@ -1,0 +1,174 @@
+"""Tables of what an operator demands: caps per worker, tasks, pairs that must or may not be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowd_tvcs.accuracy.model import checked_prior
+from crowd_tvcs.answers.columns import (
+    TASK_COLUMNS,
+    WORKER_COLUMNS,
+    Reader,
+    open_table,
+    read_rows,
+)
+from crowd_tvcs.answers.confusion import read_confusion
+from crowd_tvcs.answers.quality import Quality
+from crowd_tvcs.plan.plan import Plan
+from tvcs_core.files.errors import DataError
+from tvcs_core.files.spreadsheet import unshield
+
+NO_CAP = np.iinfo(np.int64).max
+
+
+def read_plan(
+    quality: Quality,
+    *,
+    workers: Path | None = None,
+    tasks: Path | None = None,
+    forced: Path | None = None,
+    forbidden: Path | None = None,
+    max_workers_per_task: int | None = None,
+    max_tasks_per_worker: int | None = None,
+    budget: int | None = None,
+    prior: float = 0.5,
+    classes: int | None = None,
+    class_prior: Sequence[float] | None = None,
+    confusion: Path | None = None,
+    money: float | None = None,
+) -> Plan:
+    """Make a plan of `quality` and of tables.
+
+    Parameters
+    ----------
+    workers
+        Table with the column `worker` and any of `max_tasks`, `cost` (of a label) and `group` (at
+        most one of it gets a task). If there is a cost, every worker must have one.
+    tasks
+        Table with the column `task` and any of `prior`, `min_workers` and `max_workers`.
+    forced, forbidden
+        Tables with the columns `worker` and `task`: pairs that must, and that may not be.
+    max_workers_per_task, max_tasks_per_worker, budget, prior
+        As for `Plan`, for all workers and tasks that the tables do not list, or whose cell there
+        is empty. With more than two classes a table has no `prior`.
+    classes, class_prior
+        Number of classes (None for those of `confusion`, else 2) and the probability of each, in
+        place of `prior`.
+    confusion
+        Table with the columns `worker`, `label`, `answer` and `chance`, see
+        `crowd_tvcs.answers.confusion`; its labels are the classes.
+    money
+        As for `Plan`.
+
+    Tables are CSV or TSV, plain or ``.gz``; other columns are an error, so that none is
+    overlooked.
+
+    Raises
+    ------
+    DataError
+        Naming file, line and column of a name that `quality` does not have, a name that is there
+        twice, or a number out of its range.
+    ValueError
+        If the demands cannot be met together.
+    """
+    matrices = None
+    if confusion is not None:
+        names, matrices = read_confusion(confusion, quality.workers)
+        if classes not in (None, len(names)):
+            raise ValueError(f"{classes} classes were asked for, but {confusion} has {len(names)}")
+        classes = len(names)
+    n_classes = 2 if classes is None else classes
+    if n_classes == 2 and class_prior is not None:
+        prior, class_prior = _chance_of_the_second(prior, class_prior), None
+    per_worker = _Column(quality.workers, max_tasks_per_worker, NO_CAP)
+    per_task = _Column(quality.tasks, max_workers_per_task, NO_CAP)
+    least = _Column(quality.tasks, 0, 0)
+    chance = _Column(quality.tasks, prior, 0.5)
+    cost, group = _Column(quality.workers, None, None), _Column(quality.workers, None, None)
+    if workers is not None:
+        targets = {"max_tasks": per_worker, "cost": cost, "group": group}
+        _fill(workers, "worker", WORKER_COLUMNS, targets)
+        if cost.is_given and None in cost.values:
+            name = quality.workers[cost.values.index(None)]
+            raise DataError(
+                f"every worker must have a cost, found none for {name!r}", path=str(workers)
+            )
+    if tasks is not None:
+        targets = {"prior": chance, "min_workers": least, "max_workers": per_task}
+        readers = {k: v for k, v in TASK_COLUMNS.items() if k != "prior" or n_classes == 2}
+        _fill(tasks, "task", readers, targets)
+    if forbidden is not None:
+        pairs = _read_pairs(forbidden, quality)
+        allowed = ~pairs if quality.allowed is None else quality.allowed & ~pairs
+        quality = Quality(quality.values, quality.workers, quality.tasks, allowed)
+    return Plan(
+        quality,
+        max_workers_per_task=per_task.caps(max_workers_per_task),
+        max_tasks_per_worker=per_worker.caps(max_tasks_per_worker),
+        budget=budget,
+        prior=chance.values,
+        min_workers_per_task=np.array(least.values, dtype=np.int64),
+        forced=None if forced is None else _read_pairs(forced, quality),
+        n_classes=n_classes,
+        class_prior=class_prior,
+        confusion=matrices,
+        cost=cost.values if cost.is_given else None,
+        money=money,
+        group=group.values if group.is_given else None,
+    )
+
+
+def _chance_of_the_second(prior: float, chances: Sequence[float]) -> float:
+    """Give the prior of two classes that the chances of both say."""
+    if prior != 0.5:
+        raise ValueError("give --prior or --class-prior, not both")
+    return float(checked_prior(chances, 1, 2)[0, 1])
+
+
+class _Column:
+    """One number per name, all the same until a table says otherwise."""
+
+    def __init__(self, names: tuple[str, ...], given: float | None, default: float | None) -> None:
+        self.names = names
+        self.values: list[Any] = [default if given is None else given] * len(names)
+        self.is_given = False
+
+    def caps(self, given: int | None) -> int | NDArray[np.int64] | None:
+        """The number that was given if no table changed it, so that `Plan` names it right."""
+        return np.array(self.values, dtype=np.int64) if self.is_given else given
+
+
+def _fill(
+    path: Path, kind: str, readers: Mapping[str, Reader], targets: Mapping[str, _Column]
+) -> None:
+    """Write the cells of a table with one row per name into the columns of a plan."""
+    names = next(iter(targets.values())).names
+    place_of = {name: i for i, name in enumerate(names)}
+    for name, row in read_rows(path, kind, readers, place_of).items():
+        for column, value in row.items():
+            targets[column].values[place_of[name]] = value
+            targets[column].is_given = True
+
+
+def _read_pairs(path: Path, quality: Quality) -> NDArray[np.bool_]:
+    """Read a table of `worker` and `task`; other columns are ignored, as in an assignment's."""
+    table, header = open_table(path)
+    places = []
+    for kind, names in (("worker", quality.workers), ("task", quality.tasks)):
+        if header.count(kind) != 1:
+            raise table.error(f"must have the columns worker and task, and one of {kind!r}", 0)
+        at = header.index(kind)
+        index_of = {name: i for i, name in enumerate(names)}
+        found = [unshield(row[at]) for row in table.rows[1:]]
+        for r, name in enumerate(found, start=1):
+            if name not in index_of:
+                raise table.error(f"must be a {kind} of the quality table, found {name!r}", r, at)
+        places.append([index_of[name] for name in found])
+    out = np.zeros(quality.shape, dtype=bool)
+    out[places[0], places[1]] = True
+    return out

@@ -1,0 +1,205 @@
+"""The report for the operator: one HTML file that opens without a network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowd_tvcs.plan.assignment import Assignment
+from crowd_tvcs.what_if import Offer, steps
+
+LEAST_SURE = 12
+MOST_BARS = 60
+PRICES = 8
+BINS = 20
+
+WIDTH, HEIGHT = 920, 300  # of the curve, with room for the numbers at its left and below
+LEFT, BELOW, ABOVE, RIGHT = 64, 46, 14, 20
+
+METHOD_NAMES = {
+    "best": "prices, column generation and exchanges, with a bound on what any plan can reach",
+    "fast": "the better of greedy and of the largest sum of qualities with odd numbers of answers",
+    "greedy": "pair after pair by the largest gain in expected accuracy",
+    "tvcs": "stochastic iterative hard thresholding on the expected accuracy",
+    "qlp": "the largest sum of qualities",
+    "random": "random pairs within the caps",
+}
+
+
+def render(
+    assignment: Assignment,
+    *,
+    source: str,
+    command: str,
+    caps: Mapping[str, Any],
+    curve: tuple[str, Sequence[Offer]] | None = None,
+) -> str:
+    """Write the report of `assignment` as HTML.
+
+    Parameters
+    ----------
+    assignment
+        What to report.
+    source
+        Name of the quality file.
+    command
+        The command line that made it.
+    caps
+        `max_workers_per_task`, `max_tasks_per_worker` and `budget` as given, None for no cap, and
+        the names of the tables `workers`, `tasks`, `forced` and `forbidden` if there are any.
+    curve
+        What other budgets buy, and by which method; None to leave the curve out.
+
+    Returns
+    -------
+    str
+        The page. Names of workers and tasks are escaped; it loads nothing and runs no script.
+    """
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=ChoiceLoader([PackageLoader("crowd_tvcs.report"), PackageLoader("tvcs_core.files")]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("assignment.html.j2").render(
+        title=f"Who labels what: {source}",
+        source=source,
+        command=command,
+        caps=caps,
+        assignment=assignment,
+        method_name=METHOD_NAMES.get(assignment.method, assignment.method),
+        n_workers=len(assignment.plan.quality.workers),
+        n_tasks=len(assignment.plan.quality.tasks),
+        guess=float(assignment.plan.accuracy(np.zeros_like(assignment.support)).mean()),
+        binding=assignment.binding(),
+        idle=int((assignment.loads == 0).sum()),
+        unanswered=int((assignment.answers == 0).sum()),
+        names_loads=len(assignment.plan.quality.workers) <= MOST_BARS,
+        load_bars=_load_bars(assignment),
+        answer_bars=_counts(assignment.answers),
+        accuracy_bars=_accuracy_bars(assignment.task_accuracy),
+        least_sure=_least_sure(assignment),
+        n_priced=0 if assignment.prices is None else int((assignment.prices > 0).sum()),
+        duals=_duals(assignment),
+        prices=_prices(assignment),
+        curve=None if curve is None else _curve(assignment, *curve),
+    )
+
+
+def _load_bars(assignment: Assignment) -> list[tuple[str, int]]:
+    """Tasks of every worker, busiest first; of many workers, how many have which load."""
+    if len(assignment.plan.quality.workers) > MOST_BARS:
+        return _counts(assignment.loads)
+    pairs = zip(assignment.plan.quality.workers, assignment.loads.tolist(), strict=True)
+    return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
+
+
+def _counts(values: NDArray[np.int64]) -> list[tuple[str, int]]:
+    """How often each value occurs, from the smallest to the largest, binned if there are many."""
+    low, high = int(values.min()), int(values.max())
+    width = -(-(high - low + 1) // MOST_BARS)
+    out = []
+    for first in range(low, high + 1, width):
+        last = first + width - 1
+        label = str(first) if width == 1 else f"{first}-{last}"
+        out.append((label, int(((values >= first) & (values <= last)).sum())))
+    return out
+
+
+def _accuracy_bars(accuracy: NDArray[np.float64]) -> list[tuple[str, int]]:
+    low = min(1.0 - 1.0 / BINS, float(np.floor(accuracy.min() * BINS) / BINS))
+    counts, edges = np.histogram(accuracy, bins=BINS, range=(low, 1.0))
+    return [(f"{left:.3g}", int(count)) for left, count in zip(edges[:-1], counts, strict=True)]
+
+
+def _least_sure(assignment: Assignment) -> list[dict[str, Any]]:
+    """Tasks of lowest expected accuracy, with who labels them and how good he is."""
+    quality = assignment.plan.quality
+    accuracy = assignment.task_accuracy
+    order = sorted(range(len(quality.tasks)), key=lambda j: (accuracy[j], quality.tasks[j]))
+    out = []
+    for j in order[:LEAST_SURE]:
+        members = sorted(
+            np.flatnonzero(assignment.support[:, j]), key=lambda i: -quality.values[i, j]
+        )
+        who = ", ".join(f"{quality.workers[i]} ({quality.values[i, j]:.2f})" for i in members)
+        out.append({"task": quality.tasks[j], "accuracy": float(accuracy[j]), "who": who})
+    return out
+
+
+def _prices(assignment: Assignment) -> dict[str, Any] | None:
+    """The dearest workers, in points of mean expected accuracy, where a bound is proved."""
+    if assignment.prices is None or assignment.budget_price is None:
+        return None
+    m = len(assignment.plan.quality.tasks)
+    workers = _dearest(assignment.plan.quality.workers, assignment.prices)
+    return {
+        "budget": assignment.budget_price,
+        "budget_tasks": assignment.budget_price * m,
+        "workers": [(name, price, price * m) for name, price in workers],
+    }
+
+
+def _curve(assignment: Assignment, method: str, offers: Sequence[Offer]) -> dict[str, Any]:
+    """Places of the curve's points, of the lines, and of this plan if its method made the curve.
+
+    A plan of another method beside the line would say that budgets differ where methods do.
+    """
+    points = [(offer.budget, offer.expected_accuracy) for offer in offers]
+    own = [(assignment.size, assignment.expected_accuracy)] if method == assignment.method else []
+    right = max(x for x, _ in [*points, *own, (1, 0.0)])
+    lines = _ticks(min(y for _, y in [*points, *own]), max(y for _, y in [*points, *own]))
+    low, high = lines[0], lines[-1]
+
+    def place(x: float, y: float) -> tuple[float, float]:
+        across = LEFT + (WIDTH - LEFT - RIGHT) * x / right
+        up = ABOVE + (HEIGHT - ABOVE - BELOW) * (high - y) / (high - low)
+        return round(across, 1), round(up, 1)
+
+    return {
+        "method": method,
+        "points": [(*place(x, y), x, y) for x, y in points],
+        "found": [(*place(*one), *one) for one in own],
+        "steps": steps(offers),
+        "lines": [(place(0, y)[1], f"{100 * y:.4g} %") for y in lines],
+        "marks": [(place(x, low)[0], f"{x:g}") for x in _ticks(0, right) if x <= right],
+        "width": WIDTH,
+        "height": HEIGHT,
+        "left": LEFT,
+        "right": WIDTH - RIGHT,
+        "bottom": HEIGHT - BELOW,
+    }
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """Round numbers, about five, the first at or below `low` and the last at or above `high`."""
+    span = max(high - low, 1e-3)
+    unit = 10.0 ** np.floor(np.log10(span / 5))
+    step = next(unit * k for k in (1, 2, 5, 10) if span / (unit * k) <= 6)
+    first, last = np.floor(low / step + 1e-9), np.ceil(high / step - 1e-9)
+    return [float(f"{step * k:.10g}") for k in np.arange(first, max(last, first + 1) + 1)]
+
+
+def _duals(assignment: Assignment) -> dict[str, Any] | None:
+    """The dearest caps, where duals mean something to an operator."""
+    duals = assignment.duals
+    if duals is None or not duals.is_price:
+        return None
+    quality = assignment.plan.quality
+    return {
+        "unit": duals.unit,
+        "budget": duals.budget,
+        "workers": _dearest(quality.workers, duals.workers),
+        "tasks": _dearest(quality.tasks, duals.tasks),
+    }
+
+
+def _dearest(names: tuple[str, ...], prices: NDArray[np.float64]) -> list[tuple[str, float]]:
+    pairs = sorted(zip(names, prices.tolist(), strict=True), key=lambda pair: (-pair[1], pair[0]))
+    return [(name, price) for name, price in pairs[:PRICES] if price > 0]

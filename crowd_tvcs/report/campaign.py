@@ -1,0 +1,168 @@
+"""The page about a campaign: one HTML file that opens without a network."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowd_tvcs.campaign.belief import SUREST
+from crowd_tvcs.campaign.state import State
+from crowd_tvcs.campaign.stopping import WAITING, WORTH, Standing, stand, summary
+
+LEAST_SURE = 15
+MOST_WORKERS = 40
+POINTS = 200  # of a curve
+LAST = 0.25  # of the labels, whose gain tells whether the curve is flat
+FLAT = 0.1  # of what as many labels added on average
+WIDTH, HEIGHT = 920, 300
+LEFT, BELOW, ABOVE, RIGHT = 64, 46, 14, 20
+
+Floats = NDArray[np.float64]
+
+
+def render(state: State, *, name: str) -> str:
+    """Write the page of a campaign as HTML.
+
+    Parameters
+    ----------
+    state
+        The campaign.
+    name
+        What to call it.
+
+    Returns
+    -------
+    str
+        The page. Names are escaped; it loads nothing and runs no script.
+    """
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=ChoiceLoader([PackageLoader("crowd_tvcs.report"), PackageLoader("tvcs_core.files")]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    standings = stand(state)
+    least = sorted(standings, key=lambda one: (one.confidence, one.task))[:LEAST_SURE]
+    expected, measured = accuracy_by_answers(state)
+    workers = _workers(state)
+    return environment.get_template("campaign.html.j2").render(
+        title=f"Campaign: {name}",
+        told=summary(state, standings),
+        advice=_advice(standings, expected),
+        curve=_curve(expected, measured) if state.given else None,
+        least=least,
+        workers=workers[:MOST_WORKERS],
+        n_more=len(workers) - len(workers[:MOST_WORKERS]),
+        idle=sum(not w.slots for w in state.workers),
+        rounds=[row._asdict() for row in state.rounds],
+        source=state.settings.source,
+    )
+
+
+def accuracy_by_answers(state: State) -> tuple[Floats, Floats | None]:
+    """Give the mean posterior of the labels after each answer, and the share that is right.
+
+    Both begin before the first answer. The second is of the tasks with a known label, None if there
+    are none. Qualities are those of today.
+    """
+    prior = np.maximum(state.prior, SUREST)
+    logs = np.log(prior / prior.sum(axis=1, keepdims=True))
+    n_classes = logs.shape[1]
+    truth = np.array([state.gold.get(task, -1) for task in state.quality.tasks])
+    sure = np.exp(logs).max(axis=1)
+    right = (logs.argmax(axis=1) == truth).astype(float)
+    expected, measured = [sure.mean()], [right[truth >= 0].sum()]
+    total, hits = float(sure.sum()), float(measured[0])
+    for i, j, label in state.given:
+        q = state.quality.values[i, j]
+        own = float(np.clip(q, SUREST, 1.0 - SUREST))
+        other = float(np.clip((1.0 - q) / (n_classes - 1), SUREST, 1.0 - SUREST))
+        logs[j] += np.where(np.arange(n_classes) == label, np.log(own), np.log(other))
+        chances = np.exp(logs[j] - logs[j].max())
+        now = float(chances.max() / chances.sum())
+        total += now - sure[j]
+        sure[j] = now
+        if truth[j] >= 0:
+            hit = float(chances.argmax() == truth[j])
+            hits += hit - right[j]
+            right[j] = hit
+        expected.append(total / sure.size)
+        measured.append(hits)
+    n_known = int((truth >= 0).sum())
+    return np.array(expected), np.array(measured) / n_known if n_known else None
+
+
+def _advice(standings: list[Standing], expected: Floats) -> dict[str, Any]:
+    """What the last labels added, and what the table of tasks says of further ones."""
+    n = expected.size - 1
+    last = min(n, max(1, round(LAST * n)))
+    added, all_added = float(expected[-1] - expected[-1 - last]), float(expected[-1] - expected[0])
+    worth = [one.gain for one in standings if one.verdict == WORTH]
+    return {
+        "last": last,
+        "added": added,
+        "is_flat": added <= FLAT * all_added * last / max(1, n),
+        "worth": len(worth),
+        "gain": max(worth, default=0.0),
+        "waiting": sum(one.verdict == WAITING for one in standings),
+    }
+
+
+def _workers(state: State) -> list[dict[str, Any]]:
+    """Who did what, busiest first."""
+    right = state.posterior.argmax(axis=1)
+    agree = np.zeros(len(state.workers))
+    for i, j, label in state.given:
+        agree[i] += label == right[j]
+    rows = [
+        {
+            "name": row.name,
+            "answers": row.answers,
+            "pending": row.slots - row.answers,
+            "quality": None if state.settings.per_pair else row.quality,
+            "agree": agree[i] / row.answers if row.answers else None,
+            "paid": row.answers * row.cost / 1e6,
+            "full": row.slots >= row.max_tasks,
+        }
+        for i, row in enumerate(state.workers)
+    ]
+    return sorted(rows, key=lambda row: (-row["answers"], row["name"]))
+
+
+def _curve(expected: Floats, measured: Floats | None) -> dict[str, Any]:
+    """Places of the two curves and of their lines in the picture."""
+    shown = np.unique(np.linspace(0, expected.size - 1, POINTS).astype(int))
+    curves = [expected[shown]] + ([] if measured is None else [measured[shown]])
+    low = float(np.floor(20 * min(curve.min() for curve in curves)) / 20)
+    low = min(low, 0.95)
+
+    def across(x: float) -> float:
+        return round(LEFT + (WIDTH - LEFT - RIGHT) * x / max(1, expected.size - 1), 1)
+
+    def up(y: float) -> float:
+        return round(ABOVE + (HEIGHT - ABOVE - BELOW) * (1.0 - y) / (1.0 - low), 1)
+
+    def path(curve: Floats) -> str:
+        places = zip(shown.tolist(), curve.tolist(), strict=True)
+        return " ".join(f"{across(x)},{up(y)}" for x, y in places)
+
+    steps = np.linspace(low, 1.0, 6).tolist()
+    marks = np.unique(np.linspace(0, expected.size - 1, 6).astype(int)).tolist()
+    return {
+        "expected": path(expected[shown]),
+        "measured": None if measured is None else path(measured[shown]),
+        "lines": [(up(y), f"{100 * y:.3g} %") for y in steps],
+        "marks": [(across(x), str(x)) for x in marks],
+        "last": float(expected[-1]),
+        "last_measured": None if measured is None else float(measured[-1]),
+        "width": WIDTH,
+        "height": HEIGHT,
+        "left": LEFT,
+        "right": WIDTH - RIGHT,
+        "bottom": HEIGHT - BELOW,
+    }

@@ -1,0 +1,21 @@
+"""Which label to buy next while answers come in, when to stop, and what that would have reached.
+
+What an answer says about its worker is in `skills`. The names below are those that users import.
+"""
+
+from typing import TYPE_CHECKING
+
+from tvcs_core.lazy import on_demand
+
+if TYPE_CHECKING:
+    from crowd_tvcs.routing.routing import (
+        gain_per_label,
+        is_worth_buying,
+        next_batch,
+        next_task,
+        routing_scores,
+    )
+
+__all__ = ["gain_per_label", "is_worth_buying", "next_batch", "next_task", "routing_scores"]
+
+__getattr__, __dir__ = on_demand(__name__, {"routing": " ".join(__all__)})

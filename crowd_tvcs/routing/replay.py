@@ -1,0 +1,298 @@
+"""Replay: what a policy would have reached, had it bought only some of the answers on record.
+
+Some tasks with known labels are gold: skills are estimated from all answers to them. The other
+tasks with known labels are scored. A policy buys answers to these among the recorded pairs, and
+sees a label only when it is bought.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold, together
+from crowd_tvcs.routing.routing import gain_per_label, is_worth_buying, next_batch, routing_scores
+from crowd_tvcs.skills.em import refresh
+from crowd_tvcs.skills.skill import Skill, estimate_quality
+from crowd_tvcs.skills.vote import majority, posterior, priors
+from tvcs_core.streams import stream
+
+GOLD_SHARE = 0.2
+BATCH = 0.1  # answers per task
+WORTH = 0.01  # right labels that one more label must add
+EVERYTHING = 0  # as a number of labels per task
+TIE = 1e-12
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one policy reached on one split.
+
+    Attributes
+    ----------
+    policy
+        ``"random"``: as many answers of each task, drawn; ``"balanced"``: as many of each task, by
+        the best workers (one projection of the skills); ``"adaptive"``: where they are expected to
+        take away most uncertainty, in batches; ``"stopping"``: likewise, until no label is worth
+        it; ``"all"``: every answer there is.
+    vote
+        ``"weighted"`` by the skills, ``"majority"``, or ``"refreshed"``: weighted by skills that
+        were learnt from all answers besides (by EM, see `crowd_tvcs.skills.em`).
+    labels
+        Labels per task that were asked for, on average; `EVERYTHING` for no limit.
+    split
+        Number of the split, from 0.
+    bought
+        Labels per task that were bought; fewer where the record has no more.
+    accuracy
+        Share of scored tasks whose label is right; of n labels that tie, one counts 1/n.
+    """
+
+    policy: str
+    vote: str
+    labels: int
+    split: int
+    bought: float
+    accuracy: float
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Gold tasks to learn from and other tasks to score.
+
+    Attributes
+    ----------
+    gold
+        Labels of the gold tasks.
+    skill
+        What they tell.
+    recorded
+        Answers to the scored tasks.
+    truth
+        Their labels, counting the classes.
+    prior
+        Probability of every class; None for the class shares of the gold.
+    """
+
+    gold: Gold
+    skill: Skill
+    recorded: Answers
+    truth: NDArray[np.int64]
+    prior: Floats | None = None
+
+    def posterior(self, answers: Answers, skill: Skill | None = None) -> Floats:
+        """Probability of every label of the scored tasks, by the split's skill or another."""
+        return posterior(answers, self.skill if skill is None else skill, self.prior)
+
+    def score(self, chances: Floats) -> float:
+        """Share of the tasks whose likeliest label is right; see `Outcome.accuracy`."""
+        best = chances >= chances.max(axis=1, keepdims=True) - TIE
+        hit = best[np.arange(self.truth.size), self.truth] / best.sum(axis=1)
+        return float(hit.mean())
+
+
+def replay(
+    answers: Answers,
+    truth: Gold,
+    *,
+    labels: Sequence[int] = (1, 2, 3),
+    splits: int = 10,
+    gold_share: float = GOLD_SHARE,
+    per_class: bool = False,
+    prior: ArrayLike | None = None,
+    first_split: int = 0,
+    seed: int = 0,
+) -> list[Outcome]:
+    """Replay every policy on random splits of the tasks with known labels.
+
+    Parameters
+    ----------
+    answers, truth
+        The record; tasks without a known label are left out.
+    labels
+        Labels per task that a policy may buy, on average, each >= 1.
+    splits, first_split
+        How many splits, and the number of the first.
+    gold_share
+        Share of the tasks with known labels that are gold, above 0 and below 1.
+    per_class
+        Weigh and route by confusion matrices instead of one accuracy per worker.
+    prior
+        Probability of every class, in the order of their names; None for the class shares of the
+        gold of each split.
+    seed
+        Split and draws depend on it and on the number of the split alone.
+
+    Returns
+    -------
+    list of Outcome
+        By split, policy and labels.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range, or too few tasks have answers and a known label.
+    """
+    if not labels or min(labels) < 1:
+        raise ValueError(f"labels must be integers >= 1, found {list(labels)}")
+    if splits < 1:
+        raise ValueError(f"splits must be >= 1, found {splits}")
+    if not 0.0 < gold_share < 1.0:
+        raise ValueError(f"gold_share must be above 0 and below 1, found {gold_share}")
+    found = []
+    for number in range(first_split, first_split + splits):
+        rng = stream(seed, "replay", str(number))
+        split = draw_split(answers, truth, gold_share, per_class=per_class, prior=prior, rng=rng)
+        for policy, vote, asked, bought, accuracy in _outcomes(split, sorted(set(labels)), rng):
+            found.append(Outcome(policy, vote, asked, number, bought, accuracy))
+    return found
+
+
+def draw_split(
+    answers: Answers,
+    truth: Gold,
+    gold_share: float,
+    *,
+    per_class: bool,
+    prior: ArrayLike | None = None,
+    rng: np.random.Generator,
+) -> Split:
+    """Draw gold tasks, estimate skills from them, and keep the other tasks to score."""
+    answers = together(answers, truth)
+    codes = truth.codes(answers.tasks, answers.classes)
+    known = np.flatnonzero((codes != UNKNOWN) & (answers.per_task > 0))
+    n_gold = round(gold_share * known.size)
+    if not 0 < n_gold < known.size:
+        raise ValueError(
+            f"replay needs gold tasks and tasks to score, but {known.size} tasks with answers have "
+            f"a known label and {n_gold} of them would be gold"
+        )
+    chosen = rng.permutation(known)
+    gold_tasks = chosen[:n_gold]
+    gold = Gold({answers.tasks[j]: answers.classes[codes[j]] for j in gold_tasks}, answers.classes)
+    skill = estimate_quality(answers, gold, per_class=per_class)
+    scored = np.sort(chosen[n_gold:])
+    names = {answers.tasks[j] for j in scored}
+    recorded = Answers.of(
+        (row for row in answers.rows() if row[0] in names),
+        tasks=[answers.tasks[j] for j in scored],
+        workers=answers.workers,
+        classes=answers.classes,
+    )
+    chances = None if prior is None else priors(prior, 1, len(answers.classes))[0]
+    return Split(gold, skill, recorded, codes[scored], chances)
+
+
+def _outcomes(
+    split: Split, labels: Sequence[int], rng: np.random.Generator
+) -> Iterator[tuple[str, str, int, float, float]]:
+    recorded = split.recorded
+    n_tasks = len(recorded.tasks)
+    everything = np.ones(recorded.size, dtype=bool)
+    bought = [("all", EVERYTHING, everything)]
+    order = _within_task(recorded, rng.random(recorded.size))
+    bought += [("random", k, order < k) for k in labels]
+    bought += [("balanced", k, _balanced(split, k)) for k in labels]
+    bought += [("adaptive", k, chosen) for k, chosen in _adaptive(split, labels)]
+    bought += [("stopping", EVERYTHING, _stopping(split))]
+    for policy, k, chosen in bought:
+        seen = recorded.select(chosen)
+        spent = seen.size / n_tasks
+        yield policy, "weighted", k, spent, split.score(split.posterior(seen))
+        if policy not in ("adaptive", "stopping"):
+            yield policy, "majority", k, spent, split.score(majority(seen))
+        if policy == "all":
+            learnt = refresh(seen, split.gold, split.skill, prior=split.prior)
+            yield policy, "refreshed", k, spent, split.score(split.posterior(seen, learnt))
+
+
+def _balanced(split: Split, labels: int) -> Bools:
+    """Choose so many answers of every task, by the workers of the largest (cautious) skill."""
+    recorded = split.recorded
+    scores = np.repeat(split.skill.cautious()[:, None], len(recorded.tasks), axis=1)
+    chosen = next_batch(scores, recorded.given, max_workers_per_task=labels)
+    return chosen[recorded.worker_of, recorded.task_of]
+
+
+def _adaptive(split: Split, labels: Sequence[int]) -> Iterator[tuple[int, Bools]]:
+    """Buy until so many labels per task are bought, for each of the numbers in turn."""
+    recorded = split.recorded
+    chosen = np.zeros(recorded.size, dtype=bool)
+    for k in labels:
+        while (left := k * len(recorded.tasks) - int(chosen.sum())) > 0:
+            batch = _batch(split, chosen, left)
+            if not batch.any():
+                break
+            chosen |= batch
+        yield k, chosen.copy()
+
+
+def _stopping(split: Split) -> Bools:
+    """Buy until no label is expected to add `WORTH` right ones, looking some labels ahead."""
+    recorded = split.recorded
+    chosen = np.zeros(recorded.size, dtype=bool)
+    while True:
+        batch = _batch(split, chosen, recorded.size, least=WORTH)
+        if not batch.any():
+            return chosen
+        chosen |= batch
+
+
+def _batch(split: Split, chosen: Bools, left: int, least: float = 0.0) -> Bools:
+    """Choose where the routing score is largest, at most one more answer per task.
+
+    Only tasks take part to which the next labels of the best worker left add `least` or more.
+    """
+    recorded, skill = split.recorded, split.skill
+    bought = recorded.select(chosen)
+    is_open = recorded.given & ~bought.given
+    chances = split.posterior(bought)
+    if least > 0.0:
+        best = np.where(is_open, skill.cautious()[:, None], 0.0).max(axis=0)
+        is_open &= is_worth_buying(gain_per_label(chances, best), least, value=1.0)
+    scores = routing_scores(chances, skill.matrices if skill.per_class else skill.cautious())
+    size = max(1, round(BATCH * len(recorded.tasks)))
+    batch = next_batch(scores, is_open, max_workers_per_task=1, budget=min(size, left))
+    return batch[recorded.worker_of, recorded.task_of]
+
+
+def _within_task(recorded: Answers, keys: Floats) -> NDArray[np.int64]:
+    """Rank of every answer among those to its task, by its key."""
+    order = np.lexsort((keys, recorded.task_of))
+    first = np.cumsum(recorded.per_task) - recorded.per_task
+    out = np.empty(recorded.size, dtype=np.int64)
+    out[order] = np.arange(recorded.size) - first[recorded.task_of[order]]
+    return out
+
+
+def averages(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
+    """Mean accuracy over the splits and its standard error, by policy, vote and labels.
+
+    The standard error is None for a single split. It tells how much the choice of gold and scored
+    tasks matters; the splits share most of their tasks, so it is no error of the data.
+    """
+    groups: dict[tuple[str, str, int], list[Outcome]] = {}
+    for outcome in outcomes:
+        groups.setdefault((outcome.policy, outcome.vote, outcome.labels), []).append(outcome)
+    rows = []
+    for (policy, vote, labels), found in groups.items():
+        values = np.array([o.accuracy for o in found])
+        error = float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else None
+        rows.append(
+            {
+                "policy": policy,
+                "vote": vote,
+                "labels": "no limit" if labels == EVERYTHING else labels,
+                "bought": float(np.mean([o.bought for o in found])),
+                "accuracy": float(values.mean()),
+                "standard_error": error,
+            }
+        )
+    return rows

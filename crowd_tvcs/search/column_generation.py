@@ -1,0 +1,152 @@
+"""Column generation: the best mixture of sets found so far, its prices and what it rounds to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowd_tvcs.search.deadline import Deadline
+from crowd_tvcs.search.relaxation import Choice, Dual, Market
+
+KEPT = 6  # sets per task in the LP
+MANY = 3_000  # sets in the LP at least, if there are as many
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """A solution of the LP over the sets seen so far.
+
+    Attributes
+    ----------
+    part
+        Which of the sets took part.
+    share
+        How many tasks take each of them; not always whole.
+    prices
+        Price of every worker's cap, then of the budget.
+    optimum
+        Sum of the tasks' accuracies.
+    """
+
+    part: NDArray[np.int64]
+    share: NDArray[np.float64]
+    prices: NDArray[np.float64]
+    optimum: float
+
+
+class Columns:
+    """Sets of workers seen so far, each once per kind of task, with their expected accuracy."""
+
+    def __init__(self, market: Market) -> None:
+        self.market = market
+        self._seen: dict[tuple[int, bytes], int] = {}
+        self._kind: list[int] = []
+        self._workers: list[NDArray[np.int64]] = []
+        self._accuracy: list[float] = []
+        self._used: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+
+    def __len__(self) -> int:
+        return len(self._kind)
+
+    def add(self, choice: Choice) -> int:
+        """Remember the sets of a choice; returns how many were new."""
+        before = len(self)
+        most = choice.sets.shape[1]
+        nobody = self.market.n_workers
+        is_place = np.arange(most) < choice.sizes[:, None]
+        rows = np.sort(np.where(is_place, choice.sets, nobody), axis=1)
+        for j, size in enumerate(choice.sizes.tolist()):
+            workers = rows[j, :size]
+            kind = int(self.market.kind[j])
+            key = (kind, workers.tobytes())
+            if size and key not in self._seen:
+                self._seen[key] = len(self)
+                self._kind.append(kind)
+                self._workers.append(workers)
+                self._accuracy.append(float(choice.accuracy[j]))
+        return len(self) - before
+
+    def mix(self, dual: Dual | None, deadline: Deadline) -> Mixture | None:
+        """Solve the LP over the sets: how many tasks of a kind take each, prices and optimum.
+
+        Tasks may share themselves among sets (and nobody); caps hold in sum. With all sets there
+        are, the optimum would be the best bound that prices can prove. With `dual` only the
+        `KEPT` best sets per task at its prices take part, and those of the last mixture. None
+        if the deadline struck, or if these sets cannot meet all minimums.
+        """
+        from scipy.optimize import linprog
+        from scipy.sparse import csr_array
+
+        market = self.market
+        n, n_kinds = market.n_workers, market.first.size
+        base = market.offers[7]
+        part = self._worth_trying(dual)
+        chosen = [self._workers[c] for c in part]
+        sizes = np.array([w.size for w in chosen])
+        kind = np.array(self._kind)[part]
+        at = np.arange(part.size)
+        rows = np.concatenate(
+            [kind, n_kinds + np.concatenate(chosen), np.full(at.size, n_kinds + n)]
+        )
+        columns = np.concatenate([at, np.repeat(at, sizes), at])
+        entries = np.concatenate([np.ones(at.size + int(sizes.sum())), sizes])
+        matrix = csr_array((entries, (rows, columns)), shape=(n_kinds + n + 1, at.size))
+        gain = np.array(self._accuracy)[part] - base[market.first[kind]]
+        limits = np.concatenate([np.bincount(market.kind), market.caps])
+        must = np.append(market.need[market.first] > 0, np.zeros(n + 1, dtype=bool))
+        solved = linprog(
+            -gain,
+            A_ub=matrix[~must],
+            b_ub=limits[~must],
+            A_eq=matrix[must] if must.any() else None,
+            b_eq=limits[must] if must.any() else None,
+            bounds=(0, None),
+            method="highs",
+            options={"time_limit": max(0.01, min(deadline.left, 1e6))},
+        )
+        if solved.status != 0:
+            return None
+        prices = np.maximum(0.0, -solved.ineqlin.marginals[-n - 1 :])
+        self._used = part[solved.x > 0.0]
+        return Mixture(part, solved.x, prices, float(base.sum() - solved.fun))
+
+    def _worth_trying(self, dual: Dual | None) -> NDArray[np.int64]:
+        everything = np.arange(len(self))
+        if dual is None or len(self) <= KEPT * self.market.first.size:
+            return everything
+        together = dual.prices[:-1] + dual.prices[-1]
+        kind = np.array(self._kind)
+        sizes = np.array([w.size for w in self._workers])
+        cost = np.add.reduceat(together[np.concatenate(self._workers)], np.cumsum(sizes) - sizes)
+        order = np.lexsort((cost - np.array(self._accuracy), kind))
+        sorted_kind = kind[order]
+        rank = everything - np.searchsorted(sorted_kind, sorted_kind)
+        best = order[rank < max(KEPT, MANY // self.market.first.size)]
+        return np.unique(np.concatenate([best, self._used]))
+
+    def round(self, mixture: Mixture) -> Choice:
+        """Give the tasks the sets of the largest shares while there is room."""
+        market = self.market
+        choice = Choice.nobody(market)
+        room = market.caps.copy()
+        order = np.argsort(market.kind, kind="stable")
+        left = np.bincount(market.kind)
+        begin = np.cumsum(left) - left
+        for c in np.argsort(-mixture.share, kind="stable"):
+            times = int(mixture.share[c] + 0.5)
+            if times == 0:
+                break
+            column = mixture.part[c]
+            kind, workers = self._kind[column], self._workers[column]
+            times = min(times, left[kind], room[-1] // workers.size, room[workers].min())
+            tasks = order[begin[kind] : begin[kind] + times]
+            choice.sets[tasks, : workers.size] = workers
+            choice.sizes[tasks] = workers.size
+            choice.accuracy[tasks] = self._accuracy[column]
+            begin[kind] += times
+            left[kind] -= times
+            room[workers] -= times
+            room[-1] -= times * workers.size
+        return choice

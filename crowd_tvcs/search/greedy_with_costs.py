@@ -1,0 +1,145 @@
+"""Greedy assignments within money and groups."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowd_tvcs.accuracy.kernels.outcome_lists import TABLE
+from crowd_tvcs.plan.costs import ROUNDING, cheapest_that_meets, group_codes, open_pairs, spent
+from crowd_tvcs.plan.plan import Plan
+from crowd_tvcs.search.initial import market_of
+from crowd_tvcs.search.kernels import greedy
+from crowd_tvcs.search.kernels import greedy_many_classes as multiclass_kernels
+from crowd_tvcs.search.relaxation import Market
+from crowd_tvcs.search.relaxation_many_classes import MulticlassMarket
+
+POWERS = (1.0, 0.75, 0.5, 0.25, 0.0)  # of the cost that a gain is divided by; 0 is the gain alone
+
+Bools = NDArray[np.bool_]
+Offer = tuple[float, float, float, int, int]  # smallest first: urgency, ratio, gain, task, place
+
+
+def bargain(plan: Plan) -> Bools:
+    """Add pair after pair within caps, money and groups; pairs of shape (workers, tasks).
+
+    With money by gain per cost to each of `POWERS`, and the best of these is taken. Where a climb
+    leaves a minimum unmet, it starts again from the cheapest pairs that meet all.
+
+    Raises
+    ------
+    ValueError
+        If the minimums cannot be met within caps, groups and money.
+    """
+    market = market_of(plan)
+    nobody = np.zeros(plan.quality.shape, dtype=bool) if plan.forced is None else plan.forced
+    climbs = [_Climb(market, power) for power in (POWERS if plan.money is not None else (0.0,))]
+    found = [climb.run(nobody) for climb in climbs]
+    failed = [bool(plan.unmet(support)) for support in found]
+    if any(failed):
+        start = cheapest_that_meets(plan)
+        found = [c.run(start) if f else s for c, s, f in zip(climbs, found, failed, strict=True)]
+    return max(found, key=lambda support: float(plan.accuracy(support).sum()))
+
+
+class _Climb:
+    """One climb: what is chosen, what is left of caps and money, and the best offer of a task.
+
+    A score changes only with the voters of its task, and who is out stays out, so the offer that
+    leads is the best there is if it still stands.
+    """
+
+    def __init__(self, market: Market, power: float) -> None:
+        self.market, plan = market, market.plan
+        self.cost = np.zeros(market.n_workers) if plan.cost is None else plan.cost
+        self.weight = self.cost**power
+        self.score = self._scorer()
+
+    def run(self, start: Bools) -> Bools:
+        """Climb from pairs that hold the forced ones."""
+        market, plan = self.market, self.market.plan
+        who, fixed = market.offers[1], plan.forced
+        new = start if fixed is None else start & ~fixed
+        rank = np.argsort(who, axis=1)
+        self.room = plan.max_tasks_per_worker - start.sum(axis=1)
+        self.money = np.inf
+        if plan.money is not None:
+            self.money = plan.money * (1.0 + 0.5 * ROUNDING) - spent(self.cost, start)
+        self.out = ~open_pairs(plan, start)
+        self.mates = _mates(plan)
+        out = start.copy()
+        teams = [rank[j, np.flatnonzero(new[:, j])].tolist()
+                 for j in range(market.n_tasks)]  # fmt: skip
+        scores = [self.score(j, teams[j]) for j in range(market.n_tasks)]
+        offers = [o for j in range(market.n_tasks) if (o := self._best(j, scores[j])) is not None]
+        heapq.heapify(offers)
+        left = plan.budget - int(start.sum())
+        while left > 0 and offers:
+            *_, j, place = heapq.heappop(offers)
+            i = who[j, place]
+            if self._is_open(i, j):
+                out[i, j] = True
+                self.out[self.mates[i], j] = True
+                self.room[i] -= 1
+                self.money -= self.cost[i]
+                left -= 1
+                teams[j].append(place)
+                scores[j] = self.score(j, teams[j])
+            if (offer := self._best(j, scores[j])) is not None:
+                heapq.heappush(offers, offer)
+        return out
+
+    def _is_open(self, who: NDArray[np.int64], j: int) -> Bools:
+        is_open: Bools = (self.room[who] > 0) & ~self.out[who, j] & (self.cost[who] <= self.money)
+        return is_open
+
+    def _best(self, j: int, scores: NDArray[np.float64]) -> Offer | None:
+        """Give the best offer of a task: first where it must have more, then where it gains."""
+        who = self.market.offers[1][j, : scores.size]
+        at = np.flatnonzero(self._is_open(who, j) & (scores > -np.inf))
+        if not at.size:
+            return None
+        s = scores[at]
+        ahead = s > greedy.BEFORE / 2
+        s = s - np.where(ahead, greedy.BEFORE, 0.0)
+        behind = s < -greedy.BEHIND / 2
+        s = s + np.where(behind, greedy.BEHIND, 0.0)
+        rank = 2.0 * ~ahead + behind
+        weight = self.weight[who[at]]
+        ratio = np.divide(s, weight, out=np.full(s.size, np.inf), where=weight > 0.0)
+        first = int(np.lexsort((-s, -ratio, rank))[0])
+        return rank[first], -ratio[first], -s[first], j, int(at[first])
+
+    def _scorer(self) -> Callable[[int, list[int]], NDArray[np.float64]]:
+        """Scores of the workers that task j is offered, with those in `team` (by place)."""
+        market = self.market
+        n, offers = market.n_workers, market.offers
+        places, gain = np.zeros(max(1, n), dtype=np.int64), np.empty(n)
+        if isinstance(market, MulticlassMarket):
+            inside, k = market.inside, market.inside[1].shape[1]
+            limit, fill = inside[6], multiclass_kernels.fill_scores
+            model: tuple[Any, ...] = (inside, True)
+            inner = (np.empty(n), np.empty(n), np.empty(limit))
+            tables: tuple[Any, ...] = (np.empty((2, k, k * limit)), gain, inner)
+        else:
+            model, fill = (True, False), greedy.fill_scores
+            tables = (np.empty((2, 2 * TABLE)), np.empty((2, 2 * TABLE)), gain)
+
+        def score(j: int, team: list[int]) -> NDArray[np.float64]:
+            places[: len(team)] = team
+            scores = np.full(n, -np.inf)
+            fill(j, offers, *model, len(team), places, scores, *tables)
+            return scores[: offers[2][j]]
+
+        return score
+
+
+def _mates(plan: Plan) -> list[NDArray[np.int64]]:
+    """Give the workers of the group of every worker, and himself."""
+    codes = group_codes(plan)
+    members = [np.flatnonzero(codes == g) for g in range(int(codes.max(initial=-1)) + 1)]
+    return [members[g] for g in codes]

@@ -1,0 +1,101 @@
+"""Cheap assignments that the methods start from: greedy ones, and the LP with odd sizes."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowd_tvcs.plan.plan import Plan
+from crowd_tvcs.search.deadline import Deadline
+from crowd_tvcs.search.relaxation import Choice, Market
+from crowd_tvcs.search.relaxation_many_classes import MulticlassMarket
+from tvcs_core import TVCS, project
+
+
+def market_of(plan: Plan) -> Market:
+    """Prepare a plan for the kernels of two classes, or of more."""
+    return Market.of(plan) if plan.model is None else MulticlassMarket.of(plan)
+
+
+def quick(market: Market) -> tuple[str, Choice]:
+    """Take the best of a few cheap assignments, and how it was made.
+
+    For two classes workers then change places: two of them with each other, or one with somebody
+    who has room, while the accuracy grows.
+    """
+    plan = market.plan
+    tried = {
+        "greedy on the probability of truth": climb(market, exact=False),
+        "equal odd sizes": odd_sizes(market),
+    }
+    if plan.model is None:
+        tried["greedy on a measure nearer to accuracy"] = climb(market, exact=False, sharp=True)
+    if plan.n_classes > 2:
+        equal = np.full(market.n_tasks, -(-plan.budget // market.n_tasks))
+        tried["equal sizes"] = largest_sum(plan, np.minimum(equal, market.offers[4]))
+    made = {
+        name: Choice.of(market, met(plan, s) if plan.unmet(s) else s) for name, s in tried.items()
+    }
+    name = max(made, key=lambda name: float(made[name].accuracy.sum()))
+    chosen = (
+        made[name] if plan.model is not None else market.exchange(made[name], Deadline.after(None))
+    )
+    return f"the best of {len(tried)}: {name}", chosen
+
+
+def climb(
+    market: Market, *, exact: bool, sharp: bool = False, start: Choice | None = None
+) -> NDArray[np.bool_]:
+    """Add pair after pair, always the one of the largest gain that the caps still allow.
+
+    With `exact` by gain in expected accuracy, and where all gains are 0 by gain in probability of
+    truth; without, by the latter alone, or if `sharp` by a measure nearer to accuracy. Tasks below
+    their minimum go first. Uses up the budget where the caps allow it, but for workers who tell
+    nothing. Begins with `start` if there is one.
+    """
+    begin = Choice.nobody(market) if start is None else start.copy()
+    support = market.climb(begin, exact=exact, sharp=sharp)
+    if start is None and market.plan.unmet(support):
+        begin = Choice.of(market, met(market.plan, support))
+        return climb(market, exact=exact, sharp=sharp, start=begin)
+    return support
+
+
+def met(plan: Plan, support: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Meet the minimums and forced pairs, keeping as many pairs of `support` as may be."""
+    told = plan.told
+    fixed = plan.settle(np.where(support, 2.0, 1.0) + told)
+    kept = project(np.where(support & ~fixed, 1.0 + told, 0.0), plan.rest(fixed)).support
+    out: NDArray[np.bool_] = fixed | kept
+    return out
+
+
+def odd_sizes(market: Market) -> NDArray[np.bool_]:
+    """Keep the largest sum of qualities with odd numbers of voters, as equal as can be.
+
+    Every task gets the same odd number, and two more as many of them as the budget has room for:
+    those whose best workers are the weakest.
+    """
+    caps = market.offers[4]
+    budget = min(int(market.caps[-1]), int(market.caps[:-1].sum()))
+    odd = np.where(caps % 2 == 1, caps, np.maximum(caps - 1, 0))
+    equal = max(1, 2 * int((budget / market.n_tasks - 1) // 2) + 1)
+    sizes = np.minimum(odd, equal)
+    able = np.flatnonzero(odd >= sizes + 2)
+    strength = market.offers[0][able, : equal + 2].mean(axis=1) if able.size else np.empty(0)
+    spare = max(0, budget - int(sizes.sum())) // 2
+    sizes[able[np.argsort(strength, kind="stable")[:spare]]] += 2
+    return largest_sum(market.plan, sizes)
+
+
+def largest_sum(plan: Plan, sizes: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Keep the largest sum of qualities within the caps and these numbers of voters per task."""
+    caps = TVCS.matrix(
+        plan.quality.shape,
+        row_caps=plan.max_tasks_per_worker,
+        col_caps=sizes,
+        total=plan.budget,
+        allowed=plan.quality.allowed,
+    )
+    support: NDArray[np.bool_] = project(np.sqrt(plan.told), caps).support
+    return support

@@ -1,0 +1,177 @@
+"""The search behind the method `best`: prices, assignments from prices, columns, exchanges."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowd_tvcs.plan.plan import Plan
+from crowd_tvcs.plan.proof import CLOSED, LARGEST
+from crowd_tvcs.search.column_generation import Columns
+from crowd_tvcs.search.deadline import Deadline
+from crowd_tvcs.search.initial import market_of, met, quick
+from crowd_tvcs.search.relaxation import PROOF_NODES, TOLERANCE, Choice, Dual, price_everything
+
+EPOCHS = 30
+LEAST_EPOCHS = 6
+FIRST_STEP, LAST_STEP = 0.05, 0.001  # of the first price
+ORDERS = 3
+ROUNDS = 30
+ROUGH_NODES = 1000  # of branch and bound per task, as long as that finds better prices
+ROUGH_ROUNDS = 8
+MOST_COLUMNS = 40_000
+MOST_WORK = 3_000_000_000  # multiplications for exchanges, a few seconds
+NO_MORE = "no step found more"
+CLOSE = 1e-4  # a gap, as a part of the error, at which to stop
+
+
+class Search:
+    """The best assignment and the best bound so far, and the steps that improve them."""
+
+    def __init__(self, plan: Plan, rng: np.random.Generator, deadline: Deadline) -> None:
+        self.market = market_of(plan)
+        self.best = quick(self.market)[1]
+        self.dual: Dual | None = None
+        self._guide: Dual | None = None
+        self._nodes = ROUGH_NODES
+        self.facts: dict[str, Any] = {}
+        self._rng = rng
+        self._deadline = deadline
+        self._columns = Columns(self.market)
+
+    @property
+    def gap(self) -> float:
+        """Bound minus accuracy, as a mean over the tasks; infinite without a bound."""
+        if self.dual is None:
+            return np.inf
+        return (self.dual.bound - float(self.best.accuracy.sum())) / self.market.n_tasks
+
+    def offer(self, support: NDArray[np.bool_]) -> None:
+        """Keep an assignment if it is the best so far."""
+        if self.market.plan.unmet(support):
+            support = met(self.market.plan, support)
+        self._keep(Choice.of(self.market, support))
+
+    def run(self) -> str:
+        """Take all steps, or those that the deadline leaves; says in words how it ended."""
+        struck = f"the time limit of {self._deadline}; this is the best so far"
+        self._columns.add(self.best)
+        if self._is_late():
+            return struck
+        if self.market.plan.model is None:
+            self._keep(self.market.exchange(self.best, self._deadline, MOST_WORK))
+        prices = self._first_prices()
+        self._price(prices)
+        self._assign_by(prices)
+        for n in range(ROUNDS):
+            if n >= ROUGH_ROUNDS and self.dual is None:
+                self._look_closer()
+            if closed := self._closed():
+                return closed
+            if self._is_late():
+                return struck
+            if len(self._columns) > MOST_COLUMNS or not self._generate():
+                break
+        return self._closed() or (struck if self._is_late() else NO_MORE)
+
+    def _closed(self) -> str | None:
+        """Say that the gap is closed, if it is."""
+        if self.gap <= CLOSED:
+            return LARGEST
+        if self.gap <= CLOSE * (1.0 - self.best.accuracy.mean()):
+            return f"proved to be off by at most {CLOSE:.2%} of the error"
+        return None
+
+    def _is_late(self) -> bool:
+        return self._deadline.has_passed
+
+    def _keep(self, choice: Choice) -> None:
+        if choice.accuracy.sum() > self.best.accuracy.sum():
+            self.best = choice.copy()
+
+    def _first_prices(self) -> NDArray[np.float64]:
+        """Move the prices after every task; their average over the last third of the epochs."""
+        market = self.market
+        n, m = market.n_workers, market.n_tasks
+        start = 0.3 * 2.0 ** -(market.caps[-1] / m)
+        prices = np.append(np.zeros(n), start)
+        epochs = max(LEAST_EPOCHS, min(EPOCHS, market.updates // m))
+        factor = (LAST_STEP / FIRST_STEP) ** (1.0 / (epochs - 1))
+        kept = []
+        choice = Choice.nobody(market)
+        for epoch in range(epochs):
+            step = FIRST_STEP * start * factor**epoch
+            order = self._rng.permutation(m)
+            market.visit(order, prices, choice, self._deadline, step=step)
+            if epoch >= epochs - (epochs + 2) // 3:
+                kept.append(prices.copy())
+                self._columns.add(choice)
+            if self._is_late():
+                break
+        kept = kept or [prices]
+        average: NDArray[np.float64] = np.mean(kept, axis=0)
+        return average
+
+    def _price(self, prices: NDArray[np.float64]) -> None:
+        """Price all tasks with the nodes there are; keeps the best bound, and the best proved."""
+        start = self.best if self._guide is None else self._guide.choice
+        # What may not be used at all costs nothing in the bound and is worth at most what labels
+        # can add to the likeliest of the classes.
+        most_gain = 1.0 - 1.0 / self.market.plan.n_classes
+        prices = np.where(self.market.caps == 0, prices.max() + most_gain, prices)
+        dual = price_everything(self.market, prices, start, self._deadline, self._nodes)
+        if dual is None:
+            return
+        self._columns.add(dual.choice)
+        if self._guide is None or dual.bound < self._guide.bound:
+            self._guide = dual
+        if dual.proved and (self.dual is None or dual.bound < self.dual.bound):
+            self.dual = dual
+
+    def _look_closer(self) -> bool:
+        """Price again, exactly, at the best prices; False if that was exact already."""
+        before = self._guide
+        if before is None or before.proved or self._nodes == PROOF_NODES:
+            return False
+        self._nodes, self._guide = PROOF_NODES, None
+        self._price(before.prices)
+        return True
+
+    def _assign_by(self, prices: NDArray[np.float64], fixed: Choice | None = None) -> None:
+        """Let the tasks that `fixed` leaves open take their best sets, in a few orders."""
+        market = self.market
+        begin = Choice.nobody(market) if fixed is None else fixed
+        room = market.caps - begin.loads(market.n_workers)
+        for _ in range(ORDERS):
+            choice = begin.copy()
+            order = self._rng.permutation(np.flatnonzero(begin.sizes == 0))
+            market.visit(order, prices, choice, self._deadline, room=room.copy())
+            # Where `fixed` leaves a task less room than its minimum, it takes that all the same.
+            is_over = (choice.loads(market.n_workers) > market.caps).any()
+            if is_over or (choice.sizes < market.need).any():
+                choice = Choice.of(market, met(market.plan, choice.support(market)))
+            self._columns.add(choice)
+            self._keep(choice)
+
+    def _generate(self) -> bool:
+        """One round of column generation; whether the next may find more."""
+        if not len(self._columns):  # no label is worth anything
+            self._price(np.zeros(self.market.caps.size))
+            return False
+        mixture = self._columns.mix(self._guide, self._deadline)
+        if mixture is None:
+            return False
+        prices = mixture.prices
+        self._assign_by(prices, self._columns.round(mixture))
+        before = len(self._columns)
+        if self._guide is not None:
+            apart = self._guide.bound - mixture.optimum
+            if apart <= TOLERANCE * self.market.n_tasks:
+                return self._look_closer()
+            # Between the LP's prices, which jump about, and the best ones so far.
+            self._price(0.5 * (prices + self._guide.prices))
+        if len(self._columns) == before:
+            self._price(prices)
+        return len(self._columns) > before or self._look_closer()

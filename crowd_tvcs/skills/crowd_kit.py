@@ -1,0 +1,98 @@
+"""crowd-kit's aggregators, which learn how good the workers are from the answers alone."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowd_tvcs.answers.answers import Answers
+from tvcs_core.command.extras import to_install
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+USABLE = ("MajorityVote", "DawidSkene", "OneCoinDawidSkene", "GLAD", "MACE", "MMSR")
+NOT_USABLE = {
+    "Wawa": "it fails with scikit-learn 1.6 or newer",
+    "ZeroBasedSkill": "it fails with scikit-learn 1.6 or newer",
+    "KOS": "nothing tells it which of two labels is which, so that it may give all of them swapped",
+    "GoldMajorityVote": "the weighted vote uses gold tasks",
+}
+HOW = f"crowd-kit is not installed; install it with: {to_install('crowdkit')}"
+
+
+def require_usable(name: str) -> None:
+    """Refuse an aggregator that cannot be used, and say why."""
+    if name in NOT_USABLE:
+        raise ValueError(f"crowd-kit's {name} is not offered: {NOT_USABLE[name]}")
+
+
+def aggregate(name: str, answers: Answers) -> NDArray[np.float64]:
+    """Weight of every class for every task, of shape (tasks, classes), by one of `USABLE`.
+
+    Posterior probabilities under the aggregator's model; shares of the scores for MMSR, of the
+    answers for MajorityVote. A task without answers has equal weights.
+
+    Raises
+    ------
+    ValueError
+        If crowd-kit is not installed, or there is no answer.
+    """
+    aggregator = getattr(_kit(), name)()
+    table = _answered(answers)
+    with _quiet():
+        aggregator.fit(table)
+        weights = aggregator.predict_score(table) if name == "MMSR" else aggregator.probas_
+    return _weights(weights, answers)
+
+
+def dawid_skene(answers: Answers, known: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Posterior probability of every class for every task by DawidSkene, some labels known.
+
+    `known` has the label of every task, counting the classes, below 0 where it is not known; the
+    result has shape (tasks, classes). Errors as in `aggregate`.
+    """
+    import pandas as pd
+
+    labels = {t: answers.classes[k] for t, k in zip(answers.tasks, known, strict=True) if k >= 0}
+    aggregator = _kit().DawidSkene()
+    with _quiet():
+        aggregator.fit(_answered(answers), true_labels=pd.Series(labels, dtype=object))
+    return _weights(aggregator.probas_, answers)
+
+
+def _kit() -> Any:
+    try:
+        import crowdkit.aggregation as kit
+    except ModuleNotFoundError as error:
+        if error.name is None or not error.name.startswith("crowdkit"):
+            raise
+        raise ValueError(HOW) from None
+    return kit
+
+
+def _answered(answers: Answers) -> pd.DataFrame:
+    if answers.size == 0:
+        raise ValueError("crowd-kit needs answers, found none")
+    return answers.frame()
+
+
+def _weights(table: pd.DataFrame, answers: Answers) -> NDArray[np.float64]:
+    values = table.reindex(index=list(answers.tasks), columns=list(answers.classes))
+    out = np.clip(np.nan_to_num(values.to_numpy(dtype=np.float64)), 0.0, None)
+    out[out.sum(axis=1) <= 0.0] = 1.0
+    out /= out.sum(axis=1, keepdims=True)
+    return out
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Hide warnings: its use of pandas is deprecated in many places."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield

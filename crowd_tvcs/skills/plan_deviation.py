@@ -1,0 +1,106 @@
+"""How sure a plan is: its expected accuracy rests on qualities that are estimates.
+
+For a given vote the expected accuracy of a task is linear in the accuracy of each of its workers,
+and the estimates of different workers err independently. So its mean over what the
+accuracies may be is the value at their means, and the spread is that of a sum: the slope of the
+plan's accuracy in each worker's accuracy, times his standard deviation. Besides, the prior to which
+all are shrunk is an estimate, and moves them together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from crowd_tvcs.accuracy.two_classes import expected_accuracy
+from crowd_tvcs.answers.quality import Quality
+from crowd_tvcs.plan.assignment import Assignment
+from crowd_tvcs.skills.skill import UNSURE
+from tvcs_core.files.spreadsheet import unshield
+from tvcs_core.files.tables import read_table
+
+STEP = 1e-4
+
+
+def plan_deviation(
+    assignment: Assignment, deviation: ArrayLike, shared: ArrayLike | None = None
+) -> float:
+    """Standard deviation of the mean expected accuracy of a plan.
+
+    Parameters
+    ----------
+    assignment
+        The plan.
+    deviation
+        Standard deviation of every worker's accuracy, the same on all his tasks, in the order of
+        its quality table; >= 0.
+    shared
+        What moves all workers together, one column per cause, see `skill.Skill.shared`;
+        None for nothing.
+    """
+    slope = slopes(assignment)
+    variance = ((slope * np.asarray(deviation, dtype=np.float64)) ** 2).sum()
+    if shared is not None:
+        variance += ((slope @ np.asarray(shared, dtype=np.float64)) ** 2).sum()
+    return float(np.sqrt(variance))
+
+
+def with_deviation(assignment: Assignment, skills: str | Path) -> Assignment:
+    """Add the fact `accuracy_deviation`, by the deviations of a skills table."""
+    known = read_deviations(skills, assignment.plan.quality)
+    facts = {
+        **assignment.facts,
+        "accuracy_deviation": plan_deviation(assignment, known[:, 0], known[:, 1:]),
+    }
+    return replace(assignment, facts=facts)
+
+
+def slopes(assignment: Assignment) -> NDArray[np.float64]:
+    """How the mean expected accuracy of the plan grows with the accuracy of every worker.
+
+    By central differences: where the vote is a tie, the mean of the slopes of both sides.
+    """
+    plan, support = assignment.plan, assignment.support
+    out = np.zeros(support.shape[0])
+    for i, own in enumerate(support):
+        tasks = np.flatnonzero(own)
+        if tasks.size == 0:
+            continue
+        voters, prior = support[:, tasks], plan.prior[tasks]
+        sides = []
+        for step in (-STEP, STEP):
+            values = plan.quality.values[:, tasks].copy()
+            values[i] = np.clip(values[i] + step, 0.0, 1.0)
+            sides.append((values[i], expected_accuracy(values, voters, prior)))
+        (low, before), (high, after) = sides
+        out[i] = ((after - before) / (high - low)).sum() / support.shape[1]
+    return out
+
+
+def read_deviations(path: str | Path, quality: Quality) -> NDArray[np.float64]:
+    """Read the columns `UNSURE` of a skills table, one row per worker of `quality`.
+
+    Raises
+    ------
+    DataError
+        If a column or a worker is missing, or a deviation is no number >= 0.
+    """
+    table = read_table(path)
+    table.require_rectangle()
+    header = table.rows[0]
+    for name in ("worker", *UNSURE):
+        if header.count(name) != 1:
+            raise table.error(f"must have one column {name!r}, as crowd-tvcs quality writes it", 0)
+    worker, columns = header.index("worker"), [header.index(name) for name in UNSURE]
+    values = table.numbers(1, columns)
+    if (values[:, 0] < 0.0).any():
+        row = int(np.argmax(values[:, 0] < 0.0)) + 1
+        raise table.error(f"must be >= 0, found {table.rows[row][columns[0]]}", row, columns[0])
+    row_of = {unshield(row[worker]): r for r, row in enumerate(table.rows[1:])}
+    for name in quality.workers:
+        if name not in row_of:
+            raise table.error(f"must have a row for every worker, found none for {name!r}")
+    return values[[row_of[name] for name in quality.workers]]

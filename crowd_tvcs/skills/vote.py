@@ -1,0 +1,255 @@
+"""Votes: one label per task from its answers, and how sure it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from crowd_tvcs.answers.answers import Answers
+from crowd_tvcs.answers.quality import Quality
+from crowd_tvcs.skills.crowd_kit import USABLE, aggregate, require_usable
+from crowd_tvcs.skills.skill import Skill, spread
+from tvcs_core.files.spreadsheet import shield
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SUREST = 1e-9  # no answer is taken to be surer, so that contradictions stay finite
+METHODS = ("weighted", "majority", *USABLE)
+COLUMNS = ("task", "label", "confidence", "answers")
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Votes:
+    """The outcome of a vote.
+
+    Attributes
+    ----------
+    tasks, classes
+        Names, as in the answers.
+    label_of
+        Label of every task, counting `classes` from 0. Of equals the first class. A task without
+        answers has the label of the largest prior.
+    confidence
+        How sure the label is: its posterior probability under the method's model, or its share
+        of the answers for ``majority``.
+    answers
+        Number of answers of every task.
+    method
+        How it was voted.
+    """
+
+    tasks: tuple[str, ...]
+    classes: tuple[str, ...]
+    label_of: NDArray[np.int64]
+    confidence: Floats
+    answers: NDArray[np.int64]
+    method: str
+
+    def __repr__(self) -> str:
+        return f"Votes({len(self.tasks)} tasks by {self.method})"
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """Label of each task, both by their names."""
+        return {t: self.classes[k] for t, k in zip(self.tasks, self.label_of.tolist(), strict=True)}
+
+    def frame(self) -> pd.DataFrame:
+        """Give a pandas table: task, label, confidence, answers; names as they are."""
+        import pandas as pd
+
+        return pd.DataFrame(self._rows(), columns=list(COLUMNS))
+
+    def rows(self) -> list[tuple[str, str, float, int]]:
+        """Give the same for a file: names that look like formulas get an apostrophe."""
+        return [(shield(t), shield(k), c, n) for t, k, c, n in self._rows()]
+
+    def _rows(self) -> list[tuple[str, str, float, int]]:
+        columns = self.labels.values(), self.confidence.tolist(), self.answers.tolist()
+        return list(zip(self.tasks, *columns, strict=True))
+
+
+def vote(
+    answers: Answers,
+    method: str = "weighted",
+    *,
+    skill: Skill | Quality | ArrayLike | None = None,
+    prior: ArrayLike | None = None,
+) -> Votes:
+    """Vote on the label of every task.
+
+    Parameters
+    ----------
+    answers
+        Who answered what.
+    method
+        ``"weighted"``: the label of largest posterior probability, by `skill` and `prior` (Bayes'
+        rule; the vote whose expected accuracy a plan states). ``"majority"``: the most frequent
+        answer. Or one of crowd-kit's aggregators by its name there, such as ``"DawidSkene"``;
+        they use the answers alone.
+    skill, prior
+        As for `posterior`; only for ``"weighted"``.
+
+    Raises
+    ------
+    ValueError
+        If the method is unknown, cannot be used, or needs crowd-kit, which is not installed; if it
+        needs a skill and gets none, or the other way round.
+
+    Examples
+    --------
+    >>> answers = Answers.of([("t1", "ann", "1"), ("t1", "bob", "0"), ("t1", "cy", "0")])
+    >>> vote(answers, "majority").labels, vote(answers, skill=[.95, .6, .6]).labels
+    ({'t1': '0'}, {'t1': '1'})
+    """
+    require_usable(method)
+    if method not in METHODS:
+        raise ValueError(f"method must be one of {', '.join(METHODS)}, found {method!r}")
+    if method == "weighted":
+        if skill is None:
+            raise ValueError(
+                "the weighted vote needs a skill: estimate it from gold tasks, or use majority"
+            )
+        return _largest(answers, posterior(answers, skill, prior), method)
+    if skill is not None or prior is not None:
+        raise ValueError(f"the method {method} uses the answers alone, but has a skill or a prior")
+    weights = majority(answers) if method == "majority" else aggregate(method, answers)
+    return _largest(answers, weights, method)
+
+
+def posterior(
+    answers: Answers, skill: Skill | Quality | ArrayLike, prior: ArrayLike | None = None
+) -> Floats:
+    """Probability of every label of every task, given its answers.
+
+    Parameters
+    ----------
+    answers
+        Who answered what.
+    skill
+        How the workers answer: a `Skill` or a `Quality` of the same workers (and tasks), the
+        accuracy of every worker, that of every worker on every task, of shape (workers, tasks), or
+        confusion matrices of shape (workers, classes, classes). Of a worker with one accuracy the
+        mistakes are spread evenly over the other classes. An answer to a pair that a `Quality` does
+        not allow tells nothing.
+    prior
+        Probability of every class, of shape (classes,), or for every task, of shape (tasks,
+        classes). None for the class shares of the gold that a `Skill` was estimated from, and for
+        equal ones without a `Skill`.
+
+    Returns
+    -------
+    ndarray
+        Of shape (tasks, classes); rows add up to 1.
+
+    Raises
+    ------
+    ValueError
+        If names, shapes or probabilities do not fit the answers.
+    """
+    if prior is None:
+        prior = usual_prior(answers, skill)
+    logs = np.log(priors(prior, len(answers.tasks), len(answers.classes)))
+    evidence = np.log(_chances(answers, skill))
+    for k in range(logs.shape[1]):
+        logs[:, k] += np.bincount(answers.task_of, evidence[:, k], minlength=logs.shape[0])
+    logs -= logs.max(axis=1, keepdims=True)
+    out: Floats = np.exp(logs)
+    out /= out.sum(axis=1, keepdims=True)
+    return out
+
+
+def usual_prior(answers: Answers, skill: Skill | Quality | ArrayLike) -> Floats | None:
+    """Give the class shares of the gold behind a skill in the order of the classes, or None."""
+    if not isinstance(skill, Skill):
+        return None
+    shares = skill.class_shares[_places("class", answers.classes, skill.classes)]
+    return shares / shares.sum()
+
+
+def priors(prior: ArrayLike | None, n_tasks: int, n_classes: int) -> Floats:
+    """Check a prior and give it for every task, of shape (tasks, classes); see `posterior`."""
+    if prior is None:
+        return np.full((n_tasks, n_classes), 1.0 / n_classes)
+    given = np.asarray(prior, dtype=np.float64)
+    if given.shape not in ((n_classes,), (n_tasks, n_classes)):
+        raise ValueError(
+            f"prior must have shape ({n_classes},) or ({n_tasks}, {n_classes}), found {given.shape}"
+        )
+    if not (given >= 0.0).all() or not np.allclose(given.sum(axis=-1), 1.0, rtol=0.0, atol=1e-6):
+        raise ValueError("prior must hold probabilities that add up to 1 over the classes")
+    inside = np.maximum(given, SUREST)
+    out: Floats = np.array(np.broadcast_to(inside, (n_tasks, n_classes)))
+    out /= out.sum(axis=1, keepdims=True)
+    return out
+
+
+def _chances(answers: Answers, skill: Skill | Quality | ArrayLike) -> Floats:
+    """Probability of each answer under each label, of shape (answers, classes)."""
+    n, m, k = len(answers.workers), len(answers.tasks), len(answers.classes)
+    given = _values(answers, skill)
+    rows, columns = answers.worker_of, answers.task_of
+    if given.shape == (n, k, k):
+        _require_probabilities(given)
+        if not np.allclose(given.sum(axis=2), 1.0, rtol=0.0, atol=1e-6):
+            raise ValueError("the rows of every confusion matrix must add up to 1")
+        chances = given[rows, :, answers.label_of]
+    elif given.shape in ((n,), (n, m)):
+        _require_probabilities(given)
+        accuracy = given[rows] if given.ndim == 1 else given[rows, columns]
+        chances = spread(accuracy, k)[np.arange(answers.size), :, answers.label_of]
+    else:
+        raise ValueError(
+            f"skill must have shape ({n},), ({n}, {m}) or ({n}, {k}, {k}), found {given.shape}"
+        )
+    return np.clip(chances, SUREST, 1.0 - SUREST)
+
+
+def _values(answers: Answers, skill: Skill | Quality | ArrayLike) -> Floats:
+    """Give the numbers of a skill in the order of the workers and tasks of `answers`."""
+    if not isinstance(skill, Skill | Quality):
+        return np.asarray(skill, dtype=np.float64)
+    rows = _places("worker", answers.workers, skill.workers)
+    if isinstance(skill, Quality):
+        at = np.ix_(rows, _places("task", answers.tasks, skill.tasks))
+        if skill.allowed is None:
+            return skill.values[at]
+        return np.where(skill.allowed[at], skill.values[at], 1.0 / len(answers.classes))
+    if not skill.per_class:
+        return skill.mean[rows]
+    classes = _places("class", answers.classes, skill.classes)
+    return skill.matrices[np.ix_(rows, classes, classes)]
+
+
+def _places(kind: str, names: Sequence[str], known: Sequence[str]) -> NDArray[np.intp]:
+    place_of = {name: i for i, name in enumerate(known)}
+    for name in names:
+        if name not in place_of:
+            raise ValueError(f"nothing is known of the skill of {kind} {name!r}")
+    return np.array([place_of[name] for name in names], dtype=np.intp)
+
+
+def _require_probabilities(values: Floats) -> None:
+    if not ((values >= 0.0) & (values <= 1.0)).all():
+        raise ValueError("skill must hold probabilities in [0, 1]")
+
+
+def _largest(answers: Answers, weights: Floats, method: str) -> Votes:
+    label_of = weights.argmax(axis=1)
+    confidence = weights[np.arange(label_of.size), label_of]
+    return Votes(answers.tasks, answers.classes, label_of, confidence, answers.per_task, method)
+
+
+def majority(answers: Answers) -> Floats:
+    """Share of every class in the answers of a task; equal shares where there are none."""
+    m, k = len(answers.tasks), len(answers.classes)
+    counts = np.zeros((m, k))
+    np.add.at(counts, (answers.task_of, answers.label_of), 1.0)
+    total = counts.sum(axis=1, keepdims=True)
+    return np.where(total > 0.0, counts / np.maximum(total, 1.0), 1.0 / k)

@@ -1,0 +1,399 @@
+"""Every field of a summary.json beside what it must be, recomputed with code of its own.
+
+What cannot be recomputed is held to what must be true of it, and `unchecked` says so.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowd_tvcs.plan.plan import Plan
+from crowd_tvcs.plan.proof import (
+    CERTIFIED_WITHIN,
+    LARGEST,
+    gap_between,
+    is_certified,
+    is_largest,
+    statement,
+)
+from crowd_tvcs.verification.written import is_count, is_number, shown
+
+TOLERANCE = 1e-9  # of rounding
+CLOSE = 1e-4  # a gap, as a part of the error, at which `best` stops
+PATIENCE, MOST_ITERATIONS = 100, 500
+SLOPES_OFF = 1e-8  # of a deviation, from differences
+LISTED = 3  # names of one field
+MOST_GAIN = {"qlp": 1.0, "tvcs": 1e3}  # of one pair, which no dual exceeds
+LARGE_ERROR = 0.002  # standard error of a sampled accuracy is below
+
+Floats = NDArray[np.float64]
+Place = tuple[str, ...]  # of a value: its field, then the names within
+Facts = Iterator[tuple[Place | str, bool, object]]  # where, whether it holds, what was recomputed
+
+
+@dataclass(frozen=True)
+class Found:
+    """What was recomputed of a plan.
+
+    Attributes
+    ----------
+    plan, support
+        The plan as its tables say, and its pairs, of shape (workers, tasks).
+    parameters
+        Those of run.json.
+    class_names
+        Names of the classes.
+    least, most
+        Bounds below and above the accuracy that every task may be said to have.
+    is_large
+        Tasks whose accuracy is not computed outcome by outcome.
+    accuracy
+        Mean accuracy, from below.
+    bound
+        Bound that the files prove; None if there is none, or it could not be had.
+    by_prices
+        Bound that the prices prove alone, likewise.
+    is_branched
+        Whether there are branches beside the prices.
+    deviation
+        Standard deviation of the accuracy; None if no skills were given or a team is large.
+    """
+
+    plan: Plan
+    support: NDArray[np.bool_]
+    parameters: Mapping[str, Any]
+    class_names: tuple[str, ...]
+    least: Floats
+    most: Floats
+    is_large: NDArray[np.bool_]
+    accuracy: float
+    bound: float | None
+    by_prices: float | None
+    is_branched: bool
+    deviation: float | None
+
+
+def refuted(summary: Mapping[str, Any], found: Found) -> list[str]:
+    """Say of every field of `summary` that is not as recomputed what it says and what was found."""
+    wanted = _fields(found)
+    out = [f"{name}: is missing in summary.json" for name in wanted if name not in summary]
+    unknown = [shown(name) for name in summary if name not in wanted]
+    out += [f"{name}: is no field of this method's summary.json" for name in unknown]
+    if out:
+        return out
+    for facts in (_counts, _accuracies, _proof, _words, _duals):
+        for place, holds, recomputed in facts(summary, found):
+            if not holds:
+                at = (place,) if isinstance(place, str) else place
+                said = shown(_said(summary, at))
+                where = ", ".join([at[0], *map(repr, at[1:])])
+                must = recomputed if isinstance(recomputed, str) else shown(recomputed)
+                out.append(f"{where}: summary.json says {said}, recomputed {must}")
+    return out
+
+
+def unchecked(found: Found) -> list[str]:
+    """Say what of the files was not checked, or not to the last digit."""
+    method = found.parameters["method"]
+    out = [f"that {method} with this seed and time limit gives this plan: for that, run it again"]
+    if method == "tvcs":
+        out.append("iterations, but that they fit the reason")
+        out.append("duals, but that none is below 0, or above 0 where a cap is not used up")
+    if method == "fast":
+        out.append("which of its starts was the best")
+    if method == "qlp" and found.plan.min_workers_per_task.any():
+        out.append("that duals prove the sum, since minimums were met before it was made large")
+    if found.is_large.any():
+        off = float((found.most - found.least).max())
+        out.append(
+            f"the accuracy of {found.is_large.sum()} tasks with large teams closer than {off:.2g}"
+        )
+    return [
+        *out,
+        "versions in run.json, but that each is named",
+        "words and pictures of report.html, but its SHA-256 and its command",
+    ]
+
+
+def _said(summary: Mapping[str, Any], at: Place) -> object:
+    value: Any = summary
+    for part in at:
+        value = value[part]
+    return value
+
+
+def _fields(found: Found) -> list[str]:
+    """Names that a summary of this method and plan has."""
+    out = ["method", "reason", "expected_accuracy", "bound", "gap", "certified"]
+    out += ["certified_within", "budget_price"]
+    out += ["assignments", "budget", "binding", "loads", "answers_per_task", "task_accuracy"]
+    method = found.parameters["method"]
+    if found.is_branched:
+        out.append("bound_by_prices")
+    if method == "tvcs":
+        out += ["iterations", "best_iteration", "duals"]
+    if method == "qlp":
+        out += ["sum_of_qualities", "projection_gap", "duals"]
+    if found.parameters["skills"] is not None:
+        out.append("accuracy_deviation")
+    if found.plan.model is not None:
+        out += ["n_classes", "standard_error"]
+    if found.plan.cost is not None:
+        out += ["money", "money_spent"]
+    return [*out, "classes"]
+
+
+def _alike(a: object, b: object) -> bool:
+    """Whether two values are the same JSON."""
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(map(_alike, a, b))
+    return type(a) is type(b) and a == b
+
+
+def _near(said: object, least: float, most: float | None = None) -> bool:
+    if type(said) is not float and type(said) is not int:
+        return False
+    most = least if most is None else most
+    return is_number(said) and least - TOLERANCE <= said <= most + TOLERANCE
+
+
+def _by_name(at: Place, names: tuple[str, ...], said: object, holds: list[Any]) -> Facts:
+    """Compare one value per name; `holds` has a test or a value for each."""
+    if not isinstance(said, dict) or set(said) != set(names):
+        yield at, False, f"one value for each of {len(names)} names"
+        return
+    wrong = 0
+    for name, wanted in zip(names, holds, strict=True):
+        is_range = isinstance(wanted, tuple)
+        is_right = _near(said[name], *wanted) if is_range else _alike(said[name], wanted)
+        wrong += not is_right
+        if not is_right and wrong <= LISTED:
+            yield (*at, name), False, wanted[0] if is_range else wanted
+
+
+def _counts(summary: Mapping[str, Any], found: Found) -> Facts:
+    plan, support = found.plan, found.support
+    workers, tasks = plan.quality.workers, plan.quality.tasks
+    allowed = plan.quality.allowed
+    may = np.ones(support.shape, dtype=bool) if allowed is None else allowed
+    size, room = int(support.sum()), int(may.sum())
+    loads, answers = support.sum(axis=1), support.sum(axis=0)
+    full = (answers == plan.max_workers_per_task) & (answers < may.sum(axis=0))
+    busy = (loads == plan.max_tasks_per_worker) & (loads < may.sum(axis=1))
+    given = found.parameters["budget"]
+    budget = room if given is None else min(given, room)
+    binding = {
+        "max_workers_per_task": int(full.sum()),
+        "max_tasks_per_worker": int(busy.sum()),
+        "budget": size == budget < room,
+    }
+    yield "assignments", _alike(summary["assignments"], size), size
+    yield "budget", _alike(summary["budget"], budget), budget
+    yield from _by_name(("binding",), tuple(binding), summary["binding"], list(binding.values()))
+    yield from _by_name(("loads",), workers, summary["loads"], loads.tolist())
+    yield from _by_name(("answers_per_task",), tasks, summary["answers_per_task"], answers.tolist())
+    classes = list(found.class_names)
+    yield "classes", _alike(summary["classes"], classes), classes
+    if plan.model is not None:
+        yield "n_classes", _alike(summary["n_classes"], len(classes)), len(classes)
+    if plan.cost is not None:
+        money, spent = found.parameters["money"], float(cost_of(plan, support))
+        money = None if money is None else float(money)
+        yield "money", _alike(summary["money"], money), money
+        off = TOLERANCE * (1.0 + spent)
+        yield "money_spent", _near(summary["money_spent"], spent - off, spent + off), spent
+
+
+def cost_of(plan: Plan, support: NDArray[np.bool_]) -> Fraction:
+    """Cost of the pairs, without rounding."""
+    cost = [Fraction(0)] if plan.cost is None else [Fraction(c) for c in plan.cost.tolist()]
+    return sum((cost[i] for i in support.nonzero()[0].tolist()), Fraction(0))
+
+
+def _accuracies(summary: Mapping[str, Any], found: Found) -> Facts:
+    ranges = list(zip(found.least.tolist(), found.most.tolist(), strict=True))
+    tasks, said = found.plan.quality.tasks, summary["task_accuracy"]
+    wrong = list(_by_name(("task_accuracy",), tasks, said, ranges))
+    yield from wrong
+    mean = found.accuracy
+    if not wrong:  # it may be more exact than ours, and is the mean of what it says of the tasks
+        mean = math.fsum(said.values()) / len(tasks)
+    yield "expected_accuracy", _near(summary["expected_accuracy"], mean), mean
+    if found.plan.model is not None:
+        most = LARGE_ERROR if found.is_large.any() else -TOLERANCE
+        error = summary["standard_error"]
+        yield "standard_error", _near(error, 0.0, most + TOLERANCE) and error >= 0.0, 0.0
+    if found.parameters["skills"] is not None:
+        error = summary["accuracy_deviation"]
+        is_one = is_number(error) and 0.0 <= error <= 1.0
+        if found.deviation is not None:
+            is_one = is_one and abs(error - found.deviation) <= SLOPES_OFF
+        yield "accuracy_deviation", is_one, found.deviation
+
+
+def _proof(summary: Mapping[str, Any], found: Found) -> Facts:
+    """The bound and what follows from it; all of them or none."""
+    within = summary["certified_within"]
+    yield "certified_within", _alike(within, CERTIFIED_WITHIN), CERTIFIED_WITHIN
+    names = ("bound", "gap", "budget_price")
+    said = {name: summary[name] for name in names}
+    if said["bound"] is None:
+        for name in ("gap", "budget_price"):
+            yield name, said[name] is None, None
+        yield "certified", summary["certified"] is False, False
+        return
+    if found.parameters["method"] != "best":
+        yield "bound", False, None
+        return
+    for name, number in said.items():
+        most = math.inf if name == "budget_price" else 1.0
+        if not (is_number(number) and 0.0 <= number <= most):
+            yield name, False, "a number >= 0" + ("" if most > 1.0 else " and at most 1")
+            return
+    if found.bound is not None:
+        words = "branches.json" if found.is_branched else "prices.csv and budget_price"
+        yield "bound", _near(said["bound"], found.bound), f"{found.bound!r} by {words}"
+    if found.is_branched and found.by_prices is not None:
+        words = f"{found.by_prices!r} by prices.csv and budget_price"
+        yield "bound_by_prices", _near(summary["bound_by_prices"], found.by_prices), words
+    accuracy = summary["expected_accuracy"]
+    if is_number(accuracy):
+        yield "bound", said["bound"] >= accuracy - TOLERANCE, f"no less than {accuracy}"
+        gap = gap_between(accuracy, said["bound"])
+        assert gap is not None
+        yield "gap", _near(said["gap"], gap), gap
+        certified = is_certified(accuracy, said["bound"], _error(summary))
+        yield "certified", summary["certified"] is certified, certified
+
+
+def _error(summary: Mapping[str, Any]) -> float:
+    error = summary.get("standard_error", 0.0)
+    return float(error) if is_number(error) else math.inf
+
+
+def uncertified(summary: Mapping[str, Any]) -> list[str]:
+    """Say why what is said proves no plan; nothing if it does, or if that cannot be read."""
+    accuracy, bound = summary.get("expected_accuracy"), summary.get("bound")
+    if bound is None:
+        return ["summary.json claims no bound: not certified"]
+    if not (is_number(accuracy) and is_number(bound)):
+        return []
+    error = _error(summary)
+    return [] if is_certified(accuracy, bound, error) else [statement(accuracy, bound, error)]
+
+
+def _words(summary: Mapping[str, Any], found: Found) -> Facts:
+    method, reason = found.parameters["method"], summary["reason"]
+    yield "method", _alike(summary["method"], method), method
+    ways = _reasons(summary, found)
+    is_known = isinstance(reason, str) and any(re.fullmatch(way, reason) for way in ways)
+    must = " or ".join(ways).replace("\\", "")
+    if method == "tvcs":
+        last, best = summary["iterations"], summary["best_iteration"]
+        must += f" by iterations {shown(last)} and best_iteration {shown(best)}"
+        is_one = is_count(last) and is_count(best) and 1 <= best <= last <= MOST_ITERATIONS
+        yield "best_iteration", is_one, f"1 to iterations, those at most {MOST_ITERATIONS}"
+    yield "reason", is_known, must
+
+
+def _reasons(summary: Mapping[str, Any], found: Found) -> list[str]:
+    """Patterns of what the method may say of its end, given its figures."""
+    late = re.escape(
+        f"the time limit of {found.parameters['time_limit']:g} s; this is the best so far"
+    )
+    greedy = "greedy on the probability of truth"
+    method = found.parameters["method"]
+    if method == "best":
+        accuracy, bound = summary["expected_accuracy"], summary["bound"]
+        if is_number(accuracy) and is_number(bound):
+            error = _error(summary)
+            if is_largest(accuracy, bound, error):
+                return [LARGEST]
+            if bound - accuracy <= CLOSE * (1.0 - accuracy) and error == 0.0:
+                return [r"proved to be off by at most 0\.01% of the error"]
+        return [late, "no step found more"]
+    if method == "tvcs":
+        last, best = summary["iterations"], summary["best_iteration"]
+        if is_count(last) and is_count(best):
+            if last - best == PATIENCE:
+                return [f"{PATIENCE} iterations without a better assignment"]
+            if last == MOST_ITERATIONS:
+                return [f"the limit of {MOST_ITERATIONS} iterations", late]
+        return [late]
+    if method == "fast":
+        ways = [greedy, "equal odd sizes"]
+        if found.plan.model is None:
+            ways.append("greedy on a measure nearer to accuracy")
+        elif found.plan.n_classes > 2:
+            ways.append("equal sizes")
+        return [f"the best of {len(ways)}: {way}" for way in ways]
+    return {
+        "greedy": ["no pair with a gain has room"],
+        "qlp": ["one exact projection"],
+        "random": ["one projection of random scores"],
+    }[method]
+
+
+def _duals(summary: Mapping[str, Any], found: Found) -> Facts:
+    """Duals are >= 0, and 0 where a cap is not used up; those of `qlp` prove its sum."""
+    method, plan, support = found.parameters["method"], found.plan, found.support
+    if method == "qlp":
+        total = math.fsum(plan.quality.values[support].tolist())
+        off = TOLERANCE * (1.0 + total)
+        yield (
+            "sum_of_qualities",
+            _near(summary["sum_of_qualities"], total - off, total + off),
+            total,
+        )
+        yield "projection_gap", _near(summary["projection_gap"], 0.0, off), 0.0
+    if method not in ("qlp", "tvcs"):
+        return
+    unit = "sum of qualities" if method == "qlp" else "gain of the projected step, V squared"
+    duals, kinds = summary["duals"], ("unit", "budget", "workers", "tasks")
+    if not isinstance(duals, dict) or set(duals) != set(kinds):
+        yield "duals", False, ", ".join(kinds)
+        return
+    yield ("duals", "unit"), _alike(duals["unit"], unit), unit
+    slack = {
+        "workers": (plan.max_tasks_per_worker - support.sum(axis=1)).tolist(),
+        "tasks": (plan.max_workers_per_task - support.sum(axis=0)).tolist(),
+        "budget": [plan.budget - int(support.sum())],
+    }
+    names = {"workers": plan.quality.workers, "tasks": plan.quality.tasks, "budget": ("budget",)}
+    prices = {}
+    for kind, left in slack.items():
+        at: Place = ("duals",) if kind == "budget" else ("duals", kind)
+        said = {kind: duals[kind]} if kind == "budget" else duals[kind]
+        most = [(0.0, 0.0 if room else MOST_GAIN[method]) for room in left]
+        wrong = list(_by_name(at, names[kind], said, most))
+        yield from wrong
+        if wrong:
+            return
+        prices[kind] = np.array([said[name] for name in names[kind]])
+    if method == "qlp" and not plan.min_workers_per_task.any():
+        off = TOLERANCE * (1.0 + support.sum())
+        apart = _shortfall(plan, support, prices)
+        yield "duals", abs(apart) <= off, f"a sum that is {apart:g} above what was reached"
+
+
+def _shortfall(plan: Plan, support: NDArray[np.bool_], prices: dict[str, Floats]) -> float:
+    """How far the sum that the duals prove lies above that of the pairs beyond the forced ones."""
+    forced = np.zeros(support.shape, dtype=bool) if plan.forced is None else plan.forced
+    open_pairs = ~forced if plan.quality.allowed is None else ~forced & plan.quality.allowed
+    values = plan.quality.values
+    left = values - prices["workers"][:, None] - prices["tasks"] - prices["budget"]
+    proved = [
+        *(prices["workers"] * (plan.max_tasks_per_worker - forced.sum(axis=1))).tolist(),
+        *(prices["tasks"] * (plan.max_workers_per_task - forced.sum(axis=0))).tolist(),
+        *(prices["budget"] * (plan.budget - int(forced.sum()))).tolist(),
+        *np.maximum(left[open_pairs], 0.0).tolist(),
+    ]
+    return math.fsum(proved) - math.fsum(values[support & ~forced].tolist())

@@ -1,0 +1,217 @@
+"""Price a task of K classes again, in plain NumPy: code that shares nothing with the method.
+
+A table holds the probability of every outcome together with every truth, of shape (classes,
+outcomes).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowd_tvcs.plan.plan import Plan
+from crowd_tvcs.verification.pricing import Priced
+
+MOST_OUTCOMES = 2**20
+SEED = 7
+SURE = 6.0  # standard errors that a sampled accuracy may be off
+MOST_NODES = 100_000
+AGAIN = 4  # workers after which the bounds of a node are computed anew
+ROUNDING = 1e-12
+
+Floats = NDArray[np.float64]
+
+
+def chances(plan: Plan, j: int) -> tuple[Floats, Floats]:
+    """Chance of every answer of every worker on task j, by truth, and the prior of the classes."""
+    k = plan.n_classes
+    prior = np.array([1.0 - plan.prior[j], plan.prior[j]])
+    if plan.class_prior is not None:
+        prior = plan.class_prior[j]
+    if plan.confusion is not None:
+        return plan.confusion, prior
+    right = plan.quality.values[:, j]
+    same = np.eye(k, dtype=bool)
+    return np.where(same, right[:, None, None], (1.0 - right[:, None, None]) / (k - 1)), prior
+
+
+def accuracy(matrices: Floats, prior: Floats) -> tuple[float, float]:
+    """Bounds below and above the expected accuracy of the vote of these workers.
+
+    They are the same while there are at most `MOST_OUTCOMES` outcomes, where those with the same
+    posterior count once; beyond they are six standard errors around 20,000 drawn outcomes.
+    """
+    matrices = matrices[np.lexsort(matrices.reshape(len(matrices), prior.size**2).T)]
+    table = prior[:, None]
+    for i, matrix in enumerate(matrices):
+        table = _add(table, matrix)
+        if i > 0 and (matrix == matrices[i - 1]).all() and table.shape[1] > 4096:
+            table = _merged(table)
+        if table.shape[1] > MOST_OUTCOMES:
+            return _sampled(matrices, prior)
+    value = _best(table)
+    return value, value
+
+
+def _merged(table: Floats) -> Floats:
+    mass = table.sum(axis=0)
+    posterior = (table / np.where(mass > 0.0, mass, 1.0)).round(12)
+    _, place = np.unique(posterior, axis=1, return_inverse=True)
+    out = np.zeros((table.shape[0], int(place.max()) + 1))
+    for y, row in enumerate(table):
+        np.add.at(out[y], place.reshape(-1), row)
+    return out
+
+
+def _sampled(matrices: Floats, prior: Floats, n_samples: int = 20_000) -> tuple[float, float]:
+    rng = np.random.default_rng(SEED)
+    k = prior.size
+    truth = rng.choice(k, size=n_samples, p=prior)
+    posterior = np.repeat(prior[None, :], n_samples, axis=0)
+    for matrix in matrices:
+        answer = np.empty(n_samples, dtype=np.int64)
+        for y in range(k):
+            answer[truth == y] = rng.choice(k, size=int((truth == y).sum()), p=matrix[y])
+        posterior = posterior * matrix[:, answer].T
+        posterior /= posterior.sum(axis=1, keepdims=True)
+    sure = posterior.max(axis=1)
+    off = SURE * float(sure.std()) / np.sqrt(n_samples)
+    return float(sure.mean()) - off, float(sure.mean()) + off
+
+
+def _add(table: Floats, matrix: Floats) -> Floats:
+    return (table[:, :, None] * matrix[:, None, :]).reshape(table.shape[0], -1)
+
+
+def _best(table: Floats) -> float:
+    return float(table.max(axis=0).sum())
+
+
+def price_task(
+    matrices: Floats,
+    price: Floats,
+    cap: int,
+    prior: Floats,
+    known: float = -np.inf,
+    *,
+    least: int = 0,
+    fixed: Floats,
+) -> Priced:
+    """Maximise accuracy(fixed and S) - sum of `price` over S; sets S of least..cap workers.
+
+    Arguments as in `crowd_tvcs.verification.pricing.price_task`, with matrices for qualities.
+    """
+    table = prior[:, None]
+    for matrix in fixed:
+        if table.shape[1] * prior.size > MOST_OUTCOMES:
+            return Priced(known, False)
+        table = _add(table, matrix)
+    value = max(known, _best(table)) if least == 0 else known
+    if cap == 0:
+        return Priced(_best(table), True)
+    reach = _reach(matrices)
+    kept = _not_replaceable(matrices, reach, price, cap, least)
+    search = _Search(matrices[kept], reach[kept], price[kept], cap, least, value)
+    affordable = int((1.0 - np.sort(search.price).cumsum() > value).sum())
+    search.cap = min(cap, max(least, affordable), len(kept))
+    if table.shape[1] * float(prior.size) ** search.cap > MOST_OUTCOMES:
+        return Priced(value, search.cap == 0)
+    if search.cap > 0:
+        search.visit(table, 0.0, 0, 0)
+    return Priced(search.value, search.nodes <= MOST_NODES)
+
+
+def _reach(matrices: Floats) -> Floats:
+    """Accuracy of evenly mistaken workers whose answers, garbled, are those of these.
+
+    Such a worker with mistakes s times every other class serves if no entry is below s times
+    the sum of its column.
+    """
+    k = matrices.shape[1]
+    out = np.empty(len(matrices))
+    for i, matrix in enumerate(matrices):
+        share = [matrix[:, a] / matrix[:, a].sum() for a in range(k) if matrix[:, a].sum() > 0.0]
+        out[i] = 1.0 - (k - 1) * min(float(s.min()) for s in share)
+    return np.clip(out + ROUNDING, 1.0 / k, 1.0)
+
+
+def _not_replaceable(
+    matrices: Floats, reach: Floats, price: Floats, cap: int, least: int
+) -> NDArray[np.intp]:
+    """Workers that some best set needs, best first.
+
+    Whoever has `cap` evenly mistaken others of more reach and as cheap can be replaced in any
+    set by one of them; and nobody adds more than his reach minus 1/K.
+    """
+    k = matrices.shape[1]
+    right = matrices[:, 0, 0]
+    even = np.where(np.eye(k, dtype=bool), right[:, None, None],
+                    ((1.0 - right) / (k - 1))[:, None, None])  # fmt: skip
+    is_even = (np.abs(matrices - even).max(axis=(1, 2)) == 0.0) & (right >= 1.0 / k)
+    kept: list[int] = []
+    for i in np.lexsort((price, -reach)).tolist():
+        as_cheap = sum(1 for other in kept if is_even[other] and price[other] <= price[i])
+        if as_cheap < cap and (price[i] < reach[i] - 1.0 / k or least > 0):
+            kept.append(i)
+    return np.array(kept, dtype=np.intp)
+
+
+class _Search:
+    """Depth first over the workers by falling reach."""
+
+    def __init__(
+        self, matrices: Floats, reach: Floats, price: Floats, cap: int, least: int, value: float
+    ) -> None:
+        self.matrices, self.reach, self.price = matrices, reach, price
+        self.cap, self.least, self.value = cap, least, value
+        self.nodes = 0
+
+    def visit(self, table: Floats, spent: float, first: int, size: int) -> None:
+        """Look at all sets of these `size`, whose table this is, and workers from `first` on."""
+        self.nodes += 1
+        n = self.price.size
+        if first >= n or self.nodes > MOST_NODES:
+            return
+        if size + 1 >= self.least:
+            after = [_best(_add(table, matrix)) for matrix in self.matrices[first:]]
+            self.value = max(self.value, float((after - self.price[first:]).max()) - spent)
+        if size + 1 == self.cap:
+            return
+        for i in range(first, n - 1):
+            if (i - first) % AGAIN == 0:
+                bound, with_one = self._bounds(table, i, size)
+                start = i
+                if bound - spent <= self.value + ROUNDING:
+                    return
+            if with_one[i - start] - spent > self.value + ROUNDING:
+                self.visit(_add(table, self.matrices[i]), spent + self.price[i], i + 1, size + 1)
+
+    def _bounds(self, table: Floats, first: int, size: int) -> tuple[float, Floats]:
+        """Bound what sets of workers from `first` on add, and those that have each of them.
+
+        An evenly mistaken worker of accuracy q is one of the first's reach Q with chance
+        (q - 1/K) / (Q - 1/K), and nobody otherwise; who knows which it is loses nothing. With
+        g[a] the accuracy after a workers of accuracy Q, any line above g bounds all mixtures.
+        """
+        k, more = table.shape[0], self.cap - size
+        least = max(0, self.least - size)
+        top = self.reach[first]
+        even = np.where(np.eye(k, dtype=bool), top, (1.0 - top) / (k - 1))
+        g = [_best(table)]
+        for _ in range(more):
+            table = _add(table, even)
+            g.append(_best(table))
+        chance = (self.reach[first:] - 1.0 / k) / max(top - 1.0 / k, 1e-300)
+        bound, with_one = np.inf, np.full(chance.size, np.inf)
+        for a in range(more):
+            for b in range(a + 1, more + 1):
+                slope = (g[b] - g[a]) / (b - a)
+                height = max(g[x] - slope * x for x in range(more + 1))
+                left = slope * chance - self.price[first:]
+                best = -np.sort(-left)[:more]
+                best[least:] = np.maximum(best[least:], 0.0)
+                bound = min(bound, height + float(best.sum()))
+                # All but one of the best, which is the least of them at least.
+                others = float(np.maximum(best[: more - 1], 0.0).sum())
+                with_one = np.minimum(with_one, height + others + left)
+        return bound, with_one

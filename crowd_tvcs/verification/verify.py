@@ -1,0 +1,396 @@
+"""Check anew what `crowd-tvcs assign` wrote: caps, figures and bound, without the method's code.
+
+The files are read by the readers of the package; everything computed from them is computed by
+`crowd_tvcs.verification.pricing`, which uses no kernel and nothing of the method.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowd_tvcs.answers.confusion import read_confusion
+from crowd_tvcs.answers.quality import read_quality
+from crowd_tvcs.plan.plan import Plan
+from crowd_tvcs.plan.proof import usable
+from crowd_tvcs.plan.tables import read_plan
+from crowd_tvcs.skills.plan_deviation import read_deviations
+from crowd_tvcs.verification import pricing_many_classes as multiclass
+from crowd_tvcs.verification.branches import bound_of_branches
+from crowd_tvcs.verification.claims import (
+    LARGE_ERROR,
+    TOLERANCE,
+    Found,
+    cost_of,
+    refuted,
+    uncertified,
+    unchecked,
+)
+from crowd_tvcs.verification.pricing import accuracy, price_task
+from crowd_tvcs.verification.written import (
+    BRANCHES,
+    TABLES,
+    Record,
+    changed_outputs,
+    digest,
+    is_number,
+    read_json,
+    read_record,
+    shown,
+    wrong_command,
+)
+from tvcs_core.files.errors import DataError
+from tvcs_core.files.spreadsheet import unshield
+from tvcs_core.files.tables import read_table, read_text
+
+Floats = NDArray[np.float64]
+
+JOINED = 1e-4  # what the method may lose by joining outcomes of large teams
+SIX = 6.0  # standard errors that a sampled accuracy may be off
+STEP = 1e-4  # of a quality, for slopes
+MOST_SLOPED = 12  # voters
+EVERY = 100  # tasks between two words of progress
+NUMBERS = (
+    "max_workers_per_task",
+    "max_tasks_per_worker",
+    "budget",
+    "prior",
+    "classes",
+    "class_prior",
+    "money",
+)
+
+
+@dataclass
+class Verification:
+    """What was found.
+
+    Attributes
+    ----------
+    violations
+        What is not as the files say, in words.
+    accuracy, bound
+        Mean expected accuracy and the bound that the prices prove, as recomputed; None where
+        they could not be.
+    unchecked
+        What was not checked, in words.
+    """
+
+    violations: list[str] = field(default_factory=list)
+    accuracy: float | None = None
+    bound: float | None = None
+    unchecked: list[str] = field(default_factory=list)
+
+    @property
+    def proved(self) -> bool:
+        """Whether everything holds and the bound is one."""
+        return not self.violations and self.bound is not None
+
+    @property
+    def gap(self) -> float | None:
+        """Bound minus accuracy."""
+        if self.accuracy is None or self.bound is None:
+            return None
+        return self.bound - self.accuracy
+
+
+def verify(
+    folder: Path, quality: Path | None = None, *, say: Callable[[str], object] = lambda _: None
+) -> Verification:
+    """Recompute what summary.json says from assignment.csv, prices.csv and the tables.
+
+    Every field of summary.json is compared, run.json must be whole and name the SHA-256 of every
+    file, and the bound is that of the prices. What cannot be checked is in `unchecked`.
+
+    Parameters
+    ----------
+    folder
+        What `crowd-tvcs assign` wrote.
+    quality
+        The quality table; by default the one named in run.json, here or beside the folder. Tables
+        of workers, tasks and pairs are looked for beside it. Each must have the SHA-256 in
+        run.json.
+    say
+        Is called with words of progress.
+
+    Raises
+    ------
+    DataError, OSError
+        If a file is missing, is not what it should be, or is not the one that was read.
+    """
+    record = read_record(folder / "run.json")
+    summary = read_json(folder / "summary.json")
+    beside = _find(folder, quality, record.quality)
+    plan, names = _plan(record, beside)
+    out = Verification(changed_outputs(folder, record))
+    support = _support(folder / "assignment.csv", plan, out)
+    out.violations += _broken(plan, support)
+    values, least, most = _accuracies(plan, support)
+    is_large = most - least > 0.0
+    out.accuracy = math.fsum(values) / values.size
+    out.violations += uncertified(summary)
+    by_prices = None
+    said, has_prices = summary.get("bound"), "prices.csv" in record.outputs
+    if (said is not None) != has_prices:
+        there = "a file prices.csv" if has_prices else "no file prices.csv"
+        out.violations.append(f"bound: summary.json says {shown(said)}, run.json names {there}")
+    elif has_prices:
+        prices, budget_price = _prices(folder / "prices.csv", plan, summary)
+        by_prices = out.bound = _bound(plan, prices, budget_price, support, values, out, say)
+        if BRANCHES in record.outputs:
+            out.bound = _bound_of_branches(folder / BRANCHES, plan, out)
+    found = Found(
+        plan, support, record.parameters, names, least, most, is_large, out.accuracy, out.bound,
+        by_prices, BRANCHES in record.outputs,
+        _deviation(plan, support, record, beside, out),
+    )  # fmt: skip
+    out.violations += refuted(summary, found)
+    out.violations += wrong_command(read_text(folder / "report.html"), record)
+    out.unchecked += unchecked(found)
+    return out
+
+
+def _plan(record: Record, quality: Path) -> tuple[Plan, tuple[str, ...]]:
+    """Read the plan and the names of its classes from tables with the hashes of the record."""
+    given = record.parameters
+    for name, sha in record.inputs.items():
+        _check(quality if name == record.quality else quality.parent / name, sha)
+    tables = {k: quality.parent / given[k] for k in TABLES if given[k] is not None}
+    read = read_quality(quality)
+    if read.layout != record.layout:
+        raise DataError(
+            f"layout must be {shown(read.layout)}, found {shown(record.layout)}", path=record.path
+        )
+    plan = read_plan(read.quality, **tables, **{k: given[k] for k in NUMBERS})
+    if "confusion" in tables:
+        return plan, read_confusion(tables["confusion"], plan.quality.workers)[0]
+    return plan, tuple(map(str, range(plan.n_classes)))
+
+
+def _find(folder: Path, quality: Path | None, name: str) -> Path:
+    if quality is not None:
+        return quality
+    places = [Path(name), folder / name, folder.resolve().parent / name]
+    for place in places:
+        if place.is_file():
+            return place
+    raise DataError(
+        f"inputs[0].file: the quality table {name!r} is neither here nor beside {folder}; name it",
+        path=folder / "run.json",
+    )
+
+
+def _check(path: Path, sha: str) -> None:
+    if (found := digest(path)) != sha:
+        raise DataError(
+            f"is not the file that was read: its SHA-256 begins with {found[:12]}, in run.json "
+            f"with {sha[:12]}",
+            path=path,
+        )
+
+
+def _support(path: Path, plan: Plan, out: Verification) -> NDArray[np.bool_]:
+    """Read the pairs; a name that is unknown or a pair that is there twice is a violation."""
+    table = read_table(path)
+    table.require_rectangle()
+    if table.rows[0] != ["worker", "task"]:
+        raise table.error("must have the columns worker, task", 0)
+    row_of = {name: i for i, name in enumerate(plan.quality.workers)}
+    column_of = {name: j for j, name in enumerate(plan.quality.tasks)}
+    support = np.zeros(plan.quality.shape, dtype=bool)
+    for line, row in zip(table.lines[1:], table.rows[1:], strict=True):
+        worker, task = unshield(row[0]), unshield(row[1])
+        if worker not in row_of or task not in column_of:
+            kind, name = ("task", task) if worker in row_of else ("worker", worker)
+            out.violations.append(f"line {line}: {name!r} is no {kind} of the quality table")
+        elif support[row_of[worker], column_of[task]]:
+            out.violations.append(f"line {line}: {worker!r} has {task!r} twice")
+        else:
+            support[row_of[worker], column_of[task]] = True
+    return support
+
+
+def _broken(plan: Plan, support: NDArray[np.bool_]) -> list[str]:
+    """Say which caps and demands the pairs break, and by how much."""
+    out = []
+    for name, kind, names, count, caps in (
+        ("max_tasks_per_worker", "worker", plan.quality.workers, support.sum(axis=1),
+         plan.max_tasks_per_worker),
+        ("max_workers_per_task", "task", plan.quality.tasks, support.sum(axis=0),
+         plan.max_workers_per_task),
+    ):  # fmt: skip
+        for i in np.flatnonzero(count > caps):
+            out.append(f"{name}: {kind} {names[i]!r} has {count[i]}, the cap is {caps[i]}")
+    if support.sum() > plan.budget:
+        out.append(f"budget: {support.sum()} answers, the budget is {plan.budget}")
+    if plan.quality.allowed is not None:
+        for i, j in np.argwhere(support & ~plan.quality.allowed):
+            pair = f"{plan.quality.workers[i]!r} on {plan.quality.tasks[j]!r}"
+            out.append(f"a pair that is not allowed: {pair}")
+    out += _together(plan, support)
+    short = plan.min_workers_per_task - support.sum(axis=0)
+    for j in np.flatnonzero(short > 0):
+        has, least = int(support[:, j].sum()), plan.min_workers_per_task[j]
+        out.append(f"min_workers: task {plan.quality.tasks[j]!r} has {has}, must have {least}")
+    if plan.forced is not None:
+        for i, j in np.argwhere(plan.forced & ~support):
+            pair = f"{plan.quality.workers[i]!r} on {plan.quality.tasks[j]!r}"
+            out.append(f"a forced pair is missing: {pair}")
+    return out
+
+
+def _together(plan: Plan, support: NDArray[np.bool_]) -> list[str]:
+    """Say which groups have several workers on a task, and what cannot be paid."""
+    out = []
+    if plan.money is not None:
+        cost = cost_of(plan, support)
+        if cost > Fraction(plan.money) * (1 + Fraction(TOLERANCE)):
+            out.append(f"money: the answers cost {float(cost):g}, the money is {plan.money:g}")
+    if plan.group is not None:
+        seen: dict[tuple[str, int], int] = {}
+        for i, j in np.argwhere(support).tolist():
+            group = plan.group[i]
+            if group is not None and seen.setdefault((group, j), i) != i:
+                names = f"{plan.quality.workers[seen[group, j]]!r} and {plan.quality.workers[i]!r}"
+                out.append(f"group {group!r}: {names} both have {plan.quality.tasks[j]!r}")
+    return out
+
+
+def _accuracies(plan: Plan, support: NDArray[np.bool_]) -> tuple[Floats, Floats, Floats]:
+    """Accuracy of every task, from below, and the range in which another may give it.
+
+    The range is a point for teams that are not large.
+    """
+    if plan.model is not None:
+        each = [(*multiclass.chances(plan, j), s) for j, s in enumerate(support.T)]
+        low, high = np.array([multiclass.accuracy(m[s], prior) for m, prior, s in each]).T
+        # The method draws outcomes where it has more than these and workers differ.
+        is_large = plan.n_classes ** support.sum(axis=0).astype(float) > multiclass.MOST_OUTCOMES
+        off = np.where(is_large | (low < high), SIX * LARGE_ERROR, 0.0)
+        return low, np.maximum(low - off, 0.0), np.minimum(high + off, 1.0)
+    values = plan.quality.values
+    voters = [q[s & (q != 0.5)] for q, s in zip(values.T, support.T, strict=True)]
+    bounds = [accuracy(q, p) for q, p in zip(voters, plan.prior.tolist(), strict=True)]
+    low, high = np.array(bounds).T
+    return low, np.where(low < high, low - JOINED, low), high
+
+
+def _deviation(
+    plan: Plan, support: NDArray[np.bool_], record: Record, quality: Path, out: Verification
+) -> float | None:
+    """Standard deviation of the mean accuracy by the skills table, from slopes of our own."""
+    if record.parameters["skills"] is None:
+        return None
+    known = read_deviations(quality.parent / record.parameters["skills"], plan.quality)
+    if support.sum(axis=0).max(initial=0) > MOST_SLOPED:
+        out.unchecked.append(f"accuracy_deviation, where a task has more than {MOST_SLOPED} voters")
+        return None
+    slope = np.zeros(support.shape[0])
+    for j, chosen in enumerate(support.T):
+        voters = np.flatnonzero(chosen)
+        for place, i in enumerate(voters):
+            ends = []
+            for step in (-STEP, STEP):
+                q = plan.quality.values[voters, j].copy()
+                q[place] = min(max(q[place] + step, 0.0), 1.0)
+                ends.append((q[place], accuracy(q, float(plan.prior[j]))[0]))
+            (left, before), (right, after) = ends
+            slope[i] += (after - before) / (right - left) / support.shape[1]
+    alone, shared = (slope * known[:, 0]) ** 2, (slope @ known[:, 1:]) ** 2
+    return math.sqrt(math.fsum([*alone.tolist(), *shared.tolist()]))
+
+
+def _prices(path: Path, plan: Plan, summary: dict[str, Any]) -> tuple[Floats, float]:
+    table = read_table(path)
+    table.require_rectangle()
+    if table.rows[0] != ["worker", "price"]:
+        raise table.error("must have the columns worker, price", 0)
+    values = table.numbers(1, [1])[:, 0]
+    row_of: dict[str, int] = {}
+    for r, row in enumerate(table.rows[1:], start=1):
+        name = unshield(row[0])
+        if name in row_of:
+            raise table.error(f"must have one price per worker, found a second of {name!r}", r, 0)
+        if name not in plan.quality.workers:
+            raise table.error(f"must be a worker of the quality table, found {name!r}", r, 0)
+        if values[r - 1] < 0.0:
+            raise table.error(f"must be a price >= 0, found {shown(row[1])}", r, 1)
+        row_of[name] = r
+    missing = [name for name in plan.quality.workers if name not in row_of]
+    if missing:
+        raise table.error(f"must have one price per worker, found none of {missing[0]!r}")
+    budget_price = summary.get("budget_price")
+    if not is_number(budget_price) or budget_price < 0.0:
+        raise DataError(
+            f"budget_price must be a number >= 0, found {shown(budget_price)}",
+            path=path.parent / "summary.json",
+        )
+    return values[[row_of[name] - 1 for name in plan.quality.workers]], float(budget_price)
+
+
+def _bound(
+    plan: Plan,
+    prices: Floats,
+    budget_price: float,
+    support: NDArray[np.bool_],
+    values: Floats,
+    out: Verification,
+    say: Callable[[str], object],
+) -> float | None:
+    """Price every task; tasks that are the same in everything are priced once."""
+    m = len(plan.quality.tasks)
+    price = m * (prices + budget_price)
+    free = np.ones(support.shape, bool) if plan.forced is None else ~plan.forced
+    allowed = free if plan.quality.allowed is None else free & plan.quality.allowed
+    best: dict[tuple[Any, ...], float] = {}
+    terms = []
+    for j, name in enumerate(plan.quality.tasks):
+        if j and j % EVERY == 0:
+            say(f"priced {j} of {m} tasks")
+        quality, fixed, may = plan.quality.values[:, j], ~free[:, j], allowed[:, j]
+        cap = int(plan.max_workers_per_task[j]) - int(fixed.sum())
+        least = max(0, int(plan.min_workers_per_task[j]) - int(fixed.sum()))
+        prior = float(plan.prior[j])
+        classes = b"" if plan.class_prior is None else plan.class_prior[j].tobytes()
+        told = b"" if plan.confusion is not None else quality.tobytes()
+        key = (told, may.tobytes(), fixed.tobytes(), least, cap, classes or prior)
+        if key not in best:
+            chosen = support[:, j] & ~fixed
+            known = float(values[j] - price[chosen].sum())
+            # A hand-made set that breaks the demands proves nothing about those that do not.
+            is_one = may[chosen].all() and support[fixed, j].all() and least <= chosen.sum() <= cap
+            known = known if is_one else -np.inf
+            if plan.model is not None:
+                matrices, chance = multiclass.chances(plan, j)
+                priced = multiclass.price_task(
+                    matrices[may], price[may], cap, chance, known, least=least,
+                    fixed=matrices[fixed],
+                )  # fmt: skip
+            else:
+                priced = price_task(
+                    quality[may], price[may], cap, prior, known, least=least, fixed=quality[fixed]
+                )
+            if not priced.exact:
+                out.violations.append(f"task {name!r} could not be priced exactly here")
+                return None
+            best[key] = priced.value - float(price[fixed].sum())
+        terms.append(best[key])
+    caps = math.fsum(prices * plan.max_tasks_per_worker) + budget_price * plan.budget
+    return usable(caps + math.fsum(terms) / m)
+
+
+def _bound_of_branches(path: Path, plan: Plan, out: Verification) -> float | None:
+    """Give the bound of a tiny plan whose gap was branched on."""
+    document = read_json(path)
+    try:
+        return usable(bound_of_branches(plan, document))
+    except ValueError as error:
+        out.violations.append(f"{path.name}: {error}")
+        return None

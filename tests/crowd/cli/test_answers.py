@@ -1,0 +1,214 @@
+"""`crowd-tvcs quality`, `vote` and `replay`: files in, files out, one-line errors."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from crowd_tvcs import read_quality
+from crowd_tvcs.answers.answers import Answers, read_answers, read_gold
+from crowd_tvcs.cli.main import app
+from crowd_tvcs.routing.replay import averages, draw_split, replay
+from crowd_tvcs.skills.skill import COLUMNS, estimate_quality
+from crowd_tvcs.skills.vote import vote
+
+
+def crowd_tvcs(*words):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def rows_of(path):
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture(scope="module")
+def crowd(tmp_path_factory):
+    """Answers to gold and other tasks in one file, gold labels, and the labels of all tasks."""
+    folder = tmp_path_factory.mktemp("crowd")
+    rng = np.random.default_rng(7)
+    accuracy = rng.uniform(0.5, 0.95, 10)
+    truth = rng.integers(0, 2, 60)
+    lines = [
+        f"t{j:02d},w{i},{truth[j] if rng.random() < q else 1 - truth[j]}"
+        for j in range(60)
+        for i, q in enumerate(accuracy)
+    ]
+    (folder / "answers.csv").write_text("\n".join(["item,performer,output", *lines]))
+    known = [f"t{j:02d},{truth[j]}" for j in range(60)]
+    (folder / "truth.csv").write_text("\n".join(["item,truth", *known]))
+    (folder / "gold.csv").write_text("\n".join(["task,label", *known[:15]]))
+    return folder
+
+
+def test_quality_writes_what_assign_reads(crowd, tmp_path):
+    words = ["quality", crowd / "answers.csv", "--gold", crowd / "gold.csv", "--out"]
+    done = crowd_tvcs(*words, tmp_path / "long")
+    assert done.exit_code == 0, done.stderr
+    assert "'item' for task, 'performer' for worker, 'output' for label" in done.stderr
+    assert "150 gold answers of 10 of 10 workers" in done.stderr
+    assert crowd_tvcs(*words, tmp_path / "wide", "--wide").exit_code == 0
+    long, wide = (read_quality(tmp_path / n / "quality.csv").quality for n in ("long", "wide"))
+    assert (long.values == wide.values).all()
+    assert long.shape == (10, 45)
+    answers, gold = read_answers(crowd / "answers.csv"), read_gold(crowd / "gold.csv")
+    assert long.values[:, 0].tolist() == estimate_quality(answers, gold).mean.tolist()
+    skills = rows_of(tmp_path / "long" / "skills.csv")
+    assert list(skills[0]) == list(COLUMNS)
+    assert all(float(r["low"]) < float(r["quality"]) < float(r["high"]) for r in skills)
+    plan = crowd_tvcs(
+        "assign", tmp_path / "long" / "quality.csv", "--budget", 90, "--method", "qlp",
+        "--max-workers-per-task", 2, "--out", tmp_path / "plan", "--skills",
+        tmp_path / "long" / "skills.csv",
+    )  # fmt: skip
+    assert plan.exit_code == 0, plan.stderr
+    assert "the skills are estimates, which makes a standard deviation of" in plan.stderr
+    summary = json.loads((tmp_path / "plan" / "summary.json").read_text())
+    assert 0.0 < summary["accuracy_deviation"] < 0.1
+    page = (tmp_path / "plan" / "report.html").read_text()
+    assert "which makes a standard deviation of" in page
+    record = json.loads((tmp_path / "wide" / "run.json").read_text())
+    assert record["command"] == "crowd-tvcs quality"
+    assert [entry["file"] for entry in record["inputs"]] == ["answers.csv", "gold.csv"]
+
+
+def test_quality_per_class_for_named_tasks_and_refreshed(crowd, tmp_path):
+    (tmp_path / "names.txt").write_text("=new\n007\n")
+    done = crowd_tvcs(
+        "quality", crowd / "answers.csv", "--gold", crowd / "gold.csv", "--out", tmp_path / "out",
+        "--per-class", "--refresh", "em", "--tasks", tmp_path / "names.txt",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.stderr
+    assert "of 15 held-out gold tasks the vote gets" in done.stderr
+    assert read_quality(tmp_path / "out" / "quality.csv").quality.tasks == ("=new", "007")
+    confusion = rows_of(tmp_path / "out" / "confusion.csv")
+    assert len(confusion) == 10 * 2 * 2
+    assert sum(float(row["chance"]) for row in confusion[:2]) == pytest.approx(1.0)
+
+
+def test_quality_of_gold_alone_is_skills_alone(crowd, tmp_path):
+    out = tmp_path / "out"
+    done = crowd_tvcs("quality", crowd / "answers.csv", "--gold", crowd / "truth.csv", "--out", out)
+    assert done.exit_code == 0
+    assert "every task with answers is gold: no quality.csv; --tasks names" in done.stderr
+    assert sorted(path.name for path in out.iterdir()) == [
+        *("classes.csv", "run.json", "skills.csv")
+    ]
+
+
+def test_vote_with_gold_keeps_known_labels(crowd, tmp_path):
+    done = crowd_tvcs(
+        "vote", crowd / "answers.csv", "--gold", crowd / "gold.csv", "--out", tmp_path / "out"
+    )
+    assert done.exit_code == 0, done.stderr
+    rows = rows_of(tmp_path / "out" / "labels.csv")
+    assert list(rows[0]) == ["task", "label", "confidence", "answers"]
+    answers, gold = read_answers(crowd / "answers.csv"), read_gold(crowd / "gold.csv")
+    expected = vote(answers, skill=estimate_quality(answers, gold)).labels | gold.labels
+    assert {row["task"]: row["label"] for row in rows} == expected
+    assert [row["confidence"] for row in rows[:15]] == ["1.0"] * 15
+    assert {row["answers"] for row in rows} == {"10"}
+
+
+def test_vote_with_a_quality_table_and_a_prior(tmp_path):
+    (tmp_path / "a.csv").write_text("task,worker,label\nt,a,cat\nt,b,dog\n")
+    (tmp_path / "q.csv").write_text("worker,t\na,0.6\nb,0.6\n")
+    words = ["vote", tmp_path / "a.csv", "--quality", tmp_path / "q.csv", "--out"]
+    done = crowd_tvcs(*words, tmp_path / "out", "--prior", "cat=.2,dog=.8")
+    assert done.exit_code == 0, done.stderr
+    assert rows_of(tmp_path / "out" / "labels.csv") == [
+        {"task": "t", "label": "dog", "confidence": "0.8", "answers": "2"}
+    ]
+    for prior, message in (("cat=.2", "must name every class"), ("cat", "must hold CLASS=CHANCE")):
+        done = crowd_tvcs(*words, tmp_path / "no", "--prior", prior)
+        assert done.exit_code == 2
+        assert message in done.stderr
+    assert not (tmp_path / "no").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--method", "Wawa"], "crowd-kit's Wawa is not offered"),
+        (["--method", "weighted"], "the weighted vote needs a skill"),
+        (["--gold", "G", "--quality", "G"], "give --quality or --gold, not both"),
+        (["--classes", "0,2"], "must be one of the classes '0', '2', found '1'"),
+    ],
+)
+def test_vote_refuses(crowd, tmp_path, options, message):
+    words = [crowd / "gold.csv" if word == "G" else word for word in options]
+    done = crowd_tvcs("vote", crowd / "answers.csv", "--out", tmp_path / "out", *words)
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert done.stderr.count("\n") <= 2
+    assert not (tmp_path / "out").exists()
+
+
+def test_replay_prints_what_it_writes_and_repeats_itself(crowd, tmp_path):
+    outputs = []
+    for out in ("one", "two"):
+        done = crowd_tvcs(
+            "replay", crowd / "answers.csv", crowd / "truth.csv", "--labels", "1,3", "--splits", 2,
+            "--out", tmp_path / out,
+        )  # fmt: skip
+        assert done.exit_code == 0, done.stderr
+        outputs.append(done.stdout)
+    assert outputs[0] == outputs[1]
+    for name in ("replay.csv", "splits.csv", "run.json"):
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+    rows = rows_of(tmp_path / "one" / "replay.csv")
+    assert len(outputs[0].splitlines()) == len(rows) + 1
+    assert {row["policy"] for row in rows} == {"all", "random", "balanced", "adaptive", "stopping"}
+
+
+def test_replay_buys_what_it_may_and_only_recorded_answers(crowd):
+    answers, truth = read_answers(crowd / "answers.csv"), read_gold(crowd / "truth.csv")
+    found = replay(answers, truth, labels=(1, 3), splits=2)
+    for outcome in found:
+        if outcome.policy == "stopping":
+            assert 1 < outcome.bought < 10
+        else:
+            assert outcome.bought == (10 if outcome.policy == "all" else outcome.labels)
+        assert 0.4 < outcome.accuracy <= 1.0
+    assert len(averages(found)) * 2 == len(found)
+    asked = replay(answers, truth, labels=(30,), splits=1)
+    everything = {o.accuracy for o in asked if o.vote == "weighted" and o.policy != "stopping"}
+    assert len(everything) == 1  # whoever may buy everything ends at the same labels
+
+
+def test_a_split_never_scores_gold_nor_learns_from_scored_tasks(crowd, rng):
+    answers, truth = read_answers(crowd / "answers.csv"), read_gold(crowd / "truth.csv")
+    split = draw_split(answers, truth, 0.2, per_class=False, rng=rng)
+    assert split.skill.n_gold.tolist() == [12] * 10
+    assert len(split.recorded.tasks) == split.truth.size == 48
+    spoiled = [
+        (t, w, "0" if t in split.recorded.tasks else label) for t, w, label in answers.rows()
+    ]
+    again = draw_split(
+        Answers.of(spoiled), truth, 0.2, per_class=False, rng=np.random.default_rng(20261121)
+    )
+    assert (again.skill.counts == split.skill.counts).all()
+
+
+def test_labels_that_tie_share_the_score(crowd, rng):
+    answers, truth = read_answers(crowd / "answers.csv"), read_gold(crowd / "truth.csv")
+    split = draw_split(answers, truth, 0.2, per_class=False, rng=rng)
+    assert split.score(np.full((48, 2), 0.5)) == 0.5
+    assert split.score(np.eye(2)[split.truth]) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"labels": ()}, "labels must be integers >= 1"),
+        ({"splits": 0}, "splits must be >= 1"),
+        ({"gold_share": 1.0}, "gold_share must be above 0 and below 1"),
+        ({"gold_share": 0.001}, "0 of them would be gold"),
+    ],
+)
+def test_replay_refuses(crowd, options, message):
+    answers, truth = read_answers(crowd / "answers.csv"), read_gold(crowd / "truth.csv")
+    with pytest.raises(ValueError, match=message):
+        replay(answers, truth, **options)

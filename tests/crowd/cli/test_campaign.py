@@ -1,0 +1,341 @@
+"""The command `crowd-tvcs campaign` as an operator meets it."""
+
+import csv
+import errno
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from crowd_tvcs.cli.main import app
+from tvcs_core.files.errors import WriteError
+
+GOLD = "task,label\n" + "".join(f"g{i},{'yes' if i % 3 else 'no'}\n" for i in range(8))
+WORKERS = "worker,max_tasks,cost,group\nann,6,0.10,\nbob,4,0.05,x\n007,,0.02,x\nNA,5,0.01,\n"
+TASKS = "item,prior,min_workers,max_workers\n" + "".join(f"t{i},,,\n" for i in range(8))
+
+
+def right(worker, i):
+    return {"ann": i != 3, "bob": i % 4 != 1, "007": i % 3 != 0, "NA": i % 2 == 0}[worker]
+
+
+def label(worker, i):
+    truth = i % 3 != 0
+    return "yes" if truth == right(worker, i) else "no"
+
+
+def run(*words):
+    return CliRunner().invoke(app, ["campaign", *map(str, words)])
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("gold.csv").write_text(GOLD)
+    Path("workers.csv").write_text(WORKERS)
+    Path("tasks.csv").write_text(TASKS)
+    rows = [("performer", "item", "output")]
+    rows += [(w, f"g{i}", label(w, i)) for w in ("ann", "bob", "007", "NA") for i in range(8)]
+    Path("gold_answers.csv").write_text("".join(",".join(row) + "\n" for row in rows))
+    return tmp_path
+
+
+@pytest.fixture
+def store(folder):
+    done = run(
+        *("init", "c.db", "--gold", "gold.csv", "--answers", "gold_answers.csv"),
+        *("--workers", "workers.csv", "--tasks", "tasks.csv", "--budget", 14),
+        *("--max-workers-per-task", 3, "--money", 1, "--target", 0.99, "--seed", 5),
+    )
+    assert done.exit_code == 0, done.stderr
+    assert "4 workers, 8 tasks, classes ['no', 'yes']" in done.stderr
+    return "c.db"
+
+
+def read(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.reader(file))
+
+
+def answer(pairs, path):
+    rows = [["task", "worker", "label"]] + [[t, w, label(w, int(t[1:]))] for w, t in pairs]
+    Path(path).write_text("".join(",".join(row) + "\n" for row in rows))
+    return rows
+
+
+def test_from_gold_answers_to_labels(store):
+    planned = run("plan", store, "--labels", 8, "--out", "round1.csv")
+    assert planned.exit_code == 0, planned.stderr
+    assert "round 1: 8 labels by greedy" in planned.stderr  # which keeps money and groups
+    pairs = read("round1.csv")[1:]
+    assert len(pairs) == 8
+    answer(pairs, "answers1.csv")
+    assert "8 answers taken" in run("import", store, "answers1.csv").stderr
+    again = run("import", store, "answers1.csv")
+    assert again.exit_code == 0
+    assert "0 answers taken, 8 known already" in again.stderr
+    more = run("replan", store)
+    assert more.exit_code == 0, more.stderr
+    header, *new = list(csv.reader(more.stdout.splitlines()))
+    assert header == ["worker", "task"]
+    assert not {tuple(pair) for pair in new} & {tuple(pair) for pair in pairs}
+    told = json.loads(run("status", store, "--json").stdout)
+    assert told["answers"] == 8
+    assert told["pending"] == len(new)
+    assert told["budget"] == 14
+    assert told["left"] == 14 - 8 - len(new)
+    assert 0.5 < told["expected_accuracy"] < 1.0
+    assert [one["task"] for one in told["task"]] == [f"t{i}" for i in range(8)]
+    assert "expected accuracy" in run("status", store).stdout
+    assert list(csv.reader(run("issued", store).stdout.splitlines()))[1:] == new
+    exported = run("export-answers", store)
+    assert sorted(exported.stdout.splitlines()[1:]) == sorted(
+        ",".join(row) for row in read("answers1.csv")[1:]
+    )
+    labels = list(csv.reader(run("export-labels", store).stdout.splitlines()))
+    assert labels[0] == ["task", "label", "confidence", "answers"]
+    assert len(labels) == 9
+    refused = run("plan", store)
+    assert refused.exit_code == 2
+    assert "a round is issued already; replan plans what is left" in refused.stderr
+    assert "pairs of round 2 given up" in run("release", store, "--round", 2).stderr
+
+
+def test_tasks_one_at_a_time(store):
+    offered = json.loads(run("next", store, "--worker", "007", "--json").stdout)
+    task = offered["task"]
+    assert run("next", store, "--worker", "007").stdout == f"{task}\n"
+    done = run("submit", store, "--worker", "007", "--task", task, "--label", "yes")
+    assert done.exit_code == 0
+    assert "accepted; the task is sure to 0." in done.stderr
+    again = run("submit", store, "--worker", "007", "--task", task, "--label", "yes", "--json")
+    assert json.loads(again.stdout)["reason"] == "known already"
+    other = run("submit", store, "--worker", "007", "--task", task, "--label", "no")
+    assert other.exit_code == 2
+    assert other.stderr == (
+        f"error: worker '007' answered task '{task}' with 'yes' before, now 'no'\n"
+    )
+
+
+def test_what_is_not_worth_a_label_can_be_closed(store):
+    found = run("stop", store, "--least-gain", 0.9, "--close")
+    assert found.exit_code == 0, found.stderr
+    assert "8 of 8 tasks need no further label" in found.stderr
+    nothing = run("next", store, "--worker", "ann")
+    assert (nothing.stdout, nothing.stderr) == ("", "no task is left for this worker\n")
+    assert "8 tasks are open again" in run("reopen", store).stderr
+    assert run("next", store, "--worker", "ann").stdout.startswith("t")
+    verdicts = json.loads(run("stop", store, "--json", "--value", 1).stdout)
+    assert {one["verdict"] for one in verdicts} <= {"worth a label", "waiting", "not worth it"}
+
+
+def test_workers_and_tasks_are_added(store):
+    Path("more.csv").write_text("worker,cost\nzoe,0.01\n")
+    Path("new.csv").write_text("task,max_workers\nt99,1\n")
+    done = run("add", store, "--workers", "more.csv", "--tasks", "new.csv")
+    assert done.exit_code == 0, done.stderr
+    assert "1 workers and 1 tasks added" in done.stderr
+    told = json.loads(run("status", store, "--json").stdout)
+    assert (told["workers"], told["tasks"]) == (5, 9)
+    again = run("add", store, "--workers", "more.csv")
+    assert again.exit_code == 2
+    assert again.stderr == "error: worker 'zoe' is in the campaign already\n"
+    assert "nothing to add" in run("add", store).stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("t1,zoe,yes", "bad.csv:10: worker 'zoe' is not in the campaign"),
+        ("t99,ann,yes", "bad.csv:10: task 't99' is not in the campaign"),
+        (
+            "{other},NA,maybe",
+            "bad.csv:10: label must be one of the classes 'no', 'yes', found 'maybe'",
+        ),
+        ("{task},{worker},yes", "bad.csv:10: worker '{worker}' answers task '{task}' twice"),
+        ("t1,ann,", "bad.csv:10, column 'label': must be a name, found an empty cell"),
+        ("{other},NA,yes", "bad.csv:10: task '{other}' was not given to worker 'NA'"),
+        ("t1,ann", "bad.csv:10: must have 3 cells like the first row, found 2"),
+    ],
+)
+def test_bad_answers_are_named_by_line_and_nothing_is_imported(store, line, message):
+    run("plan", store, "--labels", 8, "--out", "round1.csv")
+    pairs = read("round1.csv")[1:]
+    answer(pairs, "bad.csv")
+    worker, task = pairs[0]
+    free = next(t for t in (f"t{i}" for i in range(8)) if ["NA", t] not in pairs)
+    names = {"worker": worker, "task": task, "other": free}
+    with open("bad.csv", "a") as file:
+        file.write(line.format(**names) + "\n")
+    done = run("import", store, "bad.csv")
+    assert done.exit_code == 2
+    assert message.format(**names) in done.stderr
+    assert json.loads(run("status", store, "--json").stdout)["answers"] == 0
+
+
+def test_an_answer_that_contradicts_the_store_is_refused(store):
+    run("plan", store, "--labels", 8, "--out", "round1.csv")
+    rows = answer(read("round1.csv")[1:], "answers.csv")
+    run("import", store, "answers.csv")
+    task, worker, given = rows[1]
+    other = "no" if given == "yes" else "yes"
+    Path("edited.csv").write_text(f"task,worker,label\n{task},{worker},{other}\n")
+    done = run("import", store, "edited.csv")
+    assert done.exit_code == 2
+    assert f"edited.csv:2: worker {worker!r} answered task {task!r} with {given!r} before" in (
+        done.stderr
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--tasks", "tasks.csv"], "give --quality, or --gold and --answers"),
+        (["--answers", "gold_answers.csv", "--tasks", "tasks.csv"], "--answers needs --gold"),
+        (["--gold", "gold.csv", "--answers", "gold_answers.csv"], "--tasks must name"),
+        (["--quality", "quality.csv"], "quality.csv: No such file"),
+        (
+            ["--quality", "workers.csv", "--tasks", "tasks.csv"],
+            "workers.csv",
+        ),
+    ],
+)
+def test_an_init_that_cannot_be_says_what_is_missing(folder, words, message):
+    done = run("init", "new.db", *words)
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert not Path("new.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("table", "text", "message"),
+    [
+        ("workers", "worker,cost\nann,-1\n", "column 'cost': must be a finite number >= 0"),
+        ("workers", "worker,max_tasks\nann,x\n", "column 'max_tasks': must be an integer"),
+        ("workers", "worker\nann\nann\n", "'ann' is there already, in line 2"),
+        ("workers", "worker,wage\nann,3\n", "the columns may be worker, max_tasks, cost, group"),
+        ("tasks", "task,prior\nt1,1.5\n", "column 'prior': must be a probability in [0, 1]"),
+        ("tasks", "task,min_workers\nt9,9\n", "task 't9' must have 9 workers and may have 3"),
+    ],
+)
+def test_bad_tables_are_named_by_line(store, table, text, message):
+    Path("bad.csv").write_text(text)
+    done = run("add", store, f"--{table}", "bad.csv")
+    assert done.exit_code == 2
+    assert message in done.stderr
+
+
+def test_gold_that_contradicts_itself_is_refused(folder):
+    Path("gold.csv").write_text(GOLD + "g1,no\n")
+    done = run(
+        *("init", "new.db", "--gold", "gold.csv", "--answers", "gold_answers.csv"),
+        *("--tasks", "tasks.csv"),
+    )
+    assert done.exit_code == 2
+    assert "gold.csv:10, column 'label': the gold label of task 'g1' is 'no' here" in done.stderr
+
+
+def test_a_store_that_fails_is_exit_code_1(store, monkeypatch):
+    from crowd_tvcs.campaign.store import store as module
+
+    monkeypatch.setattr(module, "PATIENCE", 0.1)
+    other = sqlite3.connect(store, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    done = run("next", store, "--worker", "ann")
+    assert done.exit_code == 1
+    assert done.stderr.startswith("error: c.db: is locked by another program")
+    assert done.stderr.count("\n") == 1
+    other.close()
+
+
+def test_a_round_that_cannot_be_written_is_issued_and_says_so(store, monkeypatch):
+    def full(out, header, rows):
+        raise WriteError(errno.ENOSPC, "No space left on device", str(out))
+
+    with monkeypatch.context() as patched:
+        patched.setattr("crowd_tvcs.cli.campaign.write_rows", full)
+        done = run("plan", store, "--labels", 3, "--out", "round.csv")
+    assert done.exit_code == 1
+    assert done.stderr.splitlines() == [
+        "round 1 is issued; crowd-tvcs campaign issued prints its pairs",
+        "error: round.csv: No space left on device",
+    ]
+    assert len(run("issued", store).stdout.splitlines()) > 1
+
+
+def test_without_sqlalchemy_the_command_says_what_to_install(store, monkeypatch):
+    from crowd_tvcs.cli import campaign_options
+
+    monkeypatch.setattr(campaign_options, "find_spec", lambda name: None)
+    done = run("status", store)
+    assert (done.exit_code, done.stdout) == (1, "")
+    how = "pip install '.[campaign]' in the folder of tvcs"
+    assert done.stderr == f"error: campaigns need SQLAlchemy: {how}\n"
+
+
+def test_names_that_are_formulas_are_shielded_in_what_is_written(folder):
+    Path("quality.csv").write_text("worker,quality\n=cmd(),0.9\nann,0.7\n")
+    Path("tasks.csv").write_text("task\n=HYPERLINK(1)\n+t\n")
+    done = run("init", "f.db", "--quality", "quality.csv", "--tasks", "tasks.csv")
+    assert done.exit_code == 0, done.stderr
+    run("plan", "f.db", "--method", "fast", "--out", "round.csv")
+    cells = {cell for row in read("round.csv")[1:] for cell in row}
+    assert cells <= {"'=cmd()", "ann", "'=HYPERLINK(1)", "'+t"}
+    rows = [["task", "worker", "label"]] + [[t, w, "1"] for w, t in read("round.csv")[1:]]
+    Path("answers.csv").write_text("".join(",".join(row) + "\n" for row in rows))
+    assert run("import", "f.db", "answers.csv").exit_code == 0
+    assert {row.split(",")[1] for row in run("export-answers", "f.db").stdout.splitlines()[1:]} <= {
+        "'=cmd()",
+        "ann",
+    }
+
+
+def test_the_page_shows_the_campaign(store):
+    before = run("report", store, "--out", "before.html")
+    assert before.exit_code == 0, before.stderr
+    assert "No answer has come in yet" in Path("before.html").read_text()
+    run("plan", store, "--labels", 8, "--out", "round1.csv")
+    answer(read("round1.csv")[1:], "answers.csv")
+    run("import", store, "answers.csv")
+    Path("known.csv").write_text("task,label\nt1,yes\nt2,no\n")
+    run("add", store, "--gold", "known.csv")
+    run("report", store, "--out", "page.html")
+    page = Path("page.html").read_text()
+    assert "Accuracy against labels bought" in page
+    assert "measured on 2 tasks with a known label" in page
+    assert "money spent of 1.00" in page
+    assert page.count("<polyline") == 2
+    run("report", store, "--out", "again.html")
+    assert Path("again.html").read_bytes() == Path("page.html").read_bytes()
+
+
+def test_the_commands_of_the_page_run(tmp_path, monkeypatch):
+    """In their order; the answers of the people come from the recorded ones."""
+    page = Path(__file__).resolve().parents[3] / "docs" / "campaigns.md"
+    monkeypatch.chdir(tmp_path)
+    commands = [
+        line.removeprefix("$ crowd-tvcs ").split()
+        for line in page.read_text(encoding="utf-8").splitlines()
+        if line.startswith("$ crowd-tvcs ")
+    ]
+    assert len(commands) == 12
+    lease = {}
+    for words in commands:
+        if words[:2] == ["campaign", "init"]:
+            names = {k: sorted({row[k] for row in read("crowd/recorded.csv")[1:]}) for k in (0, 1)}
+            Path("tasks.csv").write_text("\n".join(["task", *names[0]]) + "\n")
+            Path("workers.csv").write_text("\n".join(["worker", *names[1]]) + "\n")
+        if words[:2] == ["campaign", "import"]:
+            issued = run("issued", "animals.db").stdout.splitlines()[1:]
+            rows = [row for row in read("crowd/recorded.csv") if f"{row[1]},{row[0]}" in issued]
+            head = "task,worker,label\n"
+            Path(words[-1]).write_text(head + "".join(",".join(row) + "\n" for row in rows))
+        if "--task" in words:
+            words[words.index("--task") + 1] = lease["task"]
+        done = CliRunner().invoke(app, words)
+        assert done.exit_code == 0, f"{words}: {done.stderr}"
+        if words[1] == "next":
+            lease = json.loads(done.stdout)
+    assert len(read("labels.csv")) == 151

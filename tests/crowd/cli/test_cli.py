@@ -1,0 +1,257 @@
+"""The command `crowd-tvcs` as an operator meets it: files in, files out, one-line errors."""
+
+import csv
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from typer.testing import CliRunner
+
+from crowd_tvcs import METHODS, read_quality
+from crowd_tvcs.cli.main import app
+
+WIDE = "worker,t1,t2,t3\nann,0.9,0.6,0.7\nbob,0.7,0.8,0.55\n"
+LONG = "task,worker,quality\nt1,ann,0.9\nt2,ann,0.6\nt1,bob,0.7\nt3,bob,0.55\n"
+FILES = ["assignment.csv", "report.html", "run.json", "summary.json"]
+
+
+def crowd_tvcs(*words):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def assign(table, out, *words):
+    return crowd_tvcs("assign", table, "--out", out, *words)
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "quality.csv"
+    path.write_text(WIDE)
+    return path
+
+
+def read_pairs(folder):
+    with (folder / "assignment.csv").open(newline="", encoding="utf-8") as file:
+        header, *rows = csv.reader(file)
+    assert header == ["worker", "task"]
+    return [tuple(row) for row in rows]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_assign_writes_the_four_files(table, tmp_path, method):
+    done = assign(table, tmp_path / "out", "--max-workers-per-task", 1, "--method", method)
+    assert done.exit_code == 0, done.stderr
+    files = sorted([*FILES, "prices.csv"]) if method == "best" else FILES
+    assert sorted(os.listdir(tmp_path / "out")) == files
+    assert "wide, comma between cells, 2 workers x 3 tasks" in done.stderr
+    assert done.stdout == ""
+    pairs = read_pairs(tmp_path / "out")
+    assert pairs == sorted(pairs)
+    assert len({task for _, task in pairs}) == len(pairs) == 3
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert summary["method"] == method
+    assert summary["assignments"] == 3
+    assert summary["binding"]["max_workers_per_task"] == 3
+    assert sum(summary["loads"].values()) == sum(summary["answers_per_task"].values()) == 3
+    run = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert run["seed"] == 0
+    assert run["parameters"]["method"] == method
+    if method != "random":
+        assert summary["expected_accuracy"] == pytest.approx((0.9 + 0.8 + 0.7) / 3)
+
+
+def test_a_long_table_allows_only_the_pairs_it_lists(tmp_path):
+    path = tmp_path / "quality.csv.gz"
+    path.write_bytes(gzip.compress(LONG.encode()))
+    done = assign(path, tmp_path / "out", "--method", "random")
+    assert done.exit_code == 0
+    assert "long, comma between cells, 2 workers x 3 tasks, 4 of 6 pairs listed" in done.stderr
+    assert read_pairs(tmp_path / "out") == [
+        ("ann", "t1"),
+        ("ann", "t2"),
+        ("bob", "t1"),
+        ("bob", "t3"),
+    ]
+
+
+def test_a_tab_table_with_a_mark_and_crlf_and_other_names_for_columns(tmp_path):
+    path = tmp_path / "quality.tsv"
+    path.write_bytes(b"\xef\xbb\xbfItem\tPerformer\tnote\tquality\r\nt1\tann\tgood\t0.9\r\n")
+    done = assign(path, tmp_path / "out")
+    assert done.exit_code == 0
+    assert "long, tab between cells" in done.stderr
+    assert "ignored columns: note" in done.stderr
+    assert read_pairs(tmp_path / "out") == [("ann", "t1")]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_same_seed_gives_the_same_bytes(table, tmp_path, method):
+    for out in ("one", "two"):
+        assert assign(table, tmp_path / out, "--method", method, "--budget", 4).exit_code == 0
+    for name in FILES:
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_order_of_the_file_changes_no_result(tmp_path, method):
+    texts = {
+        "wide": WIDE,
+        "turned": "worker,t3,t1,t2\nbob,0.55,0.7,0.8\nann,0.7,0.9,0.6\n",
+        "long": "quality,task,worker\n0.55,t3,bob\n0.9,t1,ann\n0.7,t3,ann\n"
+        "0.8,t2,bob\n0.6,t2,ann\n0.7,t1,bob\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / f"{name}.csv").write_text(text)
+        done = assign(tmp_path / f"{name}.csv", tmp_path / name, "--method", method, "--budget", 4)
+        assert done.exit_code == 0
+    for file in ("assignment.csv", "summary.json"):
+        assert len({(tmp_path / name / file).read_bytes() for name in texts}) == 1
+
+
+def test_names_survive_and_none_acts_as_a_formula(tmp_path):
+    workers = ["NA", "007", "-3", "=1+1", "@sum", "'=x", "+49 30", "-3+cmd|' /C calc'!A0", "nan"]
+    tasks = ["1e5", '=HYPERLINK("x")', "a,b"]
+    path = tmp_path / "quality.csv"
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["worker", *tasks])
+        writer.writerows([w, 0.6, 0.7, 0.8] for w in workers)
+    done = assign(path, tmp_path / "out", "--method", "random")
+    assert done.exit_code == 0, done.stderr
+    cells = {cell for pair in read_pairs(tmp_path / "out") for cell in pair}
+    assert {"NA", "007", "-3", "nan", "1e5", "a,b"} <= cells
+    assert {cell for cell in cells if cell[0] in "=+-@\t\r"} == {"-3"}
+    long = tmp_path / "again.csv"
+    with long.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["worker", "task", "quality"])
+        writer.writerows([*pair, 0.6] for pair in read_pairs(tmp_path / "out"))
+    again = read_quality(long).quality
+    # The name '=x was read as =x: the apostrophe is how such names stand in our files.
+    assert set(again.workers) == {"=x" if w == "'=x" else w for w in workers}
+    assert set(again.tasks) == set(tasks)
+
+
+BAD_TABLES = {
+    "": "quality.csv: the file is empty",
+    "worker,t1\n": "quality.csv: must have a row of values below the header",
+    "worker\nann\n": "quality.csv:1: must have a column for every task after 'worker'",
+    "name,t1\nann,0.5\n": "quality.csv:1, column 1: the first column must be 'worker'",
+    "worker,task\nann,t1\n": "quality.csv:1: the column 'quality' is missing",
+    "task,quality\nt1,0.5\n": "quality.csv:1: the column 'worker' is missing",
+    "worker,quality\nann,0.5\n": "quality.csv:1: the column 'task' is missing",
+    "worker,t1\nann,good\n": "quality.csv:2, column 't1': must be a number, found 'good'",
+    "worker,t1\nann,nan\n": "quality.csv:2, column 't1': must be a finite number, found 'nan'",
+    "worker,t1,t2\nann,0.5,\n": "quality.csv:2, column 't2': must be a number in [0, 1], found an",
+    "worker,t1\nann,0.5\n\nbob,1.2\n": "quality.csv:4, column 't1': a quality must be in [0, 1]",
+    "worker,t1\nann,-0.1\n": "quality.csv:2, column 't1': a quality must be in [0, 1], found -0.1",
+    "worker,t1\nann,0.5\nbob,1\nann,0.5\n": "every worker must occur once; repeated: 'ann' "
+    "(line 2, line 4)",
+    "worker,t1,t1\nann,0.5,0.5\n": "every task must occur once; repeated: 't1' (column 2, col",
+    "worker,task,quality\na,t,0.5\nb,t,0.5\na,t,0.6\n": "every pair must occur once; repeated: "
+    "'a, t' (line 2, line 4)",
+    "worker,task,quality\na,t,2\n": "quality.csv:2, column 'quality': a quality must be in [0, 1]",
+    "worker,task,quality\n,t,0.5\n": "quality.csv:2, column 'worker': must be a name, found an",
+    "worker,t1,\nann,0.5,0.5\n": "quality.csv:1, column 3: every task needs a name",
+    "worker,t1,t2\nann,0.5\n": "quality.csv:2: must have 3 cells like the first row, found 2",
+}
+
+
+@pytest.mark.parametrize("text", BAD_TABLES)
+def test_a_bad_table_is_refused_in_one_line(tmp_path, text):
+    path = tmp_path / "quality.csv"
+    path.write_text(text)
+    done = assign(path, tmp_path / "out")
+    assert done.exit_code == 2
+    assert done.stderr.startswith("error: ")
+    assert done.stderr.count("\n") == 1
+    assert BAD_TABLES[text] in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+BAD_OPTIONS = {
+    ("--budget", "-1"): "budget must be an integer >= 0, or left out for no cap, found -1",
+    ("--max-workers-per-task", "-2"): "max_workers_per_task must be an integer >= 0",
+    ("--max-tasks-per-worker", "-2"): "max_tasks_per_worker must be an integer >= 0",
+    ("--method", "magic"): "best, fast, greedy, tvcs, qlp, random, found 'magic'",
+    ("--time-limit", "0"): "time_limit must be a number of seconds above 0, found 0",
+    ("--seed", "-1"): "--seed must be >= 0, found -1",
+}
+
+
+@pytest.mark.parametrize("option", BAD_OPTIONS)
+def test_a_bad_option_is_refused_in_one_line(table, tmp_path, option):
+    done = assign(table, tmp_path / "out", *option)
+    assert done.exit_code == 2
+    assert BAD_OPTIONS[option] in done.stderr
+    assert done.stderr.splitlines()[-1].startswith("error: ")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_missing_file_is_named(tmp_path):
+    done = assign(tmp_path / "none.csv", tmp_path / "out")
+    assert done.exit_code == 2
+    assert "none.csv: No such file or directory" in done.stderr
+
+
+def test_a_folder_in_use_needs_force(table, tmp_path):
+    out = tmp_path / "out"
+    assert assign(table, out, "--method", "qlp").exit_code == 0
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    refused = assign(table, out, "--method", "random", "--budget", 1)
+    assert refused.exit_code == 2
+    assert "the folder is not empty; give --force" in refused.stderr
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+    assert assign(table, out, "--method", "random", "--budget", 1, "--force").exit_code == 0
+    assert len(read_pairs(out)) == 1
+
+
+def test_a_folder_that_cannot_be_written_is_refused(table, tmp_path):
+    file = tmp_path / "file"
+    file.write_text("")
+    for out in (file, file / "below"):
+        done = assign(table, out)
+        assert done.exit_code == 2
+        assert done.stderr.splitlines()[-1].startswith(f"error: {out}: ")
+    assert file.read_text() == ""
+
+
+def test_an_interrupt_leaves_nothing(tmp_path, sigint_of_a_terminal):
+    size = ("--family", "skilldiff", "--workers", 100, "--tasks", 1000)  # takes half a minute
+    made = crowd_tvcs("simulate", *size, "--out", tmp_path / "crowd")
+    assert made.exit_code == 0
+    out = tmp_path / "out"
+    words = ["assign", str(tmp_path / "crowd" / "quality.csv"), "--out", str(out)]
+    words += ["--max-workers-per-task", "5", "--max-tasks-per-worker", "50", "--budget", "4000"]
+    command = [sys.executable, "-m", "crowd_tvcs.cli.main", *words]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    while not out.exists() and process.poll() is None:
+        time.sleep(0.05)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    stderr = process.communicate(timeout=60)[1]
+    assert process.returncode == 130, stderr
+    assert stderr.splitlines()[-1] == "interrupted"
+    assert "Traceback" not in stderr
+    assert not out.exists()
+
+
+def test_a_time_limit_that_strikes_is_said(tmp_path):
+    crowd_tvcs("simulate", "--workers", 20, "--tasks", 60, "--out", tmp_path / "crowd")
+    table = tmp_path / "crowd" / "quality.csv"
+    done = assign(table, tmp_path / "out", "--budget", 100, "--time-limit", 0.001)
+    assert done.exit_code == 0
+    assert "the time limit of 0.001 s; this is the best so far" in done.stderr
+    assert len(read_pairs(tmp_path / "out")) == 100
+
+
+def test_help_loads_nothing_heavy():
+    code = "import sys, crowd_tvcs.cli.main; print(*sorted(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert not loaded & {"pandas", "sklearn", "matplotlib", "numba", "jinja2", "scipy.special"}

@@ -1,0 +1,147 @@
+"""`assign --classes` and `--confusion`, and what `verify` says of such plans."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from crowd_tvcs.answers.confusion import read_confusion
+from crowd_tvcs.cli.main import app
+from tvcs_core.files.errors import DataError
+
+CAPS = (
+    "--max-workers-per-task",
+    3,
+    "--max-tasks-per-worker",
+    5,
+    "--budget",
+    18,
+    "--time-limit",
+    900,
+)
+NAMES = ("cat", "dog", "=fox")
+
+
+def crowd_tvcs(*words):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def write(path, rows):
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows(rows)
+
+
+@pytest.fixture
+def tables(tmp_path):
+    """A quality table and confusion matrices of 8 workers; 7 tasks, three classes."""
+    rng = np.random.default_rng(0)
+    tasks = [f"t{j}" for j in range(7)]
+    rows = [[f"w{i}", *[round(rng.uniform(0.3, 0.9), 3)] * 7] for i in range(8)]
+    write(tmp_path / "quality.csv", [["worker", *tasks], *rows])
+    matrices = 0.5 * np.eye(3) + 0.5 * rng.dirichlet(np.ones(3), (9, 3))
+    lines = [
+        [f"w{i}", "'" + y if y[0] == "=" else y, "'" + a if a[0] == "=" else a, matrices[i, t, k]]
+        for i in range(9)
+        for t, y in enumerate(NAMES)
+        for k, a in enumerate(NAMES)
+    ]
+    write(tmp_path / "confusion.csv", [["worker", "label", "answer", "chance"], *lines])
+    return tmp_path
+
+
+def edit(path, change):
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.reader(file))
+    change(rows)
+    write(path, rows)
+
+
+@pytest.mark.parametrize(
+    "classes",
+    [("--classes", 4), ("--confusion", "confusion.csv", "--class-prior", ".5,.3,.2")],
+    ids=["accuracies", "confusion"],
+)
+def test_a_plan_of_many_classes_is_proved_and_what_was_touched_is_noticed(tables, classes):
+    given = [tables / word if word == "confusion.csv" else word for word in classes]
+    out = tables / "plan"
+    done = crowd_tvcs("assign", tables / "quality.csv", "--out", out, *CAPS, *given)
+    assert done.exit_code == 0, done.stderr
+    assert "no plan can have more than" in done.stderr
+    summary = json.loads((out / "summary.json").read_text())
+    names = ["0", "1", "2", "3"] if "--classes" in classes else sorted(NAMES)
+    assert summary["classes"] == names
+    assert summary["standard_error"] == 0.0
+    assert "Who labels what" in (out / "report.html").read_text(encoding="utf-8")
+    proved = crowd_tvcs("verify", out)
+    assert proved.exit_code == 0, proved.stderr
+    assert "proved             yes" in proved.stdout
+    edit(out / "assignment.csv", lambda rows: rows.pop())
+    touched = crowd_tvcs("verify", out)
+    assert touched.exit_code == 1
+    assert "expected_accuracy: summary.json says" in touched.stderr
+
+
+def test_a_lower_price_is_another_bound(tables):
+    out = tables / "plan"
+    crowd_tvcs("assign", tables / "quality.csv", "--out", out, *CAPS, "--classes", 3)
+
+    def lower(rows):
+        rows[1:] = [[worker, str(float(price) * 0.8 + 1e-3)] for worker, price in rows[1:]]
+
+    edit(out / "prices.csv", lower)
+    done = crowd_tvcs("verify", out)
+    assert done.exit_code == 1
+    assert "bound_by_prices: summary.json says" in done.stderr
+
+
+def test_what_if_knows_the_classes(tables):
+    words = ("--budgets", "5,10", "--method", "fast", "--json")
+    two = crowd_tvcs("what-if", tables / "quality.csv", *words)
+    three = crowd_tvcs("what-if", tables / "quality.csv", *words, "--classes", 3)
+    assert three.exit_code == 0, three.stderr
+    assert json.loads(two.stdout)["budgets"] != json.loads(three.stdout)["budgets"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--classes", 1), "n_classes must be from 2 to 100"),
+        (("--classes", 3, "--prior", 0.3), "with more say class_prior"),
+        (("--classes", 3, "--class-prior", "a,b,c"), "must be numbers with commas"),
+        (("--classes", 3, "--class-prior", ".5,.5"), "class_prior must have shape"),
+        (("--classes", 4, "--confusion", "confusion.csv"), "4 classes were asked for"),
+        (("--classes", 3, "--skills", "quality.csv"), "--skills is for two classes"),
+        (("--classes", 3, "--tasks", "tasks.csv"), "found 'prior'"),
+    ],
+)
+def test_what_does_not_fit_is_said(tables, words, message):
+    write(tables / "tasks.csv", [["task", "prior"], ["t1", "0.4"]])
+    given = [tables / w if str(w).endswith(".csv") else w for w in words]
+    done = crowd_tvcs("assign", tables / "quality.csv", "--out", tables / "plan", *given)
+    assert done.exit_code == 2, done.stderr
+    assert message in done.stderr
+    assert not (tables / "plan").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda rows: rows[0].__setitem__(3, "p"), "must have the columns worker, label"),
+        (lambda rows: rows.append(rows[5]), "csv:83, column .answer.: .* is there twice"),
+        (lambda rows: rows.pop(5), "must say how likely 'w0' answers"),
+        (lambda rows: rows[4].__setitem__(3, "0.99"), "'w0' where 'dog' is true must add up to 1"),
+        (lambda rows: rows[4].__setitem__(3, "1.5"), r"csv:5, column .chance.: .* in \[0, 1\]"),
+        (lambda rows: rows[4].__setitem__(1, ""), "csv:5, column .label.: .* empty cell"),
+    ],
+)
+def test_a_table_of_matrices_that_is_wrong_is_refused_with_its_place(tables, change, message):
+    edit(tables / "confusion.csv", change)
+    with pytest.raises(DataError, match=message):
+        read_confusion(tables / "confusion.csv", [f"w{i}" for i in range(8)])
+
+
+def test_a_worker_without_a_matrix_is_named(tables):
+    with pytest.raises(DataError, match="how likely 'nobody' answers"):
+        read_confusion(tables / "confusion.csv", ["w1", "nobody"])

@@ -1,0 +1,377 @@
+"""Tasks of more than two classes and confusion matrices, against slow twins by enumeration."""
+
+import importlib
+import itertools
+
+import numpy as np
+import pytest
+
+from crowd_tvcs import METHODS, Plan, Quality, assign, expected_accuracy
+from crowd_tvcs.accuracy import many_classes as accuracies
+from crowd_tvcs.accuracy.gradient import ClassGradient
+from crowd_tvcs.accuracy.many_classes import accuracy_of_classes, gains_of_classes
+from crowd_tvcs.accuracy.model import answer_model, even_matrices
+from crowd_tvcs.search.deadline import Deadline
+from crowd_tvcs.search.initial import market_of
+from crowd_tvcs.search.relaxation import Choice, price_everything
+from crowd_tvcs.verification import pricing_many_classes
+from crowd_tvcs.what_if import what_if
+
+
+def by_enumeration(matrices, prior):
+    """Sum over everybody's answers of the largest probability with a class."""
+    total = 0.0
+    for answers in itertools.product(range(len(prior)), repeat=len(matrices)):
+        chances = [M[:, a] for M, a in zip(matrices, answers, strict=True)]
+        total += max(np.prod([prior, *chances], axis=0))
+    return total
+
+
+def random_matrix(rng, k):
+    """Of a good worker, of one who tells nothing, never gives an answer, or is always wrong."""
+    matrix = rng.dirichlet(np.ones(k), k)
+    kind = rng.integers(6)
+    if kind == 0:
+        matrix[:] = matrix[0]
+    elif kind == 1:
+        matrix = np.eye(k)[rng.permutation(k)]
+    elif kind == 2:
+        matrix[:, 0] = 0.0
+        matrix /= matrix.sum(axis=1, keepdims=True)
+    elif kind == 3:
+        matrix = even_matrices(rng.uniform(0, 1, 1), k)[0]
+    return 0.5 * np.eye(k) + 0.5 * matrix if kind > 3 else matrix
+
+
+def matrices_of(plan, j):
+    if plan.confusion is not None:
+        return plan.confusion
+    return even_matrices(plan.quality.values[:, j], plan.n_classes)
+
+
+def priors_of(plan):
+    return plan.model.prior
+
+
+def tiny_plan(seed, n=3, m=3, demands=False):
+    rng = np.random.default_rng(seed)
+    k = int(rng.integers(3, 5))
+    values = rng.uniform(0.0, 1.0, (n, m)).round(2)
+    odd = rng.random((n, m)) < 0.3
+    values[odd] = rng.choice([1 / k, 0.0, 1.0], odd.sum(), p=[0.6, 0.2, 0.2])
+    prior = rng.dirichlet(np.ones(k), m)
+    prior[rng.random(m) < 0.5] = 1 / k
+    prior[rng.random(m) < 0.1] = np.eye(k)[rng.integers(k)]
+    confusion = [random_matrix(rng, k) for _ in range(n)] if seed % 3 == 0 else None
+    allowed = rng.random((n, m)) < 0.8 if seed % 4 == 0 else None
+    most = {
+        "max_workers_per_task": rng.integers(0, n + 1, m),
+        "max_tasks_per_worker": rng.integers(0, m + 1, n),
+        "budget": int(rng.integers(0, n * m + 1)),
+    }
+    if demands:
+        forced = np.zeros((n, m), dtype=bool)
+        forced[rng.integers(n), rng.integers(m)] = True
+        allowed = None
+        most = {"max_tasks_per_worker": 2, "budget": 2 * n - 1,
+                "min_workers_per_task": rng.integers(0, 2, m), "forced": forced}  # fmt: skip
+    quality = Quality(values, [f"w{i}" for i in range(n)], [f"t{j}" for j in range(m)], allowed)
+    return Plan(quality, n_classes=k, class_prior=prior, confusion=confusion, **most)
+
+
+def best_by_enumeration(plan):
+    n, m = plan.quality.shape
+    choices = []
+    for j in range(m):
+        matrices, prior = matrices_of(plan, j), priors_of(plan)[j]
+        of_task = []
+        for bits in itertools.product([False, True], repeat=n):
+            chosen = np.array(bits)
+            allowed = plan.quality.allowed
+            forced = chosen if plan.forced is None else plan.forced[:, j]
+            if allowed is not None and (chosen & ~allowed[:, j]).any():
+                continue
+            least, most = plan.min_workers_per_task[j], plan.max_workers_per_task[j]
+            if least <= chosen.sum() <= most and not (forced & ~chosen).any():
+                of_task.append((chosen, by_enumeration(matrices[chosen], prior)))
+        choices.append(of_task)
+    best = -1.0
+    for choice in itertools.product(*choices):
+        loads = sum(chosen.astype(int) for chosen, _ in choice)
+        if (loads <= plan.max_tasks_per_worker).all() and loads.sum() <= plan.budget:
+            best = max(best, sum(value for _, value in choice) / m)
+    return best
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_accuracy_is_the_sum_over_all_outcomes(seed):
+    plan = tiny_plan(seed, n=4, m=5)
+    support = np.random.default_rng(seed).random((4, 5)) < 0.7
+    expected = [
+        by_enumeration(matrices_of(plan, j)[support[:, j]], priors_of(plan)[j]) for j in range(5)
+    ]
+    found, error = accuracy_of_classes(
+        plan.quality.values, support, plan.n_classes, prior=plan.class_prior,
+        confusion=plan.confusion,
+    )  # fmt: skip
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(plan.accuracy(support), expected, rtol=0, atol=1e-12)
+    assert not error.any()
+    for j in range(5):
+        low, high = pricing_many_classes.accuracy(*_of_team(plan, j, support))
+        assert low == high == pytest.approx(expected[j], abs=1e-12)
+
+
+def _of_team(plan, j, support):
+    matrices, prior = pricing_many_classes.chances(plan, j)
+    return matrices[support[:, j]], prior
+
+
+def test_two_classes_are_two_classes():
+    rng = np.random.default_rng(0)
+    quality, prior = rng.uniform(0, 1, (12, 40)), rng.random(40)
+    support = rng.random(quality.shape) < 0.7
+    found, _ = accuracy_of_classes(quality, support, 2, prior=np.column_stack([1 - prior, prior]))
+    np.testing.assert_allclose(
+        found, expected_accuracy(quality, support, prior), rtol=0, atol=1e-12
+    )
+
+
+def test_large_teams_of_equals_are_counted_and_others_are_sampled(monkeypatch):
+    rng = np.random.default_rng(3)
+    equal = np.full((9, 1), 0.5)
+    other = rng.uniform(0.3, 0.7, (9, 1)).round(2)
+    everybody = np.ones((9, 1), dtype=bool)
+    exact = [accuracy_of_classes(q, everybody, 3)[0][0] for q in (equal, other)]
+    assert exact[0] == pytest.approx(by_enumeration(even_matrices(equal[:, 0], 3), [1 / 3] * 3))
+    monkeypatch.setattr(accuracies, "MOST_OUTCOMES", 3**5)
+    counted, none = accuracy_of_classes(equal, everybody, 3)
+    assert counted[0] == pytest.approx(exact[0], abs=1e-12)
+    assert none[0] == 0.0
+    sampled, error = accuracy_of_classes(other, everybody, 3)
+    assert 0.0 < error[0] < 0.002
+    assert abs(sampled[0] - exact[1]) < 4 * error[0]
+    again, _ = accuracy_of_classes(other, everybody, 3)
+    assert again[0] == sampled[0]
+
+
+def test_accuracies_of_teams_too_large_to_list_are_verified_within_sampling_errors(monkeypatch):
+    matrices = even_matrices(np.array([0.4, 0.5, 0.55, 0.6, 0.6, 0.6]), 3)
+    exact = by_enumeration(matrices, [0.5, 0.3, 0.2])
+    monkeypatch.setattr(pricing_many_classes, "MOST_OUTCOMES", 3**4)
+    low, high = pricing_many_classes.accuracy(matrices, np.array([0.5, 0.3, 0.2]))
+    assert low < exact < high < low + 0.03
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_gains_are_differences(seed):
+    rng = np.random.default_rng(seed)
+    k = int(rng.integers(2, 5))
+    confusion = np.array([random_matrix(rng, k) for _ in range(8)])
+    confusion[4:] = even_matrices(rng.choice([0.0, 1.0, 1 / k, 0.6, 0.3], 4), k)
+    prior = rng.dirichlet(np.ones(k)) if seed % 4 else np.eye(k)[0]
+    model = answer_model(np.zeros((8, 1)), prior[None, :], confusion)
+    team = rng.permutation(8)[:3]
+    now = by_enumeration(confusion[team], prior)
+    then = [by_enumeration(confusion[[*team, i]], prior) for i in range(8)]
+    found = gains_of_classes(team, np.arange(8), model, prior)
+    np.testing.assert_allclose(found, np.array(then) - now, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_the_reach_is_that_of_an_even_worker_who_is_garbled_into_this_one(k):
+    rng = np.random.default_rng(k)
+    confusion = np.array([random_matrix(rng, k) for _ in range(40)])
+    model = answer_model(np.zeros((40, 1)), np.full((1, k), 1 / k), confusion)
+    for matrix, reach in zip(confusion, model.reach, strict=True):
+        garbling = np.linalg.pinv(even_matrices(np.array([reach]), k)[0]) @ matrix
+        if reach > 1 / k + 1e-9:
+            assert garbling.min() > -1e-9
+            np.testing.assert_allclose(garbling.sum(axis=1), 1.0, atol=1e-9)
+        else:
+            assert np.ptp(matrix, axis=0).max() < 1e-9
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_pricing_equals_trying_every_set(seed):
+    rng = np.random.default_rng(seed)
+    plan = tiny_plan(seed, n=7, m=1)
+    price = rng.exponential([0.02, 0.1, 0.005][seed % 3], 7).round(3)
+    most = int(min(rng.integers(0, 6), plan.room[1][0]))
+    plan = Plan(plan.quality, max_workers_per_task=most, class_prior=plan.class_prior,
+                n_classes=plan.n_classes, confusion=plan.confusion,
+                min_workers_per_task=min(most, seed % 2))  # fmt: skip
+    cap, least = int(plan.max_workers_per_task[0]), int(plan.min_workers_per_task[0])
+    matrices, prior = matrices_of(plan, 0), priors_of(plan)[0]
+    allowed = np.ones(7, bool) if plan.quality.allowed is None else plan.quality.allowed[:, 0]
+    best = max(
+        by_enumeration(matrices[list(team)], prior) - price[list(team)].sum()
+        for size in range(least, cap + 1)
+        for team in itertools.combinations(np.flatnonzero(allowed), size)
+    )
+    market = market_of(plan)
+    dual = price_everything(
+        market, np.append(price, 0.0), Choice.nobody(market), Deadline.after(None)
+    )
+    assert dual.proved
+    assert dual.values[0] == pytest.approx(best, abs=1e-11)
+    again = pricing_many_classes.price_task(
+        matrices[allowed], price[allowed], cap, prior, least=least, fixed=matrices[:0]
+    )
+    assert again.exact
+    assert again.value == pytest.approx(best, abs=1e-11)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_two_ways_to_price_agree_on_tasks_too_large_to_try_everything(seed):
+    rng = np.random.default_rng(seed)
+    k, n = 3, 30
+    accuracy = rng.uniform(0.35, 0.9, n)
+    price = 0.01 + 0.3 * (accuracy - 1 / k) * rng.uniform(0.5, 1.0, n)
+    confusion = None
+    if seed > 2:
+        confusion = 0.6 * even_matrices(accuracy, k) + 0.4 * rng.dirichlet(np.ones(k), (n, k))
+    quality = Quality(accuracy[:, None], [f"w{i}" for i in range(n)], ["t"])
+    plan = Plan(quality, max_workers_per_task=4, n_classes=k, confusion=confusion)
+    market = market_of(plan)
+    dual = price_everything(
+        market, np.append(price, 0.0), Choice.nobody(market), Deadline.after(None)
+    )
+    matrices, prior = pricing_many_classes.chances(plan, 0)
+    again = pricing_many_classes.price_task(matrices, price, 4, prior, fixed=matrices[:0])
+    assert dual.proved
+    assert again.exact
+    assert again.value == pytest.approx(dual.values[0], abs=1e-11)
+
+
+def test_a_search_that_was_broken_off_proves_nothing():
+    rng = np.random.default_rng(1)
+    quality = Quality(rng.uniform(0.4, 0.9, (20, 1)), [f"w{i}" for i in range(20)], ["a"])
+    market = market_of(Plan(quality, max_workers_per_task=4, n_classes=3))
+    prices = np.append(np.zeros(20), 0.001)
+    begin = Choice.nobody(market)
+    assert not price_everything(market, prices, begin, Deadline.after(None), 1).proved
+    assert price_everything(market, prices, begin, Deadline.after(None)).proved
+
+
+@pytest.mark.parametrize("demands", [False, True])
+@pytest.mark.parametrize("seed", range(30))
+def test_best_is_the_best_of_all_assignments_or_within_its_bound(seed, demands):
+    plan = tiny_plan(seed, demands=demands)
+    found = {
+        name: assign(plan, name, rng=seed, time_limit=60) for name in METHODS if name != "tvcs"
+    }
+    optimum = best_by_enumeration(plan)
+    best = found["best"]
+    for assignment in found.values():
+        assert not plan.unmet(assignment.support)
+        assert assignment.expected_accuracy <= best.expected_accuracy + 1e-12
+    assert best.expected_accuracy <= optimum + 1e-12
+    assert best.certified
+    assert optimum <= best.bound + 1e-12
+    assert best.expected_accuracy > optimum - 0.01
+    if best.gap < 1e-9:
+        assert best.expected_accuracy == pytest.approx(optimum, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_tvcs_keeps_caps_and_demands_with_many_classes(seed, monkeypatch):
+    monkeypatch.setattr(importlib.import_module("crowd_tvcs.methods.tvcs"), "MAX_ITER", 25)
+    plan = tiny_plan(seed, n=6, m=8, demands=bool(seed % 2))
+    found = assign(plan, "tvcs", rng=seed)
+    assert not plan.unmet(found.support)
+    assert found.expected_accuracy >= plan.accuracy(np.zeros((6, 8), dtype=bool)).mean() - 1e-12
+    assert (assign(plan, "tvcs", rng=seed).support == found.support).all()
+
+
+@pytest.mark.parametrize("even", [True, False])
+def test_the_gradient_points_where_the_probability_of_the_truth_grows(even):
+    rng = np.random.default_rng(5)
+    k, n = 3, 3
+    quality = np.array([[0.5], [0.6], [0.8]])
+    confusion = None if even else np.array([random_matrix(rng, k) * 0.8 + 0.2 / k] * n)
+    prior = np.array([[0.5, 0.3, 0.2]])
+    model = answer_model(quality, prior, confusion)
+    X = np.array([[0.3], [0.9], [0.5]])
+
+    def smooth(weights):
+        matrices, total = model.matrices[model.kind[:, 0]], 0.0
+        for answers in itertools.product(range(k), repeat=n):
+            logs = np.log(prior[0])
+            chance = np.ones(k)
+            for i, a in enumerate(answers):
+                logs = logs + weights[i, 0] * np.log(matrices[i][:, a])
+                chance *= matrices[i][:, a]
+            posterior = np.exp(logs) / np.exp(logs).sum()
+            total += (prior[0] * chance * posterior).sum()
+        return total
+
+    step = 1e-5 * np.eye(n)[:, :, None]
+    expected = [(smooth(X + s) - smooth(X - s)) / 2e-5 for s in step]
+    gradient = ClassGradient(
+        answer_model(
+            np.repeat(quality, 20_000, axis=1), np.repeat(prior, 20_000, axis=0), confusion
+        ),
+        1e-6,
+    )
+    draws = gradient.sample(np.repeat(X, 20_000, axis=1), rng)
+    error = draws.std(axis=1) / np.sqrt(draws.shape[1])
+    assert (np.abs(draws.mean(axis=1) - expected) < 4.5 * error + 1e-5).all()
+
+
+def test_names_and_order_change_nothing():
+    plan = tiny_plan(6, n=5, m=6)
+    rng = np.random.default_rng(0)
+    rows, columns = rng.permutation(5), rng.permutation(6)
+    turned = plan.reorder(rows, columns)
+    for name in ("greedy", "fast", "best"):
+        a, b = assign(plan, name, rng=1), assign(turned, name, rng=1)
+        assert (a.support[np.ix_(rows, columns)] == b.support).all()
+
+
+def test_more_classes_with_the_same_accuracies_help_the_vote():
+    quality = Quality(np.full((3, 4), 0.6), ["a", "b", "c"], ["t1", "t2", "t3", "t4"])
+    two, ten = (assign(Plan(quality, n_classes=k), "best", rng=0) for k in (2, 10))
+    assert ten.expected_accuracy > two.expected_accuracy
+    summary = ten.summary()
+    assert summary["n_classes"] == 10
+    assert summary["standard_error"] == 0.0
+
+
+def test_what_if_never_falls_with_many_classes():
+    plan = tiny_plan(4, n=5, m=6)
+    offers = what_if(plan, [0, 3, 6, 9], "best", rng=0)
+    values = [offer.expected_accuracy for offer in offers]
+    assert values == sorted(values)
+    assert all(o.bound is None or o.bound >= o.expected_accuracy - 1e-12 for o in offers)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"n_classes": 1}, "n_classes must be from 2 to 100"),
+        ({"n_classes": 3, "prior": 0.3}, "with more say class_prior"),
+        ({"class_prior": [0.5, 0.5]}, "with two say prior"),
+        ({"n_classes": 3, "class_prior": [0.5, 0.5]}, r"class_prior must have shape \(3,\)"),
+        ({"n_classes": 3, "class_prior": [0.5, 0.6, 0.2]}, "add up to 1"),
+        ({"n_classes": 3, "class_prior": [1.5, -0.5, 0.0]}, "chances >= 0"),
+        ({"n_classes": 3, "confusion": np.eye(3)[None]}, "confusion must have shape"),
+        ({"n_classes": 2, "confusion": np.ones((2, 2, 2))}, "add up to 1"),
+    ],
+)
+def test_what_does_not_fit_is_refused(given, message):
+    quality = Quality([[0.5], [0.6]], ["a", "b"], ["t"])
+    with pytest.raises(ValueError, match=message):
+        Plan(quality, **given)
+
+
+def test_no_sampled_worker_draws_what_the_truth_draws(monkeypatch):
+    """The first worker was drawn from the truth's own stream: .887 instead of .846 here."""
+    quality = np.random.default_rng(4).uniform(0.3, 0.7, (9, 1))
+    teams = [np.arange(9)[:, None] >= first for first in range(5)]
+    exact = [accuracy_of_classes(quality, team, 3)[0][0] for team in teams]
+    monkeypatch.setattr(accuracies, "MOST_OUTCOMES", 1)
+    for team, truth in zip(teams, exact, strict=True):
+        sampled, error = accuracy_of_classes(quality, team, 3)
+        assert 0.0 < error[0] < 0.002
+        assert abs(sampled[0] - truth) < 4 * error[0]

@@ -1,0 +1,338 @@
+"""Costs, money and groups in plans: greedy against trying every assignment, and what is refused."""
+
+import itertools
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from crowd_tvcs import METHODS, Plan, Quality, assign
+from crowd_tvcs.cli.main import app
+from crowd_tvcs.plan.costs import cheapest_that_meets, spent
+from crowd_tvcs.simulation import simulate
+
+
+def crowd(values, allowed=None):
+    values = np.asarray(values, dtype=float)
+    n, m = values.shape
+    return Quality(values, [f"w{i}" for i in range(n)], [f"t{j}" for j in range(m)], allowed)
+
+
+def rationed_plan(seed, n=4, m=3, **more):
+    """Costs, money, groups and demands around a random assignment, which shows they can be met."""
+    rng = np.random.default_rng(seed)
+    values = rng.uniform(0.3, 0.95, (n, m)).round(2)
+    group = [[None, "a", "b"][k] for k in rng.integers(0, 3, n)] if seed % 3 else None
+    example = rng.random((n, m)) < 0.5
+    if group is not None:
+        for name in "ab":
+            mates = np.flatnonzero([g == name for g in group])
+            for j in range(m):
+                example[mates, j] &= np.arange(mates.size) == rng.integers(0, max(1, mates.size))
+    cost = rng.choice([0.0, 0.1, 0.3, 1.0, 2.5], n)
+    answers, loads = example.sum(axis=0), example.sum(axis=1)
+    return Plan(
+        crowd(values),
+        max_workers_per_task=answers + rng.integers(0, 3, m),
+        max_tasks_per_worker=loads + rng.integers(0, 2, n),
+        budget=int(example.sum() + rng.integers(0, 3)),
+        min_workers_per_task=np.maximum(0, answers - rng.integers(0, 2, m)) * (seed % 2),
+        forced=example & (rng.random((n, m)) < [0.0, 0.3][seed % 4 // 2]),
+        cost=cost,
+        money=None if seed % 5 == 0 else float(cost @ loads) + float(rng.choice([0.0, 0.2, 1.0])),
+        group=group,
+        **more,
+    )
+
+
+def keeps_everything(plan, support):
+    """Caps, demands, money and groups, in words of their own."""
+    q = plan.quality
+    kept = (support.sum(axis=1) <= plan.max_tasks_per_worker).all()
+    kept &= (support.sum(axis=0) <= plan.max_workers_per_task).all()
+    kept &= (support.sum(axis=0) >= plan.min_workers_per_task).all()
+    kept &= support.sum() <= plan.budget
+    kept &= plan.forced is None or (support | ~plan.forced).all()
+    kept &= plan.money is None or sum(plan.cost[i] for i, _ in np.argwhere(support)) <= (
+        plan.money + 1e-8
+    )
+    for j in range(len(q.tasks)):
+        names = [g for g, s in zip(plan.group or (), support[:, j], strict=False) if s and g]
+        kept &= len(names) == len(set(names))
+    return bool(kept)
+
+
+def best_by_enumeration(plan):
+    n, m = plan.quality.shape
+    sets = [np.array(bits) for bits in itertools.product([False, True], repeat=n)]
+    worth = [plan.accuracy(np.repeat(s[:, None], m, axis=1)) for s in sets]
+    best = -1.0
+    for chosen in itertools.product(range(len(sets)), repeat=m):
+        value = sum(worth[c][j] for j, c in enumerate(chosen)) / m
+        if value > best and keeps_everything(plan, np.array([sets[c] for c in chosen]).T):
+            best = value
+    return best
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_greedy_keeps_caps_demands_money_and_groups(seed):
+    plan = rationed_plan(seed)
+    found = assign(plan, "greedy")
+    assert keeps_everything(plan, found.support)
+    assert plan.unmet(found.support) == ()
+
+
+def test_greedy_is_never_above_the_optimum_and_mostly_there():
+    lost = []
+    for seed in range(60):
+        plan = rationed_plan(seed)
+        lost.append(best_by_enumeration(plan) - assign(plan, "greedy").expected_accuracy)
+    assert min(lost) > -1e-12
+    assert np.mean(lost) < 0.005
+    assert np.mean(np.array(lost) < 1e-9) >= 0.7
+
+
+def test_money_that_is_enough_and_groups_of_one_change_nothing():
+    quality = simulate(8, 20, rng=1).quality
+    caps = {"max_workers_per_task": 4, "max_tasks_per_worker": 9, "budget": 50}
+    free = assign(Plan(quality, **caps), "greedy")
+    named = [f"g{i}" for i in range(8)]
+    plan = Plan(quality, **caps, cost=1, money=50, group=named)
+    assert plan.demands == ("money",)
+    assert (assign(plan, "greedy").support == free.support).all()
+
+
+def test_what_minimums_need_is_bought_before_anything_else():
+    # Alone, the dear worker is the better choice everywhere, and then nobody can be paid for t1.
+    quality = crowd([[0.99, 0.99], [0.6, 0.6]])
+    plan = Plan(quality, cost=[2, 1], money=2, min_workers_per_task=1)
+    assert assign(plan, "greedy").pairs() == [("w1", "t0"), ("w1", "t1")]
+
+
+def test_a_bad_ratio_does_not_ruin_the_plan():
+    # By gain per cost w1 takes the only place; by gain alone w0 does.
+    plan = Plan(crowd([[0.99], [0.51]]), cost=[10, 0.1], money=10, max_workers_per_task=1)
+    assert assign(plan, "greedy").pairs() == [("w0", "t0")]
+    # And the other way round: ten cheap ones are worth more than one who is hardly better.
+    plan = Plan(crowd([[0.82, 0.82], [0.8, 0.8]]), cost=[10, 5], money=10, max_workers_per_task=1)
+    assert assign(plan, "greedy").pairs() == [("w1", "t0"), ("w1", "t1")]
+
+
+def test_without_money_only_those_who_cost_nothing_are_asked():
+    quality = crowd([[0.9, 0.9], [0.6, 0.7]])
+    assert assign(Plan(quality, cost=1, money=0), "greedy").size == 0
+    found = assign(Plan(quality, cost=[1, 0], money=0), "greedy")
+    assert found.pairs() == [("w1", "t0"), ("w1", "t1")]
+
+
+def test_costs_of_nothing_are_no_limit():
+    quality = simulate(6, 8, rng=2).quality
+    free = assign(Plan(quality, budget=20), "greedy")
+    found = assign(Plan(quality, budget=20, cost=0, money=0), "greedy")
+    assert (found.support == free.support).all()
+
+
+def test_costs_that_are_no_sums_of_halves_can_be_spent_to_the_last():
+    quality = crowd(np.full((3, 1), 0.8))
+    assert assign(Plan(quality, cost=0.1, money=0.3), "greedy").size == 3
+
+
+def test_of_one_group_one_worker_gets_each_task():
+    quality = simulate(7, 9, rng=4).quality
+    found = assign(Plan(quality, group=["g"] * 7), "greedy")
+    assert (found.answers == 1).all()
+    best = np.maximum(quality.values, 1 - quality.values).max(axis=0)
+    assert found.expected_accuracy == pytest.approx(best.mean())
+
+
+def test_a_forced_worker_keeps_his_mates_out():
+    plan = Plan(
+        crowd([[0.9, 0.9], [0.6, 0.6], [0.7, 0.7]]),
+        group=["g", "g", None],
+        forced=[[False, False], [True, False], [False, False]],
+    )
+    assert assign(plan, "greedy").pairs() == [
+        *(("w0", "t1"), ("w1", "t0"), ("w2", "t0"), ("w2", "t1"))
+    ]
+
+
+@pytest.mark.parametrize("method", sorted(set(METHODS) - {"greedy"}))
+@pytest.mark.parametrize(
+    ("name", "settings"), [("money", {"cost": 1, "money": 3}), ("group", {"group": ["g", "g"]})]
+)
+def test_the_other_methods_refuse_and_say_who_can(method, name, settings):
+    with pytest.raises(ValueError, match=f"{method} does not honour {name}; these do: greedy"):
+        assign(Plan(crowd([[0.9, 0.8], [0.7, 0.6]]), **settings), method)
+
+
+@pytest.mark.parametrize("k", [2, 4])
+@pytest.mark.parametrize("seed", range(6))
+def test_more_classes_and_confusion_matrices_are_paid_likewise(k, seed):
+    rng = np.random.default_rng(seed)
+    matrices = rng.dirichlet(np.ones(k), (4, k)) * 0.4 + 0.6 * np.eye(k)
+    plan = rationed_plan(seed, n_classes=k, confusion=matrices)
+    found = assign(plan, "greedy")
+    assert keeps_everything(plan, found.support)
+    assert -1e-12 < best_by_enumeration(plan) - found.expected_accuracy < 0.1
+
+
+def test_names_decide_and_not_their_order():
+    plan = rationed_plan(7, n=5, m=5)
+    rows, columns = np.array([3, 0, 4, 1, 2]), np.array([4, 2, 0, 1, 3])
+    turned = plan.reorder(rows, columns)
+    assert turned.group == tuple(plan.group[i] for i in rows)
+    assert (turned.cost == plan.cost[rows]).all()
+    assert turned.money == plan.money == plan.with_budget(plan.budget).money
+    assert assign(turned, "greedy").pairs() == assign(plan, "greedy").pairs()
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"cost": -1}, "cost must be a finite number >= 0, but that of worker 'w0' is -1"),
+        ({"cost": [1, float("nan")]}, "that of worker 'w1' is nan"),
+        ({"cost": [1, 2, 3]}, r"cost must be one number or 2 of them, found shape \(3,\)"),
+        ({"money": 3}, "money needs the cost of a label of every worker"),
+        ({"money": -1, "cost": 1}, "money must be a finite number >= 0, found -1"),
+        ({"money": float("nan"), "cost": 1}, "money must be a finite number >= 0, found nan"),
+        ({"group": ["g"]}, "group must hold 2 names or None"),
+        ({"group": "ab"}, "group must hold 2 names or None, found 'ab'"),
+        ({"group": ["g", 3]}, "group of worker 'w1' must be a name or None, found 3"),
+        (
+            {"group": ["g", "g"], "forced": [[True, False], [True, False]]},
+            "forced pairs break group: 'w0' and 'w1' of one group both have task 't0'",
+        ),
+        (
+            {"group": ["g", "g"], "min_workers_per_task": [0, 2]},
+            "of task 't1' is 2, but with one worker of a group at most 1 may label it: 1 too few",
+        ),
+        (
+            {"cost": [1, 2], "money": 2.5, "forced": [[True, False], [True, False]]},
+            "forced pairs break money: they cost 3, the money is 2.5",
+        ),
+        (
+            {"cost": [1, 2], "money": 3, "min_workers_per_task": 2},
+            "money of 3 cannot pay min_workers_per_task: with the cheapest workers that costs 6",
+        ),
+    ],
+)
+def test_what_cannot_be_is_refused_at_the_door(settings, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        Plan(crowd([[0.9, 0.8], [0.7, 0.6]]), **settings)
+
+
+def test_what_only_caps_and_money_together_forbid_is_refused_by_the_method():
+    plan = Plan(crowd([[0.9, 0.8], [0.7, 0.6]]), cost=[1, 5], money=4, min_workers_per_task=1,
+                max_tasks_per_worker=1)  # fmt: skip
+    with pytest.raises(ValueError, match=r"within max_tasks_per_worker that costs 6"):
+        assign(plan, "greedy")
+    plan = Plan(crowd(np.full((3, 2), 0.8)), group=["g", "g", None], min_workers_per_task=2,
+                max_tasks_per_worker=[2, 2, 1])  # fmt: skip
+    with pytest.raises(ValueError, match="cannot be met with max_tasks_per_worker and one worker"):
+        assign(plan, "greedy")
+
+
+@pytest.mark.parametrize("seed", range(1, 40, 2))
+def test_the_cheapest_that_meets_the_minimums_is_the_cheapest_of_all(seed):
+    plan = rationed_plan(seed)
+    if plan.money is None:
+        return
+    found = cheapest_that_meets(plan)
+    assert keeps_everything(plan, found)
+    n, m = plan.quality.shape
+    every = (np.arange(2 ** (n * m))[:, None] >> np.arange(n * m) & 1).astype(bool)
+    cost = every.reshape(-1, n, m).sum(axis=2) @ plan.cost
+    for k in np.argsort(cost, kind="stable"):
+        if keeps_everything(plan, every[k].reshape(n, m)):
+            assert cost[k] == pytest.approx(spent(plan.cost, found))
+            return
+
+
+QUALITY = "worker,t1,t2\nann,0.9,0.85\nbob,0.8,0.8\ncy,0.7,0.75\n"
+WORKERS = "worker,cost,group\nann,3,'=team\nbob,1,'=team\ncy,1,\n"
+
+
+def crowd_tvcs(*words):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+@pytest.fixture
+def assigned(tmp_path):
+    """Write the tables, run `crowd-tvcs assign`, and give what it did."""
+    (tmp_path / "q.csv").write_text(QUALITY)
+
+    def run(*words, workers=WORKERS):
+        (tmp_path / "workers.csv").write_text(workers)
+        return crowd_tvcs(
+            *("assign", tmp_path / "q.csv", "--out", tmp_path / "plan", "--seed", 1),
+            *("--workers", tmp_path / "workers.csv", *words),
+        )
+
+    return run
+
+
+def test_the_command_reads_costs_and_groups_and_says_what_is_spent(assigned, tmp_path):
+    done = assigned("--money", 5, "--method", "greedy")
+    assert done.exit_code == 0, done.stderr
+    assert "money spent: 5 of 5" in done.stderr
+    lines = (tmp_path / "plan" / "assignment.csv").read_text().splitlines()
+    assert lines == ["worker,task", "ann,t1", "bob,t2", "cy,t2"]
+    summary = json.loads((tmp_path / "plan" / "summary.json").read_text())
+    assert (summary["money"], summary["money_spent"]) == (5, 5)
+    assert json.loads((tmp_path / "plan" / "run.json").read_text())["parameters"]["money"] == 5
+    report = (tmp_path / "plan" / "report.html").read_text()
+    assert "5 spent" in report
+    assert "at most one worker of a group on a task" in report
+
+
+def test_the_best_method_refuses_and_says_what_to_type(assigned, tmp_path):
+    for words in (("--money", 5), ()):
+        done = assigned(*words)
+        assert done.exit_code == 2
+        assert "--method greedy" in done.stderr
+        assert not (tmp_path / "plan").exists()
+    budgets = ("what-if", tmp_path / "q.csv", "--budgets", "1,3", "--money", 2)
+    done = crowd_tvcs(*budgets, "--workers", tmp_path / "workers.csv")
+    assert done.exit_code == 2
+    assert "the method best does not honour money" in done.stderr
+
+
+def test_what_if_keeps_the_money_at_every_budget(assigned, tmp_path):
+    assigned("--method", "greedy")
+    budgets = ("what-if", tmp_path / "q.csv", "--budgets", "0,1,9", "--money", 2, "--json")
+    done = crowd_tvcs(*budgets, "--workers", tmp_path / "workers.csv", "--method", "greedy")
+    assert done.exit_code == 0, done.stderr
+    assert [row["answers"] for row in json.loads(done.stdout)["budgets"]] == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("words", "workers", "message"),
+    [
+        (("--money", -1), WORKERS, "money must be a finite number >= 0, found -1"),
+        (("--money", "nan"), WORKERS, "money must be a finite number >= 0, found nan"),
+        (("--money", 1), "worker,group\nann,g\n", "money needs the cost of a label of every"),
+        ((), "worker,cost\nann,-3\n", ":2, column 'cost': must be a finite number >= 0, found"),
+        ((), "worker,cost\nann,inf\n", "must be a finite number >= 0, found 'inf'"),
+        ((), "worker,cost\nann,3\ncy,1\n", "every worker must have a cost, found none for 'bob'"),
+    ],
+)
+def test_a_bad_cost_is_refused_in_one_line(assigned, tmp_path, words, workers, message):
+    done = assigned("--method", "greedy", *words, workers=workers)
+    assert done.exit_code == 2
+    assert message in done.stderr.splitlines()[-1]
+    assert not (tmp_path / "plan").exists()
+
+
+def test_verify_notices_money_and_mates(assigned, tmp_path):
+    assert assigned("--money", 5, "--method", "greedy").exit_code == 0
+    done = crowd_tvcs("verify", tmp_path / "plan")
+    assert done.stderr.endswith("plan: summary.json claims no bound: not certified\n")
+    assert len(done.stderr.splitlines()) == 1
+    pairs = tmp_path / "plan" / "assignment.csv"
+    pairs.write_text(pairs.read_text() + "ann,t2\n")
+    done = crowd_tvcs("verify", tmp_path / "plan")
+    assert done.exit_code == 1
+    assert "money: the answers cost 8, the money is 5" in done.stderr
+    assert "group '=team': 'ann' and 'bob' both have 't2'" in done.stderr
+    assert "money_spent: summary.json says 5.0, recomputed 8.0" in done.stderr

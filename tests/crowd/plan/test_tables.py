@@ -1,0 +1,112 @@
+"""The tables of demands, as an operator gives them to `crowd-tvcs assign`."""
+
+import csv
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from crowd_tvcs.cli.main import app
+
+QUALITY = "worker,t1,t2,t3\nann,0.9,0.6,0.7\nbob,0.7,0.8,0.55\n'=cy,0.6,0.6,0.6\n"
+
+
+@pytest.fixture
+def assign(tmp_path):
+    """Write the tables, run `crowd-tvcs assign` with qlp, and give what it did."""
+    (tmp_path / "q.csv").write_text(QUALITY)
+
+    def run(*words, **tables):
+        for option, text in tables.items():
+            (tmp_path / f"{option}.csv").write_text(text)
+            words += (f"--{option}", tmp_path / f"{option}.csv")
+        command = ["assign", tmp_path / "q.csv", "--out", tmp_path / "out", "--method", "qlp"]
+        return CliRunner().invoke(app, [str(word) for word in (*command, *words)])
+
+    return run
+
+
+def pairs(tmp_path):
+    with (tmp_path / "out" / "assignment.csv").open(newline="") as file:
+        return [tuple(row) for row in csv.reader(file)][1:]
+
+
+def test_all_tables_together_are_kept(assign, tmp_path):
+    done = assign(
+        "--max-tasks-per-worker",
+        1,
+        workers="worker,max_tasks\nann,2\n'=cy,\n",
+        tasks="Item\tprior\tmin_workers\tmax_workers\nt3\t0.3\t1\t\nt1\t\t\t1\n",
+        forced="worker,task,why\nann,t2,asked\n",
+        forbidden="performer,task\nann,t3\n",
+    )
+    assert done.exit_code == 0, done.stderr
+    assert pairs(tmp_path) == [("'=cy", "t3"), ("ann", "t1"), ("ann", "t2"), ("bob", "t2")]
+    run = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert run["parameters"]["forced"] == "forced.csv"
+    assert [entry["file"] for entry in run["inputs"]] == [
+        *("q.csv", "workers.csv", "tasks.csv", "forced.csv", "forbidden.csv")
+    ]
+
+
+def test_a_prior_of_the_tasks_shows_in_what_is_expected(assign, tmp_path):
+    done = assign("--budget", 0, "--prior", 0.2, tasks="task,prior\nt1,0.9\nt2,0.5\n")
+    assert done.exit_code == 0, done.stderr
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert list(summary["task_accuracy"].values()) == [0.9, 0.5, 0.8]
+
+
+BAD = {
+    ("workers", "worker,max_tasks\nzoe,2\n"): ":2, column 'worker': must be a worker of the qual",
+    ("workers", "worker,max_tasks\nann,-1\n"): ":2, column 'max_tasks': must be an integer >= 0",
+    ("workers", "worker,max_tasks\nann,1.5\n"): "must be an integer >= 0, found '1.5'",
+    ("workers", "worker,max_tasks\nann,1\n\nann,2\n"): "'ann' is there already, in line 2",
+    ("workers", "max_tasks\n1\n"): "must have the column worker and any of max_tasks",
+    (
+        "workers",
+        "worker,cap\nann,2\n",
+    ): "column 2: the columns may be worker, max_tasks, cost, group, ",
+    ("tasks", "task,prior\nt1,1.2\n"): ":2, column 'prior': must be a probability in [0, 1], found",
+    ("tasks", "task,prior\nt1,nan\n"): "must be a probability in [0, 1], found 'nan'",
+    ("tasks", "task,prior\nt9,0.5\n"): "must be a task of the quality table, found 't9'",
+    ("tasks", "task,min_workers\nt1,4\n"): "min_workers_per_task of task 't1' is 4, but 3",
+    ("tasks", "task,prior,prior\nt1,0.5,0.5\n"): "found 'prior' twice",
+    ("tasks", "task,prior\nt1\n"): ":2: must have 2 cells like the first row, found 1",
+    ("tasks", ""): "the file is empty",
+    ("forced", "worker,task\nann,t9\n"): "must be a task of the quality table, found 't9'",
+    ("forced", "worker\nann\n"): "must have the columns worker and task",
+    ("forbidden", "worker,task\nzoe,t1\n"): "must be a worker of the quality table, found 'zoe'",
+}
+
+
+@pytest.mark.parametrize(("option", "text"), BAD)
+def test_a_bad_table_is_refused_in_one_line(assign, tmp_path, option, text):
+    done = assign(**{option: text})
+    assert done.exit_code == 2
+    assert BAD[option, text] in done.stderr
+    assert done.stderr.splitlines()[-1].startswith("error: ")
+    assert not (tmp_path / "out").exists()
+
+
+def test_demands_that_break_caps_are_refused_in_one_line(assign):
+    cases = [
+        (("--max-tasks-per-worker", 0), {"forced": "worker,task\nann,t1\n"}, "forced pairs break"),
+        (("--budget", 2), {"tasks": "task,min_workers\nt1,3\n"}, "the budget of 2 is below the 3"),
+        (("--prior", 2), {}, "prior must be in [0, 1]"),
+        (
+            (),
+            {"forced": "worker,task\nann,t1\n", "forbidden": "worker,task\nann,t1\n"},
+            "worker 'ann' may not label task 't1'",
+        ),
+        (("--method", "nobody"), {"forced": "worker,task\nann,t1\n"}, "method must be one of"),
+    ]
+    for words, tables, message in cases:
+        done = assign(*words, **tables)
+        assert done.exit_code == 2
+        assert message in done.stderr.splitlines()[-1]
+
+
+def test_a_missing_table_is_named(assign, tmp_path):
+    done = assign("--forced", tmp_path / "none.csv")
+    assert done.exit_code == 2
+    assert "none.csv: No such file or directory" in done.stderr

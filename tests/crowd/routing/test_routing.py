@@ -1,0 +1,134 @@
+"""Routing scores against enumeration, batches against their caps, and when to stop."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from pytest import approx
+
+from crowd_tvcs import expected_accuracy
+from crowd_tvcs.routing.routing import (
+    gain_per_label,
+    is_worth_buying,
+    next_batch,
+    next_task,
+    routing_scores,
+    separation,
+    uncertainty,
+)
+from crowd_tvcs.skills.skill import spread
+
+
+def random_posterior(rng, n_tasks, n_classes):
+    return rng.dirichlet(np.ones(n_classes), n_tasks)
+
+
+def u_of(chances):
+    pairs = itertools.combinations(chances, 2)
+    return sum(math.sqrt(a * b) for a, b in pairs)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+def test_the_score_is_the_expected_drop_of_the_uncertainty(rng, n_classes):
+    posterior = random_posterior(rng, 6, n_classes)
+    matrices = rng.dirichlet(np.ones(n_classes), (4, n_classes))
+    scores = routing_scores(posterior, matrices)
+    for i, j in itertools.product(range(4), range(6)):
+        left = 0.0
+        for answer in range(n_classes):
+            joint = posterior[j] * matrices[i, :, answer]
+            left += joint.sum() * u_of(joint / joint.sum())
+        assert scores[i, j] == approx(u_of(posterior[j]) - left, abs=1e-12)
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_one_accuracy_scores_as_its_confusion_matrix(rng, n_classes):
+    posterior = random_posterior(rng, 5, n_classes)
+    accuracy = rng.uniform(0, 1, 7)
+    by_matrix = routing_scores(posterior, spread(accuracy, n_classes))
+    assert routing_scores(posterior, accuracy) == approx(by_matrix, abs=1e-12)
+    wide = np.repeat(accuracy[:, None], 5, axis=1)
+    assert routing_scores(posterior, wide) == approx(by_matrix, abs=1e-12)
+
+
+def test_for_two_classes_the_score_is_the_known_formula():
+    posterior = np.array([[0.3, 0.7], [0.5, 0.5], [1.0, 0.0]])
+    c, q = posterior.max(axis=1), np.array([0.9, 0.5, 0.2])
+    assert uncertainty(posterior) == approx(np.sqrt(c * (1 - c)))
+    expected = (1 - 2 * np.sqrt(q * (1 - q)))[:, None] * np.sqrt(c * (1 - c))
+    assert routing_scores(posterior, q) == approx(expected, abs=1e-12)
+
+
+def test_a_worker_who_never_errs_separates_and_a_guesser_does_not():
+    assert separation(spread(np.array([1.0, 1 / 3]), 3))[:, 0, 1] == approx([1.0, 0.0])
+
+
+def test_the_next_task_is_open_and_has_the_largest_score():
+    scores = np.array([0.1, 0.4, 0.4, 0.3])
+    assert next_task(scores, np.array([True, True, True, True])) == 1
+    assert next_task(scores, np.array([True, False, False, True])) == 3
+    assert next_task(scores, np.zeros(4, dtype=bool)) is None
+    assert next_task(np.zeros(4), np.ones(4, dtype=bool)) is None
+
+
+def test_a_batch_has_the_largest_total_score_of_all_within_the_caps(rng):
+    scores = rng.random((3, 3))
+    is_open = rng.random((3, 3)) < 0.8
+    chosen = next_batch(
+        scores, is_open, max_tasks_per_worker=2, max_workers_per_task=[1, 2, 1], budget=3
+    )
+    assert not (chosen & ~is_open).any()
+    best = 0.0
+    for bits in itertools.product([False, True], repeat=9):
+        pick = np.array(bits).reshape(3, 3)
+        if (pick & ~is_open).any() or (pick.sum(axis=1) > 2).any() or pick.sum() > 3:
+            continue
+        if (pick.sum(axis=0) <= [1, 2, 1]).all():
+            best = max(best, scores[pick].sum())
+    assert scores[chosen].sum() == approx(best)
+
+
+def test_a_batch_never_holds_a_pair_without_a_score():
+    assert not next_batch(np.zeros((2, 2)), np.ones((2, 2), dtype=bool)).any()
+
+
+def test_looking_ahead_agrees_with_the_exact_expected_accuracy():
+    for prior, q in [(0.5, 0.7), (0.8, 0.7), (0.9, 0.6), (0.6, 0.6)]:
+        posterior = np.array([[1 - prior, prior]])
+        steps = [
+            expected_accuracy(np.full((k, 1), q), np.ones((k, 1), dtype=bool), prior)[0]
+            for k in range(1, 6)
+        ]
+        sure = max(prior, 1 - prior)
+        expected = max(0.0, *((e - sure) / k for k, e in enumerate(steps, start=1)))
+        assert gain_per_label(posterior, q)[0] == approx(expected, abs=1e-12)
+
+
+def test_looking_ahead_with_three_classes_agrees_with_enumeration(rng):
+    posterior = random_posterior(rng, 3, 3)
+    q = rng.uniform(0.4, 0.9, 3)
+    found = gain_per_label(posterior, q, most=3)
+    for j in range(3):
+        matrix = spread(q[j : j + 1], 3)[0]
+        best = 0.0
+        for k in (1, 2, 3):
+            reached = sum(
+                max(posterior[j, y] * math.prod(matrix[y, a] for a in votes) for y in range(3))
+                for votes in itertools.product(range(3), repeat=k)
+            )
+            best = max(best, (reached - posterior[j].max()) / k)
+        assert found[j] == approx(best, abs=1e-12)
+
+
+def test_one_label_may_be_worth_nothing_where_three_are():
+    posterior = np.array([[0.2, 0.8]])
+    assert gain_per_label(posterior, 0.75, most=1)[0] == approx(0.0, abs=1e-12)
+    assert gain_per_label(posterior, 0.75, most=3)[0] > 0.005
+
+
+def test_no_label_is_worth_buying_for_a_certain_task_or_from_a_guesser():
+    gain = gain_per_label(np.array([[1.0, 0.0], [0.5, 0.5], [0.5, 0.5]]), [0.9, 0.5, 0.9])
+    assert is_worth_buying(gain, 0.0, value=1.0).tolist() == [False, False, True]
+    assert is_worth_buying(gain, [1.0, 1.0, 0.5], value=1.0).tolist() == [False, False, False]
+    assert is_worth_buying(gain, 0.5, value=1.5).tolist() == [False, False, True]

@@ -1,0 +1,72 @@
+"""The time limit: it reaches into the kernels, and costs nothing when it does not strike."""
+
+import threading
+import time
+
+import numpy as np
+
+from crowd_tvcs import Plan, assign
+from crowd_tvcs.search.deadline import Deadline
+from crowd_tvcs.search.relaxation import Choice, Market, price_everything
+from crowd_tvcs.simulation import simulate
+
+
+def test_the_timer_sets_stop_at_the_moment_and_not_before():
+    with Deadline.after(0.05) as deadline:
+        assert deadline.stop[0] == 0
+        for _ in range(2000):
+            if deadline.stop[0]:
+                break
+            time.sleep(0.005)
+    assert deadline.stop[0] == 1
+    assert deadline.has_passed
+
+
+def test_compiling_does_not_count(monkeypatch):
+    compiled = [3.0]
+    monkeypatch.setattr("crowd_tvcs.search.deadline.compiling_seconds", lambda: compiled[0])
+    deadline = Deadline(0.01, time.monotonic() + 0.01, compiled=3.0)
+    with deadline:
+        compiled[0] = 1003.0
+        time.sleep(0.05)
+        assert deadline.stop[0] == 0
+        assert 999.0 < deadline.left < 1000.0
+
+
+def timers(end_at):
+    """How many timers run, once there are no more than `end_at`; those cancelled take a moment."""
+    for _ in range(2000):
+        found = sum(isinstance(thread, threading.Timer) for thread in threading.enumerate())
+        if found <= end_at:
+            break
+        time.sleep(0.005)
+    return found
+
+
+def test_no_timer_is_left_behind():
+    assert timers(0) == 0
+    with Deadline.after(1000.0) as deadline:
+        assert timers(1) == 1
+    assert timers(0) == 0
+    assert deadline.stop[0] == 0
+    with Deadline.after(None) as never:
+        assert timers(0) == 0
+    assert not never.has_passed
+
+
+def test_stop_breaks_off_the_search_for_a_set_and_nothing_is_claimed():
+    market = Market.of(Plan(simulate(60, 40, rng=1).quality, max_workers_per_task=7))
+    prices = np.append(np.full(60, 1e-4), 1e-3)
+    stopped = Deadline.after(None)
+    stopped.stop[0] = 1
+    choice = Choice.nobody(market)
+    _, proved = market.visit(np.arange(40), prices, choice, stopped, node_limit=10**12)
+    assert not proved.any()
+    late = Deadline.after(1e-9)
+    assert price_everything(market, prices, choice, late, 10) is None
+
+
+def test_a_limit_that_does_not_strike_changes_nothing():
+    plan = Plan(simulate(12, 40, rng=1).quality, max_workers_per_task=3, max_tasks_per_worker=8)
+    free, limited = (assign(plan, "best", rng=0, time_limit=limit) for limit in (None, 1000.0))
+    assert free.summary() == limited.summary()

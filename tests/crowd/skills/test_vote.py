@@ -1,0 +1,207 @@
+"""Votes and posteriors against loops, and crowd-kit's aggregators behind the same name."""
+
+import builtins
+
+import numpy as np
+import pytest
+from pytest import approx
+
+from crowd_tvcs import Quality
+from crowd_tvcs.answers.answers import Answers, Gold
+from crowd_tvcs.skills.crowd_kit import NOT_USABLE, USABLE
+from crowd_tvcs.skills.skill import estimate_quality, spread
+from crowd_tvcs.skills.vote import posterior, vote
+
+
+def some_answers(rng, n_workers=6, n_tasks=12, n_classes=3):
+    rows = [
+        (f"t{j:02d}", f"w{i}", str(rng.integers(n_classes)))
+        for j in range(n_tasks - 1)
+        for i in range(n_workers)
+        if rng.random() < 0.6
+    ]
+    classes = [str(k) for k in range(n_classes)]
+    tasks = [f"t{j:02d}" for j in range(n_tasks)]
+    return Answers.of(rows, tasks=tasks, classes=classes)  # nobody answers the last task
+
+
+def by_loops(answers, matrices, prior):
+    """Bayes' rule, task by task, as a product of chances."""
+    out = np.array(np.broadcast_to(prior, (len(answers.tasks), len(answers.classes))))
+    for task, worker, label in answers.rows():
+        j, i = answers.tasks.index(task), answers.workers.index(worker)
+        k = answers.classes.index(label)
+        for y in range(len(answers.classes)):
+            out[j, y] *= matrices[i][y][k]
+    return out / out.sum(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+def test_the_posterior_is_bayes_rule(rng, n_classes):
+    answers = some_answers(rng, n_classes=n_classes)
+    matrices = rng.dirichlet(np.ones(n_classes), (6, n_classes))
+    prior = rng.dirichlet(np.ones(n_classes))
+    found = posterior(answers, matrices, prior)
+    assert found == approx(by_loops(answers, matrices, prior))
+    each = rng.dirichlet(np.ones(n_classes), 12)
+    assert posterior(answers, matrices, each) == approx(by_loops(answers, matrices, each))
+    assert posterior(answers, matrices)[-1] == approx(np.full(n_classes, 1 / n_classes))
+
+
+def test_accuracies_are_confusion_matrices_with_even_mistakes(rng):
+    answers = some_answers(rng)
+    accuracy = rng.uniform(0.3, 0.9, 6)
+    expected = posterior(answers, spread(accuracy, 3))
+    wide = np.repeat(accuracy[:, None], 12, axis=1)
+    assert posterior(answers, accuracy) == approx(expected)
+    assert posterior(answers, wide) == approx(expected)
+    order = [3, 1, 5, 0, 2, 4]
+    quality = Quality(wide[order], [answers.workers[i] for i in order], answers.tasks)
+    assert posterior(answers, quality) == approx(expected)
+
+
+def test_a_quality_may_differ_from_task_to_task(rng):
+    answers = Answers.of([("t1", "a", "1"), ("t1", "b", "0"), ("t2", "a", "1"), ("t2", "b", "0")])
+    found = posterior(answers, [[0.9, 0.6], [0.7, 0.8]])
+    assert found[:, 1] == approx([0.9 * 0.3 / (0.9 * 0.3 + 0.1 * 0.7), 0.6 * 0.2 / 0.44])
+
+
+def test_an_answer_to_a_pair_without_a_quality_tells_nothing():
+    answers = Answers.of([("t", "a", "x"), ("t", "b", "y")], classes=["x", "y", "z"])
+    quality = Quality([[0.6], [0.9]], ["a", "b"], ["t"], [[True], [False]])
+    assert posterior(answers, quality)[0] == approx([0.6, 0.2, 0.2])
+
+
+def test_two_workers_who_are_never_wrong_and_contradict_each_other_stay_finite():
+    answers = Answers.of([("t", "a", "1"), ("t", "b", "0")])
+    assert posterior(answers, [1.0, 1.0])[0] == approx([0.5, 0.5])
+    assert posterior(answers, [1.0, 0.7])[0, 1] > 1 - 1e-8
+
+
+def test_a_skill_is_found_by_the_names_of_workers_and_classes(rng):
+    answers = some_answers(rng)
+    gold = Gold({"t00": "0", "t01": "2", "t02": "1", "t03": "1"}, ["2", "1", "0"])
+    turned = Answers.of(answers.rows(), classes=["2", "1", "0"], workers=answers.workers[::-1])
+    skill = estimate_quality(turned, gold, per_class=True)
+    shares = np.array([1 + 5, 2 + 5, 1 + 5]) / (4 + 15)  # of the gold, in the order of `answers`
+    expected = by_loops(answers, skill.matrices[::-1, ::-1, ::-1], shares)
+    assert posterior(answers, skill) == approx(expected)
+    equal = by_loops(answers, skill.matrices[::-1, ::-1, ::-1], 1 / 3)
+    assert posterior(answers, skill, [1 / 3] * 3) == approx(equal)
+
+
+def test_the_weighted_vote_takes_the_largest_posterior_and_says_how_sure(rng):
+    answers = some_answers(rng)
+    accuracy = rng.uniform(0.4, 0.9, 6)
+    chances = posterior(answers, accuracy)
+    votes = vote(answers, skill=accuracy)
+    assert votes.label_of.tolist() == chances.argmax(axis=1).tolist()
+    assert votes.confidence == approx(chances.max(axis=1))
+    assert votes.answers.tolist() == answers.per_task.tolist()
+    assert votes.rows()[-1] == ("t11", "0", approx(1 / 3), 0)
+    assert dict(zip(votes.frame()["task"], votes.frame()["label"], strict=True)) == votes.labels
+
+
+def test_the_prior_decides_where_nobody_answered():
+    answers = Answers.of([("t", "a", "1"), ("t", "b", "0")], tasks=["t", "u"])
+    votes = vote(answers, skill=[0.6, 0.6], prior=[0.2, 0.8])
+    assert votes.labels == {"t": "1", "u": "1"}
+    assert votes.confidence == approx([0.8, 0.8])
+
+
+def test_the_majority_counts_and_the_first_class_wins_a_tie():
+    rows = [("t", "a", "y"), ("t", "b", "x"), ("u", "a", "y"), ("u", "b", "y"), ("u", "c", "x")]
+    votes = vote(Answers.of(rows, tasks=["t", "u", "v"]), "majority")
+    assert votes.labels == {"t": "x", "u": "y", "v": "x"}
+    assert votes.confidence == approx([1 / 2, 2 / 3, 1 / 2])
+
+
+def test_names_like_formulas_are_shielded_in_the_rows():
+    votes = vote(Answers.of([("=t", "a", "+x()"), ("=t", "b", "y")]), "majority")
+    assert votes.rows()[0][:2] == ("'=t", "'+x()")
+    assert votes.labels == {"=t": "+x()"}
+
+
+@pytest.mark.parametrize(
+    ("skill", "prior", "message"),
+    [
+        ([0.5, 1.2], None, "skill must hold probabilities"),
+        ([0.5], None, "skill must have shape"),
+        (np.full((2, 2, 2), 0.4), None, "rows of every confusion matrix must add up to 1"),
+        ([0.5, 0.6], [0.5, 0.6], "prior must hold probabilities that add up to 1"),
+        ([0.5, 0.6], [1.0], "prior must have shape"),
+        (Quality([[0.6]], ["a"], ["t"]), None, "nothing is known of the skill of worker 'b'"),
+    ],
+)
+def test_a_bad_skill_or_prior_is_refused(skill, prior, message):
+    answers = Answers.of([("t", "a", "1"), ("t", "b", "0"), ("u", "b", "0")])
+    with pytest.raises(ValueError, match=message):
+        posterior(answers, skill, prior)
+
+
+def test_a_method_that_cannot_be_used_is_refused():
+    answers = Answers.of([("t", "a", "1"), ("t", "b", "0")])
+    with pytest.raises(ValueError, match="method must be one of weighted, majority, "):
+        vote(answers, "loudest")
+    with pytest.raises(ValueError, match="the weighted vote needs a skill"):
+        vote(answers)
+    with pytest.raises(ValueError, match="the method majority uses the answers alone"):
+        vote(answers, "majority", skill=[0.5, 0.5])
+    for name in NOT_USABLE:
+        with pytest.raises(ValueError, match=f"crowd-kit's {name} is not offered: "):
+            vote(answers, name)
+
+
+def test_a_missing_crowd_kit_says_how_to_install_it(monkeypatch):
+    real = builtins.__import__
+
+    def missing(name, *args, **kwargs):
+        if name.startswith("crowdkit"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+        return real(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", missing)
+    answers = Answers.of([("t", "a", "1"), ("t", "b", "0")])
+    with pytest.raises(ValueError, match=r"pip install '.\[crowdkit\]'"):
+        vote(answers, "DawidSkene")
+
+
+def easy_crowd(rng):
+    truth = rng.integers(0, 2, 40)
+    rows = [
+        (f"t{j:02d}", f"w{i}", str(truth[j] if rng.random() < 0.85 else 1 - truth[j]))
+        for j in range(40)
+        for i in range(5)
+    ]
+    return Answers.of(rows, tasks=[*(f"t{j:02d}" for j in range(40)), "u"]), truth
+
+
+SLOW = {"MACE"}
+
+
+@pytest.mark.parametrize(
+    "method", [pytest.param(m, marks=pytest.mark.slow if m in SLOW else ()) for m in USABLE]
+)
+def test_crowd_kits_aggregators_vote(rng, method):
+    pytest.importorskip("crowdkit")
+    answers, truth = easy_crowd(rng)
+    votes = vote(answers, method)
+    assert (votes.label_of[:-1] == truth).mean() > 0.9
+    assert ((votes.confidence >= 0.5) & (votes.confidence <= 1.0)).all()
+    assert votes.rows()[-1] == ("u", "0", 0.5, 0)
+
+
+def test_majority_agrees_with_crowd_kit(rng):
+    pytest.importorskip("crowdkit")
+    answers = some_answers(rng)
+    ours, theirs = vote(answers, "majority"), vote(answers, "MajorityVote")
+    assert ours.label_of.tolist() == theirs.label_of.tolist()
+    assert ours.confidence == approx(theirs.confidence)
+
+
+def test_crowd_kit_needs_an_answer():
+    pytest.importorskip("crowdkit")
+    answers = Answers.of([], tasks=["t"], workers=["a"], classes=["0", "1"])
+    with pytest.raises(ValueError, match="crowd-kit needs answers, found none"):
+        vote(answers, "DawidSkene")
+    assert vote(answers, "majority").labels == {"t": "0"}

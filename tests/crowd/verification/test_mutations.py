@@ -1,0 +1,394 @@
+"""Whatever is edited in what `assign` wrote, `crowd-tvcs verify` names it, or it is harmless.
+
+Who edits a file here also writes its new SHA-256 into run.json, so that every field must be caught
+by itself; what the hashes catch alone is in a test of its own. `HARMLESS` lists every kind of edit
+that `verify` accepts, and why nothing false is then said.
+"""
+
+import copy
+import csv
+import hashlib
+import io
+import json
+import shutil
+from contextlib import redirect_stderr, redirect_stdout
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from crowd_tvcs.cli.main import app
+from crowd_tvcs.cli.main import verify as command
+
+
+def crowd_tvcs(*words):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def verify(folder):
+    """Run the command, without the parsing of its line."""
+    out, said, code = io.StringIO(), io.StringIO(), 0
+    with redirect_stdout(out), redirect_stderr(said):
+        try:
+            command(folder)
+        except SystemExit as end:
+            code = end.code
+    return SimpleNamespace(stdout=out.getvalue(), stderr=said.getvalue(), exit_code=code)
+
+
+def save(path, *rows):
+    path.write_text("".join(",".join(map(str, row)) + "\n" for row in rows))
+
+
+def tables(folder):
+    """A small crowd with every table that `assign` reads."""
+    rng = np.random.default_rng(5)
+    workers, tasks = [f"w{i}" for i in range(6)], [f"t{j}" for j in range(7)]
+    save(folder / "q.csv", ["worker", *tasks],
+         *([w, *rng.uniform(0.55, 0.95, 7).round(3)] for w in workers))  # fmt: skip
+    save(folder / "people.csv", ["worker", "cost", "group"],
+         *([w, 1 + i % 3, "abab"[i : i + 1]] for i, w in enumerate(workers)))  # fmt: skip
+    save(folder / "caps.csv", ["worker", "max_tasks"], ["w0", 2], ["w3", 5])
+    save(folder / "tasks.csv", ["task", "prior", "min_workers", "max_workers"],
+         ["t0", 0.7, 2, 3], ["t4", 0.4, 1, ""])  # fmt: skip
+    save(folder / "must.csv", ["worker", "task"], ["w5", "t1"])
+    save(folder / "never.csv", ["worker", "task"], ["w1", "t1"], ["w2", "t6"])
+    deviations = [[w, 0.01 + 0.005 * i, 0.01, 0.002] for i, w in enumerate(workers)]
+    save(folder / "skills.csv", ["worker", "deviation", "shared_1", "shared_2"], *deviations)
+    chances = rng.dirichlet([1, 1, 1], (6, 3)) * 0.5 + 0.5 * np.eye(3)
+    save(folder / "c.csv", ["worker", "label", "answer", "chance"],
+         *([w, "xyz"[y], "xyz"[k], repr(float(chances[i, y, k]))]
+           for i, w in enumerate(workers) for y in range(3) for k in range(3)))  # fmt: skip
+
+
+PER_TASK = ("--max-workers-per-task", 3)
+CASES = {
+    "two classes": (*PER_TASK, "--max-tasks-per-worker", 3, "--budget", 15, "--prior", 0.6),
+    "demands": (
+        *PER_TASK, "--budget", 16, "--workers", "caps.csv", "--tasks", "tasks.csv",
+        "--forced", "must.csv", "--forbidden", "never.csv", "--skills", "skills.csv",
+    ),
+    "three classes": (*PER_TASK, "--budget", 14, "--classes", 3, "--class-prior", "0.5,0.3,0.2"),
+    "confusion": (*PER_TASK, "--budget", 12, "--confusion", "c.csv", "--forced", "must.csv"),
+    "money": (*PER_TASK, "--workers", "people.csv", "--money", 20, "--method", "greedy"),
+    "qlp": (*PER_TASK, "--budget", 13, "--forced", "must.csv", "--method", "qlp"),
+    "tvcs": (*PER_TASK, "--max-tasks-per-worker", 3, "--method", "tvcs"),
+    "fast": ("--budget", 11, "--method", "fast"),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module", params=CASES)
+def written(request, tmp_path_factory):
+    """A folder of tables with the folder that `assign` wrote in it, and what `verify` says."""
+    folder = tmp_path_factory.mktemp("written")
+    tables(folder)
+    words = [folder / word if str(word).endswith(".csv") else word for word in CASES[request.param]]
+    done = crowd_tvcs("assign", folder / "q.csv", "--out", folder / "plan", *words)
+    assert done.exit_code == 0, done.stderr
+    before = verify(folder / "plan")
+    is_certified = json.loads((folder / "plan" / "summary.json").read_text())["certified"]
+    assert before.exit_code == (0 if is_certified else 1)
+    claims = [line for line in before.stderr.splitlines() if "certified" in line]
+    assert before.stderr.splitlines() == claims, before.stderr
+    return folder, before
+
+
+@pytest.fixture
+def plan(written, tmp_path):
+    """The same, to be edited."""
+    shutil.copytree(written[0], tmp_path, dirs_exist_ok=True)
+    return tmp_path / "plan"
+
+
+def mend(folder):
+    """Write the hashes of what lies there into run.json."""
+    record = json.loads((folder / "run.json").read_text())
+    for entry in record["outputs"]:
+        path = folder / entry["file"]
+        if path.exists():
+            entry["sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
+    (folder / "run.json").write_text(json.dumps(record))
+
+
+def read_rows(path):
+    with path.open(newline="") as file:
+        return list(csv.reader(file))
+
+
+def others(value):
+    """Other values than this one, of its kind and of other kinds."""
+    if isinstance(value, bool):
+        return [not value, int(value), None, "true"]
+    if isinstance(value, int):
+        return [value + 1, -1, float(value), str(value), None, 10**30, True]
+    if isinstance(value, float):
+        return [value + 1e-6, value + 0.25, -1.0 - value, 1e300, 10**400, str(value), None]
+    if isinstance(value, str):
+        return [value + "x", "", None, 7, [value]]
+    if value is None:
+        return [0.5, 3, "all", False, []]
+    if isinstance(value, list):
+        return [value[:-1], [*value, value[-1]], [], None, {"0": value}, value[::-1], ["x", 3]]
+    return [{}, None, [], "x", {**value, "more": 1}, dict(list(value.items())[1:])]
+
+
+def places(value, at=()):
+    """The place of every value in nested JSON; of many under one name the first and the last."""
+    if at:
+        yield at
+    if isinstance(value, dict | list):
+        keys = list(value) if isinstance(value, dict) else list(range(len(value)))
+        for key in (
+            keys if not at or len(keys) < 6 or at == ("parameters",) else keys[:1] + keys[-1:]
+        ):
+            yield from places(value[key], (*at, key))
+
+
+def edits_of_json(path):
+    """Edit every field in every way: (what to look for in the answer, the new text)."""
+    told = json.loads(path.read_text())
+    for at in places(told):
+        place = told
+        for key in at[:-1]:
+            place = place[key]
+        names = [str(key) for key in at if not isinstance(key, int)]
+        names += ["prior"] if "classes" in names else []  # a table of tasks may have it for two
+        for other in others(place[at[-1]]):
+            if json.dumps(other) == json.dumps(place[at[-1]]) or is_harmless(told, at, other):
+                continue
+            new, inner = copied(told, at)
+            inner[at[-1]] = other
+            yield names, json.dumps(new)
+        new, inner = copied(told, at)
+        del inner[at[-1]]
+        yield names, json.dumps(new)
+    yield ["more"], json.dumps({**told, "more": 1})
+    text = json.dumps(told)
+    first = json.dumps(next(iter(told)))
+    yield ["there twice"], text.replace(first, f"{first}: null, {first}", 1)
+    for bad in ("", "[]", "3", "{", '{"a": NaN}', "[" * 10_000, '{"command": 1e999}', "\x00"):
+        yield ["JSON", "must hold", "missing", "must be", "binary"], bad
+
+
+def copied(told, at):
+    """A copy of nested JSON, and what of it holds the value at a place."""
+    new = copy.deepcopy(told)
+    inner = new
+    for key in at[:-1]:
+        inner = inner[key]
+    return new, inner
+
+
+def value_at(told, at):
+    """The value at a place of nested JSON."""
+    for key in at:
+        told = told[key]
+    return told
+
+
+def is_harmless(told, at, other):
+    """Edits of one field that say nothing that is known to be false, see `HARMLESS`."""
+    if at[0] == "versions":
+        return len(at) == 2 and isinstance(other, str) and other != ""
+    if at[0] == "duals" and len(at) > 1 and isinstance(other, float) and 0.0 <= other < 1e3:
+        # Sizes in a gradient that was drawn; or other duals that prove the same sum.
+        was = value_at(told, at)
+        return told["method"] == "tvcs" or (told["method"] == "qlp" and was < other < was + 1e-5)
+    if at[0] == "leaves":
+        # Names in another order or twice; other prices that prove the same bound.
+        was = value_at(told, at)
+        is_list = isinstance(other, list) and isinstance(was, list) and at[-1] != "branches"
+        is_near = isinstance(other, float) and isinstance(was, float) and was < other < was + 1e-5
+        return is_near or (is_list and {*map(str, other)} == {*map(str, was)})
+    return False
+
+
+def edits_of_rows(path):
+    """Edit a table of two columns: (what to look for, the new rows)."""
+    header, *rows = read_rows(path)
+    for n in (0, len(rows) // 2, -1):
+        dropped = [row for row in rows if row is not rows[n]]
+        yield [], [header, *dropped]
+        yield ["twice", "second"], [header, *rows, rows[n]]
+        for column in (0, 1):
+            for cell in ("", "nobody", "nan", "inf", "-0.001", "1e400", "0.125"):
+                new = copy.deepcopy(rows)
+                new[n][column] = cell
+                yield [], [header, *new]
+    yield ["columns"], [header[::-1], *rows]
+    yield ["columns"], rows
+    yield [], [header]
+    yield ["cells"], [header, *rows, [*rows[0], "more"]]
+
+
+def was_named(plan, before, words):
+    """Whether `verify` says more than before, with one of `words`, in lines and not a traceback."""
+    done = verify(plan)
+    assert done.exit_code in (1, 2), (words, done.stdout, done.stderr)
+    assert "unexpected" not in done.stderr, done.stderr
+    said = {line.partition("plan: ")[2] for line in before.stderr.splitlines()}
+    lines = done.stderr.splitlines()
+    new = [line for line in lines if line.partition("plan: ")[2] not in said or "error" in line]
+    assert new, (words, done.stderr)
+    assert all(line.startswith((f"{plan}: ", "error: ")) for line in new), new
+    if words:
+        plain = " ".join(new).replace("-", "_")
+        assert any(word.replace("-", "_") in plain for word in words), (words, new)
+    return 1
+
+
+def part_of(edits, request):
+    """All edits in the slow test, every third here: another third in the next case."""
+    if request.param == "all":
+        return edits
+    return edits[list(CASES).index(request.node.callspec.params["written"]) % 3 :: 3]
+
+
+@pytest.fixture(params=["some", pytest.param("all", marks=pytest.mark.slow)])
+def part(request):
+    """Choose among edits: some of them, or in the slow test all."""
+    return lambda edits: part_of(list(edits), request)
+
+
+def test_every_field_of_the_summary_is_checked(written, plan, part):
+    path, n = plan / "summary.json", 0
+    for names, new in part(edits_of_json(path)):
+        path.write_text(new)
+        mend(plan)
+        n += was_named(plan, written[1], names)
+    assert n >= 40
+
+
+def test_every_field_of_the_record_is_checked(written, plan, part):
+    path, n = plan / "run.json", 0
+    for names, new in part(edits_of_json(path)):
+        path.write_text(new)
+        n += was_named(plan, written[1], names)
+    assert n >= 60
+
+
+def test_every_value_of_the_branches_is_checked(written, plan, part):
+    path, n = plan / "branches.json", 0
+    for _, new in part(edits_of_json(path)) if path.exists() else []:
+        path.write_text(new)
+        mend(plan)
+        n += was_named(plan, written[1], ["branches.json"])
+    assert n >= 20 or not path.exists()
+
+
+def test_every_pair_and_price_is_checked(written, plan, part):
+    n = 0
+    for name in ("assignment.csv", "prices.csv"):
+        path = plan / name
+        if path.exists():
+            for names, rows in part(edits_of_rows(path)):
+                save(path, *rows)
+                mend(plan)
+                n += was_named(plan, written[1], names)
+            shutil.copy(written[0] / "plan" / name, path)
+    assert n >= 15
+
+
+def test_any_other_byte_in_a_file_that_was_written_or_read_is_noticed(written, plan):
+    record = json.loads((plan / "run.json").read_text())
+    paths = [plan / entry["file"] for entry in record["outputs"]]
+    paths += [plan.parent / entry["file"] for entry in record["inputs"]]
+    for path in paths:
+        data = path.read_bytes()
+        for at in (0, len(data) // 2, len(data) - 2):
+            path.write_bytes(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
+            was_named(plan, written[1], [path.name])
+        path.unlink()
+        was_named(plan, written[1], [path.name, "is neither here nor beside"])
+        path.write_bytes(data)
+    (plan / "prices.csv").write_text("worker,price\n")
+    was_named(plan, written[1], ["prices.csv"])
+
+
+def test_the_report_must_show_the_command_of_the_record(written, plan):
+    path = plan / "report.html"
+    text = path.read_text()
+    for old, new in ((" --seed 0", " --seed 1"), ("assign q.csv", "assign p.csv"),
+                     (" --prior 0.", " --prior 1."), (" --method", " --methods"),
+                     (" --out DIR", ""), ("<pre>crowd-tvcs", "<pre>'crowd-tvcs")):  # fmt: skip
+        path.write_text(text.replace(old, new))
+        mend(plan)
+        was_named(plan, written[1], ["report.html"])
+
+
+HARMLESS = {
+    "JSON may be spaced, ordered and spelled in other ways": lambda plan: (
+        respell(plan / "summary.json"), respell(plan / "run.json")),
+    "a table may have its rows in another order, line ends of Windows, quotes, blank lines": (
+        lambda plan: [retype(plan / name) for name in ("assignment.csv", "prices.csv")]),
+    "words of the proof that are sets, and prices that prove the same, may be others": (
+        lambda plan: turn(plan / "branches.json")),
+    "a number may be off by less than the rounding of 1e-9": lambda plan: nudge(plan, 3e-10),
+    "versions say what was installed; nothing that is checked rests on them": (
+        lambda plan: set_version(plan)),
+    "words of the report, with its hash: `verify` says that it does not read them": (
+        lambda plan: append(plan / "report.html", "<!-- more -->")),
+}  # fmt: skip
+
+
+def respell(path):
+    told = json.loads(path.read_text())
+    path.write_text(json.dumps(dict(reversed(told.items())), indent=7, ensure_ascii=True))
+
+
+def retype(path):
+    if path.exists():
+        header, *rows = read_rows(path)
+        lines = [",".join(f'"{cell}"' for cell in row) for row in [header, *rows[::-1]]]
+        path.write_bytes("\r\n\r\n".join([*lines, ""]).encode("utf-8-sig"))
+
+
+def turn(path):
+    if path.exists():
+        told = json.loads(path.read_text())
+        for leaf in told["leaves"]:
+            for branch in leaf["branches"]:
+                branch["tasks"] = branch["tasks"][::-1] + branch["tasks"][:1]
+        path.write_text(json.dumps({"leaves": told["leaves"][::-1]}))
+
+
+def nudge(plan, by):
+    told = json.loads((plan / "summary.json").read_text())
+    for name in ("expected_accuracy", "bound", "gap"):
+        if told[name] and by < told[name] < 1.0 - by:
+            told[name] += by
+    (plan / "summary.json").write_text(json.dumps(told))
+
+
+def set_version(plan):
+    told = json.loads((plan / "run.json").read_text())
+    told["versions"]["numpy"] = "9.9"
+    (plan / "run.json").write_text(json.dumps(told))
+
+
+def append(path, text):
+    path.write_text(path.read_text() + text)
+
+
+@pytest.mark.parametrize("kind", HARMLESS)
+def test_what_is_harmless_is_accepted(written, plan, kind):
+    HARMLESS[kind](plan)
+    mend(plan)
+    done = verify(plan)
+    assert (done.exit_code, len(done.stderr.splitlines())) == (
+        written[1].exit_code,
+        len(written[1].stderr.splitlines()),
+    ), done.stderr
+
+
+def test_there_are_300_mutations_and_more(written, plan):
+    n = sum(len(list(edits_of_json(plan / name))) for name in ("summary.json", "run.json"))
+    n += len(list(edits_of_rows(plan / "assignment.csv")))
+    assert n >= 300
+
+
+def test_what_is_not_checked_is_said(written):
+    said = [line for line in written[1].stdout.splitlines() if line.startswith("not checked ")]
+    for words in ("seed", "versions", "report.html"):
+        assert any(words in line for line in said)

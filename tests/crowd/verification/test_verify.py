@@ -1,0 +1,233 @@
+"""`crowd-tvcs verify`: what it proves, and what it says of files that were touched."""
+
+import ast
+import csv
+import json
+import math
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import crowd_tvcs as package
+from crowd_tvcs.cli.main import app
+
+PACKAGE = Path(package.__file__).parent
+
+
+def crowd_tvcs(*words):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+@pytest.fixture
+def plan(tmp_path):
+    """A folder that `assign` wrote, and the quality table beside it."""
+    assert crowd_tvcs("simulate", "--workers", 8, "--tasks", 12, "--out", tmp_path).exit_code == 0
+    done = crowd_tvcs(
+        "assign", tmp_path / "quality.csv", "--out", tmp_path / "plan",
+        "--max-workers-per-task", 3, "--max-tasks-per-worker", 5, "--budget", 30,
+    )  # fmt: skip
+    assert done.exit_code == 0, done.stderr
+    assert "no plan can have more than" in done.stderr
+    return tmp_path / "plan"
+
+
+def edit(path, change):
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.reader(file))
+    change(rows)
+    path.write_text("\n".join(",".join(row) for row in rows) + "\n")
+
+
+def test_what_assign_wrote_is_proved(plan):
+    done = crowd_tvcs("verify", plan)
+    assert done.exit_code == 0, done.stderr
+    assert "proved             yes" in done.stdout
+    summary = json.loads((plan / "summary.json").read_text())
+    assert summary["certified"]
+    assert summary["gap"] == pytest.approx(summary["bound"] - summary["expected_accuracy"])
+    assert crowd_tvcs("verify", plan, plan.parent / "quality.csv").exit_code == 0
+
+
+def test_one_pair_more_breaks_a_cap(plan):
+    def overload(rows):
+        worker = rows[1][0]
+        has = {task for name, task in rows[1:] if name == worker}
+        every = {task for _, task in rows[1:]}
+        rows += [[worker, task] for task in sorted(every - has)]
+
+    edit(plan / "assignment.csv", overload)
+    done = crowd_tvcs("verify", plan)
+    assert done.exit_code == 1
+    assert "the cap is 5" in done.stderr
+    assert "proved             no" in done.stdout
+
+
+def test_a_pair_fewer_is_noticed(plan):
+    edit(plan / "assignment.csv", lambda rows: rows.pop())
+    done = crowd_tvcs("verify", plan)
+    assert done.exit_code == 1
+    assert "expected_accuracy: summary.json says" in done.stderr
+
+
+def test_unknown_names_and_repeated_pairs_are_named_with_their_lines(plan):
+    edit(plan / "assignment.csv", lambda rows: rows.extend([["nobody", "t01"], rows[1]]))
+    done = crowd_tvcs("verify", plan)
+    assert done.exit_code == 1
+    assert "'nobody' is no worker of the quality table" in done.stderr
+    assert "twice" in done.stderr
+
+
+def test_another_price_is_another_bound(plan):
+    def lower(rows):
+        rows[1:] = [[worker, str(float(price) * 0.9 + 1e-4)] for worker, price in rows[1:]]
+
+    edit(plan / "prices.csv", lower)
+    done = crowd_tvcs("verify", plan)
+    assert done.exit_code == 1
+    assert "bound: summary.json says" in done.stderr
+
+
+def test_a_method_without_a_bound_is_not_proved(plan):
+    crowd_tvcs("assign", plan.parent / "quality.csv", "--out", plan.parent / "q",
+               "--method", "qlp", "--budget", 20)  # fmt: skip
+    done = crowd_tvcs("verify", plan.parent / "q")
+    assert done.exit_code == 1
+    assert "not certified" in done.stderr
+
+
+@pytest.mark.parametrize("missing", ["run.json", "summary.json", "assignment.csv", "prices.csv"])
+def test_a_missing_file_is_bad_input(plan, missing):
+    (plan / missing).unlink()
+    done = crowd_tvcs("verify", plan)
+    assert done.exit_code == 2
+    assert missing in done.stderr
+
+
+def test_another_quality_table_is_refused(plan):
+    table = plan.parent / "quality.csv"
+    table.write_text(table.read_text().replace("0.", "0.0", 1))
+    done = crowd_tvcs("verify", plan)
+    assert done.exit_code == 2
+    assert "is not the file that was read" in done.stderr
+    table.unlink()
+    done = crowd_tvcs("verify", plan)
+    assert done.exit_code == 2
+    assert "name it" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("--max-tasks-per-worker", "has 5, the cap is 4"),
+        ("--max-workers-per-task", "has 4, the cap is 3"),
+        ("--budget", "budget: 13 answers, the budget is 12"),
+    ],
+)
+def test_one_answer_above_a_cap_is_one_too_many(tmp_path, option, message):
+    (tmp_path / "q.csv").write_text(
+        "worker," + ",".join(f"t{j}" for j in range(6)) + "\n"
+        + "".join(f"w{i}," + ",".join(f"0.{6 + i}{j}" for j in range(6)) + "\n" for i in range(4))
+    )  # fmt: skip
+    cap = {"--max-tasks-per-worker": 4, "--max-workers-per-task": 3, "--budget": 12}[option]
+    words = ("assign", tmp_path / "q.csv", "--out", tmp_path / "p", option, cap)
+    assert crowd_tvcs(*words).exit_code == 0
+
+    def add(rows):
+        pairs = {tuple(row) for row in rows[1:]}
+        count = {f"w{i}": sum(p[0] == f"w{i}" for p in pairs) for i in range(4)}
+        answers = {f"t{j}": sum(p[1] == f"t{j}" for p in pairs) for j in range(6)}
+        rows.append(next(
+            [w, t] for w in count for t in answers if (w, t) not in pairs
+            and (option != "--max-tasks-per-worker" or count[w] == cap)
+            and (option != "--max-workers-per-task" or answers[t] == cap)
+        ))  # fmt: skip
+
+    edit(tmp_path / "p" / "assignment.csv", add)
+    done = crowd_tvcs("verify", tmp_path / "p")
+    assert done.exit_code == 1
+    assert message in done.stderr
+
+
+def test_a_price_below_0_is_refused(plan):
+    def lower(rows):
+        rows[1][1] = "-0.001"
+
+    edit(plan / "prices.csv", lower)
+    done = crowd_tvcs("verify", plan)
+    assert done.exit_code == 2
+    assert "prices.csv:2, column 'price': must be a price >= 0, found '-0.001'" in done.stderr
+
+
+def test_a_second_price_of_a_worker_is_refused(plan):
+    edit(plan / "prices.csv", lambda rows: rows.append(rows[1]))
+    done = crowd_tvcs("verify", plan)
+    assert done.exit_code == 2
+    assert "must have one price per worker, found a second of" in done.stderr
+
+
+def test_a_pair_that_is_forbidden_is_named(tmp_path):
+    (tmp_path / "q.csv").write_text("worker,t0,t1\nann,.9,.8\nbob,.7,.6\n")
+    (tmp_path / "never.csv").write_text("worker,task\nann,t1\n")
+    (tmp_path / "must.csv").write_text("worker,task\nbob,t0\n")
+    done = crowd_tvcs(
+        "assign", tmp_path / "q.csv", "--out", tmp_path / "p",
+        "--forbidden", tmp_path / "never.csv", "--forced", tmp_path / "must.csv",
+    )  # fmt: skip
+    assert done.exit_code == 0
+    edit(tmp_path / "p" / "assignment.csv", lambda rows: rows.append(["ann", "t1"]))
+    done = crowd_tvcs("verify", tmp_path / "p")
+    assert done.exit_code == 1
+    assert "a pair that is not allowed: 'ann' on 't1'" in done.stderr
+    edit(tmp_path / "p" / "assignment.csv", lambda rows: rows.remove(["bob", "t0"]))
+    assert "a forced pair is missing: 'bob' on 't0'" in crowd_tvcs("verify", tmp_path / "p").stderr
+
+
+@pytest.mark.parametrize("bound", [math.inf, 90.5, 1.001, -0.2])
+def test_a_bound_is_finite_and_at_most_1_even_with_prices_to_match(plan, bound):
+    told = json.loads((plan / "summary.json").read_text())
+    told |= {"bound": bound, "gap": bound - told["expected_accuracy"], "budget_price": 3.0}
+    (plan / "summary.json").write_text(json.dumps(told))
+    done = crowd_tvcs("verify", plan)
+    assert done.exit_code in (1, 2)
+    wanted = "Infinity is no number of JSON" if bound == math.inf else f"summary.json says {bound}"
+    assert wanted in done.stderr
+
+
+@pytest.mark.parametrize("bad", ["{}", "[]", '{"parameters": []}', '{"inputs": [3]}'])
+def test_a_record_that_is_not_whole_is_one_line(plan, bad):
+    told = json.loads(bad)
+    if told:
+        told = {**json.loads((plan / "run.json").read_text()), **told}
+    (plan / "run.json").write_text(json.dumps(told))
+    done = crowd_tvcs("verify", plan)
+    assert done.exit_code == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert "run.json: " in done.stderr
+
+
+def imports(path):
+    """Every module that a file names in an import."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found.add(node.module)
+    return found
+
+
+@pytest.mark.parametrize(
+    "name", ["verify", "branches", "claims", "written", "pricing", "pricing_many_classes"]
+)
+def test_what_verifies_uses_nothing_of_what_it_verifies(name):
+    found = imports(PACKAGE / "verification" / f"{name}.py")
+    crowd = {module.removeprefix("crowd_tvcs.") for module in found if "crowd_tvcs" in module}
+    readers = {"plan.tables", "plan.plan", "plan.proof", "answers.quality", "answers.confusion"}
+    readers |= {"skills.plan_deviation"}
+    assert {m for m in crowd if not m.startswith("verification")} <= readers
+    others = {module.split(".")[0] for module in found} - sys.stdlib_module_names
+    assert others <= {"numpy", "crowd_tvcs", "tvcs_core"}
+    if "pricing" in name:
+        assert "tvcs_core" not in others
