@@ -1,55 +1,195 @@
-"""Who may import whom (docs/decisions, CONTRIBUTING)."""
+"""Who may import whom: the levels of every package (CONTRIBUTING, docs/architecture.md)."""
 
 import ast
 import importlib
 import subprocess
 import sys
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
-OURS = {"tvcs_core", "grn_tvcs", "crowd_tvcs"}
-MODULES = sorted(path for package in OURS for path in (ROOT / package).rglob("*.py"))
+# The rooms of each package, the lowest level first: a room imports itself and lower levels.
+LEVELS = {
+    "tvcs_core": [
+        ["files", "lazy", "linking", "streams"],
+        ["command", "jit"],
+        ["constraint", "loss"],
+        ["projection.kernels"],
+        ["projection.exact"],
+        ["projection"],
+        ["problem", "certificate", "convex"],
+        ["solvers"],
+        ["estimators"],
+        ["cli"],
+    ],
+    "grn_tvcs": [
+        ["expression"],
+        ["network"],
+        ["stability", "simulation"],
+        ["methods.shared"],
+        ["methods"],
+        ["edge_count"],
+        ["report"],
+        ["cli"],
+    ],
+    "crowd_tvcs": [
+        ["answers", "accuracy.kernels"],
+        ["accuracy"],
+        ["exchange", "plan", "simulation"],
+        ["search.kernels"],
+        ["search", "skills"],
+        ["verification", "methods", "routing"],
+        ["campaign.store"],
+        ["campaign", "what_if"],
+        ["report"],
+        ["cli"],
+    ],
+}
+# What users import from a room that has another name now: each passes its names on, no more.
+FORMER_PATHS = {
+    "grn_tvcs.scales": "grn_tvcs.expression.scales",
+    "crowd_tvcs.vote": "crowd_tvcs.skills.vote",
+    "crowd_tvcs.multiclass": "crowd_tvcs.accuracy.many_classes",
+    "crowd_tvcs.multiclass.accuracy": "crowd_tvcs.accuracy.many_classes",
+}
+# What the domains may import from the core, beside the names of its `__all__`.
+OPEN_TO_DOMAINS = ("files", "command", "jit", "lazy", "streams")
 # Command lines may be heavier, and scikit-learn's face of the core is loaded on demand.
-ON_DEMAND = {"tvcs_core/cli.py", "tvcs_core/estimators.py"}
+ON_DEMAND = {"tvcs_core.cli", "tvcs_core.estimators", "tvcs_core.files.page"}
+FOR_KERNELS = {"__future__", "numpy", "numba", "math", "typing"}
 
 
-def imports(path: Path) -> set[str]:
-    """Every module that a file names in an import, whole."""
-    found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+def name_of(path: Path) -> str:
+    """The dotted name of a module."""
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+PATHS = {
+    name_of(path): path for package in LEVELS for path in sorted((ROOT / package).rglob("*.py"))
+}
+
+
+def is_for_types(node: ast.AST) -> bool:
+    """Whether this is `if TYPE_CHECKING:`, whose imports never run."""
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+
+
+def imports(module: str, *, within_functions: bool = True) -> set[str]:
+    """Every module that a module imports when it runs, or only when it is imported itself."""
+    found, nodes = set(), [ast.parse(PATHS[module].read_text(encoding="utf-8"))]
+    while nodes:
+        node = nodes.pop()
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: imports are absolute"
-            assert node.module is not None
-            found.add(node.module)
+            assert node.level == 0, f"{module}: imports are absolute"
+            whole = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= {name if name in PATHS else node.module for name in whole}
+        elif not is_for_types(node) and (
+            within_functions or not isinstance(node, ast.FunctionDef | ast.ClassDef)
+        ):
+            nodes += ast.iter_child_nodes(node)
     return found
 
 
-def outside(path: Path) -> set[str]:
-    """Packages a file imports that are neither ours nor of the standard library."""
-    return {name.split(".")[0] for name in imports(path)} - OURS - sys.stdlib_module_names
+def ours(names: set[str]) -> set[str]:
+    """Those of our three packages."""
+    return {name for name in names if name.split(".")[0] in LEVELS}
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(ROOT)))
-def test_a_module_imports_only_what_its_layer_may(path):
-    name = str(path.relative_to(ROOT))
-    package = path.relative_to(ROOT).parts[0]
-    ours = {module for module in imports(path) if module.split(".")[0] in OURS}
-    others = OURS - {package} - ({"tvcs_core"} if package != "tvcs_core" else set())
-    assert not {m for m in ours if m.split(".")[0] in others}
-    if package == "tvcs_core" and name not in ON_DEMAND:
-        assert outside(path) <= {"numpy", "scipy", "numba", "llvmlite"}
-    if "kernels" in path.name or "kernels" in path.parts:
-        allowed = {"numpy", "numba", "math", "tvcs_core"}
-        assert {m.split(".")[0] for m in imports(path)} - {"__future__"} <= allowed | {package}
-    if "methods" in path.parts and path.name != "__init__.py":
-        parts = {part for module in ours for part in module.split(".")}
-        assert not parts & {"methods", "scores", "report", "cli"}
-    if path.name != "plot.py":
-        assert "matplotlib" not in outside(path)
+def is_in(module: str, room: str) -> bool:
+    """Whether a module is a room or stands in it."""
+    return module == room or module.startswith(f"{room}.")
+
+
+def room_of(module: str) -> tuple[int, str]:
+    """Level and name of the room that a module stands in, the innermost."""
+    package, _, rest = module.partition(".")
+    rooms = [
+        (level, room)
+        for level, rooms in enumerate(LEVELS[package])
+        for room in rooms
+        if is_in(rest, room)
+    ]
+    assert rooms, f"{module} stands in no room of tests/test_layers.py"
+    return max(rooms, key=lambda found: len(found[1]))
+
+
+@pytest.mark.parametrize("module", PATHS)
+def test_a_room_imports_itself_and_lower_levels(module):
+    package, _, rest = module.partition(".")
+    if rest in ("", "__main__") or module in FORMER_PATHS:
+        return
+    level, room = room_of(module)
+    for other in ours(imports(module)):
+        if other.split(".")[0] == package and other != package:
+            above, target = room_of(other)
+            assert room == target or above < level, f"{module} imports {other}"
+
+
+def test_every_room_is_there():
+    for package, levels in LEVELS.items():
+        for room in (room for level in levels for room in level):
+            assert f"{package}.{room}" in PATHS, f"{package}.{room} is on the list only"
+
+
+def test_no_circle_of_imports():
+    graph = {module: imports(module, within_functions=False) & set(PATHS) for module in PATHS}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(" imports ".join(reversed(error.args[1])))
+
+
+@pytest.mark.parametrize("module", PATHS)
+def test_the_domains_import_of_the_core_what_it_opens_to_them(module):
+    package = module.split(".")[0]
+    others = {name for name in ours(imports(module)) if name.split(".")[0] != package}
+    if package == "tvcs_core":
+        assert not others
+        return
+    rooms = [f"tvcs_core.{room}" for room in OPEN_TO_DOMAINS]
+    assert not {
+        name for name in others - {"tvcs_core"} if not any(is_in(name, room) for room in rooms)
+    }
+
+
+@pytest.mark.parametrize("module", [m for m in PATHS if is_in(m, "tvcs_core")])
+def test_the_core_is_light(module):
+    if module in ON_DEMAND:
+        return
+    outside = {name.split(".")[0] for name in imports(module)} - sys.stdlib_module_names
+    assert outside - set(LEVELS) <= {"numpy", "scipy", "numba", "llvmlite"}
+
+
+@pytest.mark.parametrize("module", [m for m in PATHS if ".kernels" in m])
+def test_a_kernel_imports_kernels_and_arrays_alone(module):
+    for name in imports(module) - FOR_KERNELS:
+        is_kernel = is_in(name, module.split(".")[0]) and ".kernels" in name
+        assert is_kernel or name in ("tvcs_core.jit", "tvcs_core.jit.kernel"), name
+
+
+@pytest.mark.parametrize("module", [m for m in PATHS if "verification.pricing" in m])
+def test_what_prices_again_uses_numpy_alone(module):
+    outside = imports(module) - sys.stdlib_module_names - {"collections.abc"}
+    assert {name for name in outside if "verification.pricing" not in name} <= {
+        "numpy",
+        "numpy.typing",
+    }
+
+
+@pytest.mark.parametrize("module", [m for m in PATHS if ".methods." in m])
+def test_a_method_knows_no_other_method_and_no_judge(module):
+    for name in ours(imports(module)):
+        parts = name.split(".")[1:]
+        assert not set(parts) & {"scores", "report", "cli"}
+        assert "methods" not in parts or "shared" in parts or parts[-1] in ("method", "shared")
+
+
+def test_no_module_draws_with_matplotlib():
+    assert not {m for m in PATHS if any("matplotlib" in name for name in imports(m))}
 
 
 def test_importing_the_core_loads_no_heavy_package():
@@ -63,10 +203,37 @@ def test_importing_the_core_loads_no_heavy_package():
 
 
 def test_no_module_is_called_by_a_name_that_says_nothing():
-    assert not {p.stem for p in MODULES} & {"utils", "helpers", "common", "misc"}
+    assert not {p.stem for p in PATHS.values()} & {"utils", "helpers", "common", "misc"}
 
 
-@pytest.mark.parametrize("package", sorted(OURS))
+@pytest.mark.parametrize("path", ["tvcs_core", "grn_tvcs", "crowd_tvcs"])
+def test_a_folder_holds_at_most_sixteen_files(path):
+    for folder in [ROOT / path, *(ROOT / path).rglob("*/")]:
+        files = [p.name for p in folder.glob("*.py") if p.name != "__init__.py"]
+        assert len(files) <= 16, f"{folder.relative_to(ROOT)} holds {len(files)}"
+
+
+@pytest.mark.parametrize(
+    "module", [m for m, path in PATHS.items() if path.name == "__init__.py" and "." in m]
+)
+def test_a_room_says_what_it_is_for_and_what_does_not_belong_in_it(module):
+    if module in FORMER_PATHS:
+        return
+    text = ast.get_docstring(ast.parse(PATHS[module].read_text(encoding="utf-8")))
+    first, _, rest = text.partition("\n\n")
+    assert first.endswith(".")
+    assert rest, f"{module} does not say what does not belong in it"
+
+
+@pytest.mark.parametrize("former", [m for m in FORMER_PATHS if m != "crowd_tvcs.multiclass"])
+def test_a_former_path_passes_its_names_on(former):
+    old, new = importlib.import_module(former), importlib.import_module(FORMER_PATHS[former])
+    assert old.__all__
+    for name in old.__all__:
+        assert getattr(old, name) is getattr(new, name)
+
+
+@pytest.mark.parametrize("package", sorted(LEVELS))
 def test_no_public_name_is_hidden_by_a_module(package):
     names = set(importlib.import_module(package).__all__)
     assert not names & {path.stem for path in (ROOT / package).iterdir()}

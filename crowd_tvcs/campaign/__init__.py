@@ -1,7 +1,8 @@
 """Campaigns: rounds and online routing in one store, with no cap broken by two at once.
 
 Needs SQLAlchemy (``pip install '.[campaign]'`` in the folder of tvcs), and psycopg for
-PostgreSQL (``'.[postgresql]'``).
+PostgreSQL (``'.[postgresql]'``). How a round is planned does not belong here (`methods`), nor how
+labels are worth buying (`routing`): a campaign asks them.
 """
 
 from typing import TYPE_CHECKING

@@ -2,7 +2,7 @@
 
 Every format is a module with `write(path, works)` and `read(path, collector, question,
 task_field)`, and one line in `FORMATS`. Names are text throughout: ``007`` and ``NA`` stay as
-they are.
+they are. What an answer says about anyone does not belong here: that is for `skills`.
 """
 
 from __future__ import annotations

@@ -6,11 +6,15 @@ outcomes).
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.verification.pricing import Priced
+
+if TYPE_CHECKING:
+    from crowd_tvcs.plan.plan import Plan
 
 MOST_OUTCOMES = 2**20
 SEED = 7

@@ -1,4 +1,7 @@
-"""Losses: what a problem wants small."""
+"""Losses: what a problem wants small.
+
+How it is made small under the caps is not here: that is for `solvers`.
+"""
 
 from tvcs_core.loss.base import Loss, minimize_in_box
 from tvcs_core.loss.least_squares import LeastSquares

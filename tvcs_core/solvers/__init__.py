@@ -1,7 +1,7 @@
 """Solvers of cardinality-constrained problems, and `solve`, which runs them.
 
 A solver is a generator: given a problem and a feasible start it yields feasible iterates for
-ever. `solve` owns everything else.
+ever. `solve` owns everything else. What is made small is in `loss`, the caps in `constraint`.
 """
 
 from __future__ import annotations
