@@ -86,7 +86,10 @@ def _spread(graph: Any) -> dict[str, NDArray[np.float64]]:
     area = sum((side + 0.8) ** 2 for side in sides)
     widest = max(1.5 * sides[0], math.sqrt(area * WIDTH / HEIGHT))
     for part, side in zip(parts, sides, strict=True):
-        subgraph = nx.Graph(graph.subgraph(sorted(part)))
+        subgraph = nx.Graph()
+        # In the order of the graph: a view of a small part comes in the order of a set of names.
+        subgraph.add_nodes_from(name for name in graph if name in part)
+        subgraph.add_edges_from(graph.edges(part))
         layout = nx.spring_layout(subgraph, k=2.4 / side, iterations=300, seed=0, scale=side / 2)
         if left and left + side > widest:
             left, bottom, row_height = 0.0, bottom + row_height + 0.8, 0.0
