@@ -17,6 +17,7 @@ from scipy import sparse
 from tvcs_core.constraint import TVCS
 from tvcs_core.projection.entries import Entries, enter
 from tvcs_core.projection.exact import solve_dense, solve_edges, writeable
+from tvcs_core.projection.kernels.records import Prices
 from tvcs_core.projection.kernels.slackness import slackness_dense, slackness_edges
 from tvcs_core.projection.relaxations import Solved, solve_lp, solve_pdhg, solve_pgd
 
@@ -233,26 +234,14 @@ def proved(entries: Entries, constraint: TVCS, solved: Any) -> Projection:
 
 def _kept_and_gap(entries: Entries, constraint: TVCS, solved: Any) -> tuple[float, float]:
     row_caps, col_caps, total = constraint.caps
-    used_rows, used_cols = np.zeros_like(row_caps), np.zeros_like(col_caps)
-    prices = (solved.row_duals, solved.col_duals, solved.total_dual)
+    used_rows, used_cols = np.zeros(row_caps.size, np.int64), np.zeros(col_caps.size, np.int64)
+    prices = Prices(solved.row_duals, solved.col_duals, solved.total_dual)
+    worth = (writeable(entries.gains), entries.squared, solved.keep, prices, used_rows, used_cols)
     if entries.is_matrix:
-        values = writeable(entries.gains)
-        kept, slack = slackness_dense(
-            values, entries.squared, solved.keep, *prices, used_rows, used_cols
-        )
+        kept, slack = slackness_dense(*worth)
     else:
         row_of, col_of = entries.labels(constraint)
-        values = writeable(entries.gains)
-        kept, slack = slackness_edges(
-            writeable(row_of),
-            writeable(col_of),
-            values,
-            entries.squared,
-            solved.keep,
-            *prices,
-            used_rows,
-            used_cols,
-        )
+        kept, slack = slackness_edges(writeable(row_of), writeable(col_of), *worth)
     slack += float(solved.row_duals @ (row_caps - used_rows))
     slack += float(solved.col_duals @ (col_caps - used_cols))
     return kept, slack + solved.total_dual * (total - int(np.count_nonzero(solved.keep)))

@@ -10,7 +10,8 @@ import pytest
 from scipy.optimize import linear_sum_assignment, linprog
 from scipy.sparse import coo_matrix, vstack
 
-from tvcs_core.projection.exact import Prices, candidates, search, solve_dense, solve_edges
+from tvcs_core.projection.exact import Near, candidates, search, solve_dense, solve_edges
+from tvcs_core.projection.kernels.records import Band, Prices
 
 FAMILIES = {
     "gauss": lambda rng, n, m: rng.normal(size=(n, m)),
@@ -370,8 +371,10 @@ def test_no_warm_start_is_too_bad():
     garbage = [solve_dense(*other, squared=True).warm]
     for number in (0.0, 1e300, np.nan, np.inf, -1.0):
         rows, cols = np.full(70, number), np.full(80, number)
-        garbage.append(Prices(rows, cols, number, rows, rows, cols, cols, number, number))
-    garbage += ["of another kind", Prices(*[np.ones(3)] * 2, 1.0, *[np.ones(3)] * 4, 1.0, 1.0)]
+        band = Band(rows, rows, cols, cols, number, number)
+        garbage.append(Near(Prices(rows, cols, number), band))
+    threes = Prices(*[np.ones(3)] * 2, 1.0), Band(*[np.ones(3)] * 4, 1.0, 1.0)
+    garbage += ["of another kind", Near(*threes)]
     for warm in garbage:
         result = solve_dense(values, a, b, total, squared=True, warm=warm)
         assert np.array_equal(result.keep, cold.keep)

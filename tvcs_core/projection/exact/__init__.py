@@ -7,7 +7,7 @@ checked, and `search` puts these together.
 """
 
 from tvcs_core.projection.exact.candidates import Exact, writeable
-from tvcs_core.projection.exact.prices import Prices
+from tvcs_core.projection.exact.prices import Near
 from tvcs_core.projection.exact.search import solve_dense, solve_edges
 
-__all__ = ["Exact", "Prices", "solve_dense", "solve_edges", "writeable"]
+__all__ = ["Exact", "Near", "solve_dense", "solve_edges", "writeable"]

@@ -5,8 +5,9 @@ from numpy.typing import NDArray
 
 from tvcs_core.projection.exact.candidates import Instance
 from tvcs_core.projection.exact.core import Core
-from tvcs_core.projection.exact.prices import Prices
+from tvcs_core.projection.exact.prices import Near
 from tvcs_core.projection.kernels import assignment, table
+from tvcs_core.projection.kernels.records import Band, Counts, Listed, Prices
 
 TIGHT = 2.0**-44  # of the largest gain: more than rounding
 SCANNED = 100_000  # entries that are compared with their prices together
@@ -14,17 +15,15 @@ SCANNED = 100_000  # entries that are compared with their prices together
 
 def is_assignment(i: Instance) -> bool:
     """Whether all caps are 1 and the total does not bind."""
-    t = i.t
-    ones = bool((t.row_caps == 1).all() and (t.col_caps == 1).all())
-    return ones and t.dense and t.total >= min(t.shape)
+    ones = bool((i.caps.rows == 1).all() and (i.caps.cols == 1).all())
+    return ones and i.candidates.dense and i.caps.total >= min(i.shape)
 
 
 def assigned_core(i: Instance, keep: NDArray[np.bool_]) -> Core:
     """The best assignment, kept, with its prices; the core is what is worth just these."""
-    t = i.t
-    n, m = t.shape
+    n, m = i.shape
     gains = np.empty((n, m))
-    table.all_gains(t.values, m, t.columns, t.keys, *i.gains, i.grid, gains)
+    table.all_gains(i.candidates, i.grid, gains)
     few, many = min(n, m), max(n, m)
     u, w = np.zeros(few), np.zeros(many)
     col_of, row_of = np.full(few, -1), np.full(many, -1)
@@ -44,5 +43,6 @@ def assigned_core(i: Instance, keep: NDArray[np.bool_]) -> Core:
     keep[place] = kept
     row_load, col_load = np.bincount(row[kept], minlength=n), np.bincount(col[kept], minlength=m)
     row_near, col_near = np.full(n, TIGHT), np.full(m, TIGHT)
-    near = Prices(rows, cols, 0.0, row_near, row_near, col_near, col_near, 0.0, 0.0)
-    return Core(row, col, place, kept, row_load, col_load, near, is_tight=True)
+    band = Band(row_near, row_near, col_near, col_near, 0.0, 0.0)
+    listed, load = Listed(row, col, place, np.empty(0)), Counts(row_load, col_load, int(kept.sum()))
+    return Core(listed, kept, load, Near(Prices(rows, cols, 0.0), band), is_tight=True)

@@ -8,9 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tvcs_core.projection.kernels import table
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from tvcs_core.projection.kernels.records import Candidates, Counts, Floats, Grid, Ints, Prices
 
 WORTH_ASKING = 100_000_000  # bytes
 
@@ -27,80 +25,53 @@ class Exact:
     stats: dict[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Table:
-    """The candidates in row order, dense or as a list (see kernels/table.py), and the caps."""
-
-    values: Floats
-    start: Ints
-    columns: NDArray[np.int32]
-    keys: Ints
-    dense: bool
-    squared: bool
-    row_caps: Ints
-    col_caps: Ints
-    total: int
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """How many rows and columns there are."""
-        return self.row_caps.size, self.col_caps.size
-
-    @property
-    def layout(self) -> tuple[Any, ...]:
-        """The candidates as most kernels take them."""
-        return self.values, self.start, self.columns, self.keys, self.dense
-
-    def price_closed(self, u: Floats, w: Floats, price: float) -> None:
-        """Price the groups that may keep nothing at what their best entry is worth."""
-        if not (self.row_caps.all() and self.col_caps.all()):
-            u[self.row_caps == 0], w[self.col_caps == 0] = 0.0, 0.0
-            table.close_duals(
-                self.values, self.start, self.columns, self.dense, self.row_caps, self.col_caps,
-                self.squared, u, w, price,
-            )  # fmt: skip
-
-
 class Instance:
-    """A table whose caps bind, its scale, and what is known before the search.
+    """Candidates whose caps bind, the grid of their gains, and what is known before the search.
 
     Attributes
     ----------
-    factor, scale
-        What values and gains are multiplied by, so that the largest is in .5 .. 1 (.25 .. 1).
+    candidates, caps, grid
+        As the kernels take them.
+    scale
+        What gains are multiplied by, so that the largest is in .25 .. 1.
     closed_row, closed_col
         Groups that may keep nothing.
     open_size, fits
         How many candidates are nonzero in open groups; at most so many can be kept.
-    grid
-        Steps of the grid in 1.
-    nudged
-        Whether first prices are computed from gains that the hash tells apart.
     level
         A typical gain, by which a warm start is brought to this instance's scale.
     """
 
-    def __init__(self, t: Table, largest: float, per_row: Ints, per_col: Ints) -> None:
-        self.t = t
-        self.factor = float(2.0 ** -np.clip(np.frexp(largest)[1], -1000, 1000))
-        self.scale = self.factor * self.factor if t.squared else self.factor
-        self.closed_row, self.closed_col = t.row_caps == 0, t.col_caps == 0
+    def __init__(
+        self, candidates: Candidates, caps: Counts, largest: float, per_row: Ints, per_col: Ints
+    ) -> None:
+        self.candidates, self.caps = candidates, caps
+        factor = float(2.0 ** -np.clip(np.frexp(largest)[1], -1000, 1000))
+        drawn = draw(candidates.values)
+        self.grid = Grid(factor, grid_steps(candidates, caps), has_ties(drawn))
+        self.scale = factor * factor if candidates.squared else factor
+        self.closed_row, self.closed_col = caps.rows == 0, caps.cols == 0
         self.open_size = int(per_row.sum())
         self.fits = min(
-            t.total,
-            int(np.minimum(per_row, t.row_caps).sum()),
-            int(np.minimum(per_col, t.col_caps).sum()),
+            caps.total,
+            int(np.minimum(per_row, caps.rows).sum()),
+            int(np.minimum(per_col, caps.cols).sum()),
         )
-        self.grid = grid_of(t)
-        drawn = draw(t.values)
-        self.nudged = has_ties(drawn)
-        typical = float(drawn[drawn.size // 2]) * self.factor if drawn.size else 0.0
-        self.level = typical * typical if t.squared else typical
+        typical = float(drawn[drawn.size // 2]) * factor if drawn.size else 0.0
+        self.level = typical * typical if candidates.squared else typical
 
     @property
-    def gains(self) -> tuple[float, bool, bool]:
-        """How values become gains, as the kernels take it."""
-        return self.factor, self.t.squared, self.nudged
+    def shape(self) -> tuple[int, int]:
+        """How many rows and columns there are."""
+        return self.caps.rows.size, self.caps.cols.size
+
+
+def price_closed(candidates: Candidates, caps: Counts, prices: Prices) -> None:
+    """Price the groups that may keep nothing at what their best entry is worth."""
+    n, m = caps.rows.size, caps.cols.size
+    if np.count_nonzero(caps.rows) < n or np.count_nonzero(caps.cols) < m:
+        prices.rows[caps.rows == 0], prices.cols[caps.cols == 0] = 0.0, 0.0
+        table.close_duals(candidates, caps, prices)
 
 
 class _Writeable:
@@ -129,14 +100,14 @@ def has_ties(drawn: Floats) -> bool:
     return int(np.count_nonzero(drawn[1:] == drawn[:-1])) > 0.02 * drawn.size
 
 
-def grid_of(t: Table) -> float:
+def grid_steps(candidates: Candidates, caps: Counts) -> float:
     """Choose the steps of the grid in the largest gain (or in twice that).
 
     A path of the tree has at most as many costs of either sign as the shorter side has groups,
     and one more, so that no potential can leave int64. The extra group of a list is not counted:
     a matrix and the list of its entries share their grid.
     """
-    shorter = min(t.shape) - (not t.dense)
+    shorter = min(caps.rows.size, caps.cols.size) - (not candidates.dense)
     return 2.0 ** min(56, 60 - (shorter + 2).bit_length())
 
 
@@ -145,9 +116,9 @@ def estimate_memory(size: int, dense: bool) -> int:
     return size + (4 if dense else 100) * size + 10_000_000
 
 
-def ask_for_memory(t: Table) -> None:
+def ask_for_memory(candidates: Candidates) -> None:
     """Refuse before the work begins what the machine has no memory for."""
-    need = estimate_memory(t.values.size, t.dense)
+    need = estimate_memory(candidates.values.size, candidates.dense)
     have = available_memory() if need > WORTH_ASKING else None
     if have is not None and need > have:
         raise MemoryError(

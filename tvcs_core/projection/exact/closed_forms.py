@@ -3,8 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from tvcs_core.projection.exact.candidates import Exact, Floats, Instance, Ints
+from tvcs_core.projection.exact.candidates import Exact, Instance
 from tvcs_core.projection.kernels import laminar, prices
+from tvcs_core.projection.kernels.records import Floats, Ints
 
 SPREAD = 4.0  # standard deviations that a random load stays below
 
@@ -17,13 +18,12 @@ def closed_form(
     Tried where the other side's caps cannot bind, or would not bind if entries fell at random.
     Fills in `keep`, or leaves it empty.
     """
-    t = i.t
     if i.closed_row.any() or i.closed_col.any():
         return None
     for by_rows in (True, False):
-        caps, counts = (t.row_caps, per_row) if by_rows else (t.col_caps, per_col)
-        across, counts_across = (t.col_caps, per_col) if by_rows else (t.row_caps, per_row)
-        most = min(t.total, int(np.minimum(caps, counts).sum()))
+        rows, cols = (i.caps.rows, per_row), (i.caps.cols, per_col)
+        (caps, counts), (across, counts_across) = (rows, cols) if by_rows else (cols, rows)
+        most = min(i.caps.total, int(np.minimum(caps, counts).sum()))
         if not are_loose(across, counts_across, most / across.size):
             continue
         others, total_other = keep_lines(i, by_rows, keep)
@@ -40,47 +40,42 @@ def are_loose(caps: Ints, counts: Ints, load: float) -> bool:
 
 def keep_lines(i: Instance, by_rows: bool, keep: NDArray[np.bool_]) -> tuple[Floats, float]:
     """Keep the best entries; return the best gain that each line and the total left out."""
-    t = i.t
-    n, m = t.shape
-    none = np.empty(0, np.int32)
-    start, order, apart, row_of = t.start, none, 1, none
-    if t.dense:
+    candidates, (n, m), none = i.candidates, i.shape, np.empty(0, np.int32)
+    start, order, apart, row_of = candidates.start, none, 1, none
+    if candidates.dense:
         start = np.append(np.arange(n) * m, m) if by_rows else np.append(np.arange(m), n)
         apart = 1 if by_rows else m
     else:
-        row_of = np.repeat(np.arange(n, dtype=np.int32), np.diff(t.start))
-        order = np.arange(t.values.size, dtype=np.int32)
+        row_of = np.repeat(np.arange(n, dtype=np.int32), np.diff(candidates.start))
+        order = np.arange(candidates.values.size, dtype=np.int32)
         if not by_rows:
             start = np.empty(m + 1, np.int64)
-            prices.by_column(t.columns, m, start, order)
-    caps = t.row_caps if by_rows else t.col_caps
-    others = np.empty(caps.size)
-    where = (m, t.dense, row_of, t.columns, t.keys, keep)
-    worth = (i.factor, t.squared, i.grid)
-    laminar.keep_best_of_lines(t.values, start, order, apart, caps, *worth, *where, others)
+            prices.by_column(candidates.columns, m, start, order)
+    caps = i.caps.rows if by_rows else i.caps.cols
+    others, what = np.empty(caps.size), (candidates, row_of, i.grid)
+    laminar.keep_best_of_lines(*what, start, order, apart, caps, keep, others)
     n_kept, other = int(np.count_nonzero(keep)), 0.0
-    if n_kept > t.total:
-        other = laminar.keep_best_of_kept(t.values, t.total, n_kept, *worth, *where)
+    if n_kept > i.caps.total:
+        other = laminar.keep_best_of_kept(*what, i.caps.total, n_kept, keep)
     return others, other
 
 
 def loads(i: Instance, keep: NDArray[np.bool_], of_rows: bool) -> Ints:
     """How many entries each row or each column keeps."""
-    t = i.t
-    n, m = t.shape
-    if t.dense:
+    n, m = i.shape
+    if i.candidates.dense:
         return np.count_nonzero(keep.reshape(n, m), axis=1 if of_rows else 0)
     if of_rows:
-        return np.bincount(np.repeat(np.arange(n), np.diff(t.start))[keep], minlength=n)
-    return np.bincount(t.columns[keep], minlength=m)
+        return np.bincount(np.repeat(np.arange(n), np.diff(i.candidates.start))[keep], minlength=n)
+    return np.bincount(i.candidates.columns[keep], minlength=m)
 
 
 def read(
     i: Instance, by_rows: bool, others: Floats, other: float, keep: NDArray[np.bool_]
 ) -> Exact:
     """The result: every cap is worth the best gain that it leaves out."""
-    n, m = i.t.shape
-    unit = 1.0 / (i.grid * i.scale)
+    n, m = i.shape
+    unit = 1.0 / (i.grid.steps * i.scale)
     lines, price = np.maximum(others - other, 0.0) * unit, other * unit
     u, w = (lines, np.zeros(m)) if by_rows else (np.zeros(n), lines)
     return Exact(keep, u, w, price, None, {"path": "closed form"})

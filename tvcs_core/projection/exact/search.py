@@ -1,6 +1,5 @@
 """The way from a table to its best support: shortcut, warm start, or all steps."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,19 +8,18 @@ from numpy.typing import NDArray
 from tvcs_core.projection.exact.assigned import assigned_core, is_assignment
 from tvcs_core.projection.exact.candidates import (
     Exact,
-    Floats,
     Instance,
-    Ints,
-    Table,
     ask_for_memory,
+    price_closed,
     writeable,
 )
 from tvcs_core.projection.exact.closed_forms import closed_form
 from tvcs_core.projection.exact.core import Core, Overfull, build_core
 from tvcs_core.projection.exact.network import Network
-from tvcs_core.projection.exact.prices import Prices, first_prices
+from tvcs_core.projection.exact.prices import Near, first_prices
 from tvcs_core.projection.exact.shortcuts import SMALL, keep_everything, keep_nothing, solve_small
 from tvcs_core.projection.kernels import prices, table
+from tvcs_core.projection.kernels.records import Candidates, Counts, Floats, Ints, Prices
 
 
 def solve_dense(
@@ -35,18 +33,16 @@ def solve_dense(
 ) -> Exact:
     """Find the best support of an (n, m) matrix of values (or of gains, if not `squared`)."""
     n, m = values.shape
-    candidates = Table(
+    candidates = Candidates(
         writeable(values).reshape(-1),
         np.arange(n + 1, dtype=np.int64) * m,
         np.arange(m, dtype=np.int32),
         np.zeros(m, np.int64),
         True,
         squared,
-        writeable(row_caps),
-        writeable(col_caps),
-        total,
     )
-    return solve(candidates, warm, values.shape)
+    caps = Counts(writeable(row_caps), writeable(col_caps), total)
+    return solve(candidates, caps, warm, values.shape)
 
 
 def solve_edges(
@@ -69,40 +65,39 @@ def solve_edges(
     col = np.where(col < 0, n_cols, col).astype(np.int32)
     row_start, order = np.empty(n_rows + 2, np.int64), np.empty(size, np.int32)
     prices.by_column(row, n_rows + 1, row_start, order)
-    candidates = Table(
-        values[order],
-        row_start,
-        col[order],
-        np.asarray(key, np.int64)[order],
-        False,
-        squared,
+    keys = np.asarray(key, np.int64)[order]
+    candidates = Candidates(values[order], row_start, col[order], keys, False, squared)
+    # One more row and column, with room for all, hold what is in no group.
+    caps = Counts(
         np.append(row_caps, size).astype(np.int64),
         np.append(col_caps, size).astype(np.int64),
         total,
     )
-    result = solve(candidates, warm, values.shape)
+    result = solve(candidates, caps, warm, values.shape)
     keep = np.empty(size, bool)
     keep[order] = result.keep
     u, w = result.row_duals[:n_rows], result.col_duals[:n_cols]
     return Exact(keep, u, w, result.total_dual, result.warm, result.stats)
 
 
-def solve(t: Table, warm: Any = None, shape: tuple[int, ...] | None = None) -> Exact:
-    """Find the best support of a table; `shape` is the support's."""
-    shape = t.values.shape if shape is None else shape
-    if t.values.size <= SMALL:
-        return solve_small(t, shape)
-    n, m = t.shape
-    per_row, per_col = np.zeros(n, np.int64), np.zeros(m, np.int64)
-    largest = table.survey(
-        t.values, t.start, t.columns, t.dense, t.row_caps, t.col_caps, per_row, per_col
-    )
-    if largest == 0.0 or t.total == 0:
-        return keep_nothing(t, shape)
-    if (per_row <= t.row_caps).all() and (per_col <= t.col_caps).all() and per_row.sum() <= t.total:
-        return keep_everything(t, shape)
-    ask_for_memory(t)
-    instance, keep = Instance(t, largest, per_row, per_col), np.zeros(t.values.size, bool)
+def solve(
+    candidates: Candidates, caps: Counts, warm: Any = None, shape: tuple[int, ...] | None = None
+) -> Exact:
+    """Find the best support of some candidates; `shape` is the support's."""
+    size = candidates.values.size
+    shape = (size,) if shape is None else shape
+    if size <= SMALL:
+        return solve_small(candidates, caps, shape)
+    per_row, per_col = np.zeros(caps.rows.size, np.int64), np.zeros(caps.cols.size, np.int64)
+    largest = table.survey(candidates, caps, per_row, per_col)
+    if largest == 0.0 or caps.total == 0:
+        return keep_nothing(candidates, caps, shape)
+    fits = (per_row <= caps.rows).all() and (per_col <= caps.cols).all()
+    if fits and per_row.sum() <= caps.total:
+        return keep_everything(candidates, caps, shape)
+    ask_for_memory(candidates)
+    instance = Instance(candidates, caps, largest, per_row, per_col)
+    keep = np.zeros(size, bool)
     closed = closed_form(instance, per_row, per_col, keep, shape)
     if closed is not None:
         return closed
@@ -110,15 +105,15 @@ def solve(t: Table, warm: Any = None, shape: tuple[int, ...] | None = None) -> E
     return read(network, near, shape)
 
 
-def search(i: Instance, keep: NDArray[np.bool_], warm: Any) -> tuple[Network, Prices]:
+def search(i: Instance, keep: NDArray[np.bool_], warm: Any) -> tuple[Network, Near]:
     """Find and prove a support, from the prices of an earlier result if they are any good."""
     if is_assignment(i):
         core = assigned_core(i, keep)
         network = Network(i, core, keep)
         network.stats |= {"path": "assignment"}
         network.prove()
-        return network, core.prices
-    if isinstance(warm, Prices) and (warm.rows.size, warm.cols.size) == i.t.shape:
+        return network, core.near
+    if isinstance(warm, Near) and (warm.prices.rows.size, warm.prices.cols.size) == i.shape:
         near = warm.at_level(i.level)
         warmed = from_warm(i, near, keep)
         if warmed is not None:
@@ -129,7 +124,7 @@ def search(i: Instance, keep: NDArray[np.bool_], warm: Any) -> tuple[Network, Pr
     return network, near
 
 
-def lay(i: Instance, near: Prices, keep: NDArray[np.bool_]) -> tuple[Network, Prices]:
+def lay(i: Instance, near: Near, keep: NDArray[np.bool_]) -> tuple[Network, Near]:
     """The network of a core near the prices; these are widened until what is above it fits."""
     found, widened = build_core(i, near, keep), 0
     while isinstance(found, Overfull):
@@ -144,23 +139,22 @@ def lay(i: Instance, near: Prices, keep: NDArray[np.bool_]) -> tuple[Network, Pr
     return network, near
 
 
-def from_warm(i: Instance, near: Prices, keep: NDArray[np.bool_]) -> Network | None:
+def from_warm(i: Instance, near: Near, keep: NDArray[np.bool_]) -> Network | None:
     """The proven network from the prices of an earlier result; None if they are no good."""
     core = build_core(i, near, keep)
-    if isinstance(core, Overfull) and 0 < core.size < sum(i.t.shape) // 5:
+    if isinstance(core, Overfull) and 0 < core.size < sum(i.shape) // 5:
         core = build_core(i, near.wider(1.0, core.rows, core.cols), keep)
-    if not isinstance(core, Core) or i.fits - int(core.row_load.sum()) > i.fits // 10:
+    if not isinstance(core, Core) or i.fits - core.load.total > i.fits // 10:
         return None
     network = Network(i, core, keep)
     network.stats |= {"path": "simplex"}
     return network if network.prove(give_up=True) else None
 
 
-def read(network: Network, near: Prices, shape: tuple[int, ...]) -> Exact:
+def read(network: Network, near: Near, shape: tuple[int, ...]) -> Exact:
     """The result of a proven network, with what a warm start of the next one needs."""
-    i = network.i
-    u, w, price = network.duals()
-    warm = replace(near, rows=u, cols=w, total=price, level=i.level)
-    u, w, price = u / i.scale, w / i.scale, price / i.scale
-    i.t.price_closed(u, w, price)
+    i, found = network.i, network.duals()
+    warm = Near(found, near.band, i.level)
+    u, w, price = found.rows / i.scale, found.cols / i.scale, found.total / i.scale
+    price_closed(i.candidates, i.caps, Prices(u, w, price))
     return Exact(network.keep.reshape(shape), u, w, price, warm, network.stats)

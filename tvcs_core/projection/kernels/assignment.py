@@ -6,8 +6,6 @@ the prices u of rows and w of columns move with it, so they prove the assignment
 D. F. Crouse, On implementing 2D rectangular assignment algorithms, IEEE TAES 52 (2016).
 """
 
-# fmt: off
-
 import numpy as np
 
 from tvcs_core.jit import kernel
@@ -44,12 +42,14 @@ def assign(gains, n, m, first_row, last_row, u, w, col_of, row_of):
     final = np.empty(m)
     done_cols = np.empty(n, np.int64)
     for start in range(first_row, last_row):
+        # At this price no column is worth more to the new row than its reduced cost says.
         best = 0.0
         for j in range(m):
             best = max(best, gains[start * m + j] - w[j])
         u[start] = best
         length[:] = np.inf
         i, far, n_done = start, 0.0, 0
+        # Dijkstra: lengths of columns done are final; the row of each is where paths go on from.
         while True:
             j, far = scan_row(gains, m, far, u, w, row_of, length, came_from, i)
             if row_of[j] < 0:
@@ -59,11 +59,14 @@ def assign(gains, n, m, first_row, last_row, u, w, col_of, row_of):
             done_cols[n_done] = j
             n_done += 1
             i = row_of[j]
+        # Whoever was reached sooner than the free column moves by the difference: the path to it
+        # gets reduced cost 0, and no reduced cost falls below 0.
         u[start] -= far
         for q in range(n_done):
             c = done_cols[q]
             u[row_of[c]] -= far - final[c]
             w[c] += far - final[c]
+        # Swap along the path, from its end.
         while True:
             i = came_from[j]
             row_of[j] = i

@@ -3,8 +3,6 @@
 The caller's total price stays as it is; see prices.py for what a block means.
 """
 
-# fmt: off
-
 import numpy as np
 
 from tvcs_core.jit import kernel
@@ -16,78 +14,86 @@ PANEL = 16  # columns that are turned into rows together
 
 
 @kernel
-def row_block(values, n_cols, columns, keys, closed_row, factor, squared, nudged, col_price, caps,
-              width, first_row, last_row, threshold, low, high):
-    """Threshold of each row under the given column prices, and the values `width` ranks about it.
-
-    `threshold` comes in with guesses.
-    """
+def row_block(candidates, caps, grid, col_price, width, first_row, last_row, thresholds):
+    """Threshold of each row under the given column prices, and the values `width` ranks off."""
+    n_cols = candidates.columns.size
+    threshold, low, high = thresholds.at, thresholds.low, thresholds.high
     slack, buffer = np.empty(n_cols), np.empty(n_cols)
-    last, none = 0.0, np.int64(0)
+    last = 0.0
     for r in range(first_row, last_row):
-        if closed_row[r]:
+        if caps.rows[r] == 0:
             threshold[r], low[r], high[r] = 0.0, 0.0, 0.0
             continue
-        nudged_gains(
-            values, columns, keys, r * n_cols, n_cols, none, r, factor, squared, nudged, slack
-        )
+        nudged_gains(candidates, grid, r, slack)
         for j in range(n_cols):
             slack[j] -= col_price[j]
         guess = threshold[r] if threshold[r] > 0.0 else last
-        threshold[r], low[r], high[r] = threshold_of(slack, n_cols, caps[r], width, guess, buffer)
+        threshold[r], low[r], high[r] = threshold_of(
+            slack, n_cols, caps.rows[r], width, guess, buffer
+        )
         last = threshold[r]
 
 
 @kernel
-def column_block(values, n_rows, n_cols, keys, closed_row, closed_col, factor, squared, nudged,
-                 row_price, caps, width, first_col, last_col, threshold, low, high):
-    """Threshold of each column under the given row prices, and the values `width` ranks about it.
+def fill_panel(candidates, caps, grid, row_price, left, size, panel):
+    """Turn columns left:left+size into rows of the panel, less row prices; return their length."""
+    values, keys, squared = candidates.values, candidates.keys, candidates.squared
+    factor, nudged, n_cols = grid.factor, grid.nudged, candidates.columns.size
+    slack, n = np.empty(size), np.int64(0)
+    for r in range(caps.rows.size):
+        if caps.rows[r] == 0:
+            continue
+        first, price = r * n_cols + left, row_price[r]
+        for i in range(size):
+            x = values[first + i] * factor
+            slack[i] = x * x if squared else x
+        if nudged:
+            of_row = tie_of_row(r)
+            for i in range(size):
+                slack[i] += coarse_tie(of_row, left + i, keys[left + i]) * NUDGE * (slack[i] > 0.0)
+        for i in range(size):
+            panel[i, n] = slack[i] - price
+        n += 1
+    return n
 
-    `threshold` comes in with guesses.
-    """
+
+@kernel
+def column_block(candidates, caps, grid, row_price, width, first_col, last_col, thresholds):
+    """Threshold of each column under the given row prices, and the values `width` ranks off."""
+    threshold, low, high = thresholds.at, thresholds.low, thresholds.high
+    n_rows = caps.rows.size
     panel, buffer = np.empty((PANEL, n_rows + 8)), np.empty(n_rows)
-    slack = np.empty(PANEL)
     last = 0.0
     for left in range(first_col, last_col, PANEL):
-        size, n = min(PANEL, last_col - left), np.int64(0)
-        for r in range(n_rows):
-            if closed_row[r]:
-                continue
-            first, price = r * n_cols + left, row_price[r]
-            for i in range(size):
-                x = values[first + i] * factor
-                slack[i] = x * x if squared else x
-            if nudged:
-                of_row = tie_of_row(r)
-                for i in range(size):
-                    slack[i] += (
-                        coarse_tie(of_row, left + i, keys[left + i]) * NUDGE * (slack[i] > 0.0)
-                    )
-            for i in range(size):
-                panel[i, n] = slack[i] - price
-            n += 1
+        size = min(PANEL, last_col - left)
+        n = fill_panel(candidates, caps, grid, row_price, left, size, panel)
         for i in range(size):
             c = left + i
-            if closed_col[c]:
+            if caps.cols[c] == 0:
                 threshold[c], low[c], high[c] = 0.0, 0.0, 0.0
                 continue
             guess = threshold[c] if threshold[c] > 0.0 else last
-            threshold[c], low[c], high[c] = threshold_of(panel[i], n, caps[c], width, guess, buffer)
+            threshold[c], low[c], high[c] = threshold_of(
+                panel[i], n, caps.cols[c], width, guess, buffer
+            )
             last = threshold[c]
 
 
 @kernel
-def total_block(values, n_rows, n_cols, keys, closed_row, closed_col, factor, squared, nudged,
-                row_price, row_threshold, col_price, col_threshold, step, total, width):
+def total_block(candidates, caps, grid, prices, row_threshold, col_threshold, step, width):
     """Price of the total, and its surroundings, from every step-th entry of each row.
 
     Counted are entries whose gain less the prices is above both thresholds; with the thresholds
-    of one side and the prices of the other that is a block as in prices.py.
+    of one side and the prices of the other that is a block as in prices.py. The entries that are
+    looked at begin elsewhere in every row, so that no column is left out.
     """
+    values, keys, squared = candidates.values, candidates.keys, candidates.squared
+    n_rows, n_cols, factor, nudged = caps.rows.size, caps.cols.size, grid.factor, grid.nudged
+    row_price, col_price = prices.rows, prices.cols
     pool = np.empty(n_rows * (n_cols // step + 1))
     n = np.int64(0)
     for r in range(n_rows):
-        if closed_row[r]:
+        if caps.rows[r] == 0:
             continue
         of_row = tie_of_row(r)
         for c in range(r * 7 % step, n_cols, step):
@@ -95,7 +101,7 @@ def total_block(values, n_rows, n_cols, keys, closed_row, closed_col, factor, sq
             if nudged and s > 0.0:
                 s += coarse_tie(of_row, c, keys[c]) * NUDGE
             s -= row_price[r] + col_price[c]
-            if s > row_threshold[r] and s > col_threshold[c] and not closed_col[c]:
+            if s > row_threshold[r] and s > col_threshold[c] and caps.cols[c] > 0:
                 pool[n] = s
                 n += 1
-    return bracket(pool, n, total // step, width)
+    return bracket(pool, n, caps.total // step, width)

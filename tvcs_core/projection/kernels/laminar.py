@@ -4,8 +4,6 @@ A line is a row or a column. An entry is known by its place in the table; of equ
 with the larger hash is better, as everywhere.
 """
 
-# fmt: off
-
 import numpy as np
 
 from tvcs_core.jit import kernel
@@ -14,17 +12,19 @@ from tvcs_core.projection.kernels.prices import put_in_place
 
 
 @kernel
-def hash_of(e, n_cols, dense, row_of, columns, keys):
+def hash_of(e, candidates, row_of):
     """Tie hash of the entry at place e; `row_of` is of no use for a dense table."""
-    if dense:
+    keys = candidates.keys
+    if candidates.dense:
+        n_cols = candidates.columns.size
         r = e // n_cols
         c = e - r * n_cols
         return tie(r, c, keys[c])
-    return tie(np.int64(row_of[e]), np.int64(columns[e]), keys[e])
+    return tie(np.int64(row_of[e]), np.int64(candidates.columns[e]), keys[e])
 
 
 @kernel
-def keep_best(places, gains, size, rank, buffer, n_cols, dense, row_of, columns, keys, keep):
+def keep_best(places, gains, size, rank, buffer, candidates, row_of, keep):
     """Keep the best `rank` >= 1 of places[:size] and no other; return the largest other gain."""
     if size <= rank:
         for q in range(size):
@@ -36,11 +36,12 @@ def keep_best(places, gains, size, rank, buffer, n_cols, dense, row_of, columns,
     least, other, spare = buffer[rank - 1], 0.0, rank
     for q in range(rank, size):
         other = max(other, buffer[q])
+    # All gains above the least kept one fit; of those equal to it `spare` do, by their hash.
     n = np.int64(0)
     for q in range(size):
         spare -= gains[q] > least
         if gains[q] == least:
-            buffer[n] = hash_of(places[q], n_cols, dense, row_of, columns, keys)
+            buffer[n] = hash_of(places[q], candidates, row_of)
             n += 1
     last = 0.0
     if n > spare:
@@ -49,22 +50,22 @@ def keep_best(places, gains, size, rank, buffer, n_cols, dense, row_of, columns,
     for q in range(size):
         e = places[q]
         keep[e] = gains[q] > least
-        if gains[q] == least and spare > 0 and (
-            last == 0.0 or hash_of(e, n_cols, dense, row_of, columns, keys) >= last
-        ):
+        if not (gains[q] == least and spare > 0):
+            continue
+        if last == 0.0 or hash_of(e, candidates, row_of) >= last:
             keep[e] = True
             spare -= 1
     return other
 
 
 @kernel
-def keep_best_of_lines(values, start, order, apart, caps, factor, squared, grid, n_cols, dense,
-                       row_of, columns, keys, keep, other):
+def keep_best_of_lines(candidates, row_of, grid, start, order, apart, caps, keep, other):
     """Keep the best caps[g] entries of every line g; `other` takes the best gain left out.
 
     Line g holds the places order[start[g]:start[g+1]], or without `order` start[g] + q * apart
     for q below start[-1].
     """
+    values, factor, squared, steps = candidates.values, grid.factor, candidates.squared, grid.steps
     longest = start[start.size - 1]
     if order.size > 0:
         longest = 0
@@ -76,20 +77,19 @@ def keep_best_of_lines(values, start, order, apart, caps, factor, squared, grid,
         for q in range(start[g + 1] - start[g] if order.size > 0 else longest):
             e = np.int64(order[start[g] + q]) if order.size > 0 else start[g] + q * apart
             if values[e] != 0.0:
-                places[n], gains[n] = e, on_grid(gain(values[e], factor, squared), grid)
+                places[n], gains[n] = e, on_grid(gain(values[e], factor, squared), steps)
                 n += 1
-        other[g] = keep_best(places, gains, n, caps[g], buffer, n_cols, dense, row_of, columns,
-                             keys, keep)
+        other[g] = keep_best(places, gains, n, caps[g], buffer, candidates, row_of, keep)
 
 
 @kernel
-def keep_best_of_kept(values, total, n_kept, factor, squared, grid, n_cols, dense, row_of, columns,
-                      keys, keep):
+def keep_best_of_kept(candidates, row_of, grid, total, n_kept, keep):
     """Of the n_kept entries that are kept keep the best `total`; return the best gain left out."""
+    values, factor, squared, steps = candidates.values, grid.factor, candidates.squared, grid.steps
     places, gains, buffer = np.empty(n_kept, np.int64), np.empty(n_kept), np.empty(n_kept)
     n = np.int64(0)
     for e in range(keep.size):
         if keep[e]:
-            places[n], gains[n] = e, on_grid(gain(values[e], factor, squared), grid)
+            places[n], gains[n] = e, on_grid(gain(values[e], factor, squared), steps)
             n += 1
-    return keep_best(places, gains, n, total, buffer, n_cols, dense, row_of, columns, keys, keep)
+    return keep_best(places, gains, n, total, buffer, candidates, row_of, keep)

@@ -2,9 +2,11 @@
 
 Rows and the total are a laminar family, and so are columns and the total. Taking the two blocks in
 turn soon comes near the optimal prices. Nothing here has to be exact: the simplex proves the end.
-"""
 
-# fmt: off
+With the other side's prices taken off, line g wants its caps[g] largest values, so its threshold
+t[g] lies between the last of them and the next; of all that the lines want the total wants the
+largest, so its price l lies likewise, and the line's own is max(0, t[g] - l) (docs/method.md).
+"""
 
 import numpy as np
 
@@ -24,6 +26,7 @@ def longest_line(start):
 def put_in_place(buffer, size, rank):
     """Bring the value of `rank` (0 = largest) of buffer[:size] to its place, larger ones first."""
     low, high = 0, size
+    # Quickselect: buffer[:low] >= buffer[low:high] >= buffer[high:], and low <= rank < high.
     while high - low > 1:
         a, b, c = buffer[low], buffer[(low + high) >> 1], buffer[high - 1]
         pivot = max(min(a, b), min(max(a, b), c))
@@ -54,6 +57,8 @@ def bracket(buffer, size, rank, width):
     """
     if size == 0 or rank - width >= size:
         return 0.0, 0.0, 0.0
+    # Whatever lies between the last value that is kept and the first that is not is a best price;
+    # the middle is taken.
     inside = min(max(rank, 1), size)
     put_in_place(buffer, size, inside - 1)
     last_in, first_out = buffer[inside - 1], 0.0
@@ -82,6 +87,8 @@ def value_of_rank(line, size, fewest, most, guess):
     Returns (largest x tried with more above it, smallest x tried with no more): the second is it,
     unless the search gave up.
     """
+    # More than `most` values are above `low` (or it is 0), no more than that above `high`. Steps
+    # double until both are known, then the range is halved.
     low, high = 0.0, np.inf
     x, step = guess, 0.125 * guess + 1e-30
     for _ in range(24):
@@ -106,6 +113,8 @@ def threshold_of(line, size, rank, width, guess, buffer):
         for j in range(size):
             buffer[j] = line[j]
         return bracket(buffer, size, rank, width)
+    # All values from rank `first` to rank `last` lie in (bottom, top]; only those are sorted out.
+    # A rank is counted to within `margin`, which takes fewer guesses than to one.
     margin = 8 + size // 32
     first, last = rank - 1 - width, rank + width
     top, bottom = np.inf, 0.0
@@ -127,15 +136,16 @@ def threshold_of(line, size, rank, width, guess, buffer):
 
 
 @kernel
-def price_block(start, across, gains, across_price, caps, total, width, total_width, price,
-                total_guess, low, high, pool, pool_buffer):
-    """Best prices of the lines (rows or columns) of a list and of the total, given those across.
+def price_block(side, total, width, total_width, total_guess, scratch):
+    """Best prices of the lines of a side and of the total, given those across.
 
-    Line g holds the entries start[g]:start[g+1], of which caps[g] may be kept, and `total` over
-    all. Fills `price` (which comes in with guesses), and low and high with the values `width` ranks
-    about the threshold, in which the total's price is included; returns the same three of the
-    total.
+    Fills in price (which comes in with guesses), low and high of the side; returns (price, low,
+    high) of the total, of which at most `total` entries may be kept. Widths are the ranks that
+    low and high are off.
     """
+    start, across, gains, across_price = side.start, side.across, side.gains, side.across_price
+    caps, price, low, high = side.caps, side.price, side.low, side.high
+    pool, pool_buffer = scratch.pool, scratch.buffer
     n_lines = start.size - 1
     longest = longest_line(start)
     line, buffer = np.empty(longest), np.empty(longest)
@@ -149,6 +159,7 @@ def price_block(start, across, gains, across_price, caps, total, width, total_wi
         price[g], low[g], high[g] = threshold_of(
             line, size, rank, width, price[g] + total_guess, buffer
         )
+        # What the line wants, for the total to choose from: at most caps[g] values.
         for i in range(size if rank > 0 else 0):
             pool[n_pool] = line[i]
             n_pool += line[i] > price[g]
@@ -180,6 +191,7 @@ def by_column(col, n_cols, start, order):
         c = col[e]
         order[start[c]] = e
         start[c] += 1
+    # Each start has moved to its column's end, which is where the next one begins.
     for c in range(n_cols, 0, -1):
         start[c] = start[c - 1]
     start[0] = 0

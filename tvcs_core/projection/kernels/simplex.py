@@ -12,15 +12,16 @@ with nodes 0 .. n-1 rows, n .. n+m-1 columns, then source and sink, of which the
 the tree. Core arcs come last, so more of them can be appended without touching the tree. A cost is
 a pair (minus the gain on the grid, minus the tie hash), compared lexicographically; potentials are
 pairs as well. Where the tree has several blocking arcs the choice matters: see `leave`.
-"""
 
-# fmt: off
+Between two pivots the flow is feasible, arcs of the tree have reduced cost 0, and every other arc
+is at one of its bounds; when no reduced cost has the wrong sign, that is a proof of the optimum.
+"""
 
 import numpy as np
 
 from tvcs_core.jit import kernel
 
-# Columns of `tree`: one row of six numbers per node.
+# Columns of `Tree.links`: one row of six numbers per node.
 PARENT, ARC, DEPTH, CHILD, NEXT, PREV = 0, 1, 2, 3, 4, 5
 # Places in `clock`, what the simplex remembers between two calls.
 AT, STALLED, PIVOTS = 0, 1, 2
@@ -36,17 +37,20 @@ def terminals(n, m):
 
 
 @kernel
-def enter(n_arcs, tail, head, cost, state, pi, clock, block, first):
+def enter(arcs, n_arcs, pi, clock, block, first):
     """The most violating arc of the first block that holds one, -1 if none does.
 
     `first` takes the first violating arc instead (Bland's rule, which cannot cycle).
     """
+    tail, head, cost, state = arcs.tail, arcs.head, arcs.cost, arcs.state
     best, best_high, best_low = -1, 0, 0
     e = 0 if first else clock[AT]
     left = block
     for _ in range(n_arcs):
         if e >= n_arcs:
             e = 0
+        # The reduced cost is to be >= 0 at the lower bound and <= 0 at the upper one; the hash
+        # decides only where the gains are equal.
         s = state[e]
         if s != 0:
             i, j = tail[e], head[e]
@@ -68,18 +72,18 @@ def enter(n_arcs, tail, head, cost, state, pi, clock, block, first):
 
 
 @kernel
-def common_ancestor(tree, i, j):
+def common_ancestor(links, i, j):
     """The lowest node above both i and j."""
     while i != j:
-        if tree[i, DEPTH] >= tree[j, DEPTH]:
-            i = np.int64(tree[i, PARENT])
+        if links[i, DEPTH] >= links[j, DEPTH]:
+            i = np.int64(links[i, PARENT])
         else:
-            j = np.int64(tree[j, PARENT])
+            j = np.int64(links[j, PARENT])
     return i
 
 
 @kernel
-def leave(tree, tail, flow, cap, first, second, join, most, smallest):
+def leave(links, tail, flow, cap, first, second, join, most, smallest):
     """How much the cycle can take, and the node below the arc that blocks it (-1: none does).
 
     The flow is pushed from `join` down to `first`, over the entering arc, and from `second` up.
@@ -89,140 +93,148 @@ def leave(tree, tail, flow, cap, first, second, join, most, smallest):
     delta, out, on_second = np.int64(most), np.int64(-1), False
     i = first
     while i != join:
-        e = tree[i, ARC]
+        e = links[i, ARC]
         room = flow[e] if tail[e] == i else cap[e] - flow[e]
-        if room < delta or (smallest and room == delta and out >= 0 and e < tree[out, ARC]):
+        if room < delta or (smallest and room == delta and out >= 0 and e < links[out, ARC]):
             delta, out = np.int64(room), i
-        i = np.int64(tree[i, PARENT])
+        i = np.int64(links[i, PARENT])
     i = second
     while i != join:
-        e = tree[i, ARC]
+        e = links[i, ARC]
         room = cap[e] - flow[e] if tail[e] == i else flow[e]
-        tied = room == delta and (not smallest or out < 0 or e < tree[out, ARC])
+        tied = room == delta and (not smallest or out < 0 or e < links[out, ARC])
         if room < delta or tied:
             delta, out, on_second = np.int64(room), i, True
-        i = np.int64(tree[i, PARENT])
+        i = np.int64(links[i, PARENT])
     return delta, out, on_second
 
 
 @kernel
-def push(tree, tail, flow, first, second, join, delta):
+def push(links, tail, flow, first, second, join, delta):
     """Send delta units around the cycle (the entering arc is the caller's)."""
     i = first
     while i != join:
-        e = tree[i, ARC]
+        e = links[i, ARC]
         flow[e] += -delta if tail[e] == i else delta
-        i = np.int64(tree[i, PARENT])
+        i = np.int64(links[i, PARENT])
     i = second
     while i != join:
-        e = tree[i, ARC]
+        e = links[i, ARC]
         flow[e] += delta if tail[e] == i else -delta
-        i = np.int64(tree[i, PARENT])
+        i = np.int64(links[i, PARENT])
 
 
 @kernel
-def rehang(tree, i, last, parent, arc):
+def rehang(links, i, last, parent, arc):
     """Turn the path from i up to `last` upside down and hang it under `parent` by `arc`."""
     while True:
-        above, above_arc = np.int64(tree[i, PARENT]), np.int64(tree[i, ARC])
-        before, after = tree[i, PREV], tree[i, NEXT]
+        # Out of the list of its parent's children, and in front of the list of the new parent's.
+        above, above_arc = np.int64(links[i, PARENT]), np.int64(links[i, ARC])
+        before, after = links[i, PREV], links[i, NEXT]
         if before >= 0:
-            tree[before, NEXT] = after
+            links[before, NEXT] = after
         else:
-            tree[above, CHILD] = after
+            links[above, CHILD] = after
         if after >= 0:
-            tree[after, PREV] = before
-        child = tree[parent, CHILD]
-        tree[i, PARENT], tree[i, ARC], tree[i, PREV], tree[i, NEXT] = parent, arc, -1, child
+            links[after, PREV] = before
+        child = links[parent, CHILD]
+        links[i, PARENT], links[i, ARC], links[i, PREV], links[i, NEXT] = parent, arc, -1, child
         if child >= 0:
-            tree[child, PREV] = i
-        tree[parent, CHILD] = i
+            links[child, PREV] = i
+        links[parent, CHILD] = i
         if i == last:
             break
         parent, arc, i = i, above_arc, above
 
 
 @kernel
-def following(tree, i, top):
+def following(links, i, top):
     """The node after i in preorder below `top`, -1 at the end."""
-    if tree[i, CHILD] >= 0:
-        return np.int64(tree[i, CHILD])
+    if links[i, CHILD] >= 0:
+        return np.int64(links[i, CHILD])
     while i != top:
-        if tree[i, NEXT] >= 0:
-            return np.int64(tree[i, NEXT])
-        i = np.int64(tree[i, PARENT])
+        if links[i, NEXT] >= 0:
+            return np.int64(links[i, NEXT])
+        i = np.int64(links[i, PARENT])
     return np.int64(-1)
 
 
 @kernel
-def shift(tree, pi, top, high, low):
+def shift(links, pi, top, high, low):
     """Add (high, low) to the potentials below `top` and set the depths there anew."""
     i = top
     while i >= 0:
-        tree[i, DEPTH] = tree[tree[i, PARENT], DEPTH] + 1
+        links[i, DEPTH] = links[links[i, PARENT], DEPTH] + 1
         pi[i, 0] += high
         pi[i, 1] += low
-        i = following(tree, i, top)
+        i = following(links, i, top)
 
 
 @kernel
-def pivot(e, tail, head, cost, state, flow, cap, tree, pi, smallest):
+def pivot(e, arcs, tree, smallest):
     """Bring arc e into the tree, or move it to its other bound; True if flow moved."""
+    tail, head, cost, state = arcs.tail, arcs.head, arcs.cost, arcs.state
+    flow, cap, links, pi = arcs.flow, arcs.cap, tree.links, tree.pi
     if state[e] > 0:
         first, second = np.int64(tail[e]), np.int64(head[e])
     else:
         first, second = np.int64(head[e]), np.int64(tail[e])
-    join = common_ancestor(tree, first, second)
-    delta, out, on_second = leave(tree, tail, flow, cap, first, second, join, cap[e], smallest)
+    # As much flow as the cycle takes: no arc leaves its bounds.
+    join = common_ancestor(links, first, second)
+    delta, out, on_second = leave(links, tail, flow, cap, first, second, join, cap[e], smallest)
     if delta > 0:
-        push(tree, tail, flow, first, second, join, delta)
+        push(links, tail, flow, first, second, join, delta)
         flow[e] += delta * state[e]
     if out < 0:
         state[e] = -state[e]
         return True
-    gone = tree[out, ARC]
+    # The blocking arc is at a bound and leaves; one without capacity never comes back.
+    gone = links[out, ARC]
     if cap[gone] == 0:
         state[gone] = 0
     else:
         state[gone] = 1 if flow[gone] == 0 else -1
     state[e] = 0
+    # What was below the blocking arc hangs on e now, and moves by the reduced cost of e, which is
+    # 0 then; the reduced costs within either part stay.
     i, parent = (second, first) if on_second else (first, second)
     high = cost[e, 0] + pi[tail[e], 0] - pi[head[e], 0]
     low = cost[e, 1] + pi[tail[e], 1] - pi[head[e], 1]
     if tail[e] == i:
         high, low = -high, -low
-    rehang(tree, i, out, parent, e)
-    shift(tree, pi, i, high, low)
+    rehang(links, i, out, parent, e)
+    shift(links, pi, i, high, low)
     return delta > 0
 
 
 @kernel
-def run_simplex(n_arcs, tail, head, cost, state, flow, cap, tree, pi, clock, block, patience, most):
-    """At most `most` pivots; True when no arc of the core violates its reduced cost.
+def run_simplex(arcs, n_arcs, tree, clock, block, patience, most):
+    """At most `most` pivots on the first n_arcs; True when none violates its reduced cost.
 
     After `patience` pivots in a row that moved no flow Bland's rule takes over until one does.
     """
     for _ in range(most):
         bland = clock[STALLED] > patience
-        e = enter(n_arcs, tail, head, cost, state, pi, clock, block, bland)
+        e = enter(arcs, n_arcs, tree.pi, clock, block, bland)
         if e < 0:
             return True
-        moved = pivot(e, tail, head, cost, state, flow, cap, tree, pi, bland)
+        moved = pivot(e, arcs, tree, bland)
         clock[PIVOTS] += 1
         clock[STALLED] = 0 if moved else clock[STALLED] + 1
     return False
 
 
 @kernel
-def price_tree(n_nodes, tail, cost, tree, pi):
-    """Potentials of the tree from the costs, the root at zero."""
-    root = n_nodes - 1
+def price_tree(arcs, tree):
+    """Potentials of the tree from the costs, the root at zero: its arcs have reduced cost 0."""
+    tail, cost, links, pi = arcs.tail, arcs.cost, tree.links, tree.pi
+    root = pi.shape[0] - 1
     pi[root, 0] = 0
     pi[root, 1] = 0
-    i = np.int64(tree[root, CHILD])
+    i = np.int64(links[root, CHILD])
     while i >= 0:
-        e, above = tree[i, ARC], tree[i, PARENT]
+        e, above = links[i, ARC], links[i, PARENT]
         sign = -1 if tail[e] == i else 1
         pi[i, 0] = pi[above, 0] + sign * cost[e, 0]
         pi[i, 1] = pi[above, 1] + sign * cost[e, 1]
-        i = following(tree, i, root)
+        i = following(links, i, root)

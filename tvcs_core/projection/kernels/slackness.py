@@ -10,9 +10,11 @@ from tvcs_core.jit import kernel
 
 
 @kernel
-def slackness_dense(values, squared, keep, row_duals, col_duals, total_dual, used_rows, used_cols):
+def slackness_dense(values, squared, keep, prices, used_rows, used_cols):
     """Count what rows and columns use; return (kept, slack of the entries)."""
     n_rows, n_cols = values.shape
+    row_duals, col_duals, total_dual = prices.rows, prices.cols, prices.total
+    # Gains are summed with Neumaier's carry: the sum is as good as rounded once.
     kept = 0.0
     carry = 0.0
     slack = 0.0
@@ -35,10 +37,12 @@ def slackness_dense(values, squared, keep, row_duals, col_duals, total_dual, use
 
 
 @kernel
-def slackness_edges(
-    row_of, col_of, values, squared, keep, row_duals, col_duals, total_dual, used_rows, used_cols
-):
-    """Count what row and column groups use; return (kept, slack of the entries)."""
+def slackness_edges(row_of, col_of, values, squared, keep, prices, used_rows, used_cols):
+    """Count what row and column groups use; return (kept, slack of the entries).
+
+    Labels are -1 where an entry is in no group.
+    """
+    row_duals, col_duals, total_dual = prices.rows, prices.cols, prices.total
     kept = 0.0
     carry = 0.0
     slack = 0.0

@@ -1,13 +1,22 @@
 """The whole solution in one call, for tables so small that calls would cost more than the work."""
 
-# fmt: off
-
 import math
 
 import numpy as np
 
 from tvcs_core.jit import kernel
 from tvcs_core.projection.kernels.prices import by_column, in_order, price_block, put_in_place
+from tvcs_core.projection.kernels.records import (
+    Arcs,
+    Counts,
+    Grid,
+    Lines,
+    Listed,
+    Prices,
+    Scratch,
+    Side,
+    Tree,
+)
 from tvcs_core.projection.kernels.simplex import PIVOTS, price_tree, run_simplex, terminals
 from tvcs_core.projection.kernels.start import lay_core, lay_fixed_arcs, settle
 from tvcs_core.projection.kernels.table import all_bits, entry_costs, list_open, survey
@@ -16,34 +25,35 @@ SWEEPS = 2
 
 
 @kernel
-def first_guess(row, col, gains, row_start, col_start, by_col, row_caps, col_caps, total, u, w):
+def first_guess(listed, rows, cols, caps, u, w):
     """Prices by a few blocks over a list of entries; returns the total's."""
-    n, m = u.size, w.size
-    pool, buffer = np.empty(row.size + 1), np.empty(row.size + 1)
-    row_by_col, gains_by_col = np.empty(row.size, np.int32), np.empty(row.size)
-    in_order(by_col, row, gains, row_by_col, gains_by_col)
-    low_row, high_row, low_col, high_col = np.empty(n), np.empty(n), np.empty(m), np.empty(m)
+    n, m, size = u.size, w.size, listed.row.size
+    row_by_col, gains_by_col = np.empty(size, np.int32), np.empty(size)
+    in_order(cols.order, listed.row, listed.gains, row_by_col, gains_by_col)
+    by_rows = Side(rows.start, listed.col, listed.gains, w, caps.rows, u, np.empty(n), np.empty(n))
+    by_cols = Side(
+        cols.start, row_by_col, gains_by_col, u, caps.cols, w, np.empty(m), np.empty(m)
+    )
+    scratch = Scratch(np.empty(size + 1), np.empty(size + 1))
     price, width = 0.0, np.int64(0)
     for _ in range(SWEEPS):
-        price, _low, _high = price_block(row_start, col, gains, w, row_caps, total, width, width,
-                                         u, price, low_row, high_row, pool, buffer)
-        price, _low, _high = price_block(col_start, row_by_col, gains_by_col, u, col_caps, total,
-                                         width, width, w, price, low_col, high_col, pool, buffer)
+        price, _low, _high = price_block(by_rows, caps.total, width, width, price, scratch)
+        price, _low, _high = price_block(by_cols, caps.total, width, width, price, scratch)
     return price
 
 
 @kernel
-def scale_of(values, start, columns, dense, row_caps, col_caps):
+def scale_of(candidates, caps):
     """Power of two that brings the largest open value to .5 .. 1 (0: all are 0); what fits."""
-    n, m = row_caps.size, col_caps.size
+    n, m = caps.rows.size, caps.cols.size
     per_row, per_col = np.zeros(n, np.int64), np.zeros(m, np.int64)
-    largest = survey(values, start, columns, dense, row_caps, col_caps, per_row, per_col)
+    largest = survey(candidates, caps, per_row, per_col)
     rows = cols = size = 0
     for r in range(n):
-        rows += min(per_row[r], row_caps[r])
+        rows += min(per_row[r], caps.rows[r])
         size += per_row[r]
     for c in range(m):
-        cols += min(per_col[c], col_caps[c])
+        cols += min(per_col[c], caps.cols[c])
     factor = 0.0
     if largest > 0.0:
         factor = math.ldexp(1.0, -min(max(math.frexp(largest)[1], -1000), 1000))
@@ -51,8 +61,10 @@ def scale_of(values, start, columns, dense, row_caps, col_caps):
 
 
 @kernel
-def near_first(row, col, gains, place, kept, u, w, price):
+def near_first(listed, kept, prices):
     """Put the quarter of the entries with the smallest reduced costs first; return how many."""
+    row, col, place, gains = listed.row, listed.col, listed.place, listed.gains
+    u, w, price = prices.rows, prices.cols, prices.total
     size = row.size
     slack, buffer = np.empty(size), np.empty(size)
     for e in range(size):
@@ -66,63 +78,81 @@ def near_first(row, col, gains, place, kept, u, w, price):
             row[i], row[e] = row[e], row[i]
             col[i], col[e] = col[e], col[i]
             place[i], place[e] = place[e], place[i]
+            gains[i], gains[e] = gains[e], gains[i]
             kept[i], kept[e] = kept[e], kept[i]
             i += 1
     return i
 
 
 @kernel
-def solve_small(values, start, columns, keys, dense, squared, row_caps, col_caps, total, grid,
-                keep, u, w):
+def first_core(candidates, caps, grid, size, fits, u, w):
+    """List the `size` open entries, the nearest quarter first, and keep some of them.
+
+    Fills in first prices of rows and columns; returns (the list, which are kept, how many are
+    near, the total's price).
+    """
+    n, m = u.size, w.size
+    listed = Listed(
+        np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size, np.int64), np.empty(size)
+    )
+    rows = Lines(np.empty(n + 1, np.int64), np.empty(0, np.int32))
+    cols = Lines(np.empty(m + 1, np.int64), np.empty(size, np.int32))
+    list_open(candidates, caps, grid, listed, rows.start)
+    by_column(listed.col, m, cols.start, cols.order)
+    most = Counts(caps.rows, caps.cols, min(caps.total, fits))
+    price = first_guess(listed, rows, cols, most, u, w)
+    kept, prices = np.empty(size, np.bool_), Prices(u, w, price)
+    settle(listed, rows, cols, prices, caps, kept)
+    return listed, kept, near_first(listed, kept, prices), price
+
+
+@kernel
+def load_of(listed, kept, n, m):
+    """How much every row, every column and the total hold."""
+    row_load, col_load, load = np.zeros(n, np.int64), np.zeros(m, np.int64), np.int64(0)
+    for e in range(kept.size):
+        row_load[listed.row[e]] += kept[e]
+        col_load[listed.col[e]] += kept[e]
+        load += kept[e]
+    return Counts(row_load, col_load, load)
+
+
+@kernel
+def solve_small(candidates, caps, steps, keep, u, w):
     """Fill in the support and the prices (in grid steps of scaled gains).
 
     Returns (the total's price, the scale of the values, pivots). All open nonzero entries are
-    the core.
+    the core, so the simplex that ends on it has proved the result.
     """
-    n, m = row_caps.size, col_caps.size
+    n, m = caps.rows.size, caps.cols.size
     none, yes = np.int64(0), np.bool_(True)  # not literals, which would be types of their own
-    factor, size, fits = scale_of(values, start, columns, dense, row_caps, col_caps)
-    if factor == 0.0 or total == 0:
+    factor, size, fits = scale_of(candidates, caps)
+    if factor == 0.0 or caps.total == 0:
         return 0.0, factor, -1
-    row, col, gains = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size)
-    row_start, col_start = np.empty(n + 1, np.int64), np.empty(m + 1, np.int64)
-    by_col, place = np.empty(size, np.int32), np.empty(size, np.int64)
-    list_open(values, start, columns, keys, dense, row_caps, col_caps, factor, squared, yes,
-              row, col, gains, row_start, place)
-    by_column(col, m, col_start, by_col)
-    price = first_guess(row, col, gains, row_start, col_start, by_col, row_caps, col_caps,
-                        min(total, fits), u, w)
-    kept = np.empty(size, np.bool_)
-    settle(row, col, gains, row_start, col_start, by_col, u, w, price, row_caps, col_caps, total,
-           kept)
-    near = near_first(row, col, gains, place, kept, u, w, price)
-    row_load, col_load, load = np.zeros(n, np.int64), np.zeros(m, np.int64), none
-    for e in range(size):
-        row_load[row[e]] += kept[e]
-        col_load[col[e]] += kept[e]
-        load += kept[e]
+    # First prices need gains that the hash tells apart, the costs are pairs with the hash.
+    nudged, grid = Grid(factor, steps, yes), Grid(factor, steps, not yes)
+    listed, kept, near, price = first_core(candidates, caps, nudged, size, fits, u, w)
     nodes = n + m + 2
     fixed = n + m + nodes
-    arcs = fixed + size
-    tail, head, cap = np.empty(arcs, np.int32), np.empty(arcs, np.int32), np.empty(arcs, np.int32)
-    cost, flow = np.empty((arcs, 2), np.int64), np.empty(arcs, np.int32)
-    state, clock = np.empty(arcs, np.int8), np.zeros(3, np.int64)
-    tree, pi = np.empty((nodes, 6), np.int32), np.empty((nodes, 2), np.int64)
-    lay_fixed_arcs(row_caps, col_caps, total, row_load, col_load, load, u, w, price, grid, tail,
-                   head, cost, state, flow, cap, tree)
-    lay_core(row, col, kept, n, none, size, fixed, tail, head, state, flow, cap)
-    entry_costs(values, columns, keys, dense, factor, squared, grid, not yes, row, col, place,
-                none, size, fixed, cost)
-    price_tree(nodes, tail, cost, tree, pi)
+    n_arcs = fixed + size
+    tail, head = np.empty(n_arcs, np.int32), np.empty(n_arcs, np.int32)
+    flow, cap = np.empty(n_arcs, np.int32), np.empty(n_arcs, np.int32)
+    cost, state = np.empty((n_arcs, 2), np.int64), np.empty(n_arcs, np.int8)
+    arcs, clock = Arcs(tail, head, cost, state, flow, cap), np.zeros(3, np.int64)
+    tree = Tree(np.empty((nodes, 6), np.int32), np.empty((nodes, 2), np.int64))
+    load = load_of(listed, kept, n, m)
+    lay_fixed_arcs(caps, load, Prices(u, w, price), steps, arcs, tree.links)
+    lay_core(listed, kept, none, fixed, n, arcs)
+    entry_costs(candidates, grid, listed, none, fixed, cost)
+    price_tree(arcs, tree)
+    # Near entries alone settle most of it cheaply; then all of them, which is the proof.
     block = max(20, int(0.7 * np.sqrt(fixed + near)))
-    for reach in (fixed + near, arcs):
-        while not run_simplex(reach, tail, head, cost, state, flow, cap, tree, pi, clock, block,
-                              10 * nodes, 1000 * nodes):
+    for reach in (fixed + near, n_arcs):
+        while not run_simplex(arcs, reach, tree, clock, block, 10 * nodes, 1000 * nodes):
             pass
     for e in range(size):
-        keep[place[e]] = flow[fixed + e] > 0
-    bits = all_bits(values, start, columns, dense, row_caps, col_caps, factor, squared, grid)
-    return read_prices(pi, bits, u, w), factor, clock[PIVOTS]
+        keep[listed.place[e]] = flow[fixed + e] > 0
+    return read_prices(tree.pi, all_bits(candidates, caps, grid), u, w), factor, clock[PIVOTS]
 
 
 @kernel

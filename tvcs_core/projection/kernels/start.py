@@ -1,23 +1,19 @@
 """From prices to a first feasible flow and a first tree for the simplex."""
 
-# fmt: off
-
 import numpy as np
 
 from tvcs_core.jit import kernel
 from tvcs_core.projection.kernels.prices import longest_line, put_in_place
+from tvcs_core.projection.kernels.records import Counts, Lines
 from tvcs_core.projection.kernels.simplex import ARC, CHILD, DEPTH, NEXT, PARENT, PREV, terminals
 
 
 @kernel
-def trim(start, order, slack, kept, room):
-    """Drop the least kept entries of every line that keeps more than its room; False if short.
-
-    Line g holds the entries order[start[g]:start[g+1]], or without `order` those numbers.
-    """
-    n_lines = start.size - 1
+def trim(lines, slack, kept, room):
+    """Drop the least kept entries of every line that keeps more than its room; False if short."""
+    start, order = lines.start, lines.order
     buffer = np.empty(longest_line(start))
-    for g in range(n_lines):
+    for g in range(start.size - 1):
         n = np.int64(0)
         for i in range(start[g], start[g + 1]):
             e = np.int64(order[i]) if order.size > 0 else i
@@ -28,6 +24,7 @@ def trim(start, order, slack, kept, room):
             continue
         if room[g] < 0:
             return False
+        # room[g] entries stay: all above the least slack that fits, and the first `spare` at it.
         least = np.inf
         if room[g] > 0:
             put_in_place(buffer, n, room[g] - 1)
@@ -46,110 +43,121 @@ def trim(start, order, slack, kept, room):
 
 
 @kernel
-def hang(tree, i, parent, arc):
+def hang(links, i, parent, arc):
     """Add node i to the tree, below `parent`."""
-    child = tree[parent, CHILD]
-    tree[i, PARENT], tree[i, ARC], tree[i, DEPTH] = parent, arc, tree[parent, DEPTH] + 1
-    tree[i, PREV], tree[i, NEXT] = -1, child
+    child = links[parent, CHILD]
+    links[i, PARENT], links[i, ARC], links[i, DEPTH] = parent, arc, links[parent, DEPTH] + 1
+    links[i, PREV], links[i, NEXT] = -1, child
     if child >= 0:
-        tree[child, PREV] = i
-    tree[parent, CHILD] = i
+        links[child, PREV] = i
+    links[parent, CHILD] = i
 
 
 @kernel
-def lay_fixed_arcs(row_caps, col_caps, total, row_load, col_load, load, u, w, price, grid, tail,
-                   head, cost, state, flow, cap, tree):
-    """Arcs that every core shares, with their flows, and the first tree.
+def lay_fixed_arcs(caps, load, prices, steps, arcs, links):
+    """Arcs that every core shares, with their flows (`load`), and the first tree.
 
     Nodes with an arc to source or sink that is neither empty nor full hang on it, the others on
-    the root by an arc without capacity whose cost is the node's start price.
+    the root by an arc without capacity whose cost is the node's start price. So the start is
+    feasible and its potentials are the first prices, in `steps` of the grid.
     """
-    n, m = row_caps.size, col_caps.size
+    n, m = caps.rows.size, caps.cols.size
+    tail, head, cost = arcs.tail, arcs.head, arcs.cost
+    state, flow, cap = arcs.state, arcs.flow, arcs.cap
     source, sink = terminals(n, m)
     root, other = n + m + 1, n + m
     first = n + m + 1
     for i in range(root + 1):
-        tree[i, CHILD] = -1
-    tree[root, PARENT], tree[root, ARC], tree[root, DEPTH] = -1, -1, 0
-    tree[root, NEXT], tree[root, PREV] = -1, -1
+        links[i, CHILD] = -1
+    links[root, PARENT], links[root, ARC], links[root, DEPTH] = -1, -1, 0
+    links[root, NEXT], links[root, PREV] = -1, -1
     for a in range(first):
         if a < n:
-            tail[a], head[a], cap[a], flow[a] = source, a, row_caps[a], row_load[a]
+            tail[a], head[a], cap[a], flow[a] = source, a, caps.rows[a], load.rows[a]
         elif a < n + m:
-            tail[a], head[a], cap[a], flow[a] = a, sink, col_caps[a - n], col_load[a - n]
+            tail[a], head[a], cap[a], flow[a] = a, sink, caps.cols[a - n], load.cols[a - n]
         else:
-            tail[a], head[a], cap[a], flow[a] = sink, source, min(total, 2**31 - 1), load
+            tail[a], head[a], cap[a], flow[a] = sink, source, min(caps.total, 2**31 - 1), load.total
         state[a] = 0 if cap[a] == 0 else 1 if flow[a] == 0 else -1 if flow[a] == cap[a] else 0
         cost[a, 0], cost[a, 1] = 0, 0
     for i in range(root):
         a = first + i
         tail[a], head[a], cap[a], flow[a], state[a] = i, root, 0, 0, 0
-        start = price if i == source else 0.0
+        start = prices.total if i == source else 0.0
         if i < n:
-            start = price + u[i]
+            start = prices.total + prices.rows[i]
         elif i < n + m:
-            start = -w[i - n]
-        start -= price if root == source else 0.0
-        cost[a, 0], cost[a, 1] = -np.int64(start * grid), 0
+            start = -prices.cols[i - n]
+        start -= prices.total if root == source else 0.0
+        cost[a, 0], cost[a, 1] = -np.int64(start * steps), 0
     if 0 < flow[n + m] < cap[n + m]:
-        hang(tree, other, root, n + m)
+        hang(links, other, root, n + m)
     else:
-        hang(tree, other, root, first + other)
+        hang(links, other, root, first + other)
     for i in range(n + m):
         if 0 < flow[i] < cap[i]:
-            hang(tree, i, source if i < n else sink, i)
+            hang(links, i, source if i < n else sink, i)
         else:
-            hang(tree, i, root, first + i)
+            hang(links, i, root, first + i)
 
 
 @kernel
-def hang_by_entries(n, m, first_arc, row_start, col, col_start, by_col, row, state, tree):
+def hang_by_entries(listed, rows, cols, first_arc, state, links):
     """Replace the first tree by one of the core's entries as far as they connect nodes.
 
     For a core of tight entries only: the potentials of its nodes then are right in both of their
     components. One node of every connected part stays on the root.
     """
+    n, m = rows.start.size - 1, cols.start.size - 1
+    row, col = listed.row, listed.col
     root, first = n + m + 1, n + m + 1
     queue, seen = np.empty(n + m, np.int64), np.zeros(n + m, np.bool_)
-    while tree[root, CHILD] >= 0 and tree[root, CHILD] < n + m:
-        tree[root, CHILD] = tree[tree[root, CHILD], NEXT]
-    tree[tree[root, CHILD], PREV] = -1
+    while links[root, CHILD] >= 0 and links[root, CHILD] < n + m:
+        links[root, CHILD] = links[links[root, CHILD], NEXT]
+    links[links[root, CHILD], PREV] = -1
     for top in range(n + m):
         if seen[top]:
             continue
-        hang(tree, top, root, first + top)
+        hang(links, top, root, first + top)
         seen[top], queue[0], size, at = True, top, 1, 0
+        # Breadth first: what is queued hangs on the tree, the first `at` with all their neighbours.
         while at < size:
             i = queue[at]
             at += 1
-            lines = row_start if i < n else col_start
+            start = rows.start if i < n else cols.start
             g = i if i < n else i - n
-            for q in range(lines[g], lines[g + 1]):
-                e = np.int64(q if i < n else by_col[q])
+            for q in range(start[g], start[g + 1]):
+                e = np.int64(q if i < n else cols.order[q])
                 j = n + col[e] if i < n else np.int64(row[e])
                 if not seen[j]:
-                    hang(tree, j, i, first_arc + e)
+                    hang(links, j, i, first_arc + e)
                     state[first_arc + e] = 0
                     seen[j], queue[size] = True, j
                     size += 1
 
 
 @kernel
-def lay_core(row, col, kept, n, first, last, first_arc, tail, head, state, flow, cap):
-    """Append the entries first:last of a core as arcs, those `kept` at their upper bound."""
-    for e in range(first, last):
+def lay_core(listed, kept, first, first_arc, n_rows, arcs):
+    """Append a core's entries from `first` on as arcs, those `kept` at their upper bound."""
+    tail, head, state, flow, cap = arcs.tail, arcs.head, arcs.state, arcs.flow, arcs.cap
+    row, col = listed.row, listed.col
+    for e in range(first, row.size):
         a = first_arc + e
-        tail[a], head[a], cap[a] = row[e], n + col[e], 1
+        tail[a], head[a], cap[a] = row[e], n_rows + col[e], 1
         flow[a], state[a] = (1, -1) if kept[e] else (0, 1)
 
 
 @kernel
-def fill(row_start, col, slack, kept, row_room, col_room, room):
-    """Use the room that is left: keep the best entries of each row that fit."""
-    for r in range(row_start.size - 1):
-        while row_room[r] > 0 and room > 0:
+def fill(rows, col, slack, kept, room):
+    """Use the room that is left: keep the best entries of each row that fit.
+
+    Changes the room of rows and columns.
+    """
+    start, row_room, col_room, left = rows.start, room.rows, room.cols, room.total
+    for r in range(start.size - 1):
+        while row_room[r] > 0 and left > 0:
             best = -1
-            for e in range(row_start[r], row_start[r + 1]):
+            for e in range(start[r], start[r + 1]):
                 fits = not kept[e] and col_room[col[e]] > 0
                 if fits and (best < 0 or slack[e] > slack[best]):
                     best = e
@@ -158,30 +166,32 @@ def fill(row_start, col, slack, kept, row_room, col_room, room):
             kept[best] = True
             row_room[r] -= 1
             col_room[col[best]] -= 1
-            room -= 1
+            left -= 1
 
 
 @kernel
-def settle(row, col, gains, row_start, col_start, by_col, u, w, price, row_room, col_room, room,
-           kept):
+def settle(listed, rows, cols, prices, room, kept):
     """Keep what is worth its prices, less what does not fit, and fill up; False if too few fit."""
+    row, col, gains = listed.row, listed.col, listed.gains
+    u, w, price = prices.rows, prices.cols, prices.total
     none = np.empty(0, np.int32)
     slack = np.empty(row.size)
     for e in range(row.size):
         slack[e] = gains[e] - u[row[e]] - w[col[e]] - price
         kept[e] = slack[e] > 0.0
+    # Trimming only drops: what fits into its row still does when columns and total are trimmed.
     all_of_it, room_of_all = np.empty(2, np.int64), np.empty(1, np.int64)
-    all_of_it[0], all_of_it[1], room_of_all[0] = 0, row.size, room
+    all_of_it[0], all_of_it[1], room_of_all[0] = 0, row.size, room.total
     if not (
-        trim(row_start, none, slack, kept, row_room)
-        and trim(col_start, by_col, slack, kept, col_room)
-        and trim(all_of_it, none, slack, kept, room_of_all)
+        trim(rows, slack, kept, room.rows)
+        and trim(cols, slack, kept, room.cols)
+        and trim(Lines(all_of_it, none), slack, kept, room_of_all)
     ):
         return False
-    row_left, col_left = row_room.copy(), col_room.copy()
+    row_left, col_left, left = room.rows.copy(), room.cols.copy(), room.total
     for e in range(row.size):
         row_left[row[e]] -= kept[e]
         col_left[col[e]] -= kept[e]
-        room -= kept[e]
-    fill(row_start, col, slack, kept, row_left, col_left, room)
+        left -= kept[e]
+    fill(rows, col, slack, kept, Counts(row_left, col_left, left))
     return True

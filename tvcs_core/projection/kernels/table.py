@@ -1,25 +1,26 @@
 """Passes over the whole table of candidates.
 
-A table is `values` in row order, with row r in start[r]:start[r+1]. In a dense table every row
-holds every column and `columns` counts them; else `columns` holds the column of each entry. `keys`
-are laid out like the columns. Columns that may keep nothing have an infinite price in these passes.
+Columns that may keep nothing have an infinite price in these passes. The passes that compare all
+entries work through a row in loops without branches, which the compiler turns into vector code, and
+look at single entries only where one of eight flags is set.
 """
-
-# fmt: off
 
 import numpy as np
 
 from tvcs_core.jit import kernel
 from tvcs_core.projection.kernels.gains import NUDGE, coarse_tie, gain, on_grid, tie, tie_of_row
 from tvcs_core.projection.kernels.prices import longest_line
+from tvcs_core.projection.kernels.records import Across
 
 
 @kernel
-def survey(values, start, columns, dense, row_caps, col_caps, per_row, per_col):
+def survey(candidates, caps, per_row, per_col):
     """Count the nonzero entries of each row and column whose caps are positive.
 
     Returns the largest of them in size.
     """
+    values, start, columns = candidates.values, candidates.start, candidates.columns
+    dense, row_caps, col_caps = candidates.dense, caps.rows, caps.cols
     largest = 0.0
     ones = np.empty(col_caps.size)
     for c in range(col_caps.size):
@@ -46,48 +47,53 @@ def survey(values, start, columns, dense, row_caps, col_caps, per_row, per_col):
 
 
 @kernel
-def nudged_gains(values, columns, keys, first, size, at, row, factor, squared, nudged, out):
-    """Fill `out` with the gains of entries first:first+size of a row, nudged by their hash."""
+def nudged_gains(candidates, grid, row, out):
+    """Fill the beginning of `out` with the gains of a row, nudged by their hash where asked."""
+    values, start, columns = candidates.values, candidates.start, candidates.columns
+    keys, dense, squared = candidates.keys, candidates.dense, candidates.squared
+    factor, nudged = grid.factor, grid.nudged
+    first, size = start[row], start[row + 1] - start[row]
     for j in range(size):
         x = values[first + j] * factor
         out[j] = x * x if squared else x
     if nudged:
-        of_row = tie_of_row(row)
+        # At most 2^-37 of the largest gain, and nothing on a zero, which is never worth keeping.
+        of_row, at = tie_of_row(row), np.int64(0) if dense else first
         for j in range(size):
             c = np.int64(columns[at + j])
             out[j] += coarse_tie(of_row, c, keys[at + j]) * NUDGE * (out[j] > 0.0)
 
 
 @kernel
-def all_gains(values, n_cols, columns, keys, factor, squared, nudged, grid, out):
-    """Fill `out` with the gains of a dense table on the grid, nudged by their hash or not."""
-    none, shift = np.int64(0), 1.5 * 2.0**52 / grid  # a sum with it is rounded to the grid
+def all_gains(candidates, grid, out):
+    """Fill `out` (n, m) with the gains of a dense table on the grid, nudged or not."""
+    shift = 1.5 * 2.0**52 / grid.steps  # a sum with it is rounded to the grid
     for r in range(out.shape[0]):
         line = out[r]
-        nudged_gains(
-            values, columns, keys, r * n_cols, n_cols, none, r, factor, squared, nudged, line
-        )
-        for c in range(n_cols):
+        nudged_gains(candidates, grid, r, line)
+        for c in range(line.size):
             line[c] = (line[c] + shift) - shift
 
 
 @kernel
-def list_open(values, start, columns, keys, dense, row_caps, col_caps, factor, squared, nudged,
-              row, col, gains, row_start, place):
-    """List the nonzero entries of open rows and columns, row by row (`place` if it has room)."""
+def list_open(candidates, caps, grid, listed, row_start):
+    """List the nonzero entries of open rows and columns, row by row; row_start is (n + 1,)."""
+    values, start, columns = candidates.values, candidates.start, candidates.columns
+    keys, nudged = candidates.keys, grid.nudged
+    row, col, place, gains = listed.row, listed.col, listed.place, listed.gains
     a = 0
     for r in range(start.size - 1):
         row_start[r] = a
-        if row_caps[r] == 0:
+        if caps.rows[r] == 0:
             continue
         of_row = tie_of_row(r)
-        shift = start[r] if dense else 0
+        shift = start[r] if candidates.dense else 0
         for e in range(start[r], start[r + 1]):
             c = np.int64(columns[e - shift])
-            if values[e] == 0.0 or col_caps[c] == 0:
+            if values[e] == 0.0 or caps.cols[c] == 0:
                 continue
             row[a], col[a] = r, c
-            gains[a] = gain(values[e], factor, squared)
+            gains[a] = gain(values[e], grid.factor, candidates.squared)
             if nudged:
                 gains[a] += coarse_tie(of_row, c, keys[e - shift]) * NUDGE
             if place.size > 0:
@@ -104,85 +110,113 @@ def gather(source, columns, at, size, out):
 
 
 @kernel
-def band(values, start, columns, keys, dense, factor, squared, nudged, closed, row_price,
-         col_price, total_price, below_row, above_row, below_col, above_col, below_total,
-         above_total, first_row, last_row, keep, row_taken, col_taken, row, col, gains, place, n):
-    """Sort entries by the sign of gain - row_price - col_price - total_price; list those near zero.
-
-    Near is `below` zero or `above` it by what the row or the column says, or the total where row
-    and column are (all but) free. Entries above are kept and counted as taken. Returns (next row,
-    number listed): it stops before a row that might not fit.
-    """
-    widest, none = longest_line(start), np.int64(0)
-    width = columns.size if dense else widest
-    prices, below, above = np.empty(width), np.empty(width), np.empty(width)
-    free = np.empty(width)
-    slack = np.empty(width)
-    near = np.zeros((width + 7) // 8 * 8, np.bool_)
-    words = near.view(np.uint64)
+def look_up_columns(candidates, prices, band, row, across):
+    """Fill `across` with what the columns of a row's entries say."""
+    columns, start, dense = candidates.columns, candidates.start, candidates.dense
+    col_price, above_total = prices.cols, band.above_total
+    below_cols, above_cols = band.below_cols, band.above_cols
+    price, below, above, free = across.price, across.below, across.above, across.free
+    at, size = start[row], start[row + 1] - start[row]
     if dense:
-        gather(col_price, columns, none, width, prices)
-        gather(below_col, columns, none, width, below)
-        gather(above_col, columns, none, width, above)
-        for j in range(width):
-            free[j] = 1.0 if prices[j] <= above_total else 0.0
-    for r in range(first_row, last_row):
+        at = np.int64(0)
+    for j in range(size):
+        c = columns[at + j]
+        price[j], below[j], above[j] = col_price[c], below_cols[c], above_cols[c]
+        free[j] = 1.0 if price[j] <= above_total else 0.0
+
+
+@kernel
+def sort_row(own, across, prices, band, row, near, keep):
+    """Flag the entries of a row whose slack is in the band, keep those above it.
+
+    `own` are their gains. The band of the total counts where neither the row's price nor the
+    column's exceeds it: elsewhere a change of the total's price is made up for by theirs.
+    """
+    price, below, above, free = across.price, across.below, across.above, across.free
+    p, under, over = prices.rows[row] + prices.total, band.below_rows[row], band.above_rows[row]
+    total_under, total_over = band.below_total, band.above_total
+    if prices.rows[row] > band.above_total:
+        total_under, total_over = 0.0, 0.0
+    for j in range(keep.size):
+        s = own[j] - price[j] - p
+        least = max(under, max(below[j], free[j] * total_under))
+        most = max(over, max(above[j], free[j] * total_over))
+        near[j] = (s >= -least) & (s <= most) & (own[j] > 0.0)
+        keep[j] = (s > 0.0) & ~near[j]
+
+
+@kernel
+def count_row(candidates, row, keep, support):
+    """Add what is kept of a row to the loads."""
+    col_load, first, taken = support.col_load, candidates.start[row], 0
+    for j in range(keep.size):
+        taken += keep[j]
+    support.row_load[row] = taken
+    if candidates.dense:
+        for j in range(keep.size):
+            col_load[j] += keep[j]
+    else:
+        for j in range(keep.size):
+            col_load[candidates.columns[first + j]] += keep[j]
+
+
+@kernel
+def list_band(candidates, caps, grid, prices, band, first_row, support, listed, n):
+    """Keep the entries whose slack is above the band, list those within it, n are listed.
+
+    Returns (next row, number listed): it stops before a row that might not fit. Whatever is not
+    listed is thereby taken for settled; `violators` finds where that was wrong.
+    """
+    start, columns, dense = candidates.start, candidates.columns, candidates.dense
+    row, col, place, gains = listed.row, listed.col, listed.place, listed.gains
+    width = columns.size if dense else longest_line(start)
+    own, near = np.empty(width), np.zeros((width + 7) // 8 * 8, np.bool_)
+    words = near.view(np.uint64)
+    across = Across(np.empty(width), np.empty(width), np.empty(width), np.empty(width))
+    if dense:
+        look_up_columns(candidates, prices, band, first_row, across)
+    for r in range(first_row, start.size - 1):
         first, size = start[r], start[r + 1] - start[r]
         if n + size > place.size:
             return r, n
-        if closed[r]:
+        if caps.rows[r] == 0:
             continue
-        at = none if dense else first
         if not dense:
-            gather(col_price, columns, at, size, prices)
-            gather(below_col, columns, at, size, below)
-            gather(above_col, columns, at, size, above)
-            for j in range(size):
-                free[j] = 1.0 if prices[j] <= above_total else 0.0
-        nudged_gains(values, columns, keys, first, size, at, r, factor, squared, nudged, slack)
-        p, under, over = row_price[r] + total_price, below_row[r], above_row[r]
-        total_under, total_over = below_total, above_total
-        if row_price[r] > above_total:
-            total_under, total_over = 0.0, 0.0
-        for j in range(size):
-            s = slack[j] - prices[j] - p
-            least = max(under, max(below[j], free[j] * total_under))
-            most = max(over, max(above[j], free[j] * total_over))
-            near[j] = (s >= -least) & (s <= most) & (slack[j] > 0.0)
-            keep[first + j] = (s > 0.0) & ~near[j]
-        taken = 0
-        for j in range(size):
-            taken += keep[first + j]
-        row_taken[r] = taken
-        if dense:
-            for j in range(size):
-                col_taken[j] += keep[first + j]
-        else:
-            for j in range(size):
-                col_taken[columns[first + j]] += keep[first + j]
+            look_up_columns(candidates, prices, band, r, across)
+        nudged_gains(candidates, grid, r, own)
+        keep = support.keep[first : first + size]
+        sort_row(own, across, prices, band, r, near, keep)
+        count_row(candidates, r, keep, support)
+        at = np.int64(0) if dense else first
         for q in range((size + 7) // 8):
             if words[q] == 0:
                 continue
             for j in range(8 * q, min(8 * q + 8, size)):
                 if near[j]:
-                    row[n], col[n], gains[n], place[n] = r, columns[at + j], slack[j], first + j
+                    row[n], col[n], gains[n], place[n] = r, columns[at + j], own[j], first + j
                     n += 1
-    return last_row, n
+    return start.size - 1, n
 
 
 @kernel
-def entry_costs(values, columns, keys, dense, factor, squared, grid, nudged, row, col, place,
-                first, last, first_arc, cost):
-    """Fill in the costs of the core's entries first:last: nudged gains, or gains and tie hash."""
-    for i in range(first, last):
+def entry_costs(candidates, grid, listed, first, first_arc, cost):
+    """Fill in the costs of a core's entries from `first` on: nudged gains, or gains and tie hash.
+
+    Pairs that are compared lexicographically: no two paths cost the same but for equal hashes.
+    """
+    values, keys = candidates.values, candidates.keys
+    dense, squared = candidates.dense, candidates.squared
+    row, col, place = listed.row, listed.col, listed.place
+    for i in range(first, row.size):
         e, r, c = place[i], np.int64(row[i]), np.int64(col[i])
         key = keys[c] if dense else keys[e]
-        g = gain(values[e], factor, squared)
-        if nudged:
+        g = gain(values[e], grid.factor, squared)
+        if grid.nudged:
             g += coarse_tie(tie_of_row(r), c, key) * NUDGE * (g > 0.0)
-            cost[first_arc + i, 0], cost[first_arc + i, 1] = -on_grid(g, grid), 0
+            cost[first_arc + i, 0], cost[first_arc + i, 1] = -on_grid(g, grid.steps), 0
         else:
-            cost[first_arc + i, 0], cost[first_arc + i, 1] = -on_grid(g, grid), -tie(r, c, key)
+            cost[first_arc + i, 0] = -on_grid(g, grid.steps)
+            cost[first_arc + i, 1] = -tie(r, c, key)
 
 
 @kernel
@@ -198,44 +232,56 @@ def violation(gain_, place_tie, kept, pi, r, c):
 
 
 @kernel
-def violators(values, start, columns, keys, dense, factor, squared, nudged, grid, closed_row,
-              closed_col, pi, keep, most, first_row, last_row, row, col, place, n):
+def float_prices(caps, grid, pi, first_row, col_price):
+    """Fill in the prices of the columns from the potentials; return when a sign is clear.
+
+    A slack of 53 bits from a gain and prices up to `top` is off by less than 2^-50 of that, so
+    beyond it a sign in floating point is the sign on the grid.
+    """
+    n, top = caps.rows.size, 1.0
+    for c in range(caps.cols.size):
+        closed = caps.cols[c] == 0
+        col_price[c] = np.inf if closed else -pi[n + c, 0] / grid.steps
+        if not closed:
+            top = max(top, abs(col_price[c]))
+    for r in range(first_row, n):
+        if caps.rows[r] > 0:
+            top = max(top, abs(pi[r, 0] / grid.steps))
+    return top * 2.0**-50
+
+
+@kernel
+def violators(candidates, caps, grid, pi, keep, most, first_row, listed, n):
     """List entries that are kept though their reduced cost says no, or the other way round.
 
-    At most `most` of each row, the worst. Signs are taken from floating point where they are
-    clear, and else from the grid. Returns (next row, number listed).
+    That is condition 1 of docs/method.md, for every entry: if none is listed, the support is
+    optimal. At most `most` of each row, the worst; gains are left as they are. Signs are taken
+    from floating point where they are clear, and else from the grid. Returns (next row, number
+    listed).
     """
-    n_rows = start.size - 1
-    widest, none = longest_line(start), np.int64(0)
-    width = columns.size if dense else widest
-    prices, all_prices = np.empty(width), np.empty(closed_col.size)
-    slack, size_of, where = np.empty(width), np.empty(width), np.empty(width, np.int64)
+    values, start, columns = candidates.values, candidates.start, candidates.columns
+    keys, dense, n_rows = candidates.keys, candidates.dense, caps.rows.size
+    width = columns.size if dense else longest_line(start)
+    price, all_prices = np.empty(width), np.empty(caps.cols.size)
+    own, size_of, where = np.empty(width), np.empty(width), np.empty(width, np.int64)
     near = np.zeros((width + 7) // 8 * 8, np.bool_)
     words = near.view(np.uint64)
-    top = 1.0
-    for c in range(closed_col.size):
-        all_prices[c] = np.inf if closed_col[c] else -pi[n_rows + c, 0] / grid
-        if not closed_col[c]:
-            top = max(top, abs(all_prices[c]))
-    for r in range(first_row, last_row):
-        if not closed_row[r]:
-            top = max(top, abs(pi[r, 0] / grid))
-    unsure = top * 2.0**-50
+    unsure = float_prices(caps, grid, pi, first_row, all_prices)
     if dense:
-        gather(all_prices, columns, none, width, prices)
-    for r in range(first_row, last_row):
+        gather(all_prices, columns, np.int64(0), width, price)
+    for r in range(first_row, n_rows):
         first, size = start[r], start[r + 1] - start[r]
-        if n + most > place.size:
+        if n + most > listed.place.size:
             return r, n
-        if closed_row[r]:
+        if caps.rows[r] == 0:
             continue
-        at = none if dense else first
+        at = np.int64(0) if dense else first
         if not dense:
-            gather(all_prices, columns, at, size, prices)
-        nudged_gains(values, columns, keys, first, size, at, r, factor, squared, nudged, slack)
-        p = pi[r, 0] / grid
+            gather(all_prices, columns, at, size, price)
+        nudged_gains(candidates, grid, r, own)
+        p = pi[r, 0] / grid.steps
         for j in range(size):
-            s = slack[j] - prices[j] - p
+            s = own[j] - price[j] - p
             near[j] = (abs(s) <= unsure) | ((s > 0.0) != keep[first + j])
         found = np.int64(0)
         for q in range((size + 7) // 8):
@@ -243,18 +289,19 @@ def violators(values, start, columns, keys, dense, factor, squared, nudged, grid
                 continue
             for j in range(8 * q, min(8 * q + 8, size)):
                 c = np.int64(columns[at + j])
-                if not near[j] or closed_col[c] or values[first + j] == 0.0:
+                if not near[j] or caps.cols[c] == 0 or values[first + j] == 0.0:
                     continue
-                hashed = 0 if nudged else tie(r, c, keys[at + j])
-                wrong = violation(slack[j] * grid, hashed, keep[first + j], pi, r, n_rows + c)
+                hashed = 0 if grid.nudged else tie(r, c, keys[at + j])
+                wrong = violation(own[j] * grid.steps, hashed, keep[first + j], pi, r, n_rows + c)
                 if wrong > 0:
                     size_of[found], where[found] = wrong, j
                     found += 1
         worst_first(size_of, where, found, most)
         for i in range(min(found, most)):
-            row[n], col[n], place[n] = r, columns[at + where[i]], first + where[i]
+            listed.row[n], listed.col[n] = r, columns[at + where[i]]
+            listed.place[n] = first + where[i]
             n += 1
-    return last_row, n
+    return n_rows, n
 
 
 @kernel
@@ -263,6 +310,8 @@ def worst_first(size_of, where, found, most):
     if found <= most:
         return
     low, high = 0, found
+    # Quickselect: what stands before `low` is no smaller than what stands in low .. high-1, and
+    # that no smaller than what stands behind.
     while high - low > 1:
         pivot = size_of[(low + high) >> 1]
         i, j = low, high - 1
@@ -285,16 +334,17 @@ def worst_first(size_of, where, found, most):
 
 
 @kernel
-def all_bits(values, start, columns, dense, row_caps, col_caps, factor, squared, grid):
+def all_bits(candidates, caps, grid):
     """All bits that any gain on the grid has set: its lowest one is a common unit of the gains."""
+    values, start, columns = candidates.values, candidates.start, candidates.columns
     bits = 0
     for r in range(start.size - 1):
-        if row_caps[r] == 0:
+        if caps.rows[r] == 0:
             continue
-        shift = start[r] if dense else 0
+        shift = start[r] if candidates.dense else 0
         for e in range(start[r], start[r + 1]):
-            if col_caps[columns[e - shift]] > 0:
-                bits |= on_grid(gain(values[e], factor, squared), grid)
+            if caps.cols[columns[e - shift]] > 0:
+                bits |= on_grid(gain(values[e], grid.factor, candidates.squared), grid.steps)
     return bits
 
 
@@ -308,13 +358,19 @@ def price_of_closed(gain_, other):
 
 
 @kernel
-def close_duals(values, start, columns, dense, row_caps, col_caps, squared, u, w, price):
-    """Price the groups that may keep nothing at what their best entry is worth."""
+def close_duals(candidates, caps, prices):
+    """Price the groups that may keep nothing at what their best entry is worth.
+
+    They are full whatever their price, so this leaves every other entry's proof as it is. Values
+    and prices are in the caller's unit here.
+    """
+    values, start, columns = candidates.values, candidates.start, candidates.columns
+    u, w, squared = prices.rows, prices.cols, candidates.squared
     for r in range(start.size - 1):
-        shift = start[r] if dense else 0
+        shift = start[r] if candidates.dense else 0
         for e in range(start[r], start[r + 1]):
-            c = np.int64(columns[e - shift])
-            if row_caps[r] == 0:
-                u[r] = max(u[r], price_of_closed(gain(values[e], 1.0, squared), w[c] + price))
-            elif col_caps[c] == 0:
-                w[c] = max(w[c], price_of_closed(gain(values[e], 1.0, squared), u[r] + price))
+            c, worth = np.int64(columns[e - shift]), gain(values[e], 1.0, squared)
+            if caps.rows[r] == 0:
+                u[r] = max(u[r], price_of_closed(worth, w[c] + prices.total))
+            elif caps.cols[c] == 0:
+                w[c] = max(w[c], price_of_closed(worth, u[r] + prices.total))
