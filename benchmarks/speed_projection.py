@@ -27,6 +27,7 @@ from scipy.sparse import csr_matrix, vstack
 from tvcs_core import TVCS, project
 from tvcs_core.projection.exact import solve_dense, solve_edges
 from tvcs_core.projection.kernels import small
+from tvcs_core.projection.kernels.records import Candidates, Counts
 
 SIZES = ((20, 20), (100, 100), (100, 1000), (300, 300), (1000, 1000), (200, 10_000), (1000, 10_000))
 CASES = (("uniform", 0.8), ("uniform", None), ("varied", 0.8), ("varied", None))
@@ -300,7 +301,8 @@ def tiny(out):
             start, columns = np.arange(21) * 20, np.arange(20, dtype=np.int32)
             keys, keep = np.zeros(20, np.int64), np.zeros(400, bool)
             u, w, flat = np.zeros(20), np.zeros(20), values.reshape(-1)
-            table_ = (flat, start, columns, keys, True, True, a, b, k, 2.0**55, keep, u, w)
+            candidates = Candidates(flat, start, columns, keys, True, True)
+            table_ = (candidates, Counts(a, b, k), 2.0**55, keep, u, w)
             tvcs = TVCS.matrix((20, 20), row_caps=a, col_caps=b, total=k)
             found.append([])
             for call in (

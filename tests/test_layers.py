@@ -58,7 +58,7 @@ FORMER_PATHS = {
 OPEN_TO_DOMAINS = ("files", "command", "jit", "lazy", "streams")
 # Command lines may be heavier, and scikit-learn's face of the core is loaded on demand.
 ON_DEMAND = {"tvcs_core.cli", "tvcs_core.estimators", "tvcs_core.files.page"}
-FOR_KERNELS = {"__future__", "numpy", "numba", "math", "typing"}
+FOR_KERNELS = {"__future__", "numpy", "numpy.typing", "numba", "math", "typing"}
 
 
 def name_of(path: Path) -> str:
