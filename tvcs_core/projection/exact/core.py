@@ -43,7 +43,7 @@ def build_core(i: Instance, near: Near, keep: NDArray[np.bool_]) -> Core | Overf
     rows, cols = by_row(listed, n), by_col(listed, m)
     above = int(taken.row_load.sum())
     room = Counts(i.caps.rows - taken.row_load, i.caps.cols - taken.col_load, i.caps.total - above)
-    swept = sweep(listed, rows, cols, near.prices, room._replace(total=i.fits - above), "rcrcrc")
+    swept = sweep(listed, rows, cols, near.prices, room._replace(total=i.fits - above))
     kept = np.empty(listed.row.size, bool)
     if not start.settle(listed, rows, cols, swept.prices, room, kept):
         return Overfull(np.flatnonzero(room.rows < 0), np.flatnonzero(room.cols < 0))

@@ -17,7 +17,6 @@ from tvcs_core.projection.kernels.records import (
     Lines,
     Listed,
     Prices,
-    Scratch,
     Side,
     Thresholds,
 )
@@ -69,11 +68,11 @@ def first_prices(i: Instance, solve: Callable[[Candidates, Counts], Exact]) -> N
     """Prices to begin with; `solve` is this solver, for a sample of a large table."""
     n, m = i.shape
     if i.open_size <= LISTED:
-        return listed_prices(i, no_prices(n, m), "rcrcrc")
+        return listed_prices(i, no_prices(n, m))
     guess = sampled_prices(i, solve)
     if i.candidates.dense:
         return full_blocks(i, guess, rows_first=n > m)
-    return listed_prices(i, guess, "rcrc" if n > m else "crcr")
+    return listed_prices(i, guess, rounds=2, rows_first=n > m)
 
 
 def no_prices(n: int, m: int) -> Prices:
@@ -81,14 +80,15 @@ def no_prices(n: int, m: int) -> Prices:
     return Prices(np.zeros(n), np.zeros(m), 0.0)
 
 
-def listed_prices(i: Instance, guess: Prices, sides: str) -> Near:
+def listed_prices(i: Instance, guess: Prices, rounds: int = 3, rows_first: bool = True) -> Near:
     """Prices by blocks over a list of all open nonzero entries."""
     size, none = i.open_size, np.empty(0, np.int64)
     listed = Listed(np.empty(size, np.int32), np.empty(size, np.int32), none, np.empty(size))
     rows = Lines(np.empty(guess.rows.size + 1, np.int64), np.empty(0, np.int32))
     table.list_open(i.candidates, i.caps, i.grid, listed, rows.start)
     room = i.caps._replace(total=i.fits)
-    return sweep(listed, rows, by_col(listed, guess.cols.size), guess, room, sides)
+    cols = by_col(listed, guess.cols.size)
+    return sweep(listed, rows, cols, guess, room, rounds, rows_first)
 
 
 def by_row(listed: Listed, n: int) -> Lines:
@@ -224,31 +224,34 @@ def width(size: int) -> int:
 
 
 def sweep(
-    listed: Listed, rows: Lines, cols: Lines, guess: Prices, room: Counts, sides: str
+    listed: Listed,
+    rows: Lines,
+    cols: Lines,
+    guess: Prices,
+    room: Counts,
+    rounds: int = 3,
+    rows_first: bool = True,
 ) -> Near:
-    """Prices of a list of entries by blocks of rows (r) and columns (c), and what is near them."""
+    """Prices of a list of entries by blocks of rows and of columns in turn, and what is near."""
     size, n, m = listed.row.size, room.rows.size, room.cols.size
     row_by_col, gains_by_col = np.empty(size, np.int32), np.empty(size)
     prices.in_order(cols.order, listed.row, listed.gains, row_by_col, gains_by_col)
-    scratch = Scratch(np.empty(size + 1), np.empty(size + 1))
+    pools = np.empty(size + 1), np.empty(size + 1)
     u, w, price = guess.rows.copy(), guess.cols.copy(), guess.total
-    lines = {
-        "r": Side(rows.start, listed.col, listed.gains, w, room.rows, u, *np.empty((2, n))),
-        "c": Side(cols.start, row_by_col, gains_by_col, u, room.cols, w, *np.empty((2, m))),
-    }
-    widths = {"r": width(size // max(n, 1)), "c": width(size // max(m, 1))}
-    total_width = 2 + 2 * int(np.sqrt(max(room.total, 0)))
-    near: dict[str, tuple[Floats, Floats]] = {}
-    for i, side in enumerate(sides):
-        last, at = i >= len(sides) - 2, lines[side]  # one of either side, whose band is wanted
-        price, low, high = prices.price_block(
-            at, room.total, widths[side] * last, total_width * last, price, scratch
-        )
-        if last:
-            near[side] = surroundings(at.price, price, low, high, at.low, at.high)
+    by_rows = Side(rows.start, listed.col, listed.gains, w, room.rows, u, *np.empty((2, n)))
+    by_cols = Side(cols.start, row_by_col, gains_by_col, u, room.cols, w, *np.empty((2, m)))
+    sides = (by_rows, by_cols) if rows_first else (by_cols, by_rows)
+    at_once = rounds - 1 if size <= LISTED else 1  # Ctrl-C is answered between calls
+    for _ in range(0, rounds - 1, at_once):
+        price = prices.take_turns(*sides, at_once, room.total, price, *pools)
+    total_width, near = 2 + 2 * int(np.sqrt(max(room.total, 0))), []
+    for side in sides:
+        ranks = width(size // max(side.caps.size, 1))
+        price, low, high = prices.price_block(side, room.total, ranks, total_width, price, *pools)
+        near.append(surroundings(side.price, price, low, high, side.low, side.high))
+    near_rows, near_cols = near if rows_first else near[::-1]
     above_total = high - price if price > 0.0 else 0.0
-    band = Band(*near["r"], *near["c"], price - low, above_total)
-    return Near(Prices(u, w, price), band)
+    return Near(Prices(u, w, price), Band(*near_rows, *near_cols, price - low, above_total))
 
 
 def surroundings(

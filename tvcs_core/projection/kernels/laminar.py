@@ -9,22 +9,22 @@ import numpy as np
 from tvcs_core.jit import kernel
 from tvcs_core.projection.kernels.gains import gain, on_grid, tie
 from tvcs_core.projection.kernels.prices import put_in_place
+from tvcs_core.projection.kernels.records import TieKeys
 
 
 @kernel
-def hash_of(e, candidates, row_of):
-    """Tie hash of the entry at place e; `row_of` is of no use for a dense table."""
-    keys = candidates.keys
-    if candidates.dense:
-        n_cols = candidates.columns.size
-        r = e // n_cols
-        c = e - r * n_cols
+def hash_of(e, ties):
+    """Tie hash of the entry at place e."""
+    columns, keys = ties.columns, ties.keys
+    if ties.dense:
+        r = e // columns.size
+        c = e - r * columns.size
         return tie(r, c, keys[c])
-    return tie(np.int64(row_of[e]), np.int64(candidates.columns[e]), keys[e])
+    return tie(np.int64(ties.row_of[e]), np.int64(columns[e]), keys[e])
 
 
 @kernel
-def keep_best(places, gains, size, rank, buffer, candidates, row_of, keep):
+def keep_best(places, gains, size, rank, buffer, ties, keep):
     """Keep the best `rank` >= 1 of places[:size] and no other; return the largest other gain."""
     if size <= rank:
         for q in range(size):
@@ -41,7 +41,7 @@ def keep_best(places, gains, size, rank, buffer, candidates, row_of, keep):
     for q in range(size):
         spare -= gains[q] > least
         if gains[q] == least:
-            buffer[n] = hash_of(places[q], candidates, row_of)
+            buffer[n] = hash_of(places[q], ties)
             n += 1
     last = 0.0
     if n > spare:
@@ -52,7 +52,7 @@ def keep_best(places, gains, size, rank, buffer, candidates, row_of, keep):
         keep[e] = gains[q] > least
         if not (gains[q] == least and spare > 0):
             continue
-        if last == 0.0 or hash_of(e, candidates, row_of) >= last:
+        if last == 0.0 or hash_of(e, ties) >= last:
             keep[e] = True
             spare -= 1
     return other
@@ -63,9 +63,10 @@ def keep_best_of_lines(candidates, row_of, grid, start, order, apart, caps, keep
     """Keep the best caps[g] entries of every line g; `other` takes the best gain left out.
 
     Line g holds the places order[start[g]:start[g+1]], or without `order` start[g] + q * apart
-    for q below start[-1].
+    for q below start[-1]. `row_of` is the row of each place of a list.
     """
     values, factor, squared, steps = candidates.values, grid.factor, candidates.squared, grid.steps
+    ties = TieKeys(candidates.dense, row_of, candidates.columns, candidates.keys)
     longest = start[start.size - 1]
     if order.size > 0:
         longest = 0
@@ -79,17 +80,18 @@ def keep_best_of_lines(candidates, row_of, grid, start, order, apart, caps, keep
             if values[e] != 0.0:
                 places[n], gains[n] = e, on_grid(gain(values[e], factor, squared), steps)
                 n += 1
-        other[g] = keep_best(places, gains, n, caps[g], buffer, candidates, row_of, keep)
+        other[g] = keep_best(places, gains, n, caps[g], buffer, ties, keep)
 
 
 @kernel
 def keep_best_of_kept(candidates, row_of, grid, total, n_kept, keep):
     """Of the n_kept entries that are kept keep the best `total`; return the best gain left out."""
     values, factor, squared, steps = candidates.values, grid.factor, candidates.squared, grid.steps
+    ties = TieKeys(candidates.dense, row_of, candidates.columns, candidates.keys)
     places, gains, buffer = np.empty(n_kept, np.int64), np.empty(n_kept), np.empty(n_kept)
     n = np.int64(0)
     for e in range(keep.size):
         if keep[e]:
             places[n], gains[n] = e, on_grid(gain(values[e], factor, squared), steps)
             n += 1
-    return keep_best(places, gains, n, total, buffer, candidates, row_of, keep)
+    return keep_best(places, gains, n, total, buffer, ties, keep)

@@ -136,16 +136,15 @@ def threshold_of(line, size, rank, width, guess, buffer):
 
 
 @kernel
-def price_block(side, total, width, total_width, total_guess, scratch):
+def price_block(side, total, width, total_width, total_guess, pool, pool_buffer):
     """Best prices of the lines of a side and of the total, given those across.
 
     Fills in price (which comes in with guesses), low and high of the side; returns (price, low,
     high) of the total, of which at most `total` entries may be kept. Widths are the ranks that
-    low and high are off.
+    low and high are off; the last two are room to work in, one number more than entries each.
     """
     start, across, gains, across_price = side.start, side.across, side.gains, side.across_price
     caps, price, low, high = side.caps, side.price, side.low, side.high
-    pool, pool_buffer = scratch.pool, scratch.buffer
     n_lines = start.size - 1
     longest = longest_line(start)
     line, buffer = np.empty(longest), np.empty(longest)
@@ -169,6 +168,19 @@ def price_block(side, total, width, total_width, total_guess, scratch):
     for g in range(n_lines):
         price[g] = max(0.0, price[g] - total_at)
     return total_at, total_low, total_high
+
+
+@kernel
+def take_turns(first, second, rounds, total, price, pool, pool_buffer):
+    """Blocks of one side and the other in turn; return the total's price.
+
+    Each block minimises the dual bound over its own prices, so the bound never gets worse.
+    """
+    none = np.int64(0)
+    for _ in range(rounds):
+        price, _low, _high = price_block(first, total, none, none, price, pool, pool_buffer)
+        price, _low, _high = price_block(second, total, none, none, price, pool, pool_buffer)
+    return price
 
 
 @kernel

@@ -181,11 +181,17 @@ class Side(NamedTuple):
     high: Floats
 
 
-class Scratch(NamedTuple):
-    """Room to work in: one number more than the list has entries, each."""
+class TieKeys(NamedTuple):
+    """What the tie hash of the entry at a place is made of: its row, column and key.
 
-    pool: Floats
-    buffer: Floats
+    `columns` and `keys` are those of the `Candidates`; `row_of` is (size,) for a list and of size
+    0 for a dense table, where a place says its row and column.
+    """
+
+    dense: bool
+    row_of: Int32s
+    columns: Int32s
+    keys: Ints
 
 
 class Support(NamedTuple):

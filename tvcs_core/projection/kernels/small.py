@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from tvcs_core.jit import kernel
-from tvcs_core.projection.kernels.prices import by_column, in_order, price_block, put_in_place
+from tvcs_core.projection.kernels.prices import by_column, in_order, put_in_place, take_turns
 from tvcs_core.projection.kernels.records import (
     Arcs,
     Counts,
@@ -13,7 +13,6 @@ from tvcs_core.projection.kernels.records import (
     Lines,
     Listed,
     Prices,
-    Scratch,
     Side,
     Tree,
 )
@@ -21,7 +20,7 @@ from tvcs_core.projection.kernels.simplex import PIVOTS, price_tree, run_simplex
 from tvcs_core.projection.kernels.start import lay_core, lay_fixed_arcs, settle
 from tvcs_core.projection.kernels.table import all_bits, entry_costs, list_open, survey
 
-SWEEPS = 2
+ROUNDS = 2  # of blocks: more of them save less than they cost
 
 
 @kernel
@@ -34,12 +33,8 @@ def first_guess(listed, rows, cols, caps, u, w):
     by_cols = Side(
         cols.start, row_by_col, gains_by_col, u, caps.cols, w, np.empty(m), np.empty(m)
     )
-    scratch = Scratch(np.empty(size + 1), np.empty(size + 1))
-    price, width = 0.0, np.int64(0)
-    for _ in range(SWEEPS):
-        price, _low, _high = price_block(by_rows, caps.total, width, width, price, scratch)
-        price, _low, _high = price_block(by_cols, caps.total, width, width, price, scratch)
-    return price
+    pool, buffer = np.empty(size + 1), np.empty(size + 1)
+    return take_turns(by_rows, by_cols, np.int64(ROUNDS), caps.total, 0.0, pool, buffer)
 
 
 @kernel
