@@ -204,10 +204,10 @@ def full_blocks(i: Instance, guess: Prices, rows_first: bool) -> Near:
         total, low, high = blocks.total_block(*what, used, *at, step, total_width)
         if of_rows:
             row_price = np.maximum(rows.at - total, 0.0)
-            near_rows = surroundings(row_price, total, low, high, rows.low, rows.high)
+            near_rows = band_about(row_price, total, low, high, rows.low, rows.high)
         else:
             col_price = np.maximum(cols.at - total, 0.0)
-            near_cols = surroundings(col_price, total, low, high, cols.low, cols.high)
+            near_cols = band_about(col_price, total, low, high, cols.low, cols.high)
     above_total = high - total if total > 0.0 else 0.0
     band = Band(*near_rows, *near_cols, total - low, above_total)
     return Near(Prices(row_price, col_price, total), band)
@@ -232,7 +232,10 @@ def sweep(
     rounds: int = 3,
     rows_first: bool = True,
 ) -> Near:
-    """Prices of a list of entries by blocks of rows and of columns in turn, and what is near."""
+    """Prices of a list of entries by `rounds` of blocks of rows and of columns, and what is near.
+
+    Only the last round asks what is near.
+    """
     size, n, m = listed.row.size, room.rows.size, room.cols.size
     row_by_col, gains_by_col = np.empty(size, np.int32), np.empty(size)
     prices.in_order(cols.order, listed.row, listed.gains, row_by_col, gains_by_col)
@@ -248,13 +251,13 @@ def sweep(
     for side in sides:
         ranks = width(size // max(side.caps.size, 1))
         price, low, high = prices.price_block(side, room.total, ranks, total_width, price, *pools)
-        near.append(surroundings(side.price, price, low, high, side.low, side.high))
+        near.append(band_about(side.price, price, low, high, side.low, side.high))
     near_rows, near_cols = near if rows_first else near[::-1]
     above_total = high - price if price > 0.0 else 0.0
     return Near(Prices(u, w, price), Band(*near_rows, *near_cols, price - low, above_total))
 
 
-def surroundings(
+def band_about(
     line_price: Floats, total: float, total_low: float, total_high: float, low: Floats, high: Floats
 ) -> tuple[Floats, Floats]:
     """How far values some ranks below and above the threshold of each line are from its price."""

@@ -81,7 +81,7 @@ def column_block(candidates, caps, grid, row_price, width, first_col, last_col, 
 
 @kernel
 def total_block(candidates, caps, grid, prices, row_threshold, col_threshold, step, width):
-    """Price of the total, and its surroundings, from every step-th entry of each row.
+    """Price of the total, and the values `width` ranks off, from every step-th entry of each row.
 
     Counted are entries whose gain less the prices is above both thresholds; with the thresholds
     of one side and the prices of the other that is a block as in prices.py. The entries that are

@@ -1,8 +1,11 @@
 """Arguments that travel together: records of arrays and numbers, with their shapes and units.
 
-numba takes named tuples apart where kernels are compiled, so they cost nothing there. n is the
-number of rows, m of columns; a *place* is the number of an entry in `Candidates.values`. Gains and
-prices are in units of the scaled gains (see `Grid`) where nothing else is said.
+numba takes named tuples apart where kernels are compiled. They cost nothing there if a kernel that
+is called often takes the fields out at its top and leaves the record alone after that: who uses
+both counts references to both at every call.
+
+n is the number of rows, m of columns; a *place* is the number of an entry in `Candidates.values`.
+Gains and prices are in units of the scaled gains (see `Grid`) where nothing else is said.
 """
 
 from typing import NamedTuple
@@ -195,7 +198,7 @@ class TieKeys(NamedTuple):
 
 
 class Support(NamedTuple):
-    """What is kept (by place, or by row and column), and how much of it each group holds."""
+    """What is kept, by place (size,), and how much of it rows (n,) and columns (m,) hold."""
 
     keep: Bools
     row_load: Ints

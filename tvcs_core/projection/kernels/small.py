@@ -20,7 +20,7 @@ from tvcs_core.projection.kernels.simplex import PIVOTS, price_tree, run_simplex
 from tvcs_core.projection.kernels.start import lay_core, lay_fixed_arcs, settle
 from tvcs_core.projection.kernels.table import all_bits, entry_costs, list_open, survey
 
-ROUNDS = 2  # of blocks: more of them save less than they cost
+ROUNDS = 2  # of blocks of rows and of columns
 
 
 @kernel

@@ -233,10 +233,10 @@ def violation(gain_, place_tie, kept, pi, r, c):
 
 @kernel
 def float_prices(caps, grid, pi, first_row, col_price):
-    """Fill in the prices of the columns from the potentials; return when a sign is clear.
+    """Fill in the prices of the columns from the potentials; return what makes a sign clear.
 
-    A slack of 53 bits from a gain and prices up to `top` is off by less than 2^-50 of that, so
-    beyond it a sign in floating point is the sign on the grid.
+    A slack is a gain (1 at most) less two prices, each off by 2^-53 of itself: a sign is taken for
+    clear beyond 2^-50 of the largest of them.
     """
     n, top = caps.rows.size, 1.0
     for c in range(caps.cols.size):
