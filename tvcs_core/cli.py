@@ -209,8 +209,8 @@ def _facts() -> Iterator[tuple[str, str]]:
     import platform
     import sys
 
-    from tvcs_core import jit
     from tvcs_core.files.record import PACKAGES, run_record
+    from tvcs_core.jit.folder import cache_folder, read_sealed
 
     versions = run_record("tvcs doctor", {}, seed=None)["versions"]
     yield "tvcs", f"{versions['tvcs']} in {Path(__file__).parent}"
@@ -219,12 +219,12 @@ def _facts() -> Iterator[tuple[str, str]]:
     yield "system", f"{platform.system()} {platform.release()} on {platform.machine()}"
     yield "cores", f"{_cores()} of {os.cpu_count()}; a projection uses one"
     yield "memory", _memory()
-    folder = jit.cache_folder()
+    folder = cache_folder()
     if folder is None:
         yield "cache", "none: kernels are compiled in every run"
         return
     files = list(folder.glob("*.kernel"))
-    sealed = sum(jit.read_sealed(path) is not None for path in files)
+    sealed = sum(read_sealed(path) is not None for path in files)
     yield "cache", str(folder)
     yield "kernels", f"{sealed} compiled and sealed" if sealed else "compiled at their first use"
     if sealed < len(files):
@@ -236,9 +236,9 @@ def _surprises() -> Iterator[str]:
     import os
     import sys
 
-    from tvcs_core import jit
+    from tvcs_core.jit.folder import fingerprint
 
-    stamp = jit.fingerprint("tvcs_core")
+    stamp = fingerprint("tvcs_core")
     if stamp is None:
         yield "no kernel cache: the sources cannot be read or changed since this command began"
     else:
@@ -254,11 +254,11 @@ def _surprises() -> Iterator[str]:
 
 
 def _unused_places(stamp: str) -> Iterator[str]:
-    from tvcs_core import jit
+    from tvcs_core.jit.folder import cache_places, open_folder
 
-    for place in jit.cache_places():
+    for place in cache_places():
         try:
-            jit.open_folder(place, "tvcs_core", stamp)
+            open_folder(place, "tvcs_core", stamp)
         except OSError as error:
             yield f"no kernel cache in {place}: {error.strerror or error}"
         else:

@@ -23,7 +23,7 @@ CONSTRAINT = TVCS.matrix((2, 3), row_caps=1, col_caps=[1, 1, 2], total=4)
 def tvcs(tmp_path, monkeypatch, capsys):
     """Run `tvcs ARGUMENTS` in an empty folder: exit code, standard output, standard error."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("tvcs_core.jit.SAY_AFTER", float("inf"))
+    monkeypatch.setattr("tvcs_core.jit.compiling.SAY_AFTER", float("inf"))
 
     def call(*arguments):
         with pytest.raises(SystemExit) as stopped:
@@ -292,14 +292,14 @@ def test_damaged_projections_are_refused_or_weaker_but_never_crash(tvcs):
 
 
 def test_the_doctor_names_versions_and_cache(tvcs, tmp_path, monkeypatch):
-    from tvcs_core import jit
+    from tvcs_core.jit.folder import cache_folder
 
     monkeypatch.setenv("TVCS_CACHE_DIR", str(tmp_path / "file" / "below"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     Path("file").write_text("")
-    jit.cache_folder.cache_clear()
+    cache_folder.cache_clear()
     code, out, err = tvcs("doctor")
-    jit.cache_folder.cache_clear()
+    cache_folder.cache_clear()
     assert code == 0
     assert f"numpy {np.__version__}" in out
     assert f"cache     {tmp_path / 'cache' / 'tvcs' / 'kernels-tvcs_core-'}" in out

@@ -7,13 +7,14 @@ import pickle
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
+from numba.core.compiler import CompileResult
 
-from tvcs_core import jit
-from tvcs_core.jit import Kernel
+from tvcs_core.jit import Kernel, compiling, folder
 
 ROOT = Path(__file__).resolve().parents[3]
 INNER = """
@@ -25,8 +26,8 @@ def twice(x):
 """
 OUTER = """
 from tvcs_core.jit import kernel
-from toy import inner
-from toy.inner import twice
+from toy.low.kernels import inner
+from toy.low.kernels.inner import twice
 
 @kernel
 def run(values):
@@ -35,6 +36,7 @@ def run(values):
         total += twice(v) + inner.twice(v)
     return total
 """
+INNER_FILE, OUTER_FILE = "low/kernels/inner.py", "high/kernels.py"
 VALUES = np.arange(4.0)
 pytestmark = pytest.mark.skipif(
     os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled without the JIT"
@@ -45,29 +47,30 @@ pytestmark = pytest.mark.skipif(
 def toy(tmp_path, monkeypatch):
     """A package of two kernel files, with a cache folder of its own; call it to import anew."""
     package = tmp_path / "code" / "toy"
-    package.mkdir(parents=True)
-    (package / "__init__.py").write_text("")
-    (package / "inner.py").write_text(INNER)
-    (package / "outer.py").write_text(OUTER)
+    for room in (package, package / "low", package / "low" / "kernels", package / "high"):
+        room.mkdir(parents=True)
+        (room / "__init__.py").write_text("")
+    (package / "low" / "kernels" / "inner.py").write_text(INNER)
+    (package / "high" / "kernels.py").write_text(OUTER)
     monkeypatch.syspath_prepend(package.parent)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     monkeypatch.setenv("TVCS_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "user"))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr(jit, "_STARTED", float("inf"))
+    monkeypatch.setattr(folder, "_STARTED", float("inf"))
 
     def fresh():
         for name in [n for n in sys.modules if n.partition(".")[0] == "toy"]:
             del sys.modules[name]
         importlib.invalidate_caches()
-        jit.cache_folder.cache_clear()
-        return importlib.import_module("toy.outer").run
+        folder.cache_folder.cache_clear()
+        return importlib.import_module("toy.high.kernels").run
 
     fresh.package = package
     yield fresh
     for name in [n for n in sys.modules if n.partition(".")[0] == "toy"]:
         del sys.modules[name]
-    jit.cache_folder.cache_clear()
+    folder.cache_folder.cache_clear()
 
 
 def was_cached(run) -> bool:
@@ -77,7 +80,7 @@ def was_cached(run) -> bool:
 
 
 def sealed_file(name="run") -> Path:
-    [path] = jit.cache_folder("toy").glob(f"toy.*.{name}-*.kernel")
+    [path] = folder.cache_folder("toy").glob(f"toy.*.{name}-*.kernel")
     return path
 
 
@@ -98,15 +101,17 @@ def test_a_kernel_is_compiled_once_and_then_loaded(toy):
 def test_a_kernel_that_only_kernels_call_is_kept_within_them(toy):
     run = toy()
     run(VALUES)
-    assert [path.name.split("-")[0] for path in sealed_file().parent.iterdir()] == ["toy.outer.run"]
-    twice = sys.modules["toy.inner"].twice
+    assert [path.name.split("-")[0] for path in sealed_file().parent.iterdir()] == [
+        "toy.high.kernels.run"
+    ]
+    twice = sys.modules["toy.low.kernels.inner"].twice
     assert [str(s) for s in twice.signatures] == ["(float64,)"]
     assert twice(1.5) == 3.0
     assert [str(s) for s in twice.signatures] == ["(float64,)"]
 
 
 def test_a_numba_that_links_in_another_way_compiles_every_kernel_by_itself(toy, monkeypatch):
-    monkeypatch.setitem(sys.modules, "tvcs_core.linking", None)
+    monkeypatch.setitem(sys.modules, "tvcs_core.jit.linking", None)
     assert toy()(VALUES) == 24.0
     assert len(list(sealed_file().parent.iterdir())) == 1
     run = toy()
@@ -172,74 +177,188 @@ def test_a_file_without_its_seal_is_never_unpickled(toy, tmp_path):
 
 def test_a_sealed_file_under_another_name_is_not_used(toy):
     toy()(VALUES)
-    sys.modules["toy.inner"].twice(1.0)
+    sys.modules["toy.low.kernels.inner"].twice(1.0)
     sealed_file().write_bytes(sealed_file("twice").read_bytes())
     check_healed(toy)
 
 
 def test_a_sealed_file_that_numba_cannot_use_is_replaced(toy):
     toy()(VALUES)
-    jit.write_sealed(sealed_file(), b"not a pickle")
+    folder.write_sealed(sealed_file(), b"not a pickle")
     check_healed(toy)
-    jit.write_sealed(sealed_file(), pickle.dumps((1, 2)))
+    folder.write_sealed(sealed_file(), pickle.dumps((1, 2)))
     check_healed(toy)
 
 
 def test_an_edit_of_another_file_changes_the_answer(toy):
     assert toy()(VALUES) == 24.0
-    (toy.package / "inner.py").write_text(INNER.replace("2 * x", "3 * x"))
+    (toy.package / INNER_FILE).write_text(INNER.replace("2 * x", "3 * x"))
     assert toy()(VALUES) == 36.0
-    (toy.package / "inner.py").write_text(INNER)
+    (toy.package / INNER_FILE).write_text(INNER)
     run = toy()
     assert run(VALUES) == 24.0
     assert was_cached(run)
 
 
+RECORDS = """
+from typing import NamedTuple
+from toy.sizes import STEP
+
+class Span(NamedTuple):
+    lower: float
+    upper: float
+"""
+BY_RECORD = """
+from tvcs_core.jit import kernel
+from toy.high.kernels.records import (
+    STEP,
+    Span,
+)
+
+@kernel
+def run(span):
+    inner = Span(lower=span.lower + STEP, upper=span.upper)
+    return inner.upper - 2 * inner.lower
+"""
+BY_ANY_RECORD = """
+from tvcs_core.jit import kernel
+
+@kernel
+def run(span):
+    return span.upper - 2 * span.lower
+"""
+
+
+@pytest.fixture
+def difference(toy):
+    """Return run's `upper - 2 * lower` for `Span(1, 5)`, the kernel and its record as they are."""
+    kernels = toy.package / "high" / "kernels"
+    (toy.package / OUTER_FILE).unlink()
+    kernels.mkdir()
+    (kernels / "__init__.py").write_text("from toy.high.kernels.spans import run")
+    (kernels / "records.py").write_text(RECORDS)
+    (kernels / "spans.py").write_text(BY_RECORD)
+    (toy.package / "sizes.py").write_text("STEP = 0.0\n")
+
+    def fresh(records="toy.high.kernels.records"):
+        run = toy()
+        return run(importlib.import_module(records).Span(1.0, 5.0)), was_cached(run)
+
+    fresh.package = toy.package
+    fresh.kernels = kernels
+    return fresh
+
+
+@pytest.mark.parametrize("text", [BY_RECORD, BY_ANY_RECORD], ids=["imported", "not imported"])
+def test_an_edit_of_a_record_changes_the_answer(difference, text):
+    (difference.kernels / "spans.py").write_text(text)
+    assert difference() == (3.0, False)
+    assert difference() == (3.0, True)
+    swapped = RECORDS.replace("lower", "was").replace("upper", "lower").replace("was", "upper")
+    (difference.kernels / "records.py").write_text(swapped)
+    assert difference() == (-9.0, False)
+
+
+def test_the_fields_of_a_record_that_no_kernel_file_names_are_part_of_the_signature(difference):
+    (difference.package / "high" / "spans.py").write_text(RECORDS)
+    (difference.kernels / "spans.py").write_text(BY_ANY_RECORD)
+    assert difference(records="toy.high.spans") == (3.0, False)
+    assert difference(records="toy.high.spans") == (3.0, True)
+    swapped = RECORDS.replace("lower", "was").replace("upper", "lower").replace("was", "upper")
+    (difference.package / "high" / "spans.py").write_text(swapped)
+    assert difference(records="toy.high.spans") == (-9.0, False)
+
+
+def test_an_edit_of_what_is_imported_over_two_steps_changes_the_answer(difference):
+    assert difference() == (3.0, False)
+    (difference.package / "sizes.py").write_text("STEP = 1.0\n")
+    assert difference() == (1.0, False)
+
+
+def test_what_no_kernel_file_imports_changes_nothing(toy):
+    toy()(VALUES)
+    (toy.package / "plans.py").write_text("from toy.high.kernels import run\n")
+    run = toy()
+    assert run(VALUES) == 24.0
+    assert was_cached(run)
+
+
+def test_a_kernel_outside_of_kernel_files_is_compiled_without_a_cache(toy):
+    (toy.package / "plans.py").write_text(OUTER)
+    toy()
+    run = importlib.import_module("toy.plans").run
+    assert run(VALUES) == 24.0
+    assert run.dispatcher._cache.cache_path is None
+
+
+def test_every_kernel_of_ours_has_its_file_among_the_sources():
+    for package in ("tvcs_core", "grn_tvcs", "crowd_tvcs"):
+        files = [p for p in (ROOT / package).rglob("*.py") if "\n@kernel\n" in p.read_text("utf-8")]
+        assert files
+        assert set(files) <= set(folder.sources(package).values())
+
+
+def test_another_processor_has_code_of_its_own(toy, monkeypatch):
+    toy()(VALUES)
+    codegen = type(toy().dispatcher.targetctx.codegen())
+    monkeypatch.setattr(codegen, "magic_tuple", lambda _: ("x86_64", "another", ""))
+    run = toy()
+    assert run(VALUES) == 24.0
+    assert not was_cached(run)
+    assert len(list(folder.cache_folder("toy").iterdir())) == 2
+
+
+def test_threads_that_call_a_kernel_at_once_compile_it_once(toy):
+    run = toy()
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(run, [VALUES] * 8)) == [24.0] * 8
+    assert sum(run.dispatcher.stats.cache_misses.values()) == 1
+
+
 def test_an_edit_after_the_start_leaves_the_cache_alone(toy, monkeypatch):
     toy()
-    monkeypatch.setattr(jit, "_STARTED", (toy.package / "outer.py").stat().st_mtime - 1)
+    monkeypatch.setattr(folder, "_STARTED", (toy.package / OUTER_FILE).stat().st_mtime - 1)
     run = toy()
-    assert jit.cache_folder("toy") is None
+    assert folder.cache_folder("toy") is None
     assert run(VALUES) == 24.0
 
 
 def test_settings_of_numba_have_a_folder_of_their_own(monkeypatch):
-    plain = jit.fingerprint("tvcs_core")
+    plain = folder.fingerprint("tvcs_core")
     monkeypatch.setenv("NUMBA_BOUNDSCHECK", "1")
-    assert jit.fingerprint("tvcs_core") != plain
+    assert folder.fingerprint("tvcs_core") != plain
 
 
 def test_old_folders_are_forgotten(toy, monkeypatch):
-    monkeypatch.setattr(jit, "KEPT_FOLDERS", 2)
+    monkeypatch.setattr(folder, "KEPT_FOLDERS", 2)
     for factor in "3456":
-        (toy.package / "inner.py").write_text(INNER.replace("2", factor))
+        (toy.package / INNER_FILE).write_text(INNER.replace("2", factor))
         toy()(VALUES)
-    assert len(list(jit.cache_folder("toy").parent.iterdir())) == 2
+    assert len(list(folder.cache_folder("toy").parent.iterdir())) == 2
 
 
-def break_mode(folder):
-    folder.chmod(0o777)
+def break_mode(ours):
+    ours.chmod(0o777)
 
 
-def break_parent(folder):
-    folder.parent.chmod(0o777)
+def break_parent(ours):
+    ours.parent.chmod(0o777)
 
 
-def break_link(folder):
-    folder.rename(folder.parent / "elsewhere")
-    folder.symlink_to(folder.parent / "elsewhere")
+def break_link(ours):
+    ours.rename(ours.parent / "elsewhere")
+    ours.symlink_to(ours.parent / "elsewhere")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="owners and modes are those of POSIX")
 @pytest.mark.parametrize("break_it", [break_mode, break_parent, break_link])
 def test_a_folder_that_others_can_write_is_not_used(toy, monkeypatch, break_it):
     toy()(VALUES)
-    folder = jit.cache_folder("toy")
-    break_it(folder)
-    monkeypatch.setattr(jit, "_user_cache", lambda: None)
+    break_it(folder.cache_folder("toy"))
+    monkeypatch.setattr(folder, "_user_cache", lambda: None)
     monkeypatch.setattr(tempfile, "gettempdir", no_temporary_folder)
     run = toy()
-    assert jit.cache_folder("toy") is None
+    assert folder.cache_folder("toy") is None
     assert run(VALUES) == 24.0
     assert not was_cached(run)
 
@@ -247,24 +366,24 @@ def test_a_folder_that_others_can_write_is_not_used(toy, monkeypatch, break_it):
 @pytest.mark.skipif(os.name != "posix", reason="owners and modes are those of POSIX")
 @pytest.mark.parametrize("mode", [0o720, 0o702, 0o740, 0o704, 0o710, 0o701])
 def test_a_folder_that_anyone_else_may_use_in_any_way_is_refused(tmp_path, mode):
-    folder = jit.open_folder(tmp_path, "toy", "0")
-    assert jit.open_folder(tmp_path, "toy", "0") == folder
-    folder.chmod(mode)
+    ours = folder.open_folder(tmp_path, "toy", "0")
+    assert folder.open_folder(tmp_path, "toy", "0") == ours
+    ours.chmod(mode)
     with pytest.raises(PermissionError, match="can be written by them"):
-        jit.open_folder(tmp_path, "toy", "0")
+        folder.open_folder(tmp_path, "toy", "0")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="owners and modes are those of POSIX")
 @pytest.mark.parametrize(("mode", "is_safe"), [(0o777, False), (0o702, False), (0o1777, True)])
 def test_a_folder_that_anyone_may_put_another_for_is_refused(tmp_path, mode, is_safe):
     place = tmp_path / "place"
-    folder = jit.open_folder(place, "toy", "0")
+    ours = folder.open_folder(place, "toy", "0")
     place.chmod(mode)
     if is_safe:
-        assert jit.open_folder(place, "toy", "0") == folder
+        assert folder.open_folder(place, "toy", "0") == ours
     else:
         with pytest.raises(PermissionError, match="can be written by them"):
-            jit.open_folder(place, "toy", "0")
+            folder.open_folder(place, "toy", "0")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="owners and modes are those of POSIX")
@@ -273,7 +392,7 @@ def test_a_folder_of_another_user_is_not_used(toy, monkeypatch):
     me = os.getuid()
     monkeypatch.setattr(os, "getuid", lambda: me + 1)
     toy()
-    assert jit.cache_folder("toy") is None
+    assert folder.cache_folder("toy") is None
 
 
 def no_temporary_folder():
@@ -283,12 +402,12 @@ def no_temporary_folder():
 def test_without_a_writable_folder_kernels_still_run(toy, tmp_path, monkeypatch, capsys):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("TVCS_CACHE_DIR", str(tmp_path / "file" / "below"))
-    monkeypatch.setattr(jit, "_user_cache", lambda: None)
+    monkeypatch.setattr(folder, "_user_cache", lambda: None)
     monkeypatch.setattr(tempfile, "gettempdir", no_temporary_folder)
-    monkeypatch.setattr(jit, "_NOTICE", jit._Notice())
-    monkeypatch.setattr(jit, "SAY_AFTER", 0)
+    monkeypatch.setattr(compiling, "_seconds", 0.0)
+    monkeypatch.setattr(compiling, "SAY_AFTER", 0)
     assert toy()(VALUES) == 24.0
-    assert jit.cache_folder("toy") is None
+    assert folder.cache_folder("toy") is None
     assert "without a cache, see `tvcs doctor`" in capsys.readouterr().err
 
 
@@ -296,8 +415,10 @@ def test_a_full_disk_does_not_stop_a_kernel(toy, monkeypatch):
     def fail(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(jit, "write_sealed", fail)
-    assert toy()(VALUES) == 24.0
+    run = toy()
+    monkeypatch.setattr(os, "replace", fail)
+    assert run(VALUES) == 24.0
+    assert not list(folder.cache_folder("toy").iterdir())
 
 
 def test_a_numba_that_changed_its_cache_is_used_without_one(toy, monkeypatch):
@@ -305,30 +426,39 @@ def test_a_numba_that_changed_its_cache_is_used_without_one(toy, monkeypatch):
         raise AttributeError("_rebuild")
 
     toy()(VALUES)
-    monkeypatch.setattr(jit, "_rebuild", changed)
-    monkeypatch.setattr(jit, "_reduce", changed)
+    monkeypatch.setattr(CompileResult, "_rebuild", changed)
+    monkeypatch.setattr(CompileResult, "_reduce", changed)
     assert toy()(VALUES) == 24.0
+
+
+def test_a_numba_without_such_a_cache_is_used_without_one(toy, monkeypatch):
+    monkeypatch.delattr("numba.core.caching.NullCache")
+    monkeypatch.delitem(sys.modules, "tvcs_core.jit.cache", raising=False)
+    run = toy()
+    assert run(VALUES) == 24.0
+    assert not was_cached(run)
+    assert not list(folder.cache_folder("toy").iterdir())
 
 
 def test_without_a_home_the_temporary_folder_is_used(monkeypatch, tmp_path):
     for name in ("TVCS_CACHE_DIR", "XDG_CACHE_HOME", "LOCALAPPDATA"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(jit.os.path, "expanduser", lambda path: path)
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)
     monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path))
-    assert [place.parent for place in jit.cache_places()] == [tmp_path]
+    assert [place.parent for place in folder.cache_places()] == [tmp_path]
 
 
 def test_long_compiling_is_said_once(toy, monkeypatch, capsys):
-    monkeypatch.setattr(jit, "_NOTICE", jit._Notice())
-    monkeypatch.setattr(jit, "SAY_AFTER", 0)
+    monkeypatch.setattr(compiling, "_seconds", 0.0)
+    monkeypatch.setattr(compiling, "SAY_AFTER", 0)
     toy()(VALUES)
     said = capsys.readouterr().err
-    assert said == f"tvcs: compiling the kernels once, kept in {jit.cache_folder('toy')}\n"
+    assert said == f"tvcs: compiling the kernels once, kept in {folder.cache_folder('toy')}\n"
 
 
 def test_short_compiling_is_not_said(toy, monkeypatch, capsys):
-    monkeypatch.setattr(jit, "_NOTICE", jit._Notice())
-    monkeypatch.setattr(jit, "SAY_AFTER", 60)
+    monkeypatch.setattr(compiling, "_seconds", 0.0)
+    monkeypatch.setattr(compiling, "SAY_AFTER", 60)
     toy()(VALUES)
     assert capsys.readouterr().err == ""
 
@@ -356,7 +486,7 @@ PROBE = """
 import json, sys
 import tvcs_core
 before = "numba" in sys.modules
-from tvcs_core.jit import cache_folder
+from tvcs_core.jit.folder import cache_folder
 from tvcs_core.projection.kernels.gains import tie
 print(json.dumps([before, int(tie(1, 2, 3) * 0), str(cache_folder())]))
 """
@@ -367,12 +497,12 @@ def test_two_processes_at_once_without_a_home_share_one_cache(tmp_path):
     for process in processes:
         out, err = process.communicate(timeout=120)
         assert process.returncode == 0, err
-        numba_at_import, _, folder = json.loads(out)
+        numba_at_import, _, shared = json.loads(out)
         assert not numba_at_import
-        assert Path(folder).parent == tmp_path / "cache"
-    files = list(Path(folder).iterdir())
+        assert Path(shared).parent == tmp_path / "cache"
+    files = list(Path(shared).iterdir())
     assert {f.suffix for f in files} == {".kernel"}
-    assert all(jit.read_sealed(f) is not None for f in files)
+    assert all(folder.read_sealed(f) is not None for f in files)
 
 
 def test_without_the_jit_kernels_are_plain_functions(tmp_path):

@@ -1,12 +1,10 @@
-"""Kernels that call kernels, compiled once each: the second half of tvcs_core.jit.
+"""Kernels that call kernels, compiled once each.
 
 numba turns every jitted function into machine code with two wrappers, even if only other jitted
 functions call it, and optimises it once more in each caller, and in the callers of that. Here a
 kernel is only lowered (a *part*); a kernel that Python calls (an *entry*) is the part and all that
 it calls, linked and optimised together, with a wrapper. That halves the time of the first use.
 """
-
-from __future__ import annotations
 
 from typing import Any
 
@@ -50,8 +48,6 @@ class PartPipeline(Compiler):
 class PartCompiler(_FunctionCompiler):
     """Compiles a function to what other kernels can link in, and no further."""
 
-    is_part = True
-
     def _customize_flags(self, flags: Any) -> Any:
         flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
         return flags
@@ -89,26 +85,11 @@ class EntryCompiler(_FunctionCompiler):
         )
 
 
-def part_of(function: Any) -> Any:
-    """The dispatcher that kernels call."""
-    dispatcher = njit(pipeline_class=PartPipeline, **OPTIONS)(function)
-    dispatcher._compiler = _like(PartCompiler, dispatcher._compiler)
-    return dispatcher
-
-
-def entry_to(part: Any) -> Any:
-    """The dispatcher that Python calls, over the one that kernels call."""
-    dispatcher = njit(**OPTIONS)(part.py_func)
-    dispatcher._compiler = _like(EntryCompiler, dispatcher._compiler)
-    dispatcher._compiler.part = part
-    return dispatcher
-
-
-def _like(kind: Any, compiler: Any) -> Any:
-    return kind(
-        compiler.py_func,
-        compiler.targetdescr,
-        compiler.targetoptions,
-        compiler.locals,
-        compiler.pipeline_class,
-    )
+def linked(function: Any) -> tuple[Any, Any]:
+    """Return the dispatcher that kernels call and the one that Python calls."""
+    part = njit(pipeline_class=PartPipeline, **OPTIONS)(function)
+    part._compiler.__class__ = PartCompiler
+    entry = njit(**OPTIONS)(function)
+    entry._compiler.__class__ = EntryCompiler
+    entry._compiler.part = part
+    return part, entry

@@ -1,0 +1,64 @@
+"""What numba asks for a compiled function before it compiles, and hands it to after."""
+
+import contextlib
+import hashlib
+import pickle
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from numba.core.caching import NullCache
+from numba.core.compiler import CompileResult
+from numba.core.serialize import dumps
+
+from tvcs_core.jit.compiling import add_compiling
+from tvcs_core.jit.folder import read_sealed, write_sealed
+
+
+class SealedCache(NullCache):
+    """The compiled signatures of one function, each in a sealed file of `folder`.
+
+    Whatever goes wrong in here, numba compiles, and what it compiled replaces the file.
+    """
+
+    def __init__(self, function: Callable[..., Any], folder: Path | None) -> None:
+        self._folder = folder
+        line = function.__code__.co_firstlineno
+        self._name = f"{function.__module__}.{function.__qualname__}-{line}"
+        self._missed_at = 0.0
+
+    @property
+    def cache_path(self) -> str | None:
+        """The folder, for numba's statistics."""
+        return None if self._folder is None else str(self._folder)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Load what was compiled for `sig`; None if it must be compiled."""
+        with contextlib.suppress(Exception):
+            target_context.refresh()
+            payload = read_sealed(self._path(sig, target_context))
+            if payload is not None:
+                return CompileResult._rebuild(target_context, *pickle.loads(payload))
+        self._missed_at = time.perf_counter()
+        return None
+
+    def save_overload(self, sig: Any, compiled: Any) -> None:
+        """Keep what was compiled for `sig`, if there is where to."""
+        add_compiling(time.perf_counter() - self._missed_at, self._folder)
+        with contextlib.suppress(Exception):
+            if not (compiled.lifted or compiled.library.has_dynamic_globals):
+                path = self._path(sig, compiled.target_context)
+                write_sealed(path, bytes(dumps(compiled._reduce())))
+
+    def _path(self, sig: Any, target_context: Any) -> Path:
+        if self._folder is None:
+            raise FileNotFoundError
+        key = sig, [_fields(kind) for kind in sig], target_context.codegen().magic_tuple()
+        digest = hashlib.sha256(repr(key).encode()).hexdigest()
+        return self._folder / f"{self._name}-{digest[:16]}.kernel"
+
+
+def _fields(kind: Any) -> Any:
+    """Return the names of a record's fields: numba's word for its type has none."""
+    return getattr(kind, "fields", ()), [_fields(part) for part in getattr(kind, "types", ())]

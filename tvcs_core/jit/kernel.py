@@ -1,0 +1,82 @@
+"""The one decorator for kernels: serial `njit` without the GIL, compiled once per machine.
+
+numba is imported at the first call of a kernel and not before, so ``import tvcs_core`` does
+not wait for it.
+"""
+
+import contextlib
+import functools
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from tvcs_core.jit.folder import folder_for
+
+_LOCK = threading.Lock()
+
+
+class Kernel:
+    """A function that numba compiles at its first call, from Python or from a kernel.
+
+    It must be called with one signature only. It may call kernels of its own package and of
+    tvcs_core. Where "kernels" is no part of its module's name it is compiled without a cache.
+
+    Attributes
+    ----------
+    py_func
+        The function as it was written.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        functools.update_wrapper(self, function)
+        self.py_func = function
+        self._both: tuple[Any, Any] | None = None
+
+    def __call__(self, *args: Any) -> Any:
+        """Run it, compiled."""
+        return self.dispatcher(*args)
+
+    @functools.cached_property
+    def dispatcher(self) -> Any:
+        """What Python calls; the plain function under ``NUMBA_DISABLE_JIT=1``."""
+        return self._part_and_entry()[1]
+
+    @property
+    def signatures(self) -> list[Any]:
+        """The argument types it was called with so far."""
+        of_both = (getattr(x, "signatures", ()) for x in self._both or ())
+        return list(dict.fromkeys(types for found in of_both for types in found))
+
+    @property
+    def _numba_type_(self) -> Any:
+        """What a kernel that calls this one sees (numba asks by this name)."""
+        return self._part_and_entry()[0]._numba_type_
+
+    def _part_and_entry(self) -> tuple[Any, Any]:
+        with _LOCK:
+            if self._both is None:
+                self._both = _part_and_entry(self.py_func)
+        return self._both
+
+
+kernel = Kernel
+
+
+def _part_and_entry(function: Callable[..., Any]) -> tuple[Any, Any]:
+    """Return what kernels link in, and what Python calls."""
+    from numba import njit
+
+    part: Any = njit(nogil=True)(function)
+    entry: Any = njit(nogil=True)(function)
+    if part is function:  # NUMBA_DISABLE_JIT=1
+        return part, entry
+    # Another numba than they were written for is used without them.
+    with contextlib.suppress(ImportError, AttributeError):
+        from tvcs_core.jit.linking import linked
+
+        part, entry = linked(function)
+    with contextlib.suppress(ImportError, AttributeError):
+        from tvcs_core.jit.cache import SealedCache
+
+        entry._cache = SealedCache(function, folder_for(function))
+    return part, entry
