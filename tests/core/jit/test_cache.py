@@ -1,0 +1,122 @@
+"""The kernel cache: sealed, healed, and never in the way."""
+
+import os
+import pickle
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numba.core.compiler import CompileResult
+
+from tests.core.jit.toys import VALUES, check_healed, sealed_file, was_cached
+from tvcs_core.jit import folder
+
+pytestmark = pytest.mark.skipif(
+    os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled without the JIT"
+)
+
+
+def test_a_kernel_is_compiled_once_and_then_loaded(toy):
+    run = toy()
+    run(VALUES)
+    assert not was_cached(run)
+    run = toy()
+    assert run(VALUES) == 24.0
+    assert was_cached(run)
+    assert [str(s) for s in run.signatures] == ["(Array(float64, 1, 'C', False, aligned=True),)"]
+
+
+@pytest.mark.parametrize("size", [0, 1, 31, 32, 33, 1000, -1])
+def test_a_truncated_file_is_replaced(toy, size):
+    toy()(VALUES)
+    whole = sealed_file().read_bytes()
+    sealed_file().write_bytes(whole[:size])
+    check_healed(toy)
+
+
+def flip_bits(toy, n_flips: int) -> None:
+    toy()(VALUES)
+    rng = np.random.default_rng(5)
+    for _ in range(n_flips):
+        damaged = bytearray(sealed_file().read_bytes())
+        damaged[rng.integers(len(damaged))] ^= 1 << rng.integers(8)
+        sealed_file().write_bytes(damaged)
+        check_healed(toy)
+
+
+def test_a_file_with_one_bit_changed_is_replaced(toy):
+    flip_bits(toy, 8)
+
+
+@pytest.mark.slow
+def test_a_file_with_any_bit_changed_is_replaced(toy):
+    flip_bits(toy, 500)
+
+
+def test_a_file_without_its_seal_is_never_unpickled(toy, tmp_path):
+    class Trap:
+        def __reduce__(self):
+            return (Path.touch, (tmp_path / "sprung",))
+
+    toy()(VALUES)
+    payload = pickle.dumps(Trap())
+    sealed_file().write_bytes(bytes(32) + payload)
+    check_healed(toy)
+    sealed_file().write_bytes(payload)
+    check_healed(toy)
+    assert not (tmp_path / "sprung").exists()
+
+
+def test_a_sealed_file_under_another_name_is_not_used(toy):
+    toy()(VALUES)
+    sys.modules["toy.low.kernels.inner"].twice(1.0)
+    sealed_file().write_bytes(sealed_file("twice").read_bytes())
+    check_healed(toy)
+
+
+def test_a_sealed_file_that_numba_cannot_use_is_replaced(toy):
+    toy()(VALUES)
+    folder.write_sealed(sealed_file(), b"not a pickle")
+    check_healed(toy)
+    folder.write_sealed(sealed_file(), pickle.dumps((1, 2)))
+    check_healed(toy)
+
+
+def test_another_processor_has_code_of_its_own(toy, monkeypatch):
+    toy()(VALUES)
+    codegen = type(toy().dispatcher.targetctx.codegen())
+    monkeypatch.setattr(codegen, "magic_tuple", lambda _: ("x86_64", "another", ""))
+    run = toy()
+    assert run(VALUES) == 24.0
+    assert not was_cached(run)
+    assert len(list(folder.cache_folder("toy").iterdir())) == 2
+
+
+def test_a_full_disk_does_not_stop_a_kernel(toy, monkeypatch):
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    run = toy()
+    monkeypatch.setattr(os, "replace", fail)
+    assert run(VALUES) == 24.0
+    assert not list(folder.cache_folder("toy").iterdir())
+
+
+def test_a_numba_that_changed_its_cache_is_used_without_one(toy, monkeypatch):
+    def changed(*_):
+        raise AttributeError("_rebuild")
+
+    toy()(VALUES)
+    monkeypatch.setattr(CompileResult, "_rebuild", changed)
+    monkeypatch.setattr(CompileResult, "_reduce", changed)
+    assert toy()(VALUES) == 24.0
+
+
+def test_a_numba_without_such_a_cache_is_used_without_one(toy, monkeypatch):
+    monkeypatch.delattr("numba.core.caching.NullCache")
+    monkeypatch.delitem(sys.modules, "tvcs_core.jit.cache", raising=False)
+    run = toy()
+    assert run(VALUES) == 24.0
+    assert not was_cached(run)
+    assert not list(folder.cache_folder("toy").iterdir())

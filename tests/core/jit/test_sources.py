@@ -1,0 +1,135 @@
+"""Compiled code is as fresh as the sources that it was made of."""
+
+import importlib
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.core.jit.toys import INNER, INNER_FILE, OUTER, OUTER_FILE, VALUES, was_cached
+from tvcs_core.jit import folder
+
+ROOT = Path(__file__).resolve().parents[3]
+RECORDS = """
+from typing import NamedTuple
+from toy.sizes import STEP
+
+class Span(NamedTuple):
+    lower: float
+    upper: float
+"""
+BY_RECORD = """
+from tvcs_core.jit import kernel
+from toy.high.kernels.records import (
+    STEP,
+    Span,
+)
+
+@kernel
+def run(span):
+    inner = Span(lower=span.lower + STEP, upper=span.upper)
+    return inner.upper - 2 * inner.lower
+"""
+BY_ANY_RECORD = """
+from tvcs_core.jit import kernel
+
+@kernel
+def run(span):
+    return span.upper - 2 * span.lower
+"""
+pytestmark = pytest.mark.skipif(
+    os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled without the JIT"
+)
+
+
+@pytest.fixture
+def difference(toy):
+    """Return run's `upper - 2 * lower` for `Span(1, 5)`, the kernel and its record as they are."""
+    kernels = toy.package / "high" / "kernels"
+    (toy.package / OUTER_FILE).unlink()
+    kernels.mkdir()
+    (kernels / "__init__.py").write_text("from toy.high.kernels.spans import run")
+    (kernels / "records.py").write_text(RECORDS)
+    (kernels / "spans.py").write_text(BY_RECORD)
+    (toy.package / "sizes.py").write_text("STEP = 0.0\n")
+
+    def fresh(records="toy.high.kernels.records"):
+        run = toy()
+        return run(importlib.import_module(records).Span(1.0, 5.0)), was_cached(run)
+
+    fresh.package = toy.package
+    fresh.kernels = kernels
+    return fresh
+
+
+def test_an_edit_of_another_file_changes_the_answer(toy):
+    assert toy()(VALUES) == 24.0
+    (toy.package / INNER_FILE).write_text(INNER.replace("2 * x", "3 * x"))
+    assert toy()(VALUES) == 36.0
+    (toy.package / INNER_FILE).write_text(INNER)
+    run = toy()
+    assert run(VALUES) == 24.0
+    assert was_cached(run)
+
+
+@pytest.mark.parametrize("text", [BY_RECORD, BY_ANY_RECORD], ids=["imported", "not imported"])
+def test_an_edit_of_a_record_changes_the_answer(difference, text):
+    (difference.kernels / "spans.py").write_text(text)
+    assert difference() == (3.0, False)
+    assert difference() == (3.0, True)
+    swapped = RECORDS.replace("lower", "was").replace("upper", "lower").replace("was", "upper")
+    (difference.kernels / "records.py").write_text(swapped)
+    assert difference() == (-9.0, False)
+
+
+def test_the_fields_of_a_record_that_no_kernel_file_names_are_part_of_the_signature(difference):
+    (difference.package / "high" / "spans.py").write_text(RECORDS)
+    (difference.kernels / "spans.py").write_text(BY_ANY_RECORD)
+    assert difference(records="toy.high.spans") == (3.0, False)
+    assert difference(records="toy.high.spans") == (3.0, True)
+    swapped = RECORDS.replace("lower", "was").replace("upper", "lower").replace("was", "upper")
+    (difference.package / "high" / "spans.py").write_text(swapped)
+    assert difference(records="toy.high.spans") == (-9.0, False)
+
+
+def test_an_edit_of_what_is_imported_over_two_steps_changes_the_answer(difference):
+    assert difference() == (3.0, False)
+    (difference.package / "sizes.py").write_text("STEP = 1.0\n")
+    assert difference() == (1.0, False)
+
+
+def test_what_no_kernel_file_imports_changes_nothing(toy):
+    toy()(VALUES)
+    (toy.package / "plans.py").write_text("from toy.high.kernels import run\n")
+    run = toy()
+    assert run(VALUES) == 24.0
+    assert was_cached(run)
+
+
+def test_a_kernel_outside_of_kernel_files_is_compiled_without_a_cache(toy):
+    (toy.package / "plans.py").write_text(OUTER)
+    toy()
+    run = importlib.import_module("toy.plans").run
+    assert run(VALUES) == 24.0
+    assert run.dispatcher._cache.cache_path is None
+
+
+def test_every_kernel_of_ours_has_its_file_among_the_sources():
+    for package in ("tvcs_core", "grn_tvcs", "crowd_tvcs"):
+        files = [p for p in (ROOT / package).rglob("*.py") if "\n@kernel\n" in p.read_text("utf-8")]
+        assert files
+        assert set(files) <= set(folder.sources(package).values())
+
+
+def test_an_edit_after_the_start_leaves_the_cache_alone(toy, monkeypatch):
+    toy()
+    monkeypatch.setattr(folder, "_STARTED", (toy.package / OUTER_FILE).stat().st_mtime - 1)
+    run = toy()
+    assert folder.cache_folder("toy") is None
+    assert run(VALUES) == 24.0
+
+
+def test_settings_of_numba_have_a_folder_of_their_own(monkeypatch):
+    plain = folder.fingerprint("tvcs_core")
+    monkeypatch.setenv("NUMBA_BOUNDSCHECK", "1")
+    assert folder.fingerprint("tvcs_core") != plain
