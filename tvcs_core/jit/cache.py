@@ -36,9 +36,9 @@ class SealedCache(NullCache):
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Load what was compiled for `sig`; None if it must be compiled."""
         with contextlib.suppress(Exception):
-            target_context.refresh()
             payload = read_sealed(self._path(sig, target_context))
             if payload is not None:
+                target_context.refresh()
                 return CompileResult._rebuild(target_context, *pickle.loads(payload))
         self._missed_at = time.perf_counter()
         return None

@@ -64,17 +64,17 @@ kernel = Kernel
 
 def _part_and_entry(function: Callable[..., Any]) -> tuple[Any, Any]:
     """Return what kernels link in, and what Python calls."""
-    from numba import njit
+    from numba import config, njit
 
-    part: Any = njit(nogil=True)(function)
-    entry: Any = njit(nogil=True)(function)
-    if part is function:  # NUMBA_DISABLE_JIT=1
-        return part, entry
+    if config.DISABLE_JIT:  # type: ignore[attr-defined]
+        return function, function
     # Another numba than they were written for is used without them.
-    with contextlib.suppress(ImportError, AttributeError):
+    try:
         from tvcs_core.jit.linking import linked
 
         part, entry = linked(function)
+    except (ImportError, AttributeError):
+        part, entry = njit(nogil=True)(function), njit(nogil=True)(function)
     with contextlib.suppress(ImportError, AttributeError):
         from tvcs_core.jit.cache import SealedCache
 
