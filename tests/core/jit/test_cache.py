@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numba.core.compiler import CompileResult
 
-from tests.core.jit.toys import VALUES, check_healed, sealed_file, was_cached
+from tests.core.jit.toys import INNER, INNER_FILE, VALUES, check_healed, sealed_file, was_cached
 from tvcs_core.jit import folder
 
 pytestmark = pytest.mark.skipif(
@@ -81,6 +81,15 @@ def test_a_sealed_file_that_numba_cannot_use_is_replaced(toy):
     check_healed(toy)
     folder.write_sealed(sealed_file(), pickle.dumps((1, 2)))
     check_healed(toy)
+
+
+def test_kernels_of_one_name_in_one_file_are_kept_apart(toy):
+    path = toy.package / INNER_FILE
+    path.write_text(f"{INNER}\ndouble = twice\n{INNER.replace('2 * x', '3 * x')}")
+    for _ in range(2):
+        toy()
+        inner = sys.modules["toy.low.kernels.inner"]
+        assert (inner.double(1.0), inner.twice(1.0)) == (2.0, 3.0)
 
 
 def test_another_processor_has_code_of_its_own(toy, monkeypatch):

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -43,10 +44,21 @@ def test_a_numba_that_links_in_another_way_compiles_every_kernel_by_itself(toy, 
     assert was_cached(run)
 
 
-def test_threads_that_call_a_kernel_at_once_compile_it_once(toy):
+def test_threads_that_call_a_kernel_at_once_compile_it_once(toy, monkeypatch):
     run = toy()
+    module = sys.modules[Kernel.__module__]
+    make, made = module._part_and_entry, []
+
+    def make_slowly(function):
+        made.append(function.__name__)
+        time.sleep(0.05)
+        return make(function)
+
+    monkeypatch.setattr(module, "_part_and_entry", make_slowly)
     with ThreadPoolExecutor(4) as pool:
+        assert len(set(pool.map(lambda _: run._numba_type_, range(4)))) == 1
         assert list(pool.map(run, [VALUES] * 8)) == [24.0] * 8
+    assert sorted(made) == ["run", "twice"]
     assert sum(run.dispatcher.stats.cache_misses.values()) == 1
 
 
