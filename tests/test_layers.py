@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 # The rooms of each package, the lowest level first: a room imports itself and lower levels.
 LEVELS = {
     "tvcs_core": [
-        ["files", "lazy", "linking", "streams"],
+        ["files", "lazy", "streams"],
         ["command", "jit"],
         ["constraint", "loss"],
         ["projection.kernels"],

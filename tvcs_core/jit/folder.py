@@ -24,7 +24,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +67,8 @@ def _seal(path: Path, payload: bytes) -> bytes:
 
 def folder_for(function: Callable[..., Any]) -> Path | None:
     """Return the folder for a kernel, None if `sources` does not hold all that it depends on."""
-    if "kernels" not in function.__module__ or "<" in function.__qualname__:
+    is_plain = function.__closure__ is None and "<" not in function.__qualname__
+    if not is_plain or "kernels" not in function.__module__:
         return None
     return cache_folder(function.__module__.partition(".")[0])
 
@@ -167,14 +167,14 @@ def fingerprint(package: str) -> str | None:
             if max(changed.st_mtime, changed.st_ctime) > _STARTED:
                 return None
             digest.update(f"\0{name}\0".encode() + path.read_bytes())
-    except (OSError, AttributeError):  # no source file, or not a package
+    except (OSError, KeyError, AttributeError):  # no source files, or no package
         return None
     return digest.hexdigest()[:16]
 
 
 def sources(package: str) -> dict[str, Path]:
     """Return the files of kernels, which their names tell, and all of ours that these import."""
-    roots = {Path(import_module(name).__path__[0]) for name in (package, "tvcs_core")}
+    roots = {Path(sys.modules[name].__path__[0]) for name in (package, "tvcs_core")}
     files = {_module(path, root): path for root in roots for path in root.rglob("*.py")}
     found: dict[str, Path] = {}
     todo = {name for name in files if "kernels" in name}

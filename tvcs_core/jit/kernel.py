@@ -55,14 +55,14 @@ class Kernel:
     def _part_and_entry(self) -> tuple[Any, Any]:
         with _LOCK:
             if self._both is None:
-                self._both = _part_and_entry(self.py_func)
+                self._both = _dispatchers(self.py_func)
         return self._both
 
 
 kernel = Kernel
 
 
-def _part_and_entry(function: Callable[..., Any]) -> tuple[Any, Any]:
+def _dispatchers(function: Callable[..., Any]) -> tuple[Any, Any]:
     """Return what kernels link in, and what Python calls."""
     from numba import config, njit
 

@@ -47,14 +47,14 @@ def test_a_numba_that_links_in_another_way_compiles_every_kernel_by_itself(toy, 
 def test_threads_that_call_a_kernel_at_once_compile_it_once(toy, monkeypatch):
     run = toy()
     module = sys.modules[Kernel.__module__]
-    make, made = module._part_and_entry, []
+    make, made = module._dispatchers, []
 
     def make_slowly(function):
         made.append(function.__name__)
         time.sleep(0.05)
         return make(function)
 
-    monkeypatch.setattr(module, "_part_and_entry", make_slowly)
+    monkeypatch.setattr(module, "_dispatchers", make_slowly)
     with ThreadPoolExecutor(4) as pool:
         assert len(set(pool.map(lambda _: run._numba_type_, range(4)))) == 1
         assert list(pool.map(run, [VALUES] * 8)) == [24.0] * 8

@@ -121,6 +121,7 @@ def test_a_kernel_outside_of_kernel_files_is_compiled_without_a_cache(toy):
 
 def test_every_kernel_of_ours_has_its_file_among_the_sources():
     for package in ("tvcs_core", "grn_tvcs", "crowd_tvcs"):
+        importlib.import_module(package)
         files = [p for p in (ROOT / package).rglob("*.py") if "\n@kernel\n" in p.read_text("utf-8")]
         assert files
         assert set(files) <= set(folder.sources(package).values())
