@@ -157,7 +157,7 @@ def call(words: list[str], capture) -> tuple[int, str, str]:
 
     program, *rest = words
     package = {"tvcs": "tvcs_core", "grn-tvcs": "grn_tvcs", "crowd-tvcs": "crowd_tvcs"}[program]
-    main = import_module(f"{package}.cli").main
+    main = import_module(f"{package}.__main__").main
     before = sys.argv
     sys.argv = [program, *rest]
     code = 0

@@ -282,12 +282,15 @@ def _cores() -> int:
 def _memory() -> str:
     import os
 
+    from tvcs_core.files.memory import available_memory
+
     try:
-        page = os.sysconf("SC_PAGE_SIZE")
-        whole, free = (os.sysconf(f"SC_{name}PHYS_PAGES") * page for name in ("", "AV"))
+        whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):
         return "not known"
-    return f"{whole / 2**30:.1f} GiB, {free / 2**30:.1f} GiB unused"
+    left = available_memory()
+    said = "" if left is None else f", {left / 2**30:.1f} GiB available"
+    return f"{whole / 2**30:.1f} GiB{said}"
 
 
 if __name__ == "__main__":

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
+
+from tvcs_core.files.memory import available_memory
 
 # Measured on one core of 2026 with 30 to 1,000 genes; a guess within a factor of two elsewhere.
 SECONDS_PER_HALF = 3e-3
@@ -56,13 +57,3 @@ def estimate(n_genes: int, n_inputs: int, n_samples: int, resamples: int, thread
         + (BYTES_PER_PAIR + BYTES_PER_PAIR_AT_WORK * threads) * pairs
         + BYTES_PER_PAIR_OF_GENES * n_genes**2,
     )
-
-
-def available_memory() -> float | None:
-    """Bytes that can be had, or None where the system does not say."""
-    try:
-        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-    except OSError:
-        return None
-    known = dict(line.split(":", 1) for line in lines)
-    return 1024.0 * float(known["MemAvailable"].split()[0]) if "MemAvailable" in known else None

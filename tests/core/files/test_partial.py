@@ -194,7 +194,7 @@ def test_a_full_disk_names_the_file_and_leaves_nothing(tmp_path, words, named):
     program, *rest = words.split()
     package = {"tvcs": "tvcs_core", "grn-tvcs": "grn_tvcs", "crowd-tvcs": "crowd_tvcs"}[program]
     result = subprocess.run(
-        [sys.executable, "-c", f"from {package}.cli import main; main()", *rest],
+        [sys.executable, "-m", package, *rest],
         cwd=tmp_path,
         capture_output=True,
         text=True,

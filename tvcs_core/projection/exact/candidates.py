@@ -1,12 +1,12 @@
 """What is solved: candidates with their caps, and the numbers in which that is done."""
 
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tvcs_core.files.memory import available_memory
 from tvcs_core.projection.kernels import table
 from tvcs_core.projection.kernels.records import Candidates, Counts, Floats, Grid, Ints, Prices
 
@@ -125,17 +125,6 @@ def ask_for_memory(candidates: Candidates) -> None:
             f"this projection needs about {need / 1e6:,.0f} MB beyond its input, "
             f"and {have / 1e6:,.0f} MB are available"
         )
-
-
-def available_memory() -> int | None:
-    """Bytes of memory that are free or can be freed; None where the system does not say."""
-    try:
-        for line in Path("/proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return 1024 * int(line.split()[1])
-    except OSError:
-        pass
-    return None
 
 
 def longer(array: NDArray[Any], size: int) -> NDArray[Any]:
