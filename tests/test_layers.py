@@ -57,7 +57,12 @@ FORMER_PATHS = {
 # What the domains may import from the core, beside the names of its `__all__`.
 OPEN_TO_DOMAINS = ("files", "command", "jit", "lazy", "streams")
 # Command lines may be heavier, and scikit-learn's face of the core is loaded on demand.
-ON_DEMAND = {"tvcs_core.cli", "tvcs_core.estimators", "tvcs_core.files.page"}
+ON_DEMAND = {
+    "tvcs_core.cli",
+    "tvcs_core.command.options",
+    "tvcs_core.estimators",
+    "tvcs_core.files.page",
+}
 FOR_KERNELS = {"__future__", "numpy", "numpy.typing", "numba", "math", "typing"}
 
 

@@ -1,24 +1,32 @@
-"""The command `crowd-tvcs campaign`: setting up, rounds, answers and where it stands."""
+"""The command `crowd-tvcs campaign`: rounds, answers and where it stands."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from crowd_tvcs.cli.campaign_desk import next_task, release, reopen, submit
+from crowd_tvcs.cli.campaign_init import init
 from crowd_tvcs.cli.campaign_options import (
-    AsJson,
+    AnswersFile,
+    GoldFile,
     LeastGain,
     OutFile,
+    QualityFile,
     StoreName,
+    TasksFile,
+    WorkersFile,
     open_campaign,
     stored,
     write_rows,
 )
+from crowd_tvcs.cli.options import AsJson
 from crowd_tvcs.plan.proof import statement
-from tvcs_core.command.shell import refuse_negative_seed, say, tell
+from tvcs_core.command.options import with_options
+from tvcs_core.command.shell import say, tell
 from tvcs_core.files.shown import json_text, plain, visible
 
 if TYPE_CHECKING:
@@ -30,149 +38,50 @@ app = typer.Typer(
     help="Run a campaign: rounds of labels from gold answers to a result, in one store.",
 )
 
-QualityFile = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="Quality of the workers (worker, quality), or of the pairs, as for assign.",
-    ),
-]
-GoldFile = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Known labels: columns task, label.")
-]
-AnswersFile = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="Answers to gold tasks: columns task, worker, label."),
-]
-WorkersFile = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE", help="Columns worker and any of max_tasks, cost (of a label), group."
-    ),
-]
-TasksFile = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="Columns task and any of prior, min_workers, max_workers."),
-]
-Labels = Annotated[
-    int | None,
-    typer.Option(metavar="N", help="Most labels of this round. Default: all that are left."),
-]
-Method = Annotated[
-    str | None,
-    typer.Option(
-        help="As for assign: best, fast, greedy, tvcs, qlp, random. Default: best, or greedy where "
-        "money or groups must be kept."
-    ),
-]
-TimeLimit = Annotated[
-    float, typer.Option(metavar="SECONDS", help="Take the best plan found by then.")
-]
+app.command()(init)
 
 
-@app.command()
-@stored
-def init(
-    store: StoreName,
-    quality: QualityFile = None,
-    gold: GoldFile = None,
-    answers: AnswersFile = None,
-    workers: WorkersFile = None,
-    tasks: TasksFile = None,
-    budget: Annotated[int | None, typer.Option(metavar="N", help="Most labels in all.")] = None,
-    money: Annotated[
-        float | None, typer.Option(metavar="X", help="Most money, in the unit of the costs.")
-    ] = None,
-    max_workers_per_task: Annotated[
+@dataclass(frozen=True, kw_only=True)
+class RoundOptions:
+    """The options of ``crowd-tvcs campaign plan`` and ``replan``."""
+
+    store: StoreName
+    labels: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Most labels of a task that has no cap."),
-    ] = None,
-    max_tasks_per_worker: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Most tasks of a worker who has no cap."),
-    ] = None,
-    classes: Annotated[
-        str | None,
-        typer.Option(metavar="A,B,...", help="The labels. Default: those of the gold, or 0,1."),
-    ] = None,
-    prior: Annotated[
+        typer.Option(metavar="N", help="Most labels of this round. Default: all that are left."),
+    ] = None
+    method: Annotated[
         str | None,
         typer.Option(
-            metavar="P",
-            help="Chance of the second of two classes, or of every class as for vote. Default: the "
-            "class shares of --gold, which must be a random sample of the tasks then.",
+            help="As for assign: best, fast, greedy, tvcs, qlp, random. Default: best, or greedy "
+            "where money or groups must be kept."
         ),
-    ] = None,
-    gate: Annotated[
-        float, typer.Option(metavar="P", help="Least quality of a worker that next gives a task.")
-    ] = 0.0,
-    target: Annotated[
-        float, typer.Option(metavar="P", help="A task this sure of its label is done.")
-    ] = 1.0,
-    lease: Annotated[
-        float, typer.Option(metavar="SECONDS", help="How long a task from next stays reserved.")
-    ] = 900.0,
-    seed: Annotated[int, typer.Option(help="Of the plans: same store, same plan.")] = 0,
-) -> None:
-    """Make the store of a new campaign.
-
-    Qualities come from --quality, or are estimated from --gold and --answers. Workers and tasks
-    are those of --workers and --tasks; without these, those of the quality table, and the workers
-    of the gold answers.
-    """
-    from crowd_tvcs.campaign import Campaign
-    from crowd_tvcs.campaign.first_tables import read_first
-
-    refuse_negative_seed(seed)
-    first = read_first(quality, gold, answers, workers, tasks, classes, prior)
-    made = Campaign.create(
-        store,
-        **first,
-        budget=budget,
-        money=money,
-        max_workers_per_task=max_workers_per_task,
-        max_tasks_per_worker=max_tasks_per_worker,
-        gate=gate,
-        target=target,
-        lease_seconds=lease,
-        seed=seed,
-    )
-    state = made.state()
-    say(f"{len(state.workers)} workers, {len(state.tasks)} tasks, classes {list(state.classes)}")
-    say(f"written to {made.store.name}")
-    made.close()
+    ] = None
+    time_limit: Annotated[
+        float, typer.Option(metavar="SECONDS", help="Take the best plan found by then.")
+    ] = 60.0
+    least_gain: LeastGain = 0.0
+    out: OutFile = None
 
 
 @app.command()
 @stored
-def plan(
-    store: StoreName,
-    labels: Labels = None,
-    method: Method = None,
-    time_limit: TimeLimit = 60.0,
-    least_gain: LeastGain = 0.0,
-    out: OutFile = None,
-) -> None:
+@with_options
+def plan(given: RoundOptions) -> None:
     """Plan the first round and issue its pairs; print them as worker, task."""
-    with open_campaign(store) as campaign:
+    with open_campaign(given.store) as campaign:
         if campaign.state().rounds:
-            raise ValueError(f"{store}: a round is issued already; replan plans what is left")
-        _issue(campaign, labels, method, time_limit, least_gain, out)
+            raise ValueError(f"{given.store}: a round is issued already; replan plans what is left")
+        _issue(campaign, given)
 
 
 @app.command()
 @stored
-def replan(
-    store: StoreName,
-    labels: Labels = None,
-    method: Method = None,
-    time_limit: TimeLimit = 60.0,
-    least_gain: LeastGain = 0.0,
-    out: OutFile = None,
-) -> None:
+@with_options
+def replan(given: RoundOptions) -> None:
     """Plan what is left of the budget on what the answers say; what was issued stays."""
-    with open_campaign(store) as campaign:
-        _issue(campaign, labels, method, time_limit, least_gain, out)
+    with open_campaign(given.store) as campaign:
+        _issue(campaign, given)
 
 
 @app.command()
@@ -352,18 +261,15 @@ app.command()(release)
 app.command()(reopen)
 
 
-def _issue(
-    campaign: Campaign,
-    labels: int | None,
-    method: str | None,
-    time_limit: float,
-    least_gain: float,
-    out: Path | None,
-) -> None:
+def _issue(campaign: Campaign, given: RoundOptions) -> None:
+    out = given.out
     if out is not None and not out.absolute().parent.is_dir():
         raise ValueError(f"{out}: cannot be written, its folder does not exist; nothing was issued")
     found = campaign.plan(
-        labels=labels, method=method, time_limit=time_limit, least_gain=least_gain
+        labels=given.labels,
+        method=given.method,
+        time_limit=given.time_limit,
+        least_gain=given.least_gain,
     )
     try:
         write_rows(out, ["worker", "task"], [[w, t] for w, t in found.pairs])

@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from crowd_tvcs.cli.campaign_options import AsJson, StoreName, open_campaign, stored
+from crowd_tvcs.cli.campaign_options import StoreName, open_campaign, stored
+from crowd_tvcs.cli.options import AsJson
 from tvcs_core.command.shell import emit, say
 from tvcs_core.files.shown import json_text
 

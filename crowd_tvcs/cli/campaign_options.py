@@ -23,6 +23,30 @@ StoreName = Annotated[
     str,
     typer.Argument(metavar="STORE", help="SQLite file, or postgresql://USER@HOST/DATABASE."),
 ]
+QualityFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Quality of the workers (worker, quality), or of the pairs, as for assign.",
+    ),
+]
+GoldFile = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Known labels: columns task, label.")
+]
+AnswersFile = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Answers to gold tasks: columns task, worker, label."),
+]
+WorkersFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="Columns worker and any of max_tasks, cost (of a label), group."
+    ),
+]
+TasksFile = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Columns task and any of prior, min_workers, max_workers."),
+]
 LeastGain = Annotated[
     float,
     typer.Option(
@@ -30,7 +54,6 @@ LeastGain = Annotated[
         help="Least that a label must add to the chance that its task is labelled rightly.",
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, not a table.")]
 OutFile = Annotated[
     Path | None,
     typer.Option("--out", metavar="FILE", help="Write there, not to standard output."),

@@ -2,56 +2,83 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from tvcs_core.command.options import Force, OutFolder, recorded, with_options
 from tvcs_core.command.shell import guarded, say
 
-FORMATS = "label-studio, argilla, prodigy, mturk or prolific"
+TOOLS = "label-studio, argilla, prodigy, mturk or prolific"
 
-OutFolder = Annotated[
-    Path, typer.Option("--out", metavar="DIR", help="Folder for the results; made if missing.")
-]
-Force = Annotated[bool, typer.Option("--force", help="Replace the files of a folder in use.")]
-FormatName = Annotated[str, typer.Option("--format", metavar="TOOL", help=f"{FORMATS}.")]
+FormatName = Annotated[str, typer.Option("--format", metavar="TOOL", help=f"{TOOLS}.")]
 
 
-@guarded
-def export(
+@dataclass(frozen=True, kw_only=True)
+class ExportOptions:
+    """The options of ``crowd-tvcs export``."""
+
     plan: Annotated[
         Path,
         typer.Argument(
             metavar="PLAN", help="What crowd-tvcs assign wrote, or a table: worker, task."
         ),
-    ],
-    format: FormatName,
-    out: OutFolder,
+    ]
+    format: FormatName
+    out: OutFolder
     tasks: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
             help="What to show: a column task, and columns such as text or image.",
         ),
-    ] = None,
-    force: Force = False,
-) -> None:
+    ] = None
+    force: Force = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImportOptions:
+    """The options of ``crowd-tvcs import``."""
+
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="What the tool exported.")]
+    format: FormatName
+    out: OutFolder
+    question: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The question whose answer is the label, if several."),
+    ] = None
+    task_field: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Field that holds the task; default: export's own."),
+    ] = None
+    accounts: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="What the tool calls workers: account, worker."),
+    ] = None
+    force: Force = False
+
+
+@guarded
+@with_options
+def export(given: ExportOptions) -> None:
     """Write an assignment as a file that an annotation tool reads, and run.json."""
     from crowd_tvcs.exchange import FORMATS, read_assignment, read_tasks
     from crowd_tvcs.exchange import export as export_pairs
     from tvcs_core.files.folders import output_folder, write_json
     from tvcs_core.files.record import run_record
 
+    plan, tasks, tool, out = given.plan, given.tasks, given.format, given.out
     pairs = read_assignment(plan)
     listed = None if tasks is None else read_tasks(tasks)
-    if format not in FORMATS:
-        raise ValueError(f"--format must be one of {', '.join(FORMATS)}, found {format!r}")
-    chosen = FORMATS[format]
-    with output_folder(out, force=force) as folder:
-        works = export_pairs(pairs, format, folder / chosen.file_name, tasks=listed)
-        options = {"format": format, "tasks": None if tasks is None else tasks.name}
+    if tool not in FORMATS:
+        raise ValueError(f"--format must be one of {', '.join(FORMATS)}, found {tool!r}")
+    chosen = FORMATS[tool]
+    with output_folder(out, force=given.force) as folder:
+        works = export_pairs(pairs, tool, folder / chosen.file_name, tasks=listed)
         inputs = [plan / "assignment.csv" if plan.is_dir() else plan, *([tasks] if tasks else [])]
+        options = recorded(given, ("format", "tasks"))
         record = run_record("crowd-tvcs export", options, seed=None, inputs=inputs)
         write_json(folder / "run.json", record)
     workers = {worker for work in works for worker in work.workers}
@@ -64,24 +91,8 @@ def export(
 
 
 @guarded
-def import_answers(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="What the tool exported.")],
-    format: FormatName,
-    out: OutFolder,
-    question: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="The question whose answer is the label, if several."),
-    ] = None,
-    task_field: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Field that holds the task; default: export's own."),
-    ] = None,
-    accounts: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="What the tool calls workers: account, worker."),
-    ] = None,
-    force: Force = False,
-) -> None:
+@with_options
+def import_answers(given: ImportOptions) -> None:
     """Read the answers that an annotation tool exported; write answers.csv and run.json.
 
     answers.csv has the columns task, worker, label, each pair once. Answers that were skipped,
@@ -94,20 +105,23 @@ def import_answers(
     from tvcs_core.files.spreadsheet import shield
     from tvcs_core.files.tables import write_table
 
-    names = None if accounts is None else read_accounts(accounts)
-    found = import_files(files, format, question=question, task_field=task_field, accounts=names)
-    with output_folder(out, force=force) as folder:
+    files, accounts, out = given.files, given.accounts, given.out
+    found = import_files(
+        files,
+        given.format,
+        question=given.question,
+        task_field=given.task_field,
+        accounts=None if accounts is None else read_accounts(accounts),
+    )
+    with output_folder(out, force=given.force) as folder:
         rows = [[shield(cell) for cell in row] for row in found.rows]
         write_table(folder / "answers.csv", ["task", "worker", "label"], rows, ",")
-        options = {
-            "format": format,
-            "question": question,
-            "task_field": task_field,
-            "accounts": None if accounts is None else accounts.name,
-        }
-        inputs = [*files, *([accounts] if accounts else [])]
         record = run_record(
-            "crowd-tvcs import", options, seed=None, inputs=inputs, left_out=found.left_out
+            "crowd-tvcs import",
+            recorded(given, ("format", "question", "task_field", "accounts")),
+            seed=None,
+            inputs=[*files, *([accounts] if accounts else [])],
+            left_out=found.left_out,
         )
         write_json(folder / "run.json", record)
     tasks, workers, labels = (len(set(column)) for column in zip(*found.rows, strict=True))

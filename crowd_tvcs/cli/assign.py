@@ -1,0 +1,141 @@
+"""The command `crowd-tvcs assign`: a plan from tables, what is proved of it, and its report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from crowd_tvcs.cli.options import Caps, Demands, QualityFile, Search
+from tvcs_core.command.options import Force, OutFolder, command_line, recorded, with_options
+from tvcs_core.command.shell import guarded, refuse_negative_seed, say
+
+if TYPE_CHECKING:
+    from crowd_tvcs.plan.assignment import Assignment
+
+RECORDED = (
+    "max_workers_per_task", "max_tasks_per_worker", "workers", "tasks", "forced", "forbidden",
+    "classes", "class_prior", "confusion", "money", "budget", "prior", "method", "time_limit",
+    "skills",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class AssignOptions:
+    """The options of ``crowd-tvcs assign``."""
+
+    quality: QualityFile
+    out: OutFolder
+    caps: Caps
+    budget: Annotated[
+        int | None, typer.Option(metavar="N", help="Most answers in all. Default: no cap.")
+    ] = None
+    demands: Demands
+    search: Search
+    skills: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="skills.csv of crowd-tvcs quality: say how sure the plan's accuracy is.",
+        ),
+    ] = None
+    force: Force = False
+
+    def recorded(self) -> dict[str, Any]:
+        """Every option that changes the result but the seed; files by their names."""
+        return recorded(self, RECORDED) | {"class_prior": self.demands.class_chances}
+
+    def inputs(self) -> list[Path]:
+        """Every file that is read."""
+        skills = [] if self.skills is None else [self.skills]
+        return [self.quality, *self.demands.files(), *skills]
+
+
+@guarded
+@with_options
+def assign(given: AssignOptions) -> None:
+    """Assign workers to tasks; write assignment.csv, summary.json, report.html and run.json.
+
+    The method best also writes prices.csv: what one more task of each worker would be worth, and
+    for small plans branches.json where these prices alone do not prove the bound.
+    """
+    from crowd_tvcs.methods import assign as assign_plan
+    from crowd_tvcs.skills.plan_deviation import with_deviation
+    from tvcs_core.files.folders import output_folder
+
+    search = given.search
+    refuse_negative_seed(search.seed)
+    plan, layout = given.demands.read(given.quality, given.caps, given.budget)
+    if given.skills is not None and plan.model is not None:
+        raise ValueError("--skills is for two classes and qualities, not for more or --confusion")
+    with output_folder(given.out, force=given.force) as folder:
+        found = assign_plan(plan, search.method, rng=search.seed, time_limit=search.time_limit)
+        if given.skills is not None:
+            found = with_deviation(found, given.skills)
+        _write(found, given, folder, layout)
+    _say_result(found, given.out)
+
+
+def _write(found: Assignment, given: AssignOptions, folder: Path, layout: str) -> None:
+    """Write the plan, its proof, its report and last the record of them all."""
+    from crowd_tvcs.report.assignment import render
+    from crowd_tvcs.what_if import around
+    from tvcs_core.files.folders import write_json
+    from tvcs_core.files.record import digests, run_record
+    from tvcs_core.files.tables import write_table
+
+    write_table(folder / "assignment.csv", ["worker", "task"], found.rows(), ",")
+    names = given.demands.class_names(found.plan)
+    write_json(folder / "summary.json", found.summary() | {"classes": names})
+    if found.certificate is not None:
+        write_table(folder / "prices.csv", ["worker", "price"], found.price_rows(), ",")
+    if branches := found.branches():
+        write_json(folder / "branches.json", {"leaves": branches})
+    options, seed = given.recorded(), given.search.seed
+    page = render(
+        found,
+        source=given.quality.name,
+        command=_command(given),
+        caps=options,
+        curve=around(found, rng=seed),
+    )
+    (folder / "report.html").write_text(page, encoding="utf-8")
+    record = run_record(
+        "crowd-tvcs assign",
+        options,
+        seed=seed,
+        inputs=given.inputs(),
+        layout=layout,
+        outputs=digests(sorted(folder.iterdir())),
+    )
+    write_json(folder / "run.json", record)
+
+
+def _command(given: AssignOptions) -> str:
+    """The command that does it again; of the chances of the classes it holds the numbers."""
+    options, chances = given.recorded(), given.demands.class_chances
+    options["class_prior"] = None if chances is None else ",".join(map(str, chances))
+    words = ["crowd-tvcs", "assign", given.quality.name]
+    return command_line(words, options | {"seed": given.search.seed})
+
+
+def _say_result(found: Assignment, out: Path) -> None:
+    binding = found.binding()
+    say(
+        f"{found.size} answers, expected accuracy {found.expected_accuracy:.4f} "
+        f"({found.method}, {found.reason})"
+    )
+    if (spread := found.facts.get("accuracy_deviation")) is not None:
+        say(f"the skills are estimates, which makes a standard deviation of {spread:.4f}")
+    if found.spent is not None:
+        of_all = "" if found.plan.money is None else f" of {found.plan.money:g}"
+        say(f"money spent: {found.spent:g}{of_all}")
+    say(found.statement)
+    say(
+        f"caps that bind: {binding['max_workers_per_task']} tasks are full, "
+        f"{binding['max_tasks_per_worker']} workers are full, the budget is "
+        f"{'used up' if binding['budget'] else 'not used up'}"
+    )
+    say(f"written to {out}; open {out / 'report.html'}")

@@ -1,0 +1,160 @@
+"""What `crowd-tvcs assign` and `what-if` are told about the plan, and options of more commands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tvcs_core.command.options import Seed
+from tvcs_core.command.shell import say
+
+if TYPE_CHECKING:
+    from crowd_tvcs.plan.plan import Plan
+
+QualityFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="QUALITY",
+        help="CSV or TSV, plain or .gz. Wide: a column worker, then one column per task. "
+        "Long: columns worker, task, quality; pairs that are not listed are not assigned.",
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, not a table.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Caps:
+    """The caps that hold for every task and every worker without one of its own."""
+
+    max_workers_per_task: Annotated[
+        int | None, typer.Option(metavar="N", help="Most answers for a task. Default: no cap.")
+    ] = None
+    max_tasks_per_worker: Annotated[
+        int | None, typer.Option(metavar="N", help="Most tasks for a worker. Default: no cap.")
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Demands:
+    """What a plan must keep beside `Caps` and the budget: tables, classes, money."""
+
+    workers: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Of single workers: columns worker and any of max_tasks, cost (of an answer), "
+            "group (at most one of it gets a task).",
+        ),
+    ] = None
+    tasks: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Of single tasks: columns task and any of prior, min_workers, max_workers.",
+        ),
+    ] = None
+    forced: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Pairs that must be: columns worker, task.")
+    ] = None
+    forbidden: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Pairs that may not be: columns worker, task."),
+    ] = None
+    prior: Annotated[
+        float,
+        typer.Option(metavar="P", help="Chance that the label of a task is 1, before answers."),
+    ] = 0.5
+    classes: Annotated[
+        int | None,
+        typer.Option(
+            metavar="K", help="Classes a task may have. Default: 2, or those of --confusion."
+        ),
+    ] = None
+    class_prior: Annotated[
+        str | None,
+        typer.Option(
+            metavar="P,P,...",
+            help="Chance of every class, or a classes.csv of crowd-tvcs quality. Default: equal.",
+        ),
+    ] = None
+    confusion: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Confusion matrices: columns worker, label (the true one), answer, chance. Used "
+            "in place of the qualities.",
+        ),
+    ] = None
+    money: Annotated[
+        float | None,
+        typer.Option(
+            metavar="X",
+            help="Most money for all answers, in the unit of the column cost of --workers.",
+        ),
+    ] = None
+
+    def read(self, quality: Path, caps: Caps, budget: int | None) -> tuple[Plan, str]:
+        """Read all tables; the plan, and how the quality table was understood."""
+        from crowd_tvcs.answers.quality import read_quality
+        from crowd_tvcs.plan.tables import read_plan
+
+        given = {field.name: getattr(self, field.name) for field in fields(self)}
+        given |= vars(caps) | {"class_prior": self.class_chances, "budget": budget}
+        read = read_quality(quality)
+        say(f"{quality}: {read.layout}")
+        return read_plan(read.quality, **given), read.layout
+
+    def files(self) -> list[Path]:
+        """The tables that were given."""
+        every = (self.workers, self.tasks, self.forced, self.forbidden, self.confusion)
+        return [path for path in every if path is not None]
+
+    def class_names(self, plan: Plan) -> list[str]:
+        """The names of the table of confusion matrices; without one the numbers from 0."""
+        from crowd_tvcs.answers.confusion import read_confusion
+
+        if self.confusion is None:
+            return [str(k) for k in range(plan.n_classes)]
+        return list(read_confusion(self.confusion, plan.quality.workers)[0])
+
+    @cached_property
+    def class_chances(self) -> list[float] | None:
+        """The numbers of ``--class-prior``, or the shares of its file in the order of classes."""
+        given = self.class_prior
+        if given is not None and Path(given).is_file():
+            from crowd_tvcs.answers.class_shares import read_shares
+
+            shares = read_shares(given)
+            return [shares[name] for name in (sorted(shares) if self.confusion else shares)]
+        try:
+            return None if given is None else [float(word) for word in given.split(",")]
+        except ValueError:
+            raise ValueError(
+                f"--class-prior must be numbers with commas between, or a file, found {given!r}"
+            ) from None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Search:
+    """How a plan is looked for."""
+
+    method: Annotated[
+        str,
+        typer.Option(
+            help="best (with a bound on what any plan can reach), fast (under a second), greedy, "
+            "tvcs (the paper's), qlp (largest sum of qualities) or random."
+        ),
+    ] = "best"
+    seed: Seed = 0
+    time_limit: Annotated[
+        float,
+        typer.Option(
+            metavar="SECONDS",
+            help="Take the best found by then; a limit that strikes makes the result depend on "
+            "the machine.",
+        ),
+    ] = 60.0

@@ -1,0 +1,171 @@
+"""The command `crowd-tvcs quality`: how accurate each worker is, from answers to gold tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from crowd_tvcs.cli.answers import GOLD, AnswersFile, Classes, PerClass, read_with_gold, say_skill
+from tvcs_core.command.options import Force, OutFolder, recorded, with_options
+from tvcs_core.command.shell import guarded, say
+
+if TYPE_CHECKING:
+    from crowd_tvcs.answers.answers import Answers, Gold
+    from crowd_tvcs.skills.skill import Skill
+
+RECORDED = ("gold", "tasks", "wide", "classes", "per_class", "prior", "interval", "refresh")
+
+
+@dataclass(frozen=True, kw_only=True)
+class QualityOptions:
+    """The options of ``crowd-tvcs quality``."""
+
+    answers: AnswersFile
+    gold: Annotated[Path, typer.Option(metavar="FILE", help=GOLD)]
+    out: OutFolder
+    tasks: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Names of the tasks to plan, one per line. Default: those of ANSWERS that are "
+            "not gold.",
+        ),
+    ] = None
+    wide: Annotated[
+        bool, typer.Option("--wide", help="Write quality.csv wide, not worker, task, quality.")
+    ] = False
+    classes: Classes = None
+    per_class: PerClass = False
+    prior: Annotated[
+        str, typer.Option(help="What skills are shrunk to: empirical-bayes or two-answers.")
+    ] = "empirical-bayes"
+    interval: Annotated[
+        float, typer.Option(metavar="P", help="Chance that low to high hold the accuracy.")
+    ] = 0.9
+    refresh: Annotated[
+        str | None,
+        typer.Option(
+            metavar="METHOD",
+            help="Learn also from answers to other tasks: em, or DawidSkene (crowd-kit's). Says "
+            "whether held-out gold gains by it. Default: off.",
+        ),
+    ] = None
+    force: Force = False
+
+
+@guarded
+@with_options
+def quality(given: QualityOptions) -> None:
+    """Estimate how accurate each worker is; write tables of them and run.json.
+
+    skills.csv has the workers, quality.csv what assign reads; without tasks to plan there is none.
+    classes.csv has the class shares of the gold:
+    label, gold, share; they hold if gold is a random sample of the tasks. With --per-class also
+    confusion.csv: worker, label, answer, chance.
+    """
+    from crowd_tvcs.answers import class_shares
+    from tvcs_core.files.folders import output_folder, write_json
+    from tvcs_core.files.record import run_record
+    from tvcs_core.files.tables import read_names
+
+    table, known = read_with_gold(given.answers, given.gold, given.classes)
+    skill = _estimate(table, known, given)
+    names = [task for task in table.tasks if task not in known.labels]
+    if given.tasks is not None:
+        names = read_names(given.tasks)
+    shares = dict(zip(skill.classes, skill.class_shares.tolist(), strict=True))
+    of_class = class_shares.class_counts(known.labels, skill.classes)
+    with output_folder(given.out, force=given.force) as folder:
+        _write_tables(folder, skill, class_shares.rows(skill.classes, of_class), names, given)
+        record = run_record(
+            "crowd-tvcs quality",
+            recorded(given, RECORDED) | {"class_shares": shares},
+            seed=None,
+            inputs=[given.answers, given.gold, *([] if given.tasks is None else [given.tasks])],
+            layout=table.layout,
+        )
+        write_json(folder / "run.json", record)
+    say_skill(skill)
+    say(class_shares.said(skill.classes, of_class))
+    if not names:
+        say("every task with answers is gold: no quality.csv; --tasks names the tasks to plan")
+    say(f"written to {given.out}")
+
+
+def _estimate(table: Answers, known: Gold, given: QualityOptions) -> Skill:
+    """Estimate the skills from gold answers, and where it is asked for from the others too."""
+    from crowd_tvcs.skills.em import refresh
+    from crowd_tvcs.skills.skill import estimate_quality
+
+    skill = estimate_quality(
+        table, known, prior=given.prior, per_class=given.per_class, interval=given.interval
+    )
+    if given.refresh is not None:
+        skill = refresh(table, known, skill, method=given.refresh)
+        _say_what_gold_says(table, known, given.refresh, given.per_class)
+    return skill
+
+
+def _write_tables(
+    folder: Path,
+    skill: Skill,
+    shares: Sequence[Sequence[object]],
+    tasks: list[str],
+    given: QualityOptions,
+) -> None:
+    from crowd_tvcs.answers import class_shares
+    from crowd_tvcs.skills.skill import COLUMNS
+    from tvcs_core.files.tables import write_table
+
+    write_table(folder / "skills.csv", COLUMNS, skill.rows(), ",")
+    write_table(folder / "classes.csv", class_shares.COLUMNS, shares, ",")
+    if tasks:
+        header, rows = _quality_rows(skill, tasks, wide=given.wide)
+        write_table(folder / "quality.csv", header, rows, ",")
+    if given.per_class:
+        header = ["worker", "label", "answer", "chance"]
+        write_table(folder / "confusion.csv", header, _confusion_rows(skill), ",")
+
+
+def _quality_rows(
+    skill: Skill, tasks: list[str], *, wide: bool
+) -> tuple[list[str], list[list[object]]]:
+    """Lay out what `crowd-tvcs assign` reads: every worker has one quality for all tasks."""
+    from tvcs_core.files.spreadsheet import shield
+
+    pairs = list(zip(map(shield, skill.workers), skill.mean.tolist(), strict=True))
+    names = [shield(task) for task in tasks]
+    if wide:
+        return ["worker", *names], [[worker, *[mean] * len(names)] for worker, mean in pairs]
+    rows: list[list[object]] = [[worker, task, mean] for worker, mean in pairs for task in names]
+    return ["worker", "task", "quality"], rows
+
+
+def _confusion_rows(skill: Skill) -> list[list[object]]:
+    from tvcs_core.files.spreadsheet import shield
+
+    return [
+        [shield(worker), shield(label), shield(answer), float(skill.matrices[i, c, k])]
+        for i, worker in enumerate(skill.workers)
+        for c, label in enumerate(skill.classes)
+        for k, answer in enumerate(skill.classes)
+    ]
+
+
+def _say_what_gold_says(answers: Answers, gold: Gold, method: str, per_class: bool) -> None:
+    from crowd_tvcs.skills.em import helps
+
+    found = helps(answers, gold, method=method, per_class=per_class)
+    if found.gold == 0:
+        say(f"refreshed by {method}; there is too little gold to say whether that helps")
+        return
+    say(
+        f"refreshed by {method}; of {found.gold} held-out gold tasks the vote gets "
+        f"{found.without} right without and {found.refreshed} with it"
+    )
+    if found.refreshed < found.without:
+        say("warning: held-out gold says that the refresh makes the labels worse")

@@ -1,0 +1,117 @@
+"""The command `crowd-tvcs replay`: what policies would have reached with fewer answers."""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from crowd_tvcs.cli.answers import GOLD, AnswersFile, ClassChances, PerClass, read_with_gold
+from tvcs_core.command.options import Force, OutFolder, Seed, recorded, with_options
+from tvcs_core.command.shell import guarded, refuse_negative_seed, say
+
+if TYPE_CHECKING:
+    from crowd_tvcs.answers.answers import Answers, Gold
+
+RECORDED = ("truth", "labels", "splits", "gold_share", "per_class", "prior")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReplayOptions:
+    """The options of ``crowd-tvcs replay``."""
+
+    answers: AnswersFile
+    truth: Annotated[Path, typer.Argument(metavar="TRUTH", help=GOLD)]
+    out: OutFolder
+    labels: Annotated[
+        str, typer.Option(metavar="N,N,...", help="Labels per task that a policy may buy.")
+    ] = "1,2,3"
+    splits: Annotated[int, typer.Option(metavar="N", help="Splits into gold and scored.")] = 10
+    gold_share: Annotated[
+        float, typer.Option(metavar="P", help="Share of the known tasks that are gold.")
+    ] = 0.2
+    per_class: PerClass = False
+    prior: ClassChances = None
+    seed: Seed = 0
+    force: Force = False
+
+    @property
+    def wanted(self) -> list[int]:
+        """The numbers of labels per task."""
+        try:
+            return [int(word) for word in self.labels.split(",")]
+        except ValueError:
+            raise ValueError(
+                f"--labels must be integers with commas, found {self.labels!r}"
+            ) from None
+
+
+@guarded
+@with_options
+def replay(given: ReplayOptions) -> None:
+    """Replay recorded answers: what each policy would have reached with fewer of them.
+
+    Prints a table and writes it to replay.csv, every split to splits.csv, and run.json. Skills and
+    class shares come from the gold tasks of each split, which are not scored.
+    """
+    from crowd_tvcs.answers import class_shares
+    from crowd_tvcs.routing.replay import Outcome, averages
+    from crowd_tvcs.routing.replay import replay as replay_answers
+    from tvcs_core.files.folders import output_folder, write_json
+    from tvcs_core.files.record import run_record
+    from tvcs_core.files.tables import write_table
+
+    refuse_negative_seed(given.seed)
+    wanted = given.wanted
+    table, known = read_with_gold(given.answers, given.truth, None)
+    chances = class_shares.read_prior(given.prior, table.classes)
+    if given.prior is None:
+        _say_shares(table, known, given.gold_share)
+    with output_folder(given.out, force=given.force) as folder:
+        found = replay_answers(
+            table,
+            known,
+            labels=wanted,
+            splits=given.splits,
+            gold_share=given.gold_share,
+            per_class=given.per_class,
+            prior=chances,
+            seed=given.seed,
+        )
+        rows = averages(found)
+        header = list(rows[0])
+        cells = [["" if row[k] is None else row[k] for k in header] for row in rows]
+        write_table(folder / "replay.csv", header, cells, ",")
+        names = [field.name for field in fields(Outcome)]
+        write_table(folder / "splits.csv", names, [astuple(o) for o in found], ",")
+        strength = class_shares.STRENGTH if given.prior is None else None
+        record = run_record(
+            "crowd-tvcs replay",
+            recorded(given, RECORDED) | {"labels": wanted, "class_shares_strength": strength},
+            seed=given.seed,
+            inputs=[given.answers, given.truth],
+            layout=table.layout,
+        )
+        write_json(folder / "run.json", record)
+    _print_rows(rows)
+
+
+def _say_shares(table: Answers, known: Gold, gold_share: float) -> None:
+    from crowd_tvcs.answers import class_shares
+
+    of_class = class_shares.class_counts(known.labels, table.classes)
+    n_gold = round(gold_share * len(known))
+    shares = class_shares.shown(table.classes, class_shares.class_shares(of_class))
+    say(f"class shares from gold: of about {n_gold} gold tasks in each split (of all: {shares})")
+
+
+def _print_rows(rows: list[dict[str, Any]]) -> None:
+    print(f"{'policy':<10}{'vote':<10}{'labels':>8}{'bought':>8}{'accuracy':>10}{'error':>9}")
+    for row in rows:
+        error = "" if row["standard_error"] is None else f"{row['standard_error']:.4f}"
+        print(
+            f"{row['policy']:<10}{row['vote']:<10}{row['labels']:>8}{row['bought']:>8.2f}"
+            f"{row['accuracy']:>10.4f}{error:>9}"
+        )

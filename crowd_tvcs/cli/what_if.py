@@ -1,0 +1,73 @@
+"""The command `crowd-tvcs what-if`: what other budgets would buy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import typer
+
+from crowd_tvcs.cli.options import AsJson, Caps, Demands, QualityFile, Search
+from tvcs_core.command.options import with_options
+from tvcs_core.command.shell import guarded, refuse_negative_seed, say
+
+
+@dataclass(frozen=True, kw_only=True)
+class WhatIfOptions:
+    """The options of ``crowd-tvcs what-if``."""
+
+    quality: QualityFile
+    budgets: Annotated[
+        str, typer.Option(metavar="N,N,...", help="Most answers in all, such as 100,200,400.")
+    ]
+    caps: Caps
+    demands: Demands
+    search: Search
+    as_json: AsJson = False
+
+
+@guarded
+@with_options
+def what_if(given: WhatIfOptions) -> None:
+    """Print what expected accuracy each budget buys, by an assignment of its own.
+
+    per answer: what one more answer adds, on average since the row above. at most: no assignment
+    within the budget does better, where the method proves that (best). certified: the accuracy is
+    proved to be within 0.001 of that. The time limit is for all budgets together.
+    """
+    import json
+
+    from crowd_tvcs.what_if import steps
+    from crowd_tvcs.what_if import what_if as what_if_budget
+
+    method, seed = given.search.method, given.search.seed
+    refuse_negative_seed(seed)
+    try:
+        wanted = [int(word) for word in given.budgets.split(",")]
+    except ValueError:
+        raise ValueError(
+            f"--budgets must be integers with commas between, found {given.budgets!r}"
+        ) from None
+    plan, _ = given.demands.read(given.quality, given.caps, None)
+    time_limit = given.search.time_limit
+    rows = steps(what_if_budget(plan, wanted, method, rng=seed, time_limit=time_limit))
+    if given.as_json:
+        print(json.dumps({"method": method, "seed": seed, "budgets": rows}, indent=2))
+        return
+    _print_rows(rows)
+    kept = [str(row["budget"]) for row in rows if row["found_at"] < row["budget"]]
+    if kept:
+        say(f"{method} found nothing better than a smaller budget's at: {', '.join(kept)}")
+
+
+def _print_rows(rows: list[dict[str, Any]]) -> None:
+    heads = [("budget", 10), ("answers", 10), ("accuracy", 10), ("per answer", 14)]
+    heads += [("at most", 10), ("certified", 11)]
+    print("".join(f"{head:>{width}}" for head, width in heads))
+    for row in rows:
+        gain = "" if row["per_answer"] is None else f"{row['per_answer']:+.6f}"
+        bound = "" if row["bound"] is None else f"{row['bound']:.4f}"
+        print(
+            f"{row['budget']:>10}{row['answers']:>10}{row['expected_accuracy']:>10.4f}"
+            f"{gain:>14}{bound:>10}{'yes' if row['certified'] else 'no':>11}"
+        )

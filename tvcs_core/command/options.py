@@ -1,0 +1,97 @@
+"""Options that all commands share, and commands whose options are the fields of one dataclass."""
+
+from __future__ import annotations
+
+import functools
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, fields, is_dataclass
+from inspect import Parameter, Signature, signature
+from pathlib import Path
+from typing import Annotated, Any, TypeVar, get_type_hints
+
+import typer
+
+OutFolder = Annotated[
+    Path, typer.Option("--out", metavar="DIR", help="Folder for the results; made if missing.")
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace the files of a folder in use.")]
+Seed = Annotated[int, typer.Option(help="Same seed, same bytes.")]
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def with_options(command: Callable[[T], R]) -> Callable[..., R]:
+    """Make a command of a function whose one argument is a dataclass of options.
+
+    Every field is an option or an argument of the command line, in the order of the fields and
+    annotated as typer wants a parameter. A field that is a dataclass itself stands for its own
+    fields, so that commands can share groups of options.
+    """
+    [given] = signature(command, eval_str=True).parameters.values()
+    options = given.annotation
+
+    @functools.wraps(command)
+    def wrapper(**values: Any) -> R:
+        return command(_filled(options, values))
+
+    # typer reads its parameters from the signature, and calls with all of them by name.
+    wrapper.__dict__["__signature__"] = Signature(list(_parameters(options)))
+    return wrapper
+
+
+def option_values(options: Any) -> dict[str, Any]:
+    """Return every option with its value, also of groups, in the order of the command line."""
+    found: dict[str, Any] = {}
+    for field in fields(options):
+        value = getattr(options, field.name)
+        found |= option_values(value) if is_dataclass(value) else {field.name: value}
+    return found
+
+
+def recorded(options: Any, names: Sequence[str]) -> dict[str, Any]:
+    """Return options as ``run.json`` keeps them: files by their names, without folders."""
+    values = option_values(options)
+    return {name: _named(values[name]) for name in names}
+
+
+def command_line(words: Sequence[str], options: Mapping[str, object]) -> str:
+    """Write the command that does it again, as a user would type it.
+
+    Options that are None or False are left out, those that are True stand alone, and a list gives
+    its option once for every item.
+    """
+    line = list(words)
+    for name, value in options.items():
+        for one in value if isinstance(value, list) else [value]:
+            if one is not None and one is not False:
+                line += [f"--{name.replace('_', '-')}", *([] if one is True else [str(one)])]
+    return shlex.join(line)
+
+
+def _named(value: Any) -> Any:
+    return value.name if isinstance(value, Path) else value
+
+
+def _parameters(options: Any) -> Iterator[Parameter]:
+    hints = get_type_hints(options, include_extras=True)
+    for field in fields(options):
+        hint = hints[field.name]
+        if is_dataclass(hint):
+            yield from _parameters(hint)
+            continue
+        default = Parameter.empty if field.default is MISSING else field.default
+        yield Parameter(field.name, Parameter.KEYWORD_ONLY, default=default, annotation=hint)
+
+
+def _filled(options: Any, values: Mapping[str, Any]) -> Any:
+    hints = get_type_hints(options)
+    return options(
+        **{
+            field.name: _filled(hints[field.name], values)
+            if is_dataclass(hints[field.name])
+            else values[field.name]
+            for field in fields(options)
+        }
+    )
