@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tvcs_core.command.options import recorded, with_options
 from tvcs_core.command.shell import FAILED, guarded, run, say
 
 if TYPE_CHECKING:
@@ -22,41 +24,56 @@ app = typer.Typer(
     help="Project a matrix onto caps on its rows, its columns and their total.",
 )
 
-MatrixFile = Annotated[
-    Path,
-    typer.Argument(
-        metavar="MATRIX",
-        help="A .npy file, a .npz file of a scipy sparse matrix (its entries are the only "
-        "candidates), or numbers in a .csv or .tsv file (.gz accepted; a first row without "
-        "any number is a header and skipped).",
-    ),
-]
+RECORDED = ("row_cap", "col_cap", "total", "names", "method")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProjectOptions:
+    """The options of ``tvcs project``."""
+
+    matrix: Annotated[
+        Path,
+        typer.Argument(
+            metavar="MATRIX",
+            help="A .npy file, a .npz file of a scipy sparse matrix (its entries are the only "
+            "candidates), or numbers in a .csv or .tsv file (.gz accepted; a first row without "
+            "any number is a header and skipped).",
+        ),
+    ]
+    out: Annotated[
+        Path, typer.Option("--out", metavar="FILE", help="The .npz file that `tvcs verify` reads.")
+    ]
+    row_cap: Annotated[int | None, typer.Option(min=0, help="Most entries of a row.")] = None
+    col_cap: Annotated[int | None, typer.Option(min=0, help="Most entries of a column.")] = None
+    total: Annotated[int | None, typer.Option(min=0, help="Most entries in all.")] = None
+    row_caps: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="A cap for each row: one integer per line, in order."),
+    ] = None
+    col_caps: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The same for the columns.")
+    ] = None
+    names: Annotated[
+        bool,
+        typer.Option("--names", help="The first row and the first column of a table are names."),
+    ] = False
+    method: Annotated[str, typer.Option(help="exact, or lp, pgd, pdhg to compare.")] = "exact"
+    force: Annotated[bool, typer.Option("--force", help="Replace FILE if it exists.")] = False
+
+    @property
+    def record_file(self) -> Path:
+        """The run record, beside the result."""
+        return Path(f"{self.out}.run.json")
+
+    def inputs(self) -> list[Path]:
+        """Every file that is read."""
+        return [path for path in (self.matrix, self.row_caps, self.col_caps) if path is not None]
 
 
 @app.command()
 @guarded
-def project(
-    matrix: MatrixFile,
-    out: Annotated[
-        Path, typer.Option("--out", metavar="FILE", help="The .npz file that `tvcs verify` reads.")
-    ],
-    row_cap: Annotated[int | None, typer.Option(min=0, help="Most entries of a row.")] = None,
-    col_cap: Annotated[int | None, typer.Option(min=0, help="Most entries of a column.")] = None,
-    total: Annotated[int | None, typer.Option(min=0, help="Most entries in all.")] = None,
-    row_caps: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="A cap for each row: one integer per line, in order."),
-    ] = None,
-    col_caps: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The same for the columns.")
-    ] = None,
-    names: Annotated[
-        bool,
-        typer.Option("--names", help="The first row and the first column of a table are names."),
-    ] = False,
-    method: Annotated[str, typer.Option(help="exact, or lp, pgd, pdhg to compare.")] = "exact",
-    force: Annotated[bool, typer.Option("--force", help="Replace FILE if it exists.")] = False,
-) -> None:
+@with_options
+def project(given: ProjectOptions) -> None:
     """Keep the entries with the largest sum of squares that the caps allow.
 
     Prints what was kept, how far that is from proven optimal, and the time. Beside FILE the
@@ -65,22 +82,19 @@ def project(
     from tvcs_core import TVCS
     from tvcs_core.files.matrices import read_caps, read_matrix
 
-    _refuse_both("row", row_cap, row_caps)
-    _refuse_both("col", col_cap, col_caps)
-    record_file = Path(f"{out}.run.json")
-    _check_output(out, record_file, force, inputs=(matrix, row_caps, col_caps))
-    V = read_matrix(matrix, names=names, say=say)
+    _refuse_both("row", given.row_cap, given.row_caps)
+    _refuse_both("col", given.col_cap, given.col_caps)
+    _check_output(given)
+    V = read_matrix(given.matrix, names=given.names, say=say)
+    rows, cols = given.row_caps, given.col_caps
     constraint = TVCS.matrix(
         V.shape,
-        row_caps=row_cap if row_caps is None else read_caps(row_caps, V.shape[0], "row"),
-        col_caps=col_cap if col_caps is None else read_caps(col_caps, V.shape[1], "column"),
-        total=total,
+        row_caps=given.row_cap if rows is None else read_caps(rows, V.shape[0], "row"),
+        col_caps=given.col_cap if cols is None else read_caps(cols, V.shape[1], "column"),
+        total=given.total,
     )
-    projection, seconds = _project(matrix, V, constraint, method)
-    caps = {"row_cap": row_cap, "col_cap": col_cap, "total": total}
-    options = {**caps, "names": names, "method": method}
-    inputs = [path for path in (matrix, row_caps, col_caps) if path is not None]
-    _write(projection, out, record_file, options, inputs)
+    projection, seconds = _project(given, V, constraint)
+    _write(projection, given)
     typer.echo(f"kept  {projection.kept!r} in {int(projection.support.sum())} entries")
     typer.echo(f"gap   {projection.gap!r}")
     typer.echo(f"time  {seconds:.3g} s")
@@ -138,13 +152,12 @@ def _refuse_both(view: str, cap: int | None, caps: Path | None) -> None:
         raise ValueError(f"--{view}-cap and --{view}-caps: give one of the two")
 
 
-def _check_output(
-    out: Path, record_file: Path, force: bool, inputs: tuple[Path | None, ...]
-) -> None:
+def _check_output(given: ProjectOptions) -> None:
     import os
 
     from tvcs_core import DataError
 
+    out = given.out
     folder = out.parent
     if not folder.is_dir():
         raise DataError("cannot be written (its folder does not exist)", path=out)
@@ -152,14 +165,14 @@ def _check_output(
         raise DataError("must be a file, found a folder", path=out)
     if not os.access(folder, os.W_OK):
         raise DataError("cannot be written (its folder is not writable)", path=out)
-    if out.exists() and any(path.exists() and path.samefile(out) for path in inputs if path):
+    if out.exists() and any(path.exists() and path.samefile(out) for path in given.inputs()):
         raise DataError("is an input of this command and is not replaced", path=out)
-    for path in (out, record_file):
-        if path.exists() and not force:
+    for path in (out, given.record_file):
+        if path.exists() and not given.force:
             raise DataError("exists; give --force to replace it", path=path)
 
 
-def _project(matrix: Path, V: Any, constraint: Any, method: str) -> tuple[Projection, float]:
+def _project(given: ProjectOptions, V: Any, constraint: Any) -> tuple[Projection, float]:
     """The projection and its time, without that of compiling."""
     from time import perf_counter
 
@@ -168,39 +181,33 @@ def _project(matrix: Path, V: Any, constraint: Any, method: str) -> tuple[Projec
     from tvcs_core.jit import compiling_seconds
     from tvcs_core.projection.projection import METHODS
 
-    if method not in METHODS:
-        raise ValueError(f"--method must be one of {', '.join(METHODS)}, found {method!r}")
+    if given.method not in METHODS:
+        raise ValueError(f"--method must be one of {', '.join(METHODS)}, found {given.method!r}")
     start = perf_counter() - compiling_seconds()
     try:
-        projection = project_onto(V, constraint, method)
+        projection = project_onto(V, constraint, given.method)
     except (ValueError, TypeError) as error:
-        raise DataError(str(error), path=matrix) from None
+        raise DataError(str(error), path=given.matrix) from None
     return projection, perf_counter() - start - compiling_seconds()
 
 
-def _write(
-    projection: Projection,
-    out: Path,
-    record_file: Path,
-    options: dict[str, Any],
-    inputs: list[Path],
-) -> None:
+def _write(projection: Projection, given: ProjectOptions) -> None:
     """The record goes first and comes last: where it stands, FILE is whole and its own."""
     from tvcs_core.files.folders import write_json, write_whole
     from tvcs_core.files.record import run_record
 
     record = run_record(
         "tvcs project",
-        options,
+        recorded(given, RECORDED),
         seed=None,
-        inputs=inputs,
+        inputs=given.inputs(),
         shape=list(projection.constraint.shape),
         kept=projection.kept,
         gap=projection.gap,
     )
-    record_file.unlink(missing_ok=True)
-    write_whole(out, projection.save)
-    write_whole(record_file, lambda path: write_json(path, record))
+    given.record_file.unlink(missing_ok=True)
+    write_whole(given.out, projection.save)
+    write_whole(given.record_file, lambda path: write_json(path, record))
 
 
 def _facts() -> Iterator[tuple[str, str]]:

@@ -2,53 +2,39 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from grn_tvcs.cli.options import (
-    ExpressionFiles,
-    GenesInRows,
-    Layout,
-    Missing,
-    PerturbedUntil,
-    Pseudotime,
-    RegulatorFile,
-    Samples,
-    Scale,
-    SeriesColumn,
-    TimeColumn,
-)
+from grn_tvcs.cli.options import ExpressionFiles, Layout, Missing, RegulatorFile
+from tvcs_core.command.options import with_options
 from tvcs_core.command.shell import guarded, tell
 
 if TYPE_CHECKING:
     from grn_tvcs.expression.expression import Expression
 
 
+@dataclass(frozen=True, kw_only=True)
+class CheckOptions:
+    """The options of ``grn-tvcs check``."""
+
+    expression: ExpressionFiles
+    regulators: RegulatorFile = None
+    missing: Missing = "error"
+    layout: Layout
+
+
 @guarded
-def check(
-    expression: ExpressionFiles,
-    regulators: RegulatorFile = None,
-    missing: Missing = "error",
-    samples: Samples = None,
-    pseudotime: Pseudotime = None,
-    genes_in_rows: GenesInRows = False,
-    time_column: TimeColumn = None,
-    series_column: SeriesColumn = None,
-    perturbed_until: PerturbedUntil = None,
-    scale: Scale = None,
-) -> None:
+@with_options
+def check(given: CheckOptions) -> None:
     """Say how EXPRESSION is understood: genes, samples, series, spacing, names that match."""
     from grn_tvcs.cli.inputs import read_regulators
     from grn_tvcs.expression.expression import listed
 
-    layout = Layout(
-        missing, samples, pseudotime, genes_in_rows, time_column, series_column,
-        perturbed_until, scale,
-    )  # fmt: skip
-    data = layout.read(expression)
-    kinds = ("genes", "samples") if layout.is_turned else ("samples", "genes")
+    data = given.layout.read(given.expression, given.missing)
+    kinds = ("genes", "samples") if given.layout.is_turned else ("samples", "genes")
     tell(f"orientation  {kinds[0]} in rows, {kinds[1]} in columns")
     tell("\n".join(f"{name:<13}{fact}" for name, fact in _facts(data).items()))
-    names = read_regulators(regulators, data)
+    names = read_regulators(given.regulators, data)
     if names is not None:
         strangers = sorted(names - set(data.genes))
         tell(f"regulators   {len(names) - len(strangers)} of {len(names)} names are genes")

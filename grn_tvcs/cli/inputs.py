@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from grn_tvcs.cli.options import Layout
+from grn_tvcs.cli.options import InferOptions
 from grn_tvcs.cli.work import Work
 from grn_tvcs.expression.expression import Expression, listed
 from grn_tvcs.expression.steady_states import SteadyStates, read_steady_states
@@ -20,131 +19,58 @@ from tvcs_core.command.shell import refuse_negative_seed, say
 from tvcs_core.files.record import run_record
 from tvcs_core.files.tables import read_names, read_table, read_text
 
-FINISHED = ".resume"
-AUTO = "auto"
-FILES = (
-    "regulators", "out_degrees", "knockouts", "knockdowns", "wildtype", "samples", "pseudotime",
-    "reference",
-)  # fmt: skip
+
+def read_inputs(given: InferOptions) -> tuple[Work, Reference | None]:
+    """Read and check all that the work needs, and the true edges, if there are any."""
+    refuse_negative_seed(given.seed)
+    if given.threads < 1:
+        raise ValueError(f"--threads must be >= 1, found {given.threads}")
+    if given.pairs not in PAIRS:
+        raise ValueError(f"--pairs must be one of {', '.join(PAIRS)}, found {given.pairs!r}")
+    cap = given.edge_cap
+    out_caps = read_out_degrees(given.max_out_degree, given.out_degrees)
+    Rules(given.max_in_degree, out_caps, cap)
+    options = method_options(given.method, given.option or [])
+    data = given.layout.read(given.expression, given.missing)
+    names = read_regulators(given.regulators, data)
+    work = Work(
+        given=given,
+        data=data,
+        rules=Rules(given.max_in_degree, out_caps, cap, names),
+        options=options,
+        steady=read_steady(given.knockouts, given.knockdowns, given.wildtype),
+    )
+    return work, read_true_edges(given.reference, data)
 
 
-@dataclass(frozen=True)
-class Given:
-    """The words of ``grn-tvcs infer``, each under the name of its option."""
+def goes_on(given: InferOptions) -> bool:
+    """Whether there is finished work of an interrupted run to go on with.
 
-    expression: list[Path]
-    out: Path
-    max_in_degree: int | None
-    max_out_degree: int | None
-    out_degrees: Path | None
-    max_edges: str | None
-    regulators: Path | None
-    samples: Path | None
-    pseudotime: Path | None
-    genes_in_rows: bool
-    time_column: str | None
-    series_column: str | None
-    perturbed_until: float | None
-    scale: str | None
-    knockouts: Path | None
-    knockdowns: Path | None
-    wildtype: Path | None
-    missing: str
-    method: str
-    option: list[str] | None
-    reference: Path | None
-    pairs: str
-    seed: int
-    threads: int
-    force: bool
-    resume: bool
-
-    def read(self) -> tuple[Work, Reference | None]:
-        """Read and check all that the work needs, and the true edges, if there are any."""
-        refuse_negative_seed(self.seed)
-        if self.threads < 1:
-            raise ValueError(f"--threads must be >= 1, found {self.threads}")
-        if self.pairs not in PAIRS:
-            raise ValueError(f"--pairs must be one of {', '.join(PAIRS)}, found {self.pairs!r}")
-        cap, is_auto = edge_cap(self.max_edges)
-        out_caps = read_out_degrees(self.max_out_degree, self.out_degrees)
-        Rules(self.max_in_degree, out_caps, cap)
-        options = method_options(self.method, self.option or [])
-        data = Layout(
-            self.missing, self.samples, self.pseudotime, self.genes_in_rows, self.time_column,
-            self.series_column, self.perturbed_until, self.scale,
-        ).read(self.expression)  # fmt: skip
-        names = read_regulators(self.regulators, data)
-        work = Work(
-            data=data,
-            method=self.method,
-            rules=Rules(self.max_in_degree, out_caps, cap, names),
-            options=options,
-            steady=read_steady(self.knockouts, self.knockdowns, self.wildtype),
-            seed=self.seed,
-            chooses_edges=is_auto,
-            threads=self.threads,
-            keep=self.out / FINISHED,
+    Raises
+    ------
+    ValueError
+        If there is, and the command says neither ``--resume`` nor ``--force``.
+    """
+    is_there = given.finished.is_dir()
+    if is_there and not (given.resume or given.force):
+        raise ValueError(
+            f"{given.out} holds finished work of an interrupted run; give --resume to go "
+            "on, or --force to begin anew"
         )
-        return work, read_true_edges(self.reference, data)
-
-    def goes_on(self) -> bool:
-        """Whether there is finished work of an interrupted run to go on with.
-
-        Raises
-        ------
-        ValueError
-            If there is, and the command says neither ``--resume`` nor ``--force``.
-        """
-        finished = self.out / FINISHED
-        if finished.is_dir() and not (self.resume or self.force):
-            raise ValueError(
-                f"{self.out} holds finished work of an interrupted run; give --resume to go "
-                "on, or --force to begin anew"
-            )
-        return finished.is_dir() and self.resume
-
-    def is_done(self) -> bool:
-        """Whether the folder holds the results of just this run, so that nothing is left to do."""
-        path = self.out / "run.json"
-        if not path.is_file() or (self.out / FINISHED).is_dir():
-            return False
-        try:
-            before = json.loads(read_text(path))
-        except (ValueError, RecursionError):
-            return False
-        same = run_record("grn-tvcs infer", self.recorded(), seed=self.seed, inputs=self.inputs())
-        return isinstance(before, dict) and all(before.get(k) == same[k] for k in same)
-
-    def recorded(self) -> dict[str, Any]:
-        """Every option that changes the result; files by their names."""
-        cap, is_auto = edge_cap(self.max_edges)
-        plain = (
-            "max_in_degree", "max_out_degree", "perturbed_until", "scale", "missing",
-            "genes_in_rows", "time_column", "series_column", "method",
-        )  # fmt: skip
-        options = {name: getattr(self, name) for name in plain}
-        options["max_edges"] = AUTO if is_auto else cap
-        options["option"] = sorted(self.option or [])
-        options["pairs"] = self.pairs if self.reference else None
-        return options | {name: path and path.name for name, path in self._files().items()}
-
-    def inputs(self) -> list[Path]:
-        """Every file that is read, those of expression first."""
-        return [*self.expression, *(path for path in self._files().values() if path is not None)]
-
-    def _files(self) -> dict[str, Path | None]:
-        return {name: getattr(self, name) for name in FILES}
+    return is_there and given.resume
 
 
-def edge_cap(text: str | None) -> tuple[int | None, bool]:
-    """Read ``--max-edges``: the cap, and whether it is to be chosen from the data."""
-    if text is None or text == AUTO:
-        return None, text == AUTO
+def is_done(given: InferOptions) -> bool:
+    """Whether the folder holds the results of just this run, so that nothing is left to do."""
+    path = given.out / "run.json"
+    if not path.is_file() or given.finished.is_dir():
+        return False
     try:
-        return int(text), False
-    except ValueError:
-        raise ValueError(f"--max-edges must be an integer >= 0 or {AUTO}, found {text!r}") from None
+        before = json.loads(read_text(path))
+    except (ValueError, RecursionError):
+        return False
+    same = run_record("grn-tvcs infer", given.recorded(), seed=given.seed, inputs=given.inputs())
+    return isinstance(before, dict) and all(before.get(k) == same[k] for k in same)
 
 
 def method_options(method: str, given: list[str]) -> dict[str, Any]:

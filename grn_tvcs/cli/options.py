@@ -1,4 +1,4 @@
-"""Options that several commands of `grn-tvcs` share, and the layout of expression files."""
+"""What `grn-tvcs infer` is told, and options that several commands of `grn-tvcs` share."""
 
 from __future__ import annotations
 
@@ -8,8 +8,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tvcs_core.command.options import Force, OutFolder, Seed, option_values, recorded
+
 if TYPE_CHECKING:
     from grn_tvcs.expression.expression import Expression
+
+AUTO = "auto"
+FINISHED = ".resume"
+FILES = (
+    "regulators", "out_degrees", "knockouts", "knockdowns", "wildtype", "samples", "pseudotime",
+    "reference",
+)  # fmt: skip
+RECORDED = (
+    "max_in_degree", "max_out_degree", "perturbed_until", "scale", "missing", "genes_in_rows",
+    "time_column", "series_column", "method", "max_edges", "option", "pairs", *FILES,
+)  # fmt: skip
 
 
 def file_option(about: str) -> Any:
@@ -17,11 +30,6 @@ def file_option(about: str) -> Any:
     return typer.Option(metavar="FILE", help=about)
 
 
-OutFolder = Annotated[
-    Path, typer.Option("--out", metavar="DIR", help="Folder for the results; made if missing.")
-]
-Force = Annotated[bool, typer.Option("--force", help="Replace the files of a folder in use.")]
-Seed = Annotated[int, typer.Option(help="Same seed, same bytes.")]
 ExpressionFiles = Annotated[
     list[Path],
     typer.Argument(
@@ -39,45 +47,6 @@ RegulatorFile = Annotated[
 Missing = Annotated[
     str, typer.Option(help="What to do about missing values: error, drop or interpolate.")
 ]
-Scale = Annotated[
-    str | None,
-    typer.Option(
-        metavar="levels|log|counts",
-        help="What the values are: levels, logarithms already (log) or counts. Default: a guess, "
-        "which is said.",
-    ),
-]
-PerturbedUntil = Annotated[
-    float | None,
-    typer.Option(
-        metavar="TIME", help="Every series is perturbed from its start until TIME (DREAM: 500)."
-    ),
-]
-Samples = Annotated[
-    Path | None,
-    file_option(
-        "Sheet with columns sample, time and perhaps series, condition, replicate, perturbed; "
-        "the first column of EXPRESSION then names the samples."
-    ),
-]
-Pseudotime = Annotated[
-    Path | None, file_option("BEELINE's PseudoTime.csv; EXPRESSION is ExpressionData.csv.")
-]
-GenesInRows = Annotated[
-    bool, typer.Option("--genes-in-rows", help="The first column of EXPRESSION names genes.")
-]
-TimeColumn = Annotated[
-    str | None,
-    typer.Option(metavar="NAME", help="Column of .obs with the time, for .h5ad. Default: time."),
-]
-SeriesColumn = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        help="Column of .obs that names the series, for .h5ad. Default: series, condition and "
-        "replicate, those that there are.",
-    ),
-]
 Pairs = Annotated[
     str,
     typer.Option(
@@ -85,71 +54,69 @@ Pairs = Annotated[
         "orders of two genes with an edge in the reference."
     ),
 ]
-MaxInDegree = Annotated[
-    int | None, typer.Option(help="Most regulators of a gene. Default: no cap.")
+EdgesFile = Annotated[
+    Path, typer.Argument(metavar="EDGES", help="edges.tsv, or regulator, target, score.")
 ]
-MaxOutDegree = Annotated[
-    int | None, typer.Option(help="Most targets of a regulator. Default: no cap.")
-]
-OutDegrees = Annotated[
-    Path | None, file_option("A cap for each regulator: lines of name, tab, cap.")
-]
-MaxEdges = Annotated[
-    str | None,
+GenesFile = Annotated[
+    Path | None,
     typer.Option(
-        metavar="INTEGER|auto",
-        help="Most edges in all; auto chooses the number by series that are held out. "
-        "Default: 2 per gene if no cap is given, else none.",
+        metavar="FILE", help="All genes, one per line. Default: those of run.json beside EDGES."
     ),
-]
-Knockouts = Annotated[
-    Path | None, file_option("Knock-outs, in the order of the genes: one column per gene.")
-]
-Knockdowns = Annotated[
-    Path | None, file_option("Knock-downs, in the order of the genes: one column per gene.")
-]
-WildType = Annotated[Path | None, file_option("Wild type at rest: one column per gene.")]
-Method = Annotated[
-    str,
-    typer.Option(
-        help="tvcs, tvcs-plain (the paper's model as printed), pcc, aracne, clr, mrnet, "
-        "genie3, dyngenie3 or tigress."
-    ),
-]
-MethodOptions = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--option", metavar="NAME=VALUE", help="Option of the method; may be given often."
-    ),
-]
-ReferenceFile = Annotated[
-    Path | None, file_option("True edges: the network is scored, in scores.tsv and the report.")
-]
-Threads = Annotated[int, typer.Option(help="Threads; the result is the same.")]
-Resume = Annotated[
-    bool, typer.Option("--resume", help="Go on where an interrupted run stopped, if one did.")
 ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Layout:
-    """How an expression file is to be read; the fields are the options of that name."""
+    """How an expression file is to be read."""
 
-    missing: str
-    samples: Path | None
-    pseudotime: Path | None
-    genes_in_rows: bool
-    time_column: str | None
-    series_column: str | None
-    perturbed_until: float | None
-    scale: str | None
+    samples: Annotated[
+        Path | None,
+        file_option(
+            "Sheet with columns sample, time and perhaps series, condition, replicate, perturbed; "
+            "the first column of EXPRESSION then names the samples."
+        ),
+    ] = None
+    pseudotime: Annotated[
+        Path | None, file_option("BEELINE's PseudoTime.csv; EXPRESSION is ExpressionData.csv.")
+    ] = None
+    genes_in_rows: Annotated[
+        bool, typer.Option("--genes-in-rows", help="The first column of EXPRESSION names genes.")
+    ] = False
+    time_column: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Column of .obs with the time, for .h5ad. Default: time."
+        ),
+    ] = None
+    series_column: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Column of .obs that names the series, for .h5ad. Default: series, condition and "
+            "replicate, those that there are.",
+        ),
+    ] = None
+    perturbed_until: Annotated[
+        float | None,
+        typer.Option(
+            metavar="TIME", help="Every series is perturbed from its start until TIME (DREAM: 500)."
+        ),
+    ] = None
+    scale: Annotated[
+        str | None,
+        typer.Option(
+            metavar="levels|log|counts",
+            help="What the values are: levels, logarithms already (log) or counts. Default: a "
+            "guess, which is said.",
+        ),
+    ] = None
 
     @property
     def is_turned(self) -> bool:
         """Whether genes stand in rows."""
         return self.genes_in_rows or self.pseudotime is not None
 
-    def read(self, paths: list[Path]) -> Expression:
+    def read(self, paths: list[Path], missing: str) -> Expression:
         """Read the files, with the scale and the perturbation that are told beside them."""
         from grn_tvcs.expression.formats import read_files
         from grn_tvcs.expression.scales import on_scale
@@ -161,7 +128,7 @@ class Layout:
             genes_in_rows=self.genes_in_rows,
             time_column=self.time_column,
             series_column=self.series_column,
-            missing=self.missing,
+            missing=missing,
         )
         data = on_scale(data, self.scale)
         if self.perturbed_until is None:
@@ -169,3 +136,101 @@ class Layout:
         if data.perturbed is not None:
             raise ValueError("give a column perturbed or --perturbed-until, not both")
         return data.with_perturbation_until(self.perturbed_until)
+
+
+@dataclass(frozen=True, kw_only=True)
+class InferOptions:
+    """The options of ``grn-tvcs infer``."""
+
+    expression: ExpressionFiles
+    out: OutFolder
+    max_in_degree: Annotated[
+        int | None, typer.Option(help="Most regulators of a gene. Default: no cap.")
+    ] = None
+    max_out_degree: Annotated[
+        int | None, typer.Option(help="Most targets of a regulator. Default: no cap.")
+    ] = None
+    out_degrees: Annotated[
+        Path | None, file_option("A cap for each regulator: lines of name, tab, cap.")
+    ] = None
+    max_edges: Annotated[
+        str | None,
+        typer.Option(
+            metavar="INTEGER|auto",
+            help="Most edges in all; auto chooses the number by series that are held out. "
+            "Default: 2 per gene if no cap is given, else none.",
+        ),
+    ] = None
+    regulators: RegulatorFile = None
+    layout: Layout
+    knockouts: Annotated[
+        Path | None, file_option("Knock-outs, in the order of the genes: one column per gene.")
+    ] = None
+    knockdowns: Annotated[
+        Path | None, file_option("Knock-downs, in the order of the genes: one column per gene.")
+    ] = None
+    wildtype: Annotated[Path | None, file_option("Wild type at rest: one column per gene.")] = None
+    missing: Missing = "error"
+    method: Annotated[
+        str,
+        typer.Option(
+            help="tvcs, tvcs-plain (the paper's model as printed), pcc, aracne, clr, mrnet, "
+            "genie3, dyngenie3 or tigress."
+        ),
+    ] = "tvcs"
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--option", metavar="NAME=VALUE", help="Option of the method; may be given often."
+        ),
+    ] = None
+    reference: Annotated[
+        Path | None, file_option("True edges: the network is scored, in scores.tsv and the report.")
+    ] = None
+    pairs: Pairs = "all"
+    seed: Seed = 0
+    threads: Annotated[int, typer.Option(help="Threads; the result is the same.")] = 1
+    force: Force = False
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on where an interrupted run stopped, if one did.")
+    ] = False
+
+    @property
+    def finished(self) -> Path:
+        """The folder of what an interrupted run has finished."""
+        return self.out / FINISHED
+
+    @property
+    def chooses_edges(self) -> bool:
+        """Whether the number of edges is to be chosen from the data."""
+        return self.max_edges == AUTO
+
+    @property
+    def edge_cap(self) -> int | None:
+        """Most edges in all; None where there is no cap or it is to be chosen."""
+        if self.max_edges is None or self.chooses_edges:
+            return None
+        try:
+            return int(self.max_edges)
+        except ValueError:
+            raise ValueError(
+                f"--max-edges must be an integer >= 0 or {AUTO}, found {self.max_edges!r}"
+            ) from None
+
+    def recorded(self) -> dict[str, Any]:
+        """Every option that changes the result but the seed; files by their names."""
+        return recorded(self, RECORDED) | {
+            "max_edges": AUTO if self.chooses_edges else self.edge_cap,
+            "option": sorted(self.option or []),
+            "pairs": self.pairs if self.reference else None,
+        }
+
+    def inputs(self) -> list[Path]:
+        """Every file that is read, those of expression first."""
+        given = option_values(self)
+        return [*self.expression, *(given[name] for name in FILES if given[name] is not None)]
+
+
+def file_of_genes(edges: Path, genes: Path | None) -> Path:
+    """The file that names all genes of a network: as given, or the record beside its edges."""
+    return edges.parent / "run.json" if genes is None else genes

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from grn_tvcs.cli.inputs import Given
+from grn_tvcs.cli.options import InferOptions
 from grn_tvcs.edge_count import EdgeCount
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
@@ -18,6 +17,7 @@ from grn_tvcs.network.network import Network
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.network.scores import NAMES, Scores, score
 from grn_tvcs.report.report import render
+from tvcs_core.command.options import command_line
 from tvcs_core.files.folders import write_json
 from tvcs_core.files.record import run_record
 from tvcs_core.files.tables import write_table
@@ -34,7 +34,7 @@ class Results:
     network, data, rules
         The answer, what it was inferred from, and the caps that it keeps.
     given
-        The words of the command.
+        The options of the command.
     reference
         True edges, if there are any.
     count
@@ -46,7 +46,7 @@ class Results:
     network: Network
     data: Expression
     rules: Rules
-    given: Given
+    given: InferOptions
     reference: Reference | None
     count: EdgeCount | None
     steady: SteadyStates | None
@@ -69,7 +69,10 @@ class Results:
             self.rules,
             method=given.method,
             source=", ".join(sources),
-            command=command_line("infer", sources, given.recorded() | {"seed": given.seed}),
+            command=command_line(
+                ["grn-tvcs", "infer", *sources, "--out", "DIR"],
+                given.recorded() | {"seed": given.seed},
+            ),
             seed=given.seed,
             scores=scores[0] if scores else None,
             left_out=() if self.reference is None else self.reference.said(),
@@ -133,13 +136,3 @@ def score_table(
         ]
         for row in scores
     ]
-
-
-def command_line(name: str, sources: Sequence[str], options: Mapping[str, object]) -> str:
-    """Write the command that does it again."""
-    words = ["grn-tvcs", name, *sources, "--out", "DIR"]
-    for option, value in options.items():
-        for one in value if isinstance(value, list) else [value]:
-            if one is not None and one is not False:
-                words += [f"--{option.replace('_', '-')}", *([] if one is True else [str(one)])]
-    return shlex.join(words)

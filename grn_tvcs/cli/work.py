@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
+from grn_tvcs.cli.options import InferOptions
 from grn_tvcs.cli.progress import Progress, span
 from grn_tvcs.cli.resources import estimate
 from grn_tvcs.edge_count import EdgeCount, choose_edges, fold_resamples
@@ -22,58 +22,48 @@ class Work:
 
     Attributes
     ----------
-    data, method, rules, options, steady, seed
-        What is inferred from what, by which method.
-    chooses_edges
-        Whether the number of edges is chosen from the data.
-    threads
-        How many at once.
-    keep
-        Folder for finished work.
+    given
+        The options of the command: method, seed, threads and the folder for finished work.
+    data, rules, options, steady
+        What is inferred from what, under which caps, with which options of the method.
     """
 
+    given: InferOptions
     data: Expression
-    method: str
     rules: Rules
     options: dict[str, Any]
     steady: SteadyStates | None
-    seed: int
-    chooses_edges: bool
-    threads: int
-    keep: Path
 
     def expected(self) -> str:
         """Say what the work will take; refuse what cannot fit."""
         data, genes = self.data, self.data.genes
         inputs = int(self.rules.allowed(genes).any(axis=1).sum())
         resamples = (options_of("tvcs") | self.options)["resamples"]
-        if self.chooses_edges:
+        if self.given.chooses_edges:
             resamples += fold_resamples(data, resamples)
-        cost = estimate(len(genes), inputs, len(data.times), resamples, self.threads)
+        cost = estimate(len(genes), inputs, len(data.times), resamples, self.given.threads)
         cost.refuse_what_cannot_fit()
         return f"about {span(cost.seconds)} and {cost.memory / 1e9:.1f} GB"
 
     def count(self) -> EdgeCount | None:
         """Choose the number of edges, if it is to be chosen."""
-        if not self.chooses_edges:
+        if not self.given.chooses_edges:
             return None
         with Progress("percent of the held-out fits") as progress:
             return choose_edges(
-                self.data, self.method, **self._given(), rng=self.seed, progress=progress
+                self.data, self.given.method, **self._arguments(), progress=progress
             )
 
     def run(self, count: EdgeCount | None) -> tuple[Network, Rules]:
         """Infer the network and say the caps that its selected edges keep."""
         with Progress("halves") as progress:
-            network = infer(
-                self.data, self.method, **self._given(), rng=self.seed, progress=progress
-            )
+            network = infer(self.data, self.given.method, **self._arguments(), progress=progress)
         if count is None:
             return network, self.rules.with_defaults(len(self.data.genes))
         rules = replace(self.rules, max_edges=count.n_edges)
         return network.within(rules), rules
 
-    def _given(self) -> dict[str, Any]:
+    def _arguments(self) -> dict[str, Any]:
         rules = self.rules
         return {
             "max_in_degree": rules.max_in_degree,
@@ -81,7 +71,8 @@ class Work:
             "max_edges": rules.max_edges,
             "regulators": rules.regulators,
             "steady": self.steady,
-            "threads": self.threads,
-            "keep": self.keep,
+            "rng": self.given.seed,
+            "threads": self.given.threads,
+            "keep": self.given.finished,
             **self.options,
         }

@@ -1,0 +1,38 @@
+"""The command `grn-tvcs convert`: a network for another program."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from grn_tvcs.cli.options import EdgesFile, GenesFile, file_of_genes
+from tvcs_core.command.shell import guarded, say
+
+
+@guarded
+def convert(
+    edges: EdgesFile,
+    to: Annotated[
+        str, typer.Option("--to", help="dream, arboreto, beeline, graphml, sif or cyjs.")
+    ],
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The file to write.")],
+    genes: GenesFile = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace FILE if it is there.")] = False,
+) -> None:
+    """Write EDGES for another program.
+
+    dream, arboreto and beeline get every edge with a score, graphml, sif and cyjs (Cytoscape)
+    the selected ones.
+    """
+    from grn_tvcs.network.edge_files import read_genes, read_network
+    from grn_tvcs.network.export import write_network
+    from tvcs_core import DataError
+    from tvcs_core.files.folders import write_whole
+
+    if out.exists() and not force:
+        raise DataError("is there already; give --force to replace it", path=out)
+    network = read_network(edges, read_genes(file_of_genes(edges, genes)))
+    write_whole(out, lambda path: write_network(network, path, to))
+    say(f"{len(network.genes)} genes written to {out}")

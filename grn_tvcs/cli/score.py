@@ -1,0 +1,78 @@
+"""The command `grn-tvcs score`: a network beside a reference."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from grn_tvcs.cli.options import EdgesFile, GenesFile, Pairs, file_of_genes
+from tvcs_core.command.shell import guarded
+
+if TYPE_CHECKING:
+    from grn_tvcs.network.scores import Scores
+
+
+@guarded
+def score(
+    edges: EdgesFile,
+    reference: Annotated[
+        Path,
+        typer.Argument(
+            metavar="REFERENCE",
+            help="True edges: regulator, target and perhaps one of + - ? 1 0; 0 is no edge.",
+        ),
+    ],
+    genes: GenesFile = None,
+    pairs: Pairs = "all",
+    cut: Annotated[
+        str,
+        typer.Option(
+            help="Edges judged: caps (column selected of EDGES), top-n (as many as in REFERENCE) "
+            "or own (column own of EDGES, what TIGRESS and ARACNE select themselves; all of EDGES "
+            "without one)."
+        ),
+    ] = "caps",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+) -> None:
+    """Compare a network with a reference over ordered pairs of distinct genes.
+
+    SN, SP, ACC, F (harmonic mean of SN and SP), MCC and AUC judge the edges of the cut; AUROC and
+    AUPR (average precision) judge the ranking, EP (early precision) its first pairs.
+    """
+    from grn_tvcs.network.edge_files import read_genes, read_network, read_reference
+    from grn_tvcs.network.scores import score as score_network
+
+    names = read_genes(file_of_genes(edges, genes))
+    network = read_network(edges, names)
+    if cut == "own":
+        network = network.by_own_cut()
+    found = score_network(network, read_reference(reference, names), pairs=pairs, cut=cut)
+    print(_as_json(found) if as_json else _as_table(found))
+
+
+def _as_table(scores: Scores) -> str:
+    from grn_tvcs.network.scores import NAMES
+
+    lines = [f"{label:<6}{getattr(scores, name):>8.4f}" for name, label in NAMES.items()]
+    lines += [
+        "",
+        f"cut {scores.cut}: {scores.n_selected} edges, of them true {scores.n_found}; "
+        f"true edges {scores.n_edges} of {scores.n_pairs} pairs ({scores.pairs})",
+        f"AUPR and EP of a random ranking {scores.aupr_by_chance:.4f}, AUROC 0.5",
+    ]
+    return "\n".join(lines)
+
+
+def _as_json(scores: Scores) -> str:
+    import json
+    from dataclasses import asdict
+
+    from grn_tvcs.network.scores import NAMES
+
+    values = {
+        NAMES.get(name, name): None if value != value else value  # NaN is not JSON
+        for name, value in asdict(scores).items()
+    }
+    return json.dumps(values, indent=2)

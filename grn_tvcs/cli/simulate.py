@@ -1,0 +1,127 @@
+"""The command `grn-tvcs simulate`: a network that is known, and experiments on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tvcs_core.command.options import Force, OutFolder, Seed, recorded, with_options
+from tvcs_core.command.shell import guarded, refuse_negative_seed, say
+
+# The options for a network that is grown, with what `simulate` calls them.
+GROWN = {
+    "genes": "n_genes",
+    "edges": "n_edges",
+    "max_in_degree": "max_in_degree",
+    "max_out_degree": "max_out_degree",
+    "regulators": "min_regulators",
+}
+MEASURED = ("noise", "noise_level", "sde")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimulateOptions:
+    """The options of ``grn-tvcs simulate``."""
+
+    out: OutFolder
+    genes: Annotated[int | None, typer.Option(help="Number of genes. Default: 30.")] = None
+    series: Annotated[int, typer.Option(help="Number of time series.")] = 10
+    points: Annotated[int, typer.Option(help="Time points of each series.")] = 21
+    topology: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Edges: regulator, target and perhaps a sign + - or ?. Default: grow a network.",
+        ),
+    ] = None
+    edges: Annotated[int | None, typer.Option(help="Edges. Default: 1.6 per gene.")] = None
+    max_in_degree: Annotated[
+        int | None, typer.Option(help="Most regulators of a gene. Default: 6.")
+    ] = None
+    max_out_degree: Annotated[
+        int | None, typer.Option(help="Most targets of a regulator. Default: no cap.")
+    ] = None
+    regulators: Annotated[
+        int | None, typer.Option(help="Least number of genes that regulate others.")
+    ] = None
+    noise: Annotated[
+        str, typer.Option(help="Of the measurement: normal, lognormal, microarray or none.")
+    ] = "normal"
+    noise_level: Annotated[
+        float | None,
+        typer.Option(
+            help="Deviation, for lognormal of the logarithm to base 10; for microarray a factor. "
+            "Default: 0.1, for microarray 1."
+        ),
+    ] = None
+    sde: Annotated[
+        float | None, typer.Option(help="Strength of the noise in the dynamics. Default: 0.05.")
+    ] = None
+    ode: Annotated[bool, typer.Option("--ode", help="No noise in the dynamics: --sde 0.")] = False
+    seed: Seed = 0
+    force: Force = False
+
+    def recorded(self) -> dict[str, Any]:
+        """Every option that changes the result but the seed and the topology, which is a file."""
+        from grn_tvcs.simulation.simulation import SDE
+
+        sde = 0.0 if self.ode else SDE if self.sde is None else self.sde
+        return recorded(self, (*GROWN, *MEASURED, "series", "points")) | {"sde": sde}
+
+    def refuse_contradictions(self) -> None:
+        """Refuse two options that say different things of one."""
+        if self.ode and self.sde:
+            raise ValueError(f"--ode means --sde 0, but --sde is {self.sde}; give one of them")
+        if self.topology is None:
+            return
+        for name in GROWN:
+            if getattr(self, name) is not None:
+                option = name.replace("_", "-")
+                raise ValueError(f"--topology says which edges there are; leave --{option} out")
+
+
+@guarded
+@with_options
+def simulate(given: SimulateOptions) -> None:
+    """Simulate a network and experiments on it, as in the DREAM challenges.
+
+    Writes timeseries.tsv, timeseries_perturbations.tsv, wildtype.tsv, knockouts.tsv,
+    knockdowns.tsv, multifactorial.tsv, goldstandard.tsv and run.json.
+    """
+    from grn_tvcs.simulation.simulation import simulate as simulate_network
+    from grn_tvcs.simulation.simulation import write_simulation
+    from grn_tvcs.simulation.topology import read_topology
+    from tvcs_core.files.folders import output_folder, write_json
+    from tvcs_core.files.record import run_record
+
+    refuse_negative_seed(given.seed)
+    given.refuse_contradictions()
+    options = given.recorded()
+    told = {GROWN.get(name, name): options[name] for name in (*GROWN, *MEASURED)}
+    topology = None if given.topology is None else read_topology(given.topology)
+    with output_folder(given.out, force=given.force) as folder:
+        made = simulate_network(
+            n_series=given.series,
+            n_points=given.points,
+            topology=topology,
+            rng=given.seed,
+            **{name: value for name, value in told.items() if value is not None},
+        )
+        write_simulation(made, folder)
+        record = run_record(
+            "grn-tvcs simulate",
+            options,
+            seed=given.seed,
+            inputs=[] if given.topology is None else [given.topology],
+            levels_divided_by=made.scale,
+            genes=list(made.network.genes),
+        )
+        write_json(folder / "run.json", record)
+    degrees = made.network.out_degrees
+    say(
+        f"{len(made.network.genes)} genes, {int(degrees.sum())} edges of "
+        f"{int((degrees > 0).sum())} regulators; written to {given.out}"
+    )

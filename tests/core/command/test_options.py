@@ -1,0 +1,145 @@
+"""Commands whose options are the fields of a dataclass, and what is kept of the options."""
+
+import shlex
+from dataclasses import dataclass
+from inspect import signature
+from pathlib import Path
+from typing import Annotated
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+import crowd_tvcs.cli.assign
+import crowd_tvcs.cli.quality
+import crowd_tvcs.cli.replay
+import crowd_tvcs.cli.simulate
+import crowd_tvcs.cli.vote
+import grn_tvcs.cli.infer
+import grn_tvcs.cli.options
+import grn_tvcs.cli.simulate
+import tvcs_core.cli
+from tvcs_core.command.options import (
+    Seed,
+    command_line,
+    option_values,
+    recorded,
+    with_options,
+)
+
+Table = Annotated[Path, typer.Argument(metavar="TABLE", help="To read.")]
+Cap = Annotated[int | None, typer.Option(metavar="N", help="Most.")]
+Often = Annotated[list[str] | None, typer.Option("--word", help="May be given often.")]
+Loud = Annotated[bool, typer.Option("--loud", help="Say it.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Caps:
+    low: Cap = None
+    high: Cap = 7
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    table: Table
+    first: Cap = None
+    caps: Caps
+    words: Often = None
+    loud: Loud = False
+    seed: Seed = 0
+
+
+def in_one(given: Options) -> None:
+    """Do it."""
+    print(repr(given))
+
+
+def one_by_one(
+    table: Table,
+    first: Cap = None,
+    low: Cap = None,
+    high: Cap = 7,
+    words: Often = None,
+    loud: Loud = False,
+    seed: Seed = 0,
+) -> None:
+    """Do it."""
+    caps = Caps(low=low, high=high)
+    given = Options(table=table, first=first, caps=caps, words=words, loud=loud, seed=seed)
+    print(repr(given))
+
+
+def run(command, *words):
+    app = typer.Typer(rich_markup_mode=None)
+    app.command("it")(command)
+    return CliRunner().invoke(app, list(words))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--help"],
+        ["x.csv"],
+        ["x.csv", "--first", "1", "--low", "2", "--high", "3", "--seed", "4", "--loud"],
+        ["x.csv", "--word", "a b", "--word", "c"],
+        [],
+        ["x.csv", "--low", "two"],
+        ["x.csv", "--lowest", "2"],
+    ],
+)
+def test_a_dataclass_is_the_same_command_as_its_parameters_written_out(words):
+    one, other = run(with_options(in_one), *words), run(one_by_one, *words)
+    assert (one.exit_code, one.stdout) == (other.exit_code, other.stdout)
+    assert one.stderr == other.stderr
+    assert "Do it." in one.stdout or words != ["--help"]
+
+
+def test_options_are_recorded_in_the_order_asked_for_and_files_by_their_names():
+    given = Options(table=Path("there/x.csv"), caps=Caps(low=3), seed=5)
+    values = option_values(given)
+    assert list(values) == list(signature(one_by_one).parameters)
+    assert (values["low"], values["table"]) == (3, Path("there/x.csv"))
+    kept = recorded(given, ("seed", "high", "table", "first"))
+    assert list(kept.items()) == [("seed", 5), ("high", 7), ("table", "x.csv"), ("first", None)]
+    with pytest.raises(KeyError):
+        recorded(given, ("caps",))
+
+
+def test_a_command_line_is_read_back_as_it_was_meant():
+    options = {"low": 3, "high": None, "word": ["a b", "$c"], "loud": True, "seed": 0}
+    line = command_line(["it", "x y.csv"], options | {"quiet": False})
+    words = ["--low", "3", "--word", "a b", "--word", "$c", "--loud", "--seed", "0"]
+    assert shlex.split(line) == ["it", "x y.csv", *words]
+    done = run(with_options(in_one), *shlex.split(line)[1:])
+    caps = Caps(low=3, high=7)
+    meant = Options(table=Path("x y.csv"), caps=caps, words=["a b", "$c"], loud=True, seed=0)
+    assert done.stdout == f"{meant!r}\n"
+
+
+# Of every command that leaves a record: the options in it, and those that are not, which either
+# change no result or are in the record under another name (seed, inputs).
+@pytest.mark.parametrize(
+    ("command", "kept", "left_out"),
+    [
+        (tvcs_core.cli.project, tvcs_core.cli.RECORDED, "matrix out row_caps col_caps force"),
+        (
+            grn_tvcs.cli.infer.infer,
+            grn_tvcs.cli.options.RECORDED,
+            "expression out seed threads force resume",
+        ),
+        (
+            grn_tvcs.cli.simulate.simulate,
+            (*grn_tvcs.cli.simulate.GROWN, *grn_tvcs.cli.simulate.MEASURED, "series", "points"),
+            "out topology ode seed force",
+        ),
+        (crowd_tvcs.cli.assign.assign, crowd_tvcs.cli.assign.RECORDED, "quality out seed force"),
+        (crowd_tvcs.cli.quality.quality, crowd_tvcs.cli.quality.RECORDED, "answers out force"),
+        (crowd_tvcs.cli.vote.vote, crowd_tvcs.cli.vote.RECORDED, "answers out force"),
+        (crowd_tvcs.cli.replay.replay, crowd_tvcs.cli.replay.RECORDED, "answers out seed force"),
+        (crowd_tvcs.cli.simulate.simulate, crowd_tvcs.cli.simulate.RECORDED, "out seed force"),
+    ],
+    ids=lambda value: getattr(value, "__module__", None),
+)
+def test_every_option_is_in_the_record_or_changes_no_result(command, kept, left_out):
+    options = list(signature(command).parameters)
+    assert sorted([*kept, *left_out.split()]) == sorted(options)
