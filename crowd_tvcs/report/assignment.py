@@ -10,14 +10,12 @@ from numpy.typing import NDArray
 
 from crowd_tvcs.plan.assignment import Assignment
 from crowd_tvcs.what_if import Offer, steps
+from tvcs_core.files.page import Axes, fill_page, round_numbers
 
 LEAST_SURE = 12
 MOST_BARS = 60
 PRICES = 8
 BINS = 20
-
-WIDTH, HEIGHT = 920, 300  # of the curve, with room for the numbers at its left and below
-LEFT, BELOW, ABOVE, RIGHT = 64, 46, 14, 20
 
 METHOD_NAMES = {
     "best": "prices, column generation and exchanges, with a bound on what any plan can reach",
@@ -58,16 +56,9 @@ def render(
     str
         The page. Names of workers and tasks are escaped; it loads nothing and runs no script.
     """
-    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=ChoiceLoader([PackageLoader("crowd_tvcs.report"), PackageLoader("tvcs_core.files")]),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("assignment.html.j2").render(
+    return fill_page(
+        "crowd_tvcs.report",
+        "assignment.html.j2",
         title=f"Who labels what: {source}",
         source=source,
         command=command,
@@ -154,36 +145,17 @@ def _curve(assignment: Assignment, method: str, offers: Sequence[Offer]) -> dict
     points = [(offer.budget, offer.expected_accuracy) for offer in offers]
     own = [(assignment.size, assignment.expected_accuracy)] if method == assignment.method else []
     right = max(x for x, _ in [*points, *own, (1, 0.0)])
-    lines = _ticks(min(y for _, y in [*points, *own]), max(y for _, y in [*points, *own]))
-    low, high = lines[0], lines[-1]
+    heights = [y for _, y in [*points, *own]]
+    lines = round_numbers(min(heights), max(heights))
+    axes = Axes(right, lines[0], lines[-1])
 
-    def place(x: float, y: float) -> tuple[float, float]:
-        across = LEFT + (WIDTH - LEFT - RIGHT) * x / right
-        up = ABOVE + (HEIGHT - ABOVE - BELOW) * (high - y) / (high - low)
-        return round(across, 1), round(up, 1)
+    def placed(at: Sequence[tuple[int, float]]) -> list[tuple[float, float, int, float]]:
+        return [(axes.across(x), axes.down(y), x, y) for x, y in at]
 
-    return {
-        "method": method,
-        "points": [(*place(x, y), x, y) for x, y in points],
-        "found": [(*place(*one), *one) for one in own],
-        "steps": steps(offers),
-        "lines": [(place(0, y)[1], f"{100 * y:.4g} %") for y in lines],
-        "marks": [(place(x, low)[0], f"{x:g}") for x in _ticks(0, right) if x <= right],
-        "width": WIDTH,
-        "height": HEIGHT,
-        "left": LEFT,
-        "right": WIDTH - RIGHT,
-        "bottom": HEIGHT - BELOW,
-    }
-
-
-def _ticks(low: float, high: float) -> list[float]:
-    """Round numbers, about five, the first at or below `low` and the last at or above `high`."""
-    span = max(high - low, 1e-3)
-    unit = 10.0 ** np.floor(np.log10(span / 5))
-    step = next(unit * k for k in (1, 2, 5, 10) if span / (unit * k) <= 6)
-    first, last = np.floor(low / step + 1e-9), np.ceil(high / step - 1e-9)
-    return [float(f"{step * k:.10g}") for k in np.arange(first, max(last, first + 1) + 1)]
+    return axes.drawn(
+        [(y, f"{100 * y:.4g} %") for y in lines],
+        [(x, f"{x:g}") for x in round_numbers(0, right) if x <= right],
+    ) | {"method": method, "points": placed(points), "found": placed(own), "steps": steps(offers)}
 
 
 def _duals(assignment: Assignment) -> dict[str, Any] | None:

@@ -10,14 +10,13 @@ from numpy.typing import NDArray
 from crowd_tvcs.campaign.belief import SUREST
 from crowd_tvcs.campaign.state import State
 from crowd_tvcs.campaign.stopping import WAITING, WORTH, Standing, stand, summary
+from tvcs_core.files.page import Axes, fill_page
 
 LEAST_SURE = 15
 MOST_WORKERS = 40
 POINTS = 200  # of a curve
 LAST = 0.25  # of the labels, whose gain tells whether the curve is flat
 FLAT = 0.1  # of what as many labels added on average
-WIDTH, HEIGHT = 920, 300
-LEFT, BELOW, ABOVE, RIGHT = 64, 46, 14, 20
 
 Floats = NDArray[np.float64]
 
@@ -37,20 +36,13 @@ def render(state: State, *, name: str) -> str:
     str
         The page. Names are escaped; it loads nothing and runs no script.
     """
-    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=ChoiceLoader([PackageLoader("crowd_tvcs.report"), PackageLoader("tvcs_core.files")]),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     standings = stand(state)
     least = sorted(standings, key=lambda one: (one.confidence, one.task))[:LEAST_SURE]
     expected, measured = accuracy_by_answers(state)
     workers = _workers(state)
-    return environment.get_template("campaign.html.j2").render(
+    return fill_page(
+        "crowd_tvcs.report",
+        "campaign.html.j2",
         title=f"Campaign: {name}",
         told=summary(state, standings),
         advice=_advice(standings, expected),
@@ -141,28 +133,17 @@ def _curve(expected: Floats, measured: Floats | None) -> dict[str, Any]:
     low = float(np.floor(20 * min(curve.min() for curve in curves)) / 20)
     low = min(low, 0.95)
 
-    def across(x: float) -> float:
-        return round(LEFT + (WIDTH - LEFT - RIGHT) * x / max(1, expected.size - 1), 1)
-
-    def up(y: float) -> float:
-        return round(ABOVE + (HEIGHT - ABOVE - BELOW) * (1.0 - y) / (1.0 - low), 1)
+    axes = Axes(max(1, expected.size - 1), low, 1.0)
 
     def path(curve: Floats) -> str:
         places = zip(shown.tolist(), curve.tolist(), strict=True)
-        return " ".join(f"{across(x)},{up(y)}" for x, y in places)
+        return " ".join(f"{axes.across(x)},{axes.down(y)}" for x, y in places)
 
     steps = np.linspace(low, 1.0, 6).tolist()
     marks = np.unique(np.linspace(0, expected.size - 1, 6).astype(int)).tolist()
-    return {
+    return axes.drawn([(y, f"{100 * y:.3g} %") for y in steps], [(x, str(x)) for x in marks]) | {
         "expected": path(expected[shown]),
         "measured": None if measured is None else path(measured[shown]),
-        "lines": [(up(y), f"{100 * y:.3g} %") for y in steps],
-        "marks": [(across(x), str(x)) for x in marks],
         "last": float(expected[-1]),
         "last_measured": None if measured is None else float(measured[-1]),
-        "width": WIDTH,
-        "height": HEIGHT,
-        "left": LEFT,
-        "right": WIDTH - RIGHT,
-        "bottom": HEIGHT - BELOW,
     }

@@ -22,6 +22,7 @@ from grn_tvcs.network.rules import Rules
 from grn_tvcs.report.data import courses, curve, explorer, stabilities, undrawn
 from grn_tvcs.report.layout import HEIGHT, WIDTH, draw
 from grn_tvcs.stability.stability import SURE, untold
+from tvcs_core.files.page import fill_page
 
 if TYPE_CHECKING:
     from grn_tvcs.network.scores import Scores
@@ -85,49 +86,49 @@ def render(
         _package_text("vendor", "cytoscape.min.js"),
         _package_text("templates", "network.js"),
     ]
-    return str(
-        _template().render(
-            title=f"Gene regulatory network of {source}",
-            source=source,
-            command=command,
-            method=method,
-            about=_about(method),
-            to_paste=methods_paragraph(
-                network, expression, rules, method=method, seed=seed, count=count, steady=steady
-            ),
-            seed=seed,
-            scores=_score_rows(scores),
-            judged=scores,
-            left_out=left_out,
-            count=count,
-            curve=None if count is None else curve(count),
-            network=network,
-            expression=expression,
-            n_series=len(expression.pieces()),
-            rules=rules,
-            n_edges=len(edges),
-            n_scored=int(np.count_nonzero(network.scores)),
-            edges=edges[:MOST_LISTED],
-            n_told=sum("series" not in e.evidence for e in edges if e.evidence),
-            stable=stabilities(network, edges[:MOST_LISTED]),
-            why_unstable=None if network.stability is None else untold(expression),
-            sure=SURE,
-            n_sure=sum(part is not None and part >= SURE for part in stabilities(network, edges)),
-            scale=said(expression) if expression.scale else None,
-            n_drawn=len(drawn),
-            n_hidden=len(network.genes) - len(dots),
-            dots=dots,
-            arrows=arrows,
-            size=(WIDTH, HEIGHT),
-            data=explorer(network, drawn, dots)
-            | measured
-            | {"undrawn": undrawn(network, edges[MOST_DRAWN:], dots)},
-            scripts=scripts if drawn else [],
-            hashes=[_hash(script) for script in scripts] if drawn else [],
-            regulators=_top_regulators(edges),
-            out_degrees=_distribution(network.out_degrees, rules.max_out_degree),
-            in_degrees=_distribution(network.in_degrees, rules.max_in_degree),
-        )
+    return fill_page(
+        "grn_tvcs.report",
+        "report.html.j2",
+        title=f"Gene regulatory network of {source}",
+        source=source,
+        command=command,
+        method=method,
+        about=_about(method),
+        to_paste=methods_paragraph(
+            network, expression, rules, method=method, seed=seed, count=count, steady=steady
+        ),
+        seed=seed,
+        scores=_score_rows(scores),
+        judged=scores,
+        left_out=left_out,
+        count=count,
+        curve=None if count is None else curve(count),
+        network=network,
+        expression=expression,
+        n_series=len(expression.pieces()),
+        rules=rules,
+        n_edges=len(edges),
+        n_scored=int(np.count_nonzero(network.scores)),
+        edges=edges[:MOST_LISTED],
+        n_told=sum("series" not in e.evidence for e in edges if e.evidence),
+        stable=stabilities(network, edges[:MOST_LISTED]),
+        why_unstable=None if network.stability is None else untold(expression),
+        sure=SURE,
+        n_sure=sum(part is not None and part >= SURE for part in stabilities(network, edges)),
+        scale=said(expression) if expression.scale else None,
+        n_drawn=len(drawn),
+        n_hidden=len(network.genes) - len(dots),
+        dots=dots,
+        arrows=arrows,
+        size=(WIDTH, HEIGHT),
+        data=explorer(network, drawn, dots)
+        | measured
+        | {"undrawn": undrawn(network, edges[MOST_DRAWN:], dots)},
+        scripts=scripts if drawn else [],
+        hashes=[_hash(script) for script in scripts] if drawn else [],
+        regulators=_top_regulators(edges),
+        out_degrees=_distribution(network.out_degrees, rules.max_out_degree),
+        in_degrees=_distribution(network.in_degrees, rules.max_in_degree),
     )
 
 
@@ -226,16 +227,6 @@ def _package_text(*parts: str) -> str:
 def _hash(script: str) -> str:
     digest = hashlib.sha256(script.encode("utf-8")).digest()
     return "sha256-" + base64.b64encode(digest).decode("ascii")
-
-
-def _template() -> Any:
-    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
-
-    loader = ChoiceLoader([PackageLoader("grn_tvcs.report"), PackageLoader("tvcs_core.files")])
-    environment = Environment(
-        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True
-    )
-    return environment.get_template("report.html.j2")
 
 
 def _score_rows(scores: Scores | None) -> list[tuple[str, float]]:

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from crowd_tvcs import METHODS, Plan, Quality, assign
-from crowd_tvcs.report.assignment import HEIGHT, WIDTH, render
-from crowd_tvcs.report.assignment import _ticks as ticks
+from crowd_tvcs.report.assignment import render
 from crowd_tvcs.what_if import around
+from tvcs_core.files.page import HEIGHT, WIDTH
 
 HOSTILE = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "</title><svg onload=x>"]
 CAPS = {"max_workers_per_task": 2, "max_tasks_per_worker": None, "budget": 30}
@@ -146,17 +146,6 @@ def test_the_curve_is_there_in_numbers_too():
             after.answers - before.answers
         )
         assert f"{100 * gain:.4f}" in page.text
-
-
-@pytest.mark.parametrize(
-    ("low", "high"), [(0.5, 1), (0.97, 0.9701), (0, 1), (0, 12345), (0.9, 0.9), (1, 1)]
-)
-def test_the_lines_of_the_curve_are_few_and_hold_what_they_must(low, high):
-    lines = ticks(low, high)
-    assert 2 <= len(lines) <= 8
-    assert lines[0] <= low + 1e-9
-    assert lines[-1] >= high - 1e-9
-    assert (np.diff(lines) > 0).all()
 
 
 def test_a_certified_plan_shows_its_bound_and_what_one_more_is_worth():

@@ -1,0 +1,69 @@
+"""Pages for people: HTML files that load nothing, and the axes of the curves in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+WIDTH, HEIGHT = 920, 300  # of a curve, with room for the numbers at its left and below
+LEFT, BELOW, ABOVE, RIGHT = 64, 46, 14, 20
+
+
+def fill_page(package: str, template: str, **values: Any) -> str:
+    """Fill a template of a package; it may build on those of this one, such as ``page.html.j2``.
+
+    What is filled in is escaped, and a value that the template names and nobody gives is an error.
+    """
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=ChoiceLoader([PackageLoader(package), PackageLoader("tvcs_core.files")]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template(template).render(**values)
+
+
+@dataclass(frozen=True)
+class Axes:
+    """The axes of a curve: x from 0 to `last`, y from `low` to `high`; places are in pixels."""
+
+    last: float
+    low: float
+    high: float
+
+    def across(self, x: float) -> float:
+        """The place of `x`, from the left."""
+        return round(LEFT + (WIDTH - LEFT - RIGHT) * x / self.last, 1)
+
+    def down(self, y: float) -> float:
+        """The place of `y`, from above."""
+        return round(ABOVE + (HEIGHT - ABOVE - BELOW) * (self.high - y) / (self.high - self.low), 1)
+
+    def drawn(
+        self, lines: Iterable[tuple[float, str]], marks: Iterable[tuple[float, str]]
+    ) -> dict[str, Any]:
+        """What the macro `axes` draws: lines at values of y and marks at values of x, labelled."""
+        return {
+            "lines": [(self.down(y), label) for y, label in lines],
+            "marks": [(self.across(x), label) for x, label in marks],
+            "width": WIDTH,
+            "height": HEIGHT,
+            "left": LEFT,
+            "right": WIDTH - RIGHT,
+            "bottom": HEIGHT - BELOW,
+        }
+
+
+def round_numbers(low: float, high: float) -> Sequence[float]:
+    """Round numbers, about five, the first at or below `low` and the last at or above `high`."""
+    span = max(high - low, 1e-3)
+    unit = 10.0 ** np.floor(np.log10(span / 5))
+    step = next(unit * k for k in (1, 2, 5, 10) if span / (unit * k) <= 6)
+    first, last = np.floor(low / step + 1e-9), np.ceil(high / step - 1e-9)
+    return [float(f"{step * k:.10g}") for k in np.arange(first, max(last, first + 1) + 1)]
