@@ -110,7 +110,7 @@ def _accuracy_bars(accuracy: NDArray[np.float64]) -> list[tuple[str, int]]:
 
 
 def _least_sure(assignment: Assignment) -> list[dict[str, Any]]:
-    """Tasks of lowest expected accuracy, with who labels them and how good he is."""
+    """Tasks of lowest expected accuracy, with who labels them and how good they are."""
     quality = assignment.plan.quality
     accuracy = assignment.task_accuracy
     order = sorted(range(len(quality.tasks)), key=lambda j: (accuracy[j], quality.tasks[j]))

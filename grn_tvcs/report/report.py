@@ -79,13 +79,6 @@ def render(
         Knock-outs, knock-downs and wild type, if they were used.
     """
     edges = network.edges(selected_only=True)
-    drawn = edges[:MOST_DRAWN]
-    dots, arrows = draw(drawn)
-    measured = courses(expression, drawn)
-    scripts = [
-        _package_text("vendor", "cytoscape.min.js"),
-        _package_text("templates", "network.js"),
-    ]
     return fill_page(
         "grn_tvcs.report",
         "report.html.j2",
@@ -116,19 +109,10 @@ def render(
         sure=SURE,
         n_sure=sum(part is not None and part >= SURE for part in stabilities(network, edges)),
         scale=said(expression) if expression.scale else None,
-        n_drawn=len(drawn),
-        n_hidden=len(network.genes) - len(dots),
-        dots=dots,
-        arrows=arrows,
-        size=(WIDTH, HEIGHT),
-        data=explorer(network, drawn, dots)
-        | measured
-        | {"undrawn": undrawn(network, edges[MOST_DRAWN:], dots)},
-        scripts=scripts if drawn else [],
-        hashes=[_hash(script) for script in scripts] if drawn else [],
         regulators=_top_regulators(edges),
         out_degrees=_distribution(network.out_degrees, rules.max_out_degree),
         in_degrees=_distribution(network.in_degrees, rules.max_in_degree),
+        **_drawing(network, expression, edges),
     )
 
 
@@ -179,6 +163,28 @@ def methods_paragraph(
         "exactly, by projection onto a three-view cardinality constraint."
         + ("" if count is None else _counted(count))
     )
+
+
+def _drawing(network: Network, expression: Expression, edges: Sequence[Edge]) -> dict[str, Any]:
+    """The surest edges as a drawing, with what its scripts know of them and of the rest."""
+    drawn = edges[:MOST_DRAWN]
+    dots, arrows = draw(drawn)
+    scripts = [
+        _package_text("vendor", "cytoscape.min.js"),
+        _package_text("templates", "network.js"),
+    ]
+    return {
+        "n_drawn": len(drawn),
+        "n_hidden": len(network.genes) - len(dots),
+        "dots": dots,
+        "arrows": arrows,
+        "size": (WIDTH, HEIGHT),
+        "data": explorer(network, drawn, dots)
+        | courses(expression, drawn)
+        | {"undrawn": undrawn(network, edges[MOST_DRAWN:], dots)},
+        "scripts": scripts if drawn else [],
+        "hashes": [_hash(script) for script in scripts] if drawn else [],
+    }
 
 
 def _inputs(expression: Expression, method: str, steady: SteadyStates | None) -> str:
