@@ -97,14 +97,13 @@ def check(_: list[str]) -> int:
 def bench(rest: list[str]) -> int:
     """Run the speed benchmarks; what follows goes to each of them (--quick)."""
     install("test", "bench")
-    speed = sorted((ROOT / "benchmarks").glob("speed_*.py"))
-    return max(run(["python", str(path.relative_to(ROOT)), *rest]) for path in speed)
+    return run(["python", "-m", "benchmarks.speed", *rest])
 
 
 def same(rest: list[str]) -> int:
     """Compare all results with those of another checkout, byte by byte."""
     install("test")
-    return run(["python", "benchmarks/same_results.py", *rest])
+    return run(["python", "-m", "benchmarks.same", *rest])
 
 
 COMMANDS = {

@@ -1,6 +1,5 @@
 """Many processes at one campaign, some killed: nothing lost, nothing double, no cap broken."""
 
-import importlib
 import multiprocessing
 import select
 import socket
@@ -12,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.speed import campaign as speed
 from crowd_tvcs.campaign import Campaign, StoreError, Task, Worker
 
-ROOT = Path(__file__).resolve().parents[3]
 CLEAN = {
     "lost": 0,
     "double": 0,
@@ -24,13 +23,7 @@ CLEAN = {
 }
 
 
-@pytest.fixture
-def speed(monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    return importlib.import_module("speed_campaign")
-
-
-def together(speed, place, folder, **options):
+def together(place, folder, **options):
     tasks, lease = options.pop("tasks", 300), options.pop("lease", 0.3)
     speed.make(place, workers=60, tasks=tasks, lease=lease).close()
     _, killed = speed.run(place, folder, workers=60, **options)
@@ -40,12 +33,12 @@ def together(speed, place, folder, **options):
     return killed
 
 
-def test_four_processes_and_a_kill_lose_nothing(speed, tmp_path):
-    killed = together(speed, tmp_path / "c.db", tmp_path, processes=4, seconds=1.5, kills=1)
+def test_four_processes_and_a_kill_lose_nothing(tmp_path):
+    killed = together(tmp_path / "c.db", tmp_path, processes=4, seconds=1.5, kills=1)
     assert killed == 1
 
 
-def test_all_is_used_up_and_no_more(speed, tmp_path):
+def test_all_is_used_up_and_no_more(tmp_path):
     """So few labels that the processes fight for the last ones."""
     place = tmp_path / "c.db"
     speed.make(place, workers=60, tasks=30, budget=40, lease=0.3).close()
@@ -56,9 +49,8 @@ def test_all_is_used_up_and_no_more(speed, tmp_path):
 
 
 @pytest.mark.slow
-def test_sixteen_processes_and_kills_lose_nothing(speed, tmp_path):
+def test_sixteen_processes_and_kills_lose_nothing(tmp_path):
     together(
-        speed,
         tmp_path / "c.db",
         tmp_path,
         processes=16,
@@ -72,15 +64,8 @@ def test_sixteen_processes_and_kills_lose_nothing(speed, tmp_path):
 @pytest.fixture(scope="module")
 def server():
     """A PostgreSQL of our own, where it is installed."""
-    import sys
-
     pytest.importorskip("psycopg")
-    sys.path.insert(0, str(ROOT / "benchmarks"))
-    try:
-        speed_campaign = importlib.import_module("speed_campaign")
-    finally:
-        sys.path.remove(str(ROOT / "benchmarks"))
-    with speed_campaign.postgresql() as url:
+    with speed.postgresql() as url:
         if url is None:
             pytest.skip("PostgreSQL is not installed, or there is no user to run it")
         yield url
@@ -191,15 +176,13 @@ def cut_at_commit(server, folder, is_made):
     thread.join(timeout=10)
 
 
-def test_processes_on_postgresql_lose_nothing(speed, database, tmp_path):
-    together(speed, database, tmp_path, processes=2, seconds=1.5, kills=1)
+def test_processes_on_postgresql_lose_nothing(database, tmp_path):
+    together(database, tmp_path, processes=2, seconds=1.5, kills=1)
 
 
 @pytest.mark.slow
-def test_sixteen_processes_on_postgresql_lose_nothing(speed, database, tmp_path):
-    together(
-        speed, database, tmp_path, processes=16, seconds=30.0, kills=20, tasks=20_000, lease=3.0
-    )
+def test_sixteen_processes_on_postgresql_lose_nothing(database, tmp_path):
+    together(database, tmp_path, processes=16, seconds=30.0, kills=20, tasks=20_000, lease=3.0)
 
 
 QUALITIES = {f"w{i}": 0.7 + 0.02 * i for i in range(6)}

@@ -1,0 +1,432 @@
+"""Speed of the exact projection against what else could solve it, side by side in one process.
+
+    python -m benchmarks.speed.projection --quick          about a minute
+    python -m benchmarks.speed.projection --write          all of it, into docs/projection-speed.md
+    python -m benchmarks.speed.projection --only tiny assignment --write       these sections of it
+
+All of it takes about half an hour on a quiet core, `--only families` a minute, `large` four.
+Peers take turns; each figure is a median of ratios within a turn. Seconds are processor time of
+the one thread that all of them use, which a busy machine distorts least. OR-Tools is timed on its
+solve alone (its build is shown apart) with costs of 46 bits. Answers are compared with OR-Tools'.
+"""
+
+import argparse
+import os
+import platform
+import sys
+import time
+import tracemalloc
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from ortools.graph.python import min_cost_flow
+from scipy.optimize import linear_sum_assignment, linprog
+from scipy.sparse import csr_matrix, vstack
+
+from tvcs_core import TVCS, project
+from tvcs_core.projection.exact import solve_dense, solve_edges
+from tvcs_core.projection.kernels import small
+from tvcs_core.projection.kernels.records import Candidates, Counts
+
+SIZES = ((20, 20), (100, 100), (100, 1000), (300, 300), (1000, 1000), (200, 10_000), (1000, 10_000))
+CASES = (("uniform", 0.8), ("uniform", None), ("varied", 0.8), ("varied", None))
+RATIOS = (0.05, 0.2, 0.5)
+SEEDS = (1, 2, 3, 4, 5)
+FAMILIES = {
+    "products": lambda rng, n, m: rng.normal(size=(n, 1)) * rng.normal(size=(1, m)),
+    "logistic": lambda rng, n, m: 1 / (1 + np.exp(-FAMILIES["sums"](rng, n, m))),
+    "sums": lambda rng, n, m: rng.normal(size=(n, 1)) + rng.normal(size=(1, m)),
+    "noisy products": lambda rng, n, m: (
+        FAMILIES["products"](rng, n, m) * (1 + 0.05 * rng.normal(size=(n, m)))
+    ),
+    "gauss": lambda rng, n, m: rng.normal(size=(n, m)),
+    "low rank": lambda rng, n, m: rng.normal(size=(n, 3)) @ rng.normal(size=(3, m)),
+    "constant rows": lambda rng, n, m: np.repeat(rng.normal(size=(n, 1)), m, axis=1),
+    "heavy tails": lambda rng, n, m: np.exp(3 * rng.normal(size=(n, m))),
+    "ties": lambda rng, n, m: rng.integers(-3, 4, (n, m)).astype(float),
+    "zeros": lambda rng, n, m: rng.normal(size=(n, m)) * (rng.random((n, m)) < 0.1),
+}
+
+
+def scaled(values):
+    return np.ldexp(values, -int(np.frexp(np.abs(values).max())[1]))
+
+
+def draw_caps(rng, n, m, per_row, per_col, kind, total):
+    """Caps of a ratio of the groups' sizes, and a total of a share of what they allow."""
+    if kind == "uniform":
+        a, b = np.full(n, max(1, round(per_row))), np.full(m, max(1, round(per_col)))
+    else:
+        a = rng.integers(1, max(2, int(2 * per_row)), n)
+        b = rng.integers(1, max(2, int(2 * per_col)), m)
+    total = n * m if total is None else int(total * min(a.sum(), b.sum()))
+    return a.astype(np.int64), b.astype(np.int64), total
+
+
+def clock(call):
+    began = time.thread_time()
+    answer = call()
+    return time.thread_time() - began, answer
+
+
+def flow(row, col, gains, a, b, total):
+    """OR-Tools' minimum cost flow: (seconds to build, seconds to solve, kept gain)."""
+    n, m, p = a.size, b.size, gains.size
+    source, sink, units = n + m, n + m + 1, int(min(total, a.sum(), b.sum()))
+
+    def build():
+        cost = -np.rint(gains * (2.0**46 / gains.max())).astype(np.int64)
+        solver = min_cost_flow.SimpleMinCostFlow()
+        solver.add_arcs_with_capacity_and_unit_cost(
+            np.concatenate([np.full(n, source), row, np.arange(n, n + m), [source]]).astype("i4"),
+            np.concatenate([np.arange(n), n + col, np.full(m, sink), [sink]]).astype("i4"),
+            np.concatenate([a, np.ones(p, np.int64), b, [units]]),
+            np.concatenate([np.zeros(n, np.int64), cost, np.zeros(m + 1, np.int64)]),
+        )
+        solver.set_node_supply(source, units)
+        solver.set_node_supply(sink, -units)
+        return solver
+
+    building, solver = clock(build)
+    solving, _ = clock(solver.solve)
+    return building, solving, gains[solver.flows(np.arange(n, n + p)) > 0].sum()
+
+
+def flow_of_matrix(gains, a, b, total):
+    n, m = gains.shape
+    row, col = np.repeat(np.arange(n), m), np.tile(np.arange(m), n)
+    return flow(row, col, gains.ravel(), a, b, total)
+
+
+def highs(gains, a, b, total):
+    n, m = gains.shape
+    p = n * m
+    ones, at = np.ones(p), np.arange(p)
+    rows = csr_matrix((ones, (np.repeat(np.arange(n), m), at)), (n, p))
+    cols = csr_matrix((ones, (np.tile(np.arange(m), n), at)), (m, p))
+    matrix = vstack([rows, cols, csr_matrix(np.ones((1, p)))]).tocsr()
+    caps = np.concatenate([a, b, [total]])
+    return clock(lambda: linprog(-gains.ravel(), A_ub=matrix, b_ub=caps, bounds=(0, 1)))[0]
+
+
+def turn(rng, values, a, b, total, turns):
+    """Seconds of every peer, one row per turn: ours cold, warm, OR-Tools, its build, the floor."""
+    gains = values * values
+    moved = values * (1.0 + 0.01 * rng.normal(size=values.shape))
+    moved /= 2.0 ** np.ceil(np.log2(np.abs(moved).max()))
+    rows = []
+    for _ in range(turns):
+        cold, ours = clock(lambda: solve_dense(values, a, b, total, squared=True))
+        build, solve, kept = flow_of_matrix(gains, a, b, total)
+        if abs(kept - gains[ours.keep].sum()) > 1e-9 * kept:
+            raise AssertionError(f"kept {gains[ours.keep].sum()!r}, OR-Tools {kept!r}")
+        cold_moved, first = clock(lambda: solve_dense(moved, a, b, total, squared=True))
+        warm, second = clock(
+            lambda w=ours.warm: solve_dense(moved, a, b, total, squared=True, warm=w)
+        )
+        if not np.array_equal(first.keep, second.keep):
+            raise AssertionError("warm and cold differ")
+        floor, _ = clock(lambda: np.partition(gains, gains.size // 5, axis=None))
+        rows.append((cold, cold_moved, warm, solve, build, floor))
+    return np.array(rows)
+
+
+def figures(rows):
+    """Medians over the turns of OR-Tools / cold, OR-Tools / warm, cold / warm and so on."""
+    cold, cold_moved, warm, solve, build, floor = rows.T
+    ratios = (solve / cold, solve / warm, cold_moved / warm, cold / floor, build / solve, cold)
+    return [float(np.median(r)) for r in ratios]
+
+
+def table(out, heads, rows):
+    out.append("| " + " | ".join(heads) + " |")
+    out.append("|" + "---|" * len(heads))
+    out.extend("| " + " | ".join(row) + " |" for row in rows)
+    out.append("")
+    print("\n".join(out[-len(rows) - 3 :]), flush=True)
+
+
+def spread(values):
+    values = np.asarray(values)
+    return f"{np.median(values):.2g} ({values.min():.2g}-{values.max():.2g})"
+
+
+def grid(out, sizes, ratios):
+    out.append("\n## The grid: Gaussian values\n")
+    rows = []
+    for n, m in sizes:
+        turns = 15 if n * m <= 1e5 else 3 if n * m < 1e6 else 1
+        for kind, total in CASES:
+            found = []
+            for ratio in ratios if n * m < 1e7 else ratios[len(ratios) // 2 :][:1]:
+                rng = np.random.default_rng([n, m, int(100 * ratio)])
+                values = scaled(rng.normal(size=(n, m)))
+                caps = draw_caps(rng, n, m, ratio * m, ratio * n, kind, total)
+                if turns > 1:
+                    turn(rng, values, *caps, 1)
+                found.append(figures(turn(rng, values, *caps, turns)))
+            solve, warm, gain, floor, build, cold = np.array(found).T
+            rows.append(
+                [
+                    f"{n} x {m}",
+                    f"{kind}, {'loose' if total is None else total}",
+                    f"{1e3 * np.median(cold):.3g}",
+                    *(spread(x) for x in (solve, warm, gain, floor, build)),
+                ]
+            )
+            print(rows[-1], flush=True)
+    heads = ["size", "caps, total", "cold, ms", "OR-Tools / cold", "OR-Tools / warm"]
+    table(out, [*heads, "cold / warm", "cold / np.partition", "OR-Tools' build / solve"], rows)
+
+
+def cold_turns(values, caps, turns):
+    """Seconds of ours, cold, and of OR-Tools' solve, one row per turn."""
+    gains, rows = values * values, []
+    for _ in range(turns):
+        ours, answer = clock(lambda: solve_dense(values, *caps, squared=True))
+        theirs, kept = flow_of_matrix(gains, *caps)[1:]
+        if abs(kept - gains[answer.keep].sum()) > 1e-9 * kept:
+            raise AssertionError(f"kept {gains[answer.keep].sum()!r}, OR-Tools {kept!r}")
+        rows.append((ours, theirs))
+    return np.array(rows)
+
+
+def families(out, heading, sizes, cases, seeds=SEEDS):
+    """The worst and the median of several seeds for every family, the worst family first."""
+    out.append(f"\n## {heading}\n")
+    out.append(f"Ratio .2, cold, {len(seeds)} seeds: OR-Tools' solve / ours. Lowest first.\n")
+    rows = []
+    for n, m in sizes:
+        turns = 5 if n * m < 5e4 else 2 if n * m < 5e5 else 1
+        for name, make in FAMILIES.items():
+            for kind, total in cases:
+                found = []
+                for seed in seeds:
+                    rng = np.random.default_rng(seed)
+                    values = scaled(make(rng, n, m))
+                    caps = draw_caps(rng, n, m, 0.2 * m, 0.2 * n, kind, total)
+                    found.append(np.median(cold_turns(values, caps, turns), axis=0))
+                ours, theirs = np.array(found).T
+                ratios = theirs / ours
+                cells = [f"{ratios.min():.2g}", f"{np.median(ratios):.2g}"]
+                cells += [f"{1e3 * x:.3g}" for x in (ours.max(), np.median(ours))]
+                cells.append(f"{1e3 * np.median(theirs):.3g}")
+                case = f"{kind}, {'loose' if total is None else total}"
+                rows.append((ratios.min(), [f"{n} x {m}", name, case, *cells]))
+                print(rows[-1], flush=True)
+    heads = ["size", "family", "caps, total", "worst", "median", "ours worst, ms", "ours, ms"]
+    table(out, [*heads, "OR-Tools, ms"], [row for _, row in sorted(rows, key=lambda r: r[0])])
+
+
+def assignment(out, sizes):
+    out.append("\n## All caps 1: against linear_sum_assignment (ours over scipy's)\n")
+    rows = []
+    for n, m in sizes:
+        for name in ("gauss", "ties", "heavy tails"):
+            rng = np.random.default_rng([n, m])
+            values = scaled(FAMILIES[name](rng, n, m))
+            a, b, gains, found = np.ones(n, np.int64), np.ones(m, np.int64), values**2, []
+            for _ in range(7 if n * m < 1e6 else 3):
+                ours, answer = clock(partial(solve_dense, values, a, b, n * m, squared=True))
+                theirs, (row, col) = clock(partial(linear_sum_assignment, gains, maximize=True))
+                kept = gains[row, col].sum()
+                if abs(gains[answer.keep].sum() - kept) > 1e-9 * kept:
+                    raise AssertionError("not what linear_sum_assignment keeps")
+                found.append((ours / theirs, ours))
+            ratio, seconds = np.median(found, axis=0)
+            rows.append([f"{n} x {m}", name, f"{1e3 * seconds:.3g}", f"{ratio:.2f}"])
+    table(out, ["size", "family", "ours, ms", "ours / scipy"], rows)
+
+
+def closed_forms(out, sizes):
+    out.append("\n## Caps of one side and the total only: closed forms\n")
+    rows = []
+    for n, m in sizes:
+        values = scaled(np.random.default_rng([n, m]).normal(size=(n, m)))
+        gains, few = values**2, n * m // 9
+        for name, a, b, k in (
+            ("rows", m // 5, n, n * m),
+            ("columns", m, n // 5, n * m),
+            ("rows and total", m // 5, n, few),
+            ("total", m, n, few),
+            ("all, but only the total binds", m // 2, n // 2, few),
+        ):
+            caps, found = (np.full(n, a), np.full(m, b), k), []
+            for _ in range(7 if n * m < 1e6 else 3):
+                ours, answer = clock(partial(solve_dense, values, *caps, squared=True))
+                solve, kept = flow_of_matrix(gains, *caps)[1:]
+                if abs(gains[answer.keep].sum() - kept) > 1e-9 * kept:
+                    raise AssertionError("not what OR-Tools keeps")
+                floor, _ = clock(partial(np.partition, gains, gains.size // 5, axis=None))
+                found.append((1e3 * ours, solve / ours, ours / floor))
+            rows.append([f"{n} x {m}", name, *(f"{x:.3g}" for x in np.median(found, axis=0))])
+    table(out, ["size", "caps", "ours, ms", "OR-Tools / ours", "ours / np.partition"], rows)
+
+
+def lists(out, n, m, p):
+    out.append(f"\n## Candidates: {p:,} of {n:,} x {m:,}\n")
+    rng = np.random.default_rng(1)
+    place = np.unique(rng.integers(0, n * m, p + p // 20))
+    place = rng.permutation(place)[:p]
+    row, col = place // m, place % m
+    key, values = np.zeros(p, np.int64), scaled(rng.normal(size=p))
+    rows = []
+    for kind, total in CASES:
+        a, b, k = draw_caps(rng, n, m, 0.2 * p / n, 0.2 * p / m, kind, total)
+        found = []
+        for i in range(4):
+            ours, answer = clock(
+                partial(solve_edges, row, col, key, values, n, m, a, b, k, squared=True)
+            )
+            build, solve, kept = flow(row, col, values**2, a, b, k)
+            if abs((values[answer.keep] ** 2).sum() - kept) > 1e-9 * kept:
+                raise AssertionError("not what OR-Tools keeps")
+            if i:
+                found.append((1e3 * ours, solve / ours, build / solve))
+        cells = [f"{x:.3g}" for x in np.median(found, axis=0)]
+        rows.append([f"{kind}, {'loose' if total is None else total}", *cells])
+    table(out, ["caps, total", "cold, ms", "OR-Tools / cold", "OR-Tools' build / solve"], rows)
+
+
+def tiny(out):
+    out.append("\n## 20 x 20, microseconds: median over the ratios\n")
+    rows = []
+    for kind, total in CASES:
+        found = []
+        for ratio in RATIOS:
+            rng = np.random.default_rng(2)
+            values = scaled(rng.normal(size=(20, 20)))
+            a, b, k = draw_caps(rng, 20, 20, 20 * ratio, 20 * ratio, kind, total)
+            start, columns = np.arange(21) * 20, np.arange(20, dtype=np.int32)
+            keys, keep = np.zeros(20, np.int64), np.zeros(400, bool)
+            u, w, flat = np.zeros(20), np.zeros(20), values.reshape(-1)
+            candidates = Candidates(flat, start, columns, keys, True, True)
+            table_ = (candidates, Counts(a, b, k), 2.0**55, keep, u, w)
+            tvcs = TVCS.matrix((20, 20), row_caps=a, col_caps=b, total=k)
+            found.append([])
+            for call in (
+                lambda t=table_: small.solve_small(*t),
+                lambda v=values, c=(a, b, k): solve_dense(v, *c, squared=True),
+                lambda v=values, t=tvcs: project(v, t),
+            ):
+                found[-1].append(1e6 * np.median([clock(call)[0] for _ in range(500)]))
+            solves = [flow_of_matrix(values**2, a, b, k)[1] for _ in range(50)]
+            found[-1].append(1e6 * np.median(solves))
+        cells = [f"{x:.0f}" for x in np.median(found, axis=0)]
+        rows.append([f"{kind}, {'loose' if total is None else total}", *cells])
+    table(out, ["caps, total", "kernel", "solver", "project", "OR-Tools' solve"], rows)
+
+
+def against_highs(out):
+    out.append("\n## HiGHS (scipy), 300 x 300, ratio .2\n")
+    rows = []
+    for kind, total in CASES:
+        rng = np.random.default_rng(3)
+        values = scaled(rng.normal(size=(300, 300)))
+        caps = draw_caps(rng, 300, 300, 60, 60, kind, total)
+        ours = min(clock(partial(solve_dense, values, *caps, squared=True))[0] for _ in range(3))
+        theirs = highs(values**2, *caps)
+        rows.append(
+            [
+                f"{kind}, {'loose' if total is None else total}",
+                f"{theirs:.2f}",
+                f"{theirs / ours:.0f}",
+            ]
+        )
+    table(out, ["caps, total", "HiGHS, s", "HiGHS / ours"], rows)
+
+
+def growth(out, sides):
+    out.append("\n## Growth and memory: n x n, ratio .2, uniform caps\n")
+    rows = []
+    for total in (0.8, None):
+        seconds = []
+        for n in sides:
+            rng = np.random.default_rng(n)
+            values = scaled(rng.normal(size=(n, n)))
+            caps = draw_caps(rng, n, n, 0.2 * n, 0.2 * n, "uniform", total)
+            if n == sides[0]:
+                solve_dense(values, *caps, squared=True)
+            tracemalloc.start()
+            solve_dense(values, *caps, squared=True)
+            extra = tracemalloc.get_traced_memory()[1] - n * n
+            tracemalloc.stop()
+            times = [
+                clock(lambda v=values, c=caps: solve_dense(v, *c, squared=True))[0]
+                for _ in range(3 if n < 3000 else 1)
+            ]
+            seconds.append(min(times))
+            cells = [f"{n * n:.1e}", f"{seconds[-1]:.3f}", f"{extra / n**2:.1f}"]
+            rows.append(["loose" if total is None else str(total), *cells])
+        slope = np.polyfit(np.log([float(n) ** 2 for n in sides]), np.log(seconds), 1)[0]
+        rows.append(["loose" if total is None else str(total), "exponent", f"{slope:.2f}", ""])
+    table(out, ["total", "entries", "seconds", "extra bytes per entry"], rows)
+
+
+def sections(quick):
+    """A function for every section that appends it to a list of lines."""
+    small_sizes, ratios = SIZES[:4] if quick else SIZES, RATIOS[1:2] if quick else RATIOS
+    squares = [(100, 100), (300, 300)] if quick else [(100, 100), (300, 300), (1000, 1000)]
+    seeds = SEEDS[:2] if quick else SEEDS
+    small = [(100, 100)] if quick else [(20, 20), (100, 100), (300, 300)]
+    large = [(300, 300)] if quick else [(1000, 1000)]
+    candidates = (2000, 200, 20_000) if quick else (20_000, 2000, 1_000_000)
+    return {
+        "families": lambda out: families(out, "Families: small sizes", small, CASES, seeds),
+        "large": lambda out: families(out, "Families: a million entries", large, CASES[:2], seeds),
+        "tiny": tiny,
+        "grid": lambda out: grid(out, small_sizes, ratios),
+        "assignment": lambda out: assignment(out, squares + [(200, 2000)] * (not quick)),
+        "closed": lambda out: closed_forms(out, squares),
+        "lists": lambda out: lists(out, *candidates),
+        "highs": against_highs,
+        "growth": lambda out: growth(out, (316, 1000) if quick else (316, 1000, 3162)),
+    }
+
+
+def write(path, out, whole):
+    """Write all sections, or put these in the place of those with their headings."""
+    text = "\n".join(out) + "\n"
+    if not whole:
+        head, *old = path.read_text().split("\n## ")
+        when = time.strftime("%B %Y")
+        note = f"\n\nMeasured apart from the rest, {when}; load {os.getloadavg()[0]:.1f} on "
+        note += f"{os.cpu_count()} cores at the end."
+        found = [s.partition("\n") for s in text.split("\n## ")[1:]]
+        new = {heading: heading + note + "\n" + rest for heading, _, rest in found}
+        parts = [new.pop(s.partition("\n")[0], s) for s in old] + list(new.values())
+        text = "\n## ".join([head, *parts])
+    path.write_text(text.rstrip("\n") + "\n")
+    print(f"written to {path}", file=sys.stderr)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--only", nargs="+", choices=list(sections(False)))
+    options = parser.parse_args()
+    out = [
+        "# Speed of the exact projection",
+        "",
+        "Written by `benchmarks/speed/projection.py`" + (" --quick" * options.quick) + ".",
+        f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}; "
+        f"load while it began {os.getloadavg()[0]:.1f}. In brackets: least and most over the",
+        "ratios of the caps to the groups' sizes. Above 1 is in our favour in the columns",
+        "OR-Tools / ours.",
+        "",
+    ]
+    began = time.perf_counter()
+    solve_dense(np.ones((60, 60)), *[np.full(60, 3)] * 2, 100, squared=True)
+    print(f"kernels ready after {time.perf_counter() - began:.1f} s", file=sys.stderr)
+    chosen = sections(options.quick)
+    for name in options.only or chosen:
+        chosen[name](out)
+    if options.write:
+        docs = Path(__file__).resolve().parents[2] / "docs"
+        write(docs / "projection-speed.md", out, whole=options.only is None)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,83 @@
+"""Which tables docs/synthetic-study.md shows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from benchmarks.synthetic.cases import HINDSIGHT, Case
+from benchmarks.synthetic.show import (
+    STRONG,
+    VIEWS,
+    curves,
+    duels,
+    raw_table,
+    recall,
+    recovered,
+    table,
+    wrong,
+)
+
+CHOSEN = ["exclusive lasso", "lasso", "ridge"]
+OTHERS = [name for chosen in CHOSEN for name in (chosen, chosen + HINDSIGHT)] + ["omp", "abess"]
+PAPER = ["exclusive lasso", "exclusive lasso" + HINDSIGHT]
+SOLVERS = ("iht", "htp", "cosamp", "gradmp", "starts")
+FEWER = [f"{view} {solver}" for view in VIEWS[1:] for solver in SOLVERS]
+BEST = [f"{view} starts" for view in VIEWS]
+
+
+def tables(figure: int, known: list[Case]) -> dict[str, str]:
+    """The tables of a figure by the names that the page gives them."""
+    found = figure_2(known) if figure == 2 else figure_3(known)
+    return {f"{name}-{figure}": content for name, content in found.items()}
+
+
+def figure_2(known: list[Case]) -> dict[str, str]:
+    recalls, rates = curves(known, recall), curves(known, recovered)
+    views = [f"{view} {solver}" for view in VIEWS for solver in SOLVERS]
+    return {
+        "recall": table(recalls, [*BEST, *OTHERS, "oracle"]),
+        "recovery": table(rates, [*BEST, *OTHERS, "oracle"], digits=2),
+        "strong": _strong([case for case in known if case.weakest > STRONG]),
+        "solvers": table(recalls, views),
+        "solvers-recovery": table(rates, views, digits=2),
+        "duels": duels(recalls, "tvcs starts", [*FEWER, *PAPER]),
+        "duels-all": duels(recalls, "tvcs starts", [*FEWER, *OTHERS]),
+        "duels-recovery": duels(rates, "tvcs starts", [*FEWER, *OTHERS]),
+        "raw": raw_table(known, [*BEST, *OTHERS]),
+        "seconds": _seconds(known),
+    }
+
+
+def figure_3(known: list[Case]) -> dict[str, str]:
+    recalls, errors = curves(known, recall), curves(known, wrong)
+    shown = [f"{view} {solver}" for view in VIEWS for solver in SOLVERS] + OTHERS
+    return {
+        "recall": table(recalls, shown),
+        "error": table(errors, shown),
+        "duels": duels(recalls, "tvcs starts", [*FEWER, "exclusive lasso"]),
+        "duels-all": duels(recalls, "tvcs starts", [*FEWER, *OTHERS]),
+        "duels-plain": duels(recalls, "tvcs gradmp", [*FEWER, *PAPER]),
+        "raw": raw_table(known, [*BEST, *OTHERS]),
+        "seconds": _seconds(known),
+    }
+
+
+def _strong(strong: list[Case]) -> str:
+    """Recovery rate where the noise cannot hide a weight, and how many instances that is."""
+    rates = curves(strong, recovered)
+    tvcs = [f"tvcs {solver}" for solver in SOLVERS[:-1]]
+    text = table(rates, [*BEST, *tvcs, *OTHERS, "oracle"], digits=2)
+    cells = " | ".join(str(values.size) for values in rates["oracle"].values())
+    return f"{text}\n| *instances* | {cells} |"
+
+
+def _seconds(known: list[Case]) -> str:
+    lines = curves(known, lambda case: case.seconds)
+    mean = {
+        method: np.concatenate(list(by_n.values())).mean()
+        for method, by_n in lines.items()
+        if not method.endswith(HINDSIGHT)
+    }
+    return ", ".join(
+        f"{method} {mean[method]:.2g}" for method in sorted(mean, key=mean.__getitem__)
+    )

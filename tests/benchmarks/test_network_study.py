@@ -1,0 +1,140 @@
+"""The network study goes on where it was stopped, and its tables say what its rows hold."""
+
+import csv
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from benchmarks import resumable
+from benchmarks.networks import cases, methods, show
+from grn_tvcs import METHODS, Network, score
+
+ROOT = Path(__file__).parents[2]
+CHOSEN = ["tvcs", "tvcs-plain", "aracne", "dyngenie3", "random", "TVCS alone", "all of these"]
+
+
+def study(out, *words):
+    """Run a few methods on one network of each design; what it said."""
+    few = ["--repeats", "1", "--jobs", "1", "--trees", "2"]
+    start = [sys.executable, "-m", "benchmarks.networks.study"]
+    command = [*start, *words, "--out", out, *few, "--methods", *CHOSEN]
+    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+
+
+def rows(path):
+    """The rows without their last column, the seconds."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return [line.rpartition(",")[0] for line in lines]
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    out = tmp_path_factory.mktemp("study")
+    ran = study(out)
+    assert ran.returncode == 0, ran.stderr
+    return out
+
+
+def test_a_study_that_was_stopped_in_the_middle_of_a_row_goes_on_and_ends_the_same(
+    finished, tmp_path
+):
+    shutil.copytree(finished, tmp_path / "cut")
+    path = tmp_path / "cut" / "one-network.csv"
+    whole = rows(path)
+    kept = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    assert kept[-1].startswith("network,1,all of these")
+    path.write_text("".join(kept[:-1]) + kept[-1][:9], encoding="utf-8")
+    second = study(tmp_path / "cut")
+    assert "1 fits to do" in second.stdout
+    assert "ten-networks: 46 cases known, 0 fits to do" in second.stdout
+    assert rows(path) == whole
+
+
+def test_cases_of_other_forests_do_not_join_a_study(finished):
+    (finished / "trees.txt").write_text("3\n", encoding="utf-8")
+    refused = study(finished)
+    (finished / "trees.txt").write_text("2\n", encoding="utf-8")
+    assert refused.returncode != 0
+    assert "another trees: 3" in refused.stderr
+
+
+def test_every_row_names_its_cut_and_whether_that_knows_the_truth(finished):
+    with (finished / "one-network.csv").open(encoding="utf-8", newline="") as file:
+        found = list(csv.DictReader(file))
+    said = {(row["cut"], row["caps"]): row["from_truth"] for row in found}
+    assert said == {
+        ("top-n", ""): "yes",
+        ("caps", "2 per gene"): "no",
+        ("caps", "largest degrees"): "yes",
+        ("caps", "out-degrees"): "yes",
+        ("own", ""): "no",
+    }
+    given = {row["method"]: row["given"] for row in found}
+    assert given["tvcs"] == given["dyngenie3"] == "series"
+    assert given["all of these"] == "series, perturbation, knock-outs and -downs"
+    assert {row["n_pairs"] for row in found if row["pairs"] == "all"} == {"870"}
+
+
+def test_the_page_is_filled_from_the_rows(finished, tmp_path):
+    (tmp_path / "figures").mkdir()
+    shutil.copy(ROOT / "docs" / "network-study.md", tmp_path)
+    show.write_docs(finished, tmp_path, 0)
+    page = (tmp_path / "network-study.md").read_text(encoding="utf-8")
+    known = resumable.load(finished / "ten-networks.csv", cases.Case)
+    [best] = [c for c in known if (c.method, c.way, c.pairs) == ("tvcs", "top-n", "linked")]
+    assert f"| tvcs | top-n | {best.sn:.3f} ± 0.000 | {best.sp:.3f} ± 0.000 |" in page
+    drawn = (tmp_path / "figures" / "network-study.svg").read_text(encoding="utf-8")
+    assert drawn.count("<circle") == 30
+    assert drawn.count("marker-end") == best.n_edges
+
+
+def test_a_folder_of_networks_is_read_like_a_design():
+    [(name, draw)] = cases.names(str(ROOT / "data"), 10)
+    found = cases.data(str(ROOT / "data"), name, draw, 0)
+    assert (name, len(found.expression.genes)) == ("network30", 30)
+    assert found.perturbed.perturbed.sum() == 10 * 10
+    assert found.steady.is_knockout.sum() == 30
+
+
+def test_noise_draws_share_the_network_and_all_but_the_noise():
+    one, two = (cases.data("one-network", "network", k, 0) for k in (1, 2))
+    assert (one.reference.selected == two.reference.selected).all()
+    gap = one.expression.values - two.expression.values
+    assert 0 < np.abs(gap).std() < 0.15
+    assert np.corrcoef(one.expression.values.ravel(), two.expression.values.ravel())[0, 1] > 0.8
+
+
+def test_caps_among_linked_pairs_choose_from_these_alone():
+    reference = Network(("a", "b", "c"), np.array([[0, 1.0, 0], [0, 0, 0], [0, 0, 0]]))
+    scores = np.array([[0, 0.2, 0.9], [0.1, 0, 0.8], [0, 0.7, 0]])
+    network = Network(("a", "b", "c"), scores)
+    judge = cases.judge
+    linked = judge(network, reference, "largest degrees", "linked")
+    assert (linked.n_selected, linked.n_found) == (1, 1)
+    every = judge(network, reference, "largest degrees", "all")
+    assert (every.n_selected, every.n_found) == (1, 0)
+
+
+def test_true_degrees_alone_tell_directions_of_a_ranking_that_knows_nothing():
+    scores = np.zeros((6, 6))
+    scores[0, 1:] = 1.0  # a star: its centre is the only gene with targets
+    reference = Network(tuple("abcdef"), scores)
+    found = SimpleNamespace(expression=SimpleNamespace(genes=reference.genes), reference=reference)
+    network = methods.at_random(found, 0)
+    judged = cases.judge(network, reference, "out-degrees", "linked")
+    assert judged.auc == 1.0
+
+
+def test_the_methods_of_the_study_are_those_of_the_package_and_chance():
+    assert set(show.METHODS) == {*METHODS, "random"}
+
+
+def test_a_network_by_chance_has_the_scores_of_chance():
+    data = cases.data("one-network", "network", 1, 0)
+    areas = [score(methods.at_random(data, seed), data.reference).auroc for seed in range(40)]
+    assert np.mean(areas) == pytest.approx(0.5, abs=0.03)
