@@ -95,7 +95,7 @@ def check(_: list[str]) -> int:
 
 
 def bench(rest: list[str]) -> int:
-    """Run the speed benchmarks; what follows goes to each of them (--quick)."""
+    """Run the speed benchmarks; --quick: the small sizes of each."""
     install("test", "bench")
     return run(["python", "-m", "benchmarks.speed", *rest])
 

@@ -22,6 +22,7 @@ from crowd_tvcs.skills.plan_deviation import plan_deviation
 from crowd_tvcs.skills.skill import Skill, estimate_quality
 
 FAMILIES = ("worker", "skilldiff")
+TUNED, FRESH = range(10), range(100, 110)  # seeds of the simulations
 WORKERS, TASKS, GOLD = 100, 1000, 10
 GATE = 0.7
 STEP, STEPS = 0.25, 80  # labels per task between two looks, and how many
@@ -151,7 +152,7 @@ class _Run:
             self.learn()
 
     def choose(self, worker: int) -> int | None:
-        """Pick his task: the most uncertain one, or the one with the fewest answers."""
+        """Pick their task: the most uncertain one, or the one with the fewest answers."""
         if self.policy.startswith("adaptive"):
             scores = 0.5 / np.cosh(self.log_odds / 2.0)
         else:

@@ -6,14 +6,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib import pyplot as plt
 from numpy.typing import NDArray
 
 from benchmarks.campaign import online
-from benchmarks.campaign.study import FRESH, LABELS, POLICIES, TUNED, UNLIMITED, Case
-from benchmarks.pages import fill, table
+from benchmarks.campaign.online import FRESH, TUNED
+from benchmarks.campaign.recorded import LABELS, POLICIES, UNLIMITED, Case
+from benchmarks.pages import figure_style, fill, save, standard_error, table
 from crowd_tvcs.routing.replay import EVERYTHING
 
 WANTED = 0.95
@@ -72,8 +72,7 @@ def accuracies(cases: Iterable[Case]) -> dict[Key, NDArray[np.float64]]:
 
 def mean_and_error(values: NDArray[np.float64]) -> str:
     """Mean and standard error for a cell."""
-    error = values.std(ddof=1) / np.sqrt(values.size)
-    return f"{values.mean():.3f} ± {error:.3f}"
+    return f"{values.mean():.3f} ± {standard_error(values):.3f}"
 
 
 def goals(means: dict[Key, NDArray[np.float64]]) -> str:
@@ -205,7 +204,7 @@ def optimism_table(plans: list[online.Optimism]) -> str:
 
 def draw_replay(means: dict[Key, NDArray[np.float64]], path: Path) -> None:
     """Accuracy against labels per task, one panel per set."""
-    with _style():
+    with figure_style():
         names = sets(means)
         figure, axes = plt.subplots(1, len(names), figsize=(9.0, 2.8), layout="constrained")
         for axis, data in zip(axes, names, strict=True):
@@ -222,13 +221,13 @@ def draw_replay(means: dict[Key, NDArray[np.float64]], path: Path) -> None:
             axis.set(title=data, xlabel="labels per task")
         axes[0].set_ylabel("right labels")
         axes[-1].legend(frameon=False, fontsize=7)
-        _save(figure, path)
+        save(figure, path)
 
 
 def draw_online(curves: list[online.Curve], path: Path) -> None:
     """Accuracy against labels per task of workers who arrive online, one panel per family."""
     at = online.STEP * np.arange(1, online.STEPS + 1)
-    with _style():
+    with figure_style():
         figure, axes = plt.subplots(
             1, len(online.FAMILIES), figsize=(8.0, 3.2), layout="constrained", sharey=True
         )
@@ -241,14 +240,4 @@ def draw_online(curves: list[online.Curve], path: Path) -> None:
             axis.set(title=family, xlabel="labels per task, gold not counted", xlim=(0, 16))
         axes[0].set(ylabel="right labels", ylim=(0.65, 1.0))
         axes[-1].legend(frameon=False, fontsize=7)
-        _save(figure, path)
-
-
-def _style() -> object:
-    settings = {"font.size": 9, "svg.hashsalt": "tvcs", "axes.spines.top": False}
-    return mpl.rc_context(settings | {"axes.spines.right": False})
-
-
-def _save(figure: plt.Figure, path: Path) -> None:
-    figure.savefig(path, metadata={"Date": None, "Creator": None})
-    plt.close(figure)
+        save(figure, path)

@@ -10,80 +10,41 @@ tables of docs/campaign-study.md and draws its figures, `--only-docs` does so wi
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
+import sys
 from pathlib import Path
 
-from benchmarks import resumable
 from benchmarks.campaign import online
-from crowd_tvcs.answers.answers import read_answers, read_gold
-from crowd_tvcs.routing.replay import EVERYTHING, replay
+from benchmarks.campaign.online import FRESH, TUNED
+from benchmarks.campaign.recorded import LABELS, POLICIES, UNLIMITED, Case, replay_split
+from benchmarks.study import complete, load, options, run
+from crowd_tvcs.routing.replay import EVERYTHING
 
-ROOT = Path(__file__).resolve().parents[2]
-LABELS = (1, 2, 3, 5, 8)
 SPLITS = range(10)
-TUNED, FRESH = range(10), range(100, 110)  # seeds of the simulations
-POLICIES = (
-    ("all", "weighted"),
-    ("all", "majority"),
-    ("all", "refreshed"),
-    ("random", "weighted"),
-    ("random", "majority"),
-    ("balanced", "weighted"),
-    ("balanced", "majority"),
-    ("adaptive", "weighted"),
-    ("stopping", "weighted"),
-)
-UNLIMITED = ("all", "stopping")
-
-
-@dataclass(frozen=True)
-class Case:
-    """One policy on one split of one set; see `crowd_tvcs.routing.replay.Outcome`."""
-
-    data: str
-    per_class: int
-    policy: str
-    vote: str
-    labels: int
-    split: int
-    bought: float
-    accuracy: float
-
-    @property
-    def key(self) -> tuple[str, int, str, str, int, int]:
-        return self.data, self.per_class, self.policy, self.vote, self.labels, self.split
 
 
 def main() -> int:
-    arguments = _arguments()
-    out = arguments.out
-    if not arguments.only_docs:
-        out.mkdir(parents=True, exist_ok=True)
-        if arguments.data is not None:
-            run_replay(arguments.data, out / "replay.csv", arguments.jobs)
-        run_online(out / "online.csv", arguments.jobs)
-        run_optimism(out / "optimism.csv", arguments.jobs)
-    if arguments.write_docs or arguments.only_docs:
-        from benchmarks.campaign.show import write_docs
-
-        write_docs(
-            resumable.load(out / "replay.csv", Case),
-            resumable.load(out / "online.csv", online.Curve),
-            resumable.load(out / "optimism.csv", online.Optimism),
-            ROOT / "docs",
-        )
-    return 0
-
-
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser = options(__doc__, results="campaign", page="campaign-study.md", jobs=1)
     parser.add_argument("data", type=Path, nargs="?", help="folder of recorded answers")
-    default = ROOT / "benchmarks" / "results" / "campaign"
-    parser.add_argument("--out", type=Path, default=default, help="folder of the cases")
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--write-docs", action="store_true", help="fill docs/campaign-study.md")
-    parser.add_argument("--only-docs", action="store_true", help="compute nothing")
-    return parser.parse_args()
+    return run(parser.parse_args(), compute, write_page)
+
+
+def compute(arguments: argparse.Namespace) -> None:
+    out, jobs = arguments.out, arguments.jobs
+    if arguments.data is not None:
+        run_replay(arguments.data, out / "replay.csv", jobs)
+    run_online(out / "online.csv", jobs)
+    run_optimism(out / "optimism.csv", jobs)
+
+
+def write_page(out: Path, docs: Path) -> None:
+    from benchmarks.campaign.show import write_docs
+
+    write_docs(
+        load(out / "replay.csv", Case),
+        load(out / "online.csv", online.Curve),
+        load(out / "optimism.csv", online.Optimism),
+        docs,
+    )
 
 
 def run_replay(data: Path, path: Path, jobs: int) -> None:
@@ -99,25 +60,7 @@ def run_replay(data: Path, path: Path, jobs: int) -> None:
         for per_class in (0, 1)
         for split in SPLITS
     }
-    resumable.complete(path, Case, tasks, replay_split, jobs=jobs, order=lambda case: case.key)
-
-
-def replay_split(task: tuple[str, str, int, int]) -> list[Case]:
-    """Replay every policy on one split."""
-    data, name, per_class, split = task
-    folder = Path(data) / name
-    found = replay(
-        read_answers(folder / "label.csv"),
-        read_gold(folder / "truth.csv"),
-        labels=LABELS,
-        splits=1,
-        first_split=split,
-        per_class=bool(per_class),
-    )
-    return [
-        Case(name, per_class, o.policy, o.vote, o.labels, o.split, o.bought, o.accuracy)
-        for o in found
-    ]
+    complete(path, Case, tasks, replay_split, jobs=jobs, order=lambda case: case.key)
 
 
 def run_online(path: Path, jobs: int) -> None:
@@ -129,7 +72,7 @@ def run_online(path: Path, jobs: int) -> None:
         for seed in (*TUNED, *FRESH)
     ]
     tasks = {key: {key} for key in keys}
-    resumable.complete(
+    complete(
         path, online.Curve, tasks, one_curve, jobs=jobs, order=lambda case: keys.index(case.key)
     )
 
@@ -147,9 +90,7 @@ def run_optimism(path: Path, jobs: int) -> None:
         for gold in online.GOLD_ANSWERS
         for seed in FRESH
     }
-    resumable.complete(
-        path, online.Optimism, tasks, one_plan, jobs=jobs, order=lambda case: case.key
-    )
+    complete(path, online.Optimism, tasks, one_plan, jobs=jobs, order=lambda case: case.key)
 
 
 def one_plan(task: tuple[str, int, int]) -> list[online.Optimism]:
@@ -158,4 +99,4 @@ def one_plan(task: tuple[str, int, int]) -> list[online.Optimism]:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    sys.exit(main())

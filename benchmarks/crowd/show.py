@@ -7,11 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib import pyplot as plt
 
-from benchmarks.crowd.study import METHODS, TIME_LIMIT, Case
+from benchmarks import pages
+from benchmarks.crowd.cases import METHODS, RATIOS, TIME_LIMIT, Case
 
 LINES = {  # label and colour
     "random": ("random", "#888888"),
@@ -67,7 +67,6 @@ def fast_by_best(row: dict[str, Case]) -> float:
     return row["fast"].error / row["best"].error
 
 
-ALL = (0.01, 0.02, 0.03, 0.05, 0.1)
 GOALS = (
     Goal(
         "error of `best` / of `qlp`",
@@ -87,7 +86,7 @@ GOALS = (
     Goal("error of `best`", "iid", (0.1,), 0.0034, lambda r: r["best"].error),
     Goal("error of `tvcs`", "iid", (0.05,), 0.030, lambda r: r["tvcs"].error),
     Goal("error of `tvcs`", "iid", (0.1,), 0.0060, lambda r: r["tvcs"].error),
-    Goal("gap of `best` / error", "iid", ALL[:4], 0.001, gap),
+    Goal("gap of `best` / error", "iid", RATIOS[:4], 0.001, gap),
     *(
         Goal("gap of `best` / error", f, (0.03,), 0.001, gap)
         for f in ("worker", "skilldiff", "topic")
@@ -97,7 +96,7 @@ GOALS = (
         for f in ("worker", "skilldiff", "topic")
     ),
     Goal("gap of `best` / error", "iid", (0.02,), 0.003, gap, "200x10000"),
-    *(Goal("error of `fast` / of `best`", f, ALL, 1.2, fast_by_best) for f in FAMILY_NAMES),
+    *(Goal("error of `fast` / of `best`", f, RATIOS, 1.2, fast_by_best) for f in FAMILY_NAMES),
 )
 
 
@@ -158,13 +157,13 @@ def table(rows: dict[float, dict[str, Case]]) -> str:
     """Errors, the least possible, and the times of the slower methods."""
     timed = ("fast", "tvcs", "best")
     head = ["ratio", *METHODS, "least possible", *(f"{m}, s" for m in timed)]
-    lines = [head, ["---"] * len(head)]
+    lines = []
     for ratio, row in sorted(rows.items()):
         bound = row["best"].bound if "best" in row else np.nan
         cells = [number(row[m].error) if m in row else "" for m in METHODS]
         times = [f"{row[m].seconds:.1f}" if m in row else "" for m in timed]
         lines.append([f"{ratio:g}", *cells, number(max(bound, 0.0)), *times])
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    return pages.table(head, lines, words=len(head)) + "\n"
 
 
 def number(error: float) -> str:
@@ -177,7 +176,7 @@ def number(error: float) -> str:
 def goals(means: Means) -> str:
     """Table of the goals, what was found (the largest over the ratios), and whether that is it."""
     head = ("what", "crowd", "ratio", "at most", "found", "reached")
-    lines = [head, ("---",) * len(head)]
+    lines = []
     for goal in GOALS:
         rows = means.get((goal.size, goal.family), {})
         if not all({"best", "fast", "tvcs", "qlp"} <= set(rows.get(r, {})) for r in goal.ratios):
@@ -193,7 +192,7 @@ def goals(means: Means) -> str:
             f"{r:g}" for r in (goal.ratios[0], goal.ratios[-1])[: len(goal.ratios)]
         )
         lines.append((goal.what, f"{goal.size} {goal.family}", ratios, f"{goal.most:g}", *cells))
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    return pages.table(head, lines, words=len(head)) + "\n"
 
 
 def losses(means: Means) -> str:
@@ -235,8 +234,7 @@ def against(ours: str) -> list[str]:
 def draw(means: Means, size: str, path: Path) -> None:
     """One panel per family: error against ratio, on a logarithmic scale."""
     families = {family: rows for (of, family), rows in means.items() if of == size}
-    settings = {"font.size": 9, "svg.hashsalt": "tvcs", "axes.spines.top": False}
-    with mpl.rc_context(settings | {"axes.spines.right": False}):
+    with pages.figure_style():
         width = 2.6 * max(len(families), 2)
         figure, axes = plt.subplots(1, len(families), figsize=(width, 3), squeeze=False)
         for ax, (family, rows) in zip(axes[0], families.items(), strict=True):
@@ -250,8 +248,6 @@ def draw(means: Means, size: str, path: Path) -> None:
         axes[0][0].set_ylabel("1 - expected accuracy")
         axes[0][0].legend(frameon=False, fontsize=8)
         figure.tight_layout()
-        path.parent.mkdir(exist_ok=True)
-        figure.savefig(path, metadata={"Date": None, "Creator": None})
-        plt.close(figure)
+        pages.save(figure, path)
     text = path.read_text(encoding="utf-8")
     path.write_text("".join(f"{line.rstrip()}\n" for line in text.splitlines()), encoding="utf-8")

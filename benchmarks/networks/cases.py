@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -95,6 +95,23 @@ def names(design: str, repeats: int) -> list[tuple[str, int]]:
     return [(path.name, 1) for path in sorted(found, key=lambda p: (number(p.name), p.name))]
 
 
+def read(folder: Path) -> tuple[Expression, Network]:
+    """The series of a folder and the true edges."""
+    expression = read_expression(folder / "timeseries.tsv")
+    return expression, read_truth(folder, expression.genes)
+
+
+def read_truth(folder: Path, genes: Sequence[str]) -> Network:
+    """The true edges of a folder, with their signs where there are any."""
+    signed = folder / "goldstandard_signed.tsv"
+    return read_reference(signed if signed.exists() else folder / "goldstandard.tsv", genes)
+
+
+def read_steady(folder: Path) -> SteadyStates:
+    """The steady states of a folder."""
+    return read_steady_states(**{name: folder / f"{name}.tsv" for name in STEADY})
+
+
 def number(name: str) -> int:
     """The number at the end of a name, 0 where there is none."""
     digits = name[len(name.rstrip("0123456789")) :]
@@ -111,13 +128,7 @@ def data(design: str, network: str, draw: int, seed: int) -> Data:
         made = simulate(**SIZES, noise="normal", noise_level=NOISE, rng=rng)
         return Data(network, made.expression, made.network, steady(made))
     folder = Path(design) / network
-    expression = read_expression(folder / "timeseries.tsv")
-    signed = folder / "goldstandard_signed.tsv"
-    gold = signed if signed.exists() else folder / "goldstandard.tsv"
-    files = {name: folder / f"{name}.tsv" for name in STEADY}
-    return Data(
-        network, expression, read_reference(gold, expression.genes), read_steady_states(**files)
-    )
+    return Data(network, *read(folder), read_steady(folder))
 
 
 def simulate_one(seed: int):

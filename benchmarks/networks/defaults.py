@@ -13,14 +13,15 @@ AUROC over linked pairs.
 
 import argparse
 import json
-import re
 import warnings
 from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
 
-from grn_tvcs import infer, read_expression, read_reference, read_steady_states, score
+from benchmarks.networks.cases import number, read, read_steady, read_truth
+from benchmarks.pages import in_one_cell, table
+from grn_tvcs import infer, read_expression, score
 
 PERTURBED_UNTIL = 500.0
 VARIANTS = {
@@ -55,14 +56,11 @@ HALVES = ("odd", "even", "all")
 def measure(folder, variant, seed):
     """AUROC, AUPR and AUROC over linked pairs of one variant on one network."""
     options = dict(variant)
-    expression = read_expression(folder / "timeseries.tsv")
-    reference = read_reference(folder / "goldstandard_signed.tsv", expression.genes)
+    expression, reference = read(folder)
     if options.pop("perturbed", False):
         expression = expression.with_perturbation_until(PERTURBED_UNTIL)
     if options.pop("steady", False):
-        options["steady"] = read_steady_states(
-            **{name: folder / f"{name}.tsv" for name in ("knockouts", "knockdowns", "wildtype")}
-        )
+        options["steady"] = read_steady(folder)
     out = dict(zip(reference.genes, map(int, reference.out_degrees), strict=True))
     match options.pop("true_cap", None):
         case "in":
@@ -81,30 +79,26 @@ def stability_table(networks, seed):
     edges = np.linspace(0, 1, 11)
     chosen, true = np.zeros((2, 10), int), np.zeros((2, 10), int)
     for folder in networks:
-        expression = read_expression(folder / "timeseries.tsv")
-        network = infer(expression, rng=seed)
-        reference = read_reference(folder / "goldstandard_signed.tsv", network.genes)
+        network = infer(read_expression(folder / "timeseries.tsv"), rng=seed)
+        reference = read_truth(folder, network.genes)
         is_pair = ~np.eye(len(network.genes), dtype=bool)
         at = np.minimum(np.searchsorted(edges, network.stability[is_pair], side="right") - 1, 9)
-        half = 1 - number(folder) % 2
+        half = 1 - number(folder.name) % 2
         chosen[half] += np.bincount(at, minlength=10)
         true[half] += np.bincount(at[reference.selected[is_pair]], minlength=10)
-    lines = ["| stability | odd: true of all | even: true of all |", "|---|---|---|"]
-    for k in range(10):
-        cells = " | ".join(f"{true[half, k]} of {chosen[half, k]}" for half in (0, 1))
-        lines.append(f"| {edges[k]:.1f} to {edges[k + 1]:.1f} | {cells} |")
-    return "\n".join(lines)
+    rows = [
+        [
+            f"{edges[k]:.1f} to {edges[k + 1]:.1f}",
+            *(f"{true[half, k]} of {chosen[half, k]}" for half in (0, 1)),
+        ]
+        for k in range(10)
+    ]
+    return table(["stability", "odd: true of all", "even: true of all"], rows, words=3)
 
 
-def number(folder):
-    """The number at the end of a folder's name."""
-    found = re.search(r"(\d+)$", folder.name)
-    return int(found.group(1)) if found else 0
-
-
-def table(results):
+def means_table(results):
     """Means by half as Markdown."""
-    lines = ["| variant | " + " | ".join(HALVES) + " |", "|---|" + "---|" * len(HALVES)]
+    rows = []
     for name, by_network in results.items():
         cells = []
         for half in HALVES:
@@ -112,10 +106,9 @@ def table(results):
                 found for at, found in by_network
                 if half == "all" or (at % 2 == 1) == (half == "odd")
             ]  # fmt: skip
-            means = np.mean(chosen, axis=0) if chosen else []
-            cells.append(" / ".join(f"{m:.3f}".removeprefix("0") for m in means) or "-")
-        lines.append(f"| {name} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+            cells.append(in_one_cell(np.mean(chosen, axis=0)) if chosen else "-")
+        rows.append([name, *cells])
+    return table(["variant", *HALVES], rows, words=4)
 
 
 def main():
@@ -129,7 +122,7 @@ def main():
     given = parser.parse_args()
     names = given.variants.split(",") if given.variants else list(VARIANTS)
     networks = [path.parent for folder in given.folders for path in folder.glob("*/timeseries.tsv")]
-    networks.sort(key=lambda folder: (folder.parent.name, number(folder)))
+    networks.sort(key=lambda folder: (folder.parent.name, number(folder.name)))
     warnings.simplefilter("ignore")
     if given.stability:
         print(stability_table(networks, given.seed))
@@ -137,10 +130,10 @@ def main():
     results = defaultdict(list)
     for name in names:
         for folder in networks:
-            results[name].append((number(folder), measure(folder, VARIANTS[name], given.seed)))
-        print(table({name: results[name]}).splitlines()[-1], flush=True)
+            results[name].append((number(folder.name), measure(folder, VARIANTS[name], given.seed)))
+        print(means_table({name: results[name]}).splitlines()[-1], flush=True)
     print(f"\n{len(networks)} networks of {', '.join(map(str, given.folders))}\n")
-    print(table(results))
+    print(means_table(results))
     if given.json:
         given.json.write_text(json.dumps(results, indent=1) + "\n")
 

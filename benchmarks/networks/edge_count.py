@@ -16,11 +16,10 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.networks.defaults import number
+from benchmarks.networks.cases import NOISE, SIZES, number, read
 from benchmarks.pages import table
-from grn_tvcs import choose_edges, infer, read_expression, read_reference, score, simulate
+from grn_tvcs import choose_edges, infer, score, simulate
 
-SIZES = {"n_genes": 30, "n_series": 10, "n_points": 21, "min_regulators": 12}
 COLUMNS = (
     "networks", "chosen / true", "factor", "true in range", "precision", "F1",
     "2 per gene: precision", "F1", "one standard error: factor", "precision", "F1",
@@ -32,11 +31,10 @@ def measure(task):
     name, folder, seed = task
     warnings.simplefilter("ignore")
     if folder is None:
-        made = simulate(**SIZES, noise="normal", noise_level=0.1, rng=[seed, int(name)])
+        made = simulate(**SIZES, noise="normal", noise_level=NOISE, rng=[seed, int(name)])
         expression, reference = made.expression, made.network
     else:
-        expression = read_expression(folder / "timeseries.tsv")
-        reference = read_reference(folder / "goldstandard_signed.tsv", expression.genes)
+        expression, reference = read(folder)
     count = choose_edges(expression, rng=seed)
     ranking = infer(expression, rng=seed)
     row = [count.n_edges, count.low, count.high, int(reference.out_degrees.sum())]
@@ -74,8 +72,8 @@ def main():
     given = parser.parse_args()
     groups = {}
     for folder in given.folders:
-        for path in sorted(folder.glob("*/timeseries.tsv"), key=lambda p: number(p.parent)):
-            half = "odd" if number(path.parent) % 2 else "even"
+        for path in sorted(folder.glob("*/timeseries.tsv"), key=lambda p: number(p.parent.name)):
+            half = "odd" if number(path.parent.name) % 2 else "even"
             task = (path.parent.name, path.parent, given.seed)
             groups.setdefault(f"{folder.name}, {half}", []).append(task)
     if given.simulate:

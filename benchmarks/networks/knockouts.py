@@ -4,9 +4,9 @@
 
 Networks of our simulator from without hubs to stars, of 10, 30 and 100 genes; and, if given,
 FOLDERs of networks with timeseries.tsv, goldstandard_signed.tsv, knockouts.tsv, knockdowns.tsv and
-wildtype.tsv. One row per network and what was given is kept in
-benchmarks/results/knockouts/networks.csv, where a run that is stopped goes on; --keep holds what
-was simulated, most of the time, for the next time. `before` is the rule of the first version.
+wildtype.tsv. One row per network and what was given is kept in networks.csv of --out, where a run
+that is stopped goes on; --keep holds what was simulated, most of the time, for the next time.
+`before` is the rule of the first version.
 """
 
 from __future__ import annotations
@@ -22,13 +22,12 @@ import numpy as np
 from benchmarks.networks.cases import Data, data, names, number, steady
 from benchmarks.networks.knockout_kinds import KINDS, draw_topology, simulated
 from benchmarks.pages import fill, table
-from benchmarks.resumable import complete, load
+from benchmarks.study import complete, load, options, run
 from grn_tvcs import Network, SteadyStates, infer, score
 from grn_tvcs.methods.shared.hubs import concentration, hub_prior
 
-ROOT = Path(__file__).resolve().parents[2]
-RESULTS = ROOT / "benchmarks" / "results" / "knockouts" / "networks.csv"
-PAGE = ROOT / "docs" / "knockout-study.md"
+NAME = "networks.csv"
+PAGE = "knockout-study.md"
 SIZES = {10: 24, 30: 12, 100: 7}  # genes: networks of each kind
 SEED = 0
 ALL, DOWNS, THIRD, TENTH = "all", "knock-downs", "30 % of the genes", "10 % of the genes"
@@ -225,27 +224,31 @@ def page_of(found: list[Case], page: str) -> str:
     return page
 
 
-def main() -> None:
-    """Complete the cases; show or write the tables."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folders", nargs="*")
-    parser.add_argument("--keep", default="", help="a folder for what was simulated")
-    parser.add_argument("--write-docs", action="store_true")
-    given = parser.parse_args()
+def compute(arguments: argparse.Namespace) -> None:
+    """Infer what networks.csv does not hold yet."""
     warnings.simplefilter("ignore")
-    if given.keep:
-        Path(given.keep).mkdir(parents=True, exist_ok=True)
+    if arguments.keep:
+        Path(arguments.keep).mkdir(parents=True, exist_ok=True)
     solve_halves_once()
-    order = lambda c: (*_by_kind((c.kind, c.genes)), c.number)  # noqa: E731
-    RESULTS.parent.mkdir(parents=True, exist_ok=True)
-    complete(RESULTS, Case, tasks_of(given.folders, given.keep), fit, jobs=1, order=order)
-    found = load(RESULTS, Case)
-    page = page_of(found, PAGE.read_text(encoding="utf-8"))
-    if given.write_docs:
-        PAGE.write_text(page, encoding="utf-8")
-    else:
-        print(page)
+    tasks = tasks_of(arguments.folders, arguments.keep)
+    complete(arguments.out / NAME, Case, tasks, fit, jobs=1, order=order)
+
+
+def order(case: Case) -> tuple[object, ...]:
+    return *_by_kind((case.kind, case.genes)), case.number
+
+
+def write_page(out: Path, docs: Path) -> None:
+    text = (docs / PAGE).read_text(encoding="utf-8")
+    (docs / PAGE).write_text(page_of(load(out / NAME, Case), text), encoding="utf-8")
+
+
+def main() -> int:
+    parser = options(__doc__, results="knockouts", page=PAGE)
+    parser.add_argument("folders", nargs="*", metavar="FOLDER", help="of networks, beside ours")
+    parser.add_argument("--keep", default="", help="a folder for what was simulated")
+    return run(parser.parse_args(), compute, write_page)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -10,8 +10,8 @@ import numpy as np
 
 from benchmarks.networks.cases import CUTS, ONE, PAIRS, TEN, Case, number, simulate_one
 from benchmarks.networks.methods import ENTRIES
-from benchmarks.pages import fill, table
-from benchmarks.resumable import load
+from benchmarks.pages import fill, in_one_cell, table
+from benchmarks.study import load
 from grn_tvcs import Network
 from grn_tvcs.report.layout import HEIGHT, WIDTH, draw
 
@@ -94,11 +94,11 @@ def beside_the_paper(known: dict[str, list[Case]]) -> str:
     for method, (name, *printed) in PAPER.items():
         area = "auc" if method == "tvcs" else "auroc"
         way = "own" if "own" in ENTRIES[method].ways else "top-n"
-        row = [name, method, way, _three(printed)]
+        row = [name, method, way, in_one_cell(printed)]
         for cases in known.values():
             by = of(cases, lambda case: (case.method, case.pairs, case.way))
             found = by.get((method, "linked", way))
-            row.append(_three([mean(found, n) for n in ("sn", "sp", area)]) if found else "")
+            row.append(in_one_cell([mean(found, n) for n in ("sn", "sp", area)]) if found else "")
         rows.append(row)
     heads = ["in the paper", "here", "cut here", "the paper's", *known]
     return table(heads, rows, words=3)
@@ -126,14 +126,10 @@ def areas_table(known: dict[str, list[Case]], methods: Iterable[str]) -> str:
         for cases in known.values():
             by = of((c for c in cases if c.method == method), lambda case: case.pairs)
             figures = (("all", "auroc"), ("all", "aupr"), ("linked", "auroc"))
-            row.append(_three([mean(by[p], name) for p, name in figures]) if by else "")
+            row.append(in_one_cell([mean(by[p], name) for p, name in figures]) if by else "")
         if any(row[1:]):
             rows.append(row)
     return table(["method", *known], rows)
-
-
-def _three(values: Iterable[float]) -> str:
-    return " / ".join(f"{value:.3f}".removeprefix("0") for value in values)
 
 
 def ratios_table(known: dict[str, list[Case]]) -> str:

@@ -18,25 +18,20 @@ from pathlib import Path
 
 import numpy as np
 
-from grn_tvcs import (
-    Network,
-    Simulation,
-    read_expression,
-    read_reference,
-    simulate,
-)
+from benchmarks.networks.cases import read as read_network
+from benchmarks.pages import fill, table
+from benchmarks.study import DOCS
+from grn_tvcs import Network, Simulation, simulate
 from grn_tvcs.simulation.topology import grow
 from tvcs_core.files.folders import output_folder, write_json
 from tvcs_core.files.record import run_record
 
-ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "simulator.md"
-BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
+PAGE = DOCS / "simulator.md"
 BANDS = ((0.02, 0.05), (0.05, 0.15), (0.15, 0.3), (0.3, 0.5), (0.5, 0.7))
 
 
 @dataclass(frozen=True)
-class Data:
+class Experiments:
     """The experiments on one network, read from files or simulated."""
 
     series: np.ndarray  # (series, points, genes)
@@ -65,24 +60,23 @@ def main() -> None:
         found = list(compare(Path(folder), noise, options.seeds))
         print(f"{folder}: {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
         rows += [(Path(folder).name, *row) for row in found]
-        tables.append(table(Path(folder).name, noise, found))
-    page = "\n\n".join([summary(rows), *tables]) + "\n"
+        tables.append(statistics_table(Path(folder).name, noise, found))
+    page = "\n\n".join([summary(rows), *tables])
     with output_folder(options.out, force=options.force) as out:
         with (out / "statistics.csv").open("w", newline="") as file:
             writer = csv.writer(file)
             writer.writerow(("folder", "statistic", "theirs", "ours", "deviation"))
             writer.writerows(rows)
-        (out / "tables.md").write_text(page, encoding="utf-8")
+        (out / "tables.md").write_text(f"{page}\n", encoding="utf-8")
         names = [Path(word).name for word in options.folders]
         parameters = {"folders": names, "seeds": options.seeds}
         write_json(
-            out / "run.json", run_record("benchmarks/networks/simulator.py", parameters, seed=0)
+            out / "run.json",
+            run_record("python -m benchmarks.networks.simulator", parameters, seed=0),
         )
     print(page)
     if options.write_docs:
-        before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-        after = rest.partition(END)[2]
-        PAGE.write_text(f"{before}{BEGIN}\n\n{page}\n{END}{after}", encoding="utf-8")
+        PAGE.write_text(fill(PAGE.read_text(encoding="utf-8"), "measured", page), encoding="utf-8")
 
 
 def compare(folder: Path, noise: str, n_seeds: int) -> Iterator[tuple[str, float, float, float]]:
@@ -116,28 +110,26 @@ def compare(folder: Path, noise: str, n_seeds: int) -> Iterator[tuple[str, float
         yield name, value, float(np.mean(ours[name])), float(np.std(ours[name], ddof=1))
 
 
-def read(folder: Path) -> Data:
-    signed = folder / "goldstandard_signed.tsv"
-    expression = read_expression(folder / "timeseries.tsv")
-    gold = signed if signed.exists() else folder / "goldstandard.tsv"
+def read(folder: Path) -> Experiments:
+    expression, network = read_network(folder)
 
     def rows(name: str) -> np.ndarray:
         return np.loadtxt(folder / f"{name}.tsv", skiprows=1, ndmin=2)
 
-    return Data(
+    return Experiments(
         np.array([expression.values[rows] for rows in expression.pieces().values()]),
         rows("wildtype")[0],
         rows("knockouts"),
         rows("knockdowns"),
         rows("multifactorial"),
         rows("timeseries_perturbations"),
-        read_reference(gold, expression.genes),
+        network,
     )
 
 
-def measured(made: Simulation) -> Data:
+def measured(made: Simulation) -> Experiments:
     pieces = made.expression.pieces().values()
-    return Data(
+    return Experiments(
         np.array([made.expression.values[rows] for rows in pieces]),
         made.wild_type,
         made.knockouts,
@@ -148,7 +140,7 @@ def measured(made: Simulation) -> Data:
     )
 
 
-def statistics(networks: list[Data]) -> dict[str, float]:
+def statistics(networks: list[Experiments]) -> dict[str, float]:
     """What is compared; genes and series of all networks are pooled."""
     found: dict[str, float] = {}
     rest = np.concatenate([d.series[:, 0].mean(axis=0) for d in networks])
@@ -177,7 +169,7 @@ def autocorrelation(series: np.ndarray, lag: int) -> np.ndarray:
     return ((x[:, lag:] * x[:, :-lag]).sum(axis=1) / np.where(power > 0, power, 1.0)).ravel()
 
 
-def responses(networks: list[Data]) -> dict[str, float]:
+def responses(networks: list[Experiments]) -> dict[str, float]:
     """Changes of the mean over the last five perturbed points from the mean start."""
     own, other, deltas = [], [], []
     for d in networks:
@@ -195,7 +187,7 @@ def responses(networks: list[Data]) -> dict[str, float]:
     }
 
 
-def knocked(networks: list[Data]) -> dict[str, float]:
+def knocked(networks: list[Experiments]) -> dict[str, float]:
     """Effects of knock-outs; what a gene does that is no target shows the noise."""
     direct, signed, other, own, half, level, noise = [], [], [], [], [], [], []
     for d in networks:
@@ -240,23 +232,21 @@ def degrees(networks: list[Network]) -> dict[str, float]:
     return {name: float(value) for name, value in found.items()}
 
 
-def table(name: str, noise: str, found: list[tuple[str, float, float, float]]) -> str:
-    lines = [f"**{name}** ({noise} noise)", "", "| statistic | GeneNetWeaver | ours | deviation |"]
-    lines.append("|---|---:|---:|---:|")
-    lines += [f"| {what} | {a:.3f} | {b:.3f} | {s:.3f} |" for what, a, b, s in found]
-    return "\n".join(lines)
+def statistics_table(name: str, noise: str, found: list[tuple[str, float, float, float]]) -> str:
+    rows = [(what, *(f"{value:.3f}" for value in values)) for what, *values in found]
+    heads = ("statistic", "GeneNetWeaver", "ours", "deviation")
+    return f"**{name}** ({noise} noise)\n\n{table(heads, rows)}"
 
 
 def summary(rows: list[tuple[str, str, float, float, float]]) -> str:
     """How many statistics lie within two deviations, and how far off levels are."""
-    lines = ["| folder | statistics | within 2 deviations | median gap, deviations |"]
-    lines.append("|---|---:|---:|---:|")
+    lines = []
     for folder in dict.fromkeys(row[0] for row in rows):
         mine = [r for r in rows if r[0] == folder and not r[1].startswith("grown")]
         gaps = np.array([abs(a - b) / max(s, 1e-12) for _, _, a, b, s in mine])
         gaps = np.where([a == b for _, _, a, b, _ in mine], 0.0, gaps)
-        lines.append(f"| {folder} | {len(mine)} | {(gaps <= 2).sum()} | {np.median(gaps):.2f} |")
-    return "\n".join(lines)
+        lines.append((folder, str(len(mine)), str((gaps <= 2).sum()), f"{np.median(gaps):.2f}"))
+    return table(("folder", "statistics", "within 2 deviations", "median gap, deviations"), lines)
 
 
 if __name__ == "__main__":

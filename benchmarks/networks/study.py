@@ -11,52 +11,43 @@ writes the tables of docs/network-study.md from all CSV files that are known.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
-import time
 from pathlib import Path
 
-for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(threads, "1")  # the processes share the cores, not their threads
+from benchmarks.study import claim, complete, one_thread, options, run
+
+one_thread()
 
 from benchmarks.networks.cases import CUTS, ONE, PAIRS, TEN, Case, data, names, number  # noqa: E402
 from benchmarks.networks.methods import ENTRIES, TREES, fit  # noqa: E402
-from benchmarks.resumable import claim, complete  # noqa: E402
 
-ROOT = Path(__file__).resolve().parents[2]
 Task = tuple[str, str, int, str, int, int]  # design, network, draw, entry, seed, trees
 
 
 def main() -> int:
-    arguments = _arguments()
-    began = time.perf_counter()
+    parser = options(__doc__, results="networks", page="network-study.md", jobs=2, seed=0)
+    parser.add_argument("folders", nargs="*", metavar="FOLDER", help="instead of the two designs")
+    parser.add_argument("--repeats", type=int, default=10, help="draws, and networks")
+    parser.add_argument("--trees", type=int, default=TREES, help="of GENIE3 and dynGENIE3")
+    parser.add_argument("--methods", nargs="+", choices=ENTRIES, default=list(ENTRIES))
+    return run(parser.parse_args(), compute, write_page)
+
+
+def compute(arguments: argparse.Namespace) -> None:
     claim(arguments.out / "seed.txt", arguments.seed)
     claim(arguments.out / "trees.txt", arguments.trees)
     for design in arguments.folders or (ONE, TEN):
-        run(design, arguments)
-    print(f"done in {time.perf_counter() - began:.0f} s", flush=True)
-    if arguments.write_docs:
-        from benchmarks.networks.show import write_docs
-
-        write_docs(arguments.out, ROOT / "docs", arguments.seed)
-    return 0
+        complete_design(design, arguments)
 
 
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    default = ROOT / "benchmarks" / "results" / "networks"
-    parser.add_argument("folders", nargs="*", metavar="FOLDER", help="instead of the two designs")
-    parser.add_argument("--out", type=Path, default=default, help="folder of the CSV files")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--repeats", type=int, default=10, help="draws, and networks")
-    parser.add_argument("--trees", type=int, default=TREES, help="of GENIE3 and dynGENIE3")
-    parser.add_argument("--jobs", type=int, default=2, help="processes")
-    parser.add_argument("--methods", nargs="+", choices=ENTRIES, default=list(ENTRIES))
-    parser.add_argument("--write-docs", action="store_true", help="rewrite docs/network-study.md")
-    return parser.parse_args()
+def write_page(out: Path, docs: Path) -> None:
+    from benchmarks.networks.show import write_docs
+
+    seed = int((out / "seed.txt").read_text(encoding="utf-8"))
+    write_docs(out, docs, seed)
 
 
-def run(design: str, arguments: argparse.Namespace) -> None:
+def complete_design(design: str, arguments: argparse.Namespace) -> None:
     """Compute what the file of a design does not hold yet."""
     tasks = {
         (design, network, draw, name, arguments.seed, arguments.trees): {

@@ -1,7 +1,8 @@
-"""Run every measurement of speed: `python -m benchmarks.speed [--quick]`."""
+"""Run every measurement of speed, one after the other: `python -m benchmarks.speed [--quick]`."""
 
 from __future__ import annotations
 
+import argparse
 import subprocess
 import sys
 
@@ -9,8 +10,11 @@ MODULES = ("campaign", "inference", "projection", "solvers")
 
 
 def main() -> int:
-    """Run one after the other, each in a process of its own; the largest exit code is ours."""
-    lines = [[sys.executable, "-m", f"benchmarks.speed.{name}", *sys.argv[1:]] for name in MODULES]
+    """Give each a process of its own; the largest of their exit codes is ours."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="small sizes, a few minutes in all")
+    words = ["--quick"] if parser.parse_args().quick else []
+    lines = [[sys.executable, "-m", f"benchmarks.speed.{name}", *words] for name in MODULES]
     return max(subprocess.run(line).returncode for line in lines)
 
 

@@ -215,7 +215,10 @@ def main():
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--kills", type=int, default=8)
     parser.add_argument("--only", choices=["sqlite", "postgresql"])
+    parser.add_argument("--quick", action="store_true", help="4 processes, 5 seconds, one kill")
     given = parser.parse_args()
+    if given.quick:
+        given.processes, given.seconds, given.kills = 4, 5.0, 1
     load = os.getloadavg()[0]
     print(
         f"{given.processes} processes, {given.kills} kills, {os.cpu_count()} cores, load {load:.1f}"

@@ -1,7 +1,7 @@
 """Time and memory of `infer(..., "tvcs")`, and dynGENIE3 beside it.
 
-    python -m benchmarks.speed.inference --quick    a minute, smaller sizes and forests
-    python -m benchmarks.speed.inference --write    all of it, into docs/network-speed.md
+    python -m benchmarks.speed.inference --quick       a minute, smaller sizes and forests
+    python -m benchmarks.speed.inference --write-docs  all of it, into docs/network-speed.md
 
 Every measurement has a process of its own, warmed up on a small network before the clock starts;
 memory is the peak of that process, Python and libraries included. Wall time is what a user waits
@@ -21,8 +21,9 @@ from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
-for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(threads, "1")
+from benchmarks.study import DOCS, one_thread
+
+one_thread()
 
 import numpy as np  # noqa: E402
 
@@ -30,7 +31,7 @@ from benchmarks.pages import table  # noqa: E402
 from grn_tvcs import Expression, infer, simulate  # noqa: E402
 from grn_tvcs.cli.resources import estimate  # noqa: E402
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "network-speed.md"
+PAGE = DOCS / "network-speed.md"
 SERIES, POINTS = 10, 21
 HALVES = 100  # the default
 SIZES = {None: (50, 100, 200, 400), 50: (100, 400, 1600)}  # regulators: genes
@@ -171,14 +172,14 @@ def parts(quick: bool) -> Iterator[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="smaller sizes and forests")
-    parser.add_argument("--write", action="store_true", help=f"write {PAGE.name}")
+    parser.add_argument("--write-docs", action="store_true", help=f"write docs/{PAGE.name}")
     given = parser.parse_args()
     found = []
     for part in parts(given.quick):
         print(part, end="\n\n", flush=True)
         found.append(part)
-    if given.write:
-        command = "python -m benchmarks.speed.inference --write"
+    if given.write_docs:
+        command = "python -m benchmarks.speed.inference --write-docs"
         title = f"# Speed of network inference\n\nWritten by `{command}`"
         page = "\n\n".join(found)
         says = __doc__.partition("\n\n")[2].partition("\n\n")[2].strip()

@@ -1,8 +1,8 @@
 """Speed of the exact projection against what else could solve it, side by side in one process.
 
     python -m benchmarks.speed.projection --quick          about a minute
-    python -m benchmarks.speed.projection --write          all of it, into docs/projection-speed.md
-    python -m benchmarks.speed.projection --only tiny assignment --write       these sections of it
+    python -m benchmarks.speed.projection --write-docs     all of it, into docs/projection-speed.md
+    python -m benchmarks.speed.projection --only tiny assignment --write-docs  these sections of it
 
 All of it takes about half an hour on a quiet core, `--only families` a minute, `large` four.
 Peers take turns; each figure is a median of ratios within a turn. Seconds are processor time of
@@ -17,97 +17,22 @@ import sys
 import time
 import tracemalloc
 from functools import partial
-from pathlib import Path
 
 import numpy as np
-from ortools.graph.python import min_cost_flow
-from scipy.optimize import linear_sum_assignment, linprog
-from scipy.sparse import csr_matrix, vstack
+from scipy.optimize import linear_sum_assignment
 
+from benchmarks import pages
+from benchmarks.speed.matrices import CASES, FAMILIES, SEEDS, draw_caps, named, scaled
+from benchmarks.speed.peers import clock, flow, flow_of_matrix, program
+from benchmarks.study import DOCS
 from tvcs_core import TVCS, project
 from tvcs_core.projection.exact import solve_dense, solve_edges
 from tvcs_core.projection.kernels import small
 from tvcs_core.projection.kernels.records import Candidates, Counts
 
+PAGE = DOCS / "projection-speed.md"
 SIZES = ((20, 20), (100, 100), (100, 1000), (300, 300), (1000, 1000), (200, 10_000), (1000, 10_000))
-CASES = (("uniform", 0.8), ("uniform", None), ("varied", 0.8), ("varied", None))
 RATIOS = (0.05, 0.2, 0.5)
-SEEDS = (1, 2, 3, 4, 5)
-FAMILIES = {
-    "products": lambda rng, n, m: rng.normal(size=(n, 1)) * rng.normal(size=(1, m)),
-    "logistic": lambda rng, n, m: 1 / (1 + np.exp(-FAMILIES["sums"](rng, n, m))),
-    "sums": lambda rng, n, m: rng.normal(size=(n, 1)) + rng.normal(size=(1, m)),
-    "noisy products": lambda rng, n, m: (
-        FAMILIES["products"](rng, n, m) * (1 + 0.05 * rng.normal(size=(n, m)))
-    ),
-    "gauss": lambda rng, n, m: rng.normal(size=(n, m)),
-    "low rank": lambda rng, n, m: rng.normal(size=(n, 3)) @ rng.normal(size=(3, m)),
-    "constant rows": lambda rng, n, m: np.repeat(rng.normal(size=(n, 1)), m, axis=1),
-    "heavy tails": lambda rng, n, m: np.exp(3 * rng.normal(size=(n, m))),
-    "ties": lambda rng, n, m: rng.integers(-3, 4, (n, m)).astype(float),
-    "zeros": lambda rng, n, m: rng.normal(size=(n, m)) * (rng.random((n, m)) < 0.1),
-}
-
-
-def scaled(values):
-    return np.ldexp(values, -int(np.frexp(np.abs(values).max())[1]))
-
-
-def draw_caps(rng, n, m, per_row, per_col, kind, total):
-    """Caps of a ratio of the groups' sizes, and a total of a share of what they allow."""
-    if kind == "uniform":
-        a, b = np.full(n, max(1, round(per_row))), np.full(m, max(1, round(per_col)))
-    else:
-        a = rng.integers(1, max(2, int(2 * per_row)), n)
-        b = rng.integers(1, max(2, int(2 * per_col)), m)
-    total = n * m if total is None else int(total * min(a.sum(), b.sum()))
-    return a.astype(np.int64), b.astype(np.int64), total
-
-
-def clock(call):
-    began = time.thread_time()
-    answer = call()
-    return time.thread_time() - began, answer
-
-
-def flow(row, col, gains, a, b, total):
-    """OR-Tools' minimum cost flow: (seconds to build, seconds to solve, kept gain)."""
-    n, m, p = a.size, b.size, gains.size
-    source, sink, units = n + m, n + m + 1, int(min(total, a.sum(), b.sum()))
-
-    def build():
-        cost = -np.rint(gains * (2.0**46 / gains.max())).astype(np.int64)
-        solver = min_cost_flow.SimpleMinCostFlow()
-        solver.add_arcs_with_capacity_and_unit_cost(
-            np.concatenate([np.full(n, source), row, np.arange(n, n + m), [source]]).astype("i4"),
-            np.concatenate([np.arange(n), n + col, np.full(m, sink), [sink]]).astype("i4"),
-            np.concatenate([a, np.ones(p, np.int64), b, [units]]),
-            np.concatenate([np.zeros(n, np.int64), cost, np.zeros(m + 1, np.int64)]),
-        )
-        solver.set_node_supply(source, units)
-        solver.set_node_supply(sink, -units)
-        return solver
-
-    building, solver = clock(build)
-    solving, _ = clock(solver.solve)
-    return building, solving, gains[solver.flows(np.arange(n, n + p)) > 0].sum()
-
-
-def flow_of_matrix(gains, a, b, total):
-    n, m = gains.shape
-    row, col = np.repeat(np.arange(n), m), np.tile(np.arange(m), n)
-    return flow(row, col, gains.ravel(), a, b, total)
-
-
-def highs(gains, a, b, total):
-    n, m = gains.shape
-    p = n * m
-    ones, at = np.ones(p), np.arange(p)
-    rows = csr_matrix((ones, (np.repeat(np.arange(n), m), at)), (n, p))
-    cols = csr_matrix((ones, (np.tile(np.arange(m), n), at)), (m, p))
-    matrix = vstack([rows, cols, csr_matrix(np.ones((1, p)))]).tocsr()
-    caps = np.concatenate([a, b, [total]])
-    return clock(lambda: linprog(-gains.ravel(), A_ub=matrix, b_ub=caps, bounds=(0, 1)))[0]
 
 
 def turn(rng, values, a, b, total, turns):
@@ -119,8 +44,7 @@ def turn(rng, values, a, b, total, turns):
     for _ in range(turns):
         cold, ours = clock(lambda: solve_dense(values, a, b, total, squared=True))
         build, solve, kept = flow_of_matrix(gains, a, b, total)
-        if abs(kept - gains[ours.keep].sum()) > 1e-9 * kept:
-            raise AssertionError(f"kept {gains[ours.keep].sum()!r}, OR-Tools {kept!r}")
+        check(gains[ours.keep].sum(), kept)
         cold_moved, first = clock(lambda: solve_dense(moved, a, b, total, squared=True))
         warm, second = clock(
             lambda w=ours.warm: solve_dense(moved, a, b, total, squared=True, warm=w)
@@ -140,11 +64,14 @@ def figures(rows):
 
 
 def table(out, heads, rows):
-    out.append("| " + " | ".join(heads) + " |")
-    out.append("|" + "---|" * len(heads))
-    out.extend("| " + " | ".join(row) + " |" for row in rows)
-    out.append("")
-    print("\n".join(out[-len(rows) - 3 :]), flush=True)
+    out += [pages.table(heads, rows, words=len(heads)), ""]
+    print(*out[-2:], sep="\n", flush=True)
+
+
+def check(kept, theirs, peer="OR-Tools"):
+    """Stop where a peer keeps more or less than we."""
+    if abs(kept - theirs) > 1e-9 * abs(theirs):
+        raise AssertionError(f"kept {kept!r}, {peer} {theirs!r}")
 
 
 def spread(values):
@@ -170,7 +97,7 @@ def grid(out, sizes, ratios):
             rows.append(
                 [
                     f"{n} x {m}",
-                    f"{kind}, {'loose' if total is None else total}",
+                    named(kind, total),
                     f"{1e3 * np.median(cold):.3g}",
                     *(spread(x) for x in (solve, warm, gain, floor, build)),
                 ]
@@ -186,8 +113,7 @@ def cold_turns(values, caps, turns):
     for _ in range(turns):
         ours, answer = clock(lambda: solve_dense(values, *caps, squared=True))
         theirs, kept = flow_of_matrix(gains, *caps)[1:]
-        if abs(kept - gains[answer.keep].sum()) > 1e-9 * kept:
-            raise AssertionError(f"kept {gains[answer.keep].sum()!r}, OR-Tools {kept!r}")
+        check(gains[answer.keep].sum(), kept)
         rows.append((ours, theirs))
     return np.array(rows)
 
@@ -212,8 +138,8 @@ def families(out, heading, sizes, cases, seeds=SEEDS):
                 cells = [f"{ratios.min():.2g}", f"{np.median(ratios):.2g}"]
                 cells += [f"{1e3 * x:.3g}" for x in (ours.max(), np.median(ours))]
                 cells.append(f"{1e3 * np.median(theirs):.3g}")
-                case = f"{kind}, {'loose' if total is None else total}"
-                rows.append((ratios.min(), [f"{n} x {m}", name, case, *cells]))
+                case = [f"{n} x {m}", name, named(kind, total)]
+                rows.append((ratios.min(), [*case, *cells]))
                 print(rows[-1], flush=True)
     heads = ["size", "family", "caps, total", "worst", "median", "ours worst, ms", "ours, ms"]
     table(out, [*heads, "OR-Tools, ms"], [row for _, row in sorted(rows, key=lambda r: r[0])])
@@ -230,9 +156,7 @@ def assignment(out, sizes):
             for _ in range(7 if n * m < 1e6 else 3):
                 ours, answer = clock(partial(solve_dense, values, a, b, n * m, squared=True))
                 theirs, (row, col) = clock(partial(linear_sum_assignment, gains, maximize=True))
-                kept = gains[row, col].sum()
-                if abs(gains[answer.keep].sum() - kept) > 1e-9 * kept:
-                    raise AssertionError("not what linear_sum_assignment keeps")
+                check(gains[answer.keep].sum(), gains[row, col].sum(), "linear_sum_assignment")
                 found.append((ours / theirs, ours))
             ratio, seconds = np.median(found, axis=0)
             rows.append([f"{n} x {m}", name, f"{1e3 * seconds:.3g}", f"{ratio:.2f}"])
@@ -256,8 +180,7 @@ def closed_forms(out, sizes):
             for _ in range(7 if n * m < 1e6 else 3):
                 ours, answer = clock(partial(solve_dense, values, *caps, squared=True))
                 solve, kept = flow_of_matrix(gains, *caps)[1:]
-                if abs(gains[answer.keep].sum() - kept) > 1e-9 * kept:
-                    raise AssertionError("not what OR-Tools keeps")
+                check(gains[answer.keep].sum(), kept)
                 floor, _ = clock(partial(np.partition, gains, gains.size // 5, axis=None))
                 found.append((1e3 * ours, solve / ours, ours / floor))
             rows.append([f"{n} x {m}", name, *(f"{x:.3g}" for x in np.median(found, axis=0))])
@@ -280,16 +203,15 @@ def lists(out, n, m, p):
                 partial(solve_edges, row, col, key, values, n, m, a, b, k, squared=True)
             )
             build, solve, kept = flow(row, col, values**2, a, b, k)
-            if abs((values[answer.keep] ** 2).sum() - kept) > 1e-9 * kept:
-                raise AssertionError("not what OR-Tools keeps")
+            check((values[answer.keep] ** 2).sum(), kept)
             if i:
                 found.append((1e3 * ours, solve / ours, build / solve))
         cells = [f"{x:.3g}" for x in np.median(found, axis=0)]
-        rows.append([f"{kind}, {'loose' if total is None else total}", *cells])
+        rows.append([named(kind, total), *cells])
     table(out, ["caps, total", "cold, ms", "OR-Tools / cold", "OR-Tools' build / solve"], rows)
 
 
-def tiny(out):
+def tiny(out, calls=500):
     out.append("\n## 20 x 20, microseconds: median over the ratios\n")
     rows = []
     for kind, total in CASES:
@@ -310,11 +232,11 @@ def tiny(out):
                 lambda v=values, c=(a, b, k): solve_dense(v, *c, squared=True),
                 lambda v=values, t=tvcs: project(v, t),
             ):
-                found[-1].append(1e6 * np.median([clock(call)[0] for _ in range(500)]))
-            solves = [flow_of_matrix(values**2, a, b, k)[1] for _ in range(50)]
+                found[-1].append(1e6 * np.median([clock(call)[0] for _ in range(calls)]))
+            solves = [flow_of_matrix(values**2, a, b, k)[1] for _ in range(calls // 10)]
             found[-1].append(1e6 * np.median(solves))
         cells = [f"{x:.0f}" for x in np.median(found, axis=0)]
-        rows.append([f"{kind}, {'loose' if total is None else total}", *cells])
+        rows.append([named(kind, total), *cells])
     table(out, ["caps, total", "kernel", "solver", "project", "OR-Tools' solve"], rows)
 
 
@@ -326,10 +248,10 @@ def against_highs(out):
         values = scaled(rng.normal(size=(300, 300)))
         caps = draw_caps(rng, 300, 300, 60, 60, kind, total)
         ours = min(clock(partial(solve_dense, values, *caps, squared=True))[0] for _ in range(3))
-        theirs = highs(values**2, *caps)
+        theirs, _ = clock(program(values**2, *caps))
         rows.append(
             [
-                f"{kind}, {'loose' if total is None else total}",
+                named(kind, total),
                 f"{theirs:.2f}",
                 f"{theirs / ours:.0f}",
             ]
@@ -404,13 +326,13 @@ def write(path, out, whole):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--write-docs", action="store_true", help=f"write docs/{PAGE.name}")
     parser.add_argument("--only", nargs="+", choices=list(sections(False)))
     options = parser.parse_args()
     out = [
         "# Speed of the exact projection",
         "",
-        "Written by `benchmarks/speed/projection.py`" + (" --quick" * options.quick) + ".",
+        "Written by `python -m benchmarks.speed.projection" + (" --quick" * options.quick) + "`.",
         f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}; "
         f"load while it began {os.getloadavg()[0]:.1f}. In brackets: least and most over the",
         "ratios of the caps to the groups' sizes. Above 1 is in our favour in the columns",
@@ -423,9 +345,8 @@ def main():
     chosen = sections(options.quick)
     for name in options.only or chosen:
         chosen[name](out)
-    if options.write:
-        docs = Path(__file__).resolve().parents[2] / "docs"
-        write(docs / "projection-speed.md", out, whole=options.only is None)
+    if options.write_docs:
+        write(PAGE, out, whole=options.only is None)
 
 
 if __name__ == "__main__":

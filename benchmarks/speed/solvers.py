@@ -1,8 +1,8 @@
 """How fast the solvers are, and where their time goes; peers in the same run.
 
-    python -m benchmarks.speed.solvers            a few minutes, one core
-    python -m benchmarks.speed.solvers --quick    fewer seeds and iterations
-    python -m benchmarks.speed.solvers --write    also writes docs/solvers-speed.md
+    python -m benchmarks.speed.solvers               a few minutes, one core
+    python -m benchmarks.speed.solvers --quick       fewer seeds and iterations
+    python -m benchmarks.speed.solvers --write-docs  also writes docs/solvers-speed.md
 
 Everything runs in one process on one core, peers interleaved, kernels warm.
 """
@@ -11,17 +11,16 @@ import argparse
 import platform
 import time
 from importlib.metadata import version
-from pathlib import Path
 
 import numpy as np
-from ortools.graph.python import min_cost_flow
-from scipy import sparse
-from scipy.optimize import linprog
 from threadpoolctl import threadpool_limits
 
+from benchmarks.pages import table
+from benchmarks.speed.peers import network, places, program, taken
+from benchmarks.study import DOCS
 from tvcs_core import TVCS, LeastSquares, Problem, project, solve
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "solvers-speed.md"
+PAGE = DOCS / "solvers-speed.md"
 SOLVERS = [
     ("iht", {}),
     ("iht", {"momentum": 0.5}),
@@ -74,18 +73,34 @@ def network_instance(seed, side, n, cap):
     return Problem(LeastSquares(X, Y), constraint)
 
 
+def section(heading, notes, heads, rows):
+    """Lines of a section of the page; its rows are shown as they come."""
+    found = []
+    for row in rows:
+        print(*row, sep="  ", flush=True)
+        found.append(row)
+    return [f"## {heading}", "", *notes, table(heads, found, words=len(heads))]
+
+
+def named(method, options):
+    """A solver and its options in words."""
+    return method + "".join(f", {key}={value!r}" for key, value in options.items())
+
+
 def recall_and_time(seeds):
     """Each solver on the paper's regression with n = p = 400."""
-    lines = [
-        f"## Recall and time: n = p = 400, {seeds} seeds",
-        "",
+    notes = [
         "Of the misses below .995, *better* counts those whose support fits the data better than",
         "the planted one: no minimiser of the loss finds the planted one there.",
         "",
-        "| solver | recall min | mean | below .995 | better | iterations, most | to .995, most "
-        "| ms, median | ms, most |",
-        "|---|---|---|---|---|---|---|---|---|",
     ]
+    heads = ["solver", "recall min", "mean", "below .995", "better", "iterations, most"]
+    heads += ["to .995, most", "ms, median", "ms, most"]
+    heading = f"Recall and time: n = p = 400, {seeds} seeds"
+    return section(heading, notes, heads, recall_rows(seeds))
+
+
+def recall_rows(seeds):
     instances = [paper_instance(seed) for seed in range(seeds)]
     for method, options in SOLVERS:
         rows = [one_solve(instance, method, options) for instance in instances]
@@ -94,15 +109,14 @@ def recall_and_time(seeds):
         )
         missed = recall < 0.995
         reached = needed[~missed]
-        shown = method + "".join(f", {name}={value!r}" for name, value in options.items())
-        lines.append(
-            f"| {shown} | {recall.min():.4f} | {recall.mean():.4f} | {missed.sum()} "
-            f"| {(missed & better).sum()} | {iterations.max()} "
-            f"| {reached.max() if reached.size else '-'} "
-            f"| {np.median(ms):.1f} | {ms.max():.1f} |"
-        )
-        print(lines[-1], flush=True)
-    return lines
+        counts = missed.sum(), (missed & better).sum(), iterations.max()
+        yield [
+            named(method, options),
+            *(f"{x:.4f}" for x in (recall.min(), recall.mean())),
+            *map(str, counts),
+            f"{reached.max() if reached.size else '-'}",
+            *(f"{x:.1f}" for x in (np.median(ms), ms.max())),
+        ]
 
 
 def one_solve(instance, method, options):
@@ -150,12 +164,12 @@ class Timed(np.ndarray):
 
 def profile(iterations):
     """Where an iteration of IHT spends its time at 300 x 300."""
-    lines = [
-        "## Where an iteration spends its time: 300 x 300",
-        "",
-        "| problem | solver | ms per iteration | projection | products | the rest |",
-        "|---|---|---|---|---|---|",
-    ]
+    heads = ["problem", "solver", "ms per iteration", "projection", "products", "the rest"]
+    heading = "Where an iteration spends its time: 300 x 300"
+    return section(heading, [], heads, profile_rows(iterations))
+
+
+def profile_rows(iterations):
     rng = np.random.default_rng(1)
     constraint = TVCS.matrix((300, 300), row_caps=5, col_caps=5, total=1200)
     W = planted(constraint, rng)
@@ -178,49 +192,29 @@ def profile(iterations):
             whole = time.perf_counter() - start
             Problem._project = unclocked
             rest = whole - projecting.seconds - Timed.clock.seconds
-            shown = method + "".join(f", {key}={value!r}" for key, value in options.items())
-            lines.append(
-                f"| {name} | {shown} | {1e3 * whole / solution.iterations:.1f} "
-                f"| {projecting.seconds / whole:.1%} | {Timed.clock.seconds / whole:.1%} "
-                f"| {rest / whole:.1%} |"
-            )
-            print(lines[-1], flush=True)
-    return lines
+            parts = (projecting.seconds, Timed.clock.seconds, rest)
+            ms = 1e3 * whole / solution.iterations
+            shares = [f"{part / whole:.1%}" for part in parts]
+            yield [name, named(method, options), f"{ms:.1f}", *shares]
 
 
 def by_highs(V, constraint):
-    """The projection as a linear program for scipy's HiGHS, default settings."""
-    n, m = V.shape
-    entries = np.arange(n * m)
-    groups = np.concatenate([entries // m, n + entries % m, np.full(n * m, n + m)])
-    A = sparse.csr_array(
-        (np.ones(3 * n * m), (groups, np.tile(entries, 3))), shape=(n + m + 1, n * m)
-    )
-    b = np.concatenate([constraint.row_caps, constraint.col_caps, [constraint.total]])
-    x = linprog(-np.square(V).ravel(), A_ub=A, b_ub=b, bounds=(0, 1), method="highs").x
-    return np.where(x.reshape(n, m) > 0.5, V, 0.0)
+    """The projection as a linear program for SciPy's HiGHS, default settings."""
+    x = program(np.square(V), *caps_of(constraint))()
+    return np.where(x.reshape(V.shape) > 0.5, V, 0.0)
 
 
 def by_ortools(V, constraint):
-    """The projection as a flow for OR-Tools: source, rows, columns, sink; gains as integers."""
-    n, m = V.shape
-    entries = np.arange(n * m)
+    """The projection as a flow for OR-Tools; gains as integers of 30 bits."""
+    row, col = places(*V.shape)
     gains = np.square(V).ravel()
-    cost = -np.rint(gains / gains.max() * 2**30).astype(np.int64)
-    source, sink = n + m, n + m + 1
-    flow = min_cost_flow.SimpleMinCostFlow()
-    arcs = flow.add_arcs_with_capacity_and_unit_cost(
-        entries // m, n + entries % m, np.ones(n * m, dtype=np.int64), cost
-    )
-    for tail, head, cap in (
-        (np.full(n, source), np.arange(n), constraint.row_caps),
-        (n + np.arange(m), np.full(m, sink), constraint.col_caps),
-        (np.array([source]), np.array([sink]), np.array([constraint.total])),
-    ):
-        flow.add_arcs_with_capacity_and_unit_cost(tail, head, cap, np.zeros(len(tail), np.int64))
-    flow.set_nodes_supplies(np.array([source, sink]), np.array([1, -1]) * constraint.total)
-    assert flow.solve() == flow.OPTIMAL
-    return np.where(flow.flows(arcs).reshape(n, m) > 0, V, 0.0)
+    solver = network(row, col, gains, *caps_of(constraint), bits=30)
+    assert solver.solve() == solver.OPTIMAL
+    return np.where(taken(solver, len(V), V.size).reshape(V.shape), V, 0.0)
+
+
+def caps_of(constraint):
+    return constraint.row_caps, constraint.col_caps, constraint.total
 
 
 class Peer(Problem):
@@ -242,16 +236,18 @@ class ByOrtools(Peer):
 
 def against_peers(repeats, iterations):
     """One loop, three projections."""
-    lines = [
-        f"## The same loop with another projection: 100 x 100, {iterations} iterations",
-        "",
+    notes = [
         "200 samples, 100 targets, caps of 4, total 320; times in seconds, median of "
         f"{repeats} interleaved runs.",
         "",
-        "| solver | ours | scipy HiGHS | slower by | OR-Tools flow | slower by "
-        "| objectives differ |",
-        "|---|---|---|---|---|---|---|",
     ]
+    heads = ["solver", "ours", "scipy HiGHS", "slower by", "OR-Tools flow", "slower by"]
+    heading = f"The same loop with another projection: 100 x 100, {iterations} iterations"
+    rows = peer_rows(repeats, iterations)
+    return section(heading, notes, [*heads, "objectives differ"], rows)
+
+
+def peer_rows(repeats, iterations):
     for method, options in (("iht", {}), FASTEST, ("htp", {}), ("gradmp", {})):
         seconds = {Problem: [], Peer: [], ByOrtools: []}
         spread = 0.0
@@ -266,13 +262,8 @@ def against_peers(repeats, iterations):
                 objectives.append(solution.objective)
             spread = max(spread, max(objectives) / min(objectives) - 1)
         ours, highs, flow = (float(np.median(times)) for times in seconds.values())
-        shown = method + "".join(f", {key}={value!r}" for key, value in options.items())
-        lines.append(
-            f"| {shown} | {ours:.3f} | {highs:.2f} | {highs / ours:.0f} x "
-            f"| {flow:.2f} | {flow / ours:.1f} x | {spread:.0e} |"
-        )
-        print(lines[-1], flush=True)
-    return lines
+        others = [f"{highs:.2f}", f"{highs / ours:.0f} x", f"{flow:.2f}", f"{flow / ours:.1f} x"]
+        yield [named(method, options), f"{ours:.3f}", *others, f"{spread:.0e}"]
 
 
 def data_of(problem):
@@ -282,12 +273,12 @@ def data_of(problem):
 
 def warm_and_cold(iterations):
     """Every projection of a run of IHT again, cold and warm, interleaved."""
-    lines = [
-        "## Warm and cold projections on the trace of a run: 300 x 300",
-        "",
-        "| solver | caps | projections | cold ms, mean | warm ms, mean | warm / cold |",
-        "|---|---|---|---|---|---|",
-    ]
+    heads = ["solver", "caps", "projections", "cold ms, mean", "warm ms, mean", "warm / cold"]
+    heading = "Warm and cold projections on the trace of a run: 300 x 300"
+    return section(heading, [], heads, warm_rows(iterations))
+
+
+def warm_rows(iterations):
     for cap in (5, 40):
         for method, options in (("iht", {}), FASTEST):
             problem = network_instance(2, 300, 600, cap)
@@ -308,13 +299,9 @@ def warm_and_cold(iterations):
                 last = warm(project, V, problem.constraint, "exact", last)
                 assert (fresh.support == last.support).all()
             n = len(trace) - 1
-            shown = method + "".join(f", {key}={value!r}" for key, value in options.items())
-            lines.append(
-                f"| {shown} | {cap} | {n} | {1e3 * cold.seconds / n:.2f} "
-                f"| {1e3 * warm.seconds / n:.2f} | {warm.seconds / cold.seconds:.2f} |"
-            )
-            print(lines[-1], flush=True)
-    return lines
+            means = [f"{1e3 * clock.seconds / n:.2f}" for clock in (cold, warm)]
+            ratio = f"{warm.seconds / cold.seconds:.2f}"
+            yield [named(method, options), str(cap), str(n), *means, ratio]
 
 
 def machine():
@@ -327,7 +314,7 @@ def machine():
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--quick", action="store_true", help="fewer seeds and iterations")
-    parser.add_argument("--write", action="store_true", help="write docs/solvers-speed.md")
+    parser.add_argument("--write-docs", action="store_true", help=f"write docs/{PAGE.name}")
     arguments = parser.parse_args()
     quick = arguments.quick
     solve(Problem(*_problem(paper_instance(0))), "gradmp", max_iter=3)  # kernels warm
@@ -340,12 +327,12 @@ def main():
     page = [
         "# Speed of the solvers",
         "",
-        "Written by `python -m benchmarks.speed.solvers --write`.",
+        "Written by `python -m benchmarks.speed.solvers --write-docs`.",
     ]
     page += ["", machine()]
     for section in sections:
         page += ["", *section]
-    if arguments.write:
+    if arguments.write_docs:
         PAGE.write_text("\n".join(page) + "\n", encoding="utf-8")
 
 

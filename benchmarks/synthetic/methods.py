@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.synthetic.cases import HINDSIGHT, Instance, loss_of
+from benchmarks.synthetic.cases import HINDSIGHT, Case, Instance, loss_of
 from tvcs_core import TVCS, Problem, project, solve
 from tvcs_core.convex import column_wise, exclusive_lasso, overall, row_wise
 
@@ -230,11 +230,17 @@ def families(figure: int) -> dict[str, Callable[[Instance], Iterator[Answer]]]:
     found["lasso"] = partial(chosen, "lasso", lasso_path)
     found["ridge"] = partial(chosen, "ridge", ridge_path)
     found["omp"] = pursuit
-    if has_abess():
-        found["abess"] = best_subset
+    found["abess"] = best_subset  # to be left out where it is not installed
     if figure == 2:
         found["oracle"] = oracle
     return found
+
+
+def order_of(figure: int) -> Callable[[Case], tuple[int, int, int]]:
+    """Where a case of a figure stands in its file, whatever is installed now."""
+    names = [method for family in families(figure) for method in methods(family)]
+    place = {method: k for k, method in enumerate(names)}
+    return lambda case: (case.n, case.repeat, place[case.method])
 
 
 def methods(family: str) -> tuple[str, ...]:

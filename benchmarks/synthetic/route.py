@@ -18,6 +18,8 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.optimize import nnls
 
+from benchmarks.pages import fill, table
+from benchmarks.study import DOCS
 from tvcs_core import TVCS, project
 from tvcs_core.files.folders import output_folder, write_json
 from tvcs_core.files.record import run_record
@@ -31,9 +33,7 @@ from tvcs_core.projection.relaxations import (
     projected_gradient,
 )
 
-ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "paper-route.md"
-BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
+PAGE = DOCS / "paper-route.md"
 METHODS = ("pgd", "pgd + FISTA", "pdhg")
 # shape, iterations allowed to the two gradient methods
 REACH = [((n, n), 60_000) for n in (3, 4, 5, 6)] + [((n, n), 30_000) for n in (8, 10)]
@@ -68,16 +68,14 @@ def main() -> None:
         write_csv(folder / "reach.csv", reached)
         write_csv(folder / "rate.csv", rates)
         write_csv(folder / "cost.csv", costs)
-        page = "\n\n".join([reach_table(reached), rate_table(summaries), cost_table(costs)]) + "\n"
-        (folder / "tables.md").write_text(page, encoding="utf-8")
+        page = "\n\n".join([reach_table(reached), rate_table(summaries), cost_table(costs)])
+        (folder / "tables.md").write_text(f"{page}\n", encoding="utf-8")
         parameters = {"quick": options.quick}
-        record = run_record("benchmarks/synthetic/route.py", parameters, seed=options.seed)
+        record = run_record("python -m benchmarks.synthetic.route", parameters, seed=options.seed)
         write_json(folder / "run.json", record)
     print(page)
     if options.write_docs:
-        before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-        after = rest.partition(END)[2]
-        PAGE.write_text(f"{before}{BEGIN}\n\n{page}\n{END}{after}", encoding="utf-8")
+        PAGE.write_text(fill(PAGE.read_text(encoding="utf-8"), "measured", page), encoding="utf-8")
 
 
 def instance(shape: tuple[int, int], seed: int) -> tuple[np.ndarray, TVCS, Program]:
@@ -251,19 +249,15 @@ def cost(shape: tuple[int, int], seed: int) -> dict:
 
 
 def reach_table(rows: list[dict]) -> str:
-    lines = [
-        "| size | limit | pgd | pgd + FISTA | pdhg | pdhg, s | exact, s |",
-        "|---|---|---|---|---|---|---|",
-    ]
+    lines = []
     for size in dict.fromkeys(row["size"] for row in rows):
         here = [row for row in rows if row["size"] == size]
         cells = [cell([r for r in here if r["method"] == method]) for method in METHODS]
         pdhg = statistics.median(r["seconds"] for r in here if r["method"] == "pdhg")
         exact = statistics.median(r["seconds_exact"] for r in here)
-        lines.append(
-            f"| {size} | {here[0]['limit']:,} | {' | '.join(cells)} | {pdhg:.2g} | {exact:.2g} |"
-        )
-    return "\n".join(lines)
+        lines.append([size, f"{here[0]['limit']:,}", *cells, f"{pdhg:.2g}", f"{exact:.2g}"])
+    heads = ["size", "limit", *METHODS, "pdhg, s", "exact, s"]
+    return table(heads, lines, words=len(heads))
 
 
 def cell(rows: list[dict]) -> str:
@@ -276,34 +270,30 @@ def cell(rows: list[dict]) -> str:
 
 
 def rate_table(summaries: list[dict]) -> str:
-    lines = [
-        "| size | R | 1 - alpha | log_alpha(1/(2R)) | distance < 1/2 | exact support | "
-        "distance at the end |",
-        "|---|---|---|---|---|---|---|",
-    ]
+    lines = []
     for s in summaries:
         within, first = (
             "not reached" if s[k] is None else f"{s[k]:,}" for k in ("within_half", "first_exact")
         )
-        lines.append(
-            f"| {s['size']} | {s['R']:.2f} | {s['one_minus_alpha']:.1e} "
-            f"| {s['formula']:,.0f} | {within} | {first} "
-            f"| {s['at_end']:.2g} after {s['limit']:,} |"
-        )
-    return "\n".join(lines)
+        numbers = f"{s['R']:.2f}", f"{s['one_minus_alpha']:.1e}", f"{s['formula']:,.0f}"
+        end = f"{s['at_end']:.2g} after {s['limit']:,}"
+        lines.append([s["size"], *numbers, within, first, end])
+    heads = ["size", "R", "1 - alpha", "log_alpha(1/(2R))", "distance < 1/2", "exact support"]
+    return table([*heads, "distance at the end"], lines, words=7)
 
 
 def cost_table(rows: list[dict]) -> str:
     lines = [
-        "| size | p + \\|G\\| | pgd, us | pdhg, us | pgd, ns per p + \\|G\\| |",
-        "|---|---|---|---|---|",
+        [
+            r["size"],
+            f"{r['work']:,}",
+            *(f"{r[name] * 1e6:,.0f}" for name in ("pgd", "pdhg")),
+            f"{r['pgd'] / r['work'] * 1e9:.0f}",
+        ]
+        for r in rows
     ]
-    for r in rows:
-        lines.append(
-            f"| {r['size']} | {r['work']:,} | {r['pgd'] * 1e6:,.0f} "
-            f"| {r['pdhg'] * 1e6:,.0f} | {r['pgd'] / r['work'] * 1e9:.0f} |"
-        )
-    return "\n".join(lines)
+    heads = ["size", "p + \\|G\\|", "pgd, us", "pdhg, us", "pgd, ns per p + \\|G\\|"]
+    return table(heads, lines, words=len(heads))
 
 
 def write_csv(path: Path, rows: list[dict]) -> None:

@@ -1,19 +1,24 @@
-"""Which tables docs/synthetic-study.md shows."""
+"""What docs/synthetic-study.md shows: its tables and figures."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 
+from benchmarks.pages import fill, save
+from benchmarks.study import load
 from benchmarks.synthetic.cases import HINDSIGHT, Case
 from benchmarks.synthetic.show import (
     STRONG,
     VIEWS,
     curves,
+    draw_figure,
     duels,
+    means_table,
     raw_table,
     recall,
     recovered,
-    table,
     wrong,
 )
 
@@ -23,6 +28,19 @@ PAPER = ["exclusive lasso", "exclusive lasso" + HINDSIGHT]
 SOLVERS = ("iht", "htp", "cosamp", "gradmp", "starts")
 FEWER = [f"{view} {solver}" for view in VIEWS[1:] for solver in SOLVERS]
 BEST = [f"{view} starts" for view in VIEWS]
+
+
+def write_docs(out: Path, docs: Path) -> None:
+    """Draw both figures and fill the tables of docs/synthetic-study.md."""
+    page = docs / "synthetic-study.md"
+    text = page.read_text(encoding="utf-8")
+    for figure in (2, 3):
+        known = load(out / f"figure{figure}.csv", Case)
+        save(draw_figure(figure, known), docs / "figures" / f"synthetic-figure{figure}.svg")
+        for name, content in tables(figure, known).items():
+            text = fill(text, name, content)
+    page.write_text(text, encoding="utf-8")
+    print(f"wrote {page}", flush=True)
 
 
 def tables(figure: int, known: list[Case]) -> dict[str, str]:
@@ -35,11 +53,11 @@ def figure_2(known: list[Case]) -> dict[str, str]:
     recalls, rates = curves(known, recall), curves(known, recovered)
     views = [f"{view} {solver}" for view in VIEWS for solver in SOLVERS]
     return {
-        "recall": table(recalls, [*BEST, *OTHERS, "oracle"]),
-        "recovery": table(rates, [*BEST, *OTHERS, "oracle"], digits=2),
+        "recall": means_table(recalls, [*BEST, *OTHERS, "oracle"]),
+        "recovery": means_table(rates, [*BEST, *OTHERS, "oracle"], digits=2),
         "strong": _strong([case for case in known if case.weakest > STRONG]),
-        "solvers": table(recalls, views),
-        "solvers-recovery": table(rates, views, digits=2),
+        "solvers": means_table(recalls, views),
+        "solvers-recovery": means_table(rates, views, digits=2),
         "duels": duels(recalls, "tvcs starts", [*FEWER, *PAPER]),
         "duels-all": duels(recalls, "tvcs starts", [*FEWER, *OTHERS]),
         "duels-recovery": duels(rates, "tvcs starts", [*FEWER, *OTHERS]),
@@ -52,8 +70,8 @@ def figure_3(known: list[Case]) -> dict[str, str]:
     recalls, errors = curves(known, recall), curves(known, wrong)
     shown = [f"{view} {solver}" for view in VIEWS for solver in SOLVERS] + OTHERS
     return {
-        "recall": table(recalls, shown),
-        "error": table(errors, shown),
+        "recall": means_table(recalls, shown),
+        "error": means_table(errors, shown),
         "duels": duels(recalls, "tvcs starts", [*FEWER, "exclusive lasso"]),
         "duels-all": duels(recalls, "tvcs starts", [*FEWER, *OTHERS]),
         "duels-plain": duels(recalls, "tvcs gradmp", [*FEWER, *PAPER]),
@@ -66,7 +84,7 @@ def _strong(strong: list[Case]) -> str:
     """Recovery rate where the noise cannot hide a weight, and how many instances that is."""
     rates = curves(strong, recovered)
     tvcs = [f"tvcs {solver}" for solver in SOLVERS[:-1]]
-    text = table(rates, [*BEST, *tvcs, *OTHERS, "oracle"], digits=2)
+    text = means_table(rates, [*BEST, *tvcs, *OTHERS, "oracle"], digits=2)
     cells = " | ".join(str(values.size) for values in rates["oracle"].values())
     return f"{text}\n| *instances* | {cells} |"
 

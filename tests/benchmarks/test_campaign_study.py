@@ -1,26 +1,23 @@
 """The campaign study: its page says what its cases say, and its parts do what they claim."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from pytest import approx
 
-from benchmarks import resumable
-from benchmarks.campaign import online
+from benchmarks.campaign import online, recorded
+from benchmarks.study import DOCS, RESULTS, load
 
-ROOT = Path(__file__).parents[2]
-RESULTS = ROOT / "benchmarks" / "results" / "campaign"
+KEPT = RESULTS / "campaign"
 
 
 def test_the_page_says_what_the_cases_say():
     pytest.importorskip("matplotlib")
-    from benchmarks.campaign import show, study
+    from benchmarks.campaign import show
 
-    page = (ROOT / "docs" / "campaign-study.md").read_text(encoding="utf-8")
-    means = show.accuracies(resumable.load(RESULTS / "replay.csv", study.Case))
-    curves = resumable.load(RESULTS / "online.csv", online.Curve)
-    plans = resumable.load(RESULTS / "optimism.csv", online.Optimism)
+    page = (DOCS / "campaign-study.md").read_text(encoding="utf-8")
+    means = show.accuracies(load(KEPT / "replay.csv", recorded.Case))
+    curves = load(KEPT / "online.csv", online.Curve)
+    plans = load(KEPT / "optimism.csv", online.Optimism)
     for table in (
         show.goals(means),
         show.replay_table(means, 0),

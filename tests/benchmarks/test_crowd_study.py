@@ -4,51 +4,46 @@ import sys
 
 import pytest
 
-from benchmarks.crowd import study as crowd_study
+from benchmarks.crowd import study
+from benchmarks.crowd.cases import SIZES, Case
+from benchmarks.study import load
 
 
-@pytest.fixture
-def study(monkeypatch):
-    monkeypatch.setitem(crowd_study.SIZES, "100x1000", (10, 40))
-    return crowd_study
-
-
-def run(study, monkeypatch, out, *more):
+def run(monkeypatch, out, *more):
+    monkeypatch.setitem(SIZES, "100x1000", (10, 40))
     words = "--sizes 100x1000 --repeats 1 --ratios .1 .2 --methods random qlp --families iid topic"
     monkeypatch.setattr(sys, "argv", ["study", "--out", str(out), *words.split(), *more])
     assert study.main() == 0
-    return study.load(out / "cases.csv", study.Case)
+    return load(out / "cases.csv", Case)
 
 
-def test_a_study_that_was_stopped_in_the_middle_of_a_row_goes_on(study, monkeypatch, tmp_path):
-    whole = run(study, monkeypatch, tmp_path)
+def test_a_study_that_was_stopped_in_the_middle_of_a_row_goes_on(monkeypatch, tmp_path):
+    whole = run(monkeypatch, tmp_path)
     assert len(whole) == 8
     path = tmp_path / "cases.csv"
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
     path.write_text("".join(lines[:4]) + lines[4][:9], encoding="utf-8")
-    again = run(study, monkeypatch, tmp_path)
+    again = run(monkeypatch, tmp_path)
     assert [case.key for case in again] == [case.key for case in whole]
     assert [case.error for case in again] == [case.error for case in whole]
 
 
-def test_a_method_that_changed_is_computed_again_and_the_others_are_kept(
-    study, monkeypatch, tmp_path
-):
-    before = run(study, monkeypatch, tmp_path)
+def test_a_method_that_changed_is_computed_again_and_the_others_are_kept(monkeypatch, tmp_path):
+    before = run(monkeypatch, tmp_path)
     asked = []
     compute = study.compute
     monkeypatch.setattr(study, "compute", lambda *key: asked.append(key[:5]) or compute(*key))
-    after = run(study, monkeypatch, tmp_path, "--again", "qlp")
+    after = run(monkeypatch, tmp_path, "--again", "qlp")
     assert {key[-1] for key in asked} == {"qlp"}
     assert [(case.key, case.error) for case in after] == [(c.key, c.error) for c in before]
 
 
-def test_means_are_over_the_crowds_that_all_methods_of_a_cell_have(study):
+def test_means_are_over_the_crowds_that_all_methods_of_a_cell_have():
     pytest.importorskip("matplotlib")
     from benchmarks.crowd import show
 
     def case(method, repeat, error):
-        return study.Case("100x1000", "iid", 0.1, repeat, method, 10, error, error, error, 1.0)
+        return Case("100x1000", "iid", 0.1, repeat, method, 10, error, error, error, 1.0)
 
     cases = [case("best", 0, 0.1), case("fast", 0, 0.2), case("fast", 1, 0.9)]
     row = show.averaged(cases)["100x1000", "iid"][0.1]
@@ -56,12 +51,12 @@ def test_means_are_over_the_crowds_that_all_methods_of_a_cell_have(study):
     assert row["fast"].repeat == 1
 
 
-def test_the_page_says_which_goals_are_reached(study, monkeypatch):
+def test_the_page_says_which_goals_are_reached(monkeypatch):
     pytest.importorskip("matplotlib")
     from benchmarks.crowd import show
 
     cases = [
-        study.Case("100x1000", "iid", ratio, 0, method, 10, error, error, bound, 1.0)
+        Case("100x1000", "iid", ratio, 0, method, 10, error, error, bound, 1.0)
         for ratio, bound in ((0.05, 0.019), (0.1, float("nan")))
         for method, error in (("best", 0.02), ("qlp", 0.04), ("tvcs", 0.04), ("fast", 0.03))
     ]
@@ -76,12 +71,12 @@ def test_the_page_says_which_goals_are_reached(study, monkeypatch):
     assert "| 0.05 to 0.1 | 0.1 | no bound | **no** |" in show.goals(show.averaged(cases))
 
 
-def test_the_page_names_where_we_lose_and_what_is_not_proved(study, tmp_path):
+def test_the_page_names_where_we_lose_and_what_is_not_proved(tmp_path):
     pytest.importorskip("matplotlib")
     from benchmarks.crowd import show
 
     def case(method, ratio, error, bound=float("nan")):
-        return study.Case("100x1000", "iid", ratio, 0, method, 10, error, error, bound, 1.0)
+        return Case("100x1000", "iid", ratio, 0, method, 10, error, error, bound, 1.0)
 
     cases = [
         *(case("best", 0.1, 0.02, 0.0199), case("fast", 0.1, 0.021), case("qlp", 0.1, 0.03)),

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from benchmarks.networks import knockouts as study
+from benchmarks.study import RESULTS, load
 
 
 @pytest.fixture(scope="module")
 def rows():
-    return study.load(study.RESULTS, study.Case)
+    return load(RESULTS / "knockouts" / study.NAME, study.Case)
 
 
 def test_no_kind_of_network_is_worse_for_any_part_of_the_knock_outs(rows):
@@ -33,11 +34,6 @@ def test_no_kind_of_network_is_worse_for_any_part_of_the_knock_outs(rows):
         if (means(kind, given) < means(kind, study.SERIES)).any()
     ]
     assert lost == []
-
-
-def test_the_page_holds_the_rows(rows):
-    page = study.PAGE.read_text(encoding="utf-8")
-    assert study.page_of(rows, page) == page
 
 
 def test_rows_are_what_the_code_gives(rows, monkeypatch):

@@ -4,17 +4,15 @@ import csv
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from benchmarks import resumable
 from benchmarks.networks import cases, methods, show
+from benchmarks.study import ROOT, load
 from grn_tvcs import METHODS, Network, score
 
-ROOT = Path(__file__).parents[2]
 CHOSEN = ["tvcs", "tvcs-plain", "aracne", "dyngenie3", "random", "TVCS alone", "all of these"]
 
 
@@ -85,7 +83,7 @@ def test_the_page_is_filled_from_the_rows(finished, tmp_path):
     shutil.copy(ROOT / "docs" / "network-study.md", tmp_path)
     show.write_docs(finished, tmp_path, 0)
     page = (tmp_path / "network-study.md").read_text(encoding="utf-8")
-    known = resumable.load(finished / "ten-networks.csv", cases.Case)
+    known = load(finished / "ten-networks.csv", cases.Case)
     [best] = [c for c in known if (c.method, c.way, c.pairs) == ("tvcs", "top-n", "linked")]
     assert f"| tvcs | top-n | {best.sn:.3f} ± 0.000 | {best.sp:.3f} ± 0.000 |" in page
     drawn = (tmp_path / "figures" / "network-study.svg").read_text(encoding="utf-8")

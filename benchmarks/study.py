@@ -1,13 +1,16 @@
-"""Studies that go on where they were stopped: one row per case, in a CSV file as soon as known.
+"""What all studies share: cases that are kept as they come, and the main with its options.
 
-A case is a frozen dataclass of words and numbers with a property `key`. A task is what is
-computed in one go and gives some cases.
+A study goes on where it was stopped: one row per case, in a CSV file as soon as it is known. A case
+is a frozen dataclass of words and numbers with a property `key`. A task is what is computed in one
+go and gives some cases.
 """
 
 from __future__ import annotations
 
+import argparse
 import csv
 import io
+import os
 import sys
 import time
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Set
@@ -16,13 +19,60 @@ from multiprocessing import Pool
 from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+RESULTS = ROOT / "benchmarks" / "results"
+
 Case = TypeVar("Case")
 Task = TypeVar("Task", bound=Hashable)
 
 
+def one_thread() -> None:
+    """Give each process one thread, before NumPy is loaded: the processes share the cores."""
+    for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(threads, "1")
+
+
+def options(
+    doc: str, *, results: str, page: str, jobs: int | None = None, seed: int | None = None
+) -> argparse.ArgumentParser:
+    """Make the parser of a study that keeps its cases in `results` and writes `page` of the docs.
+
+    Where `jobs` or `seed` is given there is an option of that name, with this default.
+    """
+    parser = argparse.ArgumentParser(description=doc.split("\n\n")[0])
+    folder = RESULTS / results
+    parser.add_argument("--out", type=Path, default=folder, help="folder of the cases")
+    if seed is not None:
+        parser.add_argument("--seed", type=int, default=seed)
+    if jobs is not None:
+        parser.add_argument("--jobs", type=int, default=jobs, help="processes")
+    parser.add_argument("--write-docs", action="store_true", help=f"write docs/{page} as well")
+    parser.add_argument("--only-docs", action="store_true", help="the same, computing nothing")
+    return parser
+
+
+def run(
+    arguments: argparse.Namespace,
+    compute: Callable[[argparse.Namespace], None],
+    write_page: Callable[[Path, Path], None],
+) -> int:
+    """Compute the cases that --out does not hold yet and write the page, as the options say.
+
+    `write_page` is given the folder of the cases and that of the docs.
+    """
+    if not arguments.only_docs:
+        began = time.perf_counter()
+        arguments.out.mkdir(parents=True, exist_ok=True)
+        compute(arguments)
+        print(f"done in {time.perf_counter() - began:.0f} s", flush=True)
+    if arguments.write_docs or arguments.only_docs:
+        write_page(arguments.out, DOCS)
+    return 0
+
+
 def claim(path: Path, value: object) -> None:
     """Keep beside the cases what they depend on: those of another value must not join them."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     if path.exists() and (known := path.read_text(encoding="utf-8").strip()) != str(value):
         sys.exit(
             f"{path} says that the cases there have another {path.stem}: {known}; "
