@@ -135,3 +135,16 @@ def test_a_link_of_a_page_leads_somewhere(page):
     for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text(encoding="utf-8")):
         if not target.startswith(("http:", "https:", "mailto:")):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_a_file_that_a_page_names_is_there():
+    there = [
+        path.relative_to(ROOT).as_posix()
+        for top in ("tvcs_core", "grn_tvcs", "crowd_tvcs", "benchmarks", "tests")
+        for path in (ROOT / top).rglob("*.py")
+    ]
+    there += ["dev.py"]
+    for page in PAGES:
+        if page.name != "CHANGELOG.md":  # it tells of files as they were
+            for name in re.findall(r"`([a-z_/0-9]+\.py)`", page.read_text(encoding="utf-8")):
+                assert any(f"/{path}".endswith(f"/{name}") for path in there), f"{page}: {name}"

@@ -211,7 +211,7 @@ def test_no_module_is_called_by_a_name_that_says_nothing():
     assert not {p.stem for p in PATHS.values()} & {"utils", "helpers", "common", "misc"}
 
 
-@pytest.mark.parametrize("path", ["tvcs_core", "grn_tvcs", "crowd_tvcs"])
+@pytest.mark.parametrize("path", ["tvcs_core", "grn_tvcs", "crowd_tvcs", "benchmarks", "tests"])
 def test_a_folder_holds_at_most_sixteen_files(path):
     for folder in [ROOT / path, *(ROOT / path).rglob("*/")]:
         files = [p.name for p in folder.glob("*.py") if p.name != "__init__.py"]
