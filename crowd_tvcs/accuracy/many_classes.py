@@ -166,15 +166,13 @@ def gains_of_classes(
     k = model.n_classes
     limit = table_size(k)
     t = np.empty((2, k, limit * k))
-    nobody = np.empty(0, dtype=np.int64)
+    root = kernels.Root(prior, np.empty(0, dtype=np.int64))
     at = np.arange(voters.size)
-    size = kernels.tabulate(
-        prior, model.matrices, nobody, 0, voters, at, voters.size, voters.size, limit, t
-    )
-    out = np.zeros(candidates.size)
+    size = kernels.tabulate(root, voters, at, voters.size, model.matrices, limit, t)
     n = candidates.size
-    scratch = np.empty(n), np.empty(n), np.empty(limit)
-    kernels.fill_gains(t[0], size, model.matrices, model.is_even, candidates, n, scratch, out)
+    out = np.zeros(n)
+    scratch = kernels.GainScratch(np.empty(n), np.empty(n), np.empty(limit))
+    kernels.fill_gains(t[0], size, model.matrices, model.is_even, candidates, scratch, out)
     return out
 
 

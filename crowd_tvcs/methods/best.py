@@ -14,7 +14,7 @@ from crowd_tvcs.search.all_sets import fits
 from crowd_tvcs.search.branching import Branching
 from crowd_tvcs.search.deadline import Deadline
 from crowd_tvcs.search.initial import climb, largest_sum
-from crowd_tvcs.search.relaxation import Dual
+from crowd_tvcs.search.relaxation import DualBound
 from crowd_tvcs.search.search import NO_MORE, Search
 
 
@@ -52,10 +52,10 @@ def best(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignm
     sets of all tasks being looked at (see `crowd_tvcs.search.branching`), until it is closed.
     """
     search = Search(plan, rng, deadline)
-    search.offer(climb(search.market, exact=True))
+    search.offer(climb(search.relaxation, exact=True))
     search.offer(largest_sum(plan, plan.max_workers_per_task))
     reason = search.run()
-    support, certificate = search.best.support(search.market), _by_prices(search.dual)
+    support, certificate = search.relaxation.support_of(search.best), _by_prices(search.dual)
     if reason != LARGEST and not deadline.has_passed and fits(plan):
         support, certificate = _to_the_end(plan, support, search.dual, deadline)
         late = f"the time limit of {deadline}; this is the best so far"
@@ -68,7 +68,7 @@ def best(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignm
     return found
 
 
-def _by_prices(dual: Dual | None) -> Certificate | None:
+def _by_prices(dual: DualBound | None) -> Certificate | None:
     """Say what prices prove as a mean over the tasks; None if that is no news."""
     if dual is None:
         return None
@@ -80,7 +80,7 @@ def _by_prices(dual: Dual | None) -> Certificate | None:
 
 
 def _to_the_end(
-    plan: Plan, support: NDArray[np.bool_], dual: Dual | None, deadline: Deadline
+    plan: Plan, support: NDArray[np.bool_], dual: DualBound | None, deadline: Deadline
 ) -> tuple[NDArray[np.bool_], Certificate]:
     """Close the gap by branching: the best assignment, and the bound of all parts together."""
     search = Branching(plan, deadline)

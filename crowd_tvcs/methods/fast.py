@@ -7,7 +7,7 @@ import numpy as np
 from crowd_tvcs.plan.assignment import Assignment
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.search.deadline import Deadline
-from crowd_tvcs.search.initial import market_of, quick
+from crowd_tvcs.search.initial import quick, relax
 
 
 def fast(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignment:
@@ -25,6 +25,6 @@ def fast(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignm
     With more than two classes there is one greedy, equal sizes of any kind are tried as well, and
     nobody changes places. It draws no random number and does not look at the deadline.
     """
-    market = market_of(plan)
-    how, choice = quick(market)
-    return Assignment(plan, choice.support(market), "fast", how)
+    relaxation = relax(plan)
+    how, sets = quick(relaxation)
+    return Assignment(plan, relaxation.support_of(sets), "fast", how)

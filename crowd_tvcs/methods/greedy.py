@@ -8,7 +8,7 @@ from crowd_tvcs.plan.assignment import Assignment
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.search.deadline import Deadline
 from crowd_tvcs.search.greedy_with_costs import bargain
-from crowd_tvcs.search.initial import climb, market_of
+from crowd_tvcs.search.initial import climb, relax
 
 
 def greedy(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignment:
@@ -23,5 +23,5 @@ def greedy(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assig
     the best is taken (`crowd_tvcs.search.greedy_with_costs`).
     """
     is_rationed = plan.money is not None or plan.group is not None
-    support = bargain(plan) if is_rationed else climb(market_of(plan), exact=True)
+    support = bargain(plan) if is_rationed else climb(relax(plan), exact=True)
     return Assignment(plan, support, "greedy", "no pair with a gain has room")

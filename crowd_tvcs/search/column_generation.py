@@ -1,4 +1,4 @@
-"""Column generation: the best mixture of sets found so far, its prices and what it rounds to."""
+"""Column generation: the restricted master problem over sets found so far, and its rounding."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.search.deadline import Deadline
-from crowd_tvcs.search.relaxation import Choice, Dual, Market
+from crowd_tvcs.search.kernels.records import TaskSets
+from crowd_tvcs.search.relaxation import DualBound, Relaxation
 
 KEPT = 6  # sets per task in the LP
 MANY = 3_000  # sets in the LP at least, if there are as many
 
 
 @dataclass(frozen=True, eq=False)
-class Mixture:
-    """A solution of the LP over the sets seen so far.
+class MasterSolution:
+    """A solution of the restricted master problem: the LP over the sets seen so far.
 
     Attributes
     ----------
@@ -39,8 +40,8 @@ class Mixture:
 class Columns:
     """Sets of workers seen so far, each once per kind of task, with their expected accuracy."""
 
-    def __init__(self, market: Market) -> None:
-        self.market = market
+    def __init__(self, relaxation: Relaxation) -> None:
+        self.relaxation = relaxation
         self._seen: dict[tuple[int, bytes], int] = {}
         self._kind: list[int] = []
         self._workers: list[NDArray[np.int64]] = []
@@ -50,38 +51,38 @@ class Columns:
     def __len__(self) -> int:
         return len(self._kind)
 
-    def add(self, choice: Choice) -> int:
-        """Remember the sets of a choice; returns how many were new."""
+    def add(self, sets: TaskSets) -> int:
+        """Remember the sets of the tasks; return how many were new."""
         before = len(self)
-        most = choice.sets.shape[1]
-        nobody = self.market.n_workers
-        is_place = np.arange(most) < choice.sizes[:, None]
-        rows = np.sort(np.where(is_place, choice.sets, nobody), axis=1)
-        for j, size in enumerate(choice.sizes.tolist()):
+        most = sets.workers.shape[1]
+        nobody = self.relaxation.n_workers
+        is_place = np.arange(most) < sets.sizes[:, None]
+        rows = np.sort(np.where(is_place, sets.workers, nobody), axis=1)
+        for j, size in enumerate(sets.sizes.tolist()):
             workers = rows[j, :size]
-            kind = int(self.market.kind[j])
+            kind = int(self.relaxation.kind[j])
             key = (kind, workers.tobytes())
             if size and key not in self._seen:
                 self._seen[key] = len(self)
                 self._kind.append(kind)
                 self._workers.append(workers)
-                self._accuracy.append(float(choice.accuracy[j]))
+                self._accuracy.append(float(sets.accuracy[j]))
         return len(self) - before
 
-    def mix(self, dual: Dual | None, deadline: Deadline) -> Mixture | None:
+    def solve_master(self, dual: DualBound | None, deadline: Deadline) -> MasterSolution | None:
         """Solve the LP over the sets: how many tasks of a kind take each, prices and optimum.
 
         Tasks may share themselves among sets (and nobody); caps hold in sum. With all sets there
         are, the optimum would be the best bound that prices can prove. With `dual` only the
-        `KEPT` best sets per task at its prices take part, and those of the last mixture. None
+        `KEPT` best sets per task at its prices take part, and those of the last solution. None
         if the deadline struck, or if these sets cannot meet all minimums.
         """
         from scipy.optimize import linprog
         from scipy.sparse import csr_array
 
-        market = self.market
-        n, n_kinds = market.n_workers, market.first.size
-        base = market.offers[7]
+        relaxation = self.relaxation
+        n, n_kinds = relaxation.n_workers, relaxation.first.size
+        base = relaxation.candidates.base
         part = self._worth_trying(dual)
         chosen = [self._workers[c] for c in part]
         sizes = np.array([w.size for w in chosen])
@@ -93,9 +94,9 @@ class Columns:
         columns = np.concatenate([at, np.repeat(at, sizes), at])
         entries = np.concatenate([np.ones(at.size + int(sizes.sum())), sizes])
         matrix = csr_array((entries, (rows, columns)), shape=(n_kinds + n + 1, at.size))
-        gain = np.array(self._accuracy)[part] - base[market.first[kind]]
-        limits = np.concatenate([np.bincount(market.kind), market.caps])
-        must = np.append(market.need[market.first] > 0, np.zeros(n + 1, dtype=bool))
+        gain = np.array(self._accuracy)[part] - base[relaxation.first[kind]]
+        limits = np.concatenate([np.bincount(relaxation.kind), relaxation.caps])
+        must = np.append(relaxation.need[relaxation.first] > 0, np.zeros(n + 1, dtype=bool))
         solved = linprog(
             -gain,
             A_ub=matrix[~must],
@@ -110,11 +111,11 @@ class Columns:
             return None
         prices = np.maximum(0.0, -solved.ineqlin.marginals[-n - 1 :])
         self._used = part[solved.x > 0.0]
-        return Mixture(part, solved.x, prices, float(base.sum() - solved.fun))
+        return MasterSolution(part, solved.x, prices, float(base.sum() - solved.fun))
 
-    def _worth_trying(self, dual: Dual | None) -> NDArray[np.int64]:
+    def _worth_trying(self, dual: DualBound | None) -> NDArray[np.int64]:
         everything = np.arange(len(self))
-        if dual is None or len(self) <= KEPT * self.market.first.size:
+        if dual is None or len(self) <= KEPT * self.relaxation.first.size:
             return everything
         together = dual.prices[:-1] + dual.prices[-1]
         kind = np.array(self._kind)
@@ -123,30 +124,30 @@ class Columns:
         order = np.lexsort((cost - np.array(self._accuracy), kind))
         sorted_kind = kind[order]
         rank = everything - np.searchsorted(sorted_kind, sorted_kind)
-        best = order[rank < max(KEPT, MANY // self.market.first.size)]
+        best = order[rank < max(KEPT, MANY // self.relaxation.first.size)]
         return np.unique(np.concatenate([best, self._used]))
 
-    def round(self, mixture: Mixture) -> Choice:
+    def round(self, solution: MasterSolution) -> TaskSets:
         """Give the tasks the sets of the largest shares while there is room."""
-        market = self.market
-        choice = Choice.nobody(market)
-        room = market.caps.copy()
-        order = np.argsort(market.kind, kind="stable")
-        left = np.bincount(market.kind)
+        relaxation = self.relaxation
+        sets = relaxation.nobody()
+        room = relaxation.caps.copy()
+        order = np.argsort(relaxation.kind, kind="stable")
+        left = np.bincount(relaxation.kind)
         begin = np.cumsum(left) - left
-        for c in np.argsort(-mixture.share, kind="stable"):
-            times = int(mixture.share[c] + 0.5)
+        for c in np.argsort(-solution.share, kind="stable"):
+            times = int(solution.share[c] + 0.5)
             if times == 0:
                 break
-            column = mixture.part[c]
+            column = solution.part[c]
             kind, workers = self._kind[column], self._workers[column]
             times = min(times, left[kind], room[-1] // workers.size, room[workers].min())
             tasks = order[begin[kind] : begin[kind] + times]
-            choice.sets[tasks, : workers.size] = workers
-            choice.sizes[tasks] = workers.size
-            choice.accuracy[tasks] = self._accuracy[column]
+            sets.workers[tasks, : workers.size] = workers
+            sets.sizes[tasks] = workers.size
+            sets.accuracy[tasks] = self._accuracy[column]
             begin[kind] += times
             left[kind] -= times
             room[workers] -= times
             room[-1] -= times * workers.size
-        return choice
+        return sets

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs.accuracy.kernels.outcome_lists import TABLE
 from crowd_tvcs.plan.costs import ROUNDING, cheapest_that_meets, group_codes, open_pairs, spent
 from crowd_tvcs.plan.plan import Plan
-from crowd_tvcs.search.initial import market_of
-from crowd_tvcs.search.kernels import greedy
-from crowd_tvcs.search.kernels import greedy_many_classes as multiclass_kernels
-from crowd_tvcs.search.relaxation import Market
-from crowd_tvcs.search.relaxation_many_classes import MulticlassMarket
+from crowd_tvcs.search.initial import relax
+from crowd_tvcs.search.kernels.greedy import BEFORE, BEHIND
+from crowd_tvcs.search.relaxation import Relaxation
 
 POWERS = (1.0, 0.75, 0.5, 0.25, 0.0)  # of the cost that a gain is divided by; 0 is the gain alone
 
@@ -35,9 +30,9 @@ def bargain(plan: Plan) -> Bools:
     ValueError
         If the minimums cannot be met within caps, groups and money.
     """
-    market = market_of(plan)
+    relaxation = relax(plan)
     nobody = np.zeros(plan.quality.shape, dtype=bool) if plan.forced is None else plan.forced
-    climbs = [_Climb(market, power) for power in (POWERS if plan.money is not None else (0.0,))]
+    climbs = [_Climb(relaxation, power) for power in (POWERS if plan.money is not None else (0.0,))]
     found = [climb.run(nobody) for climb in climbs]
     failed = [bool(plan.unmet(support)) for support in found]
     if any(failed):
@@ -53,16 +48,16 @@ class _Climb:
     leads is the best there is if it still stands.
     """
 
-    def __init__(self, market: Market, power: float) -> None:
-        self.market, plan = market, market.plan
-        self.cost = np.zeros(market.n_workers) if plan.cost is None else plan.cost
+    def __init__(self, relaxation: Relaxation, power: float) -> None:
+        self.relaxation, plan = relaxation, relaxation.plan
+        self.cost = np.zeros(relaxation.n_workers) if plan.cost is None else plan.cost
         self.weight = self.cost**power
-        self.score = self._scorer()
+        self.score = relaxation.scorer()
 
     def run(self, start: Bools) -> Bools:
         """Climb from pairs that hold the forced ones."""
-        market, plan = self.market, self.market.plan
-        who, fixed = market.offers[1], plan.forced
+        relaxation, plan = self.relaxation, self.relaxation.plan
+        who, fixed = relaxation.candidates.worker, plan.forced
         new = start if fixed is None else start & ~fixed
         rank = np.argsort(who, axis=1)
         self.room = plan.max_tasks_per_worker - start.sum(axis=1)
@@ -73,9 +68,11 @@ class _Climb:
         self.mates = _mates(plan)
         out = start.copy()
         teams = [rank[j, np.flatnonzero(new[:, j])].tolist()
-                 for j in range(market.n_tasks)]  # fmt: skip
-        scores = [self.score(j, teams[j]) for j in range(market.n_tasks)]
-        offers = [o for j in range(market.n_tasks) if (o := self._best(j, scores[j])) is not None]
+                 for j in range(relaxation.n_tasks)]  # fmt: skip
+        scores = [self.score(j, teams[j]) for j in range(relaxation.n_tasks)]
+        offers = [
+            o for j in range(relaxation.n_tasks) if (o := self._best(j, scores[j])) is not None
+        ]
         heapq.heapify(offers)
         left = plan.budget - int(start.sum())
         while left > 0 and offers:
@@ -99,47 +96,24 @@ class _Climb:
 
     def _best(self, j: int, scores: NDArray[np.float64]) -> Offer | None:
         """Give the best offer of a task: first where it must have more, then where it gains."""
-        who = self.market.offers[1][j, : scores.size]
+        who = self.relaxation.candidates.worker[j, : scores.size]
         at = np.flatnonzero(self._is_open(who, j) & (scores > -np.inf))
         if not at.size:
             return None
         s = scores[at]
-        ahead = s > greedy.BEFORE / 2
-        s = s - np.where(ahead, greedy.BEFORE, 0.0)
-        behind = s < -greedy.BEHIND / 2
-        s = s + np.where(behind, greedy.BEHIND, 0.0)
+        ahead = s > BEFORE / 2
+        s = s - np.where(ahead, BEFORE, 0.0)
+        behind = s < -BEHIND / 2
+        s = s + np.where(behind, BEHIND, 0.0)
         rank = 2.0 * ~ahead + behind
         weight = self.weight[who[at]]
         ratio = np.divide(s, weight, out=np.full(s.size, np.inf), where=weight > 0.0)
         first = int(np.lexsort((-s, -ratio, rank))[0])
         return rank[first], -ratio[first], -s[first], j, int(at[first])
 
-    def _scorer(self) -> Callable[[int, list[int]], NDArray[np.float64]]:
-        """Scores of the workers that task j is offered, with those in `team` (by place)."""
-        market = self.market
-        n, offers = market.n_workers, market.offers
-        places, gain = np.zeros(max(1, n), dtype=np.int64), np.empty(n)
-        if isinstance(market, MulticlassMarket):
-            inside, k = market.inside, market.inside[1].shape[1]
-            limit, fill = inside[6], multiclass_kernels.fill_scores
-            model: tuple[Any, ...] = (inside, True)
-            inner = (np.empty(n), np.empty(n), np.empty(limit))
-            tables: tuple[Any, ...] = (np.empty((2, k, k * limit)), gain, inner)
-        else:
-            model, fill = (True, False), greedy.fill_scores
-            tables = (np.empty((2, 2 * TABLE)), np.empty((2, 2 * TABLE)), gain)
-
-        def score(j: int, team: list[int]) -> NDArray[np.float64]:
-            places[: len(team)] = team
-            scores = np.full(n, -np.inf)
-            fill(j, offers, *model, len(team), places, scores, *tables)
-            return scores[: offers[2][j]]
-
-        return score
-
 
 def _mates(plan: Plan) -> list[NDArray[np.int64]]:
-    """Give the workers of the group of every worker, and himself."""
+    """Return the workers of the group of every worker, and the worker."""
     codes = group_codes(plan)
     members = [np.flatnonzero(codes == g) for g in range(int(codes.max(initial=-1)) + 1)]
     return [members[g] for g in codes]

@@ -7,44 +7,45 @@ from numpy.typing import NDArray
 
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.search.deadline import Deadline
-from crowd_tvcs.search.relaxation import Choice, Market
-from crowd_tvcs.search.relaxation_many_classes import MulticlassMarket
+from crowd_tvcs.search.kernels.records import TaskSets
+from crowd_tvcs.search.relaxation import Relaxation
+from crowd_tvcs.search.relaxation_many_classes import ManyClassRelaxation
 from tvcs_core import TVCS, project
 
 
-def market_of(plan: Plan) -> Market:
-    """Prepare a plan for the kernels of two classes, or of more."""
-    return Market.of(plan) if plan.model is None else MulticlassMarket.of(plan)
+def relax(plan: Plan) -> Relaxation:
+    """Relax the caps of a plan of two classes, or of more."""
+    return Relaxation.of(plan) if plan.model is None else ManyClassRelaxation.of(plan)
 
 
-def quick(market: Market) -> tuple[str, Choice]:
+def quick(relaxation: Relaxation) -> tuple[str, TaskSets]:
     """Take the best of a few cheap assignments, and how it was made.
 
     For two classes workers then change places: two of them with each other, or one with somebody
     who has room, while the accuracy grows.
     """
-    plan = market.plan
+    plan = relaxation.plan
     tried = {
-        "greedy on the probability of truth": climb(market, exact=False),
-        "equal odd sizes": odd_sizes(market),
+        "greedy on the probability of truth": climb(relaxation, exact=False),
+        "equal odd sizes": odd_sizes(relaxation),
     }
     if plan.model is None:
-        tried["greedy on a measure nearer to accuracy"] = climb(market, exact=False, sharp=True)
+        tried["greedy on a measure nearer to accuracy"] = climb(relaxation, exact=False, sharp=True)
     if plan.n_classes > 2:
-        equal = np.full(market.n_tasks, -(-plan.budget // market.n_tasks))
-        tried["equal sizes"] = largest_sum(plan, np.minimum(equal, market.offers[4]))
+        equal = np.full(relaxation.n_tasks, -(-plan.budget // relaxation.n_tasks))
+        tried["equal sizes"] = largest_sum(plan, np.minimum(equal, relaxation.candidates.cap))
     made = {
-        name: Choice.of(market, met(plan, s) if plan.unmet(s) else s) for name, s in tried.items()
+        name: relaxation.sets_of(met(plan, s) if plan.unmet(s) else s) for name, s in tried.items()
     }
     name = max(made, key=lambda name: float(made[name].accuracy.sum()))
-    chosen = (
-        made[name] if plan.model is not None else market.exchange(made[name], Deadline.after(None))
-    )
+    chosen = made[name]
+    if plan.model is None:
+        chosen = relaxation.exchange(chosen, Deadline.after(None))
     return f"the best of {len(tried)}: {name}", chosen
 
 
 def climb(
-    market: Market, *, exact: bool, sharp: bool = False, start: Choice | None = None
+    relaxation: Relaxation, *, exact: bool, sharp: bool = False, start: TaskSets | None = None
 ) -> NDArray[np.bool_]:
     """Add pair after pair, always the one of the largest gain that the caps still allow.
 
@@ -53,11 +54,11 @@ def climb(
     their minimum go first. Uses up the budget where the caps allow it, but for workers who tell
     nothing. Begins with `start` if there is one.
     """
-    begin = Choice.nobody(market) if start is None else start.copy()
-    support = market.climb(begin, exact=exact, sharp=sharp)
-    if start is None and market.plan.unmet(support):
-        begin = Choice.of(market, met(market.plan, support))
-        return climb(market, exact=exact, sharp=sharp, start=begin)
+    begin = relaxation.nobody() if start is None else start.copy()
+    support = relaxation.climb(begin, exact=exact, sharp=sharp)
+    if start is None and relaxation.plan.unmet(support):
+        begin = relaxation.sets_of(met(relaxation.plan, support))
+        return climb(relaxation, exact=exact, sharp=sharp, start=begin)
     return support
 
 
@@ -70,22 +71,23 @@ def met(plan: Plan, support: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return out
 
 
-def odd_sizes(market: Market) -> NDArray[np.bool_]:
+def odd_sizes(relaxation: Relaxation) -> NDArray[np.bool_]:
     """Keep the largest sum of qualities with odd numbers of voters, as equal as can be.
 
     Every task gets the same odd number, and two more as many of them as the budget has room for:
     those whose best workers are the weakest.
     """
-    caps = market.offers[4]
-    budget = min(int(market.caps[-1]), int(market.caps[:-1].sum()))
+    caps = relaxation.candidates.cap
+    budget = min(int(relaxation.caps[-1]), int(relaxation.caps[:-1].sum()))
     odd = np.where(caps % 2 == 1, caps, np.maximum(caps - 1, 0))
-    equal = max(1, 2 * int((budget / market.n_tasks - 1) // 2) + 1)
+    equal = max(1, 2 * int((budget / relaxation.n_tasks - 1) // 2) + 1)
     sizes = np.minimum(odd, equal)
     able = np.flatnonzero(odd >= sizes + 2)
-    strength = market.offers[0][able, : equal + 2].mean(axis=1) if able.size else np.empty(0)
+    quality = relaxation.candidates.quality
+    strength = quality[able, : equal + 2].mean(axis=1) if able.size else np.empty(0)
     spare = max(0, budget - int(sizes.sum())) // 2
     sizes[able[np.argsort(strength, kind="stable")[:spare]]] += 2
-    return largest_sum(market.plan, sizes)
+    return largest_sum(relaxation.plan, sizes)
 
 
 def largest_sum(plan: Plan, sizes: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -1,26 +1,42 @@
-"""A plan with K classes as the kernels see it."""
+"""The Lagrangian relaxation of a plan with K classes."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations_with_replacement
 from math import comb, factorial, prod
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from crowd_tvcs.accuracy.kernels.many_class_table import GainScratch
 from crowd_tvcs.accuracy.many_classes import accuracy_under, exact_voters, table_size
 from crowd_tvcs.accuracy.model import AnswerModel
 from crowd_tvcs.plan.forced import beyond_forced
 from crowd_tvcs.plan.plan import Plan
-from crowd_tvcs.search.deadline import Deadline
 from crowd_tvcs.search.kernels import greedy_many_classes, pricing_many_classes
-from crowd_tvcs.search.kernels.bounds import SLOPES
-from crowd_tvcs.search.relaxation import UPDATES, Choice, Market, kinds_of_tasks
+from crowd_tvcs.search.kernels.bounds import INTERVALS
+from crowd_tvcs.search.kernels.records import (
+    AnswerCounts,
+    BoundScratch,
+    Candidates,
+    Climb,
+    Limit,
+    ManyClassBranchScratch,
+    ManyClassScratch,
+    Measure,
+    Model,
+    Nodes,
+    Prices,
+    Room,
+    Shortlist,
+    TaskSets,
+    TaskValues,
+)
+from crowd_tvcs.search.relaxation import UPDATES, Relaxation, kinds_of_tasks
 
-NODES = 0  # in the search for prices: exchanges alone
 PROOF_NODES = 300_000
 MOST_COUNTS = 20_000
 UPDATES_UNEVEN = 3_000
@@ -30,26 +46,24 @@ Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class MulticlassMarket(Market):
-    """A plan of more than two classes, or with confusion matrices.
-
-    `offers` are those of `crowd_tvcs.search.kernels.pricing_many_classes`.
+class ManyClassRelaxation(Relaxation):
+    """The relaxation of a plan of more than two classes, or with confusion matrices.
 
     Attributes
     ----------
-    inside
-        The model as these kernels take it.
+    model
+        How the candidates answer.
     """
 
-    inside: tuple[Any, ...]
+    model: Model
 
     @property
     def updates(self) -> int:
         """Tasks that may move the prices; gains of uneven workers take long."""
-        return UPDATES if self.inside[3].all() else UPDATES_UNEVEN
+        return UPDATES if self.model.is_even.all() else UPDATES_UNEVEN
 
     @classmethod
-    def of(cls, plan: Plan) -> MulticlassMarket:
+    def of(cls, plan: Plan) -> ManyClassRelaxation:
         """Leave out who is not allowed, has no room or tells nothing.
 
         Who tells nothing is left in where the task must have somebody.
@@ -65,106 +79,89 @@ class MulticlassMarket(Market):
         # A worker of quality 1/2 in the eyes of the kernels is one who tells nothing.
         reach[telling & useful] = np.maximum(reach[telling & useful], 0.5 + 1e-12)
         kind = np.where(useful, model.kind.T, 0)
-        who = np.lexsort((kind, -reach), axis=1).astype(np.int64)
-        kind = np.ascontiguousarray(np.take_along_axis(kind, who, axis=1))
+        worker = np.lexsort((kind, -reach), axis=1).astype(np.int64)
+        kind = np.ascontiguousarray(np.take_along_axis(kind, worker, axis=1))
         count = useful.sum(axis=1)
         fixed, n_fixed = _fixed_kinds(model, forced)
-        offers = (
-            np.ascontiguousarray(np.take_along_axis(reach, who, axis=1)),
-            who,
-            count,
-            need,
-            np.minimum(plan.max_workers_per_task - forced.sum(axis=0), count),
-            fixed,
-            n_fixed,
-            base,
+        candidates = Candidates(
+            quality=np.ascontiguousarray(np.take_along_axis(reach, worker, axis=1)),
+            worker=worker,
+            size=count,
+            need=need,
+            cap=np.minimum(plan.max_workers_per_task - forced.sum(axis=0), count),
+            fixed=fixed,
+            n_fixed=n_fixed,
+            base=base,
         )
-        same, first = kinds_of_tasks(offers, kind, model.prior)
-        inside = (
-            kind,
-            np.ascontiguousarray(model.prior),
-            np.ascontiguousarray(model.matrices),
-            model.is_even,
-            _counts(model.n_classes),
-            exact_voters(model.n_classes),
-            table_size(model.n_classes),
+        same, first = kinds_of_tasks(candidates, kind, model.prior)
+        inside = Model(
+            kind=kind,
+            prior=np.ascontiguousarray(model.prior),
+            matrices=np.ascontiguousarray(model.matrices),
+            is_even=model.is_even,
+            counts=_counts(model.n_classes),
+            exact=exact_voters(model.n_classes),
+            limit=table_size(model.n_classes),
         )
-        return cls(plan, offers, caps, same, first, inside)
+        return cls(plan, candidates, caps, same, first, inside)
 
-    def visit(
+    def _visit(
         self,
         order: Integers,
-        prices: Floats,
-        choice: Choice,
-        deadline: Deadline,
-        *,
-        step: float = 0.0,
-        room: Integers | None = None,
-        node_limit: int | None = None,
-    ) -> tuple[Floats, NDArray[np.bool_]]:
-        """Let the tasks in `order` take their best sets; see `Market.visit`."""
-        found = np.zeros((2, self.n_tasks))
+        prices: Prices,
+        room: Room,
+        sets: TaskSets,
+        found: TaskValues,
+        limit: Limit,
+    ) -> None:
+        fewer = Limit(min(limit.steps, PROOF_NODES), limit.stop)
         pricing_many_classes.visit(
-            order,
-            self.offers,
-            self.inside,
-            self._terms(order, prices, step, room),
-            choice.sets,
-            choice.sizes,
-            choice.accuracy,
-            found,
-            NODES if node_limit is None else min(node_limit, PROOF_NODES),
-            self._scratch(),
-            deadline.stop,
+            order, self.candidates, self.model, prices, room, sets, found, fewer, self._scratch()
         )
-        return found[0], found[1] == 1.0
 
-    def climb(self, choice: Choice, *, exact: bool, sharp: bool = False) -> NDArray[np.bool_]:
-        """Add pair after pair to `choice`, in place, as `Market.climb`; `sharp` changes nothing."""
+    def _climb(self, state: Climb, measure: Measure) -> None:
+        """Climb as with two classes; `measure.sharp` changes nothing."""
         greedy_many_classes.climb(
-            self.offers,
-            self.inside,
-            exact,
-            *self._climber(choice),
-            self._tables(),
-            self._inner(),
+            self.candidates, self.model, measure.exact, state, self._pair(), self._gains()
         )
-        return choice.support(self)
 
-    def _tables(self) -> Floats:
-        k = self.inside[1].shape[1]
-        return np.empty((2, k, k * self.inside[6]))
+    def _filler(self) -> Callable[[int, Integers, Floats], None]:
+        pair, gain, gains = self._pair(), np.empty(self.n_workers), self._gains()
 
-    def _inner(self) -> tuple[Floats, Floats, Floats]:
+        def fill(j: int, places: Integers, scores: Floats) -> None:
+            greedy_many_classes.fill_scores(
+                j, self.candidates, self.model, True, places, scores, pair, gain, gains
+            )
+
+        return fill
+
+    def _pair(self) -> Floats:
+        """Room for two tables, to build one from the other."""
+        k = self.plan.n_classes
+        return np.empty((2, k, k * self.model.limit))
+
+    def _gains(self) -> GainScratch:
         n = self.n_workers
-        return np.empty(n), np.empty(n), np.empty(self.inside[6])
+        return GainScratch(np.empty(n), np.empty(n), np.empty(self.model.limit))
 
-    def _scratch(self) -> tuple[Any, ...]:
-        n, k = self.n_workers, self.inside[1].shape[1]
-        exact, limit = self.inside[5], self.inside[6]
-        most = self.inside[4][0].size + n + SLOPES
-        depth = exact + 2
-        branch = (
-            np.empty(n + 2),
-            np.empty(most),
-            np.empty(most),
-            np.empty(most),
-            np.empty((n + 2, most)),
-            np.empty((depth, n + 1)),
-            np.empty(depth),
-            *(np.empty(depth, dtype=np.int64) for _ in range(4)),
-            self._inner(),
+    def _scratch(self) -> ManyClassScratch:
+        """Scratch for the best sets, of one thread."""
+        n, exact = self.n_workers, self.model.exact
+        most = self.model.counts.begin.size + n + INTERVALS
+        return ManyClassScratch(
+            asked=np.empty(n),
+            short=Shortlist.empty(n),
+            kinds=np.empty(n, dtype=np.int64),
+            tried=np.empty(n, dtype=np.int64),
+            pair=self._pair(),
+            branch=ManyClassBranchScratch(
+                tables=np.empty((exact + 1, self.plan.n_classes, self.model.limit)),
+                chosen=np.empty(n, dtype=np.int64),
+                nodes=Nodes.empty(n, exact + 2),
+                bounds=BoundScratch.empty(n, most, most),
+                gains=self._gains(),
+            ),
         )
-        inner = (
-            (np.empty(n), np.empty(n), np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)),
-            np.empty(n, dtype=np.int64),
-            np.empty(n, dtype=np.int64),
-            np.empty(n + 1),
-            self._tables(),
-            np.empty((exact + 1, k, limit)),
-            branch,
-        )
-        return np.empty(n), np.empty(self.n_tasks, dtype=np.int64), inner
 
 
 def _fixed_kinds(model: AnswerModel, forced: NDArray[np.bool_]) -> tuple[Integers, Integers]:
@@ -178,7 +175,7 @@ def _fixed_kinds(model: AnswerModel, forced: NDArray[np.bool_]) -> tuple[Integer
 
 
 @cache
-def _counts(n_classes: int) -> tuple[Integers, Integers, Floats]:
+def _counts(n_classes: int) -> AnswerCounts:
     """How often each class can be answered by 0, 1, 2, ... voters, and in how many ways."""
     begin, rows, ways = [0], [], []
     for a in range(64):
@@ -189,4 +186,4 @@ def _counts(n_classes: int) -> tuple[Integers, Integers, Floats]:
             rows.append(number)
             ways.append(factorial(a) / prod(factorial(c) for c in number.tolist()))
         begin.append(len(rows))
-    return np.array(begin), np.array(rows, dtype=np.int64), np.array(ways)
+    return AnswerCounts(np.array(begin), np.array(rows, dtype=np.int64), np.array(ways))

@@ -11,8 +11,9 @@ from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.plan.proof import CLOSED, LARGEST
 from crowd_tvcs.search.column_generation import Columns
 from crowd_tvcs.search.deadline import Deadline
-from crowd_tvcs.search.initial import market_of, met, quick
-from crowd_tvcs.search.relaxation import PROOF_NODES, TOLERANCE, Choice, Dual, price_everything
+from crowd_tvcs.search.initial import met, quick, relax
+from crowd_tvcs.search.kernels.records import TaskSets
+from crowd_tvcs.search.relaxation import PROOF_NODES, TOLERANCE, DualBound, price_everything
 
 EPOCHS = 30
 LEAST_EPOCHS = 6
@@ -31,28 +32,28 @@ class Search:
     """The best assignment and the best bound so far, and the steps that improve them."""
 
     def __init__(self, plan: Plan, rng: np.random.Generator, deadline: Deadline) -> None:
-        self.market = market_of(plan)
-        self.best = quick(self.market)[1]
-        self.dual: Dual | None = None
-        self._guide: Dual | None = None
+        self.relaxation = relax(plan)
+        self.best = quick(self.relaxation)[1]
+        self.dual: DualBound | None = None
+        self._guide: DualBound | None = None
         self._nodes = ROUGH_NODES
         self.facts: dict[str, Any] = {}
         self._rng = rng
         self._deadline = deadline
-        self._columns = Columns(self.market)
+        self._columns = Columns(self.relaxation)
 
     @property
     def gap(self) -> float:
         """Bound minus accuracy, as a mean over the tasks; infinite without a bound."""
         if self.dual is None:
             return np.inf
-        return (self.dual.bound - float(self.best.accuracy.sum())) / self.market.n_tasks
+        return (self.dual.bound - float(self.best.accuracy.sum())) / self.relaxation.n_tasks
 
     def offer(self, support: NDArray[np.bool_]) -> None:
         """Keep an assignment if it is the best so far."""
-        if self.market.plan.unmet(support):
-            support = met(self.market.plan, support)
-        self._keep(Choice.of(self.market, support))
+        if self.relaxation.plan.unmet(support):
+            support = met(self.relaxation.plan, support)
+        self._keep(self.relaxation.sets_of(support))
 
     def run(self) -> str:
         """Take all steps, or those that the deadline leaves; says in words how it ended."""
@@ -60,8 +61,8 @@ class Search:
         self._columns.add(self.best)
         if self._is_late():
             return struck
-        if self.market.plan.model is None:
-            self._keep(self.market.exchange(self.best, self._deadline, MOST_WORK))
+        if self.relaxation.plan.model is None:
+            self._keep(self.relaxation.exchange(self.best, self._deadline, MOST_WORK))
         prices = self._first_prices()
         self._price(prices)
         self._assign_by(prices)
@@ -87,27 +88,27 @@ class Search:
     def _is_late(self) -> bool:
         return self._deadline.has_passed
 
-    def _keep(self, choice: Choice) -> None:
-        if choice.accuracy.sum() > self.best.accuracy.sum():
-            self.best = choice.copy()
+    def _keep(self, sets: TaskSets) -> None:
+        if sets.accuracy.sum() > self.best.accuracy.sum():
+            self.best = sets.copy()
 
     def _first_prices(self) -> NDArray[np.float64]:
         """Move the prices after every task; their average over the last third of the epochs."""
-        market = self.market
-        n, m = market.n_workers, market.n_tasks
-        start = 0.3 * 2.0 ** -(market.caps[-1] / m)
+        relaxation = self.relaxation
+        n, m = relaxation.n_workers, relaxation.n_tasks
+        start = 0.3 * 2.0 ** -(relaxation.caps[-1] / m)
         prices = np.append(np.zeros(n), start)
-        epochs = max(LEAST_EPOCHS, min(EPOCHS, market.updates // m))
+        epochs = max(LEAST_EPOCHS, min(EPOCHS, relaxation.updates // m))
         factor = (LAST_STEP / FIRST_STEP) ** (1.0 / (epochs - 1))
         kept = []
-        choice = Choice.nobody(market)
+        sets = relaxation.nobody()
         for epoch in range(epochs):
             step = FIRST_STEP * start * factor**epoch
             order = self._rng.permutation(m)
-            market.visit(order, prices, choice, self._deadline, step=step)
+            relaxation.visit(order, prices, sets, self._deadline, step=step)
             if epoch >= epochs - (epochs + 2) // 3:
                 kept.append(prices.copy())
-                self._columns.add(choice)
+                self._columns.add(sets)
             if self._is_late():
                 break
         kept = kept or [prices]
@@ -116,15 +117,15 @@ class Search:
 
     def _price(self, prices: NDArray[np.float64]) -> None:
         """Price all tasks with the nodes there are; keeps the best bound, and the best proved."""
-        start = self.best if self._guide is None else self._guide.choice
+        start = self.best if self._guide is None else self._guide.sets
         # What may not be used at all costs nothing in the bound and is worth at most what labels
         # can add to the likeliest of the classes.
-        most_gain = 1.0 - 1.0 / self.market.plan.n_classes
-        prices = np.where(self.market.caps == 0, prices.max() + most_gain, prices)
-        dual = price_everything(self.market, prices, start, self._deadline, self._nodes)
+        most_gain = 1.0 - 1.0 / self.relaxation.plan.n_classes
+        prices = np.where(self.relaxation.caps == 0, prices.max() + most_gain, prices)
+        dual = price_everything(self.relaxation, prices, start, self._deadline, self._nodes)
         if dual is None:
             return
-        self._columns.add(dual.choice)
+        self._columns.add(dual.sets)
         if self._guide is None or dual.bound < self._guide.bound:
             self._guide = dual
         if dual.proved and (self.dual is None or dual.bound < self.dual.bound):
@@ -139,36 +140,36 @@ class Search:
         self._price(before.prices)
         return True
 
-    def _assign_by(self, prices: NDArray[np.float64], fixed: Choice | None = None) -> None:
+    def _assign_by(self, prices: NDArray[np.float64], fixed: TaskSets | None = None) -> None:
         """Let the tasks that `fixed` leaves open take their best sets, in a few orders."""
-        market = self.market
-        begin = Choice.nobody(market) if fixed is None else fixed
-        room = market.caps - begin.loads(market.n_workers)
+        relaxation = self.relaxation
+        begin = relaxation.nobody() if fixed is None else fixed
+        room = relaxation.caps - begin.loads(relaxation.n_workers)
         for _ in range(ORDERS):
-            choice = begin.copy()
+            sets = begin.copy()
             order = self._rng.permutation(np.flatnonzero(begin.sizes == 0))
-            market.visit(order, prices, choice, self._deadline, room=room.copy())
+            relaxation.visit(order, prices, sets, self._deadline, room=room.copy())
             # Where `fixed` leaves a task less room than its minimum, it takes that all the same.
-            is_over = (choice.loads(market.n_workers) > market.caps).any()
-            if is_over or (choice.sizes < market.need).any():
-                choice = Choice.of(market, met(market.plan, choice.support(market)))
-            self._columns.add(choice)
-            self._keep(choice)
+            is_over = (sets.loads(relaxation.n_workers) > relaxation.caps).any()
+            if is_over or (sets.sizes < relaxation.need).any():
+                sets = relaxation.sets_of(met(relaxation.plan, relaxation.support_of(sets)))
+            self._columns.add(sets)
+            self._keep(sets)
 
     def _generate(self) -> bool:
         """One round of column generation; whether the next may find more."""
         if not len(self._columns):  # no label is worth anything
-            self._price(np.zeros(self.market.caps.size))
+            self._price(np.zeros(self.relaxation.caps.size))
             return False
-        mixture = self._columns.mix(self._guide, self._deadline)
-        if mixture is None:
+        master = self._columns.solve_master(self._guide, self._deadline)
+        if master is None:
             return False
-        prices = mixture.prices
-        self._assign_by(prices, self._columns.round(mixture))
+        prices = master.prices
+        self._assign_by(prices, self._columns.round(master))
         before = len(self._columns)
         if self._guide is not None:
-            apart = self._guide.bound - mixture.optimum
-            if apart <= TOLERANCE * self.market.n_tasks:
+            apart = self._guide.bound - master.optimum
+            if apart <= TOLERANCE * self.relaxation.n_tasks:
                 return self._look_closer()
             # Between the LP's prices, which jump about, and the best ones so far.
             self._price(0.5 * (prices + self._guide.prices))

@@ -1,12 +1,6 @@
 """Kernels of the kinetic model: rates of change, the differential equation, the noisy one.
 
-`model` is the tuple that `simulate_model.Kinetics.arrays` makes:
-
-- ``modules``: first module of each gene, ``inputs``: first input of each module, ``states``:
-  first module state of each gene in ``alphas``; each with one more entry for the end,
-- of each input: ``regulator``, ``dissociation`` (k), ``hill`` (n), ``is_activator``; of each
-  module: ``is_complex``,
-- of each gene: ``decay``, (2, genes): of mRNA and protein, per unit of time.
+`model` is a `KineticModel`; `simulate_model.Kinetics.arrays` makes it.
 
 `state` is (2, genes): mRNA and protein. Every gene's largest production equals its decay, so
 levels stay near [0, 1]; `transcription` is the part of it that is left (0 for a knock-out).
@@ -14,32 +8,72 @@ levels stay near [0, 1]; `transcription` is the part of it that is left (0 for a
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tvcs_core.jit import kernel
 
 RELATIVE, ABSOLUTE = 1e-6, 1e-8  # error of one step of the differential equation
 
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+class KineticModel(NamedTuple):
+    """The kinetic model of a network, in arrays.
+
+    Attributes
+    ----------
+    modules
+        (genes + 1,): first module of each gene.
+    inputs
+        (modules + 1,): first input of each module.
+    states
+        (genes + 1,): first module state of each gene in `alphas`.
+    regulator
+        (inputs,): the gene whose protein it is.
+    dissociation, hill
+        (inputs,): the constants k and n.
+    is_activator
+        (inputs,): whether it activates its module.
+    is_complex
+        (modules,): whether its inputs bind as one complex, or each for itself.
+    decay
+        (2, genes): of mRNA and protein, per unit of time.
+    """
+
+    modules: Integers
+    inputs: Integers
+    states: Integers
+    regulator: Integers
+    dissociation: Floats
+    hill: Floats
+    is_activator: Bools
+    is_complex: Bools
+    decay: Floats
+
 
 @kernel
 def module_activation(m, protein, model):
     """Mean activation of module `m`; from logarithms, so that large powers do not overflow."""
-    _, inputs, _, regulator, dissociation, hill, is_activator, is_complex, _ = model
+    inputs, regulator, is_activator = model.inputs, model.regulator, model.is_activator
     activators = 0.0
     deactivators = 0.0
     has_deactivator = False
     product = 1.0
     for k in range(inputs[m], inputs[m + 1]):
-        power = hill[k] * np.log(protein[regulator[k]] / dissociation[k])
-        if not is_complex[m]:
+        power = model.hill[k] * np.log(protein[regulator[k]] / model.dissociation[k])
+        if not model.is_complex[m]:
             product /= 1.0 + np.exp(-power if is_activator[k] else power)
         elif is_activator[k]:
             activators += power
         else:
             deactivators += power
             has_deactivator = True
-    if not is_complex[m]:
+    if not model.is_complex[m]:
         return product
     if has_deactivator:
         return 1.0 / (np.exp(-activators) + 1.0 + np.exp(deactivators))
@@ -53,7 +87,7 @@ def activations(protein, alphas, model, out):
     One module after the other is averaged out, from the highest bit of the state down, which
     costs 2^M and not M 2^M as the plain sum would.
     """
-    modules, _, states, _, _, _, _, _, _ = model
+    modules, states = model.modules, model.states
     widest = 1
     for g in range(out.size):
         widest = max(widest, states[g + 1] - states[g])
@@ -73,7 +107,7 @@ def activations(protein, alphas, model, out):
 @kernel
 def rates(state, alphas, transcription, model, out):
     """Fill `out` with the rates of change of mRNA and protein."""
-    decay = model[8]
+    decay = model.decay
     activations(state[1], alphas, model, out[0])
     for g in range(state.shape[1]):
         out[0, g] = decay[0, g] * (transcription[g] * out[0, g] - state[0, g])
@@ -152,7 +186,7 @@ def wander(state, alphas, transcription, model, strength, normals):
     Stratonovich's dX = (V - D) dt + strength sqrt(V + D) dW, V made and D decaying, by
     Milstein's scheme with a difference for the derivative of the noise by the own level.
     """
-    decay = model[8]
+    decay = model.decay
     made = np.empty_like(state)
     for t in range(normals.shape[0]):
         activations(state[1], alphas, model, made[0])

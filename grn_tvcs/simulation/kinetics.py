@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.network.network import Network
+from grn_tvcs.simulation.kernels import KineticModel
 from tvcs_core.streams import stream
 
 HALF_LIFE = (5.0, 50.0)
@@ -123,20 +124,21 @@ class Kinetics:
                     signs[j, i] = module.sign if k < module.n_activators else -module.sign
         return Network(self.names, (signs != 0).astype(float), signs)
 
-    def arrays(self) -> tuple[NDArray, ...]:
-        """The model as the kernels take it; see `simulate_kernels`."""
+    def arrays(self) -> KineticModel:
+        """The model as the kernels take it."""
         modules = [module for gene in self.genes for module in gene.modules]
         is_activator = [k < m.n_activators for m in modules for k in range(len(m.regulators))]
-        return (
-            _starts([len(gene.modules) for gene in self.genes]),
-            _starts([len(module.regulators) for module in modules]),
-            _starts([gene.alphas.size for gene in self.genes]),
-            np.array([j for m in modules for j in m.regulators], dtype=np.int64),
-            np.array([k for m in modules for k in m.dissociation], dtype=np.float64),
-            np.array([n for m in modules for n in m.hill], dtype=np.float64),
-            np.array(is_activator, dtype=bool),
-            np.array([m.is_complex for m in modules], dtype=bool),
-            np.ascontiguousarray(math.log(2) / np.array([g.half_lives for g in self.genes]).T),
+        half_lives = np.array([gene.half_lives for gene in self.genes])
+        return KineticModel(
+            modules=_starts([len(gene.modules) for gene in self.genes]),
+            inputs=_starts([len(module.regulators) for module in modules]),
+            states=_starts([gene.alphas.size for gene in self.genes]),
+            regulator=np.array([j for m in modules for j in m.regulators], dtype=np.int64),
+            dissociation=np.array([k for m in modules for k in m.dissociation], dtype=np.float64),
+            hill=np.array([n for m in modules for n in m.hill], dtype=np.float64),
+            is_activator=np.array(is_activator, dtype=bool),
+            is_complex=np.array([m.is_complex for m in modules], dtype=bool),
+            decay=np.ascontiguousarray(math.log(2) / half_lives.T),
         )
 
 

@@ -1,8 +1,42 @@
 """Kernels of the default method: means of the past, and matching pursuit of all targets."""
 
 import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from tvcs_core.jit import kernel
+
+# Rows of the effects of edges: variance that is lost when a chosen input is dropped, what one that
+# is not chosen would explain if it alone were added, and the coefficients of the chosen ones.
+DROPPED, ADDED, WEIGHT = 0, 1, 2
+# Rows of what is left: covariance with what is left of the response, what is left of the own
+# variance, and 1 + place among the chosen ones (0: not chosen).
+COVARIANCE, VARIANCE, PLACE = 0, 1, 2
+
+Floats = NDArray[np.float64]
+
+
+class Inputs(NamedTuple):
+    """Covariances of the inputs of all targets, each scaled to unit variance and weighted.
+
+    Attributes
+    ----------
+    S
+        (inputs, inputs): of the unscaled inputs.
+    c
+        (targets, inputs): of the unscaled inputs with what is projected out of a target's.
+    d
+        (targets, inputs): by which an input is multiplied for a target.
+    b
+        (targets, inputs): of the scaled inputs with the response.
+    """
+
+    S: Floats
+    c: Floats
+    d: Floats
+    b: Floats
 
 
 @kernel
@@ -19,37 +53,45 @@ def fade(x, keep, mean):
 
 
 @kernel
-def pursue(
-    S, c, d, b, allowed, others, ridge, columns, inverse, steps, left, dropped, added, weights
-):
-    """Choose as many inputs for each target as `steps` is long, by orthogonal matching pursuit.
+def pursue(inputs, allowed, others, ridge, size, effects):
+    """Choose up to `size` inputs for each target by orthogonal matching pursuit.
 
     Target i has inputs of covariance ``d_i d_i' * (S - c_i c_i')``, and `b_i` with the response.
     An input is chosen by its covariance with what is left of the response (Batch-OMP:
-    Rubinstein, Zibulevsky and Elad 2008). Filled are the variance that is lost when a chosen
-    input is dropped, what one of `others` would add, and the coefficients.
+    Rubinstein, Zibulevsky and Elad 2008). Filled are the `effects`, (3, targets, inputs), of what
+    was chosen, and of those of `others` that were not.
     """
-    n_targets, n_inputs = b.shape
+    S = inputs.S
+    n_targets, n_inputs = inputs.b.shape
+    columns = np.empty((size, n_inputs))  # covariances with the chosen inputs, made orthogonal
+    inverse = np.empty((size, size))  # of the Cholesky factor of the chosen inputs
+    steps = np.empty(size)  # coefficients of the orthogonal columns
+    left = np.empty((3, n_inputs))
     for i in range(n_targets):
+        c, d, b = inputs.c[i], inputs.d[i], inputs.b[i]
         for j in range(n_inputs):
-            left[0, j] = b[i, j]  # covariance with what is left of the response
-            left[1, j] = d[i, j] * d[i, j] * (S[j, j] - c[i, j] * c[i, j]) + ridge  # and its own
-            left[2, j] = 0.0  # 1 + place among the chosen ones
-        chosen = steps.size
-        for n in range(steps.size):
+            left[COVARIANCE, j] = b[j]
+            left[VARIANCE, j] = d[j] * d[j] * (S[j, j] - c[j] * c[j]) + ridge
+            left[PLACE, j] = 0.0
+        chosen = size
+        for n in range(size):
+            # Of an input that the chosen ones explain only the ridge is left.
             at = strongest(allowed[i], left, 2.0 * ridge)
             if at < 0:
                 chosen = n
                 break
             for j in range(n_inputs):
-                columns[n, j] = d[i, j] * d[i, at] * (S[at, j] - c[i, j] * c[i, at])
+                columns[n, j] = d[j] * d[at] * (S[at, j] - c[j] * c[at])
             columns[n, at] += ridge
             steps[n] = take(at, n, columns, inverse, left)
         for j in range(n_inputs):
-            if left[2, j] > 0.0:
-                drop(int(left[2, j]) - 1, chosen, inverse, steps, weights[i, j:], dropped[i, j:])
-            elif others[i, j] and left[1, j] > 2.0 * ridge:
-                added[i, j] = left[0, j] * left[0, j] / left[1, j]
+            if left[PLACE, j] > 0.0:
+                weight, loss = drop(int(left[PLACE, j]) - 1, chosen, inverse, steps)
+                effects[WEIGHT, i, j] = weight
+                effects[DROPPED, i, j] = loss
+            elif others[i, j] and left[VARIANCE, j] > 2.0 * ridge:
+                covariance = left[COVARIANCE, j]
+                effects[ADDED, i, j] = covariance * covariance / left[VARIANCE, j]
 
 
 @kernel
@@ -58,8 +100,9 @@ def strongest(allowed, left, least):
     best = 0.0
     at = -1
     for j in range(allowed.size):
-        if allowed[j] and left[2, j] == 0.0 and left[1, j] > least and abs(left[0, j]) > best:
-            best = abs(left[0, j])
+        size = abs(left[COVARIANCE, j])
+        if allowed[j] and left[PLACE, j] == 0.0 and left[VARIANCE, j] > least and size > best:
+            best = size
             at = j
     return at
 
@@ -68,7 +111,8 @@ def strongest(allowed, left, least):
 def take(at, n, columns, inverse, left):
     """Make column n orthogonal to those before and take it out; return its coefficient there.
 
-    `inverse` is the inverse of the Cholesky factor of the chosen inputs.
+    One step of Gram-Schmidt in the metric of the inputs, which gives one column of the Cholesky
+    factor; `inverse` gets the next row of its inverse.
     """
     column = columns[n]
     for k in range(n):
@@ -82,22 +126,21 @@ def take(at, n, columns, inverse, left):
             inverse[n, k] -= columns[m, at] * inverse[m, k]
         inverse[n, k] /= root
     inverse[n, n] = 1.0 / root
-    step = left[0, at] / root
+    step = left[COVARIANCE, at] / root
     for j in range(column.size):
         column[j] /= root
-        left[0, j] -= step * column[j]
-        left[1, j] -= column[j] * column[j]
-    left[2, at] = n + 1.0
+        left[COVARIANCE, j] -= step * column[j]
+        left[VARIANCE, j] -= column[j] * column[j]
+    left[PLACE, at] = n + 1.0
     return step
 
 
 @kernel
-def drop(k, n, inverse, steps, weight, gain):
-    """Coefficient of the k-th chosen input, and what is lost without it."""
-    w = 0.0
+def drop(k, n, inverse, steps):
+    """Coefficient w of the k-th of n chosen inputs, and what is lost without it, w^2 / inv(G)."""
+    weight = 0.0
     spread = 0.0
     for m in range(k, n):
-        w += inverse[m, k] * steps[m]
+        weight += inverse[m, k] * steps[m]
         spread += inverse[m, k] * inverse[m, k]
-    weight[0] = w
-    gain[0] = w * w / spread
+    return weight, weight * weight / spread

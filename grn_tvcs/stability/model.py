@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.scales import guess_scale, log_levels
 from grn_tvcs.network.rules import Rules
-from grn_tvcs.stability.kernels import fade, pursue
+from grn_tvcs.stability.kernels import ADDED, DROPPED, WEIGHT, Inputs, fade, pursue
 from tvcs_core import LeastSquares, Loss, Problem
 
 RIDGE = 1e-6  # on the unit diagonal: keeps supports solvable that the samples cannot tell apart
@@ -187,7 +187,8 @@ class StepLoss(Loss):
         self._y = _inverse_root(response_variance - own_response**2, response_variance)
         self._b = self._d * (z.T @ y / len(z) - self._c * own_response) * self._y
         # The kernels walk along the inputs of a target.
-        self._by_target = [np.ascontiguousarray(part.T) for part in (self._c, self._d, self._b)]
+        by_target = (np.ascontiguousarray(part.T) for part in (self._c, self._d, self._b))
+        self._inputs = Inputs(self._S, *by_target)
 
     def value(self, W: Array) -> float:
         """Half the unexplained part of each response's variance, summed; n_genes / 2 at 0."""
@@ -213,25 +214,19 @@ class StepLoss(Loss):
         what they would add.
         """
         n_inputs, n_targets = self.shape
-        dropped, added, weights = (np.zeros((n_targets, n_inputs)) for _ in range(3))
+        effects = np.zeros((3, n_targets, n_inputs))
         pursue(
-            self._S,
-            *self._by_target,
+            self._inputs,
             np.ascontiguousarray(allowed.T),
             np.ascontiguousarray(allowed.T if others is None else others.T),
             RIDGE,
-            np.empty((size, n_inputs)),
-            np.empty((size, size)),
-            np.empty(size),
-            np.empty((3, n_inputs)),
-            dropped,
-            added,
-            weights,
+            size,
+            effects,
         )
-        found = weights.T
+        found = effects[WEIGHT].T
         return Explained(
-            dropped.T,
-            added.T,
+            effects[DROPPED].T,
+            effects[ADDED].T,
             found,
             1.0 - (found * self._b).sum(axis=0),
             self.freedom - np.count_nonzero(found, axis=0).astype(np.float64),

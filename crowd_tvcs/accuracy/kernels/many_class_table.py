@@ -6,14 +6,48 @@ e, so the expected accuracy is the sum of the largest entries. `matrices` and ki
 `crowd_tvcs.accuracy.model.AnswerModel`.
 """
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from tvcs_core.jit import kernel
 
 
+class Root(NamedTuple):
+    """What the table of a task begins with.
+
+    Attributes
+    ----------
+    prior
+        (K,): chance of every class before any answer.
+    fixed
+        Kinds of the voters whom the task has in any case.
+    """
+
+    prior: NDArray[np.float64]
+    fixed: NDArray[np.int64]
+
+
+class GainScratch(NamedTuple):
+    """Scratch for the gains of c voters beside a table.
+
+    Attributes
+    ----------
+    right, wrong
+        (c,) or more: chance of the right and of any other answer, of even voters.
+    best
+        (outcomes,): the largest entry of every outcome.
+    """
+
+    right: NDArray[np.float64]
+    wrong: NDArray[np.float64]
+    best: NDArray[np.float64]
+
+
 @kernel
 def add_voter(t, size, matrix, out):
-    """Fill `out` with the table after one more voter; returns its size."""
+    """Fill `out` with the table after one more voter; return its size."""
     n_classes = matrix.shape[0]
     for y in range(n_classes):
         for answer in range(n_classes):
@@ -24,12 +58,12 @@ def add_voter(t, size, matrix, out):
 
 
 @kernel
-def total(t, size, n_classes):
+def total(t, size):
     """Sum of the largest entry of every outcome."""
     out = 0.0
     for e in range(size):
         best = t[0, e]
-        for y in range(1, n_classes):
+        for y in range(1, t.shape[0]):
             best = max(best, t[y, e])
         out += best
     return out
@@ -37,7 +71,7 @@ def total(t, size, n_classes):
 
 @kernel
 def total_after(t, size, matrix, best):
-    """Expected accuracy after one more voter, without his table; `best` is scratch."""
+    """Expected accuracy after one more voter, without their table; `best` is scratch."""
     n_classes = matrix.shape[0]
     out = 0.0
     for answer in range(n_classes):
@@ -73,13 +107,13 @@ def truth_after(t, size, matrix):
 
 
 @kernel
-def truth(t, size, n_classes):
+def truth(t, size):
     """Expected posterior probability of the truth."""
     out = 0.0
     for e in range(size):
         mass = 0.0
         square = 0.0
-        for y in range(n_classes):
+        for y in range(t.shape[0]):
             mass += t[y, e]
             square += t[y, e] * t[y, e]
         if mass > 0.0:
@@ -88,12 +122,13 @@ def truth(t, size, n_classes):
 
 
 @kernel
-def join(t, size, n_classes, limit, out):
-    """Fill `out` with a table of at most `limit` outcomes, similar ones joined; returns its size.
+def join(t, size, limit, out):
+    """Fill `out` with a table of at most `limit` outcomes, similar ones joined; return its size.
 
     Outcomes of the same leading class and of similar confidence go together: a vote that cannot
     tell them apart is never more accurate.
     """
+    n_classes = t.shape[0]
     key = np.empty(size)
     for e in range(size):
         mass = 0.0
@@ -115,52 +150,53 @@ def join(t, size, n_classes, limit, out):
 
 
 @kernel
-def copy(t, size, n_classes, out):
+def copy(t, size, out):
     """Copy a table."""
-    for y in range(n_classes):
+    for y in range(t.shape[0]):
         for e in range(size):
             out[y, e] = t[y, e]
 
 
 @kernel
-def tabulate(prior, matrices, fixed, n_fixed, kinds, chosen, k, skip, limit, t):
-    """Build the table of the fixed voters and of kinds[chosen[0:k]] but place `skip`, in t[0].
+def tabulate(root, kinds, chosen, skip, matrices, limit, t):
+    """Build the table of the fixed voters and of kinds[chosen] but place `skip`, in t[0].
 
-    `t` has two tables of more than `limit` times K outcomes. Exact while it has at most `limit`
-    outcomes, which are joined beyond. Returns its size.
+    If `skip` is the size of `chosen` nobody is left out. `t` has two tables of more than `limit`
+    times K outcomes. Exact while it has at most `limit` outcomes, which are joined beyond. Return
+    its size.
     """
-    n_classes = prior.size
-    for y in range(n_classes):
-        t[0, y, 0] = prior[y]
+    n_fixed = root.fixed.size
+    for y in range(root.prior.size):
+        t[0, y, 0] = root.prior[y]
     size = np.int64(1)
     at = 0
-    for s in range(n_fixed + k):
+    for s in range(n_fixed + chosen.size):
         if s - n_fixed == skip:
             continue
-        kind = fixed[s] if s < n_fixed else kinds[chosen[s - n_fixed]]
+        kind = root.fixed[s] if s < n_fixed else kinds[chosen[s - n_fixed]]
         size = add_voter(t[at], size, matrices[kind], t[1 - at])
         at = 1 - at
         if size > limit:
-            size = join(t[at], size, n_classes, limit, t[1 - at])
+            size = join(t[at], size, limit, t[1 - at])
             at = 1 - at
     if at == 1:
-        copy(t[1], size, n_classes, t[0])
+        copy(t[1], size, t[0])
     return size
 
 
 @kernel
-def fill_gains(t, size, matrices, is_even, kinds, c, scratch, out):
-    """What each of the voters kinds[0:c] alone would add to the expected accuracy.
+def fill_gains(t, size, matrices, is_even, kinds, scratch, out):
+    """What each of the voters `kinds` alone would add to the expected accuracy.
 
     Where the class of largest chance b leads an outcome, an even voter of accuracy q adds to it the
-    sum over the other classes y of (t[y] q - b (1 - q) / (K - 1))+.
+    sum over the other classes y of (t[y] q - b (1 - q) / (K - 1))+. `scratch` is a `GainScratch`.
     """
-    right, wrong, best = scratch
+    right, wrong = scratch.right, scratch.wrong
     n_classes = matrices.shape[1]
     surest = 0.0
     rest = 1.0
     all_even = True
-    for i in range(c):
+    for i in range(kinds.size):
         kind = kinds[i]
         right[i] = matrices[kind, 0, 0] if is_even[kind] else 0.0
         wrong[i] = matrices[kind, 0, 1] if is_even[kind] else 1.0
@@ -177,21 +213,23 @@ def fill_gains(t, size, matrices, is_even, kinds, c, scratch, out):
         b = t[lead, e]
         for y in range(n_classes):
             here = t[y, e]
+            # Whom the surest even voter does not turn to, none does.
             if y == lead or here * surest <= b * rest:
                 continue
-            for i in range(c):
+            for i in range(kinds.size):
                 more = here * right[i] - b * wrong[i]
                 out[i] += more if more > 0.0 else 0.0
     if all_even:
         return
-    now = total(t, size, n_classes)
-    for i in range(c):
+    # What uneven voters add, outcome by outcome; equal ones come one after the other.
+    now = total(t, size)
+    for i in range(kinds.size):
         if is_even[kinds[i]]:
             continue
         if i > 0 and kinds[i] == kinds[i - 1]:
             out[i] = out[i - 1]
         else:
-            out[i] = max(0.0, total_after(t, size, matrices[kinds[i]], best) - now)
+            out[i] = max(0.0, total_after(t, size, matrices[kinds[i]], scratch.best) - now)
 
 
 @kernel
@@ -213,4 +251,4 @@ def accuracy_of_tasks(tasks, start, voters, prior, matrices, t, best, out):
         if start[j + 1] > start[j]:
             out[j] = total_after(t[at], size, matrices[voters[start[j + 1] - 1]], best)
         else:
-            out[j] = total(t[at], size, n_classes)
+            out[j] = total(t[at], size)

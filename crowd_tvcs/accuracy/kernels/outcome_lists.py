@@ -17,8 +17,9 @@ HALF = TABLE // 2
 
 @kernel
 def add_voter(t, f, size, q, out_t, out_f):
-    """Fill `out` with the table after one more voter; returns its size."""
+    """Fill `out` with the table after one more voter; return its size."""
     s = 1.0 - q
+    # The first voter beside an even prior makes one outcome of it: theirs up to a change of labels.
     if size == 1 and t[0] == f[0]:
         out_t[0] = 2.0 * t[0] * q
         out_f[0] = 2.0 * f[0] * s
@@ -28,6 +29,7 @@ def add_voter(t, f, size, q, out_t, out_f):
             out_t[e] = t[e]
             out_f[e] = f[e]
         return size
+    # They agree with outcome e, or they do not, and then the likelier label may be the other.
     for e in range(size):
         a = t[e] * s
         b = f[e] * q
@@ -63,15 +65,15 @@ def join(t, f, size, cells, out_t, out_f):
 
 
 @kernel
-def lay_fixed(fixed, n_fixed, t, f):
-    """Build the table of fixed[0:n_fixed] in row 0 of `t` and `f`; returns its size.
+def lay_fixed(fixed, t, f):
+    """Build the table of the fixed voters in row 0 of `t` and `f`; return its size.
 
     The first fixed voter is the prior. `t` and `f` have two rows of 2 * TABLE entries.
     """
     t[0, 0] = fixed[0]
     f[0, 0] = 1.0 - fixed[0]
     size = np.int64(1)
-    for s in range(1, n_fixed):
+    for s in range(1, fixed.size):
         size = add_voter(t[0], f[0], size, fixed[s], t[1], f[1])
         if size > TABLE:
             size = join(t[1], f[1], size, np.int64(HALF), t[0], f[0])
@@ -83,15 +85,15 @@ def lay_fixed(fixed, n_fixed, t, f):
 
 
 @kernel
-def tabulate(fixed, n_fixed, q, chosen, k, skip, t, f):
-    """Build the table of the fixed voters and q[chosen[0:k]], without that in place `skip`.
+def tabulate(fixed, q, chosen, skip, t, f):
+    """Build the table of the fixed voters and q[chosen], without that in place `skip`.
 
-    If `skip` is k nobody is left out. The table is put in row 0 of `t` and `f`, which have two
-    rows of 2 * TABLE entries; exact up to EXACT voters. Returns the size.
+    If `skip` is the size of `chosen` nobody is left out. The table is put in row 0 of `t` and `f`,
+    which have two rows of 2 * TABLE entries; exact up to EXACT voters. Return the size.
     """
-    size = lay_fixed(fixed, n_fixed, t, f)
+    size = lay_fixed(fixed, t, f)
     at = 0
-    for s in range(k):
+    for s in range(chosen.size):
         if s == skip:
             continue
         size = add_voter(t[at], f[at], size, q[chosen[s]], t[1 - at], f[1 - at])
@@ -108,7 +110,11 @@ def tabulate(fixed, n_fixed, q, chosen, k, skip, t, f):
 
 @kernel
 def fill_gains(t, f, size, q, first, last, out):
-    """What each of the voters first..last - 1 alone would add: the sum of (q (t + f) - t)+."""
+    """What each of the voters first..last - 1 alone would add: the sum of (q (t + f) - t)+.
+
+    The gain identity: a voter of quality q adds E[(q - C)+], C = t / (t + f) being the confidence
+    of the vote without them (docs/crowd-plans.md, step 4).
+    """
     for i in range(first, last):
         out[i] = 0.0
     for e in range(size):

@@ -2,7 +2,7 @@
 
 A list of outcomes is three rows: the log-odds of label 1 (ascending), the probability of the
 outcome together with label 1, and the same with label 0. Everything here expects voters that
-were folded: `right` > 1/2 is the chance that a voter (or his inverted answer) is right.
+were folded: `right` > 1/2 is the chance that a voter (or their inverted answer) is right.
 """
 
 import math
@@ -12,6 +12,7 @@ import numpy as np
 from tvcs_core.jit import kernel
 
 EQUAL = 1e-12  # log-odds nearer than this are the same but for rounding
+LOG_ODDS, ONE, ZERO = 0, 1, 2  # rows of a list
 
 
 @kernel
@@ -33,14 +34,14 @@ def fold(voters, right, wrong):
 def mirror(outcomes, size):
     """Fill the upper half of a list from the lower one: swapping the labels reverses it."""
     for k in range(size // 2):
-        outcomes[0, size - 1 - k] = -outcomes[0, k]
-        outcomes[1, size - 1 - k] = outcomes[2, k]
-        outcomes[2, size - 1 - k] = outcomes[1, k]
+        outcomes[LOG_ODDS, size - 1 - k] = -outcomes[LOG_ODDS, k]
+        outcomes[ONE, size - 1 - k] = outcomes[ZERO, k]
+        outcomes[ZERO, size - 1 - k] = outcomes[ONE, k]
 
 
 @kernel
 def double(outcomes, size, right, wrong, out):
-    """Add a voter: merge the outcomes where he says 0 with those where he says 1.
+    """Add a voter: merge the outcomes where they say 0 with those where they say 1.
 
     Written without branches, and only the lower half is merged.
     """
@@ -48,13 +49,13 @@ def double(outcomes, size, right, wrong, out):
     i = 0
     j = 0
     for k in range(size):
-        up = outcomes[0, i] + weight
-        down = outcomes[0, j] - weight
+        up = outcomes[LOG_ODDS, i] + weight
+        down = outcomes[LOG_ODDS, j] - weight
         says_zero = down <= up
         at = j if says_zero else i
-        out[0, k] = min(down, up)
-        out[1, k] = outcomes[1, at] * (wrong if says_zero else right)
-        out[2, k] = outcomes[2, at] * (right if says_zero else wrong)
+        out[LOG_ODDS, k] = min(down, up)
+        out[ONE, k] = outcomes[ONE, at] * (wrong if says_zero else right)
+        out[ZERO, k] = outcomes[ZERO, at] * (right if says_zero else wrong)
         j += says_zero
         i += not says_zero
     mirror(out, 2 * size)
@@ -62,12 +63,12 @@ def double(outcomes, size, right, wrong, out):
 
 @kernel
 def join_equal(outcomes, size):
-    """Join outcomes of equal log-odds, in place, which loses nothing; returns the new size."""
+    """Join outcomes of equal log-odds, in place, which loses nothing; return the new size."""
     last = 0
     for k in range(1, size // 2):
-        if outcomes[0, k] - outcomes[0, last] <= EQUAL:
-            outcomes[1, last] += outcomes[1, k]
-            outcomes[2, last] += outcomes[2, k]
+        if outcomes[LOG_ODDS, k] - outcomes[LOG_ODDS, last] <= EQUAL:
+            outcomes[ONE, last] += outcomes[ONE, k]
+            outcomes[ZERO, last] += outcomes[ZERO, k]
         else:
             last += 1
             for row in range(3):
@@ -83,17 +84,17 @@ def halve_by_joining(outcomes, size):
     for k in range((middle + 1) // 2):
         a = 2 * k
         b = min(a + 1, middle - 1)
-        one = outcomes[1, a]
-        zero = outcomes[2, a]
-        log_odds = 0.5 * (outcomes[0, a] + outcomes[0, b])
+        one = outcomes[ONE, a]
+        zero = outcomes[ZERO, a]
+        log_odds = 0.5 * (outcomes[LOG_ODDS, a] + outcomes[LOG_ODDS, b])
         if a < b:
-            one += outcomes[1, b]
-            zero += outcomes[2, b]
+            one += outcomes[ONE, b]
+            zero += outcomes[ZERO, b]
             if one > 0.0 and zero > 0.0:
                 log_odds = math.log(one / zero)
-        outcomes[0, k] = log_odds
-        outcomes[1, k] = one
-        outcomes[2, k] = zero
+        outcomes[LOG_ODDS, k] = log_odds
+        outcomes[ONE, k] = one
+        outcomes[ZERO, k] = zero
     mirror(outcomes, 2 * ((middle + 1) // 2))
     return 2 * ((middle + 1) // 2)
 
@@ -108,22 +109,22 @@ def halve_by_spreading(outcomes, size):
     middle = size // 2
     for b in range(1, middle, 2):
         above = b + 1 if b + 1 < middle else middle + 1
-        low = outcomes[0, b] - outcomes[0, b - 1]
-        width = outcomes[0, above] - outcomes[0, b - 1]
+        low = outcomes[LOG_ODDS, b] - outcomes[LOG_ODDS, b - 1]
+        width = outcomes[LOG_ODDS, above] - outcomes[LOG_ODDS, b - 1]
         zero = 0.5
         one = 0.5
         if width > 0.0:
             zero = math.expm1(low) / math.expm1(width)
             one = min(1.0, math.expm1(-low) / math.expm1(-width))
-        outcomes[1, b - 1] += (1.0 - one) * outcomes[1, b]
-        outcomes[2, b - 1] += (1.0 - zero) * outcomes[2, b]
+        outcomes[ONE, b - 1] += (1.0 - one) * outcomes[ONE, b]
+        outcomes[ZERO, b - 1] += (1.0 - zero) * outcomes[ZERO, b]
         if above < middle:
-            outcomes[1, above] += one * outcomes[1, b]
-            outcomes[2, above] += zero * outcomes[2, b]
+            outcomes[ONE, above] += one * outcomes[ONE, b]
+            outcomes[ZERO, above] += zero * outcomes[ZERO, b]
         else:
             # Its mirror image sends the same share to this side of 0.
-            outcomes[1, b - 1] += zero * outcomes[2, b]
-            outcomes[2, b - 1] += one * outcomes[1, b]
+            outcomes[ONE, b - 1] += zero * outcomes[ZERO, b]
+            outcomes[ZERO, b - 1] += one * outcomes[ONE, b]
     kept = (middle + 1) // 2
     for k in range(1, kept):
         for row in range(3):
@@ -134,16 +135,16 @@ def halve_by_spreading(outcomes, size):
 
 @kernel
 def list_outcomes(right, wrong, limit, spread, buffers):
-    """List the outcomes of voters; returns which of the two buffers, and the size.
+    """List the outcomes of voters; return which of the two buffers, and the size.
 
     In a list longer than `limit`, an even number, equal outcomes are joined; if it is still
     longer it is halved, by spreading or by joining.
     """
     at = 0
     size = np.int64(1)
-    buffers[0, 0, 0] = 0.0
-    buffers[0, 1, 0] = 1.0
-    buffers[0, 2, 0] = 1.0
+    buffers[0, LOG_ODDS, 0] = 0.0
+    buffers[0, ONE, 0] = 1.0
+    buffers[0, ZERO, 0] = 1.0
     for v in range(right.size):
         double(buffers[at], size, right[v], wrong[v], buffers[1 - at])
         at = 1 - at
@@ -162,7 +163,9 @@ def list_outcomes(right, wrong, limit, spread, buffers):
 def meet(left, n_left, right, n_right, shift, one_factor, zero_factor):
     """Sum of max(one_factor * one, zero_factor * zero) over pairs of outcomes.
 
-    `shift` is the log of one_factor / zero_factor.
+    `shift` is the log of one_factor / zero_factor. As log-odds add up, the outcomes of the right
+    half that speak for label 1 together with one of the left begin ever earlier (meet in the
+    middle): `one` and `zero` are their sums.
     """
     total = 0.0
     rest = 0.0
@@ -170,12 +173,12 @@ def meet(left, n_left, right, n_right, shift, one_factor, zero_factor):
     zero = 0.0
     j = n_right
     for i in range(n_left):
-        while j > 0 and left[0, i] + right[0, j - 1] + shift >= 0.0:
+        while j > 0 and left[LOG_ODDS, i] + right[LOG_ODDS, j - 1] + shift >= 0.0:
             j -= 1
-            one += right[1, j]
-            zero += right[2, j]
-        total += one_factor * left[1, i] * one - zero_factor * left[2, i] * zero
-        rest += left[2, i]
+            one += right[ONE, j]
+            zero += right[ZERO, j]
+        total += one_factor * left[ONE, i] * one - zero_factor * left[ZERO, i] * zero
+        rest += left[ZERO, i]
     return total + zero_factor * rest
 
 
@@ -214,8 +217,8 @@ def smooth_of_tasks(start, voters, prior, limit, spread, right, wrong, buffers, 
         total = 0.0
         for i in range(n_left):
             for k in range(n_right):
-                one = prior[j] * buffers[0, a, 1, i] * buffers[1, b, 1, k]
-                zero = (1.0 - prior[j]) * buffers[0, a, 2, i] * buffers[1, b, 2, k]
+                one = prior[j] * buffers[0, a, ONE, i] * buffers[1, b, ONE, k]
+                zero = (1.0 - prior[j]) * buffers[0, a, ZERO, i] * buffers[1, b, ZERO, k]
                 if one + zero > 0.0:
                     total += (one * one + zero * zero) / (one + zero)
         out[j] = total
@@ -229,20 +232,22 @@ def confidence_table(outcomes, size, prior, weight, mass, truth):
     truth[0:size + 1], where entry k sums the first k outcomes.
     """
     shift = math.log(prior) - math.log1p(-prior)
-    down = np.searchsorted(outcomes[0, :size], -shift) - 1
+    down = np.searchsorted(outcomes[LOG_ODDS, :size], -shift) - 1
     up = down + 1
     mass[0] = 0.0
     truth[0] = 0.0
     for k in range(size):
-        if up >= size or (down >= 0 and -outcomes[0, down] - shift <= outcomes[0, up] + shift):
+        if up >= size or (
+            down >= 0 and -outcomes[LOG_ODDS, down] - shift <= outcomes[LOG_ODDS, up] + shift
+        ):
             at = down
             down -= 1
         else:
             at = up
             up += 1
-        one = prior * outcomes[1, at]
-        zero = (1.0 - prior) * outcomes[2, at]
-        weight[k] = abs(outcomes[0, at] + shift)
+        one = prior * outcomes[ONE, at]
+        zero = (1.0 - prior) * outcomes[ZERO, at]
+        weight[k] = abs(outcomes[LOG_ODDS, at] + shift)
         mass[k + 1] = mass[k] + one + zero
         truth[k + 1] = truth[k] + max(one, zero)
 

@@ -1,16 +1,44 @@
 """Kernels of the priced task: who may be in a best set, and bounds on what sets can be worth.
 
-A set is worth its expected accuracy minus the prices of its voters. Voters come best first: `q`
-holds their folded qualities and `p` their prices, `c` of them.
+A set is worth its expected accuracy minus the prices of its voters. The voters are those of a
+`Shortlist` and come best first: q are their folded qualities and p their prices.
+
+All bounds lean on one fact: the expected accuracy is a sum of maxima of functions that are linear
+in the quality of one voter, hence convex in it; and a voter of quality 1/2 adds nothing.
 """
 
 import numpy as np
 
 from crowd_tvcs.accuracy.kernels.outcome_lists import total
+from crowd_tvcs.search.kernels.records import Shortlist
 from tvcs_core.jit import kernel
 
-SLOPES = 32  # intervals of slopes that are looked at
+INTERVALS = 32  # of slopes that are looked at
 PLANES = 8  # tried for one bound
+
+
+@kernel
+def hold(least, count, cap, cost):
+    """Keep the `cap` least costs in order, one more among them; return how many there are."""
+    at = count if count < cap else cap - 1
+    while at > 0 and least[at - 1] > cost:
+        least[at] = least[at - 1]
+        at -= 1
+    least[at] = cost
+    return min(count + 1, cap)
+
+
+@kernel
+def hold_largest(largest, whose, count, cap, value, voter):
+    """Keep the `cap` largest values in order, and whose they are; return how many there are."""
+    at = count if count < cap else cap - 1
+    while at > 0 and largest[at - 1] < value:
+        largest[at] = largest[at - 1]
+        whose[at] = whose[at - 1]
+        at -= 1
+    largest[at] = value
+    whose[at] = voter
+    return min(count + 1, cap)
 
 
 @kernel
@@ -27,67 +55,71 @@ def best_last(accuracy, spent, gain, price):
 
 
 @kernel
-def hold(least, held, cap, cost):
-    """Keep the `cap` least costs in order, one more among them; returns how many there are."""
-    at = held if held < cap else cap - 1
-    while at > 0 and least[at - 1] > cost:
-        least[at] = least[at - 1]
-        at -= 1
-    least[at] = cost
-    return min(held + 1, cap)
+def first_of(short, c):
+    """The first c voters of a shortlist."""
+    return Shortlist(short.quality[:c], short.price[:c], short.worker[:c])
 
 
 @kernel
-def shortlist(quality, who, count, price, cap, must, q, p, w, least):
-    """Copy the workers that an optimal set may need; returns how many.
+def is_never_needed(quality, cost, must, cap, held, least):
+    """Whether an optimal set need not have a voter, the better ones being looked at already.
 
-    Left out are those without a price (infinite), those whom `cap` others match in quality
-    and price (one of these is not in the set and can take the place), and, unless there `must`
-    be somebody, those who cost what they could ever add, q - 1/2.
+    That is who has no price (infinite); who costs what they could ever add, q - 1/2 (by the gain
+    identity, confidences being at least 1/2), unless there `must` be somebody; and whom `cap`
+    others match in quality and price: one of these is not in the set and can take the place.
+    `least` are the least prices of those others, `held` of them.
     """
+    if cost == np.inf or (cost >= quality - 0.5 and not must):
+        return True
+    return held == cap and cost >= least[held - 1]
+
+
+@kernel
+def shortlist(quality, worker, price, cap, must, out, least):
+    """Copy the workers that an optimal set of at most `cap` may need; return how many."""
     c = 0
     held = np.int64(0)  # a plain 0 is a type of its own to the kernel that is called with it
-    for i in range(count):
-        cost = price[who[i]]
-        if cost == np.inf or (cost >= quality[i] - 0.5 and not must):
+    for i in range(quality.size):
+        cost = price[worker[i]]
+        if is_never_needed(quality[i], cost, must, cap, held, least):
             continue
-        if held == cap and cost >= least[held - 1]:
-            continue
-        q[c] = quality[i]
-        p[c] = cost
-        w[c] = who[i]
+        out.quality[c] = quality[i]
+        out.price[c] = cost
+        out.worker[c] = worker[i]
         c += 1
         held = hold(least, held, cap, cost)
     return c
 
 
 @kernel
-def drop_beaten(q, p, w, c, cap, beaten, stays):
-    """Leave out, in place, who is beaten by `cap` others at every slope; returns how many stay.
+def drop_beaten(short, cap, beaten, stays):
+    """Leave out, in place, who is beaten by `cap` others at every slope; return how many stay.
 
     Beside the others of a set, the accuracy is convex in the quality of a voter and rises with
     a slope m in [0, 1]. In an optimal set nobody outside has a larger m * q - p than a member at
-    that member's slope, so there fewer than `cap` others beat him. `beaten` is scratch for
-    SLOPES + 1 integers: changes, from interval to interval, of the number who beat i in all of it.
+    that member's slope, so there fewer than `cap` others beat them. `beaten` is scratch for
+    INTERVALS + 1 integers, `stays` for one per voter.
     """
+    q, p, c = short.quality, short.price, short.quality.size
     for i in range(c):
-        for g in range(SLOPES + 1):
+        # beaten[g] is the change, from interval to interval, of how many beat i in all of it.
+        for g in range(INTERVALS + 1):
             beaten[g] = 0
         for x in range(c):
             if q[x] == q[i]:
                 if p[x] < p[i] or (p[x] == p[i] and x < i):
                     beaten[0] += 1
                 continue
-            at = SLOPES * (p[x] - p[i]) / (q[x] - q[i])  # where both are equal
+            at = INTERVALS * (p[x] - p[i]) / (q[x] - q[i])  # where both are equal
             if q[x] > q[i]:
-                if at < SLOPES:
+                if at < INTERVALS:
                     beaten[int(at) + 1 if at >= 0.0 else 0] += 1
             elif at > 1.0:
                 beaten[0] += 1
-                beaten[SLOPES if at > SLOPES else int(np.ceil(at)) - 1] -= 1
+                beaten[INTERVALS if at > INTERVALS else int(np.ceil(at)) - 1] -= 1
         above = 0
         stays[i] = 0
-        for g in range(SLOPES):
+        for g in range(INTERVALS):
             above += beaten[g]
             if above < cap:
                 stays[i] = 1
@@ -96,27 +128,21 @@ def drop_beaten(q, p, w, c, cap, beaten, stays):
         if stays[i] == 1:
             q[kept] = q[i]
             p[kept] = p[i]
-            w[kept] = w[i]
+            short.worker[kept] = short.worker[i]
             kept += 1
     return kept
 
 
 @kernel
-def cheapest_sums(p, c, cap, least, out):
+def cheapest_sums(p, cap, least, out):
     """Fill out[i, a] with the sum of the a cheapest prices from i on; infinite if too few."""
-    held = 0
-    out[c, 0] = 0.0
+    held = np.int64(0)
+    out[p.size, 0] = 0.0
     for a in range(1, cap + 1):
-        out[c, a] = np.inf
-    for i in range(c - 1, -1, -1):
+        out[p.size, a] = np.inf
+    for i in range(p.size - 1, -1, -1):
         if held < cap or p[i] < least[held - 1]:
-            at = held if held < cap else cap - 1
-            while at > 0 and least[at - 1] > p[i]:
-                least[at] = least[at - 1]
-                at -= 1
-            least[at] = p[i]
-            if held < cap:
-                held += 1
+            held = hold(least, held, cap, p[i])
         out[i, 0] = 0.0
         for a in range(1, cap + 1):
             out[i, a] = out[i, a - 1] + least[a - 1] if a <= held else np.inf
@@ -145,7 +171,10 @@ def fill_copies(t, f, size, q, most, chance, out):
 
 @kernel
 def bound_by_copies(copies, need, most, cheapest):
-    """The most that need..most more voters leave: as if all were the best and the cheapest."""
+    """The most that need..most more voters leave: as if all were the best and the cheapest.
+
+    The accuracy rises with every quality, so voters of the best quality are worth no less.
+    """
     best = -np.inf
     for a in range(need, most + 1):
         if copies[a] - cheapest[a] > best:
@@ -154,62 +183,67 @@ def bound_by_copies(copies, need, most, cheapest):
 
 
 @kernel
-def best_sum(least, held, need, most):
-    """Sum of the largest of `least`, sorted: the first `need` of them, the rest if above 0."""
-    if held < need:
+def best_sum(largest, count, need, most):
+    """Sum of values that fall: the first `need` of them, the rest up to `most` if above 0."""
+    if count < need:
         return -np.inf
     out = 0.0
-    for s in range(min(held, most)):
-        if s < need or least[s] > 0.0:
-            out += least[s]
+    for s in range(min(count, most)):
+        if s < need or largest[s] > 0.0:
+            out += largest[s]
     return out
 
 
 @kernel
-def bound_by_lines(copies, need, most, q, p, first, c, enough, least, reach):
-    """The most that need..most of the voters first..c - 1 leave; stops when at most `enough`.
+def next_edge(copies, a, most):
+    """The next corner, and the slope up to it, of the least concave curve above copies[a:]."""
+    b = a + 1
+    slope = copies[b] - copies[a]
+    for k in range(a + 2, most + 1):
+        if (copies[k] - copies[a]) / (k - a) >= slope:
+            slope = (copies[k] - copies[a]) / (k - a)
+            b = k
+    return b, slope
+
+
+@kernel
+def bound_by_lines(copies, need, most, q, p, first, enough, held, reach):
+    """The most that need..most of the voters from `first` on leave; stops when at most `enough`.
 
     Accuracy is convex in the quality of every voter, so replacing each by a copy of the best,
     q[first], with chance (q - 1/2) / (q[first] - 1/2) and by nobody otherwise loses nothing. Then
     it is at most linear in the number of copies, by any line above `copies`. Where the bound is
     above `enough`, reach[i] is filled with a bound for the sets that voter i is in.
     """
+    largest, whose = held.values, held.whose
     bound = np.inf
     scale = 1.0 / (q[first] - 0.5) if q[first] > 0.5 else 0.0
     best_slope = 0.0
     best_height = np.inf
     others = 0.0
-    a = 0
+    a = np.int64(0)
     while a < most:
-        b = a + 1
-        slope = copies[b] - copies[a]
-        for k in range(a + 2, most + 1):
-            if (copies[k] - copies[a]) / (k - a) >= slope:
-                slope = (copies[k] - copies[a]) / (k - a)
-                b = k
+        # A line through two corners of the concave hull of `copies`: above all of them.
+        b, slope = next_edge(copies, a, most)
         height = copies[a] - slope * a
-        held = np.int64(0)
-        for i in range(first, c):
+        # Below the line voters are worth each their own; the best set is that of the largest.
+        count = np.int64(0)
+        for i in range(first, q.size):
             left = slope * scale * (q[i] - 0.5) - p[i]
-            if (left <= 0.0 and need == 0) or (held == most and left <= least[held - 1]):
+            if (left <= 0.0 and need == 0) or (count == most and left <= largest[count - 1]):
                 continue
-            at = held if held < most else most - 1
-            while at > 0 and least[at - 1] < left:
-                least[at] = least[at - 1]
-                at -= 1
-            least[at] = left
-            if held < most:
-                held += 1
-        value = height + best_sum(least, held, need, most)
+            count = hold_largest(largest, whose, count, most, left, i)
+        value = height + best_sum(largest, count, need, most)
         if value < bound:
             bound = value
             if bound <= enough:
                 return bound
             best_slope = slope * scale
             best_height = height
-            others = best_sum(least, min(held, most - 1), max(0, need - 1), most - 1)
+            others = best_sum(largest, min(count, most - 1), max(0, need - 1), most - 1)
         a = b
-    for i in range(first, c):
+    # A set with voter i has at most the best `most - 1` others.
+    for i in range(first, q.size):
         with_i = best_height + others + best_slope * (q[i] - 0.5) - p[i]
         reach[i] = min(bound, with_i)
     return bound
@@ -246,57 +280,70 @@ def fill_grades(t, f, size, q, lower, most, up, out):
 
 
 @kernel
-def bound_by_grades(grades, most, q, p, first, c, lower, enough, slopes, least, held_at, reach):
-    """The most that up to `most` of the voters first..c - 1 leave, as below; tries to get `enough`.
+def highest_above(grades, most, slopes):
+    """The height of a plane of these slopes that touches `grades` from above, and where it does."""
+    height = -np.inf
+    n_top = 0
+    n_low = 0
+    for a in range(most + 1):
+        for b in range(most - a + 1):
+            here = grades[a, b] - slopes[0] * a - slopes[1] * b
+            if here > height:
+                height = here
+                n_top = a
+                n_low = b
+    return height, n_top, n_low
+
+
+@kernel
+def shares_of_grades(q, top, lower):
+    """Chances of the grades `top` and `lower` in a mixture of these and 1/2 with the mean q."""
+    if q >= lower:
+        part = (q - lower) / (top - lower)
+        return part, 1.0 - part
+    return 0.0, (q - 0.5) / (lower - 0.5)
+
+
+@kernel
+def lower_grade(q, first):
+    """The quality in the middle of those from `first` on: the lower of two grades."""
+    return q[(first + q.size) // 2]
+
+
+@kernel
+def bound_by_grades(grades, most, q, p, first, enough, slopes, held, reach):
+    """The most that up to `most` of the voters from `first` on leave; tries to get `enough`.
 
     As in `bound_by_lines`, but a voter is replaced by copies of the next better and the next worse
-    of q[first], `lower` and 1/2, and the accuracy, `grades`, is bounded by a plane. Its slopes
-    are moved, from those in `slopes`, by subgradients with Polyak's step.
+    of q[first], `lower_grade` and 1/2, and the accuracy, `grades`, is bounded by a plane. Any
+    slopes >= 0 give a bound; they are moved, from those in `slopes`, by subgradients with
+    Polyak's step (1969).
     """
+    largest, whose = held.values, held.whose
     best = np.inf
     top = q[first]
+    lower = lower_grade(q, first)
     for step in range(PLANES):
-        height = -np.inf
-        n_top = 0
-        n_low = 0
-        for a in range(most + 1):
-            for b in range(most - a + 1):
-                here = grades[a, b] - slopes[0] * a - slopes[1] * b
-                if here > height:
-                    height = here
-                    n_top = a
-                    n_low = b
-        held = 0
-        for i in range(first, c):
-            if q[i] >= lower:
-                part = (q[i] - lower) / (top - lower)
-                left = part * slopes[0] + (1.0 - part) * slopes[1] - p[i]
-            else:
-                left = (q[i] - 0.5) / (lower - 0.5) * slopes[1] - p[i]
+        height, n_top, n_low = highest_above(grades, most, slopes)
+        # Below the plane voters are worth each their own: the best set is that of the largest.
+        count = np.int64(0)
+        for i in range(first, q.size):
+            in_top, in_low = shares_of_grades(q[i], top, lower)
+            left = in_top * slopes[0] + in_low * slopes[1] - p[i]
             reach[i] = left
-            if left <= 0.0 or (held == most and left <= least[held - 1]):
+            if left <= 0.0 or (count == most and left <= largest[count - 1]):
                 continue
-            at = held if held < most else most - 1
-            while at > 0 and least[at - 1] < left:
-                least[at] = least[at - 1]
-                held_at[at] = held_at[at - 1]
-                at -= 1
-            least[at] = left
-            held_at[at] = i
-            if held < most:
-                held += 1
+            count = hold_largest(largest, whose, count, most, left, i)
+        # The bound is convex in the slopes; (up, down) is a subgradient: copies in the best set
+        # less copies where the plane touches.
         bound = height
         up = -float(n_top)
         down = -float(n_low)
-        for s in range(held):
-            bound += least[s]
-            i = held_at[s]
-            if q[i] >= lower:
-                part = (q[i] - lower) / (top - lower)
-                up += part
-                down += 1.0 - part
-            else:
-                down += (q[i] - 0.5) / (lower - 0.5)
+        for s in range(count):
+            bound += largest[s]
+            in_top, in_low = shares_of_grades(q[whose[s]], top, lower)
+            up += in_top
+            down += in_low
         best = min(best, bound)
         norm = up * up + down * down
         if best <= enough or norm < 1e-12 or step == PLANES - 1:
@@ -304,9 +351,10 @@ def bound_by_grades(grades, most, q, p, first, c, lower, enough, slopes, least, 
         slopes[0] = max(0.0, slopes[0] - (bound - enough) * up / norm)
         slopes[1] = max(0.0, slopes[1] - (bound - enough) * down / norm)
     if best > enough:
+        # A set with voter i has at most the best `most - 1` others; by the last plane.
         others = height
-        for s in range(min(held, most - 1)):
-            others += least[s]
-        for i in range(first, c):
+        for s in range(min(count, most - 1)):
+            others += largest[s]
+        for i in range(first, q.size):
             reach[i] = min(best, others + reach[i])
     return best

@@ -1,10 +1,9 @@
 """Kernels of the priced task of K classes: the best set, by branch and bound and by exchanges.
 
-Voters come by falling reach (see `crowd_tvcs.accuracy.model`): `kinds` are theirs, `p` their
-prices and `q` their reach minus 1/K plus 1/2, so that bounds written for two classes hold: an even
-voter of accuracy r is one of accuracy R with chance (r - 1/K) / (R - 1/K), else nobody. `voters`
-is (matrices, is_even), `counts` says how often each answer can be given: (begin, counts, ways),
-where entries begin[a] to begin[a + 1] are of a answers.
+The voters are those of a `Shortlist` and come by falling reach (see `crowd_tvcs.accuracy.model`):
+q is their reach minus 1/K plus 1/2, so that bounds written for two classes hold: an even voter of
+accuracy r is one of accuracy R with chance (r - 1/K) / (R - 1/K), else nobody; and whose answers
+are those of another, garbled, is worth no more (Blackwell 1953). `kinds` are theirs in the `Model`.
 """
 
 import numpy as np
@@ -16,53 +15,56 @@ from crowd_tvcs.search.kernels.bounds import (
     bound_by_lines,
     cheapest_sums,
     hold,
+    is_never_needed,
 )
-from crowd_tvcs.search.kernels.branch_and_bound import pick_by_slope
+from crowd_tvcs.search.kernels.branch_and_bound import (
+    FALL,
+    FRESH,
+    SLOPES,
+    SWEEPS,
+    keep_incumbent,
+    pick_by_slope,
+)
 from tvcs_core.jit import kernel
 
-SWEEPS = 4
-SLOPES = (1.0, 4.0, 0.25)  # of accuracy by reach, relative to a guess for the size
-FALL = 0.7  # by which the guess falls with every voter
-FRESH = 8  # voters after which a node's bounds are computed anew
 WORK = 64  # outcomes that cost as much as a node
 
 
 @kernel
-def shortlist(reach, who, kinds, count, price, cap, must, is_even, out, least):
-    """Copy the voters that an optimal set may need; returns how many.
+def shortlist(reach, worker, kinds, price, cap, must, is_even, scratch):
+    """Copy the voters that an optimal set of at most `cap` may need to `scratch`; return how many.
 
-    Left out are those without a price (infinite), those whom `cap` even ones match in reach and
-    price (one of these is not in the set and can take the place), and, unless there `must` be
-    somebody, those who cost what they could ever add, reach - 1/K. `out` is (reach, prices,
-    workers, kinds).
+    As for two classes, but only even voters match others in reach and price: an uneven one may
+    be worth less than their reach.
     """
-    q, p, w, k = out
+    out, least = scratch.short, scratch.branch.bounds.held.values
     c = 0
     held = np.int64(0)  # as in the twin for two classes
-    for i in range(count):
-        cost = price[who[i]]
-        if cost == np.inf or (cost >= reach[i] - 0.5 and not must):
+    for i in range(reach.size):
+        cost = price[worker[i]]
+        if is_never_needed(reach[i], cost, must, cap, held, least):
             continue
-        if held == cap and cost >= least[held - 1]:
-            continue
-        q[c] = reach[i]
-        p[c] = cost
-        w[c] = who[i]
-        k[c] = kinds[i]
+        out.quality[c] = reach[i]
+        out.price[c] = cost
+        out.worker[c] = worker[i]
+        scratch.kinds[c] = kinds[i]
         c += 1
-        if not is_even[kinds[i]]:
-            continue
-        held = hold(least, held, cap, cost)
+        if is_even[kinds[i]]:
+            held = hold(least, held, cap, cost)
     return c
 
 
 @kernel
-def fill_copies(t, size, n_classes, reach, most, counts, powers, out):
-    """Fill out[a] with the accuracy after a more even voters of this reach."""
-    begin, number, ways = counts
+def fill_copies(t, size, reach, most, counts, powers, out):
+    """Fill out[a] with the accuracy after a more even voters of this reach.
+
+    Outcomes are counted by how often each answer is given: `counts` are the `AnswerCounts`.
+    """
+    begin, number = counts.begin, counts.number
+    n_classes = t.shape[0]
     q = min(1.0, reach - 0.5 + 1.0 / n_classes)
     s = (1.0 - q) / (n_classes - 1)
-    out[0] = total(t, size, n_classes)
+    out[0] = total(t, size)
     for a in range(1, most + 1):
         for c in range(a + 1):
             powers[c] = q**c * s ** (a - c)
@@ -74,108 +76,111 @@ def fill_copies(t, size, n_classes, reach, most, counts, powers, out):
                 for y in range(n_classes):
                     best = max(best, t[y, e] * powers[number[r, y]])
                 here += best
-            value += ways[r] * here
+            value += counts.ways[r] * here
         out[a] = value
 
 
 @kernel
-def branch_and_bound(
-    q, p, kinds, c, need, cap, size, value, node_limit, voters, counts, t, chosen, scratch, stop
-):
+def branch_and_bound(short, kinds, need, cap, size, value, model, limit, scratch):
     """Find a set of more than `value`: its accuracy minus its prices; depth first by reach.
 
-    The table of the prior and the fixed voters, of `size` outcomes, is t[0]. Returns the value, the
-    size of the set in `chosen` (-1: none is better) and the work done, in nodes, which is above
-    `node_limit` where the search was broken off, by it or because of stop[0].
+    The table of the prior and the fixed voters, of `size` outcomes, is scratch.tables[0]. Return
+    the value, the size of the set in `scratch.chosen` (-1: none is better) and the work done, in
+    nodes, which is above `limit.steps` where the search was broken off, by it or because of
+    `limit.stop`.
     """
-    gain, powers, copies, least, cheapest, reach, spent, path, next_one, fresh, sizes, inner = (
-        scratch
-    )
-    matrices, is_even = voters
-    n_classes = matrices.shape[1]
-    cheapest_sums(p, c, cap, least, cheapest)
-    found = -1
-    nodes = 0
-    sizes[0] = size
+    q, p, c, most = short.quality, short.price, short.quality.size, limit.steps
+    t, matrices, is_even, gains = scratch.tables, model.matrices, model.is_even, scratch.gains
+    outcomes, spent, added = scratch.nodes.outcomes, scratch.nodes.spent, scratch.nodes.added
+    following, fresh, reach = scratch.nodes.following, scratch.nodes.fresh, scratch.nodes.reach
+    gain, copies, cheapest = scratch.bounds.gain, scratch.bounds.copies, scratch.bounds.cheapest
+    held, stop = scratch.bounds.held, limit.stop
+    cheapest_sums(p, cap, held.values, cheapest)
+    outcomes[0] = size
     spent[0] = 0.0
-    next_one[0] = 0
+    following[0] = 0
     fresh[0] = 0
-    d = 0
+    found = -1
+    work = 0
+    d = np.int64(0)
     enter = True
     while d >= 0:
-        i = next_one[d]
+        i = following[d]
         rest = cap - d
         if enter:
+            # All sets of one voter more at once, without their tables.
             enter = False
             if d + 1 >= need:
-                accuracy = total(t[d], sizes[d], n_classes)
-                fill_gains(t[d], sizes[d], matrices, is_even, kinds[i:c], c - i, inner, gain)
+                fill_gains(t[d], outcomes[d], matrices, is_even, kinds[i:c], gains, gain)
+                accuracy = total(t[d], outcomes[d])
                 leaves, last = best_last(accuracy, spent[d], gain[: c - i], p[i:c])
                 if leaves > value:
                     value = leaves
                     found = d + 1
-                    for s in range(d):
-                        chosen[s] = path[s]
-                    chosen[d] = i + last
-        if rest < 2 or i >= c - 1 or nodes > node_limit:
+                    keep_incumbent(added, d, i + last, scratch.chosen)
+        if rest < 2 or i >= c - 1 or work > most:
             d -= 1
             continue
+        # A node is left when a bound on all below it, of two voters more, is no better than the
+        # incumbent. The bounds are those for two classes (see above).
         enough = value + spent[d]
         if i == fresh[d]:
             fresh[d] = i + FRESH
-            fewest = max(2, need - d)
-            fill_copies(t[d], sizes[d], n_classes, q[i], rest, counts, powers, copies)
-            nodes += rest * rest * sizes[d] // WORK
-            if bound_by_copies(copies, fewest, rest, cheapest[i]) <= enough or (
-                bound_by_lines(copies, max(0, need - d), rest, q, p, i, c, enough, least, reach[d])
-                <= enough
+            fill_copies(t[d], outcomes[d], q[i], rest, model.counts, scratch.bounds.chance, copies)
+            work += rest * rest * outcomes[d] // WORK
+            fewest = max(0, need - d)
+            if bound_by_copies(copies, max(2, fewest), rest, cheapest[i]) <= enough or (
+                bound_by_lines(copies, fewest, rest, q, p, i, enough, held, reach[d]) <= enough
             ):
                 d -= 1
                 continue
-        next_one[d] = i + 1
+        following[d] = i + 1
+        # `reach` was a bound when it was filled, and voters only went since.
         if reach[d, i] <= enough:
             continue
+        # Of twins the first goes first: a set with the second alone is as good as one with it.
         twin = i > 0 and kinds[i] == kinds[i - 1] and p[i] == p[i - 1]
-        if twin and not (d > 0 and path[d - 1] == i - 1):
+        if twin and not (d > 0 and added[d - 1] == i - 1):
             continue
-        sizes[d + 1] = add_voter(t[d], sizes[d], matrices[kinds[i]], t[d + 1])
-        nodes += 1 + sizes[d + 1] // WORK
+        # The node with voter i more; only later ones may join there.
+        outcomes[d + 1] = add_voter(t[d], outcomes[d], matrices[kinds[i]], t[d + 1])
+        work += 1 + outcomes[d + 1] // WORK
         if stop[0] != 0:
-            nodes = node_limit + 1
+            work = most + 1
         spent[d + 1] = spent[d] + p[i]
-        path[d] = i
+        added[d] = i
         d += 1
-        next_one[d] = i + 1
+        following[d] = i + 1
         fresh[d] = i + 1
         enter = True
-    return value, found, nodes
+    return value, found, work
 
 
 @kernel
-def exchange_one(prior, fixed, n_fixed, q, p, kinds, c, k, chosen, voters, limit, t, gain, inner):
+def exchange_one(root, p, kinds, chosen, model, pair, gain, gains):
     """Replace one voter after another by the best one beside the others, until none changes.
 
-    Returns the value of the set: its accuracy minus its prices.
+    Return the value of the set: its accuracy minus its prices.
     """
-    matrices, is_even = voters
+    matrices, is_even = model.matrices, model.is_even
     value = -np.inf
     for _ in range(SWEEPS):
         changed = False
-        for s in range(k):
-            size = tabulate(prior, matrices, fixed, n_fixed, kinds, chosen, k, s, limit, t)
-            fill_gains(t[0], size, matrices, is_even, kinds[:c], c, inner, gain)
-            for r in range(k):
+        for s in range(chosen.size):
+            size = tabulate(root, kinds, chosen, s, matrices, model.limit, pair)
+            fill_gains(pair[0], size, matrices, is_even, kinds, gains, gain)
+            for r in range(chosen.size):
                 if r != s:
                     gain[chosen[r]] = -np.inf
             best = chosen[s]
-            for i in range(c):
+            for i in range(p.size):
                 if gain[i] - p[i] > gain[best] - p[best] + 1e-15:
                     best = i
             changed = changed or best != chosen[s]
             chosen[s] = best
-            if s == k - 1:
-                value = total(t[0], size, matrices.shape[1]) + gain[best]
-                for r in range(k):
+            if s == chosen.size - 1:
+                value = total(pair[0], size) + gain[best]
+                for r in range(chosen.size):
                     value -= p[chosen[r]]
         if not changed:
             break
@@ -183,28 +188,26 @@ def exchange_one(prior, fixed, n_fixed, q, p, kinds, c, k, chosen, voters, limit
 
 
 @kernel
-def ascend(
-    prior, fixed, n_fixed, q, p, kinds, c, need, cap, value, voters, limit, t, chosen, tried, gain,
-    inner, thorough,
-):  # fmt: skip
+def ascend(root, short, kinds, need, cap, value, model, thorough, scratch):
     """Look for a set of more than `value` by exchanges from one start of every size, or a few.
 
-    Returns its value and its size; the size is -1 if none was found.
+    Return its value and its size; the set is in `scratch.branch.chosen`, the size -1 if none was
+    found.
     """
+    q, p, pair, gain = short.quality, short.price, scratch.pair, scratch.branch.bounds.gain
+    chosen, gains = scratch.branch.chosen, scratch.branch.gains
     found = -1
     guess = 1.0
     for k in range(1, cap + 1):
         if k >= need:
+            team = scratch.tried[:k]
             for start in range(1 + 2 * thorough):
-                slope = SLOPES[start]
-                pick_by_slope(q, p, c, k, slope * guess, tried)
-                here = exchange_one(
-                    prior, fixed, n_fixed, q, p, kinds, c, k, tried, voters, limit, t, gain, inner
-                )
+                pick_by_slope(q, p, SLOPES[start] * guess, team)
+                here = exchange_one(root, p, kinds, team, model, pair, gain, gains)
                 if here > value:
                     value = here
                     found = k
                     for s in range(k):
-                        chosen[s] = tried[s]
+                        chosen[s] = team[s]
         guess *= FALL
     return value, found

@@ -12,7 +12,7 @@ COARSE = 64  # outcomes that are enough for gains in probability of truth
 
 
 @kernel
-def fill_truth_gains(t, f, size, q, c, out):
+def fill_truth_gains(t, f, size, q, out):
     """What each voter alone would add to the expected posterior probability of the truth.
 
     That is the sum of (t^2 + f^2) / (t + f), or 1 minus the sum of 2 t f / (t + f).
@@ -21,30 +21,30 @@ def fill_truth_gains(t, f, size, q, c, out):
     for e in range(size):
         if f[e] > 0.0:
             now += 2.0 * t[e] * f[e] / (t[e] + f[e])
-    for i in range(c):
+    for i in range(q.size):
         out[i] = now
     for e in range(size):
         if f[e] > 0.0:
             both = 2.0 * t[e] * f[e] * (t[e] + f[e])
-            for i in range(c):
+            for i in range(q.size):
                 s = 1.0 - q[i]
                 out[i] -= both * q[i] * s / ((t[e] * q[i] + f[e] * s) * (t[e] * s + f[e] * q[i]))
 
 
 @kernel
-def fill_sharp_gains(t, f, size, q, c, out):
+def fill_sharp_gains(t, f, size, q, out):
     """Likewise with 4 (t f)^1.5 / (t + f)^2 for 2 t f / (t + f): nearer to the error, min(t, f)."""
     now = 0.0
     for e in range(size):
         if f[e] > 0.0:
             mass = t[e] + f[e]
             now += 4.0 * t[e] * f[e] * np.sqrt(t[e] * f[e]) / (mass * mass)
-    for i in range(c):
+    for i in range(q.size):
         out[i] = now
     for e in range(size):
         if f[e] > 0.0:
             both = 4.0 * t[e] * f[e] * np.sqrt(t[e] * f[e])
-            for i in range(c):
+            for i in range(q.size):
                 s = 1.0 - q[i]
                 agree = t[e] * q[i] + f[e] * s
                 differ = t[e] * s + f[e] * q[i]
@@ -53,49 +53,57 @@ def fill_sharp_gains(t, f, size, q, c, out):
 
 
 @kernel
-def fill_scores(j, offers, exact, sharp, taken, places, scores, t, f, gain):
-    """Score every worker for task j, whose voters are places[0:taken]; they get -inf.
+def order_scores(scores, gain, exact, ahead, quality, places):
+    """Put gains before scores if `exact`, and all `ahead`; -inf for whom the task cannot use.
 
-    If `exact`, the exact gain, and where it is 0 the gain in probability of truth minus BEHIND;
-    otherwise the gain in probability of truth, on a table of at most COARSE outcomes, or if `sharp`
-    of what is nearer to the expected accuracy. A task that
-    must have more voters goes before all that need not; no other gets one who tells nothing.
+    That is who is there already, and who tells nothing, unless the task must have more voters.
     """
-    quality, _, count, need, cap, fixed, n_fixed, _ = offers
-    c = count[j]
-    if taken >= cap[j]:
-        for i in range(c):
-            scores[i] = -np.inf
-        return
-    size = tabulate(fixed[j], n_fixed[j], quality[j], places, taken, taken, t, f)
-    if exact:
-        fill_gains(t[0], f[0], size, quality[j], np.int64(0), c, gain)
-    at = 0
-    if size > COARSE:
-        size = join(t[0], f[0], size, np.int64(COARSE), t[1], f[1])
-        at = 1
-    if sharp:
-        fill_sharp_gains(t[at], f[at], size, quality[j], c, scores)
-    else:
-        fill_truth_gains(t[at], f[at], size, quality[j], c, scores)
-    ahead = BEFORE if taken < need[j] else 0.0
-    for i in range(c):
+    for i in range(quality.size):
         if exact:
             scores[i] = gain[i] if gain[i] > NO_GAIN else scores[i] - BEHIND
         scores[i] += ahead
-        if quality[j, i] == 0.5 and ahead == 0.0:
+        if quality[i] == 0.5 and ahead == 0.0:
             scores[i] = -np.inf
-    for s in range(taken):
+    for s in range(places.size):
         scores[places[s]] = -np.inf
 
 
 @kernel
-def best_with_room(who, count, room, scores):
-    """The place of the best of the first workers in `who` who has room, and his score."""
+def fill_scores(quality, fixed, need, cap, measure, places, scores, tables, gain):
+    """Score every candidate of a task, whose voters are in `places`; they get -inf.
+
+    If `measure.exact`, the exact gain, and where it is 0 the gain in probability of truth minus
+    BEHIND; otherwise the gain in probability of truth, on a table of at most COARSE outcomes, or if
+    `measure.sharp` of what is nearer to the expected accuracy. A task that must have more voters
+    goes before all that need not; no other gets one who tells nothing.
+    """
+    t, f = tables.t, tables.f
+    if places.size >= cap:
+        for i in range(quality.size):
+            scores[i] = -np.inf
+        return
+    size = tabulate(fixed, quality, places, places.size, t, f)
+    if measure.exact:
+        fill_gains(t[0], f[0], size, quality, np.int64(0), quality.size, gain)
+    at = 0
+    if size > COARSE:
+        size = join(t[0], f[0], size, np.int64(COARSE), t[1], f[1])
+        at = 1
+    if measure.sharp:
+        fill_sharp_gains(t[at], f[at], size, quality, scores)
+    else:
+        fill_truth_gains(t[at], f[at], size, quality, scores)
+    ahead = BEFORE if places.size < need else 0.0
+    order_scores(scores, gain, measure.exact, ahead, quality, places)
+
+
+@kernel
+def best_with_room(worker, room, scores):
+    """The place of the best of some workers who has room, and their score."""
     best = -np.inf
     at = 0
-    for i in range(count):
-        if scores[i] > best and room[who[i]] > 0:
+    for i in range(worker.size):
+        if scores[i] > best and room[worker[i]] > 0:
             best = scores[i]
             at = i
     return at, best
@@ -122,35 +130,40 @@ def leader(tree):
 
 
 @kernel
-def take(j, place, worker, places, sets, sizes, room):
-    """Give task j the worker at this place among its offers."""
-    places[j, sizes[j]] = place
-    sets[j, sizes[j]] = worker
-    sizes[j] += 1
+def take(j, place, worker, places, sets, room):
+    """Give task j the worker at this place among its candidates."""
+    size = sets.sizes[j]
+    places[j, size] = place
+    sets.workers[j, size] = worker
+    sets.sizes[j] = size + 1
     room[worker] -= 1
     room[room.size - 1] -= 1
 
 
 @kernel
-def climb(offers, exact, sharp, room, tree, sets, sizes, places, choice, scores, gain, t, f):
+def climb(candidates, measure, state, tables):
     """Assign pair after pair, always the one of the largest score among those with room.
 
-    Begins with the sizes[j] voters of task j that are in places[j] (by rank) and in sets[j] (by
-    worker). `room` is one per worker and then the budget's. A score changes only with the voters
-    of its task, so all are kept, and a task is looked at again only if it leads.
+    Begins with the sets that are there. A score changes only with the voters of its task, and room
+    only goes: a value in the tree is never too small, and what leads and has room is the best.
     """
-    _, who, count, _, _, _, _, _ = offers
-    m = count.size
-    n = room.size - 1
-    for j in range(m):
-        fill_scores(j, offers, exact, sharp, sizes[j], places[j], scores[j], t, f, gain)
-        choice[j], value = best_with_room(who[j], count[j], room, scores[j])
-        lift(tree, j, value)
-    while room[n] > 0 and tree[1] > -np.inf:
-        j = leader(tree)
-        i = choice[j]
-        if room[who[j, i]] > 0:
-            take(j, i, who[j, i], places, sets, sizes, room)
-            fill_scores(j, offers, exact, sharp, sizes[j], places[j], scores[j], t, f, gain)
-        choice[j], value = best_with_room(who[j], count[j], room, scores[j])
-        lift(tree, j, value)
+    count, need, cap = candidates.size, candidates.need, candidates.cap
+    room, tree, best, gain = state.room, state.tree, state.best, state.gain
+    sizes, places, scores = state.sets.sizes, state.places, state.scores
+    waiting = best.size  # tasks that have no score yet
+    while waiting > 0 or (room[room.size - 1] > 0 and tree[1] > -np.inf):
+        j = leader(tree) if waiting == 0 else best.size - waiting
+        worker = candidates.worker[j, : count[j]]
+        changed = waiting > 0
+        if waiting > 0:
+            waiting -= 1
+        elif room[worker[best[j]]] > 0:
+            take(j, best[j], worker[best[j]], places, state.sets, room)
+            changed = True
+        if changed:
+            quality = candidates.quality[j, : count[j]]
+            fixed = candidates.fixed[j, : candidates.n_fixed[j]]
+            team = places[j, : sizes[j]]
+            fill_scores(quality, fixed, need[j], cap[j], measure, team, scores[j], tables, gain)
+        best[j], score = best_with_room(worker, room, scores[j])
+        lift(tree, j, score)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from crowd_tvcs.accuracy.kernels.many_class_table import (
+    Root,
     fill_gains,
     join,
     tabulate,
@@ -11,70 +12,65 @@ from crowd_tvcs.accuracy.kernels.many_class_table import (
 )
 from crowd_tvcs.search.kernels.greedy import (
     BEFORE,
-    BEHIND,
     COARSE,
-    NO_GAIN,
     best_with_room,
     leader,
     lift,
+    order_scores,
     take,
 )
 from tvcs_core.jit import kernel
 
 
 @kernel
-def fill_scores(j, offers, model, exact, taken, places, scores, t, gain, inner):
-    """Score every worker for task j, whose voters are places[0:taken]; they get -inf.
+def fill_scores(j, candidates, model, exact, places, scores, pair, gain, gains):
+    """Score every candidate of task j, whose voters are in `places`; they get -inf.
 
-    As in `crowd_tvcs.search.kernels.greedy.fill_scores`.
+    As in `crowd_tvcs.search.kernels.greedy.fill_scores`. `pair` is two tables, `gain` and `gains`
+    are scratch.
     """
-    quality, _, count, need, cap, fixed, n_fixed, _ = offers
-    kind_of, prior, matrices, is_even, _, _, limit = model
-    c = count[j]
-    if taken >= cap[j]:
-        for i in range(c):
+    count = candidates.size[j]
+    kinds, matrices = model.kind[j, :count], model.matrices
+    if places.size >= candidates.cap[j]:
+        for i in range(count):
             scores[i] = -np.inf
         return
-    kinds = kind_of[j]
-    n_classes = matrices.shape[1]
-    size = tabulate(prior[j], matrices, fixed[j], n_fixed[j], kinds, places, taken, taken, limit, t)
+    root = Root(model.prior[j], candidates.fixed[j, : candidates.n_fixed[j]])
+    size = tabulate(root, kinds, places, places.size, matrices, model.limit, pair)
     if exact:
-        fill_gains(t[0], size, matrices, is_even, kinds, c, inner, gain)
+        fill_gains(pair[0], size, matrices, model.is_even, kinds, gains, gain)
     at = 0
     if size > COARSE:
-        size = join(t[0], size, n_classes, np.int64(COARSE), t[1])
+        size = join(pair[0], size, np.int64(COARSE), pair[1])
         at = 1
-    now = truth(t[at], size, n_classes)
-    ahead = BEFORE if taken < need[j] else 0.0
-    for i in range(c):
-        scores[i] = truth_after(t[at], size, matrices[kinds[i]]) - now
-        if exact:
-            scores[i] = gain[i] if gain[i] > NO_GAIN else scores[i] - BEHIND
-        scores[i] += ahead
-        if quality[j, i] == 0.5 and ahead == 0.0:
-            scores[i] = -np.inf
-    for s in range(taken):
-        scores[places[s]] = -np.inf
+    table = pair[at]
+    now = truth(table, size)
+    for i in range(count):
+        scores[i] = truth_after(table, size, matrices[kinds[i]]) - now
+    ahead = BEFORE if places.size < candidates.need[j] else 0.0
+    order_scores(scores, gain, exact, ahead, candidates.quality[j, :count], places)
 
 
 @kernel
-def climb(offers, model, exact, room, tree, sets, sizes, places, choice, scores, gain, t, inner):
+def climb(candidates, model, exact, state, pair, gains):
     """Assign pair after pair, always the one of the largest score among those with room.
 
     As in `crowd_tvcs.search.kernels.greedy.climb`.
     """
-    _, who, count, _, _, _, _, _ = offers
-    m = count.size
-    n = room.size - 1
-    for j in range(m):
-        fill_scores(j, offers, model, exact, sizes[j], places[j], scores[j], t, gain, inner)
-        choice[j], value = best_with_room(who[j], count[j], room, scores[j])
-        lift(tree, j, value)
-    while room[n] > 0 and tree[1] > -np.inf:
-        j = leader(tree)
-        i = choice[j]
-        if room[who[j, i]] > 0:
-            take(j, i, who[j, i], places, sets, sizes, room)
-            fill_scores(j, offers, model, exact, sizes[j], places[j], scores[j], t, gain, inner)
-        choice[j], value = best_with_room(who[j], count[j], room, scores[j])
-        lift(tree, j, value)
+    room, tree, best, gain = state.room, state.tree, state.best, state.gain
+    sizes, places, scores = state.sets.sizes, state.places, state.scores
+    waiting = best.size  # tasks that have no score yet
+    while waiting > 0 or (room[room.size - 1] > 0 and tree[1] > -np.inf):
+        j = leader(tree) if waiting == 0 else best.size - waiting
+        worker = candidates.worker[j, : candidates.size[j]]
+        changed = waiting > 0
+        if waiting > 0:
+            waiting -= 1
+        elif room[worker[best[j]]] > 0:
+            take(j, best[j], worker[best[j]], places, state.sets, room)
+            changed = True
+        if changed:
+            team = places[j, : sizes[j]]
+            fill_scores(j, candidates, model, exact, team, scores[j], pair, gain, gains)
+        best[j], score = best_with_room(worker, room, scores[j])
+        lift(tree, j, score)

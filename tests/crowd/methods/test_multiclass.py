@@ -12,8 +12,8 @@ from crowd_tvcs.accuracy.gradient import ClassGradient
 from crowd_tvcs.accuracy.many_classes import accuracy_of_classes, gains_of_classes
 from crowd_tvcs.accuracy.model import answer_model, even_matrices
 from crowd_tvcs.search.deadline import Deadline
-from crowd_tvcs.search.initial import market_of
-from crowd_tvcs.search.relaxation import Choice, price_everything
+from crowd_tvcs.search.initial import relax
+from crowd_tvcs.search.relaxation import price_everything
 from crowd_tvcs.verification import pricing_many_classes
 from crowd_tvcs.what_if import what_if
 
@@ -209,9 +209,9 @@ def test_pricing_equals_trying_every_set(seed):
         for size in range(least, cap + 1)
         for team in itertools.combinations(np.flatnonzero(allowed), size)
     )
-    market = market_of(plan)
+    relaxation = relax(plan)
     dual = price_everything(
-        market, np.append(price, 0.0), Choice.nobody(market), Deadline.after(None)
+        relaxation, np.append(price, 0.0), relaxation.nobody(), Deadline.after(None)
     )
     assert dual.proved
     assert dual.values[0] == pytest.approx(best, abs=1e-11)
@@ -233,9 +233,9 @@ def test_two_ways_to_price_agree_on_tasks_too_large_to_try_everything(seed):
         confusion = 0.6 * even_matrices(accuracy, k) + 0.4 * rng.dirichlet(np.ones(k), (n, k))
     quality = Quality(accuracy[:, None], [f"w{i}" for i in range(n)], ["t"])
     plan = Plan(quality, max_workers_per_task=4, n_classes=k, confusion=confusion)
-    market = market_of(plan)
+    relaxation = relax(plan)
     dual = price_everything(
-        market, np.append(price, 0.0), Choice.nobody(market), Deadline.after(None)
+        relaxation, np.append(price, 0.0), relaxation.nobody(), Deadline.after(None)
     )
     matrices, prior = pricing_many_classes.chances(plan, 0)
     again = pricing_many_classes.price_task(matrices, price, 4, prior, fixed=matrices[:0])
@@ -247,11 +247,11 @@ def test_two_ways_to_price_agree_on_tasks_too_large_to_try_everything(seed):
 def test_a_search_that_was_broken_off_proves_nothing():
     rng = np.random.default_rng(1)
     quality = Quality(rng.uniform(0.4, 0.9, (20, 1)), [f"w{i}" for i in range(20)], ["a"])
-    market = market_of(Plan(quality, max_workers_per_task=4, n_classes=3))
+    relaxation = relax(Plan(quality, max_workers_per_task=4, n_classes=3))
     prices = np.append(np.zeros(20), 0.001)
-    begin = Choice.nobody(market)
-    assert not price_everything(market, prices, begin, Deadline.after(None), 1).proved
-    assert price_everything(market, prices, begin, Deadline.after(None)).proved
+    begin = relaxation.nobody()
+    assert not price_everything(relaxation, prices, begin, Deadline.after(None), 1).proved
+    assert price_everything(relaxation, prices, begin, Deadline.after(None)).proved
 
 
 @pytest.mark.parametrize("demands", [False, True])

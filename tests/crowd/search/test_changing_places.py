@@ -7,7 +7,7 @@ import pytest
 
 from crowd_tvcs import Plan, Quality, assign, expected_accuracy
 from crowd_tvcs.search.deadline import Deadline
-from crowd_tvcs.search.relaxation import Choice, Market
+from crowd_tvcs.search.relaxation import Relaxation
 from crowd_tvcs.simulation import simulate
 
 
@@ -38,10 +38,10 @@ def test_exchanges_gain_keep_the_caps_and_leave_none(seed):
     family = ["iid", "worker", "skilldiff"][seed % 3]
     quality = simulate(7, 12, family=family, rng=seed).quality
     plan = Plan(quality, max_workers_per_task=3, max_tasks_per_worker=5, budget=30, prior=0.4)
-    market = Market.of(plan)
-    start = Choice.of(market, assign(plan, "random", rng=seed).support)
-    found = market.exchange(start, Deadline.after(None))
-    support = found.support(market)
+    relaxation = Relaxation.of(plan)
+    start = relaxation.sets_of(assign(plan, "random", rng=seed).support)
+    found = relaxation.exchange(start, Deadline.after(None))
+    support = relaxation.support_of(found)
     assert plan.constraint.is_feasible(support)
     assert (found.sizes == start.sizes).all()
     assert found.accuracy.sum() > start.accuracy.sum()
@@ -55,13 +55,13 @@ def test_exchanges_leave_forced_pairs_and_pairs_that_are_not_allowed_alone():
     names = [f"w{i}" for i in range(8)], [f"t{j}" for j in range(10)]
     quality = Quality(rng.uniform(0.5, 0.9, (8, 10)), *names, allowed)
     plan = Plan(quality, max_workers_per_task=5, forced=forced, budget=35, min_workers_per_task=1)
-    market = Market.of(plan)
-    start = Choice.of(market, assign(plan, "random", rng=0).support)
-    support = market.exchange(start, Deadline.after(None)).support(market)
+    relaxation = Relaxation.of(plan)
+    start = relaxation.sets_of(assign(plan, "random", rng=0).support)
+    support = relaxation.support_of(relaxation.exchange(start, Deadline.after(None)))
     assert plan.constraint.is_feasible(support)
     assert plan.unmet(support) == ()
 
 
 def test_without_anybody_there_is_nothing_to_exchange():
-    market = Market.of(Plan(simulate(4, 5, rng=0).quality, budget=0))
-    assert market.exchange(Choice.nobody(market), Deadline.after(None)).sizes.sum() == 0
+    relaxation = Relaxation.of(Plan(simulate(4, 5, rng=0).quality, budget=0))
+    assert relaxation.exchange(relaxation.nobody(), Deadline.after(None)).sizes.sum() == 0

@@ -7,7 +7,7 @@ import numpy as np
 
 from crowd_tvcs import Plan, assign
 from crowd_tvcs.search.deadline import Deadline
-from crowd_tvcs.search.relaxation import Choice, Market, price_everything
+from crowd_tvcs.search.relaxation import Relaxation, price_everything
 from crowd_tvcs.simulation import simulate
 
 
@@ -55,15 +55,15 @@ def test_no_timer_is_left_behind():
 
 
 def test_stop_breaks_off_the_search_for_a_set_and_nothing_is_claimed():
-    market = Market.of(Plan(simulate(60, 40, rng=1).quality, max_workers_per_task=7))
+    relaxation = Relaxation.of(Plan(simulate(60, 40, rng=1).quality, max_workers_per_task=7))
     prices = np.append(np.full(60, 1e-4), 1e-3)
     stopped = Deadline.after(None)
     stopped.stop[0] = 1
-    choice = Choice.nobody(market)
-    _, proved = market.visit(np.arange(40), prices, choice, stopped, node_limit=10**12)
+    sets = relaxation.nobody()
+    _, proved = relaxation.visit(np.arange(40), prices, sets, stopped, node_limit=10**12)
     assert not proved.any()
     late = Deadline.after(1e-9)
-    assert price_everything(market, prices, choice, late, 10) is None
+    assert price_everything(relaxation, prices, sets, late, 10) is None
 
 
 def test_a_limit_that_does_not_strike_changes_nothing():

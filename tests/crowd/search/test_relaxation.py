@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from crowd_tvcs import Plan, Quality, expected_accuracy
-from crowd_tvcs.accuracy.kernels.outcome_lists import TABLE
 from crowd_tvcs.search.deadline import Deadline
 from crowd_tvcs.search.kernels import branch_and_bound as kernels
-from crowd_tvcs.search.relaxation import PROOF_NODES, Choice, Market, price_everything
+from crowd_tvcs.search.kernels.records import Shortlist
+from crowd_tvcs.search.relaxation import PROOF_NODES, Relaxation, price_everything
 from crowd_tvcs.verification.pricing import accuracy, price_task
 
 
@@ -21,9 +21,9 @@ def priced_task(seed):
     return quality, price, int(rng.integers(0, n + 1)), rng.choice([0.5, 0.7, 0.1, 0.0])
 
 
-def priced(market, prices, node_limit=PROOF_NODES):
+def priced(relaxation, prices, node_limit=PROOF_NODES):
     no_limit = Deadline.after(None)
-    return price_everything(market, prices, Choice.nobody(market), no_limit, node_limit)
+    return price_everything(relaxation, prices, relaxation.nobody(), no_limit, node_limit)
 
 
 def value_of(quality, price, prior, members):
@@ -45,13 +45,13 @@ def test_pricing_equals_trying_every_set(seed):
     best = best_by_enumeration(quality, price, cap, prior)
     names = [f"w{i}" for i in range(quality.size)]
     plan = Plan(Quality(quality[:, None], names, ["t"]), max_workers_per_task=cap, prior=prior)
-    market = Market.of(plan)
+    relaxation = Relaxation.of(plan)
     dual = price_everything(
-        market, np.append(price, 0.0), Choice.nobody(market), Deadline.after(None)
+        relaxation, np.append(price, 0.0), relaxation.nobody(), Deadline.after(None)
     )
     assert dual.proved
     assert dual.values[0] == pytest.approx(best, abs=1e-12)
-    members = dual.choice.sets[0, : dual.choice.sizes[0]]
+    members = dual.sets.workers[0, : dual.sets.sizes[0]]
     assert value_of(quality, price, prior, members) == pytest.approx(best, abs=1e-12)
     again = price_task(quality, price, cap, float(prior), 0.0)
     assert again.exact
@@ -65,9 +65,9 @@ def test_two_ways_to_price_agree_on_tasks_too_large_to_try_everything(seed):
     price = 0.01 + 0.3 * (quality - 0.5) * rng.uniform(0.5, 1.0, 60)
     plan = Plan(Quality(quality[:, None], [f"w{i}" for i in range(60)], ["t"]),
                 max_workers_per_task=5)  # fmt: skip
-    market = Market.of(plan)
+    relaxation = Relaxation.of(plan)
     dual = price_everything(
-        market, np.append(price, 0.0), Choice.nobody(market), Deadline.after(None)
+        relaxation, np.append(price, 0.0), relaxation.nobody(), Deadline.after(None)
     )
     again = price_task(quality, price, 5, 0.5, 0.5)
     assert dual.proved
@@ -81,13 +81,14 @@ def test_ascent_never_claims_more_than_the_best_set():
     for _ in range(30):
         q = np.sort(rng.uniform(0.5, 0.9, 15))[::-1].copy()
         p = 0.02 + rng.exponential(0.01, 15)
-        t, f = np.empty((2, 2 * TABLE)), np.empty((2, 2 * TABLE))
-        chosen = np.empty(3, dtype=np.int64)
-        tried, gain = np.empty(3, dtype=np.int64), np.empty(15)
-        prior = np.array([0.5])
-        value, k = kernels.ascend(prior, 1, q, p, 15, 0, 3, 0.5, t, f, chosen, tried, gain)
+        plan = Plan(Quality(q[:, None], [f"w{i}" for i in range(15)], ["t"]))
+        scratch, branch = Relaxation.of(plan).scratch()
+        short, tables, gain = Shortlist(q, p, np.arange(15)), branch.tables, branch.bounds.gain
+        value, k = kernels.ascend(
+            np.array([0.5]), short, 0, 3, 0.5, tables, scratch.tried, branch.chosen, gain
+        )
         best = best_by_enumeration(q, p, 3, 0.5)
-        assert value == pytest.approx(value_of(q, p, 0.5, chosen[:k]), abs=1e-12)
+        assert value == pytest.approx(value_of(q, p, 0.5, branch.chosen[:k]), abs=1e-12)
         assert value <= best + 1e-12
         met += value > best - 1e-12
     assert met >= 28
@@ -96,12 +97,12 @@ def test_ascent_never_claims_more_than_the_best_set():
 def test_a_search_that_was_broken_off_proves_nothing():
     rng = np.random.default_rng(1)
     quality = Quality(rng.uniform(0.5, 0.9, (30, 2)), [f"w{i}" for i in range(30)], ["a", "b"])
-    market = Market.of(Plan(quality, max_workers_per_task=5))
+    relaxation = Relaxation.of(Plan(quality, max_workers_per_task=5))
     prices = np.append(np.zeros(30), 0.001)
     assert not price_everything(
-        market, prices, Choice.nobody(market), Deadline.after(None), 1
+        relaxation, prices, relaxation.nobody(), Deadline.after(None), 1
     ).proved
-    assert priced(market, prices).proved
+    assert priced(relaxation, prices).proved
 
 
 def test_the_plain_accuracy_is_that_of_the_kernels():
