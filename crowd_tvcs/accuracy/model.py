@@ -123,7 +123,7 @@ def checked_confusion(confusion: ArrayLike, n_workers: int, n_classes: int) -> F
             "the rows of every confusion matrix must hold chances that add up to 1, but row "
             f"{y} of worker {i} is {out[i, y].tolist()}"
         )
-    out /= out.sum(axis=2, keepdims=True)
+    out = adding_up_to_one(out)
     out.setflags(write=False)
     return out
 
@@ -146,6 +146,12 @@ def checked_prior(prior: ArrayLike | None, n_tasks: int, n_classes: int) -> Floa
             "class_prior must hold chances >= 0 that add up to 1, but those of task "
             f"{j} are {rows[j].tolist()}"
         )
-    rows /= rows.sum(axis=1, keepdims=True)
+    rows = adding_up_to_one(rows)
     rows.setflags(write=False)
     return rows
+
+
+def adding_up_to_one(chances: Floats) -> Floats:
+    """Divide chances by their sums over the last axis, which are 1 but for rounding."""
+    out: Floats = chances / chances.sum(axis=-1, keepdims=True)
+    return out

@@ -106,13 +106,16 @@ class Quality:
 
     def reorder(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Quality:
         """Put the workers in the order of `rows` and the tasks in that of `columns`."""
-        at = np.ix_(rows, columns)
-        return Quality(
-            self.values[at],
-            [self.workers[i] for i in rows],
-            [self.tasks[j] for j in columns],
-            None if self.allowed is None else self.allowed[at],
-        )
+        at, out = np.ix_(rows, columns), object.__new__(Quality)  # what is right stays right
+        values, allowed = self.values[at], None if self.allowed is None else self.allowed[at]
+        for array in (values, allowed):
+            if array is not None:
+                array.setflags(write=False)
+        object.__setattr__(out, "values", values)
+        object.__setattr__(out, "workers", tuple(self.workers[i] for i in rows))
+        object.__setattr__(out, "tasks", tuple(self.tasks[j] for j in columns))
+        object.__setattr__(out, "allowed", allowed)
+        return out
 
 
 @dataclass(frozen=True)

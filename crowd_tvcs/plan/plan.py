@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from crowd_tvcs.accuracy.many_classes import accuracy_under
-from crowd_tvcs.accuracy.model import AnswerModel, answer_model
+from crowd_tvcs.accuracy.model import AnswerModel, adding_up_to_one, answer_model
 from crowd_tvcs.accuracy.two_classes import expected_accuracy
 from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.plan.checks import (
@@ -156,7 +157,10 @@ class Plan:
         ):
             object.__setattr__(self, name, value)
         self._refuse_forced_beyond_caps()
+        self._refuse_forced_beyond_budget()
         self._refuse_minimums_beyond_caps()
+        self._refuse_minimums_beyond_budget()
+        self._refuse_minimums_beyond_workers()
         refuse_what_cannot_be(self)
 
     def __repr__(self) -> str:
@@ -292,7 +296,9 @@ class Plan:
                     f"forced pairs break {cap}: {kind} {names[i]!r} has {count[i]} of them and a "
                     f"cap of {caps[i]}, {over[i]} too many"
                 )
-        total = int(self.forced.sum())
+
+    def _refuse_forced_beyond_budget(self) -> None:
+        total = 0 if self.forced is None else int(self.forced.sum())
         if total > self.budget:
             raise ValueError(
                 f"forced pairs break the budget: {total} pairs, a budget of {self.budget}, "
@@ -301,8 +307,6 @@ class Plan:
 
     def _refuse_minimums_beyond_caps(self) -> None:
         least, tasks = self.min_workers_per_task, self.quality.tasks
-        if not least.any():
-            return
         over = least - self.max_workers_per_task
         if (over > 0).any():
             j = int(np.argmax(over))
@@ -310,18 +314,21 @@ class Plan:
                 f"min_workers_per_task of task {tasks[j]!r} is {least[j]}, but at most "
                 f"{self.max_workers_per_task[j]} may label it: {over[j]} too few"
             )
-        fixed = np.zeros(self.quality.shape, dtype=bool) if self.forced is None else self.forced
-        total = self.least_budget
+
+    def _refuse_minimums_beyond_budget(self) -> None:
+        total = self.least_budget if self.min_workers_per_task.any() else 0
         if total > self.budget:
             raise ValueError(
                 f"the budget of {self.budget} is below the {total} answers that "
-                f"min_workers_per_task {'and forced pairs ' if fixed.any() else ''}ask for: "
-                f"{total - self.budget} too few"
+                f"min_workers_per_task {'' if self.forced is None else 'and forced pairs '}ask "
+                f"for: {total - self.budget} too few"
             )
-        self._refuse_minimums_beyond_workers(fixed)
 
-    def _refuse_minimums_beyond_workers(self, fixed: NDArray[np.bool_]) -> None:
+    def _refuse_minimums_beyond_workers(self) -> None:
         """Find tasks whose workers cannot together give what the minimums ask for (Hall)."""
+        if not self.min_workers_per_task.any():
+            return
+        fixed = np.zeros(self.quality.shape, dtype=bool) if self.forced is None else self.forced
         rest = self.rest(fixed)
         missing = np.maximum(0, self.min_workers_per_task - fixed.sum(axis=0))
         flow = self._on_the_missing(np.ones(self.quality.shape), fixed)
@@ -342,36 +349,35 @@ class Plan:
 
     def reorder(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Plan:
         """Put the workers in the order of `rows` and the tasks in that of `columns`."""
-        return Plan(
-            self.quality.reorder(rows, columns),
+        return self._copy(
+            quality=self.quality.reorder(rows, columns),
             max_workers_per_task=self.max_workers_per_task[columns],
             max_tasks_per_worker=self.max_tasks_per_worker[rows],
-            budget=self.budget,
-            prior=self.prior[columns] if self.class_prior is None else 0.5,
+            prior=self.prior[columns],
             min_workers_per_task=self.min_workers_per_task[columns],
             forced=None if self.forced is None else self.forced[np.ix_(rows, columns)],
-            n_classes=self.n_classes,
             class_prior=None if self.class_prior is None else self.class_prior[columns],
             confusion=None if self.confusion is None else self.confusion[rows],
             cost=None if self.cost is None else self.cost[rows],
-            money=self.money,
-            group=None if self.group is None else [self.group[i] for i in rows],
+            group=None if self.group is None else tuple(self.group[i] for i in rows),
         )
 
     def with_budget(self, budget: int) -> Plan:
-        """Give the same plan with another budget."""
-        return Plan(
-            self.quality,
-            max_workers_per_task=self.max_workers_per_task,
-            max_tasks_per_worker=self.max_tasks_per_worker,
-            budget=budget,
-            prior=self.prior if self.class_prior is None else 0.5,
-            min_workers_per_task=self.min_workers_per_task,
-            forced=self.forced,
-            n_classes=self.n_classes,
-            class_prior=self.class_prior,
-            confusion=self.confusion,
-            cost=self.cost,
-            money=self.money,
-            group=self.group,
-        )
+        """Copy the plan with another budget; only what depends on the budget is checked."""
+        out = self._copy(budget=checked_budget(budget, int(self.room[1].sum())))
+        out._refuse_forced_beyond_budget()
+        out._refuse_minimums_beyond_budget()
+        return out
+
+    def _copy(self, **changes: Any) -> Plan:
+        """Copy a plan, which was checked, with changes that keep it right; nothing is checked."""
+        out = object.__new__(Plan)
+        values = {field.name: getattr(self, field.name) for field in fields(self)} | changes
+        for name in ("class_prior", "confusion"):  # to the last bit what the constructor would hold
+            if values[name] is not None:
+                values[name] = adding_up_to_one(values[name])
+        for name, value in values.items():
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+            object.__setattr__(out, name, value)
+        return out

@@ -1,6 +1,7 @@
 """What a plan demands: named where it cannot be met, met or refused by every method."""
 
 import importlib
+from dataclasses import fields
 
 import numpy as np
 import pytest
@@ -167,3 +168,62 @@ def test_a_plan_keeps_its_demands_in_another_order_and_with_another_budget():
     assert plan.with_budget(4).demands == plan.demands
     with pytest.raises(ValueError, match="budget of 3 is below"):
         plan.with_budget(3)
+
+
+KINDS = {
+    "two classes": {
+        "prior": [0.1, 0.7, 0.5],
+        "cost": [1.0, 0.1],
+        "money": 9.0,
+        "group": ["g", "g"],
+    },
+    "three classes": {"n_classes": 3, "class_prior": [0.1, 0.7, 0.2]},
+    "confusion": {
+        "n_classes": 3,
+        "confusion": [[[0.7, 0.2, 0.1], [0.1, 0.6, 0.3], [0, 0.1, 0.9]]] * 2,
+    },
+}
+
+
+def said(value):
+    """All that a plan or quality table holds, arrays with their kind, layout and bytes."""
+    if isinstance(value, np.ndarray):
+        flags = value.flags
+        return value.dtype, value.shape, flags.c_contiguous, flags.writeable, value.tobytes()
+    if isinstance(value, Plan | Quality):
+        return {field.name: said(getattr(value, field.name)) for field in fields(value)}
+    return value
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_copy_is_what_a_checked_plan_would_be_and_runs_no_check(kind, monkeypatch):
+    given = {"forced": np.eye(2, 3) > 0, "min_workers_per_task": [0, 1, 1], "budget": 5}
+    allowed = np.array([[True, True, True], [False, True, True]])
+    plan = Plan(crowd(2, 3, allowed=allowed), **given, **KINDS[kind])
+    held = {field.name: getattr(plan, field.name) for field in fields(plan)}
+    if plan.n_classes > 2:
+        del held["prior"]
+    other_budget = Plan(**held | {"budget": 4})
+    rows, columns = np.array([1, 0]), np.array([2, 0, 1])
+    at = np.ix_(rows, columns)
+    held |= {"quality": Quality(plan.quality.values[at], ["w1", "w0"], ["t2", "t0", "t1"],
+                                allowed[at]), "forced": plan.forced[at]}  # fmt: skip
+    per_task = ("max_workers_per_task", "min_workers_per_task", "prior", "class_prior")
+    for name in {*per_task, "max_tasks_per_worker", "confusion", "cost"} & set(held):
+        if held[name] is not None:
+            held[name] = held[name][columns if name in per_task else rows]
+    turned = Plan(**held)
+
+    def refuse(*_, **__):
+        raise AssertionError("checked again")
+
+    for part in (Plan, Quality):
+        monkeypatch.setattr(part, "__init__", refuse)
+    assert said(plan.reorder(rows, columns)) == said(turned)
+    assert said(plan.with_budget(4)) == said(other_budget)
+    with pytest.raises(ValueError, match="budget must be an integer >= 0"):
+        plan.with_budget(-1)
+    with pytest.raises(ValueError, match="forced pairs break the budget: 2 pairs, a budget of 1"):
+        plan.with_budget(1)
+    with pytest.raises(ValueError, match=r"budget of 2 is below the 3 .* and forced pairs ask for"):
+        plan.with_budget(2)
