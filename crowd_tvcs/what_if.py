@@ -10,13 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from crowd_tvcs.methods import HONOURS, assign
+from crowd_tvcs.methods import METHODS, assign, methods_for
 from crowd_tvcs.plan.assignment import Assignment
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.plan.proof import is_certified
 from tvcs_core.streams import seed_of
 
-QUICK = ("fast", "greedy", "qlp", "random")  # methods that are quick enough for a curve
 MOST_PAIRS = 8_000_000  # of worker and task, over all budgets of `around`
 
 
@@ -123,9 +122,9 @@ def _better(before: Offer | None, budget: int, found: Assignment) -> Offer:
 def around(found: Assignment, *, rng: int | None = None) -> tuple[str, tuple[Offer, ...]]:
     """Say what budgets from a quarter to twice of the answers of a plan buy, and by which method.
 
-    By the plan's own method if that is one of `QUICK`: the plan is then one of the assignments.
-    Else by `fast`, or by `greedy` if the plan demands what `fast` does not honour. The larger the
-    plan, the fewer the budgets: at most 10, at least 4.
+    By the plan's own method if that is quick: the plan is then one of the assignments. Else by the
+    first quick one that honours what the plan demands: `fast`, or `greedy` with money or groups.
+    The larger the plan, the fewer the budgets: at most 10, at least 4.
 
     Parameters
     ----------
@@ -136,8 +135,8 @@ def around(found: Assignment, *, rng: int | None = None) -> tuple[str, tuple[Off
     """
     plan, size = found.plan, found.size
     method = found.method
-    if method not in QUICK:
-        method = "fast" if set(plan.demands) <= HONOURS.get("fast", frozenset()) else "greedy"
+    if method not in METHODS or not METHODS[method].is_quick:
+        method = next(name for name in methods_for(plan) if METHODS[name].is_quick)
     most = int(min(plan.max_tasks_per_worker.sum(), plan.max_workers_per_task.sum()))
     count = int(np.clip(MOST_PAIRS // plan.quality.values.size, 4, 9))
     top = min(most, 2 * size if size else len(plan.quality.tasks))

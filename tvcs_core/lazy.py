@@ -3,9 +3,53 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from importlib import import_module
-from typing import Any
+from typing import Any, ClassVar
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A function with what is said of it; it is loaded when it is first called.
+
+    So a command can name all that there are in its help and load none of them. The function is
+    the one called `name`, in the module of `package` called so too; there - is written _.
+
+    Attributes
+    ----------
+    name
+        What users call it, such as ``"tvcs-plain"``.
+    hint
+        A few words for who has to choose; may be empty.
+    """
+
+    package: ClassVar[str]
+    name: str
+    hint: str = ""
+
+    @cached_property
+    def function(self) -> Callable[..., Any]:
+        """The function itself."""
+        name = self.name.replace("-", "_")
+        found: Callable[..., Any] = getattr(import_module(f"{self.package}.{name}"), name)
+        return found
+
+    @property
+    def __wrapped__(self) -> Callable[..., Any]:
+        """The same, for `inspect.signature`."""
+        return self.function
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        """Call the function."""
+        return self.function(*args, **options)
+
+
+def choices(of: Iterable[Listed]) -> str:
+    """Name all with their hints: ``best (with a bound), fast or random``."""
+    *most, last = [f"{one.name} ({one.hint})" if one.hint else one.name for one in of]
+    return f"{', '.join(most)} or {last}" if most else last
 
 
 def on_demand(

@@ -15,7 +15,7 @@ from crowd_tvcs.campaign.entries import MILLION
 from crowd_tvcs.campaign.state import State
 from crowd_tvcs.campaign.store.schema import ISSUED, LAPSED, pair, planned, worker
 from crowd_tvcs.campaign.tasks import count, settle_each
-from crowd_tvcs.methods import HONOURS, METHODS, assign
+from crowd_tvcs.methods import assign, methods_for
 from crowd_tvcs.plan.assignment import Assignment
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.plan.proof import CLOSED
@@ -167,7 +167,7 @@ def _within_money(
 
 def usual_method(plan: Plan) -> str:
     """The first method that honours all that the plan demands: best, if it does."""
-    return next((name for name in METHODS if set(plan.demands) <= HONOURS[name]), "best")
+    return methods_for(plan)[0]
 
 
 def _worth_their_price(

@@ -24,6 +24,7 @@ from crowd_tvcs.cli.campaign_options import (
     write_rows,
 )
 from crowd_tvcs.cli.options import AsJson
+from crowd_tvcs.methods import METHODS
 from crowd_tvcs.plan.proof import statement
 from tvcs_core.command.options import with_options
 from tvcs_core.command.shell import say, tell
@@ -53,8 +54,8 @@ class RoundOptions:
     method: Annotated[
         str | None,
         typer.Option(
-            help="As for assign: best, fast, greedy, tvcs, qlp, random. Default: best, or greedy "
-            "where money or groups must be kept."
+            help=f"As for assign: {', '.join(METHODS)}. Default: best, or greedy where money or "
+            "groups must be kept."
         ),
     ] = None
     time_limit: Annotated[

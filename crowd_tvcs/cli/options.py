@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from crowd_tvcs.methods import METHODS
 from tvcs_core.command.options import Seed
 from tvcs_core.command.shell import say
+from tvcs_core.lazy import choices
 
 if TYPE_CHECKING:
     from crowd_tvcs.plan.plan import Plan
@@ -144,10 +146,7 @@ class Search:
 
     method: Annotated[
         str,
-        typer.Option(
-            help="best (with a bound on what any plan can reach), fast (under a second), greedy, "
-            "tvcs (the paper's), qlp (largest sum of qualities) or random."
-        ),
+        typer.Option(help=f"{choices(METHODS.values())}."),
     ] = "best"
     seed: Seed = 0
     time_limit: Annotated[

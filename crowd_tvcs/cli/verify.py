@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from crowd_tvcs.methods import METHODS
 from tvcs_core.command.shell import FAILED, guarded, say
 
 
@@ -29,7 +30,7 @@ def verify(
     """
     from crowd_tvcs.verification.verify import verify as verify_plan
 
-    found = verify_plan(folder, quality, say=say)
+    found = verify_plan(folder, quality, methods=METHODS, say=say)
     for violation in found.violations[:10]:
         say(f"{folder}: {violation}")
     if len(found.violations) > 10:

@@ -8,40 +8,93 @@ best it has, and draws random numbers from `rng` alone.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
+from tvcs_core.lazy import Listed
 
-from crowd_tvcs.methods.best import best
-from crowd_tvcs.methods.fast import fast
-from crowd_tvcs.methods.greedy import greedy
-from crowd_tvcs.methods.qlp import qlp
-from crowd_tvcs.methods.random import random
-from crowd_tvcs.methods.tvcs import tvcs
-from crowd_tvcs.plan.assignment import Assignment
-from crowd_tvcs.plan.plan import Plan
-from crowd_tvcs.search.deadline import Deadline
-from tvcs_core.streams import stream
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
-METHODS: dict[str, Callable[..., Assignment]] = {
-    "best": best,
-    "fast": fast,
-    "greedy": greedy,
-    "tvcs": tvcs,
-    "qlp": qlp,
-    "random": random,
+    from crowd_tvcs.plan.assignment import Assignment
+    from crowd_tvcs.plan.plan import Plan
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method(Listed):
+    """A method and all that is said of it: in help, errors, reports and docs.
+
+    Attributes
+    ----------
+    about
+        What it does, in one line.
+    honours
+        What of `Plan.demands` it meets; every method keeps the caps.
+    proves_bound
+        Whether it proves what no plan can exceed.
+    is_quick
+        Whether ten budgets of a plan can be tried for a curve.
+    """
+
+    package = "crowd_tvcs.methods"
+
+    about: str
+    honours: frozenset[str] = frozenset()
+    proves_bound: bool = False
+    is_quick: bool = False
+
+
+SETTLED = frozenset({"min_workers_per_task", "forced"})  # what `Plan.settle` fixes before all else
+
+METHODS: dict[str, Method] = {
+    method.name: method
+    for method in (
+        Method(
+            name="best",
+            hint="with a bound on what any plan can reach",
+            about="prices, column generation and exchanges, with a bound on what any plan can "
+            "reach",
+            honours=SETTLED,
+            proves_bound=True,
+        ),
+        Method(
+            name="fast",
+            hint="under a second",
+            about="the better of greedy and of the largest sum of qualities with odd numbers of "
+            "answers",
+            honours=SETTLED,
+            is_quick=True,
+        ),
+        Method(
+            name="greedy",
+            about="pair after pair by the largest gain in expected accuracy",
+            honours=SETTLED | {"money", "group"},
+            is_quick=True,
+        ),
+        Method(
+            name="tvcs",
+            hint="the paper's",
+            about="stochastic iterative hard thresholding on the expected accuracy",
+            honours=SETTLED,
+        ),
+        Method(
+            name="qlp",
+            hint="largest sum of qualities",
+            about="the largest sum of qualities",
+            honours=SETTLED,
+            is_quick=True,
+        ),
+        Method(
+            name="random",
+            about="random pairs within the caps",
+            honours=SETTLED,
+            is_quick=True,
+        ),
+    )
 }
-
-# What a method honours of `Plan.demands`; the others keep the caps and honour no demand.
-HONOURS: dict[str, frozenset[str]] = {
-    "best": frozenset({"min_workers_per_task", "forced"}),
-    "fast": frozenset({"min_workers_per_task", "forced"}),
-    "greedy": frozenset({"min_workers_per_task", "forced", "money", "group"}),
-    "tvcs": frozenset({"min_workers_per_task", "forced"}),
-    "qlp": frozenset({"min_workers_per_task", "forced"}),
-    "random": frozenset({"min_workers_per_task", "forced"}),
-}
+HONOURS: dict[str, frozenset[str]] = {name: method.honours for name, method in METHODS.items()}
 
 
 def assign(
@@ -61,10 +114,7 @@ def assign(
     plan
         Quality, caps and priors.
     method
-        One of `METHODS`: ``"best"`` (prices, column generation, local search; with a bound on what
-        any assignment can reach), ``"fast"`` (a fraction of a second), ``"greedy"`` (by exact
-        gains), ``"tvcs"`` (stochastic iterative hard thresholding on the expected accuracy),
-        ``"qlp"`` (largest sum of qualities) or ``"random"``.
+        One of `METHODS`, such as ``"best"``; ``METHODS["best"].about`` says what it does.
     rng
         Seed or generator; the same seed gives the same assignment.
     time_limit
@@ -89,6 +139,11 @@ def assign(
     >>> assign(Plan(quality, max_workers_per_task=1, budget=2), "qlp").pairs()
     [('ann', 't1'), ('bob', 't2')]
     """
+    import numpy as np
+
+    from crowd_tvcs.search.deadline import Deadline
+    from tvcs_core.streams import stream
+
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(METHODS)}, found {method!r}")
     if time_limit is not None and not (0 < time_limit < math.inf):
@@ -97,25 +152,32 @@ def assign(
     rng = stream(rng, "assign", method)
     rows, columns = _by_name(plan.quality.workers), _by_name(plan.quality.tasks)
     with Deadline.after(time_limit) as deadline:
-        found = METHODS[method](plan.reorder(rows, columns), rng=rng, deadline=deadline)
+        found: Assignment = METHODS[method](plan.reorder(rows, columns), rng=rng, deadline=deadline)
     found = found.reorder(plan, np.argsort(rows), np.argsort(columns))
     if broken := plan.unmet(found.support):
         raise RuntimeError(f"the method {method} did not meet {', '.join(broken)}")
     return found
 
 
+def methods_for(plan: Plan) -> list[str]:
+    """Name the methods that honour all that a plan demands, in the order of `METHODS`."""
+    return [name for name, method in METHODS.items() if method.honours.issuperset(plan.demands)]
+
+
 def _refuse_demands(plan: Plan, method: str) -> None:
     for demand in plan.demands:
-        if demand not in HONOURS.get(method, frozenset()):
-            able = ", ".join(name for name, honoured in HONOURS.items() if demand in honoured)
+        if demand not in METHODS[method].honours:
+            able = [name for name, other in METHODS.items() if demand in other.honours]
             raise ValueError(
-                f"the method {method} does not honour {demand}; these do: {able} "
-                f"(on the command line: --method {able.split(',')[0]})"
+                f"the method {method} does not honour {demand}; these do: {', '.join(able)} "
+                f"(on the command line: --method {able[0]})"
             )
 
 
 def _by_name(names: Sequence[str]) -> NDArray[np.intp]:
+    import numpy as np
+
     return np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.intp)
 
 
-__all__ = ["HONOURS", "METHODS", "assign"]
+__all__ = ["HONOURS", "METHODS", "Method", "assign", "methods_for"]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crowd_tvcs.methods import METHODS
 from crowd_tvcs.plan.assignment import Assignment
 from crowd_tvcs.what_if import Offer, steps
 from tvcs_core.files.page import Axes, fill_page, round_numbers
@@ -16,15 +17,6 @@ LEAST_SURE = 12
 MOST_BARS = 60
 PRICES = 8
 BINS = 20
-
-METHOD_NAMES = {
-    "best": "prices, column generation and exchanges, with a bound on what any plan can reach",
-    "fast": "the better of greedy and of the largest sum of qualities with odd numbers of answers",
-    "greedy": "pair after pair by the largest gain in expected accuracy",
-    "tvcs": "stochastic iterative hard thresholding on the expected accuracy",
-    "qlp": "the largest sum of qualities",
-    "random": "random pairs within the caps",
-}
 
 
 def render(
@@ -56,6 +48,7 @@ def render(
     str
         The page. Names of workers and tasks are escaped; it loads nothing and runs no script.
     """
+    method = assignment.method
     return fill_page(
         "crowd_tvcs.report",
         "assignment.html.j2",
@@ -64,7 +57,7 @@ def render(
         command=command,
         caps=caps,
         assignment=assignment,
-        method_name=METHOD_NAMES.get(assignment.method, assignment.method),
+        method_name=METHODS[method].about if method in METHODS else method,
         n_workers=len(assignment.plan.quality.workers),
         n_tasks=len(assignment.plan.quality.tasks),
         guess=float(assignment.plan.accuracy(np.zeros_like(assignment.support)).mean()),

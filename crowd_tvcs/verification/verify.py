@@ -7,7 +7,7 @@ The files are read by the readers of the package; everything computed from them 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -102,7 +102,11 @@ class Verification:
 
 
 def verify(
-    folder: Path, quality: Path | None = None, *, say: Callable[[str], object] = lambda _: None
+    folder: Path,
+    quality: Path | None = None,
+    *,
+    methods: Collection[str] = (),
+    say: Callable[[str], object] = lambda _: None,
 ) -> Verification:
     """Recompute what summary.json says from assignment.csv, prices.csv and the tables.
 
@@ -117,6 +121,8 @@ def verify(
         The quality table; by default the one named in run.json, here or beside the folder. Tables
         of workers, tasks and pairs are looked for beside it. Each must have the SHA-256 in
         run.json.
+    methods
+        Methods there are; a plan of another is refused. Without any it may be of any method.
     say
         Is called with words of progress.
 
@@ -125,7 +131,7 @@ def verify(
     DataError, OSError
         If a file is missing, is not what it should be, or is not the one that was read.
     """
-    record = read_record(folder / "run.json")
+    record = read_record(folder / "run.json", methods)
     summary = read_json(folder / "summary.json")
     beside = _find(folder, quality, record.quality)
     plan, names = _plan(record, beside)

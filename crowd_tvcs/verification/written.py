@@ -12,7 +12,7 @@ import json
 import math
 import re
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, TypeGuard
@@ -69,10 +69,6 @@ CHANCES: Kind = (
 )
 AMOUNT: Kind = "a number >= 0", lambda value: is_number(value) and value >= 0.0
 SECONDS: Kind = "a number above 0", lambda value: is_number(value) and value > 0.0
-METHOD: Kind = (
-    "best, fast, greedy, tvcs, qlp or random",
-    lambda value: value in ("best", "fast", "greedy", "tvcs", "qlp", "random"),
-)
 
 PARAMETERS: dict[str, Kind] = {
     "max_workers_per_task": _or_null(COUNT),
@@ -83,7 +79,7 @@ PARAMETERS: dict[str, Kind] = {
     "money": _or_null(AMOUNT),
     "budget": _or_null(COUNT),
     "prior": CHANCE,
-    "method": METHOD,
+    "method": TEXT,
     "time_limit": SECONDS,
 }
 LISTED: Kind = "a list of files", lambda value: isinstance(value, list) and value != []
@@ -133,8 +129,8 @@ class Record:
         return next(iter(self.inputs))
 
 
-def read_record(path: Path) -> Record:
-    """Read and check a run.json of `crowd-tvcs assign`.
+def read_record(path: Path, methods: Collection[str] = ()) -> Record:
+    """Read and check a run.json of `crowd-tvcs assign`, by one of `methods` if any are named.
 
     Raises
     ------
@@ -148,6 +144,8 @@ def read_record(path: Path) -> Record:
     _require(path, told, RECORD)
     parameters = told["parameters"]
     _require(path, parameters, PARAMETERS, "parameters.")
+    if methods and parameters["method"] not in methods:
+        _refuse(path, "parameters.method", f"one of {', '.join(methods)}", parameters["method"])
     _require(path, told["versions"], dict.fromkeys(PACKAGES, TEXT), "versions.")
     inputs = _hashes(path, told["inputs"], "inputs")
     named = {name: parameters[name] for name in INPUTS if parameters[name] is not None}

@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 from crowd_tvcs import METHODS, Assignment, Plan, assign, simulate
 from crowd_tvcs.cli.main import app
+from crowd_tvcs.methods import Method
 from crowd_tvcs.what_if import steps, what_if
 
 
@@ -40,7 +41,10 @@ def test_an_assignment_of_a_smaller_budget_is_kept_where_more_finds_less(plan, m
         support[0, :3] = plan.budget <= 30
         return Assignment(plan, support, "lazy", "no wish for more")
 
-    monkeypatch.setitem(METHODS, "lazy", lazy)
+    class Lazy(Method):
+        function = staticmethod(lazy)
+
+    monkeypatch.setitem(METHODS, "lazy", Lazy(name="lazy", about="little"))
     small, large = what_if(plan, [30, 40], "lazy")
     assert (small.found_at, large.found_at, large.budget) == (30, 30, 40)
     assert large.expected_accuracy == small.expected_accuracy > 0.5

@@ -180,7 +180,7 @@ def test_the_sampled_gradient_is_the_slope_of_the_smooth_objective():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"method": "magic"}, "method must be one of best, fast, greedy, tvcs, qlp, random, found"),
+        ({"method": "magic"}, f"method must be one of {', '.join(METHODS)}, found 'magic'"),
         ({"time_limit": 0}, "time_limit must be a number of seconds above 0, found 0"),
         ({"time_limit": float("nan")}, "time_limit must be"),
     ],

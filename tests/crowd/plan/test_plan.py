@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from crowd_tvcs import METHODS, Plan, Quality, assign
-from crowd_tvcs.methods import HONOURS
 
-ABLE = [method for method in METHODS if HONOURS.get(method)]
+ABLE = [name for name, method in METHODS.items() if method.honours]
 
 
 def crowd(n_workers, n_tasks, seed=0, allowed=None):
@@ -57,7 +56,7 @@ def test_a_method_that_honours_demands_meets_them_within_the_caps(method, seed, 
 def test_a_method_honours_a_demand_or_refuses_and_names_it(method, demand):
     plan = Plan(crowd(3, 4), **demand)
     (name,) = demand
-    if name in HONOURS.get(method, ()):
+    if name in METHODS[method].honours:
         assert plan.unmet(assign(plan, method, rng=0).support) == ()
     else:
         with pytest.raises(ValueError, match=f"{method} does not honour {name}; these do: "):

@@ -110,7 +110,7 @@ def test_the_curve_never_falls_and_stays_in_its_picture(n_workers, n_tasks):
 def test_a_plan_is_a_dot_on_the_line_of_its_own_method_or_no_dot(method):
     found, page = report(6, 24, method)
     curve = around(found, rng=0)
-    is_own = method in ("fast", "greedy", "qlp", "random")
+    is_own = METHODS[method].is_quick
     assert curve[0] == (method if is_own else "fast")
     assert page.attributes.count(("class", "found")) == 2 * is_own
     assert ("it has no dot" in page.text) == (not is_own)

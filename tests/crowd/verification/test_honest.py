@@ -75,7 +75,7 @@ def test_nothing_that_a_method_writes_is_refused(method, tmp_path, rng):
         said = accusations(folder, method, write_crowd(folder, rng))
         assert not said, (k, said)
         n += said is not None
-    assert n >= 5
+    assert n >= (5 if METHODS[method].honours else 1)
 
 
 @pytest.mark.parametrize(
