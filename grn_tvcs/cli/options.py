@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from grn_tvcs.methods import METHODS
 from tvcs_core.command.options import Force, OutFolder, Seed, option_values, recorded
+from tvcs_core.lazy import choices
 
 if TYPE_CHECKING:
     from grn_tvcs.expression.expression import Expression
@@ -173,10 +175,7 @@ class InferOptions:
     missing: Missing = "error"
     method: Annotated[
         str,
-        typer.Option(
-            help="tvcs, tvcs-plain (the paper's model as printed), pcc, aracne, clr, mrnet, "
-            "genie3, dyngenie3 or tigress."
-        ),
+        typer.Option(help=f"{choices(METHODS.values())}."),
     ] = "tvcs"
     option: Annotated[
         list[str] | None,

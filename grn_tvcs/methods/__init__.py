@@ -8,46 +8,79 @@ name, gives every ordered pair a score >= 0 (higher is surer) and need not look 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
-from typing import Any
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
+from tvcs_core.lazy import Listed
 
-from grn_tvcs.expression.expression import Expression, listed
-from grn_tvcs.expression.scales import beside, on_scale
-from grn_tvcs.expression.steady_states import SteadyStates
-from grn_tvcs.expression.warned import warn_user
-from grn_tvcs.methods.aracne import aracne
-from grn_tvcs.methods.clr import clr
-from grn_tvcs.methods.dyngenie3 import dyngenie3
-from grn_tvcs.methods.genie3 import genie3
-from grn_tvcs.methods.mrnet import mrnet
-from grn_tvcs.methods.pcc import pcc
-from grn_tvcs.methods.tigress import tigress
-from grn_tvcs.methods.tvcs import tvcs
-from grn_tvcs.methods.tvcs_plain import tvcs_plain
-from grn_tvcs.network.network import Network
-from grn_tvcs.network.rules import Rules
-from tvcs_core.streams import stream
+if TYPE_CHECKING:
+    import numpy as np
 
-Method = Callable[..., Network]
+    from grn_tvcs.expression.expression import Expression
+    from grn_tvcs.expression.steady_states import SteadyStates
+    from grn_tvcs.network.network import Network
 
-METHODS: dict[str, Method] = {
-    "tvcs": tvcs,
-    "tvcs-plain": tvcs_plain,
-    "pcc": pcc,
-    "aracne": aracne,
-    "clr": clr,
-    "mrnet": mrnet,
-    "genie3": genie3,
-    "dyngenie3": dyngenie3,
-    "tigress": tigress,
-}
 DIGITS = 6
 FEWEST_STEPS = 6  # with fewer a warning
-OWN_CUT = ("aracne", "tigress")  # methods that select edges themselves
 NO_OPTIONS = ("steady", "threads", "progress", "keep")  # data, and how to work
+
+
+@dataclass(frozen=True)
+class Method(Listed):
+    """A method and all that is said of it: in help, errors, reports and docs.
+
+    Attributes
+    ----------
+    selects
+        Whether it selects edges itself, beside the caps.
+    perturbation
+        What it does where a perturbation is known, in words; empty for nothing.
+    """
+
+    package = "grn_tvcs.methods"
+
+    selects: bool = False
+    perturbation: str = ""
+
+    @property
+    def keywords(self) -> dict[str, Any]:
+        """Its keyword-only arguments and their defaults."""
+        parameters = inspect.signature(self.function).parameters.values()
+        return {p.name: p.default for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY}
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What a user may set, and the defaults."""
+        return {name: value for name, value in self.keywords.items() if name not in NO_OPTIONS}
+
+    @property
+    def takes_steady_states(self) -> bool:
+        """Whether knock-outs, knock-downs and wild type are of use to it."""
+        return "steady" in self.keywords
+
+    @property
+    def about(self) -> list[str]:
+        """What it does: the paragraphs at the top of its file."""
+        text = sys.modules[self.function.__module__].__doc__ or ""
+        return [" ".join(part.split()) for part in text.strip().split("\n\n")]
+
+
+METHODS: dict[str, Method] = {
+    method.name: method
+    for method in (
+        Method("tvcs", perturbation="each perturbed part of a series has an intercept of its own"),
+        Method("tvcs-plain", "the paper's model as printed"),
+        Method("pcc"),
+        Method("aracne", selects=True),
+        Method("clr"),
+        Method("mrnet"),
+        Method("genie3"),
+        Method("dyngenie3"),
+        Method("tigress", selects=True),
+    )
+}
 
 
 def infer(
@@ -105,12 +138,21 @@ def infer(
         If the method is unknown or does not take an option, a cap is negative or no integer, no
         regulator is a gene, or values are negative and said to be levels or counts.
     """
+    import numpy as np
+
+    from grn_tvcs.expression.expression import listed
+    from grn_tvcs.expression.scales import beside, on_scale
+    from grn_tvcs.expression.warned import warn_user
+    from grn_tvcs.network.rules import Rules
+    from tvcs_core.streams import stream
+
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(METHODS)}, found {method!r}")
-    if unknown := set(options) - set(NO_OPTIONS) - set(options_of(method)):
-        known = ", ".join(options_of(method)) or "none"
-        raise TypeError(f"{method} does not take {min(unknown)!r}; its options: {known}")
-    if steady is not None and "steady" not in _keywords(method):
+    known = METHODS[method]
+    if unknown := set(options) - set(NO_OPTIONS) - set(known.options):
+        there_are = ", ".join(known.options) or "none"
+        raise TypeError(f"{method} does not take {min(unknown)!r}; its options: {there_are}")
+    if steady is not None and not known.takes_steady_states:
         raise TypeError(f"{method} cannot use steady states")
     rng = stream(rng, "infer", method)
     if isinstance(regulators, str):
@@ -131,26 +173,23 @@ def infer(
     if steady is not None:
         steady = steady.of(expression.genes)
         options["steady"] = replace(steady, levels=beside(expression, steady.levels))
-    able = {name: value for name, value in options.items() if name in _keywords(method)}
-    network = METHODS[method](expression, rules, rng, **able)
+    able = {name: value for name, value in options.items() if name in known.keywords}
+    network: Network = known(expression, rules, rng, **able)
     scores = _significant(np.where(allowed, network.scores, 0.0))
-    own = network.selected if method in OWN_CUT else None
+    own = network.selected if known.selects else None
     rules = rules.with_defaults(len(expression.genes))
     return replace(network, scores=scores, selected=None, own=own).within(rules)
 
 
 def options_of(method: str) -> dict[str, Any]:
     """Options of a method and their defaults."""
-    return {name: value for name, value in _keywords(method).items() if name not in NO_OPTIONS}
-
-
-def _keywords(method: str) -> dict[str, Any]:
-    parameters = inspect.signature(METHODS[method]).parameters.values()
-    return {p.name: p.default for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY}
+    return METHODS[method].options
 
 
 def _significant(scores: np.ndarray) -> np.ndarray:
     """Round to six significant digits: what is written is what is ranked."""
+    import numpy as np
+
     rounded = np.zeros_like(scores)
     is_there = scores > 0
     rounded[is_there] = np.char.mod(f"%.{DIGITS}g", scores[is_there]).astype(np.float64)

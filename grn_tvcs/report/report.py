@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import sys
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import TYPE_CHECKING, Any
@@ -86,7 +85,7 @@ def render(
         source=source,
         command=command,
         method=method,
-        about=_about(method),
+        about=METHODS[method].about,
         to_paste=methods_paragraph(
             network, expression, rules, method=method, seed=seed, count=count, steady=steady
         ),
@@ -157,7 +156,7 @@ def methods_paragraph(
     return (
         f"A directed network of {len(network.genes)} genes was inferred from "
         f"{len(expression.times)} samples in {n_series} time series with tvcs {tvcs_version()} "
-        f"(method {method}{drawn}).{values}{known} The method: {_about(method)[0]} "
+        f"(method {method}{drawn}).{values}{known} The method: {METHODS[method].about[0]} "
         f"Of {int(np.count_nonzero(network.scores))} directed edges with a score, {n_edges} were "
         f"selected: those whose scores add up to the most with at most {_joined(caps)}, found "
         "exactly, by projection onto a three-view cardinality constraint."
@@ -190,10 +189,10 @@ def _drawing(network: Network, expression: Expression, edges: Sequence[Edge]) ->
 def _inputs(expression: Expression, method: str, steady: SteadyStates | None) -> str:
     """Name all that was used beside levels and times."""
     said = list(expression.notes)
-    if expression.perturbed is not None and method == "tvcs":
+    if expression.perturbed is not None and (used := METHODS[method].perturbation):
         said.append(
             f"A perturbation was known to be on in {int(expression.perturbed.sum())} samples, and "
-            "each perturbed part of a series has an intercept of its own."
+            f"{used}."
         )
     if steady is not None:
         counts = [
@@ -219,11 +218,6 @@ def _counted(count: EdgeCount) -> str:
 
 def _joined(caps: Sequence[str]) -> str:
     return " and ".join([", ".join(caps[:-1]), caps[-1]] if caps[1:] else caps)
-
-
-def _about(method: str) -> list[str]:
-    text = sys.modules[METHODS[method].__module__].__doc__ or ""
-    return [" ".join(part.split()) for part in text.strip().split("\n\n")]
 
 
 def _package_text(*parts: str) -> str:

@@ -15,4 +15,4 @@ def bundled():
 def few_trees(monkeypatch):
     """Forests of 20 trees, where a test does not say how many: 1000 take minutes."""
     for method in ("genie3", "dyngenie3"):
-        monkeypatch.setitem(METHODS[method].__kwdefaults__, "trees", 20)
+        monkeypatch.setitem(METHODS[method].function.__kwdefaults__, "trees", 20)

@@ -1,0 +1,75 @@
+"""The records of the methods: help, errors, reports and options say of a method what they say."""
+
+import inspect
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from grn_tvcs import METHODS, Expression, Network, Rules, infer
+from grn_tvcs.cli.main import app
+from grn_tvcs.methods import NO_OPTIONS, Method, options_of
+from grn_tvcs.report.report import methods_paragraph
+from tvcs_core.lazy import choices
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_record_finds_its_function_and_is_called_like_it(name):
+    method = METHODS[name]
+    assert method.name == name
+    assert method.function.__name__ == name.replace("-", "_")
+    first = list(inspect.signature(method).parameters)[:3]
+    assert first == ["expression", "rules", "rng"]
+    assert set(method.keywords) - set(NO_OPTIONS) == set(options_of(name)) == set(method.options)
+    assert method.takes_steady_states == ("steady" in inspect.signature(method).parameters)
+    assert method.about[0].endswith(".")
+
+
+def test_the_help_names_every_method_with_its_hint():
+    assert choices(METHODS.values()).startswith("tvcs, tvcs-plain (the paper's model as printed), ")
+    done = CliRunner().invoke(app, ["infer", "--help"], terminal_width=100_000)
+    assert f"{choices(METHODS.values())}." in " ".join(done.output.split())
+
+
+def test_the_table_loads_no_method():
+    code = "import sys, grn_tvcs.methods; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not set(done.stdout.split()) & {"numpy", "numba", "sklearn", "grn_tvcs.methods.pcc"}
+
+
+def test_a_method_that_selects_edges_has_them_in_own_and_no_other_has_any(monkeypatch):
+    def three(expression, rules, rng):
+        """Score all pairs alike and select three."""
+        n = len(expression.genes)
+        chosen = np.zeros((n, n), dtype=bool)
+        chosen[0, 1:] = True
+        return Network(expression.genes, 1.0 - np.eye(n), selected=chosen)
+
+    class Mine(Method):
+        function = staticmethod(three)
+
+    rng = np.random.default_rng(0)
+    made = Expression(rng.uniform(size=(9, 4)), np.arange(9.0), ("1",) * 9, tuple("ABCD"))
+    for selects in (True, False):
+        monkeypatch.setitem(METHODS, "mine", Mine("mine", selects=selects))
+        network = infer(made, "mine", max_edges=5, rng=0)
+        assert network.selected.sum() == 5
+        assert (network.own is not None) == selects
+    assert infer(made, "aracne", rng=0).own is not None
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_known_perturbation_is_named_where_the_method_uses_it(name):
+    rng = np.random.default_rng(0)
+    made = Expression(
+        rng.uniform(size=(9, 3)), np.arange(9.0), ("1",) * 9, tuple("ABC"),
+        perturbed=np.arange(9) < 4,
+    )  # fmt: skip
+    network = Network(made.genes, 1.0 - np.eye(3)).within(Rules(max_edges=2))
+    said = methods_paragraph(
+        network, made, Rules(max_edges=2), method=name, seed=0, count=None, steady=None
+    )
+    assert METHODS[name].about[0] in said
+    assert ("known to be on in 4 samples" in said) == bool(METHODS[name].perturbation)
