@@ -10,11 +10,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from crowd_tvcs.answers.label_tables import (
+from crowd_tvcs.answers.columns import (
+    ANSWER,
+    TASK,
+    TRUTH,
+    WORKER,
+    Coded,
+    answered_twice,
     code_columns,
+    find,
     first_repeat,
     open_table,
-    refuse_other_labels,
+    require_rows,
+    said,
 )
 from crowd_tvcs.answers.names import (
     encode,
@@ -26,22 +34,11 @@ from crowd_tvcs.answers.names import (
 )
 from tvcs_core.files.shown import shown
 from tvcs_core.files.spreadsheet import shield
-from tvcs_core.files.tables import write_table
+from tvcs_core.files.tables import Table, write_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
-ALIASES = {
-    "task": "task",
-    "item": "task",
-    "worker": "worker",
-    "performer": "worker",
-    "annotator": "worker",
-    "label": "label",
-    "output": "label",
-    "answer": "label",
-}
-GOLD_ALIASES = {"task": "task", "item": "task", "label": "label", "truth": "label"}
 UNKNOWN = -1
 
 
@@ -295,27 +292,25 @@ def read_answers(
         Naming file, line and column: a column is missing, a cell is empty, a label is none of
         the classes, or a pair is answered twice.
     """
-    table, at, layout = open_table(path, ALIASES, ("task", "worker", "label"))
-    task, worker, label = code_columns(table, [at[kind] for kind in ("task", "worker", "label")])
-    if classes is not None and not set(label.names) <= set(classes):
-        labels = [label.names[code] for code in label.codes.tolist()]
-        refuse_other_labels(table, at["label"], labels, classes)
+    table = open_table(path)
+    at = find(table, [TASK, WORKER, ANSWER])
+    require_rows(table)
+    layout = said(table, [TASK, WORKER, ANSWER], at)
+    task, worker, label = code_columns(table, at)
+    _refuse_other_labels(table, at[2], label, classes)
     tasks, task_of = task.sorted()
     workers, worker_of = worker.sorted()
     keys = task_of * len(workers) + worker_of
     if (twice := first_repeat(keys)) is not None:
         row, before = twice
-        raise table.error(
-            f"every pair must be answered once, but worker {shown(workers[worker_of[row]])} "
-            f"answered task {shown(tasks[task_of[row]])} in line {table.lines[before + 1]} already",
-            row + 1,
-        )
+        names = workers[worker_of[row]], tasks[task_of[row]]
+        raise answered_twice(table, row + 1, before + 1, *names)
     found = sort_classes((*label.names, *also)) if classes is None else tuple(classes)
     if len(found) < 2:
         raise table.error(
             f"must have at least two different labels, found only {shown(found[0])}; name the "
             "classes there may be",
-            column=at["label"],
+            column=at[2],
         )
     size = f"{keys.size} answers of {len(workers)} workers to {len(tasks)} tasks, "
     size += f"{len(found)} classes"
@@ -337,11 +332,12 @@ def read_gold(path: str | Path, classes: Sequence[str] | None = None) -> Gold:
     DataError
         As there, and if a task has two labels.
     """
-    table, at, layout = open_table(path, GOLD_ALIASES, ("task", "label"))
-    task, label = code_columns(table, [at["task"], at["label"]])
-    if classes is not None and not set(label.names) <= set(classes):
-        labels = [label.names[code] for code in label.codes.tolist()]
-        refuse_other_labels(table, at["label"], labels, classes)
+    table = open_table(path)
+    at = find(table, [TASK, TRUTH])
+    require_rows(table)
+    layout = said(table, [TASK, TRUTH], at)
+    task, label = code_columns(table, at)
+    _refuse_other_labels(table, at[1], label, classes)
     first = np.unique(task.codes, return_index=True)[1]
     before = first[task.codes]
     if (other := label.codes != label.codes[before]).any():
@@ -351,12 +347,27 @@ def read_gold(path: str | Path, classes: Sequence[str] | None = None) -> Gold:
             f"{shown(label.names[label.codes[r]])} here and "
             f"{shown(label.names[label.codes[before[r]]])} in line {table.lines[before[r] + 1]}",
             r + 1,
-            at["label"],
+            at[1],
         )
     of_task = map(label.names.__getitem__, label.codes[first].tolist())
     known = dict(zip(task.names, of_task, strict=True))
     del table, task, label, before
     return Gold(known, classes, f"{layout}, {len(known)} gold tasks")
+
+
+def _refuse_other_labels(
+    table: Table, column: int, label: Coded, classes: Sequence[str] | None
+) -> None:
+    """Refuse a label that is none of the classes; None for any."""
+    if classes is None or set(label.names) <= set(classes):
+        return
+    code = [k for k, name in enumerate(label.names) if name not in set(classes)]
+    r = int(np.argmax(np.isin(label.codes, code)))
+    raise table.error(
+        f"must be one of the classes {listed(classes)}, found {shown(label.names[label.codes[r]])}",
+        r + 1,
+        column,
+    )
 
 
 def write_answers(path: str | Path, answers: Answers) -> None:

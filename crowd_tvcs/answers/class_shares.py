@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from crowd_tvcs.answers.columns import Column, find, open_table, rows_by_name
 from crowd_tvcs.answers.names import listed
 from tvcs_core.files.shown import plain
-from tvcs_core.files.spreadsheet import shield, unshield
-from tvcs_core.files.tables import read_table
+from tvcs_core.files.spreadsheet import shield
 
 STRENGTH = 5.0  # gold tasks added to each class; chosen on six public sets (docs/answers.md)
 COLUMNS = ("label", "gold", "share")
@@ -77,21 +77,15 @@ def read_shares(path: str | Path) -> dict[str, float]:
     DataError
         If a column is missing, a label is there twice, or the shares are none.
     """
-    table = read_table(path)
-    table.require_rectangle()
-    for name in ("label", "share"):
-        if table.rows[0].count(name) != 1:
-            raise table.error(f"must have one column {name!r}, as crowd-tvcs quality writes it", 0)
-    label, share = (table.rows[0].index(name) for name in ("label", "share"))
+    table = open_table(path)
+    hint = "; crowd-tvcs quality writes it"
+    label, share = find(table, [Column("label"), Column("share")], hint)
     values = table.numbers(1, [share])[:, 0].tolist()
-    out: dict[str, float] = {}
-    for r, (row, value) in enumerate(zip(table.rows[1:], values, strict=True), start=1):
-        name = unshield(row[label])
-        if not name or name in out:
-            raise table.error(f"must be a class, each once, found {name!r}", r, label)
+    out = {name: values[r - 1] for name, r in rows_by_name(table, label).items()}
+    for r, value in enumerate(values, start=1):
         if not 0.0 <= value <= 1.0:
-            raise table.error(f"must be a share in [0, 1], found {row[share]}", r, share)
-        out[name] = value
+            found = plain(table.rows[r][share])
+            raise table.error(f"must be a share in [0, 1], found {found}", r, share)
     if abs(sum(out.values()) - 1.0) > 1e-6:
         raise table.error(f"the shares must add up to 1, they add up to {sum(out.values()):.6g}")
     return out

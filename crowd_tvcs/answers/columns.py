@@ -1,32 +1,169 @@
-"""The operator's tables of workers and of tasks: which columns there may be, and what they hold.
+"""The columns of the tables that people bring: their names and limits, and what is wrong with them.
 
-`crowd-tvcs assign`, `what-if` and `campaign` read the same tables, so that what one of them takes
-the others take as well.
+Tables of workers, tasks, qualities, answers, gold, pairs and skills are all read through this, so
+that what one command takes the others take as well, and a fault has the same words everywhere.
+Names of columns count in any case. Names in cells stay as they are (``007``, ``NA``), but that an
+apostrophe before one that starts like a formula is taken off.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping
+from array import array
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from crowd_tvcs.answers.quality import ALIASES
+import numpy as np
+from numpy.typing import NDArray
+
+from tvcs_core.files.errors import DataError
+from tvcs_core.files.shown import listed, shown
 from tvcs_core.files.spreadsheet import unshield
-from tvcs_core.files.tables import Table, read_table
+from tvcs_core.files.tables import DELIMITERS, Table, read_table
 
 MOST_COUNT = 999_999_999
 PRICES = (1e-6, 1e6)  # of a label that is not free: at least, and below; a store keeps millionths
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column by its name, and by those that other tools give it."""
+
+    name: str
+    also: tuple[str, ...] = ()
+
+    def is_called(self, header: str) -> bool:
+        """Whether a column with this header is one."""
+        return header.lower() in (self.name, *self.also)
+
+    def __str__(self) -> str:
+        return f"'{self.name}'" + (f" (or {', '.join(self.also)})" if self.also else "")
+
+
+WORKER = Column("worker", ("performer", "annotator"))
+TASK = Column("task", ("item",))
+ANSWER = Column("label", ("output", "answer"))  # what a worker says
+TRUTH = Column("label", ("truth",))  # what is known of a gold task
+QUALITY = Column("quality")
+
+
+def open_table(path: str | Path) -> Table:
+    """Read a table whose rows have as many cells as its header."""
+    table = read_table(path)
+    table.require_rectangle()
+    return table
+
+
+def open_exactly(path: str | Path, *names: str) -> Table:
+    """Read a table that a command wrote, with these columns in this order."""
+    table = open_table(path)
+    if table.rows[0] != list(names):
+        raise table.error(f"must have the columns {', '.join(names)}", 0)
+    return table
+
+
+def find(table: Table, columns: Sequence[Column], hint: str = "") -> list[int]:
+    """Find each of some columns, which must be there once.
+
+    Raises
+    ------
+    DataError
+        If one is missing or doubled; with `hint` at its end.
+    """
+    out = []
+    for column in columns:
+        at = [j for j, header in enumerate(table.rows[0]) if column.is_called(header)]
+        if len(at) != 1:
+            found = [table.rows[0][j] for j in at] or table.rows[0]
+            raise table.error(f"must have one column {column}, found {listed(found)}{hint}", 0)
+        out += at
+    return out
+
+
+def refuse_others(table: Table, columns: Sequence[Column]) -> None:
+    """Refuse any column but some, so that none is overlooked."""
+    for j, header in enumerate(table.rows[0]):
+        if not any(column.is_called(header) for column in columns):
+            names = ", ".join(column.name for column in columns)
+            raise table.error(f"the columns may be {names}, found {shown(header)}", 0, j)
+
+
+def require_rows(table: Table, what: str = "a row") -> None:
+    """Refuse a table that is a header and no more."""
+    if len(table.rows) < 2:
+        raise table.error(f"must have {what} below the header, found none")
+
+
+def said(table: Table, columns: Sequence[Column], at: Sequence[int]) -> str:
+    """Say how a table was understood: which columns stand for what, and which for nothing."""
+    headers = table.rows[0]
+    out = f"{DELIMITERS[table.delimiter]} between cells, " + ", ".join(
+        column.name
+        if headers[j].lower() == column.name
+        else f"{shown(headers[j])} for {column.name}"
+        for column, j in zip(columns, at, strict=True)
+    )
+    ignored = [header or "(unnamed)" for j, header in enumerate(headers) if j not in at]
+    return out + (f"; ignored columns: {listed(ignored)}" if ignored else "")
+
+
+def names_in(
+    table: Table, column: int, kind: str = "name", known: Collection[str] | None = None
+) -> Iterator[tuple[int, str]]:
+    """Give the number of every row below the header, and its name in a column.
+
+    Raises
+    ------
+    DataError
+        If a cell is empty, or a name is none of `known`, the names of its `kind` in the quality
+        table; None for any.
+    """
+    for r, row in enumerate(table.rows[1:], start=1):
+        name = unshield(row[column])
+        if not name:
+            raise no_name(table, r, column)
+        if known is not None and name not in known:
+            raise table.error(
+                f"must be a {kind} of the quality table, found {shown(name)}", r, column
+            )
+        yield r, name
+
+
+def rows_by_name(
+    table: Table, column: int, kind: str = "name", known: Collection[str] | None = None
+) -> dict[str, int]:
+    """Give the row of every name in a column where none may be there twice; see `names_in`."""
+    out: dict[str, int] = {}
+    for r, name in names_in(table, column, kind, known):
+        if name in out:
+            line = table.lines[out[name]]
+            raise table.error(f"{shown(name)} is there already, in line {line}", r, column)
+        out[name] = r
+    return out
+
+
+def no_name(table: Table, row: int, column: int) -> DataError:
+    """Make the error about an empty cell in a column of names."""
+    return table.error("must be a name, found an empty cell", row, column)
+
+
+def answered_twice(table: Table, row: int, before: int, worker: str, task: str) -> DataError:
+    """Make the error about a pair that was answered in the row `before` already."""
+    return table.error(
+        f"every pair must be answered once, but worker {shown(worker)} answered task "
+        f"{shown(task)} in line {table.lines[before]} already",
+        row,
+    )
+
 
 Reader = Callable[[Table, int, int], Any]  # of the cell in this row and column
 Rows = dict[str, dict[str, Any]]  # by name, the cells that are not empty by column
 
 
 def read_rows(
-    path: Path,
-    kind: str,
-    columns: Mapping[str, Reader],
-    known: Collection[str] | None = None,
+    path: Path, kind: Column, columns: Mapping[str, Reader], known: Collection[str] | None = None
 ) -> Rows:
     """Read one row per name; an empty cell says nothing.
 
@@ -35,10 +172,9 @@ def read_rows(
     path
         CSV or TSV, plain or ``.gz``.
     kind
-        ``"worker"`` or ``"task"``: the column of the names.
+        `WORKER` or `TASK`: the column of the names.
     columns
-        The other columns there may be, and what reads their cells; any other is an error, so that
-        none is overlooked.
+        The other columns there may be, and what reads their cells; any other is an error.
     known
         Names there may be, those of the quality table; None for any.
 
@@ -47,48 +183,29 @@ def read_rows(
     DataError
         Naming file, line and column of what is not as it must be.
     """
-    table, header = open_table(path)
-    names = [kind, *columns]
-    for j, name in enumerate(header):
-        if name not in names or header.count(name) > 1:
-            what = f"found {table.rows[0][j]!r}" + (" twice" if name in names else "")
-            raise table.error(f"the columns may be {', '.join(names)}, {what}", 0, j)
-    if kind not in header:
-        raise table.error(f"must have the column {kind} and any of {', '.join(columns)}", 0)
-    at = header.index(kind)
-    out: Rows = {}
-    line_of: dict[str, int] = {}
-    for r, row in enumerate(table.rows[1:], start=1):
-        name = unshield(row[at])
-        if not name:
-            raise table.error(f"must be a {kind}, found an empty cell", r, at)
-        if known is not None and name not in known:
-            raise table.error(f"must be a {kind} of the quality table, found {name!r}", r, at)
-        if name in out:
-            raise table.error(f"{name!r} is there already, in line {line_of[name]}", r, at)
-        line_of[name] = table.lines[r]
-        out[name] = {
-            column: columns[column](table, r, j)
-            for j, column in enumerate(header)
-            if j != at and row[j]
+    table = open_table(path)
+    others = [Column(name) for name in columns]
+    refuse_others(table, [kind, *others])
+    (at,) = find(table, [kind], f"; others may be {', '.join(columns)}")
+    there = [c for c in others if any(map(c.is_called, table.rows[0]))]
+    places = list(zip(there, find(table, there), strict=True))
+    return {
+        name: {
+            column.name: columns[column.name](table, r, j)
+            for column, j in places
+            if table.rows[r][j]
         }
-    return out
-
-
-def open_table(path: Path) -> tuple[Table, list[str]]:
-    """Read a table and its header, columns by the names that we give them."""
-    table = read_table(path)
-    table.require_rectangle()
-    return table, [ALIASES.get(cell.lower(), cell.lower()) for cell in table.rows[0]]
+        for name, r in rows_by_name(table, at, kind.name, known).items()
+    }
 
 
 def read_count(table: Table, row: int, column: int) -> int:
     """Read a cap or a minimum."""
     cell = table.rows[row][column]
     if not (cell.isascii() and cell.isdigit()):
-        raise table.error(f"must be an integer >= 0, found {cell!r}", row, column)
+        raise table.error(f"must be an integer >= 0, found {shown(cell)}", row, column)
     if len(cell.lstrip("0")) > len(str(MOST_COUNT)):
-        raise table.error(f"must be at most {MOST_COUNT}, found {cell!r}", row, column)
+        raise table.error(f"must be at most {MOST_COUNT}, found {shown(cell)}", row, column)
     return int(cell)
 
 
@@ -97,10 +214,10 @@ def read_price(table: Table, row: int, column: int) -> float:
     cell = table.rows[row][column]
     value = _number(cell)
     if not 0.0 <= value < math.inf:
-        raise table.error(f"must be a finite number >= 0, found {cell!r}", row, column)
+        raise table.error(f"must be a finite number >= 0, found {shown(cell)}", row, column)
     if value and not PRICES[0] <= value < PRICES[1]:
         raise table.error(
-            f"must be 0, or from {PRICES[0]:.6f} to below {PRICES[1]:.0f}, found {cell!r}",
+            f"must be 0, or from {PRICES[0]:.6f} to below {PRICES[1]:.0f}, found {shown(cell)}",
             row,
             column,
         )
@@ -112,7 +229,7 @@ def read_chance(table: Table, row: int, column: int) -> float:
     cell = table.rows[row][column]
     value = _number(cell)
     if not 0.0 <= value <= 1.0:
-        raise table.error(f"must be a probability in [0, 1], found {cell!r}", row, column)
+        raise table.error(f"must be a probability in [0, 1], found {shown(cell)}", row, column)
     return value
 
 
@@ -131,6 +248,69 @@ TASK_COLUMNS: Mapping[str, Reader] = {
     "min_workers": read_count,
     "max_workers": read_count,
 }
+
+
+def require_costs(path: Path, rows: Rows, workers: Iterable[str]) -> None:
+    """Refuse a worker without a cost where one has a cost, so that nobody works for nothing."""
+    free = [name for name in workers if "cost" not in rows.get(name, {})]
+    if free and any("cost" in row for row in rows.values()):
+        raise DataError(
+            f"every worker must have a cost, found none for {shown(free[0])}", path=path
+        )
+
+
+@dataclass(frozen=True)
+class Coded:
+    """Names of a column, each once in the order they come, and which of them each row has."""
+
+    names: list[str]
+    codes: NDArray[np.int32]
+
+    def sorted(self) -> tuple[list[str], NDArray[np.int64]]:
+        """The names in order, and the place there of the name of each row."""
+        order = sorted(range(len(self.names)), key=self.names.__getitem__)
+        place = np.empty(len(order), dtype=np.int64)
+        place[order] = np.arange(len(order))
+        return [self.names[k] for k in order], place[self.codes]
+
+
+class _Codes(dict[str, int]):
+    """Counts names as they come."""
+
+    def __missing__(self, name: str) -> int:
+        self[name] = len(self)
+        return len(self) - 1
+
+
+def code_columns(table: Table, columns: Sequence[int]) -> list[Coded]:
+    """Count the names of some columns below the header; an empty one is an error.
+
+    Four bytes for a cell and each name once: a list of the cells would take ten times the text.
+    """
+    known = [_Codes() for _ in columns]
+    codes = [array("i") for _ in columns]
+    for _, block in table.blocks(1):
+        for j, code_of, out in zip(columns, known, codes, strict=True):
+            cells = [unshield(row[j]) if row[j][:1] == "'" else row[j] for row in block]
+            out.extend(map(code_of.__getitem__, cells))
+    found = []
+    for j, code_of, out in zip(columns, known, codes, strict=True):
+        numbers = np.frombuffer(out, dtype=np.int32)
+        if "" in code_of:
+            raise no_name(table, int(np.argmax(numbers == code_of[""])) + 1, j)
+        found.append(Coded(list(code_of), numbers))
+        code_of.clear()
+    return found
+
+
+def first_repeat(keys: NDArray[np.int64]) -> tuple[int, int] | None:
+    """Find the first row whose key was there before, and the row that had it; None without."""
+    order = np.argsort(keys, kind="stable")
+    again = keys[order[1:]] == keys[order[:-1]]
+    if not again.any():
+        return None
+    row = int(order[1:][again].min())
+    return row, int(np.argmax(keys == keys[row]))
 
 
 def _number(cell: str) -> float:

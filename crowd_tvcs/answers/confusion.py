@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from crowd_tvcs.answers.columns import WORKER, Column, find, no_name, open_table, refuse_others
 from tvcs_core.files.spreadsheet import unshield
-from tvcs_core.files.tables import read_table
 
-COLUMNS = ("worker", "label", "answer", "chance")
+COLUMNS = (WORKER, Column("label"), Column("answer"), Column("chance"))
 
 
 def read_confusion(
@@ -28,12 +28,9 @@ def read_confusion(
     DataError
         Naming the file, the line and the column of what is wrong.
     """
-    table = read_table(path)
-    table.require_rectangle()
-    header = [cell.lower() for cell in table.rows[0]]
-    if sorted(header) != sorted(COLUMNS):
-        raise table.error(f"must have the columns {', '.join(COLUMNS)}", 0)
-    at_worker, at_label, at_answer, at_chance = (header.index(name) for name in COLUMNS)
+    table = open_table(path)
+    refuse_others(table, COLUMNS)
+    at_worker, at_label, at_answer, at_chance = find(table, COLUMNS)
     rows = [[unshield(cell) for cell in row] for row in table.rows[1:]]
     classes = tuple(sorted({row[at] for row in rows for at in (at_label, at_answer)}))
     if len(classes) < 2:
@@ -41,7 +38,7 @@ def read_confusion(
     for at in (at_worker, at_label, at_answer):
         for r, row in enumerate(rows, start=1):
             if not row[at]:
-                raise table.error("must be a name, found an empty cell", r, at)
+                raise no_name(table, r, at)
     row_of = {name: i for i, name in enumerate(workers)}
     class_of = {name: k for k, name in enumerate(classes)}
     out = np.full((len(row_of), len(classes), len(classes)), np.nan)

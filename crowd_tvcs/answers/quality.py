@@ -9,20 +9,23 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from crowd_tvcs.answers.label_tables import Coded, code_columns, first_repeat
-from tvcs_core.files.shown import listed, plain
-from tvcs_core.files.shown import shown as cell
+from crowd_tvcs.answers.columns import (
+    QUALITY,
+    TASK,
+    WORKER,
+    Coded,
+    code_columns,
+    find,
+    first_repeat,
+    names_in,
+    open_table,
+    require_rows,
+)
+from crowd_tvcs.answers.names import require_names
+from tvcs_core.files.shown import listed, plain, shown
 from tvcs_core.files.spreadsheet import unshield
-from tvcs_core.files.tables import DELIMITERS, Table, read_table
+from tvcs_core.files.tables import DELIMITERS, Table
 
-ALIASES = {
-    "worker": "worker",
-    "performer": "worker",
-    "annotator": "worker",
-    "task": "task",
-    "item": "task",
-    "quality": "quality",
-}
 UNINFORMATIVE = 0.5
 LISTED = 5
 
@@ -66,7 +69,7 @@ class Quality:
     ) -> None:
         names = (tuple(workers), tuple(tasks))
         for kind, given in zip(("workers", "tasks"), names, strict=True):
-            _require_names(kind, given)
+            require_names(kind, given)
         shape = (len(names[0]), len(names[1]))
         array = np.array(values, dtype=np.float64)
         if array.shape != shape:
@@ -148,14 +151,14 @@ def read_quality(path: str | Path) -> QualityFile:
     DataError
         Naming the file, the line and the column of what is wrong.
     """
-    table = read_table(path)
-    header = [ALIASES.get(cell.lower(), cell) for cell in table.rows[0]]
-    table.require_rectangle()
-    if "task" in header or header == ["worker", "quality"]:
-        quality, ignored = _from_long(table, header)
+    table = open_table(path)
+    first, *others = table.rows[0]
+    is_short = WORKER.is_called(first) and len(others) == 1 and QUALITY.is_called(others[0])
+    if is_short or any(map(TASK.is_called, table.rows[0])):
+        quality, ignored = _from_long(table)
         kind = "long"
     else:
-        quality, ignored = _from_wide(table, header), []
+        quality, ignored = _from_wide(table), []
         kind = "wide"
     n_workers, n_tasks = quality.shape
     layout = f"{kind}, {DELIMITERS[table.delimiter]} between cells, "
@@ -167,20 +170,20 @@ def read_quality(path: str | Path) -> QualityFile:
     return QualityFile(quality, layout)
 
 
-def _from_wide(table: Table, header: list[str]) -> Quality:
-    if header[0] != "worker":
+def _from_wide(table: Table) -> Quality:
+    header = table.rows[0]
+    if not WORKER.is_called(header[0]):
         raise table.error(
             "the first column must be 'worker' (one row per worker, one column per task), or the "
-            f"columns must be worker, task, quality; found {cell(table.rows[0][0])}",
+            f"columns must be worker, task, quality; found {shown(header[0])}",
             row=0,
             column=0,
         )
     if len(header) < 2:
         raise table.error("must have a column for every task after 'worker'", row=0)
-    _require_rows(table)
-    tasks = [unshield(cell) for cell in table.rows[0][1:]]
-    workers = [unshield(row[0]) for row in table.rows[1:]]
-    _refuse_empty(table, {0: workers})
+    require_rows(table, "a row of values")
+    tasks = [unshield(cell) for cell in header[1:]]
+    workers = [name for _, name in names_in(table, 0)]
     for j, task in enumerate(tasks):
         if not task:
             raise table.error("every task needs a name, found an empty one", 0, j + 1)
@@ -201,44 +204,21 @@ def _from_wide(table: Table, header: list[str]) -> Quality:
     return Quality(values, workers, tasks)
 
 
-def _from_long(table: Table, header: list[str]) -> tuple[Quality, list[str]]:
-    for name in ("worker", "task", "quality"):
-        if name not in header:
-            raise table.error(
-                f"the column {name!r} is missing: a long table has worker, task, quality, a wide "
-                "one 'worker' and one column per task",
-                row=0,
-            )
-        if header.count(name) > 1:
-            raise table.error(f"must have one column for {name!r}, found more", row=0)
-    _require_rows(table)
-    at_worker, at_task, at_value = (header.index(name) for name in ("worker", "task", "quality"))
-    worker, task = code_columns(table, [at_worker, at_task])
-    listed = table.numbers(1, [at_value])
+def _from_long(table: Table) -> tuple[Quality, list[str]]:
+    hint = "; a long table has worker, task, quality, a wide one 'worker' and one column per task"
+    at = find(table, [WORKER, TASK, QUALITY], hint)
+    require_rows(table, "a row of values")
+    worker, task = code_columns(table, at[:2])
+    given = table.numbers(1, at[2:])
     _refuse_repeated_pairs(table, worker, task)
-    _require_unit(table, listed, [at_value])
+    _require_unit(table, given, at[2:])
     values = np.full((len(worker.names), len(task.names)), UNINFORMATIVE)
-    values[worker.codes, task.codes] = listed[:, 0]
+    values[worker.codes, task.codes] = given[:, 0]
     allowed = np.zeros(values.shape, dtype=bool)
     allowed[worker.codes, task.codes] = True
-    ignored = [
-        cell
-        for cell, name in zip(table.rows[0], header, strict=True)
-        if name not in ("worker", "task", "quality")
-    ]
+    ignored = [header for j, header in enumerate(table.rows[0]) if j not in at]
     mask = None if allowed.all() else allowed
     return Quality(values, worker.names, task.names, mask), ignored
-
-
-def _require_rows(table: Table) -> None:
-    if len(table.rows) < 2:
-        raise table.error("must have a row of values below the header, found none")
-
-
-def _refuse_empty(table: Table, names: dict[int, list[str]]) -> None:
-    for column, cells in names.items():
-        if "" in cells:
-            raise table.error("must be a name, found an empty cell", cells.index("") + 1, column)
 
 
 def _refuse_repeated_pairs(table: Table, worker: Coded, task: Coded) -> None:
@@ -266,13 +246,13 @@ def _refuse_repeated(
     for i, key in enumerate(keys):
         where.setdefault(key, []).append(i)
     repeated = [at for at in where.values() if len(at) > 1]
-    shown = [
-        f"{cell(labels[at[0]] if labels else str(keys[at[0]]))} "
+    told = [
+        f"{shown(labels[at[0]] if labels else str(keys[at[0]]))} "
         f"({', '.join(places[i] for i in at[:LISTED])})"
         for at in repeated[:LISTED]
     ]
     more = f" and {len(repeated) - LISTED} more" if len(repeated) > LISTED else ""
-    raise table.error(f"every {kind} must occur once; repeated: {', '.join(shown)}{more}")
+    raise table.error(f"every {kind} must occur once; repeated: {', '.join(told)}{more}")
 
 
 def _require_unit(table: Table, values: NDArray[np.float64], columns: Sequence[int]) -> None:
@@ -283,14 +263,3 @@ def _require_unit(table: Table, values: NDArray[np.float64], columns: Sequence[i
         raise table.error(
             f"a quality must be in [0, 1], found {found}", int(i) + 1, columns[int(k)]
         )
-
-
-def _require_names(kind: str, names: tuple[str, ...]) -> None:
-    if not names:
-        raise ValueError(f"{kind} must hold at least one name, found none")
-    for i, name in enumerate(names):
-        if not isinstance(name, str) or not name:
-            raise TypeError(f"{kind} must be names, but {kind}[{i}] is {name!r}")
-    if len(set(names)) < len(names):
-        repeated = sorted({name for name in names if names.count(name) > 1})[:LISTED]
-        raise ValueError(f"{kind} must differ, found more than once: {', '.join(repeated)}")

@@ -6,10 +6,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from crowd_tvcs.answers.columns import (
+    TASK,
+    WORKER,
+    Column,
+    find,
+    names_in,
+    open_table,
+    require_rows,
+    rows_by_name,
+)
 from tvcs_core.files.errors import DataError
-from tvcs_core.files.shown import listed, shown
+from tvcs_core.files.shown import shown
 from tvcs_core.files.spreadsheet import unshield
-from tvcs_core.files.tables import Table, read_table
 
 LISTED = 5
 RESERVED = frozenset({"assigned", "answers", "worker", "PROLIFIC_PID", "id", "meta"})
@@ -66,20 +75,17 @@ def read_assignment(path: str | Path) -> list[tuple[str, str]]:
         file = file / "assignment.csv"
         if not file.is_file():
             raise DataError("must hold assignment.csv, as crowd-tvcs assign writes it", path=path)
-    table = read_table(file)
-    table.require_rectangle()
-    at = [_column(table, name) for name in ("worker", "task")]
+    table = open_table(file)
+    at = find(table, [WORKER, TASK])
+    require_rows(table, "a pair")
     line_of: dict[tuple[str, str], int] = {}
-    for r in range(1, len(table.rows)):
-        worker, task = (_name(table, r, j) for j in at)
+    for (r, worker), (_, task) in zip(*(names_in(table, j) for j in at), strict=True):
         if (worker, task) in line_of:
             line = line_of[worker, task]
             raise table.error(
                 f"{shown(worker)} has {shown(task)} already, in line {line}", r, at[1]
             )
         line_of[worker, task] = table.lines[r]
-    if not line_of:
-        raise table.error("must have a pair below the header, found none")
     return list(line_of)
 
 
@@ -92,9 +98,8 @@ def read_tasks(path: str | Path) -> TaskTable:
         Naming the line and column of a task that is missing or there twice, or of a column that is
         ours to fill.
     """
-    table = read_table(path)
-    table.require_rectangle()
-    at = _column(table, "task")
+    table = open_table(path)
+    (at,) = find(table, [Column("task")])  # the others are the tool's, a column item as well
     header = [unshield(cell) for cell in table.rows[0]]
     for j, name in enumerate(header):
         if not name or name in RESERVED or header.count(name) > 1:
@@ -102,15 +107,14 @@ def read_tasks(path: str | Path) -> TaskTable:
             raise table.error(
                 f"every column needs a name of its own, found {shown(name)}: {what}", 0, j
             )
-    line_of: dict[str, int] = {}
-    payload: dict[str, dict[str, str]] = {}
-    for r, row in enumerate(table.rows[1:], start=1):
-        task = _name(table, r, at)
-        if task in line_of:
-            raise table.error(f"{shown(task)} is there already, in line {line_of[task]}", r, at)
-        line_of[task] = table.lines[r]
-        payload[task] = dict(zip(header, map(unshield, row), strict=True))
-        del payload[task]["task"]
+    payload = {
+        task: {
+            name: unshield(cell)
+            for j, (name, cell) in enumerate(zip(header, table.rows[r], strict=True))
+            if j != at
+        }
+        for task, r in rows_by_name(table, at).items()
+    }
     return TaskTable(str(path), payload)
 
 
@@ -143,16 +147,3 @@ def _require_all(assigned: Sequence[str], tasks: TaskTable) -> None:
         raise DataError(
             f"must list every task that is assigned, without: {named}{more}", path=tasks.path
         )
-
-
-def _column(table: Table, name: str) -> int:
-    if table.rows[0].count(name) != 1:
-        raise table.error(f"must have one column {name!r}, found {listed(table.rows[0])}", 0)
-    return table.rows[0].index(name)
-
-
-def _name(table: Table, row: int, column: int) -> str:
-    name = unshield(table.rows[row][column])
-    if not name:
-        raise table.error("must be a name, found an empty cell", row, column)
-    return name

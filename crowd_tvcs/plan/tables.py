@@ -11,17 +11,20 @@ from numpy.typing import NDArray
 
 from crowd_tvcs.accuracy.model import checked_prior
 from crowd_tvcs.answers.columns import (
+    TASK,
     TASK_COLUMNS,
+    WORKER,
     WORKER_COLUMNS,
-    Reader,
+    Rows,
+    find,
+    names_in,
     open_table,
     read_rows,
+    require_costs,
 )
 from crowd_tvcs.answers.confusion import read_confusion
 from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.plan.plan import Plan
-from tvcs_core.files.errors import DataError
-from tvcs_core.files.spreadsheet import unshield
 
 NO_CAP = np.iinfo(np.int64).max
 
@@ -92,16 +95,13 @@ def read_plan(
     cost, group = _Column(quality.workers, None, None), _Column(quality.workers, None, None)
     if workers is not None:
         targets = {"max_tasks": per_worker, "cost": cost, "group": group}
-        _fill(workers, "worker", WORKER_COLUMNS, targets)
-        if cost.is_given and None in cost.values:
-            name = quality.workers[cost.values.index(None)]
-            raise DataError(
-                f"every worker must have a cost, found none for {name!r}", path=str(workers)
-            )
+        rows = read_rows(workers, WORKER, WORKER_COLUMNS, set(quality.workers))
+        require_costs(workers, rows, quality.workers)
+        _fill(rows, targets)
     if tasks is not None:
         targets = {"prior": chance, "min_workers": least, "max_workers": per_task}
         readers = {k: v for k, v in TASK_COLUMNS.items() if k != "prior" or n_classes == 2}
-        _fill(tasks, "task", readers, targets)
+        _fill(read_rows(tasks, TASK, readers, set(quality.tasks)), targets)
     if forbidden is not None:
         pairs = _read_pairs(forbidden, quality)
         allowed = ~pairs if quality.allowed is None else quality.allowed & ~pairs
@@ -143,13 +143,11 @@ class _Column:
         return np.array(self.values, dtype=np.int64) if self.is_given else given
 
 
-def _fill(
-    path: Path, kind: str, readers: Mapping[str, Reader], targets: Mapping[str, _Column]
-) -> None:
+def _fill(rows: Rows, targets: Mapping[str, _Column]) -> None:
     """Write the cells of a table with one row per name into the columns of a plan."""
     names = next(iter(targets.values())).names
     place_of = {name: i for i, name in enumerate(names)}
-    for name, row in read_rows(path, kind, readers, place_of).items():
+    for name, row in rows.items():
         for column, value in row.items():
             targets[column].values[place_of[name]] = value
             targets[column].is_given = True
@@ -157,18 +155,12 @@ def _fill(
 
 def _read_pairs(path: Path, quality: Quality) -> NDArray[np.bool_]:
     """Read a table of `worker` and `task`; other columns are ignored, as in an assignment's."""
-    table, header = open_table(path)
+    table = open_table(path)
+    at = find(table, [WORKER, TASK])
     places = []
-    for kind, names in (("worker", quality.workers), ("task", quality.tasks)):
-        if header.count(kind) != 1:
-            raise table.error(f"must have the columns worker and task, and one of {kind!r}", 0)
-        at = header.index(kind)
+    for kind, j, names in zip((WORKER, TASK), at, (quality.workers, quality.tasks), strict=True):
         index_of = {name: i for i, name in enumerate(names)}
-        found = [unshield(row[at]) for row in table.rows[1:]]
-        for r, name in enumerate(found, start=1):
-            if name not in index_of:
-                raise table.error(f"must be a {kind} of the quality table, found {name!r}", r, at)
-        places.append([index_of[name] for name in found])
+        places.append([index_of[name] for _, name in names_in(table, j, kind.name, index_of)])
     out = np.zeros(quality.shape, dtype=bool)
     out[places[0], places[1]] = True
     return out

@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from crowd_tvcs.accuracy.two_classes import expected_accuracy
+from crowd_tvcs.answers.columns import WORKER, Column, find, open_table, rows_by_name
 from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.plan.assignment import Assignment
 from crowd_tvcs.skills.skill import UNSURE
-from tvcs_core.files.spreadsheet import unshield
-from tvcs_core.files.tables import read_table
+from tvcs_core.files.shown import shown
 
 STEP = 1e-4
 
@@ -88,19 +88,15 @@ def read_deviations(path: str | Path, quality: Quality) -> NDArray[np.float64]:
     DataError
         If a column or a worker is missing, or a deviation is no number >= 0.
     """
-    table = read_table(path)
-    table.require_rectangle()
-    header = table.rows[0]
-    for name in ("worker", *UNSURE):
-        if header.count(name) != 1:
-            raise table.error(f"must have one column {name!r}, as crowd-tvcs quality writes it", 0)
-    worker, columns = header.index("worker"), [header.index(name) for name in UNSURE]
+    table = open_table(path)
+    hint = "; crowd-tvcs quality writes it"
+    worker, *columns = find(table, [WORKER, *map(Column, UNSURE)], hint)
     values = table.numbers(1, columns)
     if (values[:, 0] < 0.0).any():
         row = int(np.argmax(values[:, 0] < 0.0)) + 1
         raise table.error(f"must be >= 0, found {table.rows[row][columns[0]]}", row, columns[0])
-    row_of = {unshield(row[worker]): r for r, row in enumerate(table.rows[1:])}
+    row_of = rows_by_name(table, worker)
     for name in quality.workers:
         if name not in row_of:
-            raise table.error(f"must have a row for every worker, found none for {name!r}")
-    return values[[row_of[name] for name in quality.workers]]
+            raise table.error(f"must have a row for every worker, found none for {shown(name)}")
+    return values[[row_of[name] - 1 for name in quality.workers]]

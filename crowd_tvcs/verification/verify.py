@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crowd_tvcs.answers.columns import open_exactly, rows_by_name
 from crowd_tvcs.answers.confusion import read_confusion
 from crowd_tvcs.answers.quality import read_quality
 from crowd_tvcs.plan.plan import Plan
@@ -48,7 +49,7 @@ from crowd_tvcs.verification.written import (
 )
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.spreadsheet import unshield
-from tvcs_core.files.tables import read_table, read_text
+from tvcs_core.files.tables import read_text
 
 Floats = NDArray[np.float64]
 
@@ -204,10 +205,7 @@ def _check(path: Path, sha: str) -> None:
 
 def _support(path: Path, plan: Plan, out: Verification) -> NDArray[np.bool_]:
     """Read the pairs; a name that is unknown or a pair that is there twice is a violation."""
-    table = read_table(path)
-    table.require_rectangle()
-    if table.rows[0] != ["worker", "task"]:
-        raise table.error("must have the columns worker, task", 0)
+    table = open_exactly(path, "worker", "task")
     row_of = {name: i for i, name in enumerate(plan.quality.workers)}
     column_of = {name: j for j, name in enumerate(plan.quality.tasks)}
     support = np.zeros(plan.quality.shape, dtype=bool)
@@ -314,21 +312,12 @@ def _deviation(
 
 
 def _prices(path: Path, plan: Plan, summary: dict[str, Any]) -> tuple[Floats, float]:
-    table = read_table(path)
-    table.require_rectangle()
-    if table.rows[0] != ["worker", "price"]:
-        raise table.error("must have the columns worker, price", 0)
+    table = open_exactly(path, "worker", "price")
     values = table.numbers(1, [1])[:, 0]
-    row_of: dict[str, int] = {}
-    for r, row in enumerate(table.rows[1:], start=1):
-        name = unshield(row[0])
-        if name in row_of:
-            raise table.error(f"must have one price per worker, found a second of {name!r}", r, 0)
-        if name not in plan.quality.workers:
-            raise table.error(f"must be a worker of the quality table, found {name!r}", r, 0)
-        if values[r - 1] < 0.0:
-            raise table.error(f"must be a price >= 0, found {shown(row[1])}", r, 1)
-        row_of[name] = r
+    row_of = rows_by_name(table, 0, "worker", set(plan.quality.workers))
+    if (values < 0.0).any():
+        r = int(np.argmax(values < 0.0)) + 1
+        raise table.error(f"must be a price >= 0, found {shown(table.rows[r][1])}", r, 1)
     missing = [name for name in plan.quality.workers if name not in row_of]
     if missing:
         raise table.error(f"must have one price per worker, found none of {missing[0]!r}")

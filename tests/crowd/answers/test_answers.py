@@ -114,8 +114,14 @@ def test_names_stay_as_they_are_there_and_back(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("task,worker\nt,a\n", r"a.csv:1: must have a column label or output or answer, found"),
-        ("task,item,worker,label\nt,t,a,1\n", r"a.csv:1: must have one column for 'task', found"),
+        (
+            "task,worker\nt,a\n",
+            r"a.csv:1: must have one column 'label' \(or output, answer\), found task, worker$",
+        ),
+        (
+            "task,item,worker,label\nt,t,a,1\n",
+            r"a.csv:1: must have one column 'task' \(or item\), found task, item$",
+        ),
         ("task,worker,label\n", r"must have a row below the header"),
         ("task,worker,label\nt,a,1\nt,b,\n", r"a.csv:3, column 'label': must be a name"),
         ("task,worker,label\nt,a,1\nt,b,1\n", r"at least two different labels, found only '1'"),

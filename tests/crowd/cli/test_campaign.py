@@ -154,7 +154,11 @@ def test_workers_and_tasks_are_added(store):
             "{other},NA,maybe",
             "bad.csv:10: label must be one of the classes 'no', 'yes', found 'maybe'",
         ),
-        ("{task},{worker},yes", "bad.csv:10: worker '{worker}' answers task '{task}' twice"),
+        (
+            "{task},{worker},yes",
+            "bad.csv:10: every pair must be answered once, but worker '{worker}' answered "
+            "task '{task}' in line ",
+        ),
         ("t1,ann,", "bad.csv:10, column 'label': must be a name, found an empty cell"),
         ("{other},NA,yes", "bad.csv:10: task '{other}' was not given to worker 'NA'"),
         ("t1,ann", "bad.csv:10: must have 3 cells like the first row, found 2"),

@@ -128,7 +128,10 @@ def test_what_does_not_fit_is_said(tables, words, message):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda rows: rows[0].__setitem__(3, "p"), "must have the columns worker, label"),
+        (
+            lambda rows: rows[0].__setitem__(3, "p"),
+            "the columns may be worker, label, answer, chance, found 'p'",
+        ),
         (lambda rows: rows.append(rows[5]), "csv:83, column .answer.: .* is there twice"),
         (lambda rows: rows.pop(5), "must say how likely 'w0' answers"),
         (lambda rows: rows[4].__setitem__(3, "0.99"), "'w0' where 'dog' is true must add up to 1"),

@@ -61,7 +61,10 @@ BAD = {
     ("workers", "worker,max_tasks\nann,-1\n"): ":2, column 'max_tasks': must be an integer >= 0",
     ("workers", "worker,max_tasks\nann,1.5\n"): "must be an integer >= 0, found '1.5'",
     ("workers", "worker,max_tasks\nann,1\n\nann,2\n"): "'ann' is there already, in line 2",
-    ("workers", "max_tasks\n1\n"): "must have the column worker and any of max_tasks",
+    (
+        "workers",
+        "max_tasks\n1\n",
+    ): "must have one column 'worker' (or performer, annotator), found max_t",
     (
         "workers",
         "worker,cap\nann,2\n",
@@ -70,11 +73,11 @@ BAD = {
     ("tasks", "task,prior\nt1,nan\n"): "must be a probability in [0, 1], found 'nan'",
     ("tasks", "task,prior\nt9,0.5\n"): "must be a task of the quality table, found 't9'",
     ("tasks", "task,min_workers\nt1,4\n"): "min_workers_per_task of task 't1' is 4, but 3",
-    ("tasks", "task,prior,prior\nt1,0.5,0.5\n"): "found 'prior' twice",
+    ("tasks", "task,prior,prior\nt1,0.5,0.5\n"): "must have one column 'prior', found prior, prior",
     ("tasks", "task,prior\nt1\n"): ":2: must have 2 cells like the first row, found 1",
     ("tasks", ""): "the file is empty",
     ("forced", "worker,task\nann,t9\n"): "must be a task of the quality table, found 't9'",
-    ("forced", "worker\nann\n"): "must have the columns worker and task",
+    ("forced", "worker\nann\n"): "must have one column 'task' (or item), found worker",
     ("forbidden", "worker,task\nzoe,t1\n"): "must be a worker of the quality table, found 'zoe'",
 }
 

@@ -210,7 +210,7 @@ def edits_of_rows(path):
     for n in (0, len(rows) // 2, -1):
         dropped = [row for row in rows if row is not rows[n]]
         yield [], [header, *dropped]
-        yield ["twice", "second"], [header, *rows, rows[n]]
+        yield ["twice", "already"], [header, *rows, rows[n]]
         for column in (0, 1):
             for cell in ("", "nobody", "nan", "inf", "-0.001", "1e400", "0.125"):
                 new = copy.deepcopy(rows)

@@ -1,0 +1,132 @@
+"""One reader of columns: whatever table it is, a column has the same names, a fault one text."""
+
+import re
+
+import pytest
+
+from crowd_tvcs import Quality, read_answers, read_gold, read_quality
+from crowd_tvcs.answers.class_shares import read_shares
+from crowd_tvcs.answers.columns import ANSWER, QUALITY, TASK, TRUTH, WORKER, Column
+from crowd_tvcs.answers.confusion import read_confusion
+from crowd_tvcs.exchange.work import read_assignment
+from crowd_tvcs.exchange.work import read_tasks as read_shown
+from crowd_tvcs.plan.tables import read_plan
+from crowd_tvcs.skills.plan_deviation import read_deviations
+from tvcs_core.files.errors import DataError
+
+CROWD = Quality([[0.9, 0.8], [0.7, 0.6]], ["ann", "bob"], ["t1", "t2"])
+SKILLS = "worker,deviation,shared_1,shared_2\nann,.1,0,0\nbob,.1,0,0\n"
+CONFUSION = "worker,label,answer,chance\n" + "".join(
+    f"{w},{y},{k},0.5\n" for w in ("ann", "bob") for y in "ab" for k in "ab"
+)
+
+
+def campaign(name):
+    """A reader of campaigns, which need SQLAlchemy."""
+    pytest.importorskip("sqlalchemy")
+    from crowd_tvcs.campaign import tables
+
+    return getattr(tables, name)
+
+
+# Of every reader: a table that it takes, and the columns whose names it knows.
+READERS = {
+    "quality": (read_quality, "worker,task,quality\nann,t1,.9\nbob,t2,.8\n",
+                [WORKER, TASK, QUALITY]),
+    "answers": (read_answers, "worker,task,label\nann,t1,0\nbob,t1,1\n", [WORKER, TASK, ANSWER]),
+    "gold": (read_gold, "task,label\nt1,0\nt2,1\n", [TASK, TRUTH]),
+    "workers": (lambda path: read_plan(CROWD, workers=path),
+                "worker,max_tasks,cost\nann,1,2\nbob,2,2\n", [WORKER]),
+    "tasks": (lambda path: read_plan(CROWD, tasks=path), "task,prior\nt1,.3\nt2,.4\n", [TASK]),
+    "forced": (lambda path: read_plan(CROWD, forced=path), "worker,task\nann,t1\n", [WORKER, TASK]),
+    "confusion": (lambda path: read_confusion(path, ["ann", "bob"]), CONFUSION,
+                  [WORKER, Column("label"), Column("answer")]),
+    "skills": (lambda path: read_deviations(path, CROWD), SKILLS, [WORKER, Column("deviation")]),
+    "shares": (read_shares, "label,share\na,.5\nb,.5\n", [Column("label"), Column("share")]),
+    "assignment": (read_assignment, "worker,task\nann,t1\n", [WORKER, TASK]),
+    "shown": (read_shown, "task,text\nt1,one\n", [Column("task")]),
+    "campaign workers": (lambda path: campaign("read_workers")(path), "worker,cost\nann,1\n",
+                         [WORKER]),
+    "campaign tasks": (lambda path: campaign("read_tasks")(path), "task,prior\nt1,.3\n", [TASK]),
+    "campaign qualities": (lambda path: campaign("read_qualities")(path),
+                           "worker,quality,note\nann,.5,x\n", [WORKER, QUALITY]),
+    "campaign answers": (lambda path: campaign("read_lines")(path), "worker,task,label\nann,t1,0\n",
+                         [WORKER, TASK, ANSWER]),
+}  # fmt: skip
+CASES = [(name, column) for name, (*_, columns) in READERS.items() for column in columns]
+every_column = pytest.mark.parametrize(
+    ("name", "column"), CASES, ids=[f"{name}: {column.name}" for name, column in CASES]
+)
+
+
+@pytest.fixture
+def table(tmp_path, name):
+    path = tmp_path / "table.csv"
+    path.write_text(READERS[name][1])
+    return path
+
+
+@every_column
+def test_a_column_may_have_any_of_its_names_in_any_case(table, name, column):
+    header, _, rest = READERS[name][1].partition("\n")
+    for other in (column.name.upper(), *column.also):
+        cells = [other if cell == column.name else cell for cell in header.split(",")]
+        table.write_text(f"{','.join(cells)}\n{rest}")
+        READERS[name][0](table)
+
+
+@every_column
+def test_a_missing_column_is_said_in_the_same_words(table, name, column):
+    if (name, column) == ("campaign qualities", QUALITY):
+        return  # such a table is a wide one
+    lines = [line.split(",") for line in READERS[name][1].splitlines()]
+    at = lines[0].index(column.name)
+    table.write_text("".join(",".join(c[:at] + c[at + 1 :]) + "\n" for c in lines))
+    others = ", ".join(header for header in lines[0] if header != column.name)
+    said = f"table.csv:1: must have one column {column}, found {others}"
+    with pytest.raises(DataError, match=re.escape(said)):
+        READERS[name][0](table)
+
+
+@every_column
+def test_a_doubled_column_is_said_in_the_same_words(table, name, column):
+    lines = READERS[name][1].splitlines()
+    table.write_text("".join(f"{line},{column.name if not k else 'x'}\n"
+                             for k, line in enumerate(lines)))  # fmt: skip
+    said = f"table.csv:1: must have one column {column}, found {column.name}, {column.name}"
+    with pytest.raises(DataError, match=re.escape(said)):
+        READERS[name][0](table)
+
+
+@every_column
+def test_an_empty_name_is_said_in_the_same_words(table, name, column):
+    if column not in (WORKER, TASK, ANSWER, TRUTH, Column("label"), Column("answer")):
+        return
+    header, first, *rest = READERS[name][1].splitlines()
+    at = header.split(",").index(column.name)
+    cells = first.split(",")
+    cells[at] = ""
+    table.write_text("\n".join([header, ",".join(cells), *rest]) + "\n")
+    said = f"table.csv:2, column '{column.name}': must be a name, found an empty cell"
+    with pytest.raises(DataError, match=re.escape(said)):
+        READERS[name][0](table)
+
+
+@pytest.mark.parametrize(
+    "name", ["workers", "tasks", "skills", "shares", "shown", "campaign workers"]
+)
+def test_a_name_that_is_there_twice_is_said_in_the_same_words(table, name):
+    lines = table.read_text().splitlines()
+    table.write_text("\n".join([*lines, lines[1]]) + "\n")
+    said = f"'{lines[1].split(',')[0]}' is there already, in line 2"
+    with pytest.raises(DataError, match=said):
+        READERS[name][0](table)
+
+
+@pytest.mark.parametrize("name", ["answers", "campaign answers"])
+def test_a_pair_that_is_answered_twice_is_said_in_the_same_words(table, name):
+    lines = table.read_text().splitlines()
+    table.write_text("\n".join([*lines, lines[1]]) + "\n")
+    said = "every pair must be answered once, but worker 'ann' answered task 't1' in line 2 already"
+    with pytest.raises(DataError, match=said):
+        READERS[name][0](table)
