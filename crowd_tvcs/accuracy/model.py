@@ -81,11 +81,15 @@ def answer_model(quality: Floats, prior: Floats, confusion: Floats | None) -> An
 
 
 def even_matrices(accuracy: Floats, n_classes: int) -> Floats:
-    """Spread the mistakes of workers of these accuracies evenly over the other classes."""
+    """Spread the mistakes of workers of these accuracies evenly over the other classes.
+
+    `accuracy` has any shape; the result has two axes more, truth and answer.
+    """
     wrong = (1.0 - accuracy) / (n_classes - 1)
-    out = np.repeat(wrong, n_classes**2).reshape(-1, n_classes, n_classes)
+    out = np.repeat(wrong[..., None], n_classes**2, axis=-1)
+    out = out.reshape(*accuracy.shape, n_classes, n_classes)
     at = np.arange(n_classes)
-    out[:, at, at] = accuracy[:, None]
+    out[..., at, at] = accuracy[..., None]
     return out
 
 

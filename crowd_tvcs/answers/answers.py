@@ -26,13 +26,12 @@ from crowd_tvcs.answers.columns import (
 )
 from crowd_tvcs.answers.names import (
     encode,
-    listed,
     require_classes,
     require_codes,
     require_names,
     sort_classes,
 )
-from tvcs_core.files.shown import shown
+from tvcs_core.files.shown import listed, shown
 from tvcs_core.files.spreadsheet import shield
 from tvcs_core.files.tables import Table, write_table
 
@@ -262,7 +261,7 @@ class Gold:
                 if label not in code_of:
                     raise ValueError(
                         f"the gold label of task {task!r} is {label!r}, which is none of the "
-                        f"classes {listed(classes)}"
+                        f"classes {listed(classes, shown)}"
                     )
                 out[j] = code_of[label]
         return out
@@ -363,11 +362,8 @@ def _refuse_other_labels(
         return
     code = [k for k, name in enumerate(label.names) if name not in set(classes)]
     r = int(np.argmax(np.isin(label.codes, code)))
-    raise table.error(
-        f"must be one of the classes {listed(classes)}, found {shown(label.names[label.codes[r]])}",
-        r + 1,
-        column,
-    )
+    names, found = listed(classes, shown), shown(label.names[label.codes[r]])
+    raise table.error(f"must be one of the classes {names}, found {found}", r + 1, column)
 
 
 def write_answers(path: str | Path, answers: Answers) -> None:

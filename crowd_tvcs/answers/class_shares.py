@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from crowd_tvcs.answers.columns import Column, find, open_table, rows_by_name
-from crowd_tvcs.answers.names import listed
-from tvcs_core.files.shown import plain
+from tvcs_core.files.shown import listed, plain
+from tvcs_core.files.shown import shown as quoted
 from tvcs_core.files.spreadsheet import shield
 
 STRENGTH = 5.0  # gold tasks added to each class; chosen on six public sets (docs/answers.md)
@@ -121,7 +121,7 @@ def odd_classes(used: Collection[str], gold: Mapping[str, str]) -> list[str]:
     for name in sorted(set(gold.values()) - set(used)):
         tasks = sorted(task for task, label in gold.items() if label == name)
         whose = f"only gold task {tasks[0]!r} has" if len(tasks) == 1 else (
-            f"{len(tasks)} gold tasks ({listed(tasks)}) have"
+            f"{len(tasks)} gold tasks ({listed(tasks, quoted)}) have"
         )  # fmt: skip
         out.append(
             f"warning: {whose} the label {name!r}, which no answer has; it counts as a class. If "

@@ -7,9 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tvcs_core.files.shown import shown
-
-LISTED = 5
+from tvcs_core.files.shown import listed, shown
 
 
 def sort_classes(labels: Iterable[str]) -> tuple[str, ...]:
@@ -26,8 +24,9 @@ def encode(kind: str, names: Sequence[str], known: Sequence[str]) -> NDArray[np.
     for name in names:
         if name not in code_of:
             what = "class" if kind == "label" else kind
+            there = listed(known, shown)
             raise ValueError(
-                f"{kind} {name!r} is unknown; every {kind} must be a {what} of {listed(known)}"
+                f"{kind} {name!r} is unknown; every {kind} must be a {what} of {there}"
             )
     return np.array([code_of[name] for name in names], dtype=np.int64)
 
@@ -42,7 +41,7 @@ def require_names(kind: str, names: Sequence[str]) -> tuple[str, ...]:
             raise TypeError(f"{kind} must be names, but {kind}[{i}] is {name!r}")
     if len(set(out)) < len(out):
         repeated = sorted({name for name in out if out.count(name) > 1})
-        raise ValueError(f"{kind} must differ, found more than once: {listed(repeated)}")
+        raise ValueError(f"{kind} must differ, found more than once: {listed(repeated, shown)}")
     return out
 
 
@@ -71,9 +70,3 @@ def require_codes(
     out = out.astype(np.int64)
     out.setflags(write=False)
     return out
-
-
-def listed(names: Sequence[str]) -> str:
-    """Give the first few names for a message."""
-    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
-    return ", ".join(map(shown, names[:LISTED])) + more

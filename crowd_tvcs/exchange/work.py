@@ -17,10 +17,9 @@ from crowd_tvcs.answers.columns import (
     rows_by_name,
 )
 from tvcs_core.files.errors import DataError
-from tvcs_core.files.shown import shown
+from tvcs_core.files.shown import listed, shown
 from tvcs_core.files.spreadsheet import unshield
 
-LISTED = 5
 RESERVED = frozenset({"assigned", "answers", "worker", "PROLIFIC_PID", "id", "meta"})
 
 
@@ -142,8 +141,5 @@ def gather(pairs: Iterable[tuple[str, str]], tasks: TaskTable | None = None) -> 
 def _require_all(assigned: Sequence[str], tasks: TaskTable) -> None:
     lacking = [task for task in assigned if task not in tasks.payload]
     if lacking:
-        more = f" and {len(lacking) - LISTED} more" if len(lacking) > LISTED else ""
-        named = ", ".join(map(shown, lacking[:LISTED]))
-        raise DataError(
-            f"must list every task that is assigned, without: {named}{more}", path=tasks.path
-        )
+        named = listed(lacking, shown)
+        raise DataError(f"must list every task that is assigned, without: {named}", path=tasks.path)

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs.campaign.belief import SUREST
 from crowd_tvcs.campaign.state import State
 from crowd_tvcs.campaign.stopping import WAITING, WORTH, Standing, stand, summary
+from crowd_tvcs.skills.vote import evidence, priors
 from tvcs_core.files.page import Axes, fill_page
 
 LEAST_SURE = 15
@@ -62,19 +62,15 @@ def accuracy_by_answers(state: State) -> tuple[Floats, Floats | None]:
     Both begin before the first answer. The second is of the tasks with a known label, None if there
     are none. Qualities are those of today.
     """
-    prior = np.maximum(state.prior, SUREST)
-    logs = np.log(prior / prior.sum(axis=1, keepdims=True))
-    n_classes = logs.shape[1]
+    logs = np.log(priors(state.prior, *state.prior.shape))
+    told = evidence(state.answers, state.quality)
     truth = np.array([state.gold.get(task, -1) for task in state.quality.tasks])
     sure = np.exp(logs).max(axis=1)
     right = (logs.argmax(axis=1) == truth).astype(float)
     expected, measured = [sure.mean()], [right[truth >= 0].sum()]
     total, hits = float(sure.sum()), float(measured[0])
-    for i, j, label in state.given:
-        q = state.quality.values[i, j]
-        own = float(np.clip(q, SUREST, 1.0 - SUREST))
-        other = float(np.clip((1.0 - q) / (n_classes - 1), SUREST, 1.0 - SUREST))
-        logs[j] += np.where(np.arange(n_classes) == label, np.log(own), np.log(other))
+    for (_, j, _), of_answer in zip(state.given, told, strict=True):
+        logs[j] += of_answer
         chances = np.exp(logs[j] - logs[j].max())
         now = float(chances.max() / chances.sum())
         total += now - sure[j]

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crowd_tvcs.accuracy.model import even_matrices
 from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold, together
 from crowd_tvcs.answers.class_shares import class_counts, class_shares
 from crowd_tvcs.answers.quality import Quality
@@ -152,7 +153,7 @@ class Skill:
         over the other classes.
         """
         if not self.per_class:
-            return spread(self.mean, len(self.classes))
+            return even_matrices(self.mean, len(self.classes))
         return confusion_matrices(self._all_counts, self.mean, self.prior)
 
     def cautious(self, caution: float = CAUTION) -> Floats:
@@ -299,19 +300,6 @@ def confusion_matrices(counts: Floats, mean: Floats, prior: BetaPrior) -> Floats
     strength = _dirichlet_strength(flat_counts, flat)
     out = (flat_counts + strength * flat) / (flat_counts.sum(axis=1, keepdims=True) + strength)
     return out.reshape(n, k, k)
-
-
-def spread(accuracy: Floats, n_classes: int) -> Floats:
-    """Confusion matrices of workers who make every mistake equally often.
-
-    `accuracy` has any shape; the result has two axes more, label and answer.
-    """
-    wrong = (1.0 - accuracy) / (n_classes - 1)
-    out = np.repeat(wrong[..., None], n_classes * n_classes, axis=-1)
-    out = out.reshape(*accuracy.shape, n_classes, n_classes)
-    at = np.arange(n_classes)
-    out[..., at, at] = accuracy[..., None]
-    return out
 
 
 def _dirichlet_strength(counts: Floats, expected: Floats) -> float:

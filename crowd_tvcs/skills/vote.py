@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from crowd_tvcs.accuracy.model import even_matrices
 from crowd_tvcs.answers.answers import Answers
 from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.skills.crowd_kit import USABLE, aggregate, require_usable
-from crowd_tvcs.skills.skill import Skill, spread
+from crowd_tvcs.skills.skill import Skill
 from tvcs_core.files.spreadsheet import shield
 
 if TYPE_CHECKING:
@@ -156,9 +157,9 @@ def posterior(
     if prior is None:
         prior = usual_prior(answers, skill)
     logs = np.log(priors(prior, len(answers.tasks), len(answers.classes)))
-    evidence = np.log(_chances(answers, skill))
+    told = evidence(answers, skill)
     for k in range(logs.shape[1]):
-        logs[:, k] += np.bincount(answers.task_of, evidence[:, k], minlength=logs.shape[0])
+        logs[:, k] += np.bincount(answers.task_of, told[:, k], minlength=logs.shape[0])
     logs -= logs.max(axis=1, keepdims=True)
     out: Floats = np.exp(logs)
     out /= out.sum(axis=1, keepdims=True)
@@ -190,8 +191,8 @@ def priors(prior: ArrayLike | None, n_tasks: int, n_classes: int) -> Floats:
     return out
 
 
-def _chances(answers: Answers, skill: Skill | Quality | ArrayLike) -> Floats:
-    """Probability of each answer under each label, of shape (answers, classes)."""
+def evidence(answers: Answers, skill: Skill | Quality | ArrayLike) -> Floats:
+    """Logarithm of the probability of each answer under each label, of shape (answers, classes)."""
     n, m, k = len(answers.workers), len(answers.tasks), len(answers.classes)
     given = _values(answers, skill)
     rows, columns = answers.worker_of, answers.task_of
@@ -203,12 +204,13 @@ def _chances(answers: Answers, skill: Skill | Quality | ArrayLike) -> Floats:
     elif given.shape in ((n,), (n, m)):
         _require_probabilities(given)
         accuracy = given[rows] if given.ndim == 1 else given[rows, columns]
-        chances = spread(accuracy, k)[np.arange(answers.size), :, answers.label_of]
+        chances = even_matrices(accuracy, k)[np.arange(answers.size), :, answers.label_of]
     else:
         raise ValueError(
             f"skill must have shape ({n},), ({n}, {m}) or ({n}, {k}, {k}), found {given.shape}"
         )
-    return np.clip(chances, SUREST, 1.0 - SUREST)
+    out: Floats = np.log(np.clip(chances, SUREST, 1.0 - SUREST))
+    return out
 
 
 def _values(answers: Answers, skill: Skill | Quality | ArrayLike) -> Floats:

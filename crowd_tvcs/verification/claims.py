@@ -24,7 +24,8 @@ from crowd_tvcs.plan.proof import (
     is_largest,
     statement,
 )
-from crowd_tvcs.verification.written import is_count, is_number, shown
+from crowd_tvcs.verification.written import is_count, is_number
+from tvcs_core.files.shown import shown
 
 TOLERANCE = 1e-9  # of rounding
 CLOSE = 1e-4  # a gap, as a part of the error, at which `best` stops

@@ -44,10 +44,10 @@ from crowd_tvcs.verification.written import (
     is_number,
     read_json,
     read_record,
-    shown,
     wrong_command,
 )
 from tvcs_core.files.errors import DataError
+from tvcs_core.files.shown import shown
 from tvcs_core.files.spreadsheet import unshield
 from tvcs_core.files.tables import read_text
 

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeGuard
 
 from tvcs_core.files.errors import DataError
+from tvcs_core.files.shown import shown
 
 MOST = 2**63 - 1
-SHOWN = 60  # characters of a value in a message
 TABLES = ("workers", "tasks", "forced", "forbidden", "confusion")
 INPUTS = (*TABLES, "skills")  # in the order in which run.json names them, after the quality table
 OUTPUTS = ("assignment.csv", "report.html", "summary.json")
@@ -43,12 +43,6 @@ def is_number(value: object) -> TypeGuard[float]:
     if isinstance(value, int):
         return -MOST <= value <= MOST
     return isinstance(value, float) and math.isfinite(value)
-
-
-def shown(value: object) -> str:
-    """Write a value for a message, cut if it is long."""
-    text = repr(value)
-    return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
 
 
 def _is_name(value: object) -> bool:

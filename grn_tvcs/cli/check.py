@@ -28,7 +28,7 @@ class CheckOptions:
 def check(given: CheckOptions) -> None:
     """Say how EXPRESSION is understood: genes, samples, series, spacing, names that match."""
     from grn_tvcs.cli.inputs import read_regulators
-    from grn_tvcs.expression.expression import listed
+    from tvcs_core.files.shown import listed
 
     data = given.layout.read(given.expression, given.missing)
     kinds = ("genes", "samples") if given.layout.is_turned else ("samples", "genes")
@@ -45,9 +45,10 @@ def check(given: CheckOptions) -> None:
 def _facts(data: Expression) -> dict[str, str]:
     import numpy as np
 
-    from grn_tvcs.expression.expression import listed, spacing
+    from grn_tvcs.expression.expression import spacing
     from grn_tvcs.expression.scales import said
     from grn_tvcs.stability.stability import untold
+    from tvcs_core.files.shown import listed
 
     lengths = np.diff([rows.start for rows in data.pieces().values()] + [len(data.times)])
     points = f"{lengths.min()}" if np.ptp(lengths) == 0 else f"{lengths.min()} to {lengths.max()}"

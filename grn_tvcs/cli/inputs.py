@@ -8,7 +8,7 @@ from typing import Any
 
 from grn_tvcs.cli.options import InferOptions
 from grn_tvcs.cli.work import Work
-from grn_tvcs.expression.expression import Expression, listed
+from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates, read_steady_states
 from grn_tvcs.methods import METHODS, options_of
 from grn_tvcs.network.edge_files import Reference, reference_in
@@ -17,6 +17,7 @@ from grn_tvcs.network.scores import PAIRS
 from tvcs_core import DataError
 from tvcs_core.command.shell import refuse_negative_seed, say
 from tvcs_core.files.record import run_record
+from tvcs_core.files.shown import listed
 from tvcs_core.files.tables import read_names, read_table, read_text
 
 

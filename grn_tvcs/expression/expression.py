@@ -19,7 +19,7 @@ from grn_tvcs.expression.missing_values import (
     without_gaps,
 )
 from grn_tvcs.expression.warned import warn_user
-from tvcs_core.files import shown
+from tvcs_core.files.shown import listed, plain, shown
 from tvcs_core.files.tables import Table, is_number, read_table
 
 SCALES = ("levels", "log", "counts")
@@ -189,11 +189,6 @@ def repeated(names: Sequence[str]) -> list[str]:
     return [name for name, count in Counter(names).items() if count > 1]
 
 
-def listed(names: Sequence[str]) -> str:
-    """Write the first names, and how many more there are."""
-    return shown.listed(names)
-
-
 def warn_of_dates(path: str, genes: Sequence[str]) -> None:
     """Say so where names look like what a spreadsheet makes of MARCH1, SEPT2 or DEC1."""
     if dates := [gene for gene in genes if DATE.fullmatch(gene)]:
@@ -340,7 +335,7 @@ def _perturbed(table: Table, lower: list[str]) -> NDArray[np.bool_] | None:
     column = lower.index("perturbed")
     for i, row in enumerate(table.rows[1:], start=1):
         if row[column] not in ("0", "1"):
-            raise table.error(f"must be 0 or 1, found {shown.shown(row[column])}", i, column)
+            raise table.error(f"must be 0 or 1, found {shown(row[column])}", i, column)
     on = np.array([row[column] == "1" for row in table.rows[1:]])
     if on.all() or not on.any():
         warn_user(f"{table.path}: the column perturbed never changes and is not used")
@@ -356,14 +351,14 @@ def _check_times(
         row = rows[k] + 1
         if size[name] < 2:
             raise table.error(
-                f"a series must have at least 2 time points, but series {shown.plain(name)} has 1; "
+                f"a series must have at least 2 time points, but series {plain(name)} has 1; "
                 "a blank line or a time that falls back starts a new series",
                 row,
                 column,
             )
         if k and names[k - 1] == name and times[rows[k]] == times[rows[k - 1]]:
             raise table.error(
-                f"time {times[rows[k]]:g} comes twice in series {shown.plain(name)}; "
+                f"time {times[rows[k]]:g} comes twice in series {plain(name)}; "
                 "tell replicates apart by a column replicate",
                 row,
                 column,

@@ -19,7 +19,6 @@ from grn_tvcs.expression.expression import (
     SERIES,
     Expression,
     expression_in,
-    listed,
     read_expression,
     repeated,
     warn_of_dates,
@@ -29,6 +28,7 @@ from grn_tvcs.expression.missing_values import numbers_with_gaps
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
 from tvcs_core.files.rows import Rows
+from tvcs_core.files.shown import listed
 from tvcs_core.files.tables import Table, read_table
 
 CELLS_AT_ONCE = 2**18  # of a table that is turned

@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from grn_tvcs.expression.expression import SERIES, Expression, listed, repeated
+from grn_tvcs.expression.expression import SERIES, Expression, repeated
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
 from tvcs_core.command.extras import to_install
 from tvcs_core.files.input_size import refuse_more
+from tvcs_core.files.shown import listed
 
 
 def read_h5ad(

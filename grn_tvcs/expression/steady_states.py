@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.expression.expression import Expression, listed, repeated
+from grn_tvcs.expression.expression import Expression, repeated
 from grn_tvcs.expression.scales import guess_scale, log_levels
+from tvcs_core.files.shown import listed
 from tvcs_core.files.tables import Table, is_number, read_table
 
 # Part of the deviations from rest that tells the standard deviation, and how many of these it is

@@ -140,10 +140,10 @@ def infer(
     """
     import numpy as np
 
-    from grn_tvcs.expression.expression import listed
     from grn_tvcs.expression.scales import beside, on_scale
     from grn_tvcs.expression.warned import warn_user
     from grn_tvcs.network.rules import Rules
+    from tvcs_core.files.shown import listed
     from tvcs_core.streams import stream
 
     if method not in METHODS:

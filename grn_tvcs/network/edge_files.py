@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.expression.expression import listed, repeated
+from grn_tvcs.expression.expression import repeated
 from grn_tvcs.expression.warned import warn_user
 from grn_tvcs.network.evidence import CODES
 from grn_tvcs.network.network import EXTRA, HEADER, Network
 from tvcs_core import DataError
-from tvcs_core.files.shown import shown
+from tvcs_core.files.shown import listed, shown
 from tvcs_core.files.spreadsheet import shield, unshield
 from tvcs_core.files.tables import Table, is_number, read_names, read_table, read_text, write_table
 

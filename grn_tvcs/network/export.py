@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
-from grn_tvcs.expression.expression import listed, repeated
+from grn_tvcs.expression.expression import repeated
 from grn_tvcs.network.network import Network
+from tvcs_core.files.shown import listed
 from tvcs_core.files.tables import write_table
 
 RELATION = {"+": "activates", "-": "represses", "?": "regulates"}

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.expression.expression import listed, repeated
+from grn_tvcs.expression.expression import repeated
 from grn_tvcs.network.evidence import CODES, NAMES
 from grn_tvcs.network.rules import Rules
 from tvcs_core import project
+from tvcs_core.files.shown import listed
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.expression.expression import listed
 from tvcs_core import TVCS
+from tvcs_core.files.shown import listed
 
 EDGES_PER_GENE = 2
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 CELL = 80  # characters of a cell in a message
@@ -50,11 +50,11 @@ def plain(name: str) -> str:
     return cut(visible(name if len(name) <= 2 * CELL else f"{name[:CELL]}{name[-CELL:]}"))
 
 
-def listed(names: Iterable[str]) -> str:
-    """Show the first names, without quotes, and say how many more there are."""
+def listed(names: Iterable[str], show: Callable[[str], str] = plain) -> str:
+    """Show the first names, without quotes or by `shown`, and say how many more there are."""
     every = list(names)
     more = f" and {len(every) - LISTED} more" if len(every) > LISTED else ""
-    return ", ".join(plain(name) for name in every[:LISTED]) + more
+    return ", ".join(show(name) for name in every[:LISTED]) + more
 
 
 def message(text: str) -> str:

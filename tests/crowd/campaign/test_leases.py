@@ -5,9 +5,10 @@ import pytest
 
 from crowd_tvcs import Quality
 from crowd_tvcs.answers.answers import Answers
-from crowd_tvcs.campaign import Campaign, Refused, Task, Worker
+from crowd_tvcs.campaign import Campaign, Refused, Task, Worker, belief
 from crowd_tvcs.campaign.belief import affinity, posterior, uncertainty
 from crowd_tvcs.routing.routing import routing_scores
+from crowd_tvcs.skills.vote import SUREST as VOTE_SUREST
 from crowd_tvcs.skills.vote import posterior as vote_posterior
 
 WORKERS = {"ann": 0.9, "bob": 0.8, "cy": 0.7, "dee": 0.6}
@@ -37,6 +38,7 @@ def rows(campaign):
 
 @pytest.mark.parametrize("k", [2, 3, 5])
 def test_the_belief_of_a_task_is_that_of_the_vote(k, rng):
+    assert belief.SUREST == VOTE_SUREST
     for _ in range(20):
         n = int(rng.integers(0, 6))
         accuracy = rng.random(n).round(3)

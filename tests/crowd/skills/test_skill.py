@@ -9,6 +9,7 @@ from pytest import approx
 from scipy.stats import beta as beta_distribution
 
 from crowd_tvcs import Plan, Quality, assign, expected_accuracy
+from crowd_tvcs.accuracy.model import even_matrices
 from crowd_tvcs.answers.answers import Answers, Gold
 from crowd_tvcs.skills.beta_prior import (
     FEW_STRENGTH,
@@ -19,7 +20,7 @@ from crowd_tvcs.skills.beta_prior import (
 )
 from crowd_tvcs.skills.em import helps, refresh
 from crowd_tvcs.skills.plan_deviation import plan_deviation, read_deviations
-from crowd_tvcs.skills.skill import Skill, confusion_matrices, estimate_quality, spread
+from crowd_tvcs.skills.skill import Skill, confusion_matrices, estimate_quality
 from crowd_tvcs.skills.vote import posterior
 from tvcs_core import DataError
 
@@ -141,7 +142,7 @@ def test_a_gold_label_that_nobody_gave_is_a_class_too():
 
 
 def test_mistakes_are_spread_evenly_over_the_other_classes():
-    assert spread(np.array([0.7]), 4)[0, 2] == approx([0.1, 0.1, 0.7, 0.1])
+    assert even_matrices(np.array([0.7]), 4)[0, 2] == approx([0.1, 0.1, 0.7, 0.1])
 
 
 def test_confusion_matrices_are_matrices_and_find_the_truth_with_many_answers(rng):

@@ -7,9 +7,10 @@ import pytest
 from pytest import approx
 
 from crowd_tvcs import Quality
+from crowd_tvcs.accuracy.model import even_matrices
 from crowd_tvcs.answers.answers import Answers, Gold
 from crowd_tvcs.skills.crowd_kit import NOT_USABLE, USABLE
-from crowd_tvcs.skills.skill import estimate_quality, spread
+from crowd_tvcs.skills.skill import estimate_quality
 from crowd_tvcs.skills.vote import posterior, vote
 
 
@@ -51,7 +52,7 @@ def test_the_posterior_is_bayes_rule(rng, n_classes):
 def test_accuracies_are_confusion_matrices_with_even_mistakes(rng):
     answers = some_answers(rng)
     accuracy = rng.uniform(0.3, 0.9, 6)
-    expected = posterior(answers, spread(accuracy, 3))
+    expected = posterior(answers, even_matrices(accuracy, 3))
     wide = np.repeat(accuracy[:, None], 12, axis=1)
     assert posterior(answers, accuracy) == approx(expected)
     assert posterior(answers, wide) == approx(expected)
