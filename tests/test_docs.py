@@ -130,6 +130,35 @@ def test_the_first_two_commands_of_the_readme_are_demo_and_test():
     assert commands[:2] == ["python3 dev.py demo", "python3 dev.py test"]
 
 
+def row_of_a_crowd_method(name, method):
+    """The line of docs/crowds.md about a method."""
+    settles, is_paid = ({"min_workers_per_task", "forced"}, {"money", "group"})
+    words = (settles <= method.honours, is_paid <= method.honours, method.proves_bound)
+    return [f"`{name}`", method.about, *("yes" if word else "no" for word in words)]
+
+
+def row_of_a_network_method(name, method):
+    """The line of docs/networks.md about a method."""
+    about = method.about[0].removesuffix(".").replace("``", "`")
+    words = (method.selects, method.takes_steady_states)
+    options = ", ".join(f"`{option}`" for option in method.options)
+    return [f"`{name}`", about, *("yes" if word else "no" for word in words), options or "none"]
+
+
+@pytest.mark.parametrize(
+    ("page", "methods", "row"),
+    [
+        ("crowds.md", crowd_tvcs.METHODS, row_of_a_crowd_method),
+        ("networks.md", grn_tvcs.METHODS, row_of_a_network_method),
+    ],
+)
+def test_the_table_of_methods_says_what_their_records_say(page, methods, row):
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    table = re.search(r"^## (?:M|Other m)ethods\n.*?^\|[-|]+\|\n(.*?)^$", text, re.M | re.S)
+    wanted = [f"| {' | '.join(row(name, method))} |" for name, method in methods.items()]
+    assert table[1].splitlines() == wanted, f"docs/{page} must say:\n" + "\n".join(wanted)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_a_link_of_a_page_leads_somewhere(page):
     for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text(encoding="utf-8")):

@@ -196,11 +196,7 @@ def _solver(
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(METHODS)}, found {method!r}")
     function = METHODS[method]
-    taken = [
-        name
-        for name, parameter in inspect.signature(function).parameters.items()
-        if parameter.kind is inspect.Parameter.KEYWORD_ONLY
-    ]
+    taken = _options(function)
     unknown = [name for name in options if name not in taken or name == "rng"]
     if unknown:
         known = ", ".join(name for name in taken if name != "rng") or "none"
@@ -208,9 +204,15 @@ def _solver(
     if "rng" not in taken:
         return lambda problem, W: function(problem, W, **options)
     if problem.loss.n_terms is None:
-        having = ", ".join(name for name in METHODS if not name.startswith("sto"))
+        having = ", ".join(name for name, other in METHODS.items() if "rng" not in _options(other))
         raise ValueError(
             f"{method} needs a loss with terms, but {type(problem.loss).__name__} has none; "
             f"methods for it: {having}"
         )
     return lambda problem, W: function(problem, W, rng=rng, **options)
+
+
+def _options(solver: Solver) -> list[str]:
+    """Keyword-only arguments of a solver: its options, and `rng` if it draws."""
+    parameters = inspect.signature(solver).parameters.values()
+    return [p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY]

@@ -9,8 +9,8 @@ from scipy import sparse
 from scipy.optimize import lsq_linear
 
 from tvcs_core import TVCS, Huber, LeastSquares, Logistic, Loss, Problem, SquaredHinge, solve
+from tvcs_core.loss import LOSSES
 
-KINDS = [LeastSquares, SquaredHinge, Logistic, Huber]
 FORMS = ["vector", "matrix", "samples of matrices", "sparse"]
 
 
@@ -28,7 +28,7 @@ def make(kind, form="vector", seed=0, n=40, **options):
     return kind(X, y, **options), X, y
 
 
-every_kind = pytest.mark.parametrize("kind", KINDS)
+every_kind = pytest.mark.parametrize("kind", LOSSES)
 every_form = pytest.mark.parametrize("form", FORMS)
 
 
