@@ -8,6 +8,7 @@ import pytest
 from pytest import approx
 
 from crowd_tvcs import expected_accuracy
+from crowd_tvcs.accuracy.model import even_matrices
 from crowd_tvcs.routing.routing import (
     gain_per_label,
     is_worth_buying,
@@ -17,7 +18,6 @@ from crowd_tvcs.routing.routing import (
     separation,
     uncertainty,
 )
-from crowd_tvcs.skills.skill import spread
 
 
 def random_posterior(rng, n_tasks, n_classes):
@@ -46,7 +46,7 @@ def test_the_score_is_the_expected_drop_of_the_uncertainty(rng, n_classes):
 def test_one_accuracy_scores_as_its_confusion_matrix(rng, n_classes):
     posterior = random_posterior(rng, 5, n_classes)
     accuracy = rng.uniform(0, 1, 7)
-    by_matrix = routing_scores(posterior, spread(accuracy, n_classes))
+    by_matrix = routing_scores(posterior, even_matrices(accuracy, n_classes))
     assert routing_scores(posterior, accuracy) == approx(by_matrix, abs=1e-12)
     wide = np.repeat(accuracy[:, None], 5, axis=1)
     assert routing_scores(posterior, wide) == approx(by_matrix, abs=1e-12)
@@ -61,7 +61,7 @@ def test_for_two_classes_the_score_is_the_known_formula():
 
 
 def test_a_worker_who_never_errs_separates_and_a_guesser_does_not():
-    assert separation(spread(np.array([1.0, 1 / 3]), 3))[:, 0, 1] == approx([1.0, 0.0])
+    assert separation(even_matrices(np.array([1.0, 1 / 3]), 3))[:, 0, 1] == approx([1.0, 0.0])
 
 
 def test_the_next_task_is_open_and_has_the_largest_score():
@@ -110,7 +110,7 @@ def test_looking_ahead_with_three_classes_agrees_with_enumeration(rng):
     q = rng.uniform(0.4, 0.9, 3)
     found = gain_per_label(posterior, q, most=3)
     for j in range(3):
-        matrix = spread(q[j : j + 1], 3)[0]
+        matrix = even_matrices(q[j : j + 1], 3)[0]
         best = 0.0
         for k in (1, 2, 3):
             reached = sum(
