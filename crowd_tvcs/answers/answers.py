@@ -358,10 +358,11 @@ def _refuse_other_labels(
     table: Table, column: int, label: Coded, classes: Sequence[str] | None
 ) -> None:
     """Refuse a label that is none of the classes; None for any."""
-    if classes is None or set(label.names) <= set(classes):
+    known = set(label.names if classes is None else classes)
+    if classes is None or known.issuperset(label.names):
         return
-    code = [k for k, name in enumerate(label.names) if name not in set(classes)]
-    r = int(np.argmax(np.isin(label.codes, code)))
+    others = [k for k, name in enumerate(label.names) if name not in known]
+    r = int(np.argmax(np.isin(label.codes, others)))
     names, found = listed(classes, shown), shown(label.names[label.codes[r]])
     raise table.error(f"must be one of the classes {names}, found {found}", r + 1, column)
 
