@@ -313,7 +313,6 @@ def _reasons(summary: Mapping[str, Any], found: Found) -> list[str]:
     late = re.escape(
         f"the time limit of {found.parameters['time_limit']:g} s; this is the best so far"
     )
-    greedy = "greedy on the probability of truth"
     method = found.parameters["method"]
     if method == "best":
         accuracy, bound = summary["expected_accuracy"], summary["bound"]
@@ -333,7 +332,7 @@ def _reasons(summary: Mapping[str, Any], found: Found) -> list[str]:
                 return [f"the limit of {MOST_ITERATIONS} iterations", late]
         return [late]
     if method == "fast":
-        ways = [greedy, "equal odd sizes"]
+        ways = ["greedy on the probability of truth", "equal odd sizes"]
         if found.plan.model is None:
             ways.append("greedy on a measure nearer to accuracy")
         elif found.plan.n_classes > 2:
