@@ -120,7 +120,7 @@ def _better(before: Offer | None, budget: int, found: Assignment) -> Offer:
 
 
 def around(found: Assignment, *, rng: int | None = None) -> tuple[str, tuple[Offer, ...]]:
-    """Say what budgets from a quarter to twice of the answers of a plan buy, and by which method.
+    """Compute what a quarter to twice of a plan's answers would buy, and by which method.
 
     By the plan's own method if that is quick: the plan is then one of the assignments. Else by the
     first quick one that honours what the plan demands: `fast`, or `greedy` with money or groups.

@@ -94,7 +94,7 @@ def test_the_examples_of_a_module_are_true(name):
 
 @pytest.fixture
 def workplace(tmp_path, monkeypatch):
-    """A copy of what a reader of the README has before him."""
+    """A copy of what a reader of the README has before them."""
     shutil.copytree(ROOT / "data", tmp_path / "data")
     monkeypatch.chdir(tmp_path)
     return tmp_path

@@ -15,7 +15,7 @@ class ClassGradient:
 
     With X[i, j] as the weight of worker i's answer on task j, the posterior of class c is the
     softmax of log prior[c] + sum of X[i, j] * Z[i, c], where Z[i, c] is the log of the chance of
-    his answer given c. Its derivative at the truth y is
+    their answer given c. Its derivative at the truth y is
     S[y] * (Z[i, y] - sum over c of S[c] Z[i, c]).
     For two classes that is the gradient of the paper.
 

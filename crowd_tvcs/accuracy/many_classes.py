@@ -97,7 +97,7 @@ def accuracy_of_classes(
 
 
 def accuracy_under(model: AnswerModel, support: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-    """Say the same for an assignment of shape (workers, tasks) under a model."""
+    """Return the same for an assignment of shape (workers, tasks) under a model."""
     chosen = (support & (model.told[model.kind] > 0.0)).T
     count = chosen.sum(axis=1)
     start = np.concatenate([[0], np.cumsum(count)]).astype(np.int64)

@@ -2,10 +2,10 @@
 
 Row y of a matrix holds the chance of each answer where y is the truth. A worker with one
 accuracy q has q on the diagonal and (1 - q) / (K - 1) elsewhere: an *even* matrix. A worker is at
-least as useful as another whose matrix is his own, garbled (Blackwell). The even matrix with the
+least as useful as another whose matrix is their own, garbled (Blackwell). The even matrix with the
 smallest off-diagonal share s that still holds ``M[y, l] >= s * sum of column l`` everywhere can be
 garbled into M. So every worker has an even one who is at least as useful: that one's accuracy is
-his *reach*.
+their *reach*.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Expected accuracy of the Bayes-weighted vote: exact, bounded, sampled and smoothed.
 
 A vote takes the label with the larger posterior, given each voter's quality q, the chance that
-his answer is right. With m1 and m0 the probabilities of an outcome (everybody's answers)
+their answer is right. With m1 and m0 the probabilities of an outcome (everybody's answers)
 together with label 1 and label 0, its expected accuracy is the sum of max(m1, m0) over the
 outcomes (supplement of the paper, last section). A voter with q < 1/2 tells as much as one
-with 1 - q: the vote turns his answer around. One with q = 1/2 tells nothing.
+with 1 - q: the vote turns their answer around. One with q = 1/2 tells nothing.
 
 Up to `EXACT_VOTERS` voters per task this is computed exactly, by meeting in the middle: two
 sorted lists of outcomes, one for either half of the voters. Beyond, the lists are coarsened,
@@ -86,7 +86,7 @@ def accuracy_bounds(
 def smooth_accuracy(
     quality: ArrayLike, assignment: ArrayLike, prior: ArrayLike = 0.5
 ) -> NDArray[np.float64]:
-    """Give the paper's smooth objective for every task; arguments as in `expected_accuracy`.
+    """Return the paper's smooth objective for every task; arguments as in `expected_accuracy`.
 
     The paper replaces the indicator by a sigmoid. At a 0/1 assignment that is the expected
     posterior probability of the true label, the sum of (m1^2 + m0^2) / (m1 + m0) over the
@@ -139,7 +139,7 @@ def gains(voters: ArrayLike, candidates: ArrayLike, prior: float = 0.5) -> NDArr
 
     By the gain identity: a new voter of quality q adds E[max(0, q - C)], where C is the
     confidence of the vote so far, so one sorted table of C serves all candidates. He helps
-    only where he is surer than the others together.
+    only where they are surer than the others together.
 
     Parameters
     ----------

@@ -188,7 +188,7 @@ class Answers:
         return [(self.tasks[j], self.workers[i], self.classes[k]) for j, i, k in codes]
 
     def frame(self) -> pd.DataFrame:
-        """Give the answers as a pandas table of `task`, `worker` and `label`, as crowd-kit's."""
+        """Return the answers as crowd-kit's pandas table of `task`, `worker` and `label`."""
         import pandas as pd
 
         return pd.DataFrame(self.rows(), columns=["task", "worker", "label"])
@@ -374,7 +374,7 @@ def write_answers(path: str | Path, answers: Answers) -> None:
 
 
 def together(answers: Answers, gold: Gold) -> Answers:
-    """Give the same answers with the classes of both, so that gold may have labels of its own."""
+    """Return the same answers with the classes of both, so that gold may have labels of its own."""
     if set(gold.classes) <= set(answers.classes):
         return answers
     classes = sort_classes((*answers.classes, *gold.classes))

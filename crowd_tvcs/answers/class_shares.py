@@ -47,13 +47,13 @@ def class_shares(counts: ArrayLike, strength: float = STRENGTH) -> Floats:
 
 
 def said(classes: Sequence[str], counts: ArrayLike) -> str:
-    """Say the shares, the largest first, and of how many gold tasks they are."""
+    """Describe the shares, the largest first, and from how many gold tasks they are."""
     n_gold = int(np.asarray(counts).sum())
     return f"class shares from gold: {shown(classes, class_shares(counts))} ({n_gold} gold tasks)"
 
 
 def shown(classes: Sequence[str], shares: ArrayLike) -> str:
-    """Give each class with its share, the largest first."""
+    """Format each class with its share, the largest first."""
     pairs = zip(classes, np.asarray(shares, dtype=np.float64).tolist(), strict=True)
     order = sorted(pairs, key=lambda pair: -pair[1])
     words = [
@@ -64,7 +64,7 @@ def shown(classes: Sequence[str], shares: ArrayLike) -> str:
 
 
 def rows(classes: Sequence[str], counts: NDArray[np.int64]) -> list[tuple[str, int, float]]:
-    """Give `COLUMNS` for a file."""
+    """Return the rows of `COLUMNS` for a file."""
     names = map(shield, classes)
     return list(zip(names, counts.tolist(), class_shares(counts).tolist(), strict=True))
 

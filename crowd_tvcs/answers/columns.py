@@ -97,7 +97,7 @@ def require_rows(table: Table, what: str = "a row") -> None:
 
 
 def said(table: Table, columns: Sequence[Column], at: Sequence[int]) -> str:
-    """Say how a table was understood: which columns stand for what, and which for nothing."""
+    """Describe how a table was understood: which columns stand for what, which for nothing."""
     headers = table.rows[0]
     out = f"{DELIMITERS[table.delimiter]} between cells, " + ", ".join(
         column.name
@@ -112,7 +112,7 @@ def said(table: Table, columns: Sequence[Column], at: Sequence[int]) -> str:
 def names_in(
     table: Table, column: int, kind: str = "name", known: Collection[str] | None = None
 ) -> Iterator[tuple[int, str]]:
-    """Give the number of every row below the header, and its name in a column.
+    """Yield the number of every row below the header, and its name in a column.
 
     Raises
     ------
@@ -134,7 +134,7 @@ def names_in(
 def rows_by_name(
     table: Table, column: int, kind: str = "name", known: Collection[str] | None = None
 ) -> dict[str, int]:
-    """Give the row of every name in a column where none may be there twice; see `names_in`."""
+    """Return the row of every name in a column where none may be there twice; see `names_in`."""
     out: dict[str, int] = {}
     for r, name in names_in(table, column, kind, known):
         if name in out:

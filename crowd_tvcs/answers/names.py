@@ -11,7 +11,7 @@ from tvcs_core.files.shown import listed, shown
 
 
 def sort_classes(labels: Iterable[str]) -> tuple[str, ...]:
-    """Give the different labels in order: by value if all are integers, else by name."""
+    """Sort the different labels: by value if all are integers, else by name."""
     names = sorted(set(labels))
     if all(name.isascii() and name.isdigit() for name in names):
         names.sort(key=int)

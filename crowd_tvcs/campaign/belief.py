@@ -4,7 +4,7 @@ The arithmetic of `crowd_tvcs.skills.vote.posterior` for one task and workers of
 in plain Python, because a claim has no time for arrays. The uncertainty is the sum over pairs of
 classes of sqrt(p_a p_b), for two classes sqrt(c (1 - c)). An answer of a worker whose mistakes are
 spread evenly multiplies what it is expected to be by the same factor whatever the posterior is,
-his `affinity`; so answers that are still out count with the product of theirs.
+their `affinity`; so answers that are still out count with the product of theirs.
 """
 
 from __future__ import annotations

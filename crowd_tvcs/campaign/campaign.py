@@ -166,7 +166,7 @@ class Campaign:
         return cls(place)
 
     def close(self) -> None:
-        """Let go of the store."""
+        """Close the store."""
         self.store.close()
 
     def __enter__(self) -> Campaign:
@@ -208,7 +208,7 @@ class Campaign:
             return leases.offer(connection, settings, found, worker, moment)
 
     def submit(self, worker: str, task: str, label: str) -> Receipt:
-        """Hand in an answer to a task that was leased or issued.
+        """Submit an answer to a task that was leased or issued.
 
         Late answers: a lease that has expired is still good until another needs its slot, and even
         then the answer is taken as long as every cap has room for it; otherwise it is refused.
@@ -321,7 +321,7 @@ class Campaign:
     ) -> None:
         """Add workers, tasks, qualities or gold; what was issued stays as it is.
 
-        Where qualities come from gold, a new worker has the mean of the crowd until he answers
+        Where qualities come from gold, a new worker has the mean of the crowd until they answer
         gold tasks. Arguments and errors as for `create`.
         """
         from crowd_tvcs.campaign import intake
@@ -345,7 +345,7 @@ class Campaign:
     def stop(
         self, *, least_gain: float = 0.0, value: float | None = None, close: bool = False
     ) -> list[Standing]:
-        """Say of every task whether a further label is worth its price.
+        """Judge for every task whether a further label is worth its price.
 
         Parameters
         ----------
@@ -385,7 +385,7 @@ class Campaign:
         return len(names)
 
     def release(self, number: int) -> int:
-        """Give up what a round issued and nobody answered; how many slots are free again.
+        """Release what a round issued and nobody answered; return how many slots are free again.
 
         An answer that comes nevertheless is taken as a late one.
         """

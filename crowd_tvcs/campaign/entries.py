@@ -1,4 +1,4 @@
-"""What an operator brings to a campaign (workers, tasks, answers), and the rounds he gets."""
+"""What an operator brings to a campaign (workers, tasks, answers), and the rounds they get."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def add_workers(connection: Connection, settings: Any, workers: Sequence[Worker]
 
 
 def _millionths(settings: Any, one: Worker) -> int:
-    """Give what a label of a worker costs, as the store keeps it."""
+    """Return what a label of a worker costs, as the store keeps it."""
     if one.cost is None:
         if settings.money is not None:
             raise ValueError(

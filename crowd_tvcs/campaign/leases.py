@@ -39,7 +39,7 @@ class Offer:
     Attributes
     ----------
     task
-        Name of the task, or None if there is none for him now.
+        Name of the task, or None if there is none for them now.
     reason
         In words: how it was chosen, or why there is none.
     expires
@@ -74,14 +74,14 @@ class Receipt:
 
 
 def before_offer(name: str, now: float) -> tuple[Call, Call]:
-    """Give what an offer asks first: leases that lapse, and the worker."""
+    """Return the statements an offer begins with: leases that lapse, and the worker."""
     return queries.EXPIRE.with_(now=now), queries.WORKER.with_(called=name)
 
 
 def offer(
     connection: Connection, settings: Any, found: list[list[Any]], name: str, now: float
 ) -> Offer:
-    """Give the worker his open lease again, or the task of largest uncertainty x skill.
+    """Offer the worker their open lease again, or the task of largest uncertainty x skill.
 
     The caller holds the lock on the campaign; `found` answers `before_offer`.
     """
@@ -94,7 +94,7 @@ def offer(
     expires = now + settings.lease_seconds
     if who.lease is not None:
         queries.LEASE(connection, of_task=who.lease, who=who.id, until=expires)
-        return Offer(who.lease_name, "his open lease, renewed", expires)
+        return Offer(who.lease_name, "their open lease, renewed", expires)
     if reason := _no_room(settings, who) or _below_gate(settings, who):
         return Offer(None, reason)
     chosen = _best_task(connection, settings, who)
@@ -106,7 +106,7 @@ def offer(
 
 
 def before_submit(name: str, task_name: str) -> tuple[Call, Call, Call]:
-    """Give what a submission asks first: the worker, the task and its pairs."""
+    """Return the statements a submission begins with: the worker, the task and its pairs."""
     return (
         queries.WORKER.with_(called=name),
         queries.TASK_CALLED.with_(called=task_name),
@@ -165,7 +165,7 @@ def submit(
 def judge(
     connection: Connection, settings: Any, who: Any, row: Any, slot: Any | None, label: str
 ) -> str:
-    """Say whether an answer can be taken: its slot is open, or lapsed and still free.
+    """Decide whether an answer can be taken: its slot is open, or lapsed and still free.
 
     Raises
     ------
@@ -191,7 +191,7 @@ def judge(
 
 
 def take_again(connection: Connection, settings: Any, who: Any, row: Any) -> None:
-    """Give a pair whose slot had lapsed its slot again."""
+    """Return its slot to a pair whose slot had lapsed."""
     queries.LEASE(connection, of_task=row.id, who=who.id, until=0.0)
     missing = settle(connection, settings, row)
     queries.ONE_SLOT_MORE(connection, who=who.id)
@@ -212,7 +212,7 @@ def write_answers(
 
 
 def release(connection: Connection, settings: Any, number: int) -> int:
-    """Give up what a round issued and nobody answered; how many slots they were."""
+    """Release what a round issued and nobody answered; return how many slots they were."""
     lapsed = queries.RELEASE(connection, number=number)
     _free(connection, settings, lapsed)
     return len(lapsed)
@@ -227,7 +227,7 @@ def _the_worker(found: list[Any], name: str) -> Any:
 def _no_room(settings: Any, who: Any) -> str:
     """Which cap leaves no room for one more label of this worker, or ''."""
     if who.slots >= who.max_tasks:
-        return f"the worker has his {who.max_tasks} tasks"
+        return f"the worker has their {who.max_tasks} tasks"
     if settings.budget is not None and settings.slots >= settings.budget:
         return f"the budget of {settings.budget} labels is used up or out with workers"
     if settings.money is not None and settings.committed + who.cost > settings.money:
@@ -263,7 +263,7 @@ def _below_gate(settings: Any, who: Any) -> str:
 
 
 def _best_task(connection: Connection, settings: Any, who: Any) -> Any:
-    """Look for the open task of largest uncertainty x skill that the worker has not had."""
+    """Find the open task of largest uncertainty x skill that the worker has not had."""
     kind = (bool(settings.per_pair), _is_reserved(settings), who.team is not None)
     values: dict[str, Any] = {"who": who.id}
     if settings.per_pair:

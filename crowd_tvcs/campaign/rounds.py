@@ -54,7 +54,7 @@ class Proposal:
 
 
 def plan_of(state: State, labels: int | None, spare: int = 0) -> Plan:
-    """Give the static problem that a round is.
+    """Return the static problem that a round is.
 
     Answered pairs are gone, their answers are in the priors and their cost is off the money; pairs
     that are out are forced, since their answers will come and be paid; closed tasks, mates of whom
@@ -175,7 +175,7 @@ def _worth_their_price(
 ) -> NDArray[np.bool_]:
     """Drop new labels that add less than they must; what is left.
 
-    The weakest new worker of a task goes if the task does about as well without him, and then the
+    The weakest new worker of a task goes if the task does about as well without them, and then the
     next; all go if together they add too little per label. Minimums stay met.
     """
     least_gain = max(least_gain, LEAST_GAIN)

@@ -12,7 +12,7 @@ from crowd_tvcs.campaign.store import schema
 
 
 def first_row(**given: Any) -> dict[str, Any]:
-    """Give the first row of the campaign."""
+    """Return the first row of the campaign."""
     money = given.pop("money")
     counters = dict.fromkeys(("slots", "answers", "committed", "missing", "rounds"), 0)
     return (
@@ -37,7 +37,7 @@ def classes_of(classes: Sequence[str]) -> list[str]:
 
 
 def prior_of_classes(prior: float | Sequence[float] | None, n_classes: int) -> list[float]:
-    """Give one probability per class."""
+    """Return one probability per class."""
     if prior is None:
         return [1.0 / n_classes] * n_classes
     if isinstance(prior, int | float):

@@ -53,7 +53,7 @@ class Standing:
 
 
 def stand(state: State, *, least_gain: float = 0.0, value: float | None = None) -> list[Standing]:
-    """Say of every task whether a further label is worth its price.
+    """Judge for every task whether a further label is worth its price.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def stand(state: State, *, least_gain: float = 0.0, value: float | None = None) 
 
 
 def summary(state: State, standings: list[Standing]) -> dict[str, Any]:
-    """Give the figures of a campaign: what is bought, what it should be worth, what is left.
+    """Return the figures of a campaign: what is bought, what it should be worth, what is left.
 
     `measured` is the share of right labels among the tasks whose label is known, None without.
     """

@@ -28,7 +28,7 @@ def known_or_nothing(quality: float | None, n_classes: int) -> float:
 def settled(
     settings: Any, row: Any, pairs: Iterable[tuple[int, int, float | None]]
 ) -> dict[str, Any]:
-    """Give all that follows from the pairs of a task, each (state, label, quality)."""
+    """Compute all that follows from the pairs of a task, each (state, label, quality)."""
     prior = prior_of(row.prior, settings.prior)
     answers, affinities, slots = [], 1.0, 0
     for state, label, quality in pairs:
@@ -50,7 +50,7 @@ def settled(
 
 
 def openness(settings: Any, row: Any, slots: int, confidence: float) -> dict[str, int]:
-    """Say whether a task of so many slots may be handed out, and whether its minimum asks."""
+    """Return whether a task with so many slots may be offered, and whether its minimum is unmet."""
     is_short = slots < row.min_workers
     is_sure = confidence >= settings.target and not is_short
     is_wanted = slots < row.max_workers and not row.closed and not is_sure
@@ -78,7 +78,7 @@ def settle_each(connection: Connection, settings: Any, tasks: Iterable[int]) -> 
 
 
 def counted(**changes: int) -> Call:
-    """Give the statement that adds to the counters of the campaign."""
+    """Return the statement that adds to the counters of the campaign."""
     return COUNT.with_(**(dict.fromkeys(COUNTERS, 0) | changes))
 
 

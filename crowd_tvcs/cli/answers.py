@@ -62,7 +62,7 @@ def class_names(given: str | None) -> list[str] | None:
 
 
 def say_skill(skill: Skill) -> None:
-    """Say how much gold there is and how accurate the workers are on average."""
+    """Tell how much gold there is and how accurate the workers are on average."""
     answered = skill.n_gold[skill.n_gold > 0]
     say(
         f"{skill.n_gold.sum()} gold answers of {answered.size} of {len(skill.workers)} workers, "

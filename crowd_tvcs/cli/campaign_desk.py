@@ -18,7 +18,7 @@ WorkerName = Annotated[str, typer.Option("--worker", metavar="NAME", help="Who a
 def next_task(store: StoreName, worker: WorkerName, as_json: AsJson = False) -> None:
     """Lease a task to a worker and print its name: the largest uncertainty x skill with room.
 
-    Who asks again before he answers gets the same task. A lease that is over frees its slot. With
+    Who asks again before they answer gets the same task. A lease that is over frees its slot. With
     no task for this worker nothing is printed, and why not is said.
     """
     with open_campaign(store) as campaign:
@@ -34,7 +34,7 @@ def next_task(store: StoreName, worker: WorkerName, as_json: AsJson = False) -> 
 def submit(
     store: StoreName,
     worker: WorkerName,
-    task: Annotated[str, typer.Option(metavar="NAME", help="What he labelled.")],
+    task: Annotated[str, typer.Option(metavar="NAME", help="What they labelled.")],
     label: Annotated[str, typer.Option(metavar="LABEL", help="His answer.")],
     as_json: AsJson = False,
 ) -> None:

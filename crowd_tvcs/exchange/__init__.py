@@ -103,7 +103,7 @@ def import_answers(
     task_field
         Name of the field that holds the task, if it is not the one that `export` writes.
     accounts
-        Our name of a worker by what the tool calls him; None if they are the same.
+        Our name of a worker by what the tool calls them; None if they are the same.
 
     Raises
     ------

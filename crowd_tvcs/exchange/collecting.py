@@ -67,7 +67,7 @@ class Collector:
     Parameters
     ----------
     accounts
-        Our name of a worker by what the tool calls him; None if they are the same. With it, an
+        Our name of a worker by what the tool calls them; None if they are the same. With it, an
         account that is not in it is an error.
     """
 
@@ -112,7 +112,7 @@ class Collector:
         self._left_out[why] += 1
 
     def collected(self) -> Collected:
-        """Give all that was taken."""
+        """Return everything that was taken."""
         rows = sorted((task, worker, label) for (task, worker), label in self._label.items())
         return Collected(tuple(rows), dict(sorted(self._left_out.items())))
 

@@ -21,7 +21,7 @@ class Sheet:
     header: tuple[str, ...]
 
     def rows(self) -> Iterator[tuple[Place, dict[str, str]]]:
-        """Give every row below the header with its place."""
+        """Yield every row below the header with its place."""
         path = self.table.path
         for line, row in zip(self.table.lines[1:], self.table.rows[1:], strict=True):
             cells = map(unshield, row)
@@ -34,7 +34,7 @@ class Sheet:
             raise self.error(f"must have the column {name!r}{hint}; found {found}")
 
     def choose(self, names: Sequence[str], what: str) -> str:
-        """Give the one of `names` that is a column; refuse none, and more than one."""
+        """Return the one of `names` that is a column; refuse none, and more than one."""
         found = [name for name in names if name in self.header]
         if len(found) != 1:
             given = listed(found) or "none"

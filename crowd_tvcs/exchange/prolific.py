@@ -27,7 +27,7 @@ BAD = {
 def write(path: Path, works: Sequence[Work]) -> None:
     """Write one row per participant and task, with the payload; sorted by participant.
 
-    The survey shows a participant the rows of his PROLIFIC_PID; their list is the allowlist.
+    The survey shows a participant the rows of their PROLIFIC_PID; their list is the allowlist.
     """
     rows = [
         {WORKER: worker, TASK: work.task, **work.payload}

@@ -69,7 +69,7 @@ def best(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignm
 
 
 def _by_prices(dual: DualBound | None) -> Certificate | None:
-    """Say what prices prove as a mean over the tasks; None if that is no news."""
+    """Return what prices prove as a mean over the tasks; None if that is no news."""
     if dual is None:
         return None
     m = dual.values.size

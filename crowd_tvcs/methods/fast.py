@@ -20,7 +20,7 @@ def fast(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignm
     with an odd number of voters on every task.
 
     Then workers change places as long as that gains, for at most a fixed amount of work: two
-    workers with each other, or one gives his place to somebody who has room.
+    workers with each other, or one gives their place to somebody who has room.
 
     With more than two classes there is one greedy, equal sizes of any kind are tried as well, and
     nobody changes places. It draws no random number and does not look at the deadline.

@@ -34,7 +34,7 @@ def tvcs(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignm
       lowers the error from .0291 to .0274 against values without bounds.
     - `STEP` is 1 and the gradient is not divided by the number of tasks, which separate. Small
       steps let the first samples decide.
-    - X starts at 0: everybody's first step is then his own log-odds.
+    - X starts at 0: everybody's first step is then their own log-odds.
     - One sample per label and iteration. Averages of more are worse: the noise breaks ties.
     - It stops after `PATIENCE` iterations without a better assignment, or `MAX_ITER`.
     - Qualities are moved into [`SUREST`, 1 - `SUREST`] for the gradient alone, so that log-odds

@@ -84,7 +84,7 @@ class Certificate:
     bound_by_prices: float | None = None
 
     def reorder(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Certificate:
-        """Say the same when the workers are `rows` of these, and the tasks `columns`."""
+        """Return the same for workers that are `rows` of these and tasks that are `columns`."""
         leaves = tuple(leaf.reorder(rows, columns) for leaf in self.leaves)
         return replace(self, prices=self.prices[rows], leaves=leaves)
 
@@ -200,7 +200,7 @@ class Assignment:
         return self.support.sum(axis=0)
 
     def binding(self) -> dict[str, Any]:
-        """Tell which caps bind: those that are used up and lie below what is possible."""
+        """Count the caps that bind: those that are used up and lie below what is possible."""
         plan = self.plan
         per_worker, per_task = plan.room
         tight_workers = (self.loads == plan.max_tasks_per_worker) & (
@@ -222,24 +222,24 @@ class Assignment:
         return sorted((workers[i], tasks[j]) for i, j in zip(rows, columns, strict=True))
 
     def to_frame(self) -> pd.DataFrame:
-        """Give the pairs as a pandas table of `worker` and `task`, names as they are."""
+        """Return the pairs as a pandas table of `worker` and `task`, names as they are."""
         import pandas as pd
 
         return pd.DataFrame(self.pairs(), columns=["worker", "task"])
 
     def rows(self) -> list[tuple[str, str]]:
-        """Give the pairs for a file: names that look like formulas get an apostrophe."""
+        """Return the pairs for a file: names that look like formulas get an apostrophe."""
         return [(shield(worker), shield(task)) for worker, task in self.pairs()]
 
     def price_rows(self) -> list[tuple[str, float]]:
-        """Give the prices for a file, sorted by worker; empty without a bound."""
+        """Return the prices for a file, sorted by worker; empty without a bound."""
         if self.prices is None:
             return []
         workers = self.plan.quality.workers
         return [(shield(w), p) for w, p in sorted(zip(workers, self.prices.tolist(), strict=True))]
 
     def branches(self) -> list[dict[str, Any]]:
-        """Give the parts of the proof for `branches.json`; empty if the prices prove it alone."""
+        """Return the parts of the proof for `branches.json`; empty if the prices prove it alone."""
         quality = self.plan.quality
         leaves = () if self.certificate is None else self.certificate.leaves
         return as_json(leaves, quality.workers, quality.tasks)
@@ -281,7 +281,7 @@ class Assignment:
         return out
 
     def reorder(self, plan: Plan, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Assignment:
-        """Say the same about `plan`, whose workers are `rows` of this and its tasks `columns`."""
+        """Return the same for `plan`: its workers are `rows` of these, its tasks `columns`."""
         duals = self.duals
         if duals is not None:
             duals = Duals(

@@ -68,7 +68,7 @@ def _checked_group(
 
 
 def group_codes(plan: Plan) -> NDArray[np.int64]:
-    """Number of the group of every worker, from 0; a worker of none has one of his own."""
+    """Number of the group of every worker, from 0; a worker of none has one of their own."""
     workers = plan.quality.workers
     names = [None] * len(workers) if plan.group is None else plan.group
     code: dict[tuple[str, object], int] = {}

@@ -29,7 +29,7 @@ def beyond_forced(plan: Plan) -> tuple[NDArray[Any], ...]:
 
 
 def exact_teams(plan: Plan) -> NDArray[np.bool_]:
-    """Of which tasks the accuracy of the forced workers is neither a lower bound nor a sample."""
+    """Mark the tasks whose accuracy of the forced workers is neither a lower bound nor a sample."""
     if plan.forced is None:
         return np.ones(len(plan.quality.tasks), dtype=bool)
     if plan.model is not None:

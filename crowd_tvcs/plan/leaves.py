@@ -58,7 +58,7 @@ class Leaf:
     bound: float
 
     def reorder(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Leaf:
-        """Say the same when the workers are `rows` of these, and the tasks `columns`."""
+        """Return the same for workers that are `rows` of these and tasks that are `columns`."""
         worker, task = np.argsort(rows), np.argsort(columns)
         branches = tuple(
             Branch(
@@ -77,7 +77,7 @@ class Leaf:
 def as_json(
     leaves: Sequence[Leaf], workers: Sequence[str], tasks: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """Give the leaves as `branches.json` holds them, with names for numbers."""
+    """Return the leaves as `branches.json` holds them, with names for numbers."""
     return [
         {
             "bound": leaf.bound,

@@ -21,7 +21,7 @@ LARGEST = "proved to be the largest"
 
 
 def usable(bound: float | None) -> float | None:
-    """Give a bound as it is told: at most 1; None if it is not a finite number >= 0."""
+    """Return a bound as it is told: at most 1; None if it is not a finite number >= 0."""
     if bound is None or not 0.0 <= bound < float("inf"):
         return None
     return min(1.0, bound)
@@ -53,7 +53,7 @@ def _is_within(most: float, accuracy: float, bound: float | None, standard_error
 
 
 def statement(accuracy: float, bound: float | None, standard_error: float = 0.0) -> str:
-    """Say in one sentence what is proved; for the command line, reports and `verify` alike."""
+    """State in one sentence what is proved; for the command line, reports and `verify` alike."""
     if bound is None:
         return "not certified: no bound was proved"
     most = f"no plan can have more than {bound:.6f}"

@@ -124,7 +124,7 @@ def read_plan(
 
 
 def _chance_of_the_second(prior: float, chances: Sequence[float]) -> float:
-    """Give the prior of two classes that the chances of both say."""
+    """Return the prior of two classes from the chances of both."""
     if prior != 0.5:
         raise ValueError("give --prior or --class-prior, not both")
     return float(checked_prior(chances, 1, 2)[0, 1])

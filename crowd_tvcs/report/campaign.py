@@ -57,7 +57,7 @@ def render(state: State, *, name: str) -> str:
 
 
 def accuracy_by_answers(state: State) -> tuple[Floats, Floats | None]:
-    """Give the mean posterior of the labels after each answer, and the share that is right.
+    """Compute the mean posterior of the labels after each answer, and the share that is right.
 
     Both begin before the first answer. The second is of the tasks with a known label, None if there
     are none. Qualities are those of today.

@@ -6,7 +6,7 @@ take away the part g of a pair's term, g = 1 - sum over answers l of sqrt(P(l | 
 minus the Bhattacharyya coefficient. That is exact: the score of a pair (worker, task) is the
 expected drop of u. For two classes and one accuracy q it is u (1 - 2 sqrt(q (1 - q))).
 
-A worker who asks gets the task of his largest score. A batch is one projection: the pairs of
+A worker who asks gets the task of their largest score. A batch is one projection: the pairs of
 largest total score within the caps. Nothing here draws random numbers.
 """
 
@@ -80,7 +80,7 @@ def routing_scores(posterior: Floats, skill: ArrayLike) -> Floats:
 
 
 def next_task(scores: Floats, is_open: Bools) -> int | None:
-    """Give the open task of the largest score for one worker; None if no score is above 0.
+    """Return the open task of the largest score for one worker; None if no score is above 0.
 
     Both have one value per task; of equals the first is taken.
     """

@@ -182,7 +182,7 @@ class Branching:
         return out[:most]
 
     def _levels(self, columns: list[tuple[int, int]]) -> Iterator[Iterator[Test]]:
-        """Give tests from the simplest to those that tell every set from every other."""
+        """Yield tests from the simplest to those that tell every set from every other."""
         sets = self.sets
         every = tuple(range(sets.times.size))
         all_workers = 2**sets.n - 1
@@ -198,7 +198,7 @@ class Branching:
         yield (Test.of(sets, (t,), s, int(sets.size[s])) for t, s in columns if s)
 
     def leaf(self, part: Part) -> Leaf:
-        """Say a part with tasks and workers, in units of the mean accuracy."""
+        """Express a part by tasks and workers, in units of the mean accuracy."""
         sets = self.sets
         prices = part.prices / sets.m
         each = prices[: sets.n].copy()

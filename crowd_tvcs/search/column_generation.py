@@ -128,7 +128,7 @@ class Columns:
         return np.unique(np.concatenate([best, self._used]))
 
     def round(self, solution: MasterSolution) -> TaskSets:
-        """Give the tasks the sets of the largest shares while there is room."""
+        """Assign the tasks their sets of the largest shares while there is room."""
         relaxation = self.relaxation
         sets = relaxation.nobody()
         room = relaxation.caps.copy()

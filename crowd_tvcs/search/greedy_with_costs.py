@@ -95,7 +95,7 @@ class _Climb:
         return is_open
 
     def _best(self, j: int, scores: NDArray[np.float64]) -> Offer | None:
-        """Give the best offer of a task: first where it must have more, then where it gains."""
+        """Return the best offer of a task: first where it must have more, then where it gains."""
         who = self.relaxation.candidates.worker[j, : scores.size]
         at = np.flatnonzero(self._is_open(who, j) & (scores > -np.inf))
         if not at.size:

@@ -146,7 +146,7 @@ class Relaxation:
         )
 
     def sets_of(self, support: Bools) -> TaskSets:
-        """Say the same as `support`, of shape (workers, tasks), but for those who tell nothing."""
+        """Choose as `support`, of shape (workers, tasks), does, but for those who tell nothing."""
         out = self.nobody()
         chosen = support.T & self.free
         j, i = np.nonzero(chosen)
@@ -175,7 +175,7 @@ class Relaxation:
         room: Integers | None = None,
         node_limit: int = NODES,
     ) -> TaskValues:
-        """Let the tasks in `order` take their best sets, into `sets`; what these are worth.
+        """Assign the tasks in `order` their best sets, into `sets`; return what these are worth.
 
         With a `step` the prices move after every task; with `room` only workers who have some are
         asked, and what is taken is taken off.
@@ -254,7 +254,7 @@ class Relaxation:
     def exchange(
         self, sets: TaskSets, deadline: Deadline, at_most: int = EXCHANGE_WORK
     ) -> TaskSets:
-        """Let workers change places while the accuracy grows and there is work and time left."""
+        """Exchange workers while the accuracy grows and there is work and time left."""
         n, most = self.n_workers, max(1, int(sets.sizes.max(initial=0)))
         work = min(2 ** (most - 1), exchange.COARSE) * n + 2 ** min(most, EXACT)
         limit = (at_most - self.n_tasks * most * work) // (2 * most * work)

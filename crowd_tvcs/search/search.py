@@ -78,7 +78,7 @@ class Search:
         return self._closed() or (struck if self._is_late() else NO_MORE)
 
     def _closed(self) -> str | None:
-        """Say that the gap is closed, if it is."""
+        """Return whether the gap is closed, and note it if it is."""
         if self.gap <= CLOSED:
             return LARGEST
         if self.gap <= CLOSE * (1.0 - self.best.accuracy.mean()):
@@ -141,7 +141,7 @@ class Search:
         return True
 
     def _assign_by(self, prices: NDArray[np.float64], fixed: TaskSets | None = None) -> None:
-        """Let the tasks that `fixed` leaves open take their best sets, in a few orders."""
+        """Assign the tasks that `fixed` leaves open their best sets, in a few orders."""
         relaxation = self.relaxation
         begin = relaxation.nobody() if fixed is None else fixed
         room = relaxation.caps - begin.loads(relaxation.n_workers)

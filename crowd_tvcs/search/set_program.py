@@ -37,7 +37,7 @@ class Test:
 
     @classmethod
     def of(cls, sets: AllSets, kinds: tuple[int, ...], workers: int, least: int) -> Test:
-        """Look which sets count."""
+        """Find which sets count."""
         counts = np.zeros(sets.valid.shape, dtype=bool)
         counts[list(kinds)] = sets.size[np.arange(sets.size.size) & workers] >= least
         return cls(kinds, workers, least, counts)

@@ -40,7 +40,7 @@ class BetaPrior:
 
 
 def two_answers(n_gold: NDArray[np.int64], n_right: NDArray[np.int64]) -> BetaPrior:
-    """Give the prior for few gold answers: the crowd's share of right ones, worth two answers."""
+    """Return the prior for few gold answers: the crowd's share of right ones, worth two answers."""
     total = float(n_gold.sum()) + 2.0
     mean = (float(n_right.sum()) + 1.0) / total
     return BetaPrior(mean, FEW_STRENGTH, "two-answers", (mean * (1.0 - mean) / total, 1.0, 0.0))

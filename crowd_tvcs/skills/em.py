@@ -80,7 +80,7 @@ def refresh(
 def helps(
     answers: Answers, gold: Gold, *, method: str = "em", per_class: bool = False, seed: int = 0
 ) -> Comparison:
-    """Tell what held-out gold says of a refresh.
+    """Report what held-out gold says of a refresh.
 
     Gold is cut in two; the tasks of one half are voted with skills of the other half, with and
     without the answers to all tasks that are not in the other half. With fewer than two gold

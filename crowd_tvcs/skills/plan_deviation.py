@@ -3,8 +3,8 @@
 For a given vote the expected accuracy of a task is linear in the accuracy of each of its workers,
 and the estimates of different workers err independently. So its mean over what the
 accuracies may be is the value at their means, and the spread is that of a sum: the slope of the
-plan's accuracy in each worker's accuracy, times his standard deviation. Besides, the prior to which
-all are shrunk is an estimate, and moves them together.
+plan's accuracy in each worker's accuracy, times their standard deviation. Besides, the prior to
+which all are shrunk is an estimate, and moves them together.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def plan_deviation(
     assignment
         The plan.
     deviation
-        Standard deviation of every worker's accuracy, the same on all his tasks, in the order of
+        Standard deviation of every worker's accuracy, the same on all their tasks, in the order of
         its quality table; >= 0.
     shared
         What moves all workers together, one column per cause, see `skill.Skill.shared`;

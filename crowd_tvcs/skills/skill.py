@@ -8,8 +8,8 @@ without that, few workers look equal too often, and the intervals are too short.
 answers the prior counts as much as `FEW_STRENGTH` answers.
 
 Per class, a worker has a confusion matrix: a row for each true label, the chance of each answer.
-Its rows are shrunk to what his accuracy and the crowd's habits let one expect: for each class the
-crowd's accuracy there, moved by what he is better or worse than the crowd, and the crowd's
+Its rows are shrunk to what their accuracy and the crowd's habits let one expect: for each class the
+crowd's accuracy there, moved by what they are better or worse than the crowd, and the crowd's
 mistakes. The strength of this is again the likeliest one (the Dirichlet-multinomial model).
 """
 
@@ -149,7 +149,7 @@ class Skill:
     def matrices(self) -> Floats:
         """Confusion matrices, of shape (workers, classes, classes): label, then answer.
 
-        Estimated if `per_class`, else of one accuracy per worker, his mistakes spread evenly
+        Estimated if `per_class`, else of one accuracy per worker, their mistakes spread evenly
         over the other classes.
         """
         if not self.per_class:
@@ -157,25 +157,25 @@ class Skill:
         return confusion_matrices(self._all_counts, self.mean, self.prior)
 
     def cautious(self, caution: float = CAUTION) -> Floats:
-        """Mean less `caution` standard deviations: whom to ask, not what his answer weighs.
+        """Mean less `caution` standard deviations: whom to ask, not what their answer weighs.
 
         Among many workers, those who look best are partly those who were lucky on gold.
         """
         return np.clip(self.mean - caution * self.deviation, 0.0, 1.0)
 
     def to_quality(self, tasks: Sequence[str]) -> Quality:
-        """Give every worker his mean accuracy on each of `tasks`."""
+        """Return the quality in which every worker has their mean accuracy on each of `tasks`."""
         values = np.repeat(self.mean[:, None], len(tasks), axis=1)
         return Quality(values, self.workers, tasks)
 
     def frame(self) -> pd.DataFrame:
-        """Give a pandas table: of `COLUMNS`; names as they are."""
+        """Return a pandas table of `COLUMNS`; names as they are."""
         import pandas as pd
 
         return pd.DataFrame(self._rows(), columns=list(COLUMNS))
 
     def rows(self) -> list[tuple[object, ...]]:
-        """Give the same for a file, by worker: names like formulas get an apostrophe."""
+        """Return the same for a file, by worker: names like formulas get an apostrophe."""
         return [(shield(name), *rest) for name, *rest in self._rows()]
 
     def _rows(self) -> list[tuple[Any, ...]]:
@@ -215,7 +215,7 @@ def estimate_quality(
     per_class: bool = False,
     interval: float = INTERVAL,
 ) -> Skill:
-    """Estimate how accurate each worker is from his answers to gold tasks.
+    """Estimate how accurate each worker is from their answers to gold tasks.
 
     Parameters
     ----------
@@ -273,7 +273,7 @@ def estimate_quality(
 
 
 def confusion_matrices(counts: Floats, mean: Floats, prior: BetaPrior) -> Floats:
-    """Shrink every worker's counts of (label, answer) to what his accuracy lets one expect.
+    """Shrink every worker's counts of (label, answer) to what their accuracy lets one expect.
 
     Parameters
     ----------

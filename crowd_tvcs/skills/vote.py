@@ -62,13 +62,13 @@ class Votes:
         return {t: self.classes[k] for t, k in zip(self.tasks, self.label_of.tolist(), strict=True)}
 
     def frame(self) -> pd.DataFrame:
-        """Give a pandas table: task, label, confidence, answers; names as they are."""
+        """Return a pandas table: task, label, confidence, answers; names as they are."""
         import pandas as pd
 
         return pd.DataFrame(self._rows(), columns=list(COLUMNS))
 
     def rows(self) -> list[tuple[str, str, float, int]]:
-        """Give the same for a file: names that look like formulas get an apostrophe."""
+        """Return the same for a file: names that look like formulas get an apostrophe."""
         return [(shield(t), shield(k), c, n) for t, k, c, n in self._rows()]
 
     def _rows(self) -> list[tuple[str, str, float, int]]:
@@ -167,7 +167,7 @@ def posterior(
 
 
 def usual_prior(answers: Answers, skill: Skill | Quality | ArrayLike) -> Floats | None:
-    """Give the class shares of the gold behind a skill in the order of the classes, or None."""
+    """Return the class shares of the gold behind a skill in the order of the classes, or None."""
     if not isinstance(skill, Skill):
         return None
     shares = skill.class_shares[_places("class", answers.classes, skill.classes)]
@@ -214,7 +214,7 @@ def evidence(answers: Answers, skill: Skill | Quality | ArrayLike) -> Floats:
 
 
 def _values(answers: Answers, skill: Skill | Quality | ArrayLike) -> Floats:
-    """Give the numbers of a skill in the order of the workers and tasks of `answers`."""
+    """Return the numbers of a skill in the order of the workers and tasks of `answers`."""
     if not isinstance(skill, Skill | Quality):
         return np.asarray(skill, dtype=np.float64)
     rows = _places("worker", answers.workers, skill.workers)

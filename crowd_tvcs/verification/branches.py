@@ -32,7 +32,7 @@ Test = tuple[frozenset[str], frozenset[str], int]  # tasks, workers, how many of
 
 
 def bound_of_branches(plan: Plan, document: Any) -> float:
-    """Give the largest bound of the leaves of `branches.json`, each computed from its prices.
+    """Return the largest bound of the leaves of `branches.json`, each computed from its prices.
 
     Raises
     ------

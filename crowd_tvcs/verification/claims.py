@@ -85,7 +85,7 @@ class Found:
 
 
 def refuted(summary: Mapping[str, Any], found: Found) -> list[str]:
-    """Say of every field of `summary` that is not as recomputed what it says and what was found."""
+    """List the fields of `summary` that are not as recomputed: what each says, what was found."""
     wanted = _fields(found)
     out = [f"{name}: is missing in summary.json" for name in wanted if name not in summary]
     more = set(summary) - set(wanted) if found.parameters["method"] in KNOWN else ()
@@ -104,7 +104,7 @@ def refuted(summary: Mapping[str, Any], found: Found) -> list[str]:
 
 
 def unchecked(found: Found) -> list[str]:
-    """Say what of the files was not checked, or not to the last digit."""
+    """List what of the files was not checked, or not to the last digit."""
     method = found.parameters["method"]
     out = [f"that {method} with this seed and time limit gives this plan: for that, run it again"]
     if method not in KNOWN:
@@ -284,7 +284,7 @@ def _error(summary: Mapping[str, Any]) -> float:
 
 
 def uncertified(summary: Mapping[str, Any]) -> list[str]:
-    """Say why what is said proves no plan; nothing if it does, or if that cannot be read."""
+    """List why what is said proves no plan; nothing if it does, or if that cannot be read."""
     accuracy, bound = summary.get("expected_accuracy"), summary.get("bound")
     if bound is None:
         return ["summary.json claims no bound: not certified"]

@@ -95,7 +95,7 @@ def price_task(
 
     `quality` and `price` are of the workers who are allowed, `fixed` holds the qualities of those
     who label the task in any case. `known` is the value of some such set, to begin with. A
-    worker of quality q < 1/2 is one of 1 - q: the vote turns him around.
+    worker of quality q < 1/2 is one of 1 - q: the vote turns them around.
     """
     q, fixed = np.maximum(quality, 1.0 - quality), np.maximum(fixed, 1.0 - fixed)
     fixed = fixed[fixed > 0.5]

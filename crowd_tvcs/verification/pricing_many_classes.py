@@ -145,7 +145,7 @@ def _not_replaceable(
     """Workers that some best set needs, best first.
 
     Whoever has `cap` evenly mistaken others of more reach and as cheap can be replaced in any
-    set by one of them; and nobody adds more than his reach minus 1/K.
+    set by one of them; and nobody adds more than their reach minus 1/K.
     """
     k = matrices.shape[1]
     right = matrices[:, 0, 0]
@@ -171,7 +171,7 @@ class _Search:
         self.nodes = 0
 
     def visit(self, table: Floats, spent: float, first: int, size: int) -> None:
-        """Look at all sets of these `size`, whose table this is, and workers from `first` on."""
+        """Visit all sets of these `size`, whose table this is, and workers from `first` on."""
         self.nodes += 1
         n = self.price.size
         if first >= n or self.nodes > MOST_NODES:

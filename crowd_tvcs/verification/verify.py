@@ -222,7 +222,7 @@ def _support(path: Path, plan: Plan, out: Verification) -> NDArray[np.bool_]:
 
 
 def _broken(plan: Plan, support: NDArray[np.bool_]) -> list[str]:
-    """Say which caps and demands the pairs break, and by how much."""
+    """List which caps and demands the pairs break, and by how much."""
     out = []
     for name, kind, names, count, caps in (
         ("max_tasks_per_worker", "worker", plan.quality.workers, support.sum(axis=1),
@@ -251,7 +251,7 @@ def _broken(plan: Plan, support: NDArray[np.bool_]) -> list[str]:
 
 
 def _together(plan: Plan, support: NDArray[np.bool_]) -> list[str]:
-    """Say which groups have several workers on a task, and what cannot be paid."""
+    """List which groups have several workers on a task, and what cannot be paid."""
     out = []
     if plan.money is not None:
         cost = cost_of(plan, support)
@@ -382,7 +382,7 @@ def _bound(
 
 
 def _bound_of_branches(path: Path, plan: Plan, out: Verification) -> float | None:
-    """Give the bound of a tiny plan whose gap was branched on."""
+    """Return the bound of a tiny plan whose gap was branched on."""
     document = read_json(path)
     try:
         return usable(bound_of_branches(plan, document))

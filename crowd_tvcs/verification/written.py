@@ -185,7 +185,7 @@ def digest(path: Path) -> str:
 
 
 def changed_outputs(folder: Path, record: Record) -> list[str]:
-    """Say which files are not the ones that were written, or are missing or too many."""
+    """List the files that are not the ones that were written, or are missing or too many."""
     out = []
     for name, sha in sorted(record.outputs.items()):
         if (found := digest(folder / name)) != sha:
@@ -201,7 +201,7 @@ def changed_outputs(folder: Path, record: Record) -> list[str]:
 
 
 def wrong_command(page: str, record: Record) -> list[str]:
-    """Say where the command that the report shows is not the one of the record."""
+    """List where the command that the report shows is not the one of the record."""
     found = re.findall(r"<pre>(crowd-tvcs assign .*?) --out DIR</pre>", page, re.DOTALL)
     try:
         words = shlex.split(html.unescape(found[0])) if len(found) == 1 else []

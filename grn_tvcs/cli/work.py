@@ -35,7 +35,7 @@ class Work:
     steady: SteadyStates | None
 
     def expected(self) -> str:
-        """Say what the work will take; refuse what cannot fit."""
+        """Tell what the work will take; refuse what cannot fit."""
         data, genes = self.data, self.data.genes
         inputs = int(self.rules.allowed(genes).any(axis=1).sum())
         resamples = (options_of("tvcs") | self.options)["resamples"]

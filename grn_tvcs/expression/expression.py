@@ -190,7 +190,7 @@ def repeated(names: Sequence[str]) -> list[str]:
 
 
 def warn_of_dates(path: str, genes: Sequence[str]) -> None:
-    """Say so where names look like what a spreadsheet makes of MARCH1, SEPT2 or DEC1."""
+    """Warn where names look like what a spreadsheet makes of MARCH1, SEPT2 or DEC1."""
     if dates := [gene for gene in genes if DATE.fullmatch(gene)]:
         warn_user(
             f"{path}: {len(dates)} gene names look like dates that a spreadsheet made of them: "
@@ -379,7 +379,7 @@ def write_expression(expression: Expression, path: Path) -> None:
 
 
 def spacing(expression: Expression) -> str:
-    """Say how samples are spaced in time."""
+    """Describe how samples are spaced in time."""
     steps = np.concatenate([np.diff(expression.times[p]) for p in expression.pieces().values()])
     low, high = steps.min(), steps.max()
     if high - low <= 1e-6 * high:

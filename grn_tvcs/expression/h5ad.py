@@ -113,7 +113,7 @@ def _expression(file: _Frames, time_column: str | None, series_column: str | Non
 
 
 def said_of_cells(n_cells: int, n_points: int) -> tuple[str, ...]:
-    """Say that cells at the same time in a series were averaged, if any were."""
+    """Describe how cells at the same time of a series were averaged, if any were."""
     if n_points == n_cells:
         return ()
     return (f"{n_cells} cells were averaged to {n_points} samples, one for each time of a series.",)

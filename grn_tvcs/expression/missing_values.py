@@ -43,7 +43,7 @@ def numbers_with_gaps(table: Table, columns: Sequence[int], *, refuse: bool) -> 
 
 
 def said_of_gaps(values: NDArray[np.float64], missing: str) -> tuple[str, ...]:
-    """Say what is done about the missing values, if there are any."""
+    """Describe what is done about missing values, if there are any."""
     gaps = np.isnan(values)
     if not gaps.any():
         return ()

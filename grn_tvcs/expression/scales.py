@@ -96,7 +96,7 @@ def on_scale(expression: Expression, scale: str | None = None) -> Expression:
 
 
 def said(expression: Expression) -> str:
-    """Say what the values of an expression that has its scale are taken for, and why."""
+    """Describe what the values of an expression that has its scale are taken for, and why."""
     taken = {
         "levels": "levels, taken on a log scale",
         "log": "logarithms, used as they are",

@@ -177,7 +177,7 @@ def _has_header(table: Table, genes: Sequence[str]) -> bool:
 
 
 def _case(names: Sequence[str], genes: Sequence[str]) -> str:
-    """Say so where names would match if capitals did not count."""
+    """Warn where names would match if capitals did not count."""
     lower = {gene.lower() for gene in genes}
     same = [name for name in names if name.lower() in lower]
     return f"; {listed(same)} would match if capitals did not count" if same else ""

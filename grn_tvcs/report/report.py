@@ -125,7 +125,7 @@ def methods_paragraph(
     count: EdgeCount | None = None,
     steady: SteadyStates | None = None,
 ) -> str:
-    """Say in the past tense what was done, for the methods section of a paper."""
+    """Describe in the past tense what was done, for the methods section of a paper."""
     from tvcs_core.files.record import tvcs_version
 
     n_edges = int(network.out_degrees.sum())

@@ -264,7 +264,7 @@ def gather(
 
 
 def untold(expression: Expression) -> str | None:
-    """Say why no edge can have a stability, and what would help; None where edges have one."""
+    """Return why no edge can have a stability, and what would help; None where edges have one."""
     steps = transitions(replace(expression, scale="log"), 1.0)  # the design alone
     n_steps = len(steps.before)
     if n_steps < LEAST_STEPS:

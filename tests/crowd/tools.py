@@ -1,7 +1,7 @@
 """What annotation tools make of our files: their documented exports, written from an import file.
 
 `answer(task, worker)` gives the label. Every function reads what `crowd_tvcs.exchange.export` wrote
-and writes what the tool would export once everybody has answered what he was given.
+and writes what the tool would export once everybody has answered what they were given.
 """
 
 import csv

@@ -48,7 +48,7 @@ def emit(text: str) -> None:
 
 
 def stop(message: str, code: int) -> NoReturn:
-    """Say `message` and leave with `code`."""
+    """Print `message` and exit with `code`."""
     say(message)
     raise SystemExit(code)
 
@@ -134,7 +134,7 @@ def run(app: Callable[..., object]) -> None:
 
 
 def _give_up(stream: TextIO) -> None:
-    """Let what is still to be written to a stream that fails go nowhere."""
+    """Drop what is still to be written to a stream that fails."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 

@@ -22,7 +22,7 @@ from tvcs_core.files.partial import (
 
 @contextmanager
 def output_folder(path: str | Path, *, force: bool = False) -> Iterator[Path]:
-    """Give an empty folder to write into; what it holds appears in `path` when all went well.
+    """Yield an empty folder to write into; its files appear in `path` if all goes well.
 
     The files are moved into `path` at the end, `run.json` last, so that its presence means
     that the folder is complete. If anything fails, `path` is as it was before. What a run that was
@@ -90,7 +90,7 @@ def _move(partial: Path, folder: Path) -> None:
 
 
 def write_whole(path: str | Path, write: Callable[[Path], object]) -> None:
-    """Let `write` fill a file beside `path` and rename it to `path` when it is complete.
+    """Call `write` on a file beside `path` and rename it to `path` once it is complete.
 
     Raises
     ------

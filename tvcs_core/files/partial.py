@@ -43,7 +43,7 @@ class Held:
         self._lock = lock
 
     def release(self) -> None:
-        """Let go of it, and remove what is left of it."""
+        """Release the lock and remove what is left."""
         if self.path.is_dir():
             shutil.rmtree(self.path, ignore_errors=True)
         else:
@@ -52,7 +52,7 @@ class Held:
         self.close()
 
     def close(self) -> None:
-        """Let go of it."""
+        """Release the lock."""
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
@@ -149,7 +149,7 @@ def _prefix_of(target: Path) -> str:
 
 @contextlib.contextmanager
 def naming(target: Path, partial: Path) -> Iterator[None]:
-    """Let an error of writing below `partial` name the file below `target` that it belongs to."""
+    """Make an error of writing below `partial` name the file below `target` that it stands for."""
     try:
         yield
     except BrokenPipeError:  # of standard output

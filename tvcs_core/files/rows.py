@@ -114,7 +114,7 @@ class Rows(Sequence[list[str]]):
         return f"Rows({len(self)} rows)"
 
     def blocks(self) -> Iterator[list[list[str]]]:
-        """Give all rows, some at a time."""
+        """Yield all rows, some at a time."""
         at = self._span.start
         while at < self._span.stop:
             block = self._cut(at, self._block_end(at, self._span.stop))

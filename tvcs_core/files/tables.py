@@ -97,7 +97,7 @@ class Table:
         return out
 
     def blocks(self, first_row: int = 0) -> Iterator[tuple[int, list[list[str]]]]:
-        """Give the rows from `first_row` on, some at a time, and the place of the first of them."""
+        """Yield the rows from `first_row` on, some at a time, each with the place of the first."""
         rows = self.rows[first_row:]
         if not isinstance(rows, Rows):
             yield first_row, list(rows)

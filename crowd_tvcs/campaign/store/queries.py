@@ -115,19 +115,19 @@ ANSWER = Statement(
 
 
 def _search(per_pair: bool, needy: bool, in_team: bool) -> Statement:
-    """Look for the best task of a worker; the partial index gives them by uncertainty.
+    """Find the best task of a worker; the partial index lists tasks by uncertainty.
 
-    ``before`` is None if he never had the task, else it lapsed; ``quality`` is his.
+    ``before`` is None if they never had the task, else it lapsed; ``quality`` is theirs.
     """
-    his = pair.alias()
-    is_his = (his.c.task_id == task.c.id) & (his.c.worker_id == bindparam("who"))
+    own = pair.alias()
+    is_theirs = (own.c.task_id == task.c.id) & (own.c.worker_id == bindparam("who"))
     score: ColumnElement[Any] = task.c.uncertainty
-    columns: list[Any] = [task, his.c.state.label("before")]
+    columns: list[Any] = [task, own.c.state.label("before")]
     if per_pair:
         columns.append(skill.c.quality)
         score = task.c.uncertainty * skill.c.gain
-    found = select(*columns).outerjoin(his, is_his)
-    found = found.where(task.c.wanted == 1, or_(his.c.state.is_(None), his.c.state == LAPSED))
+    found = select(*columns).outerjoin(own, is_theirs)
+    found = found.where(task.c.wanted == 1, or_(own.c.state.is_(None), own.c.state == LAPSED))
     if per_pair:
         found = found.join(
             skill, (skill.c.task_id == task.c.id) & (skill.c.worker_id == bindparam("who"))

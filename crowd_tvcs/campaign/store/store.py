@@ -61,7 +61,7 @@ class Store:
 
     @contextmanager
     def create(self) -> Iterator[Connection]:
-        """Give a connection for the first change of all, which makes the tables.
+        """Open a connection for the first change of all, which makes the tables.
 
         If the change fails, a file that was made for it is removed.
 
@@ -111,7 +111,7 @@ class Store:
 
     @contextmanager
     def read(self) -> Iterator[tuple[Connection, Any]]:
-        """Give a connection that sees one state of the store, and the row of the campaign."""
+        """Open a connection that sees one state of the store, and read the row of the campaign."""
         with self._translated(), self.engine.connect() as connection:
             if not self.is_file:
                 connection = connection.execution_options(isolation_level="REPEATABLE READ")
@@ -122,7 +122,7 @@ class Store:
     def write(
         self, *first: Call, flush: bool = True
     ) -> Iterator[tuple[Connection, Any, list[list[Any]]]]:
-        """Give a connection whose changes appear together at the end, or not at all.
+        """Open a connection whose changes appear together at the end, or not at all.
 
         Waits for its turn; with the lock come the row of the campaign and the rows of the
         statements that go `first`. Without `flush` nobody waits for the disk: the change survives
@@ -157,12 +157,12 @@ class Store:
             raise StoreError(f"{self.name}: {error.strerror}; {NOT_CONFIRMED}") from None
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the database."""
         self.engine.dispose()
 
     @contextmanager
     def _changed(self, otherwise: str, **options: str) -> Iterator[Connection]:
-        """Give a connection whose changes are committed at the end; errors say what became of them.
+        """Open a connection and commit its changes at the end; errors tell what became of them.
 
         Parameters
         ----------
@@ -187,7 +187,7 @@ class Store:
 
     @contextmanager
     def _translated(self, otherwise: str = NOTHING) -> Iterator[None]:
-        """Say in words of the operator what the database has against it."""
+        """Translate an error of the database into the operator's words."""
         try:
             yield
         except (DatabaseError, self.engine.dialect.loaded_dbapi.Error) as error:

@@ -175,7 +175,7 @@ def exchange_one(fixed, q, p, chosen, t, f, gain):
 
 @kernel
 def ascend(fixed, short, need, cap, value, tables, tried, chosen, gain):
-    """Look for a set of more than `value` by exchanges from a few starts of every size.
+    """Search for a set worth more than `value` by exchanges from a few starts of every size.
 
     Return its value and its size; the set is in `chosen`, the size -1 if none was found.
     """

@@ -189,7 +189,7 @@ def exchange_one(root, p, kinds, chosen, model, pair, gain, gains):
 
 @kernel
 def ascend(root, short, kinds, need, cap, value, model, thorough, scratch):
-    """Look for a set of more than `value` by exchanges from one start of every size, or a few.
+    """Search for a set worth more than `value` by exchanges from one start of every size, or a few.
 
     Return its value and its size; the set is in `scratch.branch.chosen`, the size -1 if none was
     found.

@@ -55,7 +55,7 @@ def best_place(held, load, worker, better):
 
 @kernel
 def hand_over(a, x, b, places):
-    """Give the x-th place of worker a to worker b, who has room; the last of a takes its index."""
+    """Hand the x-th place of worker a to worker b, who has room; the last of a takes its index."""
     held, load, room = places.held, places.load, places.room
     held[b, load[b]] = held[a, x]
     load[b] += 1

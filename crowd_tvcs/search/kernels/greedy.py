@@ -131,7 +131,7 @@ def leader(tree):
 
 @kernel
 def take(j, place, worker, places, sets, room):
-    """Give task j the worker at this place among its candidates."""
+    """Assign task j the worker at this place among its candidates."""
     size = sets.sizes[j]
     places[j, size] = place
     sets.workers[j, size] = worker

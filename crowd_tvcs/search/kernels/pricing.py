@@ -57,7 +57,7 @@ def value_there(j, need, base, price, sets):
 
 @kernel
 def keep_set(j, short, chosen, accuracy, sets):
-    """Give task j the voters of the shortlist in these places."""
+    """Assign task j the voters of the shortlist in these places."""
     sets.sizes[j] = chosen.size
     sets.accuracy[j] = accuracy
     for s in range(chosen.size):

@@ -82,7 +82,7 @@ def test_next_is_the_largest_score_by_hand(make):
         is_open = (state.slots[i] == 0) & ((state.slots > 0).sum(axis=0) < 4)
         offer = campaign.next(worker)
         if (state.slots[i] == 2).any():
-            assert offer.reason == "his open lease, renewed"
+            assert offer.reason == "their open lease, renewed"
         elif is_open.any():
             best = np.where(is_open, left, -1).max()
             assert left[state.quality.tasks.index(offer.task)] == pytest.approx(best)
@@ -217,7 +217,7 @@ def test_nobody_gets_more_than_his_cap_nor_a_task_more_than_its_own(make):
             if task:
                 campaign.submit(name, task, "1")
     assert len(rows(campaign)) == 3
-    assert "his 1 tasks" in campaign.next("ann").reason
+    assert "their 1 tasks" in campaign.next("ann").reason
 
 
 def test_below_the_gate_nobody_gets_a_task(make):

@@ -85,7 +85,7 @@ def keep_best_of_lines(candidates, row_of, grid, start, order, apart, caps, keep
 
 @kernel
 def keep_best_of_kept(candidates, row_of, grid, total, n_kept, keep):
-    """Of the n_kept entries that are kept keep the best `total`; return the best gain left out."""
+    """Keep the best `total` of the n_kept entries; return the best gain left out."""
     values, factor, squared, steps = candidates.values, grid.factor, candidates.squared, grid.steps
     ties = TieKeys(candidates.dense, row_of, candidates.columns, candidates.keys)
     places, gains, buffer = np.empty(n_kept, np.int64), np.empty(n_kept), np.empty(n_kept)

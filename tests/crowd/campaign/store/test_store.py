@@ -129,7 +129,7 @@ def test_a_creation_on_a_full_disk_leaves_no_file(tmp_path, monkeypatch, pages):
     with pytest.raises(StoreError, match=r"c\.db: the disk is full .*; nothing was changed"):
         create(tmp_path / "c.db")
     assert list(tmp_path.iterdir()) == []
-    (tmp_path / "own.db").touch()  # a file that the operator made is his
+    (tmp_path / "own.db").touch()  # a file that the operator made is theirs
     with pytest.raises(StoreError, match="the disk is full"):
         create(tmp_path / "own.db")
     assert (tmp_path / "own.db").exists()
