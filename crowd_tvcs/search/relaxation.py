@@ -18,22 +18,24 @@ from crowd_tvcs.search.deadline import Deadline
 from crowd_tvcs.search.kernels import exchange, greedy, pricing
 from crowd_tvcs.search.kernels.bounds import INTERVALS
 from crowd_tvcs.search.kernels.records import (
-    BoundScratch,
-    BranchScratch,
     Candidates,
     Climb,
-    GradeScratch,
     Limit,
     Measure,
-    Nodes,
     Places,
     Prices,
     Room,
-    Scratch,
     Shortlist,
-    Tables,
     TaskSets,
     TaskValues,
+)
+from crowd_tvcs.search.kernels.scratch import (
+    BoundScratch,
+    BranchScratch,
+    GradeScratch,
+    Nodes,
+    Scratch,
+    Tables,
 )
 
 NODES = 0  # in the search for prices: exchanges alone do as well

@@ -20,20 +20,22 @@ from crowd_tvcs.search.kernels import greedy_many_classes, pricing_many_classes
 from crowd_tvcs.search.kernels.bounds import INTERVALS
 from crowd_tvcs.search.kernels.records import (
     AnswerCounts,
-    BoundScratch,
     Candidates,
     Climb,
     Limit,
-    ManyClassBranchScratch,
-    ManyClassScratch,
     Measure,
     Model,
-    Nodes,
     Prices,
     Room,
     Shortlist,
     TaskSets,
     TaskValues,
+)
+from crowd_tvcs.search.kernels.scratch import (
+    BoundScratch,
+    ManyClassBranchScratch,
+    ManyClassScratch,
+    Nodes,
 )
 from crowd_tvcs.search.relaxation import UPDATES, Relaxation, kinds_of_tasks
 

@@ -1,0 +1,224 @@
+"""What the kernels of the search use while they work: made once, and overwritten by every task.
+
+There are n workers, m tasks and K classes; D is 2 more than the voters whose table is exact.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowd_tvcs.accuracy.kernels.many_class_table import GainScratch
+from crowd_tvcs.search.kernels.records import Shortlist
+
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+class Nodes(NamedTuple):
+    """The nodes of branch and bound from the root to where the search is, one per depth d.
+
+    A node is a set of d voters, whose table is kept beside; its children have one voter more, who
+    comes later in the shortlist.
+
+    Attributes
+    ----------
+    outcomes
+        (D,): size of the node's table.
+    spent
+        (D,): prices of its voters.
+    added
+        (D,): the voter who made the next node of it.
+    following
+        (D,): the next voter to add.
+    fresh
+        (D,): the voter from whom on `reach` is out of date.
+    reach
+        (D, n + 1): a bound for what sets below the node with voter i are worth, beside `spent`.
+    """
+
+    outcomes: Integers
+    spent: Floats
+    added: Integers
+    following: Integers
+    fresh: Integers
+    reach: Floats
+
+    @classmethod
+    def empty(cls, n: int, depths: int) -> Nodes:
+        """Make room for so many depths and n voters."""
+        outcomes, added, following, fresh = (np.empty(depths, dtype=np.int64) for _ in range(4))
+        reach = np.empty((depths, n + 1))
+        return cls(outcomes, np.empty(depths), added, following, fresh, reach)
+
+
+class Held(NamedTuple):
+    """The best few so far, in order.
+
+    Attributes
+    ----------
+    values
+        (n + 2,) or more: the least costs, or the largest values.
+    whose
+        (n + 2,) or more: the voters, where that matters.
+    """
+
+    values: Floats
+    whose: Integers
+
+
+class BoundScratch(NamedTuple):
+    """Scratch for bounds on what more voters can be worth; c voters are on the shortlist.
+
+    Attributes
+    ----------
+    gain
+        (n + 2,): what each voter adds.
+    chance
+        (n + 2,) or more: binomial chances, or powers of them.
+    copies
+        (n + 2,) or more: accuracy after 0, 1, 2, ... more copies of one voter.
+    held
+        The best so far.
+    cheapest
+        (n + 2, most): entry [i, a] is the sum of the a least prices from voter i on.
+    """
+
+    gain: Floats
+    chance: Floats
+    copies: Floats
+    held: Held
+    cheapest: Floats
+
+    @classmethod
+    def empty(cls, n: int, size: int, most: int) -> BoundScratch:
+        """Make room for n voters: `most` are summed, `size` are copies or held."""
+        held = Held(np.empty(size), np.empty(size, dtype=np.int64))
+        return cls(np.empty(n + 2), np.empty(size), np.empty(size), held, np.empty((n + 2, most)))
+
+
+class GradeScratch(NamedTuple):
+    """Scratch for the bound by two grades of quality.
+
+    Attributes
+    ----------
+    chance
+        (2, D, D): of grade, number of voters and number of those who are right.
+    accuracy
+        (D, D): after a more voters of the upper grade and b of the lower one.
+    slopes
+        (D, 2): of the plane above them, one for every depth; first 0 where there is none yet.
+    """
+
+    chance: Floats
+    accuracy: Floats
+    slopes: Floats
+
+    @classmethod
+    def empty(cls, depths: int) -> GradeScratch:
+        """Make room for so many depths."""
+        slopes = np.zeros((depths, 2))
+        return cls(np.empty((2, depths, depths)), np.empty((depths, depths)), slopes)
+
+
+class Tables(NamedTuple):
+    """Tables of outcomes of two classes, one per row.
+
+    See `crowd_tvcs.accuracy.kernels.outcome_lists`.
+
+    Attributes
+    ----------
+    t, f
+        (rows, outcomes): chance of an outcome with the label it speaks for, and with the other.
+    """
+
+    t: Floats
+    f: Floats
+
+    @classmethod
+    def empty(cls, rows: int, outcomes: int) -> Tables:
+        """Make room for so many tables."""
+        return cls(np.empty((rows, outcomes)), np.empty((rows, outcomes)))
+
+
+class BranchScratch(NamedTuple):
+    """Scratch for branch and bound with two classes.
+
+    Attributes
+    ----------
+    tables
+        One per depth.
+    chosen
+        (n,): places in the shortlist of the incumbent.
+    nodes, bounds, grades
+        What the search keeps, and its bounds.
+    """
+
+    tables: Tables
+    chosen: Integers
+    nodes: Nodes
+    bounds: BoundScratch
+    grades: GradeScratch
+
+
+class Scratch(NamedTuple):
+    """Scratch for the best set of a task of two classes.
+
+    Attributes
+    ----------
+    asked
+        (n,): price of a worker's label for the task at hand, infinite for whom it cannot have.
+    short
+        Three arrays of n, for the shortlist.
+    tried
+        (n,): places in the shortlist of a set that is tried.
+    beaten
+        (INTERVALS + 1,): see `crowd_tvcs.search.kernels.bounds.drop_beaten`.
+    """
+
+    asked: Floats
+    short: Shortlist
+    tried: Integers
+    beaten: Integers
+
+
+class ManyClassBranchScratch(NamedTuple):
+    """Scratch for branch and bound with K classes; what is not said is as in `BranchScratch`.
+
+    Attributes
+    ----------
+    tables
+        (exact + 1, K, limit): one per depth.
+    gains
+        For `crowd_tvcs.accuracy.kernels.many_class_table.fill_gains`.
+    """
+
+    tables: Floats
+    chosen: Integers
+    nodes: Nodes
+    bounds: BoundScratch
+    gains: GainScratch
+
+
+class ManyClassScratch(NamedTuple):
+    """Scratch for the best set of a task of K classes; what is not said is as in `Scratch`.
+
+    Attributes
+    ----------
+    kinds
+        (n,): of the voters on the shortlist.
+    pair
+        (2, K, K * limit): two tables, to build one from the other.
+    branch
+        For branch and bound.
+    """
+
+    asked: Floats
+    short: Shortlist
+    kinds: Integers
+    tried: Integers
+    pair: Floats
+    branch: ManyClassBranchScratch
