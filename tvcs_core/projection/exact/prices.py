@@ -241,18 +241,22 @@ def sweep(
     prices.in_order(cols.order, listed.row, listed.gains, row_by_col, gains_by_col)
     pools = np.empty(size + 1), np.empty(size + 1)
     u, w, price = guess.rows.copy(), guess.cols.copy(), guess.total
-    by_rows = Side(rows.start, listed.col, listed.gains, w, room.rows, u, *np.empty((2, n)))
-    by_cols = Side(cols.start, row_by_col, gains_by_col, u, room.cols, w, *np.empty((2, m)))
+    by_rows = Side(rows.start, listed.col, listed.gains, w, room.rows, 0, u, *np.empty((2, n)))
+    by_cols = Side(cols.start, row_by_col, gains_by_col, u, room.cols, 0, w, *np.empty((2, m)))
     sides = (by_rows, by_cols) if rows_first else (by_cols, by_rows)
     at_once = rounds - 1 if size <= LISTED else 1  # Ctrl-C is answered between calls
     for _ in range(0, rounds - 1, at_once):
-        price = prices.take_turns(*sides, at_once, room.total, price, *pools)
-    total_width, near = 2 + 2 * int(np.sqrt(max(room.total, 0))), []
-    for side in sides:
-        ranks = width(size // max(side.caps.size, 1))
-        price, low, high = prices.price_block(side, room.total, ranks, total_width, price, *pools)
-        near.append(band_about(side.price, price, low, high, side.low, side.high))
+        _, total = prices.take_turns(*sides, at_once, room.total, 0, price, *pools)
+        price = total.price
+    first, second = (at._replace(width=width(size // max(at.caps.size, 1))) for at in sides)
+    total_width = 2 + 2 * int(np.sqrt(max(room.total, 0)))
+    totals = prices.take_turns(first, second, 1, room.total, total_width, price, *pools)
+    near = [
+        band_about(at.price, of.price, of.low, of.high, at.low, at.high)
+        for at, of in zip((first, second), totals, strict=True)
+    ]
     near_rows, near_cols = near if rows_first else near[::-1]
+    _, (price, low, high) = totals
     above_total = high - price if price > 0.0 else 0.0
     return Near(Prices(u, w, price), Band(*near_rows, *near_cols, price - low, above_total))
 

@@ -11,6 +11,7 @@ largest, so its price l lies likewise, and the line's own is max(0, t[g] - l) (d
 import numpy as np
 
 from tvcs_core.jit import kernel
+from tvcs_core.projection.kernels.records import TotalPrice
 
 
 @kernel
@@ -136,15 +137,15 @@ def threshold_of(line, size, rank, width, guess, buffer):
 
 
 @kernel
-def price_block(side, total, width, total_width, total_guess, pool, pool_buffer):
+def price_block(side, total, total_width, total_guess, pool, pool_buffer):
     """Best prices of the lines of a side and of the total, given those across.
 
-    Fills in price (which comes in with guesses), low and high of the side; returns (price, low,
-    high) of the total, of which at most `total` entries may be kept. Widths are the ranks that
-    low and high are off; the last two are room to work in, one number more than entries each.
+    Fills in price (which comes in with guesses), low and high of the side; returns what it finds
+    for the total, of which at most `total` entries may be kept. Widths are the ranks that low and
+    high are off; the last two are room to work in, one number more than entries each.
     """
     start, across, gains, across_price = side.start, side.across, side.gains, side.across_price
-    caps, price, low, high = side.caps, side.price, side.low, side.high
+    caps, width, price, low, high = side.caps, side.width, side.price, side.low, side.high
     n_lines = start.size - 1
     longest = longest_line(start)
     line, buffer = np.empty(longest), np.empty(longest)
@@ -167,20 +168,20 @@ def price_block(side, total, width, total_width, total_guess, pool, pool_buffer)
     )
     for g in range(n_lines):
         price[g] = max(0.0, price[g] - total_at)
-    return total_at, total_low, total_high
+    return TotalPrice(total_at, total_low, total_high)
 
 
 @kernel
-def take_turns(first, second, rounds, total, price, pool, pool_buffer):
-    """Blocks of one side and the other in turn; return the total's price.
+def take_turns(first, second, rounds, total, total_width, price, pool, pool_buffer):
+    """Blocks of one side and the other in turn; return what the last ones find for the total.
 
     Each block minimises the dual bound over its own prices, so the bound never gets worse.
     """
-    none = np.int64(0)
+    by_first = by_second = TotalPrice(price, price, price)
     for _ in range(rounds):
-        price, _low, _high = price_block(first, total, none, none, price, pool, pool_buffer)
-        price, _low, _high = price_block(second, total, none, none, price, pool, pool_buffer)
-    return price
+        by_first = price_block(first, total, total_width, by_second.price, pool, pool_buffer)
+        by_second = price_block(second, total, total_width, by_first.price, pool, pool_buffer)
+    return by_first, by_second
 
 
 @kernel

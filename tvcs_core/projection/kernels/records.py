@@ -168,10 +168,12 @@ class Side(NamedTuple):
         Prices of the other side.
     caps
         How many entries each line may keep.
+    width
+        Ranks that low and high are off each threshold; 0 where they are not wanted.
     price
         Of each line; comes in with guesses.
     low, high
-        The values some ranks below and above each threshold, the total's price included.
+        The values below and above each threshold, the total's price included.
     """
 
     start: Ints
@@ -179,9 +181,18 @@ class Side(NamedTuple):
     gains: Floats
     across_price: Floats
     caps: Ints
+    width: int
     price: Floats
     low: Floats
     high: Floats
+
+
+class TotalPrice(NamedTuple):
+    """Price of the total after a block, and the values some ranks below and above it."""
+
+    price: float
+    low: float
+    high: float
 
 
 class TieKeys(NamedTuple):

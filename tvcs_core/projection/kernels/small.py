@@ -29,12 +29,18 @@ def first_guess(listed, rows, cols, caps, u, w):
     n, m, size = u.size, w.size, listed.row.size
     row_by_col, gains_by_col = np.empty(size, np.int32), np.empty(size)
     in_order(cols.order, listed.row, listed.gains, row_by_col, gains_by_col)
-    by_rows = Side(rows.start, listed.col, listed.gains, w, caps.rows, u, np.empty(n), np.empty(n))
+    none = np.int64(0)
+    by_rows = Side(
+        rows.start, listed.col, listed.gains, w, caps.rows, none, u, np.empty(n), np.empty(n)
+    )
     by_cols = Side(
-        cols.start, row_by_col, gains_by_col, u, caps.cols, w, np.empty(m), np.empty(m)
+        cols.start, row_by_col, gains_by_col, u, caps.cols, none, w, np.empty(m), np.empty(m)
     )
     pool, buffer = np.empty(size + 1), np.empty(size + 1)
-    return take_turns(by_rows, by_cols, np.int64(ROUNDS), caps.total, 0.0, pool, buffer)
+    _of_rows, of_cols = take_turns(
+        by_rows, by_cols, np.int64(ROUNDS), caps.total, none, 0.0, pool, buffer
+    )
+    return of_cols.price
 
 
 @kernel
