@@ -62,6 +62,7 @@ def assign(given: AssignOptions) -> None:
     for small plans branches.json where these prices alone do not prove the bound.
     """
     from crowd_tvcs.methods import assign as assign_plan
+    from crowd_tvcs.methods import method_for
     from crowd_tvcs.skills.plan_deviation import with_deviation
     from tvcs_core.files.folders import output_folder
 
@@ -70,6 +71,7 @@ def assign(given: AssignOptions) -> None:
     plan, layout = given.demands.read(given.quality, given.caps, given.budget)
     if given.skills is not None and plan.model is not None:
         raise ValueError("--skills is for two classes and qualities, not for more or --confusion")
+    method_for(plan, search.method)
     with output_folder(given.out, force=given.force) as folder:
         found = assign_plan(plan, search.method, rng=search.seed, time_limit=search.time_limit)
         if given.skills is not None:

@@ -144,15 +144,13 @@ def assign(
     from crowd_tvcs.search.deadline import Deadline
     from tvcs_core.streams import stream
 
-    if method not in METHODS:
-        raise ValueError(f"method must be one of {', '.join(METHODS)}, found {method!r}")
+    chosen = method_for(plan, method)
     if time_limit is not None and not (0 < time_limit < math.inf):
         raise ValueError(f"time_limit must be a number of seconds above 0, found {time_limit}")
-    _refuse_demands(plan, method)
     rng = stream(rng, "assign", method)
     rows, columns = _by_name(plan.quality.workers), _by_name(plan.quality.tasks)
     with Deadline.after(time_limit) as deadline:
-        found: Assignment = METHODS[method](plan.reorder(rows, columns), rng=rng, deadline=deadline)
+        found: Assignment = chosen(plan.reorder(rows, columns), rng=rng, deadline=deadline)
     found = found.reorder(plan, np.argsort(rows), np.argsort(columns))
     if broken := plan.unmet(found.support):
         raise RuntimeError(f"the method {method} did not meet {', '.join(broken)}")
@@ -164,7 +162,10 @@ def methods_for(plan: Plan) -> list[str]:
     return [name for name, method in METHODS.items() if method.honours.issuperset(plan.demands)]
 
 
-def _refuse_demands(plan: Plan, method: str) -> None:
+def method_for(plan: Plan, method: str) -> Method:
+    """Return a method, loaded; refuse an unknown one, and one that does not honour the demands."""
+    if method not in METHODS:
+        raise ValueError(f"method must be one of {', '.join(METHODS)}, found {method!r}")
     for demand in plan.demands:
         if demand not in METHODS[method].honours:
             able = [name for name, other in METHODS.items() if demand in other.honours]
@@ -172,6 +173,9 @@ def _refuse_demands(plan: Plan, method: str) -> None:
                 f"the method {method} does not honour {demand}; these do: {', '.join(able)} "
                 f"(on the command line: --method {able[0]})"
             )
+    chosen = METHODS[method]
+    _ = chosen.function  # loaded before a clock runs, or a folder is there
+    return chosen
 
 
 def _by_name(names: Sequence[str]) -> NDArray[np.intp]:
@@ -180,4 +184,4 @@ def _by_name(names: Sequence[str]) -> NDArray[np.intp]:
     return np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.intp)
 
 
-__all__ = ["HONOURS", "METHODS", "Method", "assign", "methods_for"]
+__all__ = ["HONOURS", "METHODS", "Method", "assign", "method_for", "methods_for"]

@@ -13,6 +13,7 @@ from crowd_tvcs import METHODS, Assignment, Plan, Quality, assign
 from crowd_tvcs.cli.main import app
 from crowd_tvcs.methods import HONOURS, Method, methods_for
 from crowd_tvcs.report.assignment import render
+from crowd_tvcs.search.deadline import Deadline
 from crowd_tvcs.verification.verify import verify
 from tvcs_core.lazy import choices
 
@@ -72,6 +73,27 @@ def test_the_table_loads_no_method():
     code = "import sys, crowd_tvcs.methods; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not set(done.stdout.split()) & {"numpy", "numba", "crowd_tvcs.methods.best"}
+
+
+def test_a_method_is_loaded_before_its_clock_runs(monkeypatch):
+    seen = []
+
+    class Mine(Method):
+        @property
+        def function(self):
+            seen.append("loaded")
+            return METHODS["fast"].function
+
+    def after(limit):
+        seen.append("clock")
+        return began(limit)
+
+    began = Deadline.after
+    monkeypatch.setattr(Deadline, "after", after)
+    monkeypatch.setitem(METHODS, "mine", Mine(name="mine", about="a whim"))
+    assign(Plan(crowd()), "mine", rng=0, time_limit=60.0)
+    assert seen[0] == "loaded"
+    assert "clock" in seen
 
 
 def assignment_by(name):
