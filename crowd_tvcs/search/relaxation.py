@@ -25,9 +25,17 @@ from crowd_tvcs.search.kernels.records import (
     Places,
     Prices,
     Room,
-    Shortlist,
     TaskSets,
     TaskValues,
+)
+from crowd_tvcs.search.kernels.scratch import (
+    BoundScratch,
+    BranchScratch,
+    GradeScratch,
+    Nodes,
+    Scratch,
+    Shortlist,
+    Tables,
 )
 from crowd_tvcs.search.kernels.scratch import (
     BoundScratch,

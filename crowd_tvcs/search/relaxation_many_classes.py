@@ -27,7 +27,6 @@ from crowd_tvcs.search.kernels.records import (
     Model,
     Prices,
     Room,
-    Shortlist,
     TaskSets,
     TaskValues,
 )
@@ -36,6 +35,7 @@ from crowd_tvcs.search.kernels.scratch import (
     ManyClassBranchScratch,
     ManyClassScratch,
     Nodes,
+    Shortlist,
 )
 from crowd_tvcs.search.relaxation import UPDATES, Relaxation, kinds_of_tasks
 

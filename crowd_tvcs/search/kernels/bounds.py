@@ -10,7 +10,7 @@ in the quality of one voter, hence convex in it; and a voter of quality 1/2 adds
 import numpy as np
 
 from crowd_tvcs.accuracy.kernels.outcome_lists import total
-from crowd_tvcs.search.kernels.records import Shortlist
+from crowd_tvcs.search.kernels.scratch import Shortlist
 from tvcs_core.jit import kernel
 
 INTERVALS = 32  # of slopes that are looked at

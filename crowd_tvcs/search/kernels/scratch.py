@@ -1,6 +1,7 @@
-"""What the kernels of the search use while they work: made once, and overwritten by every task.
+"""Records of scratch for the best set of one task: one thread has each of its own.
 
-There are n workers, m tasks and K classes; D is 2 more than the voters whose table is exact.
+There are n workers and K classes; D is 2 more than the voters whose table is exact. What the fields
+must be, and in what units, is said in `crowd_tvcs.search.kernels.records`.
 """
 
 from __future__ import annotations
@@ -11,11 +12,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.accuracy.kernels.many_class_table import GainScratch
-from crowd_tvcs.search.kernels.records import Shortlist
 
-Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+
+
+class Shortlist(NamedTuple):
+    """The c candidates of one task whom an optimal set may need, by falling quality.
+
+    Attributes
+    ----------
+    quality, price, worker
+        (c,): as in `Candidates`, and what a label of theirs costs.
+    """
+
+    quality: Floats
+    price: Floats
+    worker: Integers
+
+    @classmethod
+    def empty(cls, n: int) -> Shortlist:
+        """Make room for n voters."""
+        return cls(np.empty(n), np.empty(n), np.empty(n, dtype=np.int64))
 
 
 class Nodes(NamedTuple):

@@ -8,7 +8,7 @@ import pytest
 from crowd_tvcs import Plan, Quality, expected_accuracy
 from crowd_tvcs.search.deadline import Deadline
 from crowd_tvcs.search.kernels import branch_and_bound as kernels
-from crowd_tvcs.search.kernels.records import Shortlist
+from crowd_tvcs.search.kernels.scratch import Shortlist
 from crowd_tvcs.search.relaxation import PROOF_NODES, Relaxation, price_everything
 from crowd_tvcs.verification.pricing import accuracy, price_task
 
