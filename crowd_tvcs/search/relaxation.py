@@ -37,14 +37,6 @@ from crowd_tvcs.search.kernels.scratch import (
     Shortlist,
     Tables,
 )
-from crowd_tvcs.search.kernels.scratch import (
-    BoundScratch,
-    BranchScratch,
-    GradeScratch,
-    Nodes,
-    Scratch,
-    Tables,
-)
 
 NODES = 0  # in the search for prices: exchanges alone do as well
 PROOF_NODES = 3_000_000
