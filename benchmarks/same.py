@@ -34,7 +34,7 @@ STEADY = (
     "--knockouts network30/knockouts.tsv --knockdowns network30/knockdowns.tsv "
     "--wildtype network30/wildtype.tsv --perturbed-until 500"
 )
-FEWER = {"genie3": "trees=30", "dyngenie3": "trees=30", "tigress": "resamples=20"}
+FEWER = {"genie3": "trees=30", "dyngenie3": "trees=30", "tigress": "splits=20"}
 # How long a command took, and when a lease ends, are no results.
 CLOCK = re.compile(rb"\b[\d.]+ (ms|s)\b")
 MOMENT = re.compile(r"\b[12]\d{9}\.\d+")

@@ -9,6 +9,7 @@ import crowd_tvcs.cli.main
 import grn_tvcs.cli.main
 import tvcs_core.cli
 from benchmarks import same
+from grn_tvcs.cli.inputs import method_options
 
 APPS = {
     "tvcs": tvcs_core.cli.app,
@@ -44,6 +45,11 @@ def test_every_command_and_every_method_is_run():
     for program, methods in (("crowd-tvcs assign", same.PLANS), ("grn-tvcs infer", same.NETWORKS)):
         for method in methods:
             assert any(x.startswith(program) and f"--method {method} " in x for x in lines)
+
+
+def test_what_makes_a_method_quick_is_an_option_of_it():
+    for method, given in same.FEWER.items():
+        assert method_options(method, [given])
 
 
 def write(folder: Path, value: float, *, expires: float) -> None:
