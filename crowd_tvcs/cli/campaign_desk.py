@@ -35,7 +35,7 @@ def submit(
     store: StoreName,
     worker: WorkerName,
     task: Annotated[str, typer.Option(metavar="NAME", help="What they labelled.")],
-    label: Annotated[str, typer.Option(metavar="LABEL", help="His answer.")],
+    label: Annotated[str, typer.Option(metavar="LABEL", help="Their answer.")],
     as_json: AsJson = False,
 ) -> None:
     """Hand in one answer to a task that was leased or issued to this worker.
