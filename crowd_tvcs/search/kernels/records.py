@@ -1,8 +1,8 @@
 """Records of the search: arrays that travel together, by name.
 
-The kernels take them as they are. A kernel is compiled for one type of every field: float64, int64
-or bool, in C order, writable. Every array of a record that is passed on is counted twice (about
-10 ns), so what is called for every node or voter takes the arrays that it needs.
+The kernels (`tvcs_core.jit`) take them as they are. A kernel is compiled for one type of every
+field: float64, int64 or bool, in C order, writable. Every array of a record that is passed on is
+counted twice (about 10 ns), so what is called for every node or voter takes the arrays it needs.
 
 There are n workers, m tasks and K classes. What only one thread writes on is in `scratch`.
 Accuracies, prices and values (accuracy minus prices) are in units of the expected accuracy of
