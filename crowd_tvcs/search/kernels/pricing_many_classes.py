@@ -27,7 +27,7 @@ def are_closed(size, slots, worth, short, value, model, scratch):
     """Whether no set of slots + 1..worth voters is above `value`; tables[0] has the fixed ones."""
     copies = scratch.bounds.copies
     if worth <= slots or worth >= model.counts.begin.size - 1:
-        return True
+        return worth <= slots
     q, p, first = short.quality, short.price, np.int64(0)
     fill_copies(scratch.tables[0], size, q[0], worth, model.counts, scratch.bounds.chance, copies)
     held, reach = scratch.bounds.held, scratch.bounds.gain

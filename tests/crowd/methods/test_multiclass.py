@@ -254,6 +254,19 @@ def test_a_search_that_was_broken_off_proves_nothing():
     assert price_everything(relaxation, prices, begin, Deadline.after(None)).proved
 
 
+def test_larger_sets_than_a_bound_reaches_leave_a_price_unproved():
+    """Ten classes: tables of 4 voters, bounds of 7, and 9 voters are worth more than either."""
+    quality = Quality(np.full((12, 1), 0.45), [f"w{i}" for i in range(12)], ["t"])
+    relaxation = relax(Plan(quality, max_workers_per_task=9, n_classes=10))
+    price = np.full(13, 0.01)
+    price[-1] = 0.0
+    dual = price_everything(relaxation, price, relaxation.nobody(), Deadline.after(None))
+    nine = np.arange(12)[:, None] < 9
+    accuracy, error = accuracy_of_classes(quality.values, nine, 10)
+    assert error == 0.0
+    assert dual.values[0] >= accuracy[0] - 0.09 or not dual.proved
+
+
 @pytest.mark.parametrize("demands", [False, True])
 @pytest.mark.parametrize("seed", range(30))
 def test_best_is_the_best_of_all_assignments_or_within_its_bound(seed, demands):
