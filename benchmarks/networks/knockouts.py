@@ -15,6 +15,7 @@ import argparse
 import sys
 import warnings
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -91,7 +92,7 @@ def cases(kind: str, at: int, found: Data) -> list[Case]:
 
 def solve_halves_once() -> None:
     """Keep the halves of the series, which are the same whatever is given beside it."""
-    method = sys.modules["grn_tvcs.methods.tvcs"]
+    method = import_module("grn_tvcs.methods.tvcs")
     gather, known = method.gather, {}
 
     def once(draws, rng, **how):

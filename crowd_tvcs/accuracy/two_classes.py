@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from crowd_tvcs.accuracy.kernels import two_class_table as kernels
+from crowd_tvcs.accuracy.kernels import outcome_lists as kernels
 from tvcs_core.streams import stream
 
 EXACT_VOTERS = 22

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs.accuracy.kernels.outcome_lists import EXACT, TABLE
+from crowd_tvcs.accuracy.kernels.two_class_table import EXACT, TABLE
 from crowd_tvcs.plan.forced import beyond_forced, exact_teams
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.search.deadline import Deadline

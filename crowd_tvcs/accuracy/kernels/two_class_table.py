@@ -1,283 +1,134 @@
-"""Kernels of the expected accuracy: sorted lists of outcomes, doubled voter by voter.
+"""Kernels of the outcomes of a vote: tables that grow voter by voter, and what one more adds.
 
-A list of outcomes is three rows: the log-odds of label 1 (ascending), the probability of the
-outcome together with label 1, and the same with label 0. Everything here expects voters that
-were folded: `right` > 1/2 is the chance that a voter (or their inverted answer) is right.
+A vote is kept as a table of its outcomes up to a change of labels: `t[e]` is the probability of
+outcome e together with the label it speaks for, `f[e]` with the other one, so `t >= f`, the
+expected accuracy is the sum of t and the confidence is t / (t + f). A prior p is one more
+voter of quality p, so every table begins with it. Qualities are folded, in [1/2, 1].
 """
-
-import math
 
 import numpy as np
 
 from tvcs_core.jit import kernel
 
-EQUAL = 1e-12  # log-odds nearer than this are the same but for rounding
-LOG_ODDS, ONE, ZERO = 0, 1, 2  # rows of a list
+EXACT = 12  # voters on a task whose table is exact
+TABLE = 2**EXACT  # outcomes; in a longer table those of similar confidence are joined
+HALF = TABLE // 2
 
 
 @kernel
-def fold(voters, right, wrong):
-    """Fill `right` and `wrong` with the voters that tell something; -1 if one knows the truth."""
-    count = 0
-    for v in range(voters.size):
-        better = max(voters[v], 1.0 - voters[v])
-        if better == 1.0:
-            return -1
-        if better > 0.5:
-            right[count] = better
-            wrong[count] = min(voters[v], 1.0 - voters[v])
-            count += 1
-    return count
+def add_voter(t, f, size, q, out_t, out_f):
+    """Fill `out` with the table after one more voter; return its size."""
+    s = 1.0 - q
+    # The first voter beside an even prior makes one outcome of it: theirs up to a change of labels.
+    if size == 1 and t[0] == f[0]:
+        out_t[0] = 2.0 * t[0] * q
+        out_f[0] = 2.0 * f[0] * s
+        return size
+    if q == 0.5:
+        for e in range(size):
+            out_t[e] = t[e]
+            out_f[e] = f[e]
+        return size
+    # They agree with outcome e, or they do not, and then the likelier label may be the other.
+    for e in range(size):
+        a = t[e] * s
+        b = f[e] * q
+        out_f[e] = f[e] * s
+        out_t[e] = t[e] * q
+        out_t[size + e] = a if a > b else b
+        out_f[size + e] = b if a > b else a
+    return 2 * size
 
 
 @kernel
-def mirror(outcomes, size):
-    """Fill the upper half of a list from the lower one: swapping the labels reverses it."""
-    for k in range(size // 2):
-        outcomes[LOG_ODDS, size - 1 - k] = -outcomes[LOG_ODDS, k]
-        outcomes[ONE, size - 1 - k] = outcomes[ZERO, k]
-        outcomes[ZERO, size - 1 - k] = outcomes[ONE, k]
+def join(t, f, size, cells, out_t, out_f):
+    """Fill `out` with a table of at most `cells` outcomes: never more accurate.
 
-
-@kernel
-def double(outcomes, size, right, wrong, out):
-    """Add a voter: merge the outcomes where they say 0 with those where they say 1.
-
-    Written without branches, and only the lower half is merged.
+    Outcomes are joined if their confidences fall into the same of so many equal cells.
     """
-    weight = math.log(right / wrong)
-    i = 0
-    j = 0
-    for k in range(size):
-        up = outcomes[LOG_ODDS, i] + weight
-        down = outcomes[LOG_ODDS, j] - weight
-        says_zero = down <= up
-        at = j if says_zero else i
-        out[LOG_ODDS, k] = min(down, up)
-        out[ONE, k] = outcomes[ONE, at] * (wrong if says_zero else right)
-        out[ZERO, k] = outcomes[ZERO, at] * (right if says_zero else wrong)
-        j += says_zero
-        i += not says_zero
-    mirror(out, 2 * size)
+    for e in range(cells):
+        out_t[e] = 0.0
+        out_f[e] = 0.0
+    for e in range(size):
+        mass = t[e] + f[e]
+        if mass > 0.0:
+            cell = min(cells - 1, int((t[e] - f[e]) / mass * cells))
+            out_t[cell] += t[e]
+            out_f[cell] += f[e]
+    kept = 0
+    for e in range(cells):
+        if out_t[e] > 0.0:
+            out_t[kept] = out_t[e]
+            out_f[kept] = out_f[e]
+            kept += 1
+    return kept
 
 
 @kernel
-def join_equal(outcomes, size):
-    """Join outcomes of equal log-odds, in place, which loses nothing; return the new size."""
-    last = 0
-    for k in range(1, size // 2):
-        if outcomes[LOG_ODDS, k] - outcomes[LOG_ODDS, last] <= EQUAL:
-            outcomes[ONE, last] += outcomes[ONE, k]
-            outcomes[ZERO, last] += outcomes[ZERO, k]
-        else:
-            last += 1
-            for row in range(3):
-                outcomes[row, last] = outcomes[row, k]
-    mirror(outcomes, 2 * (last + 1))
-    return 2 * (last + 1)
+def lay_fixed(fixed, t, f):
+    """Build the table of the fixed voters in row 0 of `t` and `f`; return its size.
 
-
-@kernel
-def halve_by_joining(outcomes, size):
-    """Join neighbours in pairs, in place: a coarser vote, so never a more accurate one."""
-    middle = size // 2
-    for k in range((middle + 1) // 2):
-        a = 2 * k
-        b = min(a + 1, middle - 1)
-        one = outcomes[ONE, a]
-        zero = outcomes[ZERO, a]
-        log_odds = 0.5 * (outcomes[LOG_ODDS, a] + outcomes[LOG_ODDS, b])
-        if a < b:
-            one += outcomes[ONE, b]
-            zero += outcomes[ZERO, b]
-            if one > 0.0 and zero > 0.0:
-                log_odds = math.log(one / zero)
-        outcomes[LOG_ODDS, k] = log_odds
-        outcomes[ONE, k] = one
-        outcomes[ZERO, k] = zero
-    mirror(outcomes, 2 * ((middle + 1) // 2))
-    return 2 * ((middle + 1) // 2)
-
-
-@kernel
-def halve_by_spreading(outcomes, size):
-    """Share every second outcome among its neighbours, in place: never a less accurate vote.
-
-    The shares keep both probabilities in sum, so the posterior is spread and keeps its mean.
-    Outcomes 0, 2, ... of the lower half stay, and their mirror images in the upper half.
+    The first fixed voter is the prior. `t` and `f` have two rows of 2 * TABLE entries.
     """
-    middle = size // 2
-    for b in range(1, middle, 2):
-        above = b + 1 if b + 1 < middle else middle + 1
-        low = outcomes[LOG_ODDS, b] - outcomes[LOG_ODDS, b - 1]
-        width = outcomes[LOG_ODDS, above] - outcomes[LOG_ODDS, b - 1]
-        zero = 0.5
-        one = 0.5
-        if width > 0.0:
-            zero = math.expm1(low) / math.expm1(width)
-            one = min(1.0, math.expm1(-low) / math.expm1(-width))
-        outcomes[ONE, b - 1] += (1.0 - one) * outcomes[ONE, b]
-        outcomes[ZERO, b - 1] += (1.0 - zero) * outcomes[ZERO, b]
-        if above < middle:
-            outcomes[ONE, above] += one * outcomes[ONE, b]
-            outcomes[ZERO, above] += zero * outcomes[ZERO, b]
-        else:
-            # Its mirror image sends the same share to this side of 0.
-            outcomes[ONE, b - 1] += zero * outcomes[ZERO, b]
-            outcomes[ZERO, b - 1] += one * outcomes[ONE, b]
-    kept = (middle + 1) // 2
-    for k in range(1, kept):
-        for row in range(3):
-            outcomes[row, k] = outcomes[row, 2 * k]
-    mirror(outcomes, 2 * kept)
-    return 2 * kept
-
-
-@kernel
-def list_outcomes(right, wrong, limit, spread, buffers):
-    """List the outcomes of voters; return which of the two buffers, and the size.
-
-    In a list longer than `limit`, an even number, equal outcomes are joined; if it is still
-    longer it is halved, by spreading or by joining.
-    """
-    at = 0
+    t[0, 0] = fixed[0]
+    f[0, 0] = 1.0 - fixed[0]
     size = np.int64(1)
-    buffers[0, LOG_ODDS, 0] = 0.0
-    buffers[0, ONE, 0] = 1.0
-    buffers[0, ZERO, 0] = 1.0
-    for v in range(right.size):
-        double(buffers[at], size, right[v], wrong[v], buffers[1 - at])
-        at = 1 - at
-        size *= 2
-        if size > limit:
-            size = join_equal(buffers[at], size)
-        if size > limit:
-            if spread:
-                size = halve_by_spreading(buffers[at], size)
-            else:
-                size = halve_by_joining(buffers[at], size)
-    return at, size
-
-
-@kernel
-def meet(left, n_left, right, n_right, shift, one_factor, zero_factor):
-    """Sum of max(one_factor * one, zero_factor * zero) over pairs of outcomes.
-
-    `shift` is the log of one_factor / zero_factor. As log-odds add up, the outcomes of the right
-    half that speak for label 1 together with one of the left begin ever earlier (meet in the
-    middle): `one` and `zero` are their sums.
-    """
-    total = 0.0
-    rest = 0.0
-    one = 0.0
-    zero = 0.0
-    j = n_right
-    for i in range(n_left):
-        while j > 0 and left[LOG_ODDS, i] + right[LOG_ODDS, j - 1] + shift >= 0.0:
-            j -= 1
-            one += right[ONE, j]
-            zero += right[ZERO, j]
-        total += one_factor * left[ONE, i] * one - zero_factor * left[ZERO, i] * zero
-        rest += left[ZERO, i]
-    return total + zero_factor * rest
-
-
-@kernel
-def accuracy_of_tasks(start, voters, prior, limit, spread, right, wrong, buffers, out):
-    """Expected accuracy of the vote on every task.
-
-    The voters of task j are voters[start[j]:start[j + 1]]; `buffers` is two pairs of lists
-    of more than twice `limit` outcomes.
-    """
-    for j in range(prior.size):
-        count = fold(voters[start[j] : start[j + 1]], right, wrong)
-        if count < 0 or prior[j] == 0.0 or prior[j] == 1.0:
-            out[j] = 1.0
-            continue
-        half = count // 2
-        a, n_left = list_outcomes(right[:half], wrong[:half], limit, spread, buffers[0])
-        b, n_right = list_outcomes(right[half:count], wrong[half:count], limit, spread, buffers[1])
-        shift = math.log(prior[j]) - math.log1p(-prior[j])
-        out[j] = meet(
-            buffers[0, a], n_left, buffers[1, b], n_right, shift, prior[j], 1.0 - prior[j]
-        )
-
-
-@kernel
-def smooth_of_tasks(start, voters, prior, limit, spread, right, wrong, buffers, out):
-    """Expected posterior probability of the truth on every task; arguments as above."""
-    for j in range(prior.size):
-        count = fold(voters[start[j] : start[j + 1]], right, wrong)
-        if count < 0 or prior[j] == 0.0 or prior[j] == 1.0:
-            out[j] = 1.0
-            continue
-        half = count // 2
-        a, n_left = list_outcomes(right[:half], wrong[:half], limit, spread, buffers[0])
-        b, n_right = list_outcomes(right[half:count], wrong[half:count], limit, spread, buffers[1])
-        total = 0.0
-        for i in range(n_left):
-            for k in range(n_right):
-                one = prior[j] * buffers[0, a, ONE, i] * buffers[1, b, ONE, k]
-                zero = (1.0 - prior[j]) * buffers[0, a, ZERO, i] * buffers[1, b, ZERO, k]
-                if one + zero > 0.0:
-                    total += (one * one + zero * zero) / (one + zero)
-        out[j] = total
-
-
-@kernel
-def confidence_table(outcomes, size, prior, weight, mass, truth):
-    """Sort outcomes by confidence, with running sums of their mass and of the mass that is right.
-
-    Walks outward from posterior 1/2 and fills weight[0:size], mass[0:size + 1] and
-    truth[0:size + 1], where entry k sums the first k outcomes.
-    """
-    shift = math.log(prior) - math.log1p(-prior)
-    down = np.searchsorted(outcomes[LOG_ODDS, :size], -shift) - 1
-    up = down + 1
-    mass[0] = 0.0
-    truth[0] = 0.0
-    for k in range(size):
-        if up >= size or (
-            down >= 0 and -outcomes[LOG_ODDS, down] - shift <= outcomes[LOG_ODDS, up] + shift
-        ):
-            at = down
-            down -= 1
+    for s in range(1, fixed.size):
+        size = add_voter(t[0], f[0], size, fixed[s], t[1], f[1])
+        if size > TABLE:
+            size = join(t[1], f[1], size, np.int64(HALF), t[0], f[0])
         else:
-            at = up
-            up += 1
-        one = prior * outcomes[ONE, at]
-        zero = (1.0 - prior) * outcomes[ZERO, at]
-        weight[k] = abs(outcomes[LOG_ODDS, at] + shift)
-        mass[k + 1] = mass[k] + one + zero
-        truth[k + 1] = truth[k] + max(one, zero)
+            for e in range(size):
+                t[0, e] = t[1, e]
+                f[0, e] = f[1, e]
+    return size
 
 
 @kernel
-def gains_from_table(weight, mass, truth, candidates, out):
-    """What each candidate adds by the gain identity, E[(q - confidence)+]: one look-up each."""
-    for c in range(candidates.size):
-        q = max(candidates[c], 1.0 - candidates[c])
-        k = weight.size
-        if q < 1.0:
-            k = np.searchsorted(weight, math.log(q / min(candidates[c], 1.0 - candidates[c])))
-        out[c] = max(0.0, q * mass[k] - truth[k])
+def tabulate(fixed, q, chosen, skip, t, f):
+    """Build the table of the fixed voters and q[chosen], without that in place `skip`.
+
+    If `skip` is the size of `chosen` nobody is left out. The table is put in row 0 of `t` and `f`,
+    which have two rows of 2 * TABLE entries; exact up to EXACT voters. Return the size.
+    """
+    size = lay_fixed(fixed, t, f)
+    at = 0
+    for s in range(chosen.size):
+        if s == skip:
+            continue
+        size = add_voter(t[at], f[at], size, q[chosen[s]], t[1 - at], f[1 - at])
+        at = 1 - at
+        if size > TABLE:
+            size = join(t[at], f[at], size, np.int64(HALF), t[1 - at], f[1 - at])
+            at = 1 - at
+    if at == 1:
+        for e in range(size):
+            t[0, e] = t[1, e]
+            f[0, e] = f[1, e]
+    return size
 
 
 @kernel
-def gains_by_meeting(left, n_left, right, n_right, prior, candidates, out):
-    """What each candidate adds to a group too large for one table, as a difference."""
-    shift = math.log(prior) - math.log1p(-prior)
-    now = meet(left, n_left, right, n_right, shift, prior, 1.0 - prior)
-    for c in range(candidates.size):
-        q = max(candidates[c], 1.0 - candidates[c])
-        out[c] = max(0.0, 1.0 - now)
-        if q < 1.0:
-            wrong = min(candidates[c], 1.0 - candidates[c])
-            weight = math.log(q / wrong)
-            then = meet(
-                left, n_left, right, n_right, shift + weight, prior * q, (1.0 - prior) * wrong
-            )
-            then += meet(
-                left, n_left, right, n_right, shift - weight, prior * wrong, (1.0 - prior) * q
-            )
-            out[c] = max(0.0, then - now)
+def fill_gains(t, f, size, q, first, last, out):
+    """What each of the voters first..last - 1 alone would add: the sum of (q (t + f) - t)+.
+
+    The gain identity: a voter of quality q adds E[(q - C)+], C = t / (t + f) being the confidence
+    of the vote without them (docs/crowd-plans.md, step 4).
+    """
+    for i in range(first, last):
+        out[i] = 0.0
+    for e in range(size):
+        right = t[e]
+        mass = t[e] + f[e]
+        for i in range(first, last):
+            more = q[i] * mass - right
+            out[i] += more if more > 0.0 else 0.0
+
+
+@kernel
+def total(t, size):
+    """Sum of the first entries."""
+    out = 0.0
+    for e in range(size):
+        out += t[e]
+    return out

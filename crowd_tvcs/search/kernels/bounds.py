@@ -9,7 +9,7 @@ in the quality of one voter, hence convex in it; and a voter of quality 1/2 adds
 
 import numpy as np
 
-from crowd_tvcs.accuracy.kernels.outcome_lists import total
+from crowd_tvcs.accuracy.kernels.two_class_table import total
 from crowd_tvcs.search.kernels.scratch import Shortlist
 from tvcs_core.jit import kernel
 

@@ -7,7 +7,7 @@ is the prior.
 
 import numpy as np
 
-from crowd_tvcs.accuracy.kernels.outcome_lists import add_voter, fill_gains, tabulate, total
+from crowd_tvcs.accuracy.kernels.two_class_table import add_voter, fill_gains, tabulate, total
 from crowd_tvcs.search.kernels.bounds import (
     best_last,
     bound_by_copies,

@@ -7,7 +7,7 @@ best exchange of two workers is then found by two searches, one among the places
 
 import numpy as np
 
-from crowd_tvcs.accuracy.kernels.outcome_lists import fill_gains, join, tabulate
+from crowd_tvcs.accuracy.kernels.two_class_table import fill_gains, join, tabulate
 from tvcs_core.jit import kernel
 
 COARSE = 64  # outcomes that are enough

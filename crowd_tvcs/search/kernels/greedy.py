@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from crowd_tvcs.accuracy.kernels.outcome_lists import fill_gains, join, tabulate
+from crowd_tvcs.accuracy.kernels.two_class_table import fill_gains, join, tabulate
 from tvcs_core.jit import kernel
 
 NO_GAIN = 1e-13  # what rounding leaves of 0

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from crowd_tvcs.accuracy.kernels.outcome_lists import EXACT, lay_fixed, tabulate, total
+from crowd_tvcs.accuracy.kernels.two_class_table import EXACT, lay_fixed, tabulate, total
 from crowd_tvcs.search.kernels.bounds import (
     bound_by_lines,
     drop_beaten,

@@ -145,7 +145,7 @@ class GradeScratch(NamedTuple):
 class Tables(NamedTuple):
     """Tables of outcomes of two classes, one per row.
 
-    See `crowd_tvcs.accuracy.kernels.outcome_lists`.
+    See `crowd_tvcs.accuracy.kernels.two_class_table`.
 
     Attributes
     ----------
