@@ -136,7 +136,7 @@ def choose_edges(
     """
     names = None if regulators is None else frozenset(regulators)
     rules = Rules(max_in_degree, max_out_degree, max_edges, names)
-    if method == "tvcs":
+    if "resamples" in options_of(method):
         options["resamples"] = fewer_resamples(options.get("resamples"))
     data = in_folds(on_scale(expression, scale).in_name_order())
     most = 6 * len(data.genes) if max_edges is None else max_edges

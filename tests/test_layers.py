@@ -28,7 +28,7 @@ LEVELS = {
         ["expression"],
         ["network"],
         ["stability", "simulation"],
-        ["methods.shared"],
+        ["evidence"],
         ["methods"],
         ["edge_count"],
         ["report"],

@@ -25,7 +25,7 @@ from benchmarks.networks.knockout_kinds import KINDS, draw_topology, simulated
 from benchmarks.pages import fill, table
 from benchmarks.study import complete, load, options, run
 from grn_tvcs import Network, SteadyStates, infer, score
-from grn_tvcs.methods.shared.hubs import concentration, hub_prior
+from grn_tvcs.evidence.hubs import concentration, hub_prior
 
 NAME = "networks.csv"
 PAGE = "knockout-study.md"

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 DIGITS = 6
 FEWEST_STEPS = 6  # with fewer a warning
+OWN_INTERCEPT = "each perturbed part of a series has an intercept of its own"
 NO_OPTIONS = ("steady", "threads", "progress", "keep")  # data, and how to work
 
 
@@ -70,7 +71,7 @@ class Method(Listed):
 METHODS: dict[str, Method] = {
     method.name: method
     for method in (
-        Method("tvcs", perturbation="each perturbed part of a series has an intercept of its own"),
+        Method("tvcs", perturbation=OWN_INTERCEPT),
         Method("tvcs-plain", "the paper's model as printed"),
         Method("pcc"),
         Method("aracne", selects=True),
@@ -79,6 +80,11 @@ METHODS: dict[str, Method] = {
         Method("genie3"),
         Method("dyngenie3"),
         Method("tigress", selects=True),
+        Method("spearman"),
+        Method("partial-correlation"),
+        Method("lagged-correlation"),
+        Method("knock-outs"),
+        Method("ensemble", "tvcs without hub prior + genie3 + clr", perturbation=OWN_INTERCEPT),
     )
 }
 

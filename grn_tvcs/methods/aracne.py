@@ -6,7 +6,7 @@ pair with the least mutual information is taken for an indirect one and its edge
     i - j stays  if  I(i; j) >= min(I(i; k), I(k; j)) - eps  for every other gene k.
 
 All triples are judged on the full matrix. eps = 0 as in minet; the mutual information is that of
-`shared.mutual_information`. Margolin, Nemenman, Basso et al., BMC Bioinformatics 7 (Suppl 1), S7
+`evidence.mutual_information`. Margolin, Nemenman, Basso et al., BMC Bioinformatics 7 (Suppl 1), S7
 (2006).
 """
 
@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from grn_tvcs.evidence.correlation import rank_correlation
+from grn_tvcs.evidence.mutual_information import mutual_information
 from grn_tvcs.expression.expression import Expression
-from grn_tvcs.methods.shared.mutual_information import mutual_information, rank_correlation
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.rules import Rules
 

@@ -2,7 +2,7 @@
 
 For every gene i the levels x_i, divided by their standard deviation, are predicted from those of
 the regulators by a random forest; the score of j -> i is the importance of x_j
-(`shared.random_forest`), so the scores of one target add up to about 1. Time is not used. 1000
+(`evidence.level_trees`), so the scores of one target add up to about 1. Time is not used. 1000
 trees and the square root of the number of regulators per node, as in the authors' program.
 Huynh-Thu, Irrthum, Wehenkel and Geurts, PLoS ONE 5, e12776 (2010).
 """
@@ -10,12 +10,13 @@ Huynh-Thu, Irrthum, Wehenkel and Geurts, PLoS ONE 5, e12776 (2010).
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
+from grn_tvcs.evidence.level_trees import level_trees
+from grn_tvcs.evidence.random_forest import TREES, importances
 from grn_tvcs.expression.expression import Expression
-from grn_tvcs.methods.shared.random_forest import TREES, importances
-from grn_tvcs.methods.shared.random_streams import streams_by_name
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.rules import Rules
 
@@ -33,14 +34,7 @@ def genie3(
 
     Genes that may not regulate, or are constant, are no inputs. `threads` threads grow the trees.
     """
-    genes, x = expression.genes, expression.values
-    allowed = rules.allowed(genes, expression.constant_genes) & ~expression.is_constant[:, None]
-    scores = np.zeros((len(genes), len(genes)))
-    for i, stream in enumerate(streams_by_name(genes, rng)):
-        inputs = np.flatnonzero(allowed[:, i])
-        if inputs.size:
-            response = x[:, i] / x[:, i].std()
-            scores[inputs, i] = importances(x[:, inputs], response, stream, trees, threads)
-        if progress is not None:
-            progress(i + 1, len(genes))
-    return Network(genes, np.maximum(scores, 0.0))
+    genes = expression.genes
+    forest = partial(importances, trees=trees, threads=threads)
+    scores = level_trees(expression.values, genes, rules.allowed(genes), rng, forest, progress)
+    return Network(genes, scores)

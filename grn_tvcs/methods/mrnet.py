@@ -7,7 +7,7 @@ has the largest
                                                        nothing is 0)
 
 until no s_j is above 0. The score of a pair is the larger of s_j with target i and s_i with target
-j. The mutual information is that of `shared.mutual_information`. Meyer, Kontos, Lafitte and
+j. The mutual information is that of `evidence.mutual_information`. Meyer, Kontos, Lafitte and
 Bontempi, EURASIP Journal on Bioinformatics and Systems Biology 2007, 79879; minet: Meyer, Lafitte
 and Bontempi, BMC Bioinformatics 9, 461 (2008).
 """
@@ -17,8 +17,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from grn_tvcs.evidence.correlation import rank_correlation
+from grn_tvcs.evidence.mutual_information import mutual_information
 from grn_tvcs.expression.expression import Expression
-from grn_tvcs.methods.shared.mutual_information import mutual_information, rank_correlation
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.rules import Rules
 

@@ -21,15 +21,21 @@ from pathlib import Path
 
 import numpy as np
 
+from grn_tvcs.evidence.hubs import HUB_GENES, HUB_POWER, hub_prior
+from grn_tvcs.evidence.knockouts import (
+    KNOCKDOWN_WEIGHT,
+    KNOCKOUT_WEIGHT,
+    LARGEST_EFFECT,
+    knockout_evidence,
+)
+from grn_tvcs.evidence.lagged_regression import ADDED_SHARE, USUAL, lagged_regression
+from grn_tvcs.evidence.samples import LOG_OFFSET
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
-from grn_tvcs.methods.shared.hubs import hub_prior
-from grn_tvcs.methods.shared.knockout_evidence import knockout_evidence
 from grn_tvcs.network.evidence import carried_by
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.rules import Rules
-from grn_tvcs.stability.model import Array, transitions
-from grn_tvcs.stability.stability import PARTS, Draws, Evidence, Plan, gather, untold
+from grn_tvcs.stability.stability import PARTS, Plan
 
 
 def tvcs(
@@ -38,19 +44,19 @@ def tvcs(
     rng: np.random.Generator,
     *,
     parts: str = "both",
-    resamples: int = 100,
-    memory: tuple[float, float] = (0.3, 0.7),
-    log_offset: float = 0.2,
-    column_weights: tuple[float, float] = (0.6, 1.0),
-    in_degrees: tuple[int, int] = (1, 3),
-    edges_per_gene: tuple[float, float] = (1.0, 3.0),
-    iterations: int = 5,
-    added_share: float = 0.5,
-    hub_power: float = 0.5,
-    hub_genes: int = 20,
-    knockout_weight: float = 1.5,
-    knockdown_weight: float = 0.3,
-    largest_effect: float = 20.0,
+    resamples: int = USUAL.resamples,
+    memory: tuple[float, float] = USUAL.memory,
+    log_offset: float = LOG_OFFSET,
+    column_weights: tuple[float, float] = USUAL.column_weights,
+    in_degrees: tuple[int, int] = USUAL.in_degrees,
+    edges_per_gene: tuple[float, float] = USUAL.edges_per_gene,
+    iterations: int = USUAL.iterations,
+    added_share: float = ADDED_SHARE,
+    hub_power: float = HUB_POWER,
+    hub_genes: int = HUB_GENES,
+    knockout_weight: float = KNOCKOUT_WEIGHT,
+    knockdown_weight: float = KNOCKDOWN_WEIGHT,
+    largest_effect: float = LARGEST_EFFECT,
     steady: SteadyStates | None = None,
     threads: int = 1,
     progress: Callable[[int, int], None] | None = None,
@@ -119,14 +125,14 @@ def tvcs(
         )
     genes = expression.genes
     allowed = rules.allowed(genes, expression.constant_genes)
-    inputs = np.flatnonzero(allowed.any(axis=1))
     plan = Plan(
         PARTS if parts == "both" else (parts,),
         resamples, memory, column_weights, in_degrees, edges_per_gene, iterations,
     )  # fmt: skip
-    steps = transitions(expression, log_offset)
-    draws = Draws(steps, inputs, allowed[inputs], rules, genes, plan)
-    evidence = gather(draws, rng, threads=threads, progress=progress, keep=keep)
+    found = lagged_regression(
+        expression, rules, rng, plan, log_offset=log_offset, added_share=added_share,
+        threads=threads, progress=progress, keep=keep,
+    )  # fmt: skip
     power = hub_power if len(genes) > hub_genes else 0.0
     told = None
     if steady is not None:
@@ -135,16 +141,8 @@ def tvcs(
             knockdown_weight=knockdown_weight, largest_effect=largest_effect,
         )  # fmt: skip
         power = told.power_for_series(power)
-    halves = plan.pairs * 2
-    gains = [_gains(part, added_share) / halves for part in evidence]
-    found = np.mean([_unit(gain, len(genes)) for gain in gains], axis=0)
-    scores, signed = np.zeros(allowed.shape), np.zeros(allowed.shape)
-    scores[inputs] = found * hub_prior(found, power)
-    signed[inputs] = scores[inputs] * np.sign(sum(part.weights for part in evidence))
-    stability = np.zeros(allowed.shape)
-    stability[inputs] = sum(part.chosen for part in evidence) / (len(evidence) * halves)
-    if untold(expression) is not None:
-        stability[:] = np.nan
+    scores = found.over_genes(found.scores * hub_prior(found.scores, power))
+    signed = scores * found.over_genes(np.sign(found.weights))
     by_source = [scores]
     if told is not None:
         by_source += [told.knockouts, told.knockdowns]
@@ -153,16 +151,6 @@ def tvcs(
         genes,
         np.sum(by_source, axis=0),
         np.sign(signed).astype(np.int8),
-        stability=stability,
+        stability=found.stability,
         evidence=None if told is None else carried_by(by_source),
     )
-
-
-def _gains(evidence: Evidence, added_share: float) -> Array:
-    return np.maximum(evidence.dropped + added_share * evidence.added, 0.0)
-
-
-def _unit(scores: Array, n: int) -> Array:
-    """Divide by the mean of the `n` largest."""
-    largest = np.sort(scores, axis=None)[::-1][:n].mean()
-    return scores / largest if largest > 0 else scores

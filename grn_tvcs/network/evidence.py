@@ -1,4 +1,4 @@
-"""What the score of an edge stands on: the series, knock-outs, knock-downs, or several of them."""
+"""What the score of an edge stands on: the series, knock-outs, trees, or several such parts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-SOURCES = ("series", "knock-out", "knock-down")
+# The last two are of ensembles: levels in the same sample, by trees and by mutual information.
+SOURCES = ("series", "knock-out", "knock-down", "trees", "mutual-information")
 LEAST_SHARE = 0.25  # of the score: a source with less does not carry the edge
 
 
@@ -22,13 +23,13 @@ CODES = {name: code for code, name in enumerate(NAMES) if name}
 def carried_by(parts: Sequence[NDArray[np.float64]]) -> NDArray[np.uint8]:
     """Code of the evidence of every edge, a place in `NAMES`.
 
-    `parts` are what each of `SOURCES` adds to the score, >= 0. A source is named if its part is
-    at least `LEAST_SHARE` of their sum, so an edge with a score has one to three. 0 where
-    there is no score.
+    `parts` are what the first of `SOURCES` add to the score, >= 0. A source is named if its part
+    is at least `LEAST_SHARE` of their sum, or the largest, so an edge with a score has one to
+    four. 0 where there is no score.
     """
-    total = np.sum(parts, axis=0)
+    total, largest = np.sum(parts, axis=0), np.max(parts, axis=0)
     codes = np.zeros(total.shape, dtype=np.uint8)
     for bit, part in enumerate(parts):
-        is_named = (total > 0) & (part >= LEAST_SHARE * total)
+        is_named = (total > 0) & ((part >= LEAST_SHARE * total) | (part == largest))
         codes |= is_named.astype(np.uint8) << np.uint8(bit)
     return codes

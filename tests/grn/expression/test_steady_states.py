@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from grn_tvcs import Expression, Network, SteadyStates, infer, read_steady_states, score, simulate
-from grn_tvcs.methods.shared.hubs import concentration, measured_power
-from grn_tvcs.methods.shared.knockout_evidence import KnockoutEvidence, ranked_down
+from grn_tvcs.evidence.hubs import concentration, measured_power
+from grn_tvcs.evidence.knockouts import KnockoutEvidence, ranked_down
 from grn_tvcs.network.evidence import NAMES, carried_by
 from tvcs_core import DataError
 

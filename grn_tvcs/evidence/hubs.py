@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+HUB_POWER = 0.5  # of the prior, in networks ...
+HUB_GENES = 20  # ... of more genes than this; in networks of 10 it hurts
 HUB_FREE = 2.0  # concentration up to which a network counts as one without hubs ...
 HUB_SLOPE = 0.25  # ... and what each e-fold beyond adds to the power of the prior
 

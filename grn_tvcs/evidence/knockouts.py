@@ -12,14 +12,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from grn_tvcs.evidence.hubs import hub_prior, measured_power
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
-from grn_tvcs.methods.shared.hubs import hub_prior, measured_power
 
 # In standard deviations of a gene at rest.
 STRONG = 3.0  # beyond noise: makes a path, and shows a hub
 SURE = 5.0  # counts fully; what counts at all where hardly any gene was changed
 INDIRECT = 0.5  # an effect that a path explains counts so much
+LARGEST_EFFECT = 20.0  # larger ones count as this
+
+KNOCKOUT_WEIGHT = 1.5  # all knock-outs beside the series
+KNOCKDOWN_WEIGHT = 0.3  # a knock-down beside a knock-out
 
 Array = NDArray[np.float64]
 

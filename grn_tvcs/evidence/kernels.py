@@ -1,0 +1,92 @@
+"""Kernels of the parts: extremely randomised trees."""
+
+import numpy as np
+
+from tvcs_core.jit import kernel
+
+
+@kernel
+def grow(x, y, trees, tries, state, inputs, rows, nodes, importance):
+    """Add to `importance` of each input the sum of squares that its splits explain, in all trees.
+
+    `x` is [input, sample] and `y` has mean 0 and variance 1. `state` holds the seed, `inputs` the
+    numbers of all inputs in any order; `rows` and `nodes` are for the work.
+    """
+    n_inputs, n_rows = x.shape
+    for _ in range(trees):
+        for r in range(n_rows):
+            rows[r] = r
+        nodes[0, 0], nodes[0, 1] = 0, n_rows
+        waiting = 1
+        while waiting > 0:
+            # Waiting nodes are disjoint stretches of `rows`, so there are at most n_rows.
+            waiting -= 1
+            start, stop = nodes[waiting, 0], nodes[waiting, 1]
+            n = stop - start
+            total = 0.0
+            square = 0.0
+            for r in range(start, stop):
+                total += y[rows[r]]
+                square += y[rows[r]] ** 2
+            if n < 2 or square - total * total / n <= 1e-12 * n:
+                continue
+            best = -1.0
+            at = -1
+            cut = 0.0
+            left = tries
+            unseen = n_inputs
+            while left > 0 and unseen > 0:
+                # Draw without replacement: the inputs that were seen stand at the end.
+                k = int(uniform(state) * unseen)
+                unseen -= 1
+                j = inputs[k]
+                inputs[k] = inputs[unseen]
+                inputs[unseen] = j
+                low = high = x[j, rows[start]]
+                for r in range(start + 1, stop):
+                    low = min(low, x[j, rows[r]])
+                    high = max(high, x[j, rows[r]])
+                if low == high:
+                    continue
+                left -= 1
+                # From low to below high, so that neither side is empty.
+                threshold = low + uniform(state) * (high - low)
+                if threshold >= high:
+                    threshold = low
+                below = 0.0
+                n_below = 0
+                for r in range(start, stop):
+                    if x[j, rows[r]] <= threshold:
+                        below += y[rows[r]]
+                        n_below += 1
+                above = total - below
+                gain = below * below / n_below + above * above / (n - n_below) - total * total / n
+                # Equal cuts, as of two samples, differ by rounding: the first of them is taken.
+                if gain > best + 1e-9:
+                    best = gain
+                    at = j
+                    cut = threshold
+            if at < 0:
+                continue
+            importance[at] += max(best, 0.0)
+            middle = start
+            for r in range(start, stop):
+                if x[at, rows[r]] <= cut:
+                    row = rows[r]
+                    rows[r] = rows[middle]
+                    rows[middle] = row
+                    middle += 1
+            nodes[waiting, 0], nodes[waiting, 1] = start, middle
+            nodes[waiting + 1, 0], nodes[waiting + 1, 1] = middle, stop
+            waiting += 2
+
+
+@kernel
+def uniform(state):
+    """Next number from [0, 1) of the stream `state` (SplitMix64: Steele, Lea and Flood 2014)."""
+    state[0] += np.uint64(0x9E3779B97F4A7C15)
+    z = state[0]
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    z = z ^ (z >> np.uint64(31))
+    return np.float64(z >> np.uint64(11)) * 2.0**-53

@@ -1,0 +1,89 @@
+"""Trees for series, as in dynGENIE3: how well a regulator predicts its target's change and decay.
+
+The model is dx_i/dt = -alpha_i x_i + f_i(x). For every gene i a forest predicts
+
+    (x_i(t+1) - x_i(t)) / dt + alpha_i x_i(t)   from   x(t), the gene's own level included,
+
+over neighbouring samples of every series, dt apart. Between the largest and the smallest level of
+a series x_i is taken to decay as C + A exp(-alpha t), with C the least value of all genes and
+samples, so
+
+    alpha_i = max over series of (log(x_max - C) - log(x_min - C)) / |t_max - t_min|,
+
+where differences below 1e-6 count as 1e-6. Huynh-Thu and Geurts, Scientific Reports 8, 3384 (2018).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grn_tvcs.evidence.level_trees import Forest
+from grn_tvcs.evidence.random_streams import streams_by_name
+from grn_tvcs.expression.expression import Expression
+
+LEAST_LEVEL = 1e-6  # above C, under the logarithm
+
+Array = NDArray[np.float64]
+
+
+def rate_trees(
+    expression: Expression,
+    is_input: NDArray[np.bool_],
+    rng: np.random.Generator,
+    forest: Forest,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[Array, Array]:
+    """Importance of every regulator for every target, and the variance of each target's response.
+
+    Importances, ``[regulator, target]``, are parts of that variance: divided by it they are shares.
+    The own level of a target is an input where it may regulate, and its importance is left out.
+
+    Parameters
+    ----------
+    expression
+        Series; without a log scale, as in dynGENIE3.
+    is_input
+        Which genes may regulate.
+    rng, forest, progress
+        As in `level_trees`.
+    """
+    level, rate = _steps(expression)
+    response = rate + decay_rates(expression) * level
+    is_flat = (response == response[:1]).all(axis=0) | expression.is_constant
+    is_input = is_input & ~expression.is_constant
+    n_genes = len(expression.genes)
+    scores = np.zeros((n_genes, n_genes))
+    for i, stream in enumerate(streams_by_name(expression.genes, rng)):
+        if not is_flat[i]:
+            found = forest(level[:, is_input], response[:, i], stream)
+            scores[is_input, i] = np.maximum(found, 0.0)
+            scores[i, i] = 0.0
+        if progress is not None:
+            progress(i + 1, n_genes)
+    return scores, np.where(is_flat, 0.0, response.var(axis=0))
+
+
+def decay_rates(expression: Expression) -> Array:
+    """Rate alpha of each gene, per unit of time; 0 for one that is constant in every series."""
+    least = expression.values.min()
+    rates = np.zeros(len(expression.genes))
+    for rows in expression.pieces().values():
+        levels, times = expression.values[rows], expression.times[rows]
+        fall = np.log(np.maximum(levels.max(axis=0) - least, LEAST_LEVEL))
+        fall -= np.log(np.maximum(levels.min(axis=0) - least, LEAST_LEVEL))
+        time = np.abs(times[levels.argmax(axis=0)] - times[levels.argmin(axis=0)])
+        rates = np.maximum(rates, fall / np.where(time > 0, time, np.inf))
+    return rates
+
+
+def _steps(expression: Expression) -> tuple[Array, Array]:
+    """Levels before each step of each series, and how fast they change in it."""
+    levels, rates = [], []
+    for rows in expression.pieces().values():
+        x, t = expression.values[rows], expression.times[rows]
+        levels.append(x[:-1])
+        rates.append(np.diff(x, axis=0) / np.diff(t)[:, None])
+    return np.concatenate(levels), np.concatenate(rates)

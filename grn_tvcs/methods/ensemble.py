@@ -1,0 +1,138 @@
+"""An ensemble of three kinds of evidence: lagged regression, trees for levels, mutual information.
+
+Methods err on different edges, so what they say together is more robust over kinds of data than any
+of them (Marbach, Costello, Küffner et al., Nature Methods 9, 796, 2012, who add up ranks). Here
+scores are added, each divided by the mean of its strongest, one per gene:
+
+    lagged regression under caps (`evidence.lagged_regression`),
+    trees as in GENIE3 (`evidence.level_trees`; extremely randomised, importances as shares of
+        variance, not normalised per target),
+    mutual information against its background as in CLR (`evidence.mutual_information`).
+
+The last two forget time and take samples at rest beside the series where there are any. Knock-outs
+and knock-downs add what they add in ``tvcs``. Nothing is learned, so nothing can be learned from
+the wrong kind of data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grn_tvcs.evidence.correlation import rank_correlation
+from grn_tvcs.evidence.extra_trees import importances
+from grn_tvcs.evidence.hubs import HUB_GENES, HUB_POWER, hub_prior
+from grn_tvcs.evidence.knockouts import (
+    KNOCKDOWN_WEIGHT,
+    KNOCKOUT_WEIGHT,
+    LARGEST_EFFECT,
+    KnockoutEvidence,
+    knockout_evidence,
+)
+from grn_tvcs.evidence.lagged_regression import USUAL, lagged_regression
+from grn_tvcs.evidence.level_trees import level_trees
+from grn_tvcs.evidence.mutual_information import mutual_information, relatedness
+from grn_tvcs.evidence.samples import levels_of_all, logs_of_all
+from grn_tvcs.evidence.strongest import by_strongest
+from grn_tvcs.expression.expression import Expression
+from grn_tvcs.expression.steady_states import SteadyStates
+from grn_tvcs.network.evidence import carried_by
+from grn_tvcs.network.network import Network
+from grn_tvcs.network.rules import Rules
+
+TREES = 100
+Progress = Callable[[int, int], None]
+
+
+def ensemble(
+    expression: Expression,
+    rules: Rules,
+    rng: np.random.Generator,
+    *,
+    resamples: int = USUAL.resamples,
+    trees: int = TREES,
+    hub_power: float = 0.0,
+    steady: SteadyStates | None = None,
+    threads: int = 1,
+    progress: Progress | None = None,
+    keep: Path | None = None,
+) -> Network:
+    """Score edges by the sum of the evidence of three kinds, and of knock-outs where given.
+
+    A score of 1 is what one kind says of its strongest edges. Signs are those of the sum of the
+    signed evidence of the kinds that know one: all but the trees.
+
+    Parameters
+    ----------
+    expression, rules, rng
+        As for every method.
+    resamples
+        Halves of the series, for the lagged regression.
+    trees
+        Trees per gene.
+    hub_power
+        Power of the hub prior on the lagged regression, as in ``tvcs``, where there are more than
+        20 genes.
+    steady
+        Knock-outs, knock-downs and wild type.
+    threads, progress, keep
+        As in `stability.gather`, for the lagged regression.
+    """
+    if min(trees, resamples) < 1 or hub_power < 0:
+        raise ValueError(
+            "trees and resamples must be >= 1 and hub_power >= 0, found "
+            f"{trees}, {resamples} and {hub_power}"
+        )
+    genes = expression.genes
+    allowed = rules.allowed(genes, expression.constant_genes)
+    first, second = _in_turn(progress, 2 * replace(USUAL, resamples=resamples).pairs, len(genes))
+    series = lagged_regression(
+        expression, rules, rng, replace(USUAL, resamples=resamples),
+        threads=threads, progress=first, keep=keep,
+    )  # fmt: skip
+    told = _of_knockouts(steady, expression, allowed)
+    power = told.power_for_series(hub_power if len(genes) > HUB_GENES else 0.0)
+    lagged = series.over_genes(series.scores * hub_prior(series.scores, power))
+    forest = partial(importances, trees=trees)
+    levels = level_trees(logs_of_all(expression, steady), genes, allowed, rng, forest, second)
+    rho = rank_correlation(levels_of_all(expression, steady))
+    related = np.where(allowed, relatedness(mutual_information(rho)), 0.0)
+    lagged, levels, related = (by_strongest(part, len(genes)) for part in (lagged, levels, related))
+    by_source = [lagged, told.knockouts, told.knockdowns, levels, related]
+    signed = lagged * series.over_genes(np.sign(series.weights)) + related * np.sign(rho)
+    signed += told.signs * (told.knockouts + told.knockdowns)
+    return Network(
+        genes,
+        np.sum(by_source, axis=0),
+        np.sign(signed).astype(np.int8),
+        stability=series.stability,
+        evidence=carried_by(by_source),
+    )
+
+
+def _of_knockouts(
+    steady: SteadyStates | None, expression: Expression, allowed: NDArray[np.bool_]
+) -> KnockoutEvidence:
+    """What knock-outs say, in the weights of ``tvcs``; nothing where there are none."""
+    if steady is None:
+        nothing = np.zeros(allowed.shape)
+        return KnockoutEvidence(nothing, nothing, nothing, None, 0.0)
+    return knockout_evidence(
+        steady, expression, allowed, weight=KNOCKOUT_WEIGHT, hub_power=HUB_POWER,
+        knockdown_weight=KNOCKDOWN_WEIGHT, largest_effect=LARGEST_EFFECT,
+    )  # fmt: skip
+
+
+def _in_turn(
+    progress: Progress | None, n_first: int, n_second: int
+) -> tuple[Progress | None, Progress | None]:
+    """Two stretches of one work, told as one."""
+    if progress is None:
+        return None, None
+    total = n_first + n_second
+    return lambda done, _: progress(done, total), lambda done, _: progress(n_first + done, total)

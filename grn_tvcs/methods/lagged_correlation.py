@@ -1,0 +1,34 @@
+"""Lagged correlation: a regulator's level with its target's level, or change, one step later.
+
+Schmitt, Raab and Stephanopoulos, Genome Research 14, 1654 (2004), with a lag of one sample;
+`evidence.lagged_correlation` has it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from grn_tvcs.evidence.lagged_correlation import lagged_correlation as lagged_correlations
+from grn_tvcs.evidence.samples import LOG_OFFSET
+from grn_tvcs.expression.expression import Expression
+from grn_tvcs.network.network import Network
+from grn_tvcs.network.rules import Rules
+
+
+def lagged_correlation(
+    expression: Expression,
+    rules: Rules,
+    rng: np.random.Generator,
+    *,
+    response: str = "level",
+    log_offset: float = LOG_OFFSET,
+) -> Network:
+    """Score edges by the size of their correlation over all steps of all series.
+
+    `response` is what the target shows, its ``level`` after the step or its ``change`` in it.
+    Levels are taken as ``log(x / max + log_offset)``, logarithms as they are.
+    """
+    if log_offset <= 0:
+        raise ValueError(f"log_offset must be above 0, found {log_offset}")
+    r = lagged_correlations(expression, response, log_offset)
+    return Network(expression.genes, np.abs(r), np.sign(r).astype(np.int8))
