@@ -34,7 +34,7 @@ def infer(given: InferOptions) -> None:
             shutil.rmtree(given.finished, ignore_errors=True)
         files = " ".join(map(str, given.expression))
         say(f"{files}: {_about(data)}; method {given.method}, seed {given.seed}")
-        if given.method == "tvcs":
+        if given.method in ("tvcs", "ensemble"):
             say(work.expected())
             why = untold(data)
             if why is not None:

@@ -19,8 +19,9 @@ def levels_of_all(
 
     The one place that says which samples count where time does not.
     """
-    at_rest = [] if steady is None else [steady.levels]
-    return np.concatenate([expression.values, *at_rest])
+    if steady is None:
+        return expression.values
+    return np.concatenate([expression.values, steady.levels])
 
 
 def logs_of_all(

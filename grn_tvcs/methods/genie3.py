@@ -16,6 +16,7 @@ import numpy as np
 
 from grn_tvcs.evidence.level_trees import level_trees
 from grn_tvcs.evidence.random_forest import TREES, importances
+from grn_tvcs.evidence.samples import levels_of_all
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.rules import Rules
@@ -36,5 +37,6 @@ def genie3(
     """
     genes = expression.genes
     forest = partial(importances, trees=trees, threads=threads)
-    scores = level_trees(expression.values, genes, rules.allowed(genes), rng, forest, progress)
+    levels = levels_of_all(expression)
+    scores = level_trees(levels, genes, rules.allowed(genes), rng, forest, progress)
     return Network(genes, scores)

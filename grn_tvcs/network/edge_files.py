@@ -313,7 +313,7 @@ def write_edges(network: Network, path: Path) -> None:
 
     Where the method resampled, a column holds the stability, empty where the data are too few;
     where it selects edges itself, a column `own` says which; where knock-outs or knock-downs were
-    given, a column `evidence` says what the score stands on.
+    given, or the method is an ensemble, a column `evidence` says what the score stands on.
     People open it in a spreadsheet, so a name that would act as a formula gets an apostrophe,
     which `read_network` takes off.
     """

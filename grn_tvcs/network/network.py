@@ -72,8 +72,8 @@ class Network:
     own
         The edges that the method itself selects; None where it only ranks.
     evidence
-        What the score of each edge stands on, as a place in `evidence.NAMES`; None where
-        nothing but the series was given.
+        What the score of each edge stands on, as a place in `evidence.NAMES`; None where it is
+        the series alone, in one way.
 
     Raises
     ------

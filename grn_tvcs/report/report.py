@@ -102,7 +102,7 @@ def render(
         n_edges=len(edges),
         n_scored=int(np.count_nonzero(network.scores)),
         edges=edges[:MOST_LISTED],
-        n_told=sum("series" not in e.evidence for e in edges if e.evidence),
+        n_told=sum("series" not in e.evidence and "knock-" in e.evidence for e in edges),
         stable=stabilities(network, edges[:MOST_LISTED]),
         why_unstable=None if network.stability is None else untold(expression),
         sure=SURE,

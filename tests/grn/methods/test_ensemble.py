@@ -1,0 +1,189 @@
+"""The ensemble is the sum it says it is, and parts that became methods rank by their parts."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from grn_tvcs import METHODS, Rules, SteadyStates, infer, simulate, write_expression
+from grn_tvcs.cli.main import app
+from grn_tvcs.evidence.extra_trees import importances
+from grn_tvcs.evidence.lagged_regression import USUAL, lagged_regression
+from grn_tvcs.evidence.random_streams import streams_by_name
+from grn_tvcs.expression.scales import log_levels
+from grn_tvcs.network.evidence import NAMES, SOURCES, carried_by
+
+FEW = {"resamples": 6, "trees": 4}
+
+
+@pytest.fixture(scope="module")
+def made():
+    return simulate(8, 5, 9, n_edges=10, rng=3)
+
+
+@pytest.fixture(scope="module")
+def expression(made):
+    return replace(made.expression, scale="levels").in_name_order()
+
+
+@pytest.fixture(scope="module")
+def steady(made, expression):
+    genes = made.expression.genes
+    changed = SteadyStates(
+        np.concatenate([made.wild_type[None], made.knockouts, made.knockdowns]),
+        ("", *genes, *genes), np.repeat([False, True, False], [1, 8, 8]), genes,
+    )  # fmt: skip
+    return changed.of(expression.genes)
+
+
+def run(method, expression, rules=None, **options):
+    return METHODS[method](expression, rules or Rules(), np.random.default_rng(5), **options)
+
+
+def in_unit(scores):
+    return scores / np.sort(scores, axis=None)[-8:].mean()
+
+
+def by_loops(expression, levels):
+    """The three parts one by one: the same halves, trees target by target, CLR of those levels."""
+    rng = np.random.default_rng(5)
+    found = lagged_regression(expression, Rules(), rng, replace(USUAL, resamples=6))
+    lagged = np.zeros((8, 8))
+    lagged[found.inputs] = found.scores
+    streams = streams_by_name(expression.genes, rng)
+    logs, trees = log_levels(levels, 0.2, "levels"), np.zeros((8, 8))
+    for i in range(8):
+        others = [j for j in range(8) if j != i]
+        y = logs[:, i] / logs[:, i].std()
+        trees[others, i] = importances(logs[:, others], y, streams[i], 4)
+    times = np.arange(len(levels), dtype=float)
+    alone = replace(
+        expression, values=levels, times=times, series=("1",) * len(levels), perturbed=None
+    )
+    return [in_unit(part) for part in (lagged, trees, run("clr", alone).scores)]
+
+
+def test_the_ensemble_is_the_sum_of_its_parts_each_by_its_strongest(expression):
+    network = run("ensemble", expression, **FEW)
+    parts = by_loops(expression, expression.values)
+    assert network.scores == pytest.approx(sum(parts))
+    shares = np.array(parts) / np.where(network.scores > 0, network.scores, 1)
+    words = [[NAMES[code].split("+") for code in row] for row in network.evidence]
+    for k, source in enumerate(("series", "trees", "mutual-information")):
+        named = np.array([[source in found for found in row] for row in words])
+        sure = np.abs(shares[k] - 0.25) > 1e-9
+        is_part = (shares[k] >= 0.25) & (network.scores > 0)
+        assert np.array_equal(named[sure], is_part[sure])
+
+
+def test_samples_at_rest_and_knock_outs_are_used_where_they_are_given(expression, steady):
+    network = run("ensemble", expression, steady=steady, **FEW)
+    levels = np.concatenate([expression.values, steady.levels])
+    effects = run("tvcs", expression, resamples=6, hub_power=0.0, steady=steady).scores
+    effects = effects - run("tvcs", expression, resamples=6, hub_power=0.0).scores
+    lagged, trees, related = by_loops(expression, levels)
+    assert network.scores == pytest.approx(lagged + trees + related + effects)
+    assert {"knock-out"} <= {word for c in network.evidence.ravel() for word in NAMES[c].split("+")}
+
+
+def test_the_selected_network_is_within_the_caps_and_the_best_there(expression):
+    network = infer(expression, "ensemble", max_in_degree=2, max_out_degree=2, rng=0, **FEW)
+    assert network.in_degrees.max() <= 2
+    assert network.out_degrees.max() <= 2
+    again = replace(network, selected=None).within(Rules(2, 2))
+    assert np.array_equal(again.selected, network.selected)
+    assert all(edge.evidence for edge in network.edges())
+
+
+def test_a_hub_prior_lifts_lagged_regression_alone_and_only_among_many_genes(expression):
+    few = run("ensemble", expression, hub_power=0.5, **FEW)
+    assert np.array_equal(few.scores, run("ensemble", expression, **FEW).scores)
+    many = simulate(24, 3, 7, rng=1).expression
+    with_prior, without = (
+        run("ensemble", many, hub_power=power, **FEW).scores for power in (0.5, 0.0)
+    )
+    assert not np.allclose(with_prior, without)
+
+
+def test_progress_counts_halves_and_genes(expression):
+    seen = []
+    run("ensemble", expression, progress=lambda *done: seen.append(done), **FEW)
+    assert seen == [(done, 14) for done in (2, 4, *range(6, 15))]
+
+
+def test_five_equal_sources_are_all_named_and_the_largest_always():
+    equal = carried_by([np.full((1, 2), 0.125)] * 5)
+    assert NAMES[equal[0, 0]] == "+".join(SOURCES)
+    one = carried_by([np.array([[part]]) for part in (0.2, 0.24, 0.2, 0.2, 0.16)])
+    assert NAMES[one[0, 0]] == "knock-out"
+    assert len(NAMES) == 32
+    assert NAMES[:8] == (
+        "", "series", "knock-out", "series+knock-out", "knock-down", "series+knock-down",
+        "knock-out+knock-down", "series+knock-out+knock-down",
+    )  # fmt: skip
+
+
+def test_knock_outs_alone_rank_by_what_they_add_in_tvcs(expression, steady):
+    """Without hub prior, and in another unit."""
+    alone = run("knock-outs", expression, steady=steady)
+    words = {"hub_power": 0.0, "resamples": 2}
+    added = run("tvcs", expression, steady=steady, **words).scores
+    added = added - run("tvcs", expression, **words).scores
+    assert 1.5 * alone.scores == pytest.approx(added)
+    assert set(np.unique(alone.signs)) <= {-1, 0, 1}
+    for given in (None, SteadyStates(steady.levels[:1], ("",), [False], steady.genes)):
+        with pytest.raises(ValueError, match="knock-outs ranks by knock-outs and knock-downs"):
+            run("knock-outs", expression, steady=given)
+
+
+@pytest.mark.parametrize(
+    ("method", "words", "message"),
+    [
+        ("ensemble", {"trees": 0}, "trees and resamples must be >= 1 and hub_power >= 0, found 0"),
+        ("ensemble", {"hub_power": -1.0}, "trees and resamples must be"),
+        ("partial-correlation", {"shrinkage": 1.5}, r"shrinkage must be in \[0, 1\], found 1.5"),
+        ("partial-correlation", {"log_offset": 0.0}, "log_offset must be above 0, found 0.0"),
+        ("lagged-correlation", {"log_offset": -1.0}, "log_offset must be above 0, found -1.0"),
+        ("lagged-correlation", {"response": "x"}, "response must be one of level, change, found"),
+        ("knock-outs", {"largest_effect": -1.0}, "knockdown_weight and largest_effect must be"),
+    ],
+)
+def test_an_option_out_of_range_is_refused(expression, method, words, message):
+    with pytest.raises(ValueError, match=message):
+        run(method, expression, **words)
+
+
+def test_methods_of_correlation_score_by_its_size_and_tell_its_sign(expression):
+    logs = log_levels(expression.values, 0.2, "levels")
+    rho = run("spearman", expression)
+    ranks = np.argsort(np.argsort(expression.values, axis=0), axis=0)
+    off = ~np.eye(8, dtype=bool)
+    slow = np.corrcoef(ranks.T)
+    assert (rho.scores * rho.signs)[off] == pytest.approx(slow[off], abs=0.02)  # ties
+    W = np.linalg.inv(0.7 * np.corrcoef(logs.T) + 0.3 * np.eye(8))
+    slow = -W / np.sqrt(np.outer(W.diagonal(), W.diagonal()))
+    partial = run("partial-correlation", expression, shrinkage=0.3)
+    assert (partial.scores * partial.signs)[off] == pytest.approx(slow[off])
+    before = np.concatenate([np.arange(p.start, p.stop - 1) for p in expression.pieces().values()])
+    slow = np.corrcoef(logs[before].T, logs[before + 1].T)[:8, 8:]
+    lagged = run("lagged-correlation", expression)
+    assert (lagged.scores * lagged.signs)[off] == pytest.approx(slow[off])
+
+
+def test_the_command_writes_the_evidence_and_refuses_in_one_line(expression, tmp_path):
+    table = tmp_path / "series.tsv"
+    write_expression(expression, table)
+    words = ["infer", str(table), "--scale", "levels"]
+    few = ["--option", "resamples=6", "--option", "trees=4"]
+    words += ["--out", str(tmp_path / "a"), "--method"]
+    done = CliRunner().invoke(app, [*words, "ensemble", *few])
+    assert done.exit_code == 0, done.stderr
+    header, *lines = (tmp_path / "a" / "edges.tsv").read_text().splitlines()
+    assert header.endswith("\tstability\tevidence")
+    assert {line.split("\t")[-1] for line in lines} & {"trees", "series+trees"}
+    words[-2] = str(tmp_path / "b")
+    done = CliRunner().invoke(app, [*words, "knock-outs"])
+    assert done.exit_code == 2
+    assert done.stderr.splitlines()[-1].endswith("alone, and none is given")
+    assert not (tmp_path / "b").exists()
