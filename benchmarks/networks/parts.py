@@ -1,6 +1,6 @@
 """Every part of evidence, their sums and the peers on all kinds of data, in one process.
 
-    python -m benchmarks.networks.parts [FOLDER...] [--compendium FOLDER] [--simulate N] [--out FILE]
+    python -m benchmarks.networks.parts [FOLDER...] [--compendium FOLDER] [--simulate N]
 
 A FOLDER holds one folder per network with timeseries.tsv, goldstandard_signed.tsv, knockouts.tsv,
 knockdowns.tsv and wildtype.tsv. The folder of --compendium holds expression.tsv.gz,
@@ -26,8 +26,8 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from benchmarks.networks.knockout_kinds import draw_topology, simulated
 
+from benchmarks.networks.knockout_kinds import draw_topology, simulated
 from grn_tvcs import (
     Expression,
     Rules,
