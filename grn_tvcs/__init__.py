@@ -6,8 +6,9 @@ from tvcs_core.lazy import on_demand
 
 if TYPE_CHECKING:
     from grn_tvcs.edge_count import EdgeCount, choose_edges
-    from grn_tvcs.expression.expression import Expression, read_expression, write_expression
+    from grn_tvcs.expression.expression import Expression, write_expression
     from grn_tvcs.expression.h5ad import read_h5ad
+    from grn_tvcs.expression.reading import read_expression
     from grn_tvcs.expression.steady_states import SteadyStates, read_steady_states
     from grn_tvcs.methods import METHODS, infer
     from grn_tvcs.network.edge_files import (
@@ -56,8 +57,9 @@ __getattr__, __dir__ = on_demand(
     __name__,
     {
         "edge_count": "EdgeCount choose_edges",
-        "expression.expression": "Expression read_expression write_expression",
+        "expression.expression": "Expression write_expression",
         "expression.h5ad": "read_h5ad",
+        "expression.reading": "read_expression",
         "expression.steady_states": "SteadyStates read_steady_states",
         "methods": "METHODS infer",
         "network.edge_files": "read_genes read_network read_reference write_edges write_reference",

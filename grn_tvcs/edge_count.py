@@ -202,6 +202,10 @@ def in_folds(expression: Expression) -> Expression:
         If there is one series only, and it is too short to be cut.
     """
     pieces = expression.pieces()
+    if not pieces:
+        raise ValueError(
+            "to choose the number of edges there must be time series, but all samples are at rest"
+        )
     if len(pieces) >= FEWEST_SERIES:
         return expression
     wanted = -(-PIECES // len(pieces))
@@ -315,7 +319,7 @@ def _digest(
     facts = [version("tvcs"), genes, expression.series, rules.max_in_degree, *told]
     facts += [expression.scale]
     parts: list[Any] = [expression.values, expression.times, rules.allowed(genes)]
-    parts += [expression.perturbed, rules.out_caps(genes)]
+    parts += [expression.perturbed, rules.out_caps(genes), expression.at_rest]
     if steady is not None:
         facts += [steady.genes, steady.changed]
         parts += [steady.levels, steady.is_knockout]

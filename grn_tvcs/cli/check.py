@@ -43,24 +43,34 @@ def check(given: CheckOptions) -> None:
 
 
 def _facts(data: Expression) -> dict[str, str]:
-    import numpy as np
-
     from grn_tvcs.expression.expression import spacing
     from grn_tvcs.expression.scales import said
+    from grn_tvcs.methods.at_rest import suited, unknowable
     from grn_tvcs.stability.stability import untold
     from tvcs_core.files.shown import listed
 
-    lengths = np.diff([rows.start for rows in data.pieces().values()] + [len(data.times)])
-    points = f"{lengths.min()}" if np.ptp(lengths) == 0 else f"{lengths.min()} to {lengths.max()}"
-    on = data.perturbed
-    return {
+    facts = {
         "genes": f"{len(data.genes)}: {listed(data.genes)}",
-        "samples": str(len(data.times)),
-        "series": f"{lengths.size} of {points} time points",
-        "spacing": spacing(data),
-        "values": f"{data.values.min():g} to {data.values.max():g}",
+        "samples": str(len(data.levels)),
+        "series": _series(data),
+        "at rest": f"{data.n_at_rest} of {len(data.levels)} samples" if data.n_at_rest else None,
+        "spacing": spacing(data) if data.series else None,
+        "values": f"{data.levels.min():g} to {data.levels.max():g}",
         "scale": said(data),
-        "stability": untold(data) or "can be told for every edge",
-        "perturbed": "not known" if on is None else f"{on.sum()} of {on.size} samples",
-        "constant": listed(data.constant_genes) or "no gene",
     }
+    if data.series:
+        on = data.perturbed
+        facts["stability"] = untold(data) or "can be told for every edge"
+        facts["perturbed"] = "not known" if on is None else f"{on.sum()} of {on.size} samples"
+    facts["constant"] = listed(data.constant_genes) or "no gene"
+    facts["not known"] = unknowable(data, suited(data))
+    return {name: fact for name, fact in facts.items() if fact is not None}
+
+
+def _series(data: Expression) -> str:
+    lengths = [rows.stop - rows.start for rows in data.pieces().values()]
+    if not lengths:
+        return "none, no sample has a time"
+    low, high = min(lengths), max(lengths)
+    points = f"{low}" if low == high else f"{low} to {high}"
+    return f"{len(lengths)} of {points} time points"

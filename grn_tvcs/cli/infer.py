@@ -20,10 +20,12 @@ def infer(given: InferOptions) -> None:
     # Read and check everything, then do the long work, then write.
     from grn_tvcs.cli.inputs import goes_on, is_done, read_inputs
     from grn_tvcs.cli.results import Results
+    from grn_tvcs.methods.at_rest import WHY_AT_REST, unknowable
     from grn_tvcs.stability.stability import untold
     from tvcs_core.files.folders import output_folder
 
     work, reference = read_inputs(given)
+    is_chosen, given = given.method is None and not work.data.series, work.given
     out, data = given.out, work.data
     if given.resume and is_done(given):
         say(f"nothing is left to do: {out} holds the results of this run")
@@ -34,6 +36,11 @@ def infer(given: InferOptions) -> None:
             shutil.rmtree(given.finished, ignore_errors=True)
         files = " ".join(map(str, given.expression))
         say(f"{files}: {_about(data)}; method {given.method}, seed {given.seed}")
+        if is_chosen:
+            say(f"method {given.method}, because {WHY_AT_REST}; --method takes another")
+        not_known = unknowable(data, given.used)
+        if not_known is not None:
+            say(not_known)
         if given.method in ("tvcs", "ensemble"):
             say(work.expected())
             why = untold(data)
@@ -50,9 +57,12 @@ def infer(given: InferOptions) -> None:
 
 
 def _about(data: Expression) -> str:
+    from grn_tvcs.expression.expression import samples_said
     from grn_tvcs.expression.scales import said
 
     on = data.perturbed
-    known = "perturbation not known" if on is None else f"{on.sum()} samples perturbed"
-    size = f"{len(data.genes)} genes, {len(data.times)} samples in {len(data.pieces())} series"
-    return f"{size}; {said(data)}; {known}"
+    facts = [f"{len(data.genes)} genes, {samples_said(data)}", said(data)]
+    if data.series:
+        known = "perturbation not known" if on is None else f"{on.sum()} samples perturbed"
+        facts.append(known)
+    return "; ".join(facts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from grn_tvcs.cli.work import Work
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates, read_steady_states
 from grn_tvcs.methods import METHODS, options_of
+from grn_tvcs.methods.at_rest import refuse_unsuited, suited
 from grn_tvcs.network.edge_files import Reference, reference_in
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.network.scores import PAIRS
@@ -22,7 +24,10 @@ from tvcs_core.files.tables import read_names, read_table, read_text
 
 
 def read_inputs(given: InferOptions) -> tuple[Work, Reference | None]:
-    """Read and check all that the work needs, and the true edges, if there are any."""
+    """Read and check all that the work needs, and the true edges, if there are any.
+
+    The work is given the method, where the user names none.
+    """
     refuse_negative_seed(given.seed)
     if given.threads < 1:
         raise ValueError(f"--threads must be >= 1, found {given.threads}")
@@ -31,15 +36,24 @@ def read_inputs(given: InferOptions) -> tuple[Work, Reference | None]:
     cap = given.edge_cap
     out_caps = read_out_degrees(given.max_out_degree, given.out_degrees)
     Rules(given.max_in_degree, out_caps, cap)
-    options = method_options(given.method, given.option or [])
+    if given.method is not None:  # before the files, which may be large
+        method_options(given.method, given.option or [])
     data = given.layout.read(given.expression, given.missing)
+    given = replace(given, method=given.method or suited(data))
+    refuse_unsuited(data, given.used)
+    steady = read_steady(given.knockouts, given.knockdowns, given.wildtype)
+    if steady is not None and not data.series:
+        raise ValueError(
+            "--knockouts and --knockdowns are used beside time series, but all samples are at "
+            "rest; given as EXPRESSION they are samples at rest too"
+        )
     names = read_regulators(given.regulators, data)
     work = Work(
         given=given,
         data=data,
         rules=Rules(given.max_in_degree, out_caps, cap, names),
-        options=options,
-        steady=read_steady(given.knockouts, given.knockdowns, given.wildtype),
+        options=method_options(given.used, given.option or []),
+        steady=steady,
     )
     return work, read_true_edges(given.reference, data)
 

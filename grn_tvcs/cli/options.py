@@ -36,8 +36,9 @@ ExpressionFiles = Annotated[
     list[Path],
     typer.Argument(
         metavar="EXPRESSION",
-        help="TSV or CSV, plain or .gz: one row per sample, one column per gene, a column Time; "
-        "or AnnData's .h5ad. Several files of the same genes are taken together. "
+        help="TSV or CSV, plain or .gz: one row per sample, one column per gene, a column Time, "
+        "empty where a sample is at rest (without the column all are); or AnnData's .h5ad. "
+        "Several files of the same genes are taken together. "
         "Columns series, condition, replicate name the series; without them a blank line or a "
         "time that falls back starts a new one. A column perturbed holds 0 or 1.",
     ),
@@ -174,9 +175,12 @@ class InferOptions:
     wildtype: Annotated[Path | None, file_option("Wild type at rest: one column per gene.")] = None
     missing: Missing = "error"
     method: Annotated[
-        str,
-        typer.Option(help=f"{choices(METHODS.values())}."),
-    ] = "tvcs"
+        str | None,
+        typer.Option(
+            help=f"{choices(METHODS.values())}. Default: tvcs, and genie3 where all samples are "
+            "at rest."
+        ),
+    ] = None
     option: Annotated[
         list[str] | None,
         typer.Option(
@@ -198,6 +202,12 @@ class InferOptions:
     def finished(self) -> Path:
         """The folder of what an interrupted run has finished."""
         return self.out / FINISHED
+
+    @property
+    def used(self) -> str:
+        """The method, once it is settled."""
+        assert self.method is not None, "read_inputs settles the method"
+        return self.method
 
     @property
     def chooses_edges(self) -> bool:

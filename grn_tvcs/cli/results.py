@@ -11,6 +11,7 @@ from grn_tvcs.cli.options import InferOptions
 from grn_tvcs.edge_count import EdgeCount
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
+from grn_tvcs.methods.at_rest import unknowable
 from grn_tvcs.network.edge_files import Reference, write_edges
 from grn_tvcs.network.export import write_graphml, write_sif
 from grn_tvcs.network.network import Network
@@ -67,7 +68,7 @@ class Results:
             network,
             self.data,
             self.rules,
-            method=given.method,
+            method=given.used,
             source=", ".join(sources),
             command=command_line(
                 ["grn-tvcs", "infer", *sources, "--out", "DIR"],
@@ -98,6 +99,13 @@ class Results:
 
     def _record(self, scores: Sequence[Scores]) -> dict[str, Any]:
         facts: dict[str, Any] = {}
+        if self.data.n_at_rest:
+            n_series = len(self.data.pieces())
+            facts["samples"] = {
+                "in_series": len(self.data.times), "series": n_series,
+                "at_rest": self.data.n_at_rest,
+            }  # fmt: skip
+            facts["not_known"] = unknowable(self.data, self.given.used)
         if self.count is not None:
             facts["edge_count"] = asdict(self.count)
         if self.reference is not None:

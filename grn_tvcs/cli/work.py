@@ -50,9 +50,7 @@ class Work:
         if not self.given.chooses_edges:
             return None
         with Progress("percent of the held-out fits") as progress:
-            return choose_edges(
-                self.data, self.given.method, **self._arguments(), progress=progress
-            )
+            return choose_edges(self.data, self.given.used, **self._arguments(), progress=progress)
 
     def run(self, count: EdgeCount | None) -> tuple[Network, Rules]:
         """Infer the network and say the caps that its selected edges keep."""

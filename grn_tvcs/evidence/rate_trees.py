@@ -10,7 +10,9 @@ samples, so
 
     alpha_i = max over series of (log(x_max - C) - log(x_min - C)) / |t_max - t_min|,
 
-where differences below 1e-6 count as 1e-6. Huynh-Thu and Geurts, Scientific Reports 8, 3384 (2018).
+where differences below 1e-6 count as 1e-6. At rest nothing changes, so a sample at rest adds
+alpha_i x_i as the response to x itself; alpha comes from the series. Huynh-Thu and Geurts,
+Scientific Reports 8, 3384 (2018).
 """
 
 from __future__ import annotations
@@ -80,8 +82,11 @@ def decay_rates(expression: Expression) -> Array:
 
 
 def _steps(expression: Expression) -> tuple[Array, Array]:
-    """Levels before each step of each series, and how fast they change in it."""
+    """Levels at rest and before each step of each series, and how fast they change there."""
     levels, rates = [], []
+    if expression.at_rest is not None:
+        levels.append(expression.at_rest)
+        rates.append(np.zeros_like(expression.at_rest))
     for rows in expression.pieces().values():
         x, t = expression.values[rows], expression.times[rows]
         levels.append(x[:-1])

@@ -20,13 +20,13 @@ def levels_of_all(
     The one place that says which samples count where time does not.
     """
     if steady is None:
-        return expression.values
-    return np.concatenate([expression.values, steady.levels])
+        return expression.levels
+    return np.concatenate([expression.levels, steady.levels])
 
 
 def logs_of_all(
     expression: Expression, steady: SteadyStates | None = None, log_offset: float = LOG_OFFSET
 ) -> NDArray[np.float64]:
     """The same on a log scale: ``log(x / max + log_offset)``, logarithms as they are."""
-    scale = expression.scale or guess_scale(expression.values).scale
+    scale = expression.scale or guess_scale(expression.levels).scale
     return log_levels(levels_of_all(expression, steady), log_offset, scale)

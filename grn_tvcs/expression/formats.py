@@ -6,6 +6,7 @@ known by its second file.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -13,18 +14,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from grn_tvcs.expression.expression import (
+from grn_tvcs.expression.expression import Expression, repeated
+from grn_tvcs.expression.h5ad import read_h5ad, said_of_cells
+from grn_tvcs.expression.missing_values import MARKS, numbers_with_gaps
+from grn_tvcs.expression.reading import (
     LABELS,
     SERIES,
-    Expression,
     expression_in,
     read_expression,
-    repeated,
     warn_of_dates,
 )
-from grn_tvcs.expression.h5ad import read_h5ad, said_of_cells
-from grn_tvcs.expression.missing_values import numbers_with_gaps
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
 from tvcs_core.files.rows import Rows
@@ -94,6 +95,8 @@ def read_layout(
 def read_files(paths: Sequence[str | Path], **layout: Any) -> Expression:
     """Read several files of the same layout and genes; the series of all stand after each other.
 
+    So do their samples at rest.
+
     Genes may stand in any order, as in the first file they come out. A series is named by the file
     as well where names would clash. Where some files tell of perturbations and others do not, the
     others count as not perturbed, with a warning.
@@ -118,10 +121,16 @@ def read_files(paths: Sequence[str | Path], **layout: Any) -> Expression:
     names = [list(part.series) for part in parts]
     if repeated([name for part in names for name in dict.fromkeys(part)]):
         names = [[f"{k}: {name}" for name in part] for k, part in enumerate(names, start=1)]
-    known = [part.perturbed is not None for part in parts]
+    known = [part.perturbed is not None for part in parts if part.series]
     if any(known) and not all(known):
-        untold = [str(path) for path, is_told in zip(paths, known, strict=True) if not is_told]
+        told = [part.perturbed is not None or not part.series for part in parts]
+        untold = [str(path) for path, is_told in zip(paths, told, strict=True) if not is_told]
         warn_user(f"taken as never perturbed, for nothing is told: {listed(untold)}")
+    rest = [
+        part.at_rest[:, at]
+        for part, at in zip(parts, column, strict=True)
+        if part.at_rest is not None
+    ]
     on = [np.zeros(len(p.times), bool) if p.perturbed is None else p.perturbed for p in parts]
     return Expression(
         np.concatenate([part.values[:, at] for part, at in zip(parts, column, strict=True)]),
@@ -130,7 +139,15 @@ def read_files(paths: Sequence[str | Path], **layout: Any) -> Expression:
         genes,
         np.concatenate(on) if any(known) else None,
         notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
+        at_rest=np.concatenate(rest) if rest else None,
+        cells=_cells(parts),
     )
+
+
+def _cells(parts: Sequence[Expression]) -> NDArray[np.float64] | None:
+    if all(part.cells is None for part in parts):
+        return None
+    return np.concatenate([np.ones(len(p.times)) if p.cells is None else p.cells for p in parts])
 
 
 def read_samples(
@@ -142,7 +159,8 @@ def read_samples(
 ) -> Expression:
     """Read levels, and beside them a sheet that tells time and series of every sample.
 
-    The sheet has the columns ``sample`` and ``time`` and any of ``series``, ``condition``,
+    A sample without a time is at rest, and one may stand in several series, each with a row of its
+    own. The sheet has the columns ``sample`` and ``time`` and any of ``series``, ``condition``,
     ``replicate`` and ``perturbed``, with the meaning they have for `read_expression`; other
     columns are not used. The first column of the levels names the samples, the others are genes,
     or the other way round with `genes_in_rows`. Samples that are not in the sheet are left out,
@@ -151,8 +169,8 @@ def read_samples(
     Raises
     ------
     DataError
-        If a sample of the sheet has no levels, a sample or a gene is there twice, a gene has the
-        name of a column of the sheet; or as for `read_expression`.
+        If a sample of the sheet has no levels, a gene is there twice or a sample is in its series,
+        a gene has the name of a column of the sheet; or as for `read_expression`.
     """
     levels = _whole(path)
     if genes_in_rows:
@@ -162,27 +180,29 @@ def read_samples(
     if taken := [gene for gene in genes if gene.lower() in LABELS]:
         raise levels.error(f"a gene must not be called {listed(taken)}", row=0)
     header, facts = _sheet(sheet, levels, rows)
-    if spare := [sample for sample in rows if sample not in facts]:
+    named = {sample for sample, _ in facts}
+    if spare := [sample for sample in rows if sample not in named]:
         warn_user(f"{levels.path}: left out {len(spare)} samples: {listed(spare)}")
-    body = ([*facts[sample], *levels.rows[rows[sample]][1:]] for sample in facts)
+    body = ([*fact, *levels.rows[rows[sample]][1:]] for sample, fact in facts)
     merged = Rows.of(chain([[*header, *genes]], body))
-    lines = [levels.lines[0], *(levels.lines[rows[sample]] for sample in facts)]
+    lines = [levels.lines[0], *(levels.lines[rows[sample]] for sample, _ in facts)]
     table = Table(levels.path, levels.delimiter, merged, lines, bytes(len(merged)))
     return expression_in(table, missing=missing)
 
 
 def _sheet(
     path: str | Path, levels: Table, rows: dict[str, int]
-) -> tuple[list[str], dict[str, list[str]]]:
-    """Labels that a sheet has, and what it says of each sample; one series if it names none."""
+) -> tuple[list[str], list[tuple[str, list[str]]]]:
+    """Labels that a sheet has, and what it says of samples; one series if it names none."""
     table = _whole(path)
     header = [cell.lower() for cell in table.rows[0]]
     for label in ("sample", "time"):
         if header.count(label) != 1:
             raise table.error(f"must have one column {label}, found {listed(table.rows[0])}", row=0)
-    table.numbers(1, [header.index("time")])
+    numbers_with_gaps(table, [header.index("time")], refuse=False)
     names = [row[header.index("sample")] for row in table.rows[1:]]
-    if twice := repeated(names):
+    kinds = [j for j, label in enumerate(header) if label in SERIES]
+    if twice := _twice_in_a_series(table, names, kinds, header.index("time")):
         raise table.error(f"samples must be different, found twice: {listed(twice)}")
     if unknown := [name for name in names if name not in rows]:
         raise table.error(
@@ -191,11 +211,20 @@ def _sheet(
         )
     used = [j for j, label in enumerate(header) if label in LABELS]
     one = [] if set(SERIES) & set(header) else ["series"]
-    facts = {
-        name: ["1" for _ in one] + [row[j] for j in used]
+    facts = [
+        (name, ["1" for _ in one] + [row[j] for j in used])
         for name, row in zip(names, table.rows[1:], strict=True)
-    }
+    ]
     return one + [header[j] for j in used], facts
+
+
+def _twice_in_a_series(table: Table, names: list[str], kinds: list[int], time: int) -> list[str]:
+    """Samples that a sheet names twice in one series, or at rest and elsewhere."""
+    body = list(table.rows[1:])
+    at_rest = {name for name, row in zip(names, body, strict=True) if row[time].lower() in MARKS}
+    place = [(name, *(row[j] for j in kinds)) for name, row in zip(names, body, strict=True)]
+    twice = {name for (name, *_), count in Counter(place).items() if count > 1}
+    return [name for name in repeated(names) if name in twice or name in at_rest]
 
 
 def read_beeline(path: str | Path, pseudotime: str | Path) -> Expression:

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from grn_tvcs.expression.expression import SERIES, Expression, repeated
+from grn_tvcs.expression.expression import Expression, repeated
+from grn_tvcs.expression.reading import SERIES
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
 from tvcs_core.command.extras import to_install

@@ -80,8 +80,8 @@ def _finite(
 
 
 def without_gaps(
-    values: NDArray[np.float64], rows: list[int], names: list[str]
-) -> tuple[list[int], list[str]]:
+    values: NDArray[np.float64], rows: list[int], names: list[str | None]
+) -> tuple[list[int], list[str | None]]:
     """Rows whose values are all there, and the names of their series."""
     is_whole = np.asarray(~np.isnan(values).any(axis=1))
     kept = [k for k, row in enumerate(rows) if is_whole[row]]
@@ -94,10 +94,13 @@ def fill_gaps(
     table: Table,
     values: NDArray[np.float64],
     times: NDArray[np.float64],
-    names: list[str],
+    names: Sequence[str | None],
     columns: Sequence[int],
 ) -> None:
-    """Fill NaN in place: along time in its series, or with the gene's mean over the others."""
+    """Fill NaN in place: along time in its series, or with the gene's mean over the others.
+
+    A sample at rest has no series, its name is None.
+    """
     gaps = np.isnan(values)
     if not gaps.any():
         return
@@ -111,5 +114,6 @@ def fill_gaps(
         for name in dict.fromkeys(names):
             is_in = labels == name
             at, away = is_in & known, is_in & ~known
-            values[away, j] = np.interp(times[away], times[at], values[at, j]) if at.any() else mean
+            is_known = name is not None and bool(at.any())
+            values[away, j] = np.interp(times[away], times[at], values[at, j]) if is_known else mean
     warn_user(f"filled {int(gaps.sum())} of {gaps.size} values along time")

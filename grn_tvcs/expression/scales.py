@@ -78,7 +78,7 @@ def on_scale(expression: Expression, scale: str | None = None) -> Expression:
     if scale is not None and scale not in SCALES:
         raise ValueError(f"scale must be one of {', '.join(SCALES)}, found {scale!r}")
     told = scale or expression.scale
-    values = expression.values
+    values = expression.levels
     guess = guess_scale(values)
     if told is None and guess.is_doubtful:
         other = "log" if guess.scale == "levels" else "levels"
@@ -92,7 +92,8 @@ def on_scale(expression: Expression, scale: str | None = None) -> Expression:
         values = _without_background(expression, used)
     if used == "counts":
         values = of_one_size(values)
-    return replace(expression, values=values, scale=used, guessed_from=why)
+    n = len(expression.times)
+    return replace(expression, values=values[:n], at_rest=values[n:], scale=used, guessed_from=why)
 
 
 def said(expression: Expression) -> str:
@@ -109,7 +110,7 @@ def said(expression: Expression) -> str:
 def beside(expression: Expression, levels: Values) -> Values:
     """Steady levels, (experiments, genes), as `on_scale` has left those of `expression`."""
     if expression.scale == "counts":
-        return of_one_size(levels, float(np.median(expression.values.sum(axis=1))))
+        return of_one_size(levels, float(np.median(expression.levels.sum(axis=1))))
     if expression.scale == "log":
         return levels
     if (levels < 0).any():
@@ -144,12 +145,14 @@ def _is_background(values: Values) -> bool:
 
 
 def _without_background(expression: Expression, scale: str) -> Values:
-    values = expression.values
+    values, n = expression.levels, len(expression.times)
     sample, gene = (int(k) for k in np.unravel_index(values.argmin(), values.shape))
-    where = (
-        f"{values[sample, gene]:g} of gene {expression.genes[gene]} at time "
-        f"{expression.times[sample]:g} of series {expression.series[sample]}"
+    place = (
+        f"time {expression.times[sample]:g} of series {expression.series[sample]}"
+        if sample < n
+        else f"rest in sample {sample - n + 1} of those at rest"
     )
+    where = f"{values[sample, gene]:g} of gene {expression.genes[gene]} at {place}"
     n_below = int((values < 0).sum())
     if scale == "counts" or not _is_background(values):
         raise ValueError(

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from grn_tvcs.network.network import Network
 
 DIGITS = 6
-FEWEST_STEPS = 6  # with fewer a warning
+FEWEST_STEPS = 6  # from sample to sample, or as many samples at rest; with fewer a warning
 OWN_INTERCEPT = "each perturbed part of a series has an intercept of its own"
 NO_OPTIONS = ("steady", "threads", "progress", "keep")  # data, and how to work
 
@@ -38,12 +38,21 @@ class Method(Listed):
         Whether it selects edges itself, beside the caps.
     perturbation
         What it does where a perturbation is known, in words; empty for nothing.
+    needs_series
+        Whether samples at rest alone say nothing to it.
+    uses_rest
+        Whether samples at rest are of use to it, alone or beside series.
+    is_symmetric
+        Whether both directions of a pair have the same score.
     """
 
     package = "grn_tvcs.methods"
 
     selects: bool = False
     perturbation: str = ""
+    needs_series: bool = False
+    uses_rest: bool = True
+    is_symmetric: bool = False
 
     @property
     def keywords(self) -> dict[str, Any]:
@@ -71,27 +80,32 @@ class Method(Listed):
 METHODS: dict[str, Method] = {
     method.name: method
     for method in (
-        Method("tvcs", perturbation=OWN_INTERCEPT),
-        Method("tvcs-plain", "the paper's model as printed"),
-        Method("pcc"),
-        Method("aracne", selects=True),
-        Method("clr"),
-        Method("mrnet"),
+        Method("tvcs", perturbation=OWN_INTERCEPT, needs_series=True, uses_rest=False),
+        Method("tvcs-plain", "the paper's model as printed", needs_series=True, uses_rest=False),
+        Method("pcc", is_symmetric=True),
+        Method("aracne", selects=True, is_symmetric=True),
+        Method("clr", is_symmetric=True),
+        Method("mrnet", is_symmetric=True),
         Method("genie3"),
-        Method("dyngenie3"),
+        Method("dyngenie3", needs_series=True),
         Method("tigress", selects=True),
-        Method("spearman"),
-        Method("partial-correlation"),
-        Method("lagged-correlation"),
-        Method("knock-outs"),
-        Method("ensemble", "tvcs without hub prior + genie3 + clr", perturbation=OWN_INTERCEPT),
+        Method("spearman", is_symmetric=True),
+        Method("partial-correlation", is_symmetric=True),
+        Method("lagged-correlation", needs_series=True, uses_rest=False),
+        Method("knock-outs", needs_series=True, uses_rest=False),
+        Method(
+            "ensemble",
+            "tvcs without hub prior + genie3 + clr",
+            perturbation=OWN_INTERCEPT,
+            needs_series=True,
+        ),
     )
 }
 
 
 def infer(
     expression: Expression,
-    method: str = "tvcs",
+    method: str | None = None,
     *,
     max_in_degree: int | None = None,
     max_out_degree: int | Mapping[str, int] | None = None,
@@ -109,9 +123,11 @@ def infer(
     Parameters
     ----------
     expression
-        Levels over time. A constant gene gets no regulators, with a warning that names it.
+        Levels over time, or at rest, or both. Methods that need no time use all samples, dynGENIE3
+        both kinds each in its way, ``"tvcs"`` and ``"tvcs-plain"`` those of series, with a warning
+        where there are others. A constant gene gets no regulators, with a warning that names it.
     method
-        One of `METHODS`.
+        One of `METHODS`; by default ``"tvcs"``, and ``"genie3"`` where all samples are at rest.
     max_in_degree, max_out_degree, max_edges
         Caps on the regulators of a gene, the targets of a regulator and all edges; None is no
         cap. Without any of the three, 2 edges per gene are selected. `max_out_degree` may map
@@ -142,16 +158,19 @@ def infer(
     ------
     ValueError, TypeError
         If the method is unknown or does not take an option, a cap is negative or no integer, no
-        regulator is a gene, or values are negative and said to be levels or counts.
+        regulator is a gene, values are negative and said to be levels or counts, or all samples
+        are at rest and the method needs series, or they are fewer than three.
     """
     import numpy as np
 
     from grn_tvcs.expression.scales import beside, on_scale
     from grn_tvcs.expression.warned import warn_user
+    from grn_tvcs.methods.at_rest import refuse_unsuited, suited, used_by
     from grn_tvcs.network.rules import Rules
     from tvcs_core.files.shown import listed
     from tvcs_core.streams import stream
 
+    method = suited(expression) if method is None else method
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(METHODS)}, found {method!r}")
     known = METHODS[method]
@@ -165,15 +184,18 @@ def infer(
         raise TypeError(f"regulators must be a list of names, found {regulators!r}")
     names = None if regulators is None else frozenset(regulators)
     rules = Rules(max_in_degree, max_out_degree, max_edges, names)
-    expression = on_scale(expression, scale).in_name_order()
+    refuse_unsuited(expression, method)
+    expression = used_by(on_scale(expression, scale), method).in_name_order()
     allowed = rules.allowed(expression.genes, expression.constant_genes)
     if missing := sorted((names or frozenset()) - set(expression.genes)):
         warn_user(
             f"{len(missing)} of {len(names or ())} regulators are no genes: {listed(missing)}"
         )
-    n_steps = len(expression.times) - len(expression.pieces())
-    if n_steps < FEWEST_STEPS:
-        warn_user(f"{n_steps} steps from sample to sample are too few to tell regulators apart")
+    n_steps, n_rest = len(expression.times) - len(expression.pieces()), expression.n_at_rest
+    if n_steps + n_rest < FEWEST_STEPS:
+        kinds = {"steps from sample to sample": n_steps, "samples at rest": n_rest}
+        found = " and ".join(f"{n} {kind}" for kind, n in kinds.items() if n)
+        warn_user(f"{found} are too few to tell regulators apart")
     if expression.constant_genes:
         warn_user(f"constant genes get no regulators: {listed(expression.constant_genes)}")
     if steady is not None:

@@ -29,7 +29,7 @@ def aracne(
     The cut is the method's own: `selected` are the edges that stay. `tolerance` is eps, in nats;
     a larger one removes fewer edges.
     """
-    rho = rank_correlation(expression.values)
+    rho = rank_correlation(expression.levels)
     information = mutual_information(rho)
     through = np.zeros_like(information)  # the best way from i to j over one other gene
     for k in range(len(information)):

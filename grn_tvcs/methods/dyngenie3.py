@@ -7,7 +7,8 @@ The model is dx_i/dt = -alpha_i x_i + f_i(x). For every gene i a random forest p
 over neighbouring samples of every series, dt apart. The score of j -> i is the importance of x_j
 (`evidence.rate_trees`, which has alpha_i too), the own one dropped and the rest divided by their
 sum. 1000 trees and the square root of the number of inputs per node, as in the authors' program,
-which this follows. It cannot use a perturbation column.
+which this follows. At rest nothing changes, so a sample at rest adds alpha_i x_i as the response to
+x itself. It cannot use a perturbation column.
 Huynh-Thu and Geurts, Scientific Reports 8, 3384 (2018).
 """
 

@@ -29,7 +29,7 @@ def mrnet(expression: Expression, rules: Rules, rng: np.random.Generator) -> Net
 
     The same both ways, 0 where neither was chosen; of equal genes the first by name is chosen.
     """
-    rho = rank_correlation(expression.values)
+    rho = rank_correlation(expression.levels)
     chosen = forward_selection(mutual_information(rho))
     return Network(expression.genes, np.maximum(chosen, chosen.T), np.sign(rho).astype(np.int8))
 

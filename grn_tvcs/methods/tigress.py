@@ -43,7 +43,8 @@ def tigress(
     """
     genes = expression.genes
     allowed = rules.allowed(genes, expression.constant_genes)
-    x = expression.values - expression.values.mean(axis=0)
+    x = expression.levels
+    x = x - x.mean(axis=0)
     sd = x.std(axis=0)
     x = x / np.where(expression.is_constant | (sd == 0), np.inf, sd)
     sources = np.flatnonzero(rules.allowed(genes).any(axis=1))

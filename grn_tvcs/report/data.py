@@ -17,6 +17,7 @@ MOST_SERIES = 12
 MOST_POINTS = 200
 MOST_VALUES = 300_000
 MOST_TOLD = 20_000  # selected edges that are not drawn and are told under their genes
+REST = "of samples at rest, by number"
 DIGITS = 4
 CURVE_WIDTH, CURVE_HEIGHT, CURVE_MARGIN = 640.0, 180.0, 46.0
 CURVE_TICKS = 5
@@ -85,10 +86,18 @@ def courses(expression: Expression, edges: Sequence[Edge]) -> dict[str, Any]:
     """Time courses of the genes of `edges`, those of the surest edges first.
 
     At most `MOST_SERIES` series, of each at most `MOST_POINTS` evenly chosen samples, and
-    `MOST_VALUES` levels in all: genes beyond have none.
+    `MOST_VALUES` levels in all: genes beyond have none. Samples at rest stand last, by number.
     """
     pieces = expression.pieces()
     shown = [(name, _thinned(rows)) for name, rows in list(pieces.items())[:MOST_SERIES]]
+    n, n_rest = len(expression.times), expression.n_at_rest
+    if n_rest:
+        shown.append((REST, _thinned(slice(n, n + n_rest))))
+    times = np.concatenate([expression.times, np.arange(1.0, n_rest + 1)])
+    on = np.zeros(n + n_rest, bool)
+    if expression.perturbed is not None:
+        on[:n] = expression.perturbed
+    measured = expression.levels
     n_values = sum(rows.size for _, rows in shown)
     genes = list(dict.fromkeys(g for e in edges for g in (e.regulator, e.target)))
     column = {gene: j for j, gene in enumerate(expression.genes)}
@@ -96,18 +105,15 @@ def courses(expression: Expression, edges: Sequence[Edge]) -> dict[str, Any]:
     series = [
         {
             "name": name,
-            "times": _numbers(expression.times[rows]),
-            "perturbed": []
-            if expression.perturbed is None
-            else expression.perturbed[rows].astype(int).tolist(),
+            "times": _numbers(times[rows]),
+            "perturbed": [] if expression.perturbed is None else on[rows].astype(int).tolist(),
         }
         for name, rows in shown
     ]
     levels = [
-        [gene, [_numbers(expression.values[rows, column[gene]]) for _, rows in shown]]
-        for gene in kept
+        [gene, [_numbers(measured[rows, column[gene]]) for _, rows in shown]] for gene in kept
     ]
-    return {"series": series, "levels": levels, "all_series": len(pieces)}
+    return {"series": series, "levels": levels, "all_series": len(pieces) + bool(n_rest)}
 
 
 def curve(count: EdgeCount) -> dict[str, Any]:

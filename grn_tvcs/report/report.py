@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.edge_count import EdgeCount
-from grn_tvcs.expression.expression import Expression
+from grn_tvcs.expression.expression import Expression, samples_said
 from grn_tvcs.expression.scales import said
 from grn_tvcs.expression.steady_states import WILD_TYPE, SteadyStates
 from grn_tvcs.methods import METHODS
+from grn_tvcs.methods.at_rest import unknowable
 from grn_tvcs.network.network import Edge, Network
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.report.data import courses, curve, explorer, stabilities, undrawn
@@ -98,6 +99,7 @@ def render(
         network=network,
         expression=expression,
         n_series=len(expression.pieces()),
+        not_known=unknowable(expression, method),
         rules=rules,
         n_edges=len(edges),
         n_scored=int(np.count_nonzero(network.scores)),
@@ -129,7 +131,6 @@ def methods_paragraph(
     from tvcs_core.files.record import tvcs_version
 
     n_edges = int(network.out_degrees.sum())
-    n_series = len(expression.pieces())
     drawn = "" if seed is None else f", seed {seed}"
     caps = [
         text
@@ -155,7 +156,7 @@ def methods_paragraph(
     values = "" if taken is None else f" Values were taken as {taken}{guessed}."
     return (
         f"A directed network of {len(network.genes)} genes was inferred from "
-        f"{len(expression.times)} samples in {n_series} time series with tvcs {tvcs_version()} "
+        f"{samples_said(expression, 'time series')} with tvcs {tvcs_version()} "
         f"(method {method}{drawn}).{values}{known} The method: {METHODS[method].about[0]} "
         f"Of {int(np.count_nonzero(network.scores))} directed edges with a score, {n_edges} were "
         f"selected: those whose scores add up to the most with at most {_joined(caps)}, found "
@@ -189,6 +190,10 @@ def _drawing(network: Network, expression: Expression, edges: Sequence[Edge]) ->
 def _inputs(expression: Expression, method: str, steady: SteadyStates | None) -> str:
     """Name all that was used beside levels and times."""
     said = list(expression.notes)
+    if expression.n_at_rest and not METHODS[method].uses_rest:
+        said.append("The samples at rest were not used.")
+    if not_known := unknowable(expression, method):
+        said.append(not_known)
     if expression.perturbed is not None and (used := METHODS[method].perturbation):
         said.append(
             f"A perturbation was known to be on in {int(expression.perturbed.sum())} samples, and "

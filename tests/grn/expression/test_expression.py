@@ -70,7 +70,9 @@ def test_writing_and_reading_gives_the_same_expression(tmp_path):
 
 BAD = {
     "empty": ("", "x.tsv: the file is empty"),
-    "no time": ("A\tB\n1\t2\n3\t4\n", "column named Time"),
+    "series without time": ("series\tA\n1\t2\n1\t4\n", "column named Time, for there are ser"),
+    "time of another name": ("Timepoint\tA\n1\t2\n3\t4\n", "Time, Timepoint seems to be it"),
+    "samples without a heading": ("\tA\ns1\t2\ns2\t4\n", "if it names samples, call it sample"),
     "no header": ("0\t1\n1\t2\n", "the first row must name the columns"),
     "text": ("Time\tA\tB\n0\t1\t2\n1\tx\t4\n", "x.tsv:3, column 'A': must be a number, found 'x'"),
     "NaN": (

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from grn_tvcs import read_expression
 from grn_tvcs.cli.main import app
-from grn_tvcs.expression.expression import read_expression
 from grn_tvcs.expression.formats import read_beeline, read_files, read_layout, read_samples
 from tvcs_core import DataError
 

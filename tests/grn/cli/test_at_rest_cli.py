@@ -1,0 +1,121 @@
+"""`infer` and `check` on samples at rest, alone and beside series."""
+
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from grn_tvcs.cli.main import app
+
+
+def grn(*words):
+    """Run a command line in this process."""
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    """Simulated series and steady states."""
+    folder = tmp_path_factory.mktemp("small") / "data"
+    sizes = ["--genes", 8, "--series", 4, "--points", 9, "--edges", 9, "--seed", 2]
+    assert grn("simulate", "--out", folder, *sizes).exit_code == 0
+    return folder
+
+
+def facts(done):
+    """The lines of `check` by their names."""
+    return {line[:13].strip(): line[13:] for line in done.stdout.splitlines()}
+
+
+def test_a_table_without_time_takes_genie3_and_says_what_cannot_be_known(small, tmp_path):
+    out = tmp_path / "out"
+    done = grn("infer", small / "multifactorial.tsv", "--out", out)
+    assert done.exit_code == 0, done.stderr
+    assert "8 genes, 8 samples at rest; " in done.stderr
+    assert "method genie3, because no sample has a time" in done.stderr
+    assert "which gene moves first, and by what lag, cannot be known" in done.stderr
+    record = json.loads((out / "run.json").read_text())
+    assert record["parameters"]["method"] == "genie3"
+    assert record["samples"] == {"in_series": 0, "series": 0, "at_rest": 8}
+    assert "cannot be known" in record["not_known"]
+    page = (out / "report.html").read_text()
+    assert "<b>8</b> samples at rest" in page
+    assert "in 0 series" not in page
+    assert "was inferred from 8 samples at rest with tvcs" in page
+    again = grn("infer", small / "multifactorial.tsv", "--out", out, "--resume")
+    assert "nothing is left to do" in again.stderr
+
+
+@pytest.mark.parametrize("method", ["tvcs", "tvcs-plain", "dyngenie3"])
+def test_methods_over_time_refuse_a_steady_table_alone(small, tmp_path, method):
+    out = tmp_path / "out"
+    done = grn("infer", small / "multifactorial.tsv", "--out", out, "--method", method)
+    assert done.exit_code == 2
+    said = [line for line in done.stderr.splitlines() if line.startswith("error:")]
+    assert said == [
+        f"error: {method} needs time series, but no sample has a time (a column Time); methods "
+        "that need none: pcc, aracne, clr, mrnet, genie3, tigress"
+    ]
+    assert not out.exists()
+
+
+def test_what_needs_series_is_refused_for_samples_at_rest(small, tmp_path):
+    table, out = small / "multifactorial.tsv", tmp_path / "out"
+    for words, message in (
+        (["--max-edges", "auto"], "there must be time series, but all samples are at rest"),
+        (["--knockouts", small / "knockouts.tsv"], "are used beside time series"),
+        (["--perturbed-until", 4], "ends within a series, but all samples are at rest"),
+    ):
+        done = grn("infer", table, "--out", out, *words)
+        assert done.exit_code == 2, done.stderr
+        assert message in done.stderr
+        assert not out.exists()
+
+
+@pytest.mark.filterwarnings("default")
+def test_series_and_samples_at_rest_go_together(small, tmp_path):
+    files = small / "timeseries.tsv", small / "multifactorial.tsv"
+    done = grn("check", *files)
+    found = facts(done)
+    assert found["samples"] == "44"
+    assert found["series"] == "4 of 9 time points"
+    assert found["at rest"] == "8 of 44 samples"
+    out = tmp_path / "out"
+    done = grn("infer", *files, "--out", out, "--option", "resamples=4")
+    assert done.exit_code == 0, done.stderr
+    assert "36 samples in 4 series and 8 samples at rest" in done.stderr
+    assert "tvcs uses time series alone and leaves 8 samples at rest out" in done.stderr
+    record = json.loads((out / "run.json").read_text())
+    assert record["parameters"]["method"] == "tvcs"
+    assert record["samples"] == {"in_series": 36, "series": 4, "at_rest": 8}
+    assert record["not_known"] is None
+    assert "The samples at rest were not used." in (out / "report.html").read_text()
+    series = grn("infer", files[0], "--out", tmp_path / "series", "--option", "resamples=4")
+    assert series.exit_code == 0
+    alone, both = ((f / "edges.tsv").read_bytes() for f in (tmp_path / "series", out))
+    assert alone == both
+    assert "at_rest" not in (tmp_path / "series" / "run.json").read_text()
+
+
+def test_check_tells_of_a_table_without_time(small):
+    done = grn("check", small / "multifactorial.tsv")
+    assert done.exit_code == 0, done.stderr
+    found = facts(done)
+    assert found["series"] == "none, no sample has a time"
+    assert found["at rest"] == "8 of 8 samples"
+    assert "cannot be known" in found["not known"]
+    assert not {"spacing", "stability", "perturbed"} & set(found)
+
+
+def test_the_report_shows_samples_at_rest_by_number(small, tmp_path):
+    out = tmp_path / "out"
+    done = grn("infer", small / "multifactorial.tsv", "--out", out, "--method", "clr")
+    assert "clr gives both directions of a pair one score: direction is not known" in done.stderr
+    page = (out / "report.html").read_text()
+    data = json.loads(page.split('id="data">')[1].split("</script>")[0])
+    assert [s["name"] for s in data["series"]] == ["of samples at rest, by number"]
+    gene, (levels,) = data["levels"][0]
+    rows = [line.split("\t") for line in (small / "multifactorial.tsv").read_text().splitlines()]
+    told = [float(row[rows[0].index(gene)]) for row in rows[1:]]
+    assert np.allclose(levels, told, rtol=1e-3)

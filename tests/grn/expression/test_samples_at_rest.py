@@ -1,0 +1,161 @@
+"""Samples at rest: tables without a time, and samples without one."""
+
+import numpy as np
+import pytest
+
+from grn_tvcs import Expression, read_expression, write_expression
+from grn_tvcs.expression.formats import read_files, read_layout, read_samples
+from grn_tvcs.expression.scales import on_scale
+from tvcs_core import DataError
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Write a file and give its path."""
+
+    def make(text, name="x.tsv"):
+        path = tmp_path / name
+        path.write_text(text)
+        return path
+
+    return make
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A\tB\n1\t2\n3\t4\n",
+        "sample\tA\tB\ns1\t1\t2\ns2\t3\t4\n",
+        "condition,replicate,perturbed,A,B\nheat,1,,1,2\nheat,2,,3,4\n",
+        "Time\tA\tB\n\t1\t2\nNA\t3\t4\n",
+        "series\tTime\tA\tB\n\t\t1\t2\n\t\t3\t4\n",
+    ],
+    ids=["no time", "named samples", "conditions", "empty times", "no series either"],
+)
+def test_without_a_time_all_samples_are_at_rest(write, text):
+    data = read_expression(write(text))
+    assert data.genes == ("A", "B")
+    assert data.at_rest.tolist() == data.levels.tolist() == [[1, 2], [3, 4]]
+    assert data.values.shape == (0, 2)
+    assert data.pieces() == {}
+    assert data.perturbed is None
+
+
+def test_an_empty_time_is_a_sample_at_rest_and_parts_no_series(write):
+    data = read_expression(write("Time\tA\n0\t1\n\t9\n1\t2\nna\t8\n\n0\t3\n1\t4\n"))
+    assert data.series == ("1", "1", "2", "2")
+    assert data.values[:, 0].tolist() == [1, 2, 3, 4]
+    assert data.at_rest[:, 0].tolist() == [9, 8]
+    blank = read_expression(write("Time\tA\n0\t1\n1\t2\n\n\t9\n2\t3\n3\t4\n"))
+    assert blank.series == ("1", "1", "2", "2")  # the blank line counts, wherever the rest stands
+    named = read_expression(write("series,time,perturbed,A\nb,1,0,4\n,,,7\nb,0,1,3\n"))
+    assert named.values[:, 0].tolist() == [3, 4]
+    assert named.perturbed.tolist() == [True, False]
+    assert named.at_rest.tolist() == [[7]]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("time_h\tA\n0\t1\n1\t2\n", "must have a column named Time, time_h seems to be it"),
+        ("TIME (min)\tA\n0\t1\n1\t2\n", "Time, TIME .min. seems to be it"),
+        ("Hours\tA\n0\t1\n1\t2\n", "Time, Hours seems to be it"),
+        ("Time\tA\n0\t1\n1\t2\n\t3\n0\t5\n", r"x.tsv:5, column 'Time': a series must have"),
+        ("Time\tA\n0\t1\n1\t2\nlate\t3\n", r"x.tsv:4, column 'Time': must be a number"),
+        ("Time\tA\n0\t1\ninf\t2\n\t3\n", r"x.tsv:3, column 'Time': must be a finite number"),
+        ("condition\nheat\n", "found only condition"),
+    ],
+)
+def test_what_is_no_table_of_samples_at_rest_is_refused(write, text, message):
+    with pytest.raises(DataError, match=message):
+        read_expression(write(text))
+
+
+def test_a_gene_may_be_called_like_the_beginning_of_a_time(write):
+    assert read_expression(write("TIMELESS\tTIMP1\tT\n1\t2\t3\n")).genes[0] == "TIMELESS"
+
+
+def test_missing_levels_at_rest_take_the_mean_of_the_gene_or_are_left_out(write):
+    path = write("time,A,B\n0,1,5\n1,NA,7\n2,5,6\n,NA,2\n,9,3\n")
+    with pytest.warns(UserWarning, match="filled 2 of 10 values"):
+        filled = read_expression(path, missing="interpolate")
+    assert filled.values[:, 0].tolist() == [1, 3, 5]  # along time
+    assert filled.at_rest[:, 0].tolist() == [5, 9]  # the mean of 1, 5 and 9
+    with pytest.warns(UserWarning, match="left out 2 of 5 samples"):
+        dropped = read_expression(path, missing="drop")
+    assert dropped.times.tolist() == [0, 2]
+    assert dropped.at_rest.tolist() == [[9, 3]]
+    with (
+        pytest.warns(UserWarning, match="left out 1 of 1 samples"),
+        pytest.raises(DataError, match="must have a sample with all levels"),
+    ):
+        read_expression(write("A\tB\n1\tNA\n"), missing="drop")
+
+
+def test_what_is_written_is_read_again(tmp_path):
+    data = Expression([[1, 2], [3, 4]], [0, 1], ("1", "1"), ("A", "B"), at_rest=[[5, 6]])
+    write_expression(data, tmp_path / "x.tsv")
+    again = read_expression(tmp_path / "x.tsv")
+    assert np.array_equal(again.values, data.values)
+    assert np.array_equal(again.at_rest, data.at_rest)
+
+
+def test_a_sheet_names_samples_at_rest_and_one_sample_in_two_series(write):
+    levels = write(",A\ns1,1\ns2,2\ns3,3\ns4,4\n", "l.csv")
+    sheet = write("sample,series,time\ns1,a,0\ns2,a,1\ns1,b,0\ns3,b,1\ns4,,\n", "s.csv")
+    data = read_samples(levels, sheet)
+    assert data.series == ("a", "a", "b", "b")
+    assert data.values[:, 0].tolist() == [1, 2, 1, 3]
+    assert data.at_rest.tolist() == [[4]]
+    for text in ("s1,a,0\ns2,a,1\ns1,a,2\n", "s1,a,0\ns2,a,1\ns1,,\n"):
+        bad = write("sample,series,time\n" + text, "bad.csv")
+        with pytest.raises(DataError, match="samples must be different, found twice: s1"):
+            read_samples(levels, bad)
+
+
+def test_genes_in_rows_and_several_files_hold_samples_at_rest_too(write):
+    rest = read_layout(write("\ts1\ts2\nA\t1\t2\nB\t5\t6\n"), genes_in_rows=True)
+    assert rest.at_rest.tolist() == [[1, 5], [2, 6]]
+    series = write("Time\tperturbed\tA\tB\n0\t1\t1\t2\n1\t0\t3\t4\n", "series.tsv")
+    steady = write("B\tA\n8\t7\n", "steady.tsv")
+    data = read_files([series, steady])  # no warning: at rest nothing can be told of a perturbation
+    assert data.at_rest.tolist() == [[7, 8]]
+    assert data.perturbed.tolist() == [True, False]
+    assert read_files([steady, steady]).n_at_rest == 2
+
+
+def test_the_order_of_samples_at_rest_is_forgotten_and_parts_keep_them():
+    rng = np.random.default_rng(0)
+    x, rest = rng.random((4, 3)), rng.random((5, 3))
+    data = Expression(x, [0, 1, 0, 1], ("1", "1", "2", "2"), ("C", "A", "B"), at_rest=rest)
+    turned = Expression(x, data.times, data.series, data.genes, at_rest=rest[::-1])
+    assert np.array_equal(data.in_name_order().at_rest, turned.in_name_order().at_rest)
+    assert data.in_name_order().levels.shape == (9, 3)
+    assert data.part(np.array([True, True, False, False])).n_at_rest == 5
+    assert data.of_series().levels.shape == (4, 3)
+
+
+@pytest.mark.parametrize(
+    ("at_rest", "message"),
+    [
+        ([[1, 2, 3]], "a column for each of the 2 genes"),
+        ([[1, np.nan]], "levels at rest must be finite"),
+        ([], "must have samples, found none"),
+    ],
+)
+def test_bad_samples_at_rest_are_refused(at_rest, message):
+    rest = np.array(at_rest, dtype=float).reshape(len(at_rest), -1 if at_rest else 2)
+    with pytest.raises(ValueError, match=message):
+        Expression(np.zeros((0, 2)), [], (), ("A", "B"), at_rest=rest)
+
+
+def test_the_scale_is_that_of_all_samples():
+    values, rest = np.array([[1.0, 0.5], [0.2, 0.4]]), np.array([[-1.0, -2.0], [0.3, -0.4]])
+    data = on_scale(Expression(values, [0, 1], ("1", "1"), ("A", "B"), at_rest=rest))
+    assert data.scale == "log"
+    assert np.array_equal(data.at_rest, rest)
+    with pytest.raises(ValueError, match="-2 of gene B at rest in sample 1 of those at rest"):
+        on_scale(data, "levels")
+    counts = Expression([[60, 0], [0, 60]], [0, 1], ("1", "1"), ("A", "B"), at_rest=[[120, 60]])
+    sized = on_scale(counts, "counts")
+    assert np.allclose(sized.levels.sum(axis=1), 60)
