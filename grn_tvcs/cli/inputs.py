@@ -26,20 +26,25 @@ from tvcs_core.files.tables import read_names, read_table, read_text
 def read_inputs(given: InferOptions) -> tuple[Work, Reference | None]:
     """Read and check all that the work needs, and the true edges, if there are any.
 
-    The work is given the method, where the user names none.
+    The work is given the method and the bins of cells, where the user names none.
     """
     refuse_negative_seed(given.seed)
     if given.threads < 1:
         raise ValueError(f"--threads must be >= 1, found {given.threads}")
     if given.pairs not in PAIRS:
         raise ValueError(f"--pairs must be one of {', '.join(PAIRS)}, found {given.pairs!r}")
+    layout = given.layout
+    layout.wanted_bins()
     cap = given.edge_cap
     out_caps = read_out_degrees(given.max_out_degree, given.out_degrees)
     Rules(given.max_in_degree, out_caps, cap)
     if given.method is not None:  # before the files, which may be large
         method_options(given.method, given.option or [])
-    data = given.layout.read(given.expression, given.missing)
-    given = replace(given, method=given.method or suited(data))
+    samples = layout.read_samples(given.expression, given.missing)
+    data = layout.in_bins(samples)
+    bins = layout.bins or (None if data is samples else "auto")
+    layout = replace(layout, bins=bins)
+    given = replace(given, method=given.method or suited(data), layout=layout)
     refuse_unsuited(data, given.used)
     steady = read_steady(given.knockouts, given.knockdowns, given.wildtype)
     if steady is not None and not data.series:

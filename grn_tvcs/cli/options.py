@@ -10,6 +10,7 @@ import typer
 
 from grn_tvcs.methods import METHODS
 from tvcs_core.command.options import Force, OutFolder, Seed, option_values, recorded
+from tvcs_core.command.shell import say
 from tvcs_core.lazy import choices
 
 if TYPE_CHECKING:
@@ -19,11 +20,12 @@ AUTO = "auto"
 FINISHED = ".resume"
 FILES = (
     "regulators", "out_degrees", "knockouts", "knockdowns", "wildtype", "samples", "pseudotime",
-    "reference",
+    "lineage_weights", "reference",
 )  # fmt: skip
+NEW = ("bins", "lineage_weights")  # recorded where they are given alone
 RECORDED = (
     "max_in_degree", "max_out_degree", "perturbed_until", "scale", "missing", "genes_in_rows",
-    "time_column", "series_column", "method", "max_edges", "option", "pairs", *FILES,
+    "time_column", "series_column", "method", "max_edges", "option", "pairs", *FILES, "bins",
 )  # fmt: skip
 
 
@@ -82,6 +84,10 @@ class Layout:
     pseudotime: Annotated[
         Path | None, file_option("BEELINE's PseudoTime.csv; EXPRESSION is ExpressionData.csv.")
     ] = None
+    lineage_weights: Annotated[
+        Path | None,
+        file_option("How far each cell belongs to each lineage: the columns of --pseudotime."),
+    ] = None
     genes_in_rows: Annotated[
         bool, typer.Option("--genes-in-rows", help="The first column of EXPRESSION names genes.")
     ] = False
@@ -113,6 +119,15 @@ class Layout:
             "guess, which is said.",
         ),
     ] = None
+    bins: Annotated[
+        str | None,
+        typer.Option(
+            metavar="auto|N|off",
+            help="Average cells in bins of equal numbers along time, so many in each series. "
+            "Default: auto, the square root of the cells (10 to 50) where a series has more than "
+            "100 points at uneven times.",
+        ),
+    ] = None
 
     @property
     def is_turned(self) -> bool:
@@ -120,6 +135,11 @@ class Layout:
         return self.genes_in_rows or self.pseudotime is not None
 
     def read(self, paths: list[Path], missing: str) -> Expression:
+        """Read the files, with scale and perturbation as told beside them, and cells in bins."""
+        self.wanted_bins()
+        return self.in_bins(self.read_samples(paths, missing))
+
+    def read_samples(self, paths: list[Path], missing: str) -> Expression:
         """Read the files, with the scale and the perturbation that are told beside them."""
         from grn_tvcs.expression.formats import read_files
         from grn_tvcs.expression.scales import on_scale
@@ -128,6 +148,7 @@ class Layout:
             paths,
             samples=self.samples,
             pseudotime=self.pseudotime,
+            lineage_weights=self.lineage_weights,
             genes_in_rows=self.genes_in_rows,
             time_column=self.time_column,
             series_column=self.series_column,
@@ -139,6 +160,30 @@ class Layout:
         if data.perturbed is not None:
             raise ValueError("give a column perturbed or --perturbed-until, not both")
         return data.with_perturbation_until(self.perturbed_until)
+
+    def in_bins(self, data: Expression) -> Expression:
+        """Average cells in bins as the options say; the same expression where there are none."""
+        from grn_tvcs.expression.bins import OFF, in_bins
+
+        wanted = self.wanted_bins()
+        if wanted == OFF:
+            return data
+        averaged = in_bins(data, wanted)
+        if averaged is not data:
+            say(averaged.notes[-1])
+        return averaged
+
+    def wanted_bins(self) -> int | str:
+        """Read ``--bins``: a number or one of its words."""
+        from grn_tvcs.expression.bins import AUTO, OFF
+
+        if self.bins is None or self.bins in (AUTO, OFF):
+            return self.bins or AUTO
+        try:
+            return int(self.bins)
+        except ValueError:
+            known = f"{AUTO}, an integer >= 2 or {OFF}"
+            raise ValueError(f"--bins must be {known}, found {self.bins!r}") from None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -228,11 +273,12 @@ class InferOptions:
 
     def recorded(self) -> dict[str, Any]:
         """Every option that changes the result but the seed; files by their names."""
-        return recorded(self, RECORDED) | {
+        told = recorded(self, RECORDED) | {
             "max_edges": AUTO if self.chooses_edges else self.edge_cap,
             "option": sorted(self.option or []),
             "pairs": self.pairs if self.reference else None,
         }
+        return {name: value for name, value in told.items() if name not in NEW or value is not None}
 
     def inputs(self) -> list[Path]:
         """Every file that is read, those of expression first."""

@@ -106,6 +106,9 @@ class Results:
                 "at_rest": self.data.n_at_rest,
             }  # fmt: skip
             facts["not_known"] = unknowable(self.data, self.given.used)
+        cells = self.data.cells
+        if self.given.layout.bins is not None and cells is not None:
+            facts["cells"] = {"number": float(cells.sum()), "samples": len(self.data.times)}
         if self.count is not None:
             facts["edge_count"] = asdict(self.count)
         if self.reference is not None:

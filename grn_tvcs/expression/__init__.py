@@ -8,11 +8,17 @@ from typing import TYPE_CHECKING
 from tvcs_core.lazy import on_demand
 
 if TYPE_CHECKING:
+    from grn_tvcs.expression.bins import in_bins
     from grn_tvcs.expression.expression import Expression, spacing, write_expression
     from grn_tvcs.expression.reading import read_expression
 
-__all__ = ["Expression", "read_expression", "spacing", "write_expression"]
+__all__ = ["Expression", "in_bins", "read_expression", "spacing", "write_expression"]
 
 __getattr__, __dir__ = on_demand(
-    __name__, {"expression": "Expression spacing write_expression", "reading": "read_expression"}
+    __name__,
+    {
+        "bins": "in_bins",
+        "expression": "Expression spacing write_expression",
+        "reading": "read_expression",
+    },
 )

@@ -254,12 +254,17 @@ def samples_said(expression: Expression, kind: str = "series") -> str:
     return f"{said} and {n_rest}" if expression.n_at_rest else said
 
 
+def is_even(steps: NDArray[np.float64]) -> bool:
+    """Whether steps in time are all the same."""
+    return bool(steps.max() - steps.min() <= 1e-6 * steps.max())
+
+
 def spacing(expression: Expression) -> str:
     """Say how samples are spaced in time."""
     if not expression.series:
         return "none, all samples are at rest"
     steps = np.concatenate([np.diff(expression.times[p]) for p in expression.pieces().values()])
     low, high = steps.min(), steps.max()
-    if high - low <= 1e-6 * high:
+    if is_even(steps):
         return f"even, every {low:g}"
     return f"uneven, {low:g} to {high:g}; the past fades with time"

@@ -40,6 +40,7 @@ def read_layout(
     *,
     samples: str | Path | None = None,
     pseudotime: str | Path | None = None,
+    lineage_weights: str | Path | None = None,
     genes_in_rows: bool = False,
     time_column: str | None = None,
     series_column: str | None = None,
@@ -57,6 +58,8 @@ def read_layout(
         A sheet with a row for each sample, as for `read_samples`.
     pseudotime
         BEELINE's ``PseudoTime.csv``; `path` then is its ``ExpressionData.csv``.
+    lineage_weights
+        Beside `pseudotime`, as for `read_beeline`.
     genes_in_rows
         The first column of `path` names genes, the others are samples.
     time_column, series_column
@@ -69,6 +72,8 @@ def read_layout(
     ValueError
         If the arguments contradict each other, or as for the functions of this module.
     """
+    if lineage_weights is not None and pseudotime is None:
+        raise ValueError("weights of lineages are those of cells with a file of pseudotimes")
     if Path(path).suffix.lower() == ".h5ad":
         if samples is not None or pseudotime is not None or genes_in_rows or missing != "error":
             raise ValueError(
@@ -84,7 +89,7 @@ def read_layout(
                 "a file of pseudotimes says it all: no sheet of samples, no genes in rows and no "
                 "missing values beside it"
             )
-        return read_beeline(path, pseudotime)
+        return read_beeline(path, pseudotime, lineage_weights)
     if samples is not None:
         return read_samples(path, samples, genes_in_rows=genes_in_rows, missing=missing)
     if genes_in_rows:
@@ -227,18 +232,23 @@ def _twice_in_a_series(table: Table, names: list[str], kinds: list[int], time: i
     return [name for name in repeated(names) if name in twice or name in at_rest]
 
 
-def read_beeline(path: str | Path, pseudotime: str | Path) -> Expression:
+def read_beeline(
+    path: str | Path, pseudotime: str | Path, lineage_weights: str | Path | None = None
+) -> Expression:
     """Read BEELINE's ``ExpressionData.csv`` (genes x cells) and ``PseudoTime.csv``.
 
     Every column of pseudotimes is a series of the cells that have one in it (the others are
     empty or ``NA``), in the order of pseudotime; levels of cells at the same pseudotime are
-    averaged.
+    averaged. With `lineage_weights`, a table of the same columns that says how far each cell
+    belongs to each lineage (those of slingshot are from 0 to 1; nothing is 0), a mean is weighted,
+    and a cell of weight 0 is not in the lineage.
 
     Raises
     ------
     DataError
-        If a cell has no levels, a cell or a gene is there twice, a level is no finite number, or
-        a column has fewer than two pseudotimes.
+        If a cell has no levels, a cell or a gene is there twice, a level is no finite number, a
+        column has fewer than two pseudotimes, or weights are of other cells or columns or
+        below 0.
     """
     table, times = _whole(path), _whole(pseudotime)
     values = table.numbers(1, range(1, len(table.rows[0]))).T
@@ -255,21 +265,57 @@ def read_beeline(path: str | Path, pseudotime: str | Path) -> Expression:
         )
     at = numbers_with_gaps(times, range(1, len(times.rows[0])), refuse=False)
     place = np.array([column[cell] for cell in cells])
+    weights = np.ones(at.shape) if lineage_weights is None else _weights(lineage_weights, times)
     levels, clock, series = [], [], []
+    sizes: list[NDArray[np.float64]] = []
     for k, name in enumerate(times.rows[0][1:]):
-        has_time = ~np.isnan(at[:, k])
+        has_time = ~np.isnan(at[:, k]) & (weights[:, k] > 0)
         moments, moment = np.unique(at[has_time, k], return_inverse=True)
         if moments.size < 2:
             raise times.error(
                 f"must have at least 2 different pseudotimes, found {moments.size}", 0, k + 1
             )
         sums = np.zeros((moments.size, len(genes)))
-        np.add.at(sums, moment, values[place[has_time]])
-        levels.append(sums / np.bincount(moment)[:, None])
+        weight = weights[has_time, k]
+        np.add.at(sums, moment, weight[:, None] * values[place[has_time]])
+        sizes.append(np.bincount(moment, weights=weight).astype(np.float64))
+        levels.append(sums / sizes[-1][:, None])
         clock.append(moments)
         series += [name] * moments.size
-    found = Expression(np.concatenate(levels), np.concatenate(clock), tuple(series), tuple(genes))
-    return replace(found, notes=said_of_cells(int((~np.isnan(at)).sum()), len(series)))
+    size = np.concatenate(sizes)
+    return Expression(
+        np.concatenate(levels),
+        np.concatenate(clock),
+        tuple(series),
+        tuple(genes),
+        notes=said_of_cells(int((~np.isnan(at) & (weights > 0)).sum()), len(series)),
+        cells=None if (size == 1).all() else size,
+    )
+
+
+def _weights(path: str | Path, times: Table) -> NDArray[np.float64]:
+    """How far each cell of a table of pseudotimes belongs to each lineage; (cells, lineages)."""
+    table = _whole(path)
+    for what, found, wanted in (
+        ("lineages", table.rows[0][1:], times.rows[0][1:]),
+        ("cells", list(_rows_by_name(table, "cell")), list(_rows_by_name(times, "cell"))),
+    ):
+        if strangers := sorted(set(found) ^ set(wanted)):
+            raise table.error(
+                f"must have the {what} of {times.path}, but these are in one of the two only: "
+                f"{listed(strangers)}"
+            )
+        if twice := repeated(found):
+            raise table.error(f"{what} must be different, found twice: {listed(twice)}", row=0)
+    weights = numbers_with_gaps(table, range(1, len(table.rows[0])), refuse=False)
+    weights = np.where(np.isnan(weights), 0.0, weights)
+    if (weights < 0).any():
+        i, k = (int(found[0]) for found in np.nonzero(weights < 0))
+        raise table.error(f"a weight must be >= 0, found {weights[i, k]:g}", i + 1, k + 1)
+    row = _rows_by_name(table, "cell")
+    rows = [row[cell] - 1 for cell in _rows_by_name(times, "cell")]
+    columns = [table.rows[0][1:].index(name) for name in times.rows[0][1:]]
+    return weights[np.ix_(rows, columns)]
 
 
 def _whole(path: str | Path) -> Table:

@@ -110,6 +110,7 @@ def _expression(file: _Frames, time_column: str | None, series_column: str | Non
         genes,
         None if on is None else _of_points(on[is_in], point, file),
         notes=said_of_cells(int(is_in.sum()), len(points)),
+        cells=None if (size == 1).all() else size.astype(np.float64),
     )
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from grn_tvcs.expression.expression import Expression
 
 OVER_TIME, AT_REST = "tvcs", "genie3"  # the methods that are taken where none is named
-WHY_AT_REST = "no sample has a time, and of the methods that need none it finds most"
+WHY_AT_REST = "no sample has a time, and of the methods that need none it finds most on average"
 FEWEST_SAMPLES = 3  # of two samples all genes are correlated
 
 

@@ -1,0 +1,125 @@
+"""Cells along pseudotime in bins: one sample per bin, the mean of its cells.
+
+A single cell is mostly noise and dropouts, and its pseudotime is a guess; neighbours in pseudotime
+are replicates of each other. A lineage of c cells is cut into bins of equal numbers of cells (sums
+of weights, where cells have any), the square root of c of them by default: so many bins, and as
+many cells in each. Cells at the same pseudotime stay together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grn_tvcs.expression.expression import Expression, is_even
+
+AUTO, OFF = "auto", "off"
+MANY_POINTS = 100  # a series of more, at uneven times, is taken for cells
+FEWEST_BINS, MOST_BINS = 10, 50  # of a lineage, where the number is chosen
+
+Array = NDArray[np.float64]
+
+
+def in_bins(expression: Expression, bins: int | str = AUTO) -> Expression:
+    """Average the samples of every series in bins of equal numbers of cells along time.
+
+    Parameters
+    ----------
+    expression
+        Its `cells` say how many cells a sample stands for; samples at rest stay as they are.
+    bins
+        The number for each series; or ``"auto"``: for cells (see `holds_cells`) the square root
+        of the cells of the series, at least 10 and at most 50, and none for others.
+
+    Returns
+    -------
+    Expression
+        A note says how many cells went into how many bins, and which part of their levels was 0.
+        A perturbation is on in a bin if it is in at least half of it.
+
+    Raises
+    ------
+    ValueError
+        If there is no series, or `bins` is not 2 or more, or more than a series has samples.
+    """
+    cells = np.ones(len(expression.times)) if expression.cells is None else expression.cells
+    pieces = expression.pieces()
+    if bins == AUTO:
+        if not holds_cells(expression):
+            return expression
+        numbers = [_chosen(cells[rows]) for rows in pieces.values()]
+    else:
+        numbers = [_checked(bins, name, rows) for name, rows in pieces.items()]
+        if not numbers:
+            raise ValueError("bins lie along time, but all samples are at rest")
+    parts = [
+        rows.start + _starts(cells[rows], n)
+        for rows, n in zip(pieces.values(), numbers, strict=True)
+    ]
+    starts = np.concatenate(parts)
+    total = np.add.reduceat(cells, starts)
+    on = expression.perturbed
+    if on is not None:
+        on = np.add.reduceat(cells * on, starts) >= total / 2
+        on = None if on.all() or not on.any() else on
+    return replace(
+        expression,
+        values=np.add.reduceat(cells[:, None] * expression.values, starts) / total[:, None],
+        times=np.add.reduceat(cells * expression.times, starts) / total,
+        series=tuple(expression.series[i] for i in starts),
+        perturbed=on,
+        cells=total,
+        notes=(*expression.notes, _said(expression, cells, total)),
+    )
+
+
+def holds_cells(expression: Expression) -> bool:
+    """Whether a series looks like cells: over 100 points, unevenly apart, nothing perturbed."""
+    return expression.perturbed is None and any(
+        rows.stop - rows.start > MANY_POINTS and not is_even(np.diff(expression.times[rows]))
+        for rows in expression.pieces().values()
+    )
+
+
+def _chosen(cells: Array) -> int:
+    """Square root of the number of cells, within bounds and not above the points there are."""
+    return min(int(np.clip(round(cells.sum() ** 0.5), FEWEST_BINS, MOST_BINS)), len(cells))
+
+
+def _checked(bins: int | str, name: str, rows: slice) -> int:
+    if isinstance(bins, str) or bins < 2:
+        raise ValueError(f"bins must be {AUTO} or an integer >= 2, found {bins!r}")
+    n = rows.stop - rows.start
+    if bins > n:
+        raise ValueError(
+            f"bins must be at most the cells at different times of every series, but series "
+            f"{name} has {n} and {bins} bins are asked for"
+        )
+    return bins
+
+
+def _starts(cells: Array, n: int) -> NDArray[np.int64]:
+    """First sample of each bin of a series: of `n` equal parts of the cells that with its middle.
+
+    As a sample counts where its middle lies, one that stands for many cells may leave a part
+    empty; the first and the last sample are in different bins for any `n` >= 2.
+    """
+    middle = np.cumsum(cells) - cells / 2
+    part = np.floor(middle * n / cells.sum())
+    return np.flatnonzero(np.diff(part, prepend=-1.0))
+
+
+def _said(expression: Expression, cells: Array, total: Array) -> str:
+    zeros = float((expression.values == 0).mean())
+    dropouts = (
+        f" {100 * zeros:.0f} % of their levels were 0 and count as 0 in the means: what is a "
+        "dropout and what a silent gene cannot be told."
+        if zeros
+        else ""
+    )
+    return (
+        f"{cells.sum():.0f} cells were averaged to {len(total)} samples, bins of about equal "
+        f"numbers of cells along time in each of {len(expression.pieces())} series.{dropouts}"
+    )

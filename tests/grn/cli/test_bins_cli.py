@@ -1,0 +1,88 @@
+"""`--bins` and `--lineage-weights` on BEELINE's files."""
+
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from grn_tvcs.cli.main import app
+
+
+def grn(*words):
+    """Run a command line in this process."""
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+@pytest.fixture(scope="module")
+def cells(tmp_path_factory):
+    """Files of 150 cells in one lineage and 40 of them in another."""
+    rng = np.random.default_rng(0)
+    folder = tmp_path_factory.mktemp("cells")
+    levels = rng.random((4, 150)) * (rng.random((4, 150)) > 0.5)
+    names = [f"c{c}" for c in range(150)]
+    lines = [",".join(["", *names])]
+    lines += [",".join([f"G{g}", *(f"{x:.4f}" for x in row)]) for g, row in enumerate(levels)]
+    (folder / "ExpressionData.csv").write_text("\n".join(lines) + "\n")
+    clock, weights = [",A,B"], [",A,B"]
+    for c, name in enumerate(names):
+        clock.append(f"{name},{rng.random():.6f},{f'{rng.random():.6f}' if c < 40 else ''}")
+        weights.append(f"{name},1,{0.5 if c < 20 else 0}")
+    (folder / "PseudoTime.csv").write_text("\n".join(clock) + "\n")
+    (folder / "Weights.csv").write_text("\n".join(weights) + "\n")
+    return folder
+
+
+def layout(cells, *words):
+    return (cells / "ExpressionData.csv", "--pseudotime", cells / "PseudoTime.csv", *words)
+
+
+def series(done):
+    assert done.exit_code == 0, done.stderr
+    return next(line[13:] for line in done.stdout.splitlines() if line.startswith("series "))
+
+
+def test_check_says_bins_cells_and_zeros(cells):
+    done = grn("check", *layout(cells))
+    assert series(done) == "2 of 10 to 12 time points"
+    assert "190 cells were averaged to 22 samples" in done.stderr
+    assert "% of their levels were 0" in done.stderr
+    assert series(grn("check", *layout(cells, "--bins", 25))) == "2 of 25 time points"
+    off = grn("check", *layout(cells, "--bins", "off"))
+    assert series(off) == "2 of 40 to 150 time points"
+    assert "averaged" not in off.stderr
+    weighted = layout(cells, "--bins", 5, "--lineage-weights", cells / "Weights.csv")
+    assert "160 cells were averaged to 10 samples" in grn("check", *weighted).stderr
+
+
+@pytest.mark.parametrize(
+    ("bins", "message"),
+    [
+        ("41", "series B has 40 and 41 bins are asked for"),
+        ("1", "bins must be auto or an integer >= 2, found 1"),
+        ("some", "--bins must be auto, an integer >= 2 or off, found 'some'"),
+    ],
+)
+def test_bad_bins_are_one_line_and_write_nothing(cells, tmp_path, bins, message):
+    done = grn("infer", *layout(cells, "--bins", bins), "--out", tmp_path / "out")
+    assert done.exit_code == 2
+    assert message in done.stderr.splitlines()[-1]
+    assert not (tmp_path / "out").exists()
+
+
+def test_infer_records_the_bins_that_were_made(cells, tmp_path):
+    few = ("--option", "resamples=4", "--scale", "levels")
+    records = {}
+    for name, words in (("default", ()), ("auto", ("--bins", "auto")), ("off", ("--bins", "off"))):
+        done = grn("infer", *layout(cells, *words, *few), "--out", tmp_path / name)
+        assert done.exit_code == 0, done.stderr
+        records[name] = json.loads((tmp_path / name / "run.json").read_text())
+    assert records["default"]["parameters"]["bins"] == "auto"
+    assert records["default"]["cells"] == {"number": 190.0, "samples": 22}
+    assert records["off"]["parameters"]["bins"] == "off"
+    assert "cells" not in records["off"]
+    files = [(tmp_path / name / "edges.tsv").read_bytes() for name in records]
+    assert files[0] == files[1] != files[2]
+    page = (tmp_path / "default" / "report.html").read_text()
+    assert "190 cells were averaged to 22 samples" in page
+    assert "--bins auto" in page
