@@ -260,7 +260,7 @@ def is_even(steps: NDArray[np.float64]) -> bool:
 
 
 def spacing(expression: Expression) -> str:
-    """Say how samples are spaced in time."""
+    """Describe how samples are spaced in time."""
     if not expression.series:
         return "none, all samples are at rest"
     steps = np.concatenate([np.diff(expression.times[p]) for p in expression.pieces().values()])

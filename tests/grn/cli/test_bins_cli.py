@@ -26,7 +26,8 @@ def cells(tmp_path_factory):
     (folder / "ExpressionData.csv").write_text("\n".join(lines) + "\n")
     clock, weights = [",A,B"], [",A,B"]
     for c, name in enumerate(names):
-        clock.append(f"{name},{rng.random():.6f},{f'{rng.random():.6f}' if c < 40 else ''}")
+        other = f"{rng.random():.12f}" if c < 40 else ""
+        clock.append(f"{name},{rng.random():.12f},{other}")
         weights.append(f"{name},1,{0.5 if c < 20 else 0}")
     (folder / "PseudoTime.csv").write_text("\n".join(clock) + "\n")
     (folder / "Weights.csv").write_text("\n".join(weights) + "\n")
