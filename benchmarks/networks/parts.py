@@ -169,7 +169,8 @@ def of_all_pairs(kind, name, expression, steady, reference) -> Data:
 def compendium(folder: Path) -> Iterator[Data]:
     """B. subtilis: its series alone, and with the samples at rest."""
     conditions, genes, values = _measured(folder / "expression.tsv.gz")
-    regulators, known = _known_edges(folder / "gold_standard.tsv.gz")
+    known = _known_edges(folder / "gold_standard.tsv.gz")
+    regulators = {regulator for regulator, _ in known}  # a column may have no edge
     inside = sorted(({gene for edge in known for gene in edge} | regulators) & set(genes))
     column = {gene: j for j, gene in enumerate(genes)}
     row = {name: i for i, name in enumerate(conditions)}
@@ -206,17 +207,16 @@ def _measured(path: Path) -> tuple[list[str], list[str], np.ndarray]:
     return header[1:], [cells[0] for cells in lines], np.array([c[1:] for c in lines], float).T
 
 
-def _known_edges(path: Path) -> tuple[set[str], set[tuple[str, str]]]:
-    """Regulators, and the edges (regulator, target)."""
+def _known_edges(path: Path) -> set[tuple[str, str]]:
+    """Edges (regulator, target)."""
     with gzip.open(path, "rt", encoding="utf-8") as file:
         header, *lines = (line.replace('"', "").split("\t") for line in file.read().splitlines())
-    edges = {
+    return {
         (regulator, cells[0])
         for cells in lines
         for regulator, cell in zip(header, cells[1:], strict=True)
         if float(cell)
     }
-    return set(header), edges
 
 
 def _courses(path: Path) -> tuple[list[tuple[str, float, str]], list[str]]:
