@@ -92,7 +92,7 @@ def cases(kind: str, at: int, found: Data) -> list[Case]:
 
 def solve_halves_once() -> None:
     """Keep the halves of the series, which are the same whatever is given beside it."""
-    method = import_module("grn_tvcs.methods.tvcs")
+    method = import_module("grn_tvcs.evidence.lagged_regression")
     gather, known = method.gather, {}
 
     def once(draws, rng, **how):

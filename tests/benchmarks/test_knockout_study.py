@@ -37,7 +37,7 @@ def test_no_kind_of_network_is_worse_for_any_part_of_the_knock_outs(rows):
 
 
 def test_rows_are_what_the_code_gives(rows, monkeypatch):
-    method = import_module("grn_tvcs.methods.tvcs")
+    method = import_module("grn_tvcs.evidence.lagged_regression")
     monkeypatch.setattr(method, "gather", method.gather)  # undone with what follows
     study.solve_halves_once()
     again = study.fit(("flat", 10, "0", ""))
