@@ -20,6 +20,7 @@ def infer(given: InferOptions) -> None:
     # Read and check everything, then do the long work, then write.
     from grn_tvcs.cli.inputs import goes_on, is_done, read_inputs
     from grn_tvcs.cli.results import Results
+    from grn_tvcs.methods import options_of
     from grn_tvcs.methods.at_rest import WHY_AT_REST, unknowable
     from grn_tvcs.stability.stability import untold
     from tvcs_core.files.folders import output_folder
@@ -41,7 +42,7 @@ def infer(given: InferOptions) -> None:
         not_known = unknowable(data, given.used)
         if not_known is not None:
             say(not_known)
-        if given.method in ("tvcs", "ensemble"):
+        if "resamples" in options_of(given.used):  # what halves the series
             say(work.expected())
             why = untold(data)
             if why is not None:

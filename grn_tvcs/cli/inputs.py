@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from grn_tvcs.cli.options import InferOptions
-from grn_tvcs.cli.work import Work
+from grn_tvcs.cli.work import Inference
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates, read_steady_states
 from grn_tvcs.methods import METHODS, options_of
@@ -23,7 +23,7 @@ from tvcs_core.files.shown import listed
 from tvcs_core.files.tables import read_names, read_table, read_text
 
 
-def read_inputs(given: InferOptions) -> tuple[Work, Reference | None]:
+def read_inputs(given: InferOptions) -> tuple[Inference, Reference | None]:
     """Read and check all that the work needs, and the true edges, if there are any.
 
     The work is given the method and the bins of cells, where the user names none.
@@ -53,7 +53,7 @@ def read_inputs(given: InferOptions) -> tuple[Work, Reference | None]:
             "rest; given as EXPRESSION they are samples at rest too"
         )
     names = read_regulators(given.regulators, data)
-    work = Work(
+    work = Inference(
         given=given,
         data=data,
         rules=Rules(given.max_in_degree, out_caps, cap, names),

@@ -17,7 +17,7 @@ from grn_tvcs.network.rules import Rules
 
 
 @dataclass(frozen=True)
-class Work:
+class Inference:
     """All that the network depends on, and how to work.
 
     Attributes
@@ -38,7 +38,7 @@ class Work:
         """Tell what the work will take; refuse what cannot fit."""
         data, genes = self.data, self.data.genes
         inputs = int(self.rules.allowed(genes).any(axis=1).sum())
-        resamples = (options_of("tvcs") | self.options)["resamples"]
+        resamples = (options_of(self.given.used) | self.options)["resamples"]
         if self.given.chooses_edges:
             resamples += fold_resamples(data, resamples)
         cost = estimate(len(genes), inputs, len(data.times), resamples, self.given.threads)

@@ -10,7 +10,6 @@ import numpy as np
 
 from grn_tvcs.evidence.correlation import rank_correlation
 from grn_tvcs.evidence.mutual_information import mutual_information, relatedness
-from grn_tvcs.evidence.samples import levels_of_all
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.rules import Rules
@@ -21,6 +20,6 @@ def clr(expression: Expression, rules: Rules, rng: np.random.Generator) -> Netwo
 
     A gene that is as near to all others has no background: its z is 0.
     """
-    rho = rank_correlation(levels_of_all(expression))
+    rho = rank_correlation(expression.levels)
     scores = relatedness(mutual_information(rho))
     return Network(expression.genes, scores, np.sign(rho).astype(np.int8))

@@ -16,7 +16,6 @@ import numpy as np
 
 from grn_tvcs.evidence.level_trees import level_trees
 from grn_tvcs.evidence.random_forest import TREES, importances
-from grn_tvcs.evidence.samples import levels_of_all
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.rules import Rules
@@ -37,6 +36,6 @@ def genie3(
     """
     genes = expression.genes
     forest = partial(importances, trees=trees, threads=threads)
-    levels = levels_of_all(expression)
+    levels = expression.levels
     scores = level_trees(levels, genes, rules.allowed(genes), rng, forest, progress)
     return Network(genes, scores)

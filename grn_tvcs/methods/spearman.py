@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 
 from grn_tvcs.evidence.correlation import rank_correlation
-from grn_tvcs.evidence.samples import levels_of_all
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.rules import Rules
@@ -17,5 +16,5 @@ from grn_tvcs.network.rules import Rules
 
 def spearman(expression: Expression, rules: Rules, rng: np.random.Generator) -> Network:
     """Score pairs by the size of their rank correlation over all samples, the same both ways."""
-    rho = rank_correlation(levels_of_all(expression))
+    rho = rank_correlation(expression.levels)
     return Network(expression.genes, np.abs(rho), np.sign(rho).astype(np.int8))
