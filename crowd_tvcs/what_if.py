@@ -20,7 +20,7 @@ MOST_PAIRS = 8_000_000  # of worker and task, over all budgets of `around`
 
 
 @dataclass(frozen=True)
-class Offer:
+class BudgetPoint:
     """What one budget buys.
 
     Attributes
@@ -58,13 +58,13 @@ def what_if(
     *,
     rng: int | np.random.Generator | None = None,
     time_limit: float | None = None,
-) -> tuple[Offer, ...]:
+) -> tuple[BudgetPoint, ...]:
     """Assign at every budget, from the smallest to the largest.
 
     The largest expected accuracy cannot fall when the budget grows, but what a method finds can.
     An assignment within a smaller budget is one within a larger, so it is kept where the method
-    found less: the accuracies never fall, by construction, and `Offer.found_at` says where that
-    was needed. Every budget starts from the same seed.
+    found less: the accuracies never fall, by construction, and `BudgetPoint.found_at` says where
+    that was needed. Every budget starts from the same seed.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def what_if(
     plans = {given: plan.with_budget(given) for given in sorted(set(budgets))}
     seed = seed_of(rng)
     began = time.monotonic()
-    offers: list[Offer] = []
+    offers: list[BudgetPoint] = []
     for i, (given, within) in enumerate(plans.items()):
         share = None
         if time_limit is not None:
@@ -109,17 +109,17 @@ def what_if(
     return tuple(offers)
 
 
-def _better(before: Offer | None, budget: int, found: Assignment) -> Offer:
+def _better(before: BudgetPoint | None, budget: int, found: Assignment) -> BudgetPoint:
     if before is not None and before.expected_accuracy > found.expected_accuracy:
         certified = is_certified(before.expected_accuracy, found.bound, before.standard_error)
         return replace(before, budget=budget, bound=found.bound, certified=certified)
-    return Offer(
+    return BudgetPoint(
         budget, found.size, found.expected_accuracy, found.bound, found.certified,
         found.standard_error, budget,
     )  # fmt: skip
 
 
-def around(found: Assignment, *, rng: int | None = None) -> tuple[str, tuple[Offer, ...]]:
+def around(found: Assignment, *, rng: int | None = None) -> tuple[str, tuple[BudgetPoint, ...]]:
     """Compute what a quarter to twice of a plan's answers would buy, and by which method.
 
     By the plan's own method if that is quick: the plan is then one of the assignments. Else by the
@@ -144,14 +144,14 @@ def around(found: Assignment, *, rng: int | None = None) -> tuple[str, tuple[Off
     budgets = {round(b) for b in np.linspace(least, top, count)} | {max(least, min(size, top))}
     if method != found.method:
         return method, what_if(plan, sorted(budgets), method, rng=0)
-    offers: list[Offer] = []
+    offers: list[BudgetPoint] = []
     for budget in sorted(budgets | {size}):
         own = found if budget == size else assign(plan.with_budget(budget), method, rng=rng)
         offers.append(_better(offers[-1] if offers else None, budget, own))
     return method, tuple(offers)
 
 
-def steps(offers: Sequence[Offer]) -> list[dict[str, Any]]:
+def steps(offers: Sequence[BudgetPoint]) -> list[dict[str, Any]]:
     """Rows for a table: every offer, and what one more answer adds on the way from the one before.
 
     `per_answer` is the difference of the accuracies over the difference of the answers, None where

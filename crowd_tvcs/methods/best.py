@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs.plan.assignment import Assignment, Certificate
+from crowd_tvcs.plan.assignment import Assignment, PlanProof
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.plan.proof import CLOSED, LARGEST, is_largest, usable
 from crowd_tvcs.search.all_sets import fits
@@ -68,7 +68,7 @@ def best(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignm
     return found
 
 
-def _by_prices(dual: DualBound | None) -> Certificate | None:
+def _by_prices(dual: DualBound | None) -> PlanProof | None:
     """Return what prices prove as a mean over the tasks; None if that is no news."""
     if dual is None:
         return None
@@ -76,12 +76,12 @@ def _by_prices(dual: DualBound | None) -> Certificate | None:
     bound = usable(dual.bound / m)
     if bound is None or dual.bound > m * (1.0 + CLOSED):
         return None
-    return Certificate(bound, dual.prices[:-1] / m, float(dual.prices[-1] / m))
+    return PlanProof(bound, dual.prices[:-1] / m, float(dual.prices[-1] / m))
 
 
 def _to_the_end(
     plan: Plan, support: NDArray[np.bool_], dual: DualBound | None, deadline: Deadline
-) -> tuple[NDArray[np.bool_], Certificate]:
+) -> tuple[NDArray[np.bool_], PlanProof]:
     """Close the gap by branching: the best assignment, and the bound of all parts together."""
     search = Branching(plan, deadline)
     prices = np.zeros(len(plan.quality.workers) + 1) if dual is None else dual.prices
@@ -91,5 +91,5 @@ def _to_the_end(
     assert bound is not None
     assert by_prices is not None
     if not any(leaf.branches for leaf in leaves):
-        return search.support, Certificate(by_prices, root.prices, root.budget_price)
-    return search.support, Certificate(bound, root.prices, root.budget_price, leaves, by_prices)
+        return search.support, PlanProof(by_prices, root.prices, root.budget_price)
+    return search.support, PlanProof(bound, root.prices, root.budget_price, leaves, by_prices)

@@ -52,7 +52,7 @@ class Duals:
 
 
 @dataclass(frozen=True, eq=False)
-class Certificate:
+class PlanProof:
     """A bound on the mean expected accuracy of every assignment within the caps, with its proof.
 
     For any prices >= 0 and with m tasks, no assignment has a larger mean than
@@ -83,7 +83,7 @@ class Certificate:
     leaves: tuple[Leaf, ...] = ()
     bound_by_prices: float | None = None
 
-    def reorder(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Certificate:
+    def reorder(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> PlanProof:
         """Return the same for workers that are `rows` of these and tasks that are `columns`."""
         leaves = tuple(leaf.reorder(rows, columns) for leaf in self.leaves)
         return replace(self, prices=self.prices[rows], leaves=leaves)
@@ -117,7 +117,7 @@ class Assignment:
     reason: str
     duals: Duals | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
-    certificate: Certificate | None = None
+    certificate: PlanProof | None = None
 
     def __post_init__(self) -> None:
         if not self.plan.constraint.is_feasible(self.support):

@@ -47,7 +47,7 @@ class Leaf:
     branches
         Which plans are meant: those within all of these.
     prices, budget_price
-        As of `crowd_tvcs.plan.assignment.Certificate`.
+        As of `crowd_tvcs.plan.assignment.PlanProof`.
     bound
         On the mean expected accuracy of these plans.
     """

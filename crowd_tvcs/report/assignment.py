@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from crowd_tvcs.methods import METHODS
 from crowd_tvcs.plan.assignment import Assignment
-from crowd_tvcs.what_if import Offer, steps
+from crowd_tvcs.what_if import BudgetPoint, steps
 from tvcs_core.files.page import Axes, fill_page, round_numbers
 
 LEAST_SURE = 12
@@ -25,7 +25,7 @@ def render(
     source: str,
     command: str,
     caps: Mapping[str, Any],
-    curve: tuple[str, Sequence[Offer]] | None = None,
+    curve: tuple[str, Sequence[BudgetPoint]] | None = None,
 ) -> str:
     """Write the report of `assignment` as HTML.
 
@@ -130,7 +130,7 @@ def _prices(assignment: Assignment) -> dict[str, Any] | None:
     }
 
 
-def _curve(assignment: Assignment, method: str, offers: Sequence[Offer]) -> dict[str, Any]:
+def _curve(assignment: Assignment, method: str, offers: Sequence[BudgetPoint]) -> dict[str, Any]:
     """Places of the curve's points, of the lines, and of this plan if its method made the curve.
 
     A plan of another method beside the line would say that budgets differ where methods do.

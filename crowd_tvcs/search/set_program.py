@@ -48,7 +48,7 @@ Halves = tuple[tuple[Test, bool, int], ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Solution:
+class SetSolution:
     """A solution over the sets that took part.
 
     Attributes
@@ -102,7 +102,7 @@ class SetProgram:
                 left -= np.where(test.counts, price if most else -price, 0.0)
         return left
 
-    def solve(self, halves: Halves) -> Iterator[Solution]:
+    def solve(self, halves: Halves) -> Iterator[SetSolution]:
         """Solve, let sets enter that beat the solution's prices, and solve again."""
         for _ in range(ROUNDS):
             solved = self._solve(halves)
@@ -111,7 +111,7 @@ class SetProgram:
             prices, worth, share = solved
             left = self._left(prices, halves)
             top = left.max(axis=1)
-            yield Solution(prices, self._bound(prices, halves, top), share)
+            yield SetSolution(prices, self._bound(prices, halves, top), share)
             before = len(self._columns)
             for t in np.flatnonzero(top > worth + NEW).tolist():
                 best = np.argsort(-left[t], kind="stable")[:MORE]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from crowd_tvcs import Plan, Quality, assign
-from crowd_tvcs.plan.assignment import Assignment, Certificate
+from crowd_tvcs.plan.assignment import Assignment, PlanProof
 from crowd_tvcs.plan.proof import (
     CERTIFIED_WITHIN,
     CLOSED,
@@ -25,7 +25,7 @@ from crowd_tvcs.what_if import what_if
 
 def with_bound(found, bound):
     n = len(found.plan.quality.workers)
-    proof = Certificate(bound, np.zeros(n), 0.0)
+    proof = PlanProof(bound, np.zeros(n), 0.0)
     return Assignment(found.plan, found.support, "best", "no step found more", certificate=proof)
 
 

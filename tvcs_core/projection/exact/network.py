@@ -15,7 +15,7 @@ WORST = 32  # violators of a row that join the core in one pass
 PIVOTS = 5_000  # between two looks at Ctrl-C
 
 
-class Network:
+class CoreNetwork:
     """The arcs of kernels/simplex.py for a core, the tree, and the support `keep`.
 
     Attributes

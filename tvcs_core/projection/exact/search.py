@@ -15,7 +15,7 @@ from tvcs_core.projection.exact.candidates import (
 )
 from tvcs_core.projection.exact.closed_forms import closed_form
 from tvcs_core.projection.exact.core import Core, Overfull, build_core
-from tvcs_core.projection.exact.network import Network
+from tvcs_core.projection.exact.network import CoreNetwork
 from tvcs_core.projection.exact.prices import Near, first_prices
 from tvcs_core.projection.exact.shortcuts import SMALL, keep_everything, keep_nothing, solve_small
 from tvcs_core.projection.kernels import prices, table
@@ -105,11 +105,11 @@ def solve(
     return read(network, near, shape)
 
 
-def search(i: Instance, keep: NDArray[np.bool_], warm: Any) -> tuple[Network, Near]:
+def search(i: Instance, keep: NDArray[np.bool_], warm: Any) -> tuple[CoreNetwork, Near]:
     """Find and prove a support, from the prices of an earlier result if they are any good."""
     if is_assignment(i):
         core = assigned_core(i, keep)
-        network = Network(i, core, keep)
+        network = CoreNetwork(i, core, keep)
         network.stats |= {"path": "assignment"}
         network.prove()
         return network, core.near
@@ -124,7 +124,7 @@ def search(i: Instance, keep: NDArray[np.bool_], warm: Any) -> tuple[Network, Ne
     return network, near
 
 
-def lay(i: Instance, near: Near, keep: NDArray[np.bool_]) -> tuple[Network, Near]:
+def lay(i: Instance, near: Near, keep: NDArray[np.bool_]) -> tuple[CoreNetwork, Near]:
     """The network of a core near the prices; these are widened until what is above it fits."""
     found, widened = build_core(i, near, keep), 0
     while isinstance(found, Overfull):
@@ -134,24 +134,24 @@ def lay(i: Instance, near: Near, keep: NDArray[np.bool_]) -> tuple[Network, Near
         else:
             near = near.wider(float(widened), found.rows, found.cols)
         found = build_core(i, near, keep)
-    network = Network(i, found, keep)
+    network = CoreNetwork(i, found, keep)
     network.stats |= {"path": "simplex"} | ({"widened": widened} if widened else {})
     return network, near
 
 
-def from_warm(i: Instance, near: Near, keep: NDArray[np.bool_]) -> Network | None:
+def from_warm(i: Instance, near: Near, keep: NDArray[np.bool_]) -> CoreNetwork | None:
     """The proven network from the prices of an earlier result; None if they are no good."""
     core = build_core(i, near, keep)
     if isinstance(core, Overfull) and 0 < core.size < sum(i.shape) // 5:
         core = build_core(i, near.wider(1.0, core.rows, core.cols), keep)
     if not isinstance(core, Core) or i.fits - core.load.total > i.fits // 10:
         return None
-    network = Network(i, core, keep)
+    network = CoreNetwork(i, core, keep)
     network.stats |= {"path": "simplex"}
     return network if network.prove(give_up=True) else None
 
 
-def read(network: Network, near: Near, shape: tuple[int, ...]) -> Exact:
+def read(network: CoreNetwork, near: Near, shape: tuple[int, ...]) -> Exact:
     """The result of a proven network, with what a warm start of the next one needs."""
     i, found = network.i, network.duals()
     warm = Near(found, near.band, i.level)
