@@ -21,11 +21,12 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.networks.cases import Data, data, names, number, steady
-from benchmarks.networks.knockout_kinds import KINDS, draw_topology, simulated
+from benchmarks.networks.knockout_kinds import simulated
 from benchmarks.pages import fill, table
 from benchmarks.study import complete, load, options, run
 from grn_tvcs import Network, SteadyStates, infer, score
 from grn_tvcs.evidence.hubs import concentration, hub_prior
+from grn_tvcs.simulation.kinds import KINDS, draw_topology
 
 NAME = "networks.csv"
 PAGE = "knockout-study.md"

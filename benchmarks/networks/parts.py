@@ -27,7 +27,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.networks.knockout_kinds import draw_topology, simulated
+from benchmarks.networks.knockout_kinds import simulated
 from grn_tvcs import (
     Expression,
     Rules,
@@ -54,6 +54,7 @@ from grn_tvcs.evidence.partial_correlation import partial_correlation
 from grn_tvcs.evidence.rate_trees import rate_trees
 from grn_tvcs.evidence.samples import levels_of_all, logs_of_all
 from grn_tvcs.evidence.strongest import by_strongest
+from grn_tvcs.simulation.kinds import draw_topology
 from grn_tvcs.expression.scales import on_scale
 from tvcs_core.streams import stream
 

@@ -1,0 +1,239 @@
+"""Designs of experiments: that of a user, one near it that many share, and those of all kinds.
+
+What is measured in them is in `examples.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grn_tvcs.expression.bins import in_bins
+from grn_tvcs.expression.expression import Expression
+from grn_tvcs.expression.steady_states import SteadyStates
+from grn_tvcs.network.rules import Rules
+from grn_tvcs.simulation.kinds import KINDS, NULLS
+from grn_tvcs.simulation.simulation import TIME_STEP
+from tvcs_core.streams import stream
+
+WILD, RANDOM = "wild type", "random"  # where series start
+# The sizes that are simulated; a design beyond the largest takes the largest.
+GENES = (5, 10, 15, 20, 30, 50, 70, 100)
+REGULATORS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)  # share of the genes
+SERIES = (0, 1, 2, 3, 4, 5, 7, 10, 15, 20)
+POINTS = (3, 4, 5, 6, 8, 10, 12, 16, 21, 30, 40, 60)
+AT_REST = (0, 1, 2, 5, 10, 20, 50, 100, 200)
+CELLS = (0, 2, 4, 8, 16, 32, 64)
+CELL_INTERVAL = 10.0  # between the bins of cells
+# Of many designs: series x points of each, and shares of what is measured ...
+LAYOUTS = (
+    (1, 12), (1, 21), (1, 50), (2, 12), (2, 30), (3, 8), (4, 10), (5, 8), (5, 21), (8, 12),
+    (10, 10), (10, 21), (20, 6),
+)  # fmt: skip
+SHARE = {
+    "series": 0.5, "rest": 0.12, "series and rest": 0.08,
+    "relaxation": 0.12, "cells": 0.12, "compendium": 0.06,
+}  # fmt: skip
+UPTO = dict(zip(SHARE, np.cumsum(list(SHARE.values())).round(9), strict=True))
+# ... of a known perturbation, knock-outs, hidden genes, few regulators and of no network.
+COLUMN, OUT, HIDDEN, FEW, NULL = 0.35, 0.4, 0.18, 0.25, 0.08
+
+Array = NDArray[np.float64]
+Rng = int | np.random.Generator | None
+
+
+@dataclass(frozen=True)
+class Design:
+    """What a user measured, apart from the levels.
+
+    Parameters
+    ----------
+    n_genes
+        Genes that are measured.
+    n_regulators
+        How many of them may regulate.
+    n_series, n_points
+        Series, and the points of each.
+    interval
+        Time between points; half-lives are 5 to 50.
+    is_perturbation_known
+        Whether samples say that the perturbation is on: in the first half of every series.
+    has_knockouts, has_knockdowns
+        Whether there is a steady state for every gene knocked out, or down.
+    n_at_rest
+        Samples at rest, each with all genes changed a little.
+    cells
+        How many cells a sample of a series is the mean of; 0 where it is no mean of cells.
+    start
+        Where series start: from the ``"wild type"``, some genes being perturbed for the first
+        half, or from ``"random"`` states from where they relax.
+    hidden
+        Part of the genes of the network that are not measured, in [0, 1).
+
+    Raises
+    ------
+    ValueError
+        If a number is too small, nothing is measured, or `start` is unknown or at odds with a
+        known perturbation.
+    """
+
+    n_genes: int
+    n_regulators: int
+    n_series: int
+    n_points: int
+    interval: float = TIME_STEP
+    is_perturbation_known: bool = False
+    has_knockouts: bool = False
+    has_knockdowns: bool = False
+    n_at_rest: int = 0
+    cells: int = 0
+    start: str = WILD
+    hidden: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name, least in (
+            ("n_genes", 2),
+            ("n_regulators", 1),
+            ("n_series", 0),
+            ("n_points", 2),
+            ("n_at_rest", 0 if self.n_series else 1),
+            ("cells", 0),
+        ):
+            if getattr(self, name) < least:
+                raise ValueError(f"{name} must be >= {least}, found {getattr(self, name)}")
+        if self.n_regulators > self.n_genes:
+            raise ValueError(f"n_regulators must be <= n_genes, found {self.n_regulators}")
+        if not (0 < self.interval < np.inf and 0 <= self.hidden < 1):
+            raise ValueError(
+                "interval must be above 0 and hidden in [0, 1), found "
+                f"{self.interval} and {self.hidden}"
+            )
+        if self.start not in (WILD, RANDOM):
+            raise ValueError(f"start must be {WILD!r} or {RANDOM!r}, found {self.start!r}")
+        if self.is_perturbation_known and (self.start == RANDOM or self.cells):
+            raise ValueError("no perturbation is known where series relax or hold cells")
+
+    @property
+    def key(self) -> str:
+        """A short name without spaces; no other design has it."""
+        parts = [
+            f"g{self.n_genes}r{self.n_regulators}",
+            f"s{self.n_series}x{self.n_points}" if self.n_series else "",
+            f"i{self.interval:g}" if self.n_series else "",
+            "column" if self.is_perturbation_known else "",
+            "out" if self.has_knockouts else "",
+            "down" if self.has_knockdowns else "",
+            f"rest{self.n_at_rest}" if self.n_at_rest else "",
+            f"cells{self.cells}" if self.cells else "",
+            "random" if self.start == RANDOM else "",
+            f"hidden{self.hidden:g}" if self.hidden else "",
+        ]
+        return "-".join(part for part in parts if part)
+
+
+def design_of(expression: Expression, steady: SteadyStates | None, rules: Rules) -> Design:
+    """Return the design of a user's own data, within the sizes that are simulated.
+
+    Cells are taken in the bins that `infer` would put them in. Nothing is asked of the values.
+    """
+    expression = in_bins(expression)
+    n, most = len(expression.genes), GENES[-1]
+    n_regulators = int(rules.allowed(expression.genes).any(axis=1).sum())
+    lengths = [rows.stop - rows.start for rows in expression.pieces().values()]
+    n_points = round(float(np.median(lengths))) if lengths else POINTS[0]
+    cells = 0 if expression.cells is None else round(float(np.median(expression.cells)))
+    cells = min(max(cells, 0 if expression.cells is None else CELLS[1]), CELLS[-1])
+    on = expression.perturbed
+    return Design(
+        n_genes=min(max(n, 2), most),
+        n_regulators=n_regulators if n <= most else max(1, round(n_regulators * most / n)),
+        n_series=min(len(lengths), SERIES[-1]),
+        n_points=min(max(n_points, POINTS[0]), POINTS[-1]),
+        interval=CELL_INTERVAL if cells else TIME_STEP,
+        is_perturbation_known=bool(lengths) and on is not None and not cells,
+        has_knockouts=steady is not None and bool(steady.is_knockout.any()),
+        has_knockdowns=steady is not None and steady.n_knockdowns > 0,
+        n_at_rest=min(expression.n_at_rest, AT_REST[-1]),
+        cells=cells,
+    )
+
+
+def rounded(design: Design) -> Design:
+    """Return a near design, the same one for many: sizes of the lists above, the nearest ratio."""
+    n_genes = int(_nearest(design.n_genes, GENES))
+    share = _nearest(design.n_regulators / design.n_genes, REGULATORS)
+    return replace(
+        design,
+        n_genes=n_genes,
+        n_regulators=max(1, round(share * n_genes)),
+        n_series=int(_nearest(design.n_series, SERIES)),
+        n_points=int(_nearest(design.n_points, POINTS)),
+        n_at_rest=int(_nearest(design.n_at_rest, AT_REST)),
+        cells=int(_nearest(design.cells, CELLS)),
+    )
+
+
+def _nearest(value: float, sizes: Sequence[float]) -> float:
+    """The size with the ratio to `value` nearest to 1; 0 stays 0 and nothing else becomes it."""
+    if value == 0:
+        return 0
+    return min((size for size in sizes if size), key=lambda size: abs(np.log(size / value)))
+
+
+def universal_designs(n: int, rng: Rng = None) -> list[tuple[Design, str]]:
+    """Draw `n` designs of every kind, each with the kind of its network, or of `NULLS`.
+
+    Shares are kept to as far as `n` lets them: a share of 8 % is 8 of 100.
+    """
+    rng = stream(rng, "designs")
+    return [_any_design(*row, rng) for row in _strata(n, 7, rng)]
+
+
+def _strata(n: int, width: int, rng: np.random.Generator) -> Array:
+    """Numbers in [0, 1), (n, width); in each column one in every nth part of it."""
+    places = np.array([rng.permutation(n) for _ in range(width)]).T
+    return (places + rng.random((n, width))) / n
+
+
+def _any_design(
+    size: float,
+    what: float,
+    column: float,
+    out: float,
+    hide: float,
+    few: float,
+    null: float,
+    rng: np.random.Generator,
+) -> tuple[Design, str]:
+    low, high = ((5, 10), (11, 30), (31, 60), (61, 100))[int(4 * size)]
+    n_genes = int(rng.integers(low, high + 1))
+    n_series, n_points = LAYOUTS[int(rng.integers(len(LAYOUTS)))]
+    experiment = next(name for name, upto in UPTO.items() if what < upto)
+    n_rest = int(round(np.exp(rng.uniform(np.log(20), np.log(200)))))
+    interval = rng.uniform(10, 100)
+    if experiment == "compendium":
+        n_series, n_points = int(rng.integers(8, SERIES[-1] + 1)), int(rng.integers(3, 9))
+        interval = rng.uniform(100, 300)
+    is_cells = experiment == "cells"
+    has_out = bool(out < OUT / (1 - SHARE["cells"])) and not is_cells
+    may_know = experiment in ("series", "series and rest")
+    share_known = COLUMN / (SHARE["series"] + SHARE["series and rest"])
+    design = Design(
+        n_genes=n_genes,
+        n_regulators=max(1, round(rng.uniform(0.1, 0.6) * n_genes)) if few < FEW else n_genes,
+        n_series=0 if experiment == "rest" else n_series,
+        n_points=n_points,
+        interval=round(float(rng.uniform(5, 20) if is_cells else interval), 1),
+        is_perturbation_known=bool(may_know and column < share_known),
+        has_knockouts=has_out,
+        has_knockdowns=has_out and bool(rng.random() < 0.5),
+        n_at_rest=n_rest if experiment in ("rest", "series and rest", "compendium") else 0,
+        cells=int(rng.integers(4, 26)) if is_cells else 0,
+        start=RANDOM if experiment == "relaxation" else WILD,
+        hidden=round(float(rng.uniform(0.1, 0.4)), 2) if hide < HIDDEN else 0.0,
+    )
+    kinds = NULLS if null < NULL else tuple(KINDS)
+    return design, kinds[int(rng.integers(len(kinds)))]

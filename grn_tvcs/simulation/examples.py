@@ -1,0 +1,217 @@
+"""Networks of all kinds, each with the experiment of a design done on it.
+
+They are to teach what evidence is worth and how sure an edge is. Levels are those of
+`simulation.py`; the noise of the measurement and of the dynamics are drawn for every network.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grn_tvcs.expression.expression import Expression
+from grn_tvcs.expression.steady_states import WILD_TYPE, SteadyStates
+from grn_tvcs.network.rules import Rules
+from grn_tvcs.simulation.designs import WILD, Design, Rng
+from grn_tvcs.simulation.experiments import STAGES, Bench
+from grn_tvcs.simulation.kinds import draw_topology
+from grn_tvcs.simulation.kinetics import draw_kinetics
+from grn_tvcs.simulation.simulation import NOISES
+from tvcs_core.streams import seed_of, stream
+
+# Noise of the measurement: least and most of its size.
+NOISE_LEVELS = {"normal": (0.01, 0.1), "lognormal": (0.03, 0.2), "microarray": (0.3, 1.0)}
+MOST_SDE = 0.05
+DROPPED, CELL_NOISE, BLUR = (0.0, 0.7), (0.05, 0.2), (0.02, 0.1)  # of cells
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Example:
+    """A network that was drawn, and what was measured on it.
+
+    Attributes
+    ----------
+    expression
+        Levels, the largest of all that was measured being 1.
+    steady
+        Wild type, knock-outs and knock-downs; None where the design has none.
+    rules
+        Who may regulate.
+    is_edge
+        ``[regulator, target]`` in the order of the genes, which is that of their names. Where
+        genes are hidden, an edge is one between two genes that are measured.
+    kind
+        One of `KINDS` or `NULLS`.
+    """
+
+    expression: Expression
+    steady: SteadyStates | None
+    rules: Rules
+    is_edge: NDArray[np.bool_]
+    kind: str
+
+
+def draw_example(design: Design, kind: str, rng: Rng = None) -> Example:
+    """Draw a network of a kind and do the experiments of a design on it, and no others."""
+    rng = stream(rng, "example")
+    n_all = max(design.n_genes, round(design.n_genes / (1 - design.hidden)))
+    measured = np.sort(rng.permutation(n_all)[: design.n_genes])
+    hidden = np.setdiff1d(np.arange(n_all), measured)
+    may = np.sort(rng.permutation(measured)[: design.n_regulators])
+    n_more = round(hidden.size * design.n_regulators / design.n_genes)
+    pool = np.concatenate([may, rng.permutation(hidden)[:n_more]])
+    while True:
+        topology = draw_topology(kind, n_all, rng, np.sort(pool))
+        is_edge = topology.scores[np.ix_(measured, measured)] > 0
+        if is_edge.any():
+            break
+    topology = replace(topology, genes=_names(n_all))
+    bench = Bench(draw_kinetics(topology, seed_of(rng)), float(rng.uniform(0, MOST_SDE)), rng)
+    levels = _levels(design, bench, measured, rng)
+    names = tuple(topology.genes[j] for j in measured)
+    may_regulate = np.isin(measured, may)
+    return _example(design, levels, names, may_regulate, is_edge, kind)
+
+
+def _levels(
+    design: Design, bench: Bench, measured: NDArray[np.intp], rng: np.random.Generator
+) -> dict[str, Array]:
+    """What is measured of the genes `measured`, with noise."""
+    noise = str(rng.choice(list(NOISE_LEVELS)))
+    size = rng.uniform(*NOISE_LEVELS[noise])
+    true: dict[str, list[Array]] = {}
+    if not design.cells:
+        true["series"] = _series(design, bench, rng)
+    true["rest"] = [bench.multifactorial()[None] for _ in range(design.n_at_rest)]
+    if design.has_knockouts or design.has_knockdowns:
+        true["wild type"] = [bench.wild_type[:1]]
+    if design.has_knockouts:
+        true["out"] = [bench.knocked(j, 0.0)[None] for j in measured]
+    if design.has_knockdowns:
+        true["down"] = [bench.knocked(j, 0.5)[None] for j in measured]
+    found = {}
+    for name, rows in true.items():
+        exact = np.concatenate([np.empty((0, bench.n_genes)), *rows])[:, measured]
+        spread = rng.standard_normal(exact.shape)
+        found[name] = np.maximum(NOISES[noise][0](exact, size, spread), 0.0)
+    if design.cells:
+        found |= _bins_of_cells(design, bench, measured, rng)
+    return found
+
+
+def _series(design: Design, bench: Bench, rng: np.random.Generator) -> list[Array]:
+    shape = design.n_points, design.interval
+    if design.start == WILD:
+        return [bench.series(*shape) for _ in range(design.n_series)]
+    is_shifted = bool(rng.random() < 0.5)
+    return [bench.relaxation(*shape, is_shifted=is_shifted) for _ in range(design.n_series)]
+
+
+def _bins_of_cells(
+    design: Design, bench: Bench, measured: NDArray[np.intp], rng: np.random.Generator
+) -> dict[str, Array]:
+    """Means of neighbours in pseudotime, and these pseudotimes; one change is common to all."""
+    dropped, noise, blur = (rng.uniform(*ends) for ends in (DROPPED, CELL_NOISE, BLUR))
+    n_stages = int(rng.integers(1, STAGES + 1))
+    common = bench.changes(1, [])
+    duration = design.n_points * design.interval
+    values, times = [], []
+    for _ in range(design.n_series):
+        changes = bench.changes(n_stages, common if n_stages > 1 else [])
+        cells, when = bench.cells(design.n_points * design.cells, duration, changes)
+        levels = cells[:, measured]
+        levels = levels * 10 ** (noise * rng.standard_normal(levels.shape))
+        low = levels < np.median(levels, axis=0)
+        levels[low & (rng.random(levels.shape) < dropped)] = 0.0
+        guessed = when + blur * duration * rng.standard_normal(when.size)
+        order = np.argsort(guessed).reshape(design.n_points, design.cells)
+        values.append(levels[order].mean(axis=1))
+        times.append(guessed[order].mean(axis=1))
+    return {"series": np.concatenate(values), "times": np.concatenate(times)}
+
+
+def _example(
+    design: Design,
+    levels: dict[str, Array],
+    names: tuple[str, ...],
+    may_regulate: NDArray[np.bool_],
+    is_edge: NDArray[np.bool_],
+    kind: str,
+) -> Example:
+    """Put levels into the tables of a user."""
+    times = levels.pop(
+        "times", np.tile(np.arange(design.n_points) * design.interval, design.n_series)
+    )
+    largest = max(float(rows.max(initial=0.0)) for rows in levels.values())
+    levels = {name: rows / largest for name, rows in levels.items()}
+    n_on = -(-design.n_points // 2)
+    on = np.tile(np.arange(design.n_points) < n_on, design.n_series)
+    expression = Expression(
+        levels["series"],
+        times,
+        tuple(f"{s + 1:02d}" for s in range(design.n_series) for _ in range(design.n_points)),
+        names,
+        perturbed=on if design.is_perturbation_known else None,
+        scale="levels",
+        at_rest=levels["rest"] if design.n_at_rest else None,
+        cells=np.full(times.size, float(design.cells)) if design.cells else None,
+    )
+    knocked = {"wild type": (WILD_TYPE,), "out": names, "down": names}
+    parts = [part for part in knocked if part in levels]
+    steady = None
+    if parts:
+        changed = tuple(name for part in parts for name in knocked[part])
+        is_out = np.array([part == "out" for part in parts for _ in knocked[part]])
+        steady = SteadyStates(np.concatenate([levels[p] for p in parts]), changed, is_out, names)
+    regulators = frozenset(n for n, may in zip(names, may_regulate, strict=True) if may)
+    rules = Rules(regulators=None if may_regulate.all() else regulators)
+    return Example(expression, steady, rules, is_edge, kind)
+
+
+def _names(n: int) -> tuple[str, ...]:
+    """Names in the order of the alphabet."""
+    return tuple(f"G{i + 1:03d}" for i in range(n))
+
+
+def draw_null(design: Design, kind: str, rng: Rng = None) -> Example:
+    """Draw the tables of a design without any edge.
+
+    Parameters
+    ----------
+    design
+        Sizes and experiments.
+    kind
+        ``"noise"``: samples know nothing of each other; ``"walk"``: every gene walks at random
+        along a series; ``"autoregression"``: it is drawn back to its rest.
+    rng
+        Seed or generator.
+    """
+    rng = stream(rng, "null")
+    n = design.n_genes
+    rest, size = rng.uniform(-2, 0, n), rng.uniform(0.1, 0.6)
+    memory = {"noise": np.zeros(n), "walk": np.ones(n), "autoregression": rng.uniform(0.5, 0.98, n)}
+    shape = design.n_series, design.n_points, n
+    logs = np.zeros(shape)
+    steps = size * rng.standard_normal(shape)
+    for point in range(design.n_points):
+        before = logs[:, point - 1] if point else 0.0
+        logs[:, point] = memory[kind] * before + steps[:, point]
+    n_rows = {"series": 0, "rest": design.n_at_rest}
+    if design.has_knockouts or design.has_knockdowns:
+        n_rows["wild type"] = 1
+    n_rows |= {"out": n} if design.has_knockouts else {}
+    n_rows |= {"down": n} if design.has_knockdowns else {}
+    levels = {
+        name: np.exp(rest + size * rng.standard_normal((rows, n))) for name, rows in n_rows.items()
+    }
+    levels["series"] = np.exp(rest + logs.reshape(-1, n))
+    for name, part in (("out", 0.0), ("down", 0.5)):
+        if name in levels:
+            levels[name][np.diag_indices(n)] *= part
+    may_regulate = np.zeros(n, dtype=bool)
+    may_regulate[rng.permutation(n)[: design.n_regulators]] = True
+    return _example(design, levels, _names(n), may_regulate, np.zeros((n, n), dtype=bool), kind)
