@@ -54,8 +54,8 @@ from grn_tvcs.evidence.partial_correlation import partial_correlation
 from grn_tvcs.evidence.rate_trees import rate_trees
 from grn_tvcs.evidence.samples import levels_of_all, logs_of_all
 from grn_tvcs.evidence.strongest import by_strongest
-from grn_tvcs.simulation.kinds import draw_topology
 from grn_tvcs.expression.scales import on_scale
+from grn_tvcs.simulation.kinds import draw_topology
 from tvcs_core.streams import stream
 
 TREES = 100

@@ -24,22 +24,27 @@ WILD, RANDOM = "wild type", "random"  # where series start
 GENES = (5, 10, 15, 20, 30, 50, 70, 100)
 REGULATORS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)  # share of the genes
 SERIES = (0, 1, 2, 3, 4, 5, 7, 10, 15, 20)
-POINTS = (3, 4, 5, 6, 8, 10, 12, 16, 21, 30, 40, 60)
+POINTS = (3, 4, 5, 6, 8, 10, 12, 16, 21, 30, 40, 50, 60)
 AT_REST = (0, 1, 2, 5, 10, 20, 50, 100, 200)
 CELLS = (0, 2, 4, 8, 16, 32, 64)
 CELL_INTERVAL = 10.0  # between the bins of cells
-# Of many designs: series x points of each, and shares of what is measured ...
+# Of designs of all kinds: genes, a quarter of the designs each; series x points ...
+QUARTERS = ((5, 10), (11, 30), (31, 60), (61, 100))
 LAYOUTS = (
     (1, 12), (1, 21), (1, 50), (2, 12), (2, 30), (3, 8), (4, 10), (5, 8), (5, 21), (8, 12),
     (10, 10), (10, 21), (20, 6),
 )  # fmt: skip
+RESTS = (20, 200)  # least and most samples at rest; all sizes are as likely on a log scale
+# ... shares of what is measured ...
 SHARE = {
     "series": 0.5, "rest": 0.12, "series and rest": 0.08,
     "relaxation": 0.12, "cells": 0.12, "compendium": 0.06,
 }  # fmt: skip
 UPTO = dict(zip(SHARE, np.cumsum(list(SHARE.values())).round(9), strict=True))
-# ... of a known perturbation, knock-outs, hidden genes, few regulators and of no network.
+MAY_KNOW = SHARE["series"] + SHARE["series and rest"]
+# ... of a known perturbation, knock-outs, hidden genes, few candidates and of no network.
 COLUMN, OUT, HIDDEN, FEW, NULL = 0.35, 0.4, 0.18, 0.25, 0.08
+HIDDEN_OF, FEW_OF = (0.1, 0.4), (0.1, 0.6)  # part of the genes
 
 Array = NDArray[np.float64]
 Rng = int | np.random.Generator | None
@@ -97,7 +102,7 @@ class Design:
         for name, least in (
             ("n_genes", 2),
             ("n_regulators", 1),
-            ("n_series", 0),
+            ("n_series", 1 if self.cells else 0),
             ("n_points", 2),
             ("n_at_rest", 0 if self.n_series else 1),
             ("cells", 0),
@@ -118,18 +123,18 @@ class Design:
 
     @property
     def key(self) -> str:
-        """A short name without spaces; no other design has it."""
+        """A short name without spaces; designs that share it are simulated alike."""
         parts = [
             f"g{self.n_genes}r{self.n_regulators}",
             f"s{self.n_series}x{self.n_points}" if self.n_series else "",
-            f"i{self.interval:g}" if self.n_series else "",
+            f"i{self.interval:.12g}" if self.n_series else "",
             "column" if self.is_perturbation_known else "",
             "out" if self.has_knockouts else "",
             "down" if self.has_knockdowns else "",
             f"rest{self.n_at_rest}" if self.n_at_rest else "",
             f"cells{self.cells}" if self.cells else "",
             "random" if self.start == RANDOM else "",
-            f"hidden{self.hidden:g}" if self.hidden else "",
+            f"hidden{self.hidden:.12g}" if self.hidden else "",
         ]
         return "-".join(part for part in parts if part)
 
@@ -144,16 +149,17 @@ def design_of(expression: Expression, steady: SteadyStates | None, rules: Rules)
     n_regulators = int(rules.allowed(expression.genes).any(axis=1).sum())
     lengths = [rows.stop - rows.start for rows in expression.pieces().values()]
     n_points = round(float(np.median(lengths))) if lengths else POINTS[0]
-    cells = 0 if expression.cells is None else round(float(np.median(expression.cells)))
-    cells = min(max(cells, 0 if expression.cells is None else CELLS[1]), CELLS[-1])
-    on = expression.perturbed
+    cells = 0
+    if lengths and expression.cells is not None:
+        cells = round(float(np.clip(np.median(expression.cells), CELLS[1], CELLS[-1])))
+    is_known = bool(lengths) and expression.perturbed is not None and not cells
     return Design(
         n_genes=min(max(n, 2), most),
-        n_regulators=n_regulators if n <= most else max(1, round(n_regulators * most / n)),
+        n_regulators=max(1, round(n_regulators * min(1.0, most / n))),
         n_series=min(len(lengths), SERIES[-1]),
         n_points=min(max(n_points, POINTS[0]), POINTS[-1]),
         interval=CELL_INTERVAL if cells else TIME_STEP,
-        is_perturbation_known=bool(lengths) and on is not None and not cells,
+        is_perturbation_known=is_known,
         has_knockouts=steady is not None and bool(steady.is_knockout.any()),
         has_knockdowns=steady is not None and steady.n_knockdowns > 0,
         n_at_rest=min(expression.n_at_rest, AT_REST[-1]),
@@ -184,56 +190,54 @@ def _nearest(value: float, sizes: Sequence[float]) -> float:
 
 
 def universal_designs(n: int, rng: Rng = None) -> list[tuple[Design, str]]:
-    """Draw `n` designs of every kind, each with the kind of its network, or of `NULLS`.
+    """Draw `n` designs of all kinds, each with the kind of its network, or one of `NULLS`.
 
-    Shares are kept to as far as `n` lets them: a share of 8 % is 8 of 100.
+    Shares are kept to as far as `n` lets them: of 100 designs, 12 have samples at rest only.
     """
     rng = stream(rng, "designs")
-    return [_any_design(*row, rng) for row in _strata(n, 7, rng)]
+    strata = np.array([_strata(n, rng) for _ in range(7)]).T
+    return [_any_design(row, rng) for row in strata]
 
 
-def _strata(n: int, width: int, rng: np.random.Generator) -> Array:
-    """Numbers in [0, 1), (n, width); in each column one in every nth part of it."""
-    places = np.array([rng.permutation(n) for _ in range(width)]).T
-    return (places + rng.random((n, width))) / n
+def _strata(n: int, rng: np.random.Generator) -> Array:
+    """Numbers in [0, 1), one in every nth part of it, in any order."""
+    return (rng.permutation(n) + rng.random(n)) / n
 
 
-def _any_design(
-    size: float,
-    what: float,
-    column: float,
-    out: float,
-    hide: float,
-    few: float,
-    null: float,
-    rng: np.random.Generator,
-) -> tuple[Design, str]:
-    low, high = ((5, 10), (11, 30), (31, 60), (61, 100))[int(4 * size)]
+def _any_design(strata: Array, rng: np.random.Generator) -> tuple[Design, str]:
+    """Turn numbers, each of which decides on one thing, into a design and a kind."""
+    size, what, column, out, hide, few, null = strata
+    low, high = QUARTERS[int(len(QUARTERS) * size)]
     n_genes = int(rng.integers(low, high + 1))
-    n_series, n_points = LAYOUTS[int(rng.integers(len(LAYOUTS)))]
     experiment = next(name for name, upto in UPTO.items() if what < upto)
-    n_rest = int(round(np.exp(rng.uniform(np.log(20), np.log(200)))))
-    interval = rng.uniform(10, 100)
-    if experiment == "compendium":
-        n_series, n_points = int(rng.integers(8, SERIES[-1] + 1)), int(rng.integers(3, 9))
-        interval = rng.uniform(100, 300)
+    n_series, n_points, interval = _series(experiment, rng)
     is_cells = experiment == "cells"
-    has_out = bool(out < OUT / (1 - SHARE["cells"])) and not is_cells
     may_know = experiment in ("series", "series and rest")
-    share_known = COLUMN / (SHARE["series"] + SHARE["series and rest"])
+    has_out = bool(out < OUT / (1 - SHARE["cells"])) and not is_cells
+    n_at_rest = round(float(np.exp(rng.uniform(*np.log(RESTS)))))
     design = Design(
         n_genes=n_genes,
-        n_regulators=max(1, round(rng.uniform(0.1, 0.6) * n_genes)) if few < FEW else n_genes,
-        n_series=0 if experiment == "rest" else n_series,
+        n_regulators=max(1, round(rng.uniform(*FEW_OF) * n_genes)) if few < FEW else n_genes,
+        n_series=n_series,
         n_points=n_points,
-        interval=round(float(rng.uniform(5, 20) if is_cells else interval), 1),
-        is_perturbation_known=bool(may_know and column < share_known),
+        interval=interval,
+        is_perturbation_known=bool(may_know and column < COLUMN / MAY_KNOW),
         has_knockouts=has_out,
         has_knockdowns=has_out and bool(rng.random() < 0.5),
-        n_at_rest=n_rest if experiment in ("rest", "series and rest", "compendium") else 0,
+        n_at_rest=n_at_rest if experiment in ("rest", "series and rest", "compendium") else 0,
         cells=int(rng.integers(4, 26)) if is_cells else 0,
         start=RANDOM if experiment == "relaxation" else WILD,
-        hidden=round(float(rng.uniform(0.1, 0.4)), 2) if hide < HIDDEN else 0.0,
+        hidden=round(float(rng.uniform(*HIDDEN_OF)), 2) if hide < HIDDEN else 0.0,
     )
     kinds = NULLS if null < NULL else tuple(KINDS)
     return design, kinds[int(rng.integers(len(kinds)))]
+
+
+def _series(experiment: str, rng: np.random.Generator) -> tuple[int, int, float]:
+    """Number of series, their points and the time between these."""
+    n_series, n_points = LAYOUTS[int(rng.integers(len(LAYOUTS)))]
+    least, most = {"cells": (5, 20), "compendium": (100, 300)}.get(experiment, (10, 100))
+    interval = round(float(rng.uniform(least, most)), 1)
+    if experiment == "compendium":
+        n_series, n_points = int(rng.integers(8, SERIES[-1] + 1)), int(rng.integers(3, 9))
+    return 0 if experiment == "rest" else n_series, n_points, interval

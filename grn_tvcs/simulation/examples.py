@@ -15,7 +15,7 @@ from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import WILD_TYPE, SteadyStates
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.simulation.designs import WILD, Design, Rng
-from grn_tvcs.simulation.experiments import STAGES, Bench
+from grn_tvcs.simulation.experiments import STAGES, Bench, is_on
 from grn_tvcs.simulation.kinds import draw_topology
 from grn_tvcs.simulation.kinetics import draw_kinetics
 from grn_tvcs.simulation.simulation import NOISES
@@ -143,13 +143,11 @@ def _example(
     kind: str,
 ) -> Example:
     """Put levels into the tables of a user."""
-    times = levels.pop(
-        "times", np.tile(np.arange(design.n_points) * design.interval, design.n_series)
-    )
+    even = np.tile(np.arange(design.n_points) * design.interval, design.n_series)
+    times = levels.pop("times", even)
     largest = max(float(rows.max(initial=0.0)) for rows in levels.values())
     levels = {name: rows / largest for name, rows in levels.items()}
-    n_on = -(-design.n_points // 2)
-    on = np.tile(np.arange(design.n_points) < n_on, design.n_series)
+    on = np.tile(is_on(design.n_points), design.n_series)
     expression = Expression(
         levels["series"],
         times,
@@ -174,7 +172,7 @@ def _example(
 
 def _names(n: int) -> tuple[str, ...]:
     """Names in the order of the alphabet."""
-    return tuple(f"G{i + 1:03d}" for i in range(n))
+    return tuple(f"G{i + 1:0{len(str(n))}d}" for i in range(n))
 
 
 def draw_null(design: Design, kind: str, rng: Rng = None) -> Example:

@@ -17,14 +17,19 @@ from grn_tvcs.simulation.kinetics import Kinetics
 from grn_tvcs.simulation.simulation import MULTIFACTORIAL, PERTURBED
 
 STEP = 2.0  # units of time per step within a series; half-lives are 5 to 50 ...
-REST_STEP = 4.0  # ... and on the way to rest
-TO_REST = 400.0  # units of time from one state of rest to another
+REST_STEP = 5.0  # ... and on the way to rest
+TO_REST = 600.0  # units of time from one state of rest to another
 FROM_NOTHING = 1000.0  # units of time from an empty cell to the wild type
 GRAIN = 4.0  # units of time between the moments at which cells are taken
 RUNS = 6  # independent runs that the cells of one series are taken from
 STAGES = 4  # most changes that lead cells along
 
 Array = NDArray[np.float64]
+
+
+def is_on(n_points: int) -> NDArray[np.bool_]:
+    """At which points of a series the perturbation is on: before half-time."""
+    return np.asarray(2 * np.arange(n_points) < n_points - 1)
 
 
 class Bench:
@@ -47,18 +52,14 @@ class Bench:
         shifted = self.kinetics.shifted(self._perturbation())
         state = self.wild_type.copy()
         levels = [state[0].copy()]
-        for point in range(1, n_points):
-            is_on = 2 * (point - 1) < n_points - 1
-            self._move(state, interval, STEP, shifted if is_on else self._alphas)
+        for on in is_on(n_points)[:-1]:
+            self._move(state, interval, STEP, shifted if on else self._alphas)
             levels.append(state[0].copy())
         return np.array(levels)
 
     def relaxation(self, n_points: int, interval: float, *, is_shifted: bool) -> Array:
         """Back to the wild type, from rest under a change of all genes or from anywhere."""
-        if is_shifted:
-            state = self._changed()
-        else:
-            state = self._rng.random((2, self.n_genes))
+        state = self._changed() if is_shifted else self._rng.random((2, self.n_genes))
         levels = [state[0].copy()]
         for _ in range(1, n_points):
             self._move(state, interval, STEP)
@@ -93,9 +94,9 @@ class Bench:
             for step in range(n_steps):
                 self._move(state, duration / n_steps, STEP, shifted[stage[step]])
                 path[step] = state[0]
-        step = self._rng.integers(n_steps, size=n_cells)
+        taken = self._rng.integers(n_steps, size=n_cells)
         run = self._rng.integers(RUNS, size=n_cells)
-        return paths[run, step], (step + self._rng.random(n_cells)) * duration / n_steps
+        return paths[run, taken], (taken + self._rng.random(n_cells)) * duration / n_steps
 
     def changes(self, n: int, first: list[Array]) -> list[Array]:
         """`n` perturbations one after the other, those of `first` in front."""

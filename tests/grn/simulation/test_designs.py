@@ -1,0 +1,164 @@
+"""Designs: of users, near ones and those of all kinds."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from grn_tvcs import Expression, Rules, SteadyStates
+from grn_tvcs.simulation.designs import (
+    AT_REST,
+    CELL_INTERVAL,
+    CELLS,
+    GENES,
+    POINTS,
+    RANDOM,
+    SERIES,
+    Design,
+    design_of,
+    rounded,
+    universal_designs,
+)
+from grn_tvcs.simulation.examples import draw_example
+from grn_tvcs.simulation.kinds import KINDS, NULLS
+
+SMALL = Design(6, 6, 2, 7)
+
+
+def table(n_genes=8, lengths=(5, 9, 7), **more):
+    """Series of these lengths."""
+    rng = np.random.default_rng(0)
+    return Expression(
+        rng.random((sum(lengths), n_genes)),
+        np.concatenate([np.arange(n) for n in lengths]),
+        tuple(str(s) for s, n in enumerate(lengths) for _ in range(n)),
+        tuple(f"G{j}" for j in range(n_genes)),
+        **more,
+    )
+
+
+def test_the_design_of_a_user_says_what_they_measured():
+    plain = table()
+    assert design_of(plain, None, Rules()) == Design(8, 8, 3, 7)
+    genes = plain.genes
+    steady = SteadyStates(np.ones((3, 8)), ("", "G1", "G2"), np.array([0, 1, 0]), genes)
+    full = replace(plain, perturbed=plain.times < 3, at_rest=np.ones((4, 8)))
+    few = Rules(regulators={"G0", "G5", "elsewhere"})
+    assert design_of(full, steady, few) == Design(
+        8, 2, 3, 7, is_perturbation_known=True, has_knockouts=True, has_knockdowns=True, n_at_rest=4
+    )
+    downs = SteadyStates(np.ones((1, 8)), ("G2",), np.array([False]), genes)
+    found = design_of(plain, downs, Rules())
+    assert (found.has_knockouts, found.has_knockdowns) == (False, True)
+
+
+def test_samples_at_rest_alone_are_a_design():
+    genes = ("a", "b", "c")
+    rest = Expression(np.empty((0, 3)), np.empty(0), (), genes, at_rest=np.eye(3))
+    found = design_of(rest, None, Rules())
+    assert (found.n_series, found.n_at_rest) == (0, 3)
+    assert rounded(found).n_series == 0
+
+
+def test_cells_are_taken_in_bins():
+    rng = np.random.default_rng(0)
+    cells = Expression(rng.random((400, 5)), np.sort(rng.random(400)), ("1",) * 400, tuple("abcde"))
+    found = design_of(cells, None, Rules())
+    assert (found.n_points, found.cells, found.interval) == (20, 20, CELL_INTERVAL)
+
+
+def test_a_design_beyond_what_is_simulated_is_bounded():
+    large = table(250, (2,) * 30, at_rest=np.ones((500, 250)))
+    found = design_of(large, None, Rules(regulators={f"G{j}" for j in range(50)}))
+    assert found == Design(100, 20, 20, 3, n_at_rest=200)
+    one = Expression(np.ones((2, 1)), np.arange(2.0), ("1", "1"), ("a",))
+    assert design_of(one, None, Rules()) == Design(2, 1, 1, 3)
+
+
+def test_near_designs_share_a_key_and_far_ones_do_not():
+    near = [Design(n, n, s, p) for n in (27, 30, 35) for s in (9, 11) for p in (20, 22)]
+    assert len({rounded(design).key for design in near}) == 1
+    other = (
+        replace(SMALL, n_genes=12),
+        replace(SMALL, n_regulators=2),
+        replace(SMALL, n_series=4),
+        replace(SMALL, n_points=20),
+        replace(SMALL, interval=20.0),
+        replace(SMALL, is_perturbation_known=True),
+        replace(SMALL, has_knockouts=True),
+        replace(SMALL, has_knockdowns=True),
+        replace(SMALL, n_at_rest=20),
+        replace(SMALL, cells=10),
+        replace(SMALL, start=RANDOM),
+        replace(SMALL, hidden=0.2),
+    )
+    keys = {rounded(design).key for design in (SMALL, *other)}
+    assert len(keys) == 1 + len(other)
+    assert all(key.replace("-", "").replace(".", "").isalnum() for key in keys)
+
+
+def test_rounding_keeps_to_the_sizes_and_changes_nothing_twice():
+    for design, _ in universal_designs(60, 4):
+        near = rounded(design)
+        assert near.n_genes in GENES
+        assert near.n_series in SERIES
+        assert near.n_points in POINTS
+        assert near.n_at_rest in AT_REST
+        assert near.cells in CELLS
+        assert rounded(near) == near
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"n_genes": 1}, "n_genes must be >= 2, found 1"),
+        ({"n_regulators": 7}, "n_regulators must be <= n_genes, found 7"),
+        ({"n_series": 0}, "n_at_rest must be >= 1, found 0"),
+        ({"n_series": 0, "n_at_rest": 3, "cells": 5}, "n_series must be >= 1, found 0"),
+        ({"hidden": 1.0}, "hidden in"),
+        ({"interval": 0.0}, "interval must be above 0"),
+        ({"start": "there"}, "found 'there'"),
+        ({"start": RANDOM, "is_perturbation_known": True}, "no perturbation is known"),
+    ],
+)
+def test_a_design_that_cannot_be_is_refused(given, said):
+    with pytest.raises(ValueError, match=said):
+        replace(SMALL, **given)
+
+
+def test_designs_of_all_kinds_keep_to_their_shares():
+    n = 1000
+    designs = universal_designs(n, 3)
+    assert designs == universal_designs(n, 3) != universal_designs(n, 4)
+
+    def share(holds):
+        return sum(holds(design) for design, _ in designs) / n
+
+    for low, high in ((5, 10), (11, 30), (31, 60), (61, 100)):
+        assert share(lambda d, a=low, b=high: a <= d.n_genes <= b) == 0.25
+    assert share(lambda d: not d.n_series) == 0.12
+    assert share(lambda d: d.start == RANDOM) == 0.12
+    assert share(lambda d: d.cells > 0) == 0.12
+    assert share(lambda d: d.hidden > 0) == 0.18
+    assert share(lambda d: d.n_series >= 8 and d.n_at_rest > 0 and d.interval >= 100) == 0.06
+    assert share(lambda d: bool(d.n_series and d.n_at_rest)) == 0.14
+    assert abs(share(lambda d: d.is_perturbation_known) - 0.35) < 0.04
+    assert abs(share(lambda d: d.has_knockouts) - 0.4) < 0.04
+    assert abs(share(lambda d: d.has_knockdowns) - 0.2) < 0.04
+    assert abs(share(lambda d: d.n_regulators < d.n_genes) - 0.25) < 0.01
+    assert sum(kind in NULLS for _, kind in designs) == 80
+    assert {kind for _, kind in designs} == {*KINDS, *NULLS}
+    shapes = {(design.n_series, design.n_points) for design, _ in designs}
+    assert {(1, 12), (5, 21), (10, 21), (20, 6)} <= shapes
+    assert all(d.n_at_rest == 0 or 20 <= d.n_at_rest <= 200 for d, _ in designs)
+
+
+def test_the_design_of_an_example_is_the_one_it_was_drawn_for():
+    for more in (
+        {"has_knockouts": True, "is_perturbation_known": True},
+        {"has_knockdowns": True, "n_at_rest": 5},
+        {"cells": 8, "interval": CELL_INTERVAL},
+    ):
+        design = replace(SMALL, n_regulators=4, **more)
+        made = draw_example(design, "flat", 1)
+        assert design_of(made.expression, made.steady, made.rules) == design
