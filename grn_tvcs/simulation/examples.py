@@ -16,7 +16,7 @@ from grn_tvcs.expression.steady_states import WILD_TYPE, SteadyStates
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.simulation.designs import WILD, Design, Rng
 from grn_tvcs.simulation.experiments import STAGES, Bench, is_on
-from grn_tvcs.simulation.kinds import draw_topology
+from grn_tvcs.simulation.kinds import NULLS, draw_topology
 from grn_tvcs.simulation.kinetics import draw_kinetics
 from grn_tvcs.simulation.simulation import NOISES
 from tvcs_core.streams import seed_of, stream
@@ -56,7 +56,22 @@ class Example:
 
 
 def draw_example(design: Design, kind: str, rng: Rng = None) -> Example:
-    """Draw a network of a kind and do the experiments of a design on it, and no others."""
+    """Draw a network of a kind and do the experiments of a design on it, and no others.
+
+    Parameters
+    ----------
+    design
+        Sizes and experiments.
+    kind
+        One of `KINDS`. Genes that are hidden are candidates as often as those that are measured.
+    rng
+        Seed or generator; the same one gives the same example.
+
+    Raises
+    ------
+    ValueError
+        If the kind is unknown.
+    """
     rng = stream(rng, "example")
     n_all = max(design.n_genes, round(design.n_genes / (1 - design.hidden)))
     measured = np.sort(rng.permutation(n_all)[: design.n_genes])
@@ -186,8 +201,15 @@ def draw_null(design: Design, kind: str, rng: Rng = None) -> Example:
         ``"noise"``: samples know nothing of each other; ``"walk"``: every gene walks at random
         along a series; ``"autoregression"``: it is drawn back to its rest.
     rng
-        Seed or generator.
+        Seed or generator; the same one gives the same tables.
+
+    Raises
+    ------
+    ValueError
+        If the kind is unknown.
     """
+    if kind not in NULLS:
+        raise ValueError(f"kind must be one of {', '.join(NULLS)}, found {kind!r}")
     rng = stream(rng, "null")
     n = design.n_genes
     rest, size = rng.uniform(-2, 0, n), rng.uniform(0.1, 0.6)

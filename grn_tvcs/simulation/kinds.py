@@ -41,7 +41,14 @@ def draw_topology(
     candidates
         Places of the genes that may regulate; all by default. Shares of the genes that do
         regulate are shares of these.
+
+    Raises
+    ------
+    ValueError
+        If the kind is unknown.
     """
+    if kind not in KINDS:
+        raise ValueError(f"kind must be one of {', '.join(KINDS)}, found {kind!r}")
     pool = np.arange(n_genes) if candidates is None else np.asarray(candidates)
     n_regulators, pull = KINDS[kind](pool.size, rng)
     regulators = np.sort(rng.permutation(pool)[: max(1, min(pool.size, round(n_regulators)))])
