@@ -79,7 +79,7 @@ def draw_example(design: Design, kind: str, rng: Rng = None) -> Example:
     may = np.sort(rng.permutation(measured)[: design.n_regulators])
     n_more = round(hidden.size * design.n_regulators / design.n_genes)
     pool = np.concatenate([may, rng.permutation(hidden)[:n_more]])
-    while True:
+    while True:  # where all regulators are hidden there is nothing to find: draw again
         topology = draw_topology(kind, n_all, rng, np.sort(pool))
         is_edge = topology.scores[np.ix_(measured, measured)] > 0
         if is_edge.any():
