@@ -51,6 +51,10 @@ def infer(given: InferOptions) -> None:
         if count is not None:
             say(count.said())
         network, rules = work.run(count)
+        if network.verdict is not None:
+            say(network.verdict.said())
+            if given.chooses_edges and not network.verdict.is_known:
+                say(f"--max-edges auto: 2 per gene, {rules.max_edges}")
         Results(network, data, rules, given, reference, count, work.steady).write(folder)
     shutil.rmtree(given.finished, ignore_errors=True)
     n_selected, n_scored = int(network.out_degrees.sum()), int((network.scores > 0).sum())

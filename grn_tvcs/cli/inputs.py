@@ -22,6 +22,8 @@ from tvcs_core.files.record import run_record
 from tvcs_core.files.shown import listed
 from tvcs_core.files.tables import read_names, read_table, read_text
 
+CALIBRATE = "calibrate"  # a method takes it that has a keyword-only argument of this name
+
 
 def read_inputs(given: InferOptions) -> tuple[Inference, Reference | None]:
     """Read and check all that the work needs, and the true edges, if there are any.
@@ -35,11 +37,12 @@ def read_inputs(given: InferOptions) -> tuple[Inference, Reference | None]:
         raise ValueError(f"--pairs must be one of {', '.join(PAIRS)}, found {given.pairs!r}")
     layout = given.layout
     layout.wanted_bins()
+    _ = given.calibration
     cap = given.edge_cap
     out_caps = read_out_degrees(given.max_out_degree, given.out_degrees)
     Rules(given.max_in_degree, out_caps, cap)
     if given.method is not None:  # before the files, which may be large
-        method_options(given.method, given.option or [])
+        options_told(given.method, given)
     samples = layout.read_samples(given.expression, given.missing)
     data = layout.in_bins(samples)
     bins = layout.bins or (None if data is samples else "auto")
@@ -57,7 +60,7 @@ def read_inputs(given: InferOptions) -> tuple[Inference, Reference | None]:
         given=given,
         data=data,
         rules=Rules(given.max_in_degree, out_caps, cap, names),
-        options=method_options(given.used, given.option or []),
+        options=options_told(given.used, given),
         steady=steady,
     )
     return work, read_true_edges(given.reference, data)
@@ -91,6 +94,26 @@ def is_done(given: InferOptions) -> bool:
         return False
     same = run_record("grn-tvcs infer", given.recorded(), seed=given.seed, inputs=given.inputs())
     return isinstance(before, dict) and all(before.get(k) == same[k] for k in same)
+
+
+def options_told(method: str, given: InferOptions) -> dict[str, Any]:
+    """Options of the method: those of ``--option``, and ``--calibrate`` where it is given.
+
+    Raises
+    ------
+    ValueError
+        If the method does not take one of them, or it is said twice.
+    """
+    options, calibration = method_options(method, given.option or []), given.calibration
+    if calibration is None:
+        return options
+    if CALIBRATE not in options_of(method):
+        able = [name for name in METHODS if CALIBRATE in options_of(name)]
+        those = f"; methods that do: {', '.join(able)}" if able else ""
+        raise ValueError(f"{method} does not take --{CALIBRATE}{those}")
+    if CALIBRATE in options:
+        raise ValueError(f"give --{CALIBRATE} or --option {CALIBRATE}, not both")
+    return options | {CALIBRATE: calibration}
 
 
 def method_options(method: str, given: list[str]) -> dict[str, Any]:

@@ -17,15 +17,17 @@ if TYPE_CHECKING:
     from grn_tvcs.expression.expression import Expression
 
 AUTO = "auto"
+OFF = "off"
 FINISHED = ".resume"
 FILES = (
     "regulators", "out_degrees", "knockouts", "knockdowns", "wildtype", "samples", "pseudotime",
     "lineage_weights", "reference",
 )  # fmt: skip
-NEW = ("bins", "lineage_weights")  # recorded where they are given alone
+NEW = ("bins", "lineage_weights", "calibrate")  # recorded where they are given alone
 RECORDED = (
     "max_in_degree", "max_out_degree", "perturbed_until", "scale", "missing", "genes_in_rows",
     "time_column", "series_column", "method", "max_edges", "option", "pairs", *FILES, "bins",
+    "calibrate",
 )  # fmt: skip
 
 
@@ -205,7 +207,8 @@ class InferOptions:
         str | None,
         typer.Option(
             metavar="INTEGER|auto",
-            help="Most edges in all; auto chooses the number by series that are held out. "
+            help="Most edges in all; auto chooses the number by the confidence of the edges where "
+            "the method gives one, else by series that are held out. "
             "Default: 2 per gene if no cap is given, else none.",
         ),
     ] = None
@@ -230,6 +233,14 @@ class InferOptions:
         list[str] | None,
         typer.Option(
             "--option", metavar="NAME=VALUE", help="Option of the method; may be given often."
+        ),
+    ] = None
+    calibrate: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N|off",
+            help="Networks that are simulated with the design of these data, to say how likely "
+            "each edge is true. Default: what the method takes.",
         ),
     ] = None
     reference: Annotated[
@@ -270,6 +281,17 @@ class InferOptions:
             raise ValueError(
                 f"--max-edges must be an integer >= 0 or {AUTO}, found {self.max_edges!r}"
             ) from None
+
+    @property
+    def calibration(self) -> int | None:
+        """Networks to simulate, 0 for off; None where the method says how many."""
+        if self.calibrate is None or self.calibrate == OFF:
+            return None if self.calibrate is None else 0
+        if not (self.calibrate.isascii() and self.calibrate.isdecimal()):
+            raise ValueError(
+                f"--calibrate must be an integer >= 0 or {OFF}, found {self.calibrate!r}"
+            )
+        return int(self.calibrate)
 
     def recorded(self) -> dict[str, Any]:
         """Every option that changes the result but the seed; files by their names."""

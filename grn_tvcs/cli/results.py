@@ -111,6 +111,8 @@ class Results:
             facts["cells"] = {"number": float(cells.sum()), "samples": len(self.data.times)}
         if self.count is not None:
             facts["edge_count"] = asdict(self.count)
+        if self.network.verdict is not None:
+            facts["verdict"] = self.network.verdict.facts()
         if self.reference is not None:
             facts["scores"] = [
                 {name: None if v != v else v for name, v in asdict(row).items()} for row in scores

@@ -11,9 +11,9 @@ from grn_tvcs.cli.resources import estimate
 from grn_tvcs.edge_count import EdgeCount, choose_edges, fold_resamples
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
-from grn_tvcs.methods import infer, options_of
+from grn_tvcs.methods import METHODS, infer, options_of
 from grn_tvcs.network.network import Network
-from grn_tvcs.network.rules import Rules
+from grn_tvcs.network.rules import EDGES_PER_GENE, Rules
 
 
 @dataclass(frozen=True)
@@ -34,31 +34,47 @@ class Inference:
     options: dict[str, Any]
     steady: SteadyStates | None
 
+    @property
+    def holds_series_out(self) -> bool:
+        """Whether series are held out to choose the number of edges; a verdict needs none."""
+        return self.given.chooses_edges and not METHODS[self.given.used].has_confidence
+
     def expected(self) -> str:
         """Tell what the work will take; refuse what cannot fit."""
         data, genes = self.data, self.data.genes
         inputs = int(self.rules.allowed(genes).any(axis=1).sum())
         resamples = (options_of(self.given.used) | self.options)["resamples"]
-        if self.given.chooses_edges:
+        if self.holds_series_out:
             resamples += fold_resamples(data, resamples)
         cost = estimate(len(genes), inputs, len(data.times), resamples, self.given.threads)
         cost.refuse_what_cannot_fit()
         return f"about {span(cost.seconds)} and {cost.memory / 1e9:.1f} GB"
 
     def count(self) -> EdgeCount | None:
-        """Choose the number of edges, if it is to be chosen."""
-        if not self.given.chooses_edges:
+        """Choose the number of edges by held-out series, if it is to be chosen so."""
+        if not self.holds_series_out:
             return None
         with Progress("percent of the held-out fits") as progress:
             return choose_edges(self.data, self.given.used, **self._arguments(), progress=progress)
 
     def run(self, count: EdgeCount | None) -> tuple[Network, Rules]:
-        """Infer the network and say the caps that its selected edges keep."""
+        """Infer the network and say the caps that its selected edges keep.
+
+        Where the number of edges is to be chosen and no series were held out, it is that of the
+        verdict, and 2 per gene where the verdict says why there is none.
+        """
         with Progress("halves") as progress:
             network = infer(self.data, self.given.method, **self._arguments(), progress=progress)
-        if count is None:
-            return network, self.rules.with_defaults(len(self.data.genes))
-        rules = replace(self.rules, max_edges=count.n_edges)
+        n_genes, verdict = len(self.data.genes), network.verdict
+        if not self.given.chooses_edges:
+            return network, self.rules.with_defaults(n_genes)
+        if count is not None:
+            n_edges = count.n_edges
+        elif verdict is not None and verdict.is_known:
+            n_edges = verdict.n_edges
+        else:
+            n_edges = EDGES_PER_GENE * n_genes
+        rules = replace(self.rules, max_edges=n_edges)
         return network.within(rules), rules
 
     def _arguments(self) -> dict[str, Any]:

@@ -44,6 +44,9 @@ class Method(Listed):
         Whether samples at rest are of use to it, alone or beside series.
     is_symmetric
         Whether both directions of a pair have the same score.
+    has_confidence
+        Whether it says how likely each edge is true: its network has a `confidence`, or a
+        `verdict` that says why not.
     """
 
     package = "grn_tvcs.methods"
@@ -53,6 +56,7 @@ class Method(Listed):
     needs_series: bool = False
     uses_rest: bool = True
     is_symmetric: bool = False
+    has_confidence: bool = False
 
     @property
     def keywords(self) -> dict[str, Any]:
@@ -152,7 +156,7 @@ def infer(
     Network
         Genes in the order of their names; scores of six significant digits; selected are the
         edges whose scores add up to the most under the caps, and `own` what ARACNE and TIGRESS
-        select themselves.
+        select themselves. A method that has a confidence gives a `verdict` too.
 
     Raises
     ------
@@ -167,6 +171,7 @@ def infer(
     from grn_tvcs.expression.warned import warn_user
     from grn_tvcs.methods.at_rest import refuse_unsuited, suited, used_by
     from grn_tvcs.network.rules import Rules
+    from grn_tvcs.network.verdict import judged
     from tvcs_core.files.shown import listed
     from tvcs_core.streams import stream
 
@@ -206,7 +211,7 @@ def infer(
     scores = _significant(np.where(allowed, network.scores, 0.0))
     own = network.selected if known.selects else None
     rules = rules.with_defaults(len(expression.genes))
-    return replace(network, scores=scores, selected=None, own=own).within(rules)
+    return judged(replace(network, scores=scores, selected=None, own=own)).within(rules)
 
 
 def options_of(method: str) -> dict[str, Any]:

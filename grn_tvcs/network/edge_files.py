@@ -27,6 +27,8 @@ SCORE = ("score", "importance", "edgeweight", "weight")
 SIGNED = "edgeweight"
 SIGN_OF = {"+": 1, "-": -1, "?": 0, "1": 0}
 NO_EDGE = "0"
+ANYBODYS = ("stability", "own")  # columns that are read from tables of other programs too
+UNLISTED = {"false_discovery": 1.0}  # what a pair has that the table does not list, where not 0
 REASONS = {
     "self_loops": "of a gene on itself",
     "unknown_genes": "with a gene that is not in the network",
@@ -64,8 +66,8 @@ def read_network(path: str | Path, genes: Sequence[str]) -> Network:
     weights = _weights(table, columns, first)
     is_ours = "selected" in columns
     # Other programs have columns of this name that mean something else.
-    known = [name for name in EXTRA if name in columns and (is_ours or name != "evidence")]
-    extra: dict[str, Any] = {name: np.zeros(scores.shape) for name in known}
+    known = [name for name in EXTRA if name in columns and (is_ours or name in ANYBODYS)]
+    extra: dict[str, Any] = {name: np.full(scores.shape, UNLISTED.get(name, 0.0)) for name in known}
     kept = _Kept({gene: i for i, gene in enumerate(genes)})
     for row, weight in enumerate(weights, start=first):
         cells = table.rows[row]
@@ -288,6 +290,12 @@ def _share(table: Table, row: int, column: int) -> float:
     return float(cell)
 
 
+def _chance(table: Table, row: int, column: int) -> float:
+    if not table.rows[row][column]:
+        raise table.error("must be a number from 0 to 1, found nothing", row, column)
+    return _share(table, row, column)
+
+
 def _evidence(table: Table, row: int, column: int) -> int:
     cell = table.rows[row][column]
     if cell and cell not in CODES:
@@ -295,7 +303,10 @@ def _evidence(table: Table, row: int, column: int) -> int:
     return CODES.get(cell, 0)
 
 
-READERS = {"stability": _share, "own": _flag, "evidence": _evidence}
+READERS = {
+    "stability": _share, "own": _flag, "evidence": _evidence, "confidence": _chance,
+    "false_discovery": _chance,
+}  # fmt: skip
 
 
 def _cell(value: float | str) -> str:
@@ -313,7 +324,8 @@ def write_edges(network: Network, path: Path) -> None:
 
     Where the method resampled, a column holds the stability, empty where the data are too few;
     where it selects edges itself, a column `own` says which; where knock-outs or knock-downs were
-    given, or the method is an ensemble, a column `evidence` says what the score stands on.
+    given, or the method is an ensemble, a column `evidence` says what the score stands on; where
+    the chance that an edge is true is known, there are columns `confidence` and `false_discovery`.
     People open it in a spreadsheet, so a name that would act as a formula gets an apostrophe,
     which `read_network` takes off.
     """

@@ -13,7 +13,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
 from grn_tvcs.expression.expression import repeated
-from grn_tvcs.network.network import Network
+from grn_tvcs.network.network import CHANCES, Network
 from tvcs_core.files.shown import listed
 from tvcs_core.files.tables import write_table
 
@@ -73,7 +73,7 @@ def write_sif(network: Network, path: Path) -> None:
 def write_graphml(network: Network, path: Path) -> None:
     """Write all genes and the selected edges as GraphML.
 
-    Edges have score, sign and rank, and evidence where it is known.
+    Edges have score, sign and rank, and what of evidence, confidence and false_discovery is known.
     """
     lines = [
         '<?xml version="1.0" encoding="utf-8"?>',
@@ -85,13 +85,16 @@ def write_graphml(network: Network, path: Path) -> None:
     ]
     if network.evidence is not None:
         lines.insert(-1, '<key id="evidence" for="edge" attr.name="evidence" attr.type="string"/>')
+    for name in CHANCES:
+        if getattr(network, name) is not None:
+            lines.insert(-1, f'<key id="{name}" for="edge" attr.name="{name}" attr.type="double"/>')
     lines += [f"<node id={quoteattr(_printable(gene))}/>" for gene in network.genes]
     lines += [
         f"<edge source={quoteattr(_printable(e.regulator))} "
         f"target={quoteattr(_printable(e.target))}>"
         f'<data key="score">{e.score!r}</data><data key="sign">{escape(e.sign)}</data>'
         f'<data key="rank">{e.rank}</data>'
-        + (f'<data key="evidence">{e.evidence}</data>' if e.evidence else "")
+        + "".join(f'<data key="{name}">{value}</data>' for name, value in e.known.items())
         + "</edge>"
         for e in network.edges(selected_only=True)
     ]
@@ -101,7 +104,8 @@ def write_graphml(network: Network, path: Path) -> None:
 def write_cyjs(network: Network, path: Path) -> None:
     """Write all genes and the selected edges as Cytoscape JSON.
 
-    Edges have score, sign, rank and relation, and evidence where it is known.
+    Edges have score, sign, rank and relation, and what of evidence, confidence and
+    false_discovery is known.
     """
     nodes = [{"data": {"id": gene, "value": gene, "name": gene}} for gene in network.genes]
     edges = [
@@ -113,7 +117,7 @@ def write_cyjs(network: Network, path: Path) -> None:
                 "score": e.score,
                 "sign": e.sign,
                 "rank": e.rank,
-                **({"evidence": e.evidence} if e.evidence else {}),
+                **e.known,
             }
         }
         for e in network.edges(selected_only=True)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from grn_tvcs.expression.expression import repeated
 from grn_tvcs.network.evidence import CODES, NAMES
 from grn_tvcs.network.rules import Rules
+from grn_tvcs.network.verdict import Verdict
 from tvcs_core import project
 from tvcs_core.files.shown import listed
 
@@ -18,7 +19,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 HEADER = ("regulator", "target", "score", "sign", "rank", "selected")
-EXTRA = ("stability", "own", "evidence")  # known of the edges of some networks only
+# Known of the edges of some networks only, with the kind of value.
+EXTRA = {
+    "stability": np.float64, "own": np.bool_, "evidence": np.uint8, "confidence": np.float64,
+    "false_discovery": np.float64,
+}  # fmt: skip
+CHANCES = ("confidence", "false_discovery")
 SIGNS = {1: "+", -1: "-", 0: "?"}
 
 
@@ -40,6 +46,8 @@ class Edge:
         Whether the edge is inside the caps.
     evidence
         What the score stands on, a word of `evidence.NAMES`; empty where that is not known.
+    confidence, false_discovery
+        As in `Network`; None where they are not known.
     """
 
     regulator: str
@@ -49,6 +57,14 @@ class Edge:
     rank: int
     selected: bool
     evidence: str = ""
+    confidence: float | None = None
+    false_discovery: float | None = None
+
+    @property
+    def known(self) -> dict[str, str | float]:
+        """Evidence, confidence and false discovery by name, those that are known."""
+        told = {name: getattr(self, name) for name in ("evidence", *CHANCES)}
+        return {name: value for name, value in told.items() if value not in ("", None)}
 
 
 @dataclass(frozen=True)
@@ -74,12 +90,20 @@ class Network:
     evidence
         What the score of each edge stands on, as a place in `evidence.NAMES`; None where it is
         the series alone, in one way.
+    confidence
+        Chance that each edge is true, in [0, 1]; None where the method or the data give none.
+    false_discovery
+        Expected share of false edges among all with at least the confidence of each, in [0, 1]
+        (`confidence.false_discovery`).
+    verdict
+        How many edges the experiment supports, or why that cannot be told; None where the method
+        gives no confidence.
 
     Raises
     ------
     ValueError
         If shapes disagree, names repeat, a score is negative or not finite, a gene has an edge
-        to itself, or an edge without a score is selected.
+        to itself, an edge without a score is selected, or a chance is not in [0, 1].
     """
 
     genes: tuple[str, ...]
@@ -89,6 +113,9 @@ class Network:
     stability: NDArray[np.float64] | None = None
     own: NDArray[np.bool_] | None = None
     evidence: NDArray[np.uint8] | None = None
+    confidence: NDArray[np.float64] | None = None
+    false_discovery: NDArray[np.float64] | None = None
+    verdict: Verdict | None = None
 
     def __post_init__(self) -> None:
         genes = tuple(str(gene) for gene in self.genes)
@@ -101,7 +128,7 @@ class Network:
                 raise ValueError(f"{name} must have the shape {shape}, found {array.shape}")
             array.setflags(write=False)
             object.__setattr__(self, name, array)
-        for name, kind in zip(EXTRA, (np.float64, np.bool_, np.uint8), strict=True):
+        for name, kind in EXTRA.items():
             given = getattr(self, name)
             if given is not None and np.shape(given) != shape:
                 raise ValueError(f"{name} must have the shape {shape}, found {np.shape(given)}")
@@ -118,6 +145,11 @@ class Network:
             raise ValueError("a selected edge must have a score above 0")
         if self.evidence is not None and (self.evidence >= len(NAMES)).any():
             raise ValueError(f"evidence must be below {len(NAMES)}, found {self.evidence.max()}")
+        for name in CHANCES:
+            chances = getattr(self, name)
+            if chances is not None and not ((chances >= 0) & (chances <= 1)).all():
+                wrong = chances[~((chances >= 0) & (chances <= 1))][0]
+                raise ValueError(f"{name} must be from 0 to 1, found {wrong:g}")
 
     @classmethod
     def from_networkx(cls, graph: Any) -> Network:
@@ -125,7 +157,8 @@ class Network:
 
         The score is the attribute ``score``, else the absolute value of ``weight``, else 1; the
         sign is the attribute ``sign``, ``+`` or ``-``, and a weight below 0 represses. Where an
-        edge has the attribute ``evidence``, it is kept.
+        edge has the attribute ``evidence``, it is kept; ``confidence`` and ``false_discovery``
+        are where every edge has both.
 
         Raises
         ------
@@ -145,8 +178,14 @@ class Network:
             scores[pair] = facts.get("score", abs(weight))
             signs[pair] = sign_of.get(facts.get("sign"), -1 if weight < 0 else 0)
             evidence[pair] = CODES.get(str(facts.get("evidence")), 0)
-        known = evidence if evidence.any() else None
-        return cls(tuple(map(str, place)), scores, signs, evidence=known)
+        known: dict[str, Any] = {"evidence": evidence} if evidence.any() else {}
+        links = list(graph.edges(data=True))
+        if links and all(name in facts for _, _, facts in links for name in CHANCES):
+            for name, nothing in zip(CHANCES, (0.0, 1.0), strict=True):
+                known[name] = np.full(scores.shape, nothing)
+                for regulator, target, facts in links:
+                    known[name][place[regulator], place[target]] = facts[name]
+        return cls(tuple(map(str, place)), scores, signs, **known)
 
     def within(self, rules: Rules) -> Network:
         """Select the edges whose scores add up to the most under the caps of `rules`.
@@ -181,6 +220,11 @@ class Network:
         scores = self.scores[rows, cols]
         rank = 1 + np.searchsorted(-scores, -scores, side="left")
         codes = np.zeros(len(rows), int) if self.evidence is None else self.evidence[rows, cols]
+        nothing = [None] * len(rows)
+        confidence, false = (
+            nothing if known is None else known[rows, cols].tolist()
+            for known in (self.confidence, self.false_discovery)
+        )  # fmt: skip
         return [
             Edge(
                 self.genes[i],
@@ -190,8 +234,12 @@ class Network:
                 int(r),
                 bool(self.selected[i, j]),
                 NAMES[int(code)],
+                chance,
+                share,
             )
-            for i, j, r, code in zip(rows, cols, rank, codes, strict=True)
+            for i, j, r, code, chance, share in zip(
+                rows, cols, rank, codes, confidence, false, strict=True
+            )
             if self.selected[i, j] or not selected_only
         ]
 
@@ -232,7 +280,8 @@ class Network:
     def to_networkx(self) -> Any:
         """All genes and the selected edges as a `networkx.DiGraph`.
 
-        Edges have score, sign and rank, and evidence where it is known.
+        Edges have score, sign and rank, and what of evidence, confidence and false_discovery is
+        known.
         """
         import networkx as nx
 
@@ -240,7 +289,5 @@ class Network:
         graph.add_nodes_from(self.genes)
         for edge in self.edges(selected_only=True):
             facts = {"score": edge.score, "sign": edge.sign, "rank": edge.rank}
-            if edge.evidence:
-                facts["evidence"] = edge.evidence
-            graph.add_edge(edge.regulator, edge.target, **facts)
+            graph.add_edge(edge.regulator, edge.target, **facts, **edge.known)
         return graph

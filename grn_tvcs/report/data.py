@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from grn_tvcs.edge_count import EdgeCount
 from grn_tvcs.expression.expression import Expression
+from grn_tvcs.network.confidence import expected_true
 from grn_tvcs.network.network import Edge, Network
 from grn_tvcs.report.layout import Dot
+from tvcs_core.files.page import Axes, round_numbers
 
 MOST_SERIES = 12
 MOST_POINTS = 200
@@ -24,7 +26,10 @@ CURVE_TICKS = 5
 
 
 def explorer(network: Network, edges: Sequence[Edge], dots: Sequence[Dot]) -> dict[str, Any]:
-    """Genes with their places and degrees, and edges, which name genes by their number."""
+    """Genes with their places and degrees, and edges, which name genes by their number.
+
+    The evidence of an edge is what is said of it when it is shown: its confidence too, if known.
+    """
     stable = stabilities(network, edges)
     place = {dot.name: k for k, dot in enumerate(dots)}
     column = {gene: j for j, gene in enumerate(network.genes)}
@@ -48,11 +53,22 @@ def explorer(network: Network, edges: Sequence[Edge], dots: Sequence[Dot]) -> di
             "sign": e.sign,
             "rank": e.rank,
             "stability": how_often,
-            "evidence": e.evidence,
+            "evidence": "; ".join(filter(None, (e.evidence, chance_said(e)))),
+            **{name: value for name, value in e.known.items() if name != "evidence"},
         }
         for e, how_often in zip(edges, stable, strict=True)
     ]
     return {"genes": genes, "edges": links}
+
+
+def chance_said(edge: Edge) -> str:
+    """The confidence of an edge in words, and its false discoveries; empty where not known."""
+    if edge.confidence is None:
+        return ""
+    said = f"true with a chance of {edge.confidence:.2f}"
+    if edge.false_discovery is None:
+        return said
+    return f"{said}, and of all edges at least as likely {edge.false_discovery:.0%} are false"
 
 
 def undrawn(network: Network, edges: Sequence[Edge], dots: Sequence[Dot]) -> dict[str, Any]:
@@ -149,6 +165,31 @@ def curve(count: EdgeCount) -> dict[str, Any]:
         "top": float(f"{top:.2g}"),
         "gain": float(gains[best]),
         "size": (CURVE_WIDTH, CURVE_HEIGHT),
+    }
+
+
+def support(network: Network) -> dict[str, Any] | None:
+    """Expected true edges by number of edges, by falling confidence: axes and places in pixels.
+
+    The axis goes to twice the supported edges, and to as many as there are genes. Beside the
+    curve stands the line on which all edges would be true. None where no confidence is known.
+    """
+    confidence, verdict = network.confidence, network.verdict
+    if confidence is None or verdict is None:
+        return None
+    true, n_edges = expected_true(confidence, network.scores), verdict.n_edges
+    last = max(1, min(true.size - 1, max(2 * n_edges, len(network.genes))))
+    sizes = np.unique(np.linspace(0, min(last, true.size - 1), MOST_POINTS).round().astype(int))
+    lines = round_numbers(0.0, max(float(true[sizes[-1]]), 1.0))
+    axes = Axes(last, 0.0, lines[-1])
+    all_true = min(float(last), axes.high)
+    return axes.drawn(
+        [(y, f"{y:g}") for y in lines],
+        [(x, f"{x:g}") for x in round_numbers(0, last) if x <= last and x == int(x)],
+    ) | {
+        "points": [(axes.across(k), axes.down(true[k])) for k in sizes.tolist()],
+        "all_true": [(axes.across(k), axes.down(k)) for k in (0.0, all_true)],
+        "supported": (axes.across(n_edges), axes.down(true[n_edges])),
     }
 
 

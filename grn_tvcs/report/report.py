@@ -17,9 +17,11 @@ from grn_tvcs.expression.scales import said
 from grn_tvcs.expression.steady_states import WILD_TYPE, SteadyStates
 from grn_tvcs.methods import METHODS
 from grn_tvcs.methods.at_rest import unknowable
+from grn_tvcs.network.confidence import LIKELY
 from grn_tvcs.network.network import Edge, Network
 from grn_tvcs.network.rules import Rules
-from grn_tvcs.report.data import courses, curve, explorer, stabilities, undrawn
+from grn_tvcs.network.verdict import Verdict
+from grn_tvcs.report.data import courses, curve, explorer, stabilities, support, undrawn
 from grn_tvcs.report.layout import HEIGHT, WIDTH, draw
 from grn_tvcs.stability.stability import SURE, untold
 from tvcs_core.files.page import fill_page
@@ -96,6 +98,7 @@ def render(
         left_out=left_out,
         count=count,
         curve=None if count is None else curve(count),
+        supported=support(network),
         network=network,
         expression=expression,
         n_series=len(expression.pieces()),
@@ -162,6 +165,7 @@ def methods_paragraph(
         f"selected: those whose scores add up to the most with at most {_joined(caps)}, found "
         "exactly, by projection onto a three-view cardinality constraint."
         + ("" if count is None else _counted(count))
+        + ("" if network.verdict is None else _supported(network.verdict))
     )
 
 
@@ -218,6 +222,16 @@ def _counted(count: EdgeCount) -> str:
         " The number of edges is the smallest that reached 95 % of the largest gain in held-out "
         f"series ({count.n_folds} folds); {count.low} to {count.high} edges were within one "
         "standard error of the best."
+    )
+
+
+def _supported(verdict: Verdict) -> str:
+    if not verdict.is_known:
+        return f" {verdict.why_not}"
+    shown = "" if not verdict.n_edges else f", {verdict.expected_true:.1f} of which should be true"
+    return (
+        " The confidence of an edge is the chance that it is true, as learned on simulated "
+        f"networks; {verdict.n_edges} edges had one of at least {LIKELY:g}{shown}."
     )
 
 

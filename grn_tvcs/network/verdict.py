@@ -1,0 +1,148 @@
+"""The verdict of a network: how many edges the experiment supports, in numbers and in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grn_tvcs.network.confidence import DECIMALS, LIKELY, expected_true, false_discovery
+
+if TYPE_CHECKING:
+    from grn_tvcs.network.network import Network
+
+EXACT = 10  # numbers below are said as they are, others with two digits
+IN_WORDS = (
+    "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+    "twelve",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What an experiment supports, where a confidence can be given, or why none can.
+
+    Attributes
+    ----------
+    n_edges
+        Edges that the experiment supports, of a confidence of at least `LIKELY`: each is as
+        likely true as not, and of any further ones fewer than half would be.
+    expected_true
+        How many of them are true, on average.
+    n_scored
+        Edges with a score.
+    more
+        More series, and the edges that the experiment would then support; None where not known.
+    why_not
+        A sentence: why no probability can be given, and what was done instead; empty where one
+        is.
+
+    Raises
+    ------
+    ValueError
+        If more edges are supported than have a score, or more are true than are supported.
+    """
+
+    n_edges: int = 0
+    expected_true: float = 0.0
+    n_scored: int = 0
+    more: tuple[int, int] | None = None
+    why_not: str = ""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.expected_true <= self.n_edges <= self.n_scored:
+            raise ValueError(
+                "a verdict must have 0 <= expected_true <= n_edges <= n_scored, found "
+                f"{self.expected_true}, {self.n_edges} and {self.n_scored}"
+            )
+        if self.more is not None and (self.more[0] < 1 or self.more[1] < 0):
+            raise ValueError(f"more must be series >= 1 and edges >= 0, found {self.more}")
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there are probabilities to stand on."""
+        return not self.why_not
+
+    @property
+    def false_discovery(self) -> float | None:
+        """Expected share of false edges among the supported ones; None where none is."""
+        return 1.0 - self.expected_true / self.n_edges if self.n_edges else None
+
+    def said(self) -> str:
+        """One sentence about what the experiment supports."""
+        if self.why_not:
+            return self.why_not
+        if not self.n_edges:
+            now = (
+                f"This experiment supports no edge: none of the {self.n_scored} with a score is "
+                "more likely true than not"
+            )
+        elif self.n_edges == 1:
+            now = f"This experiment supports 1 edge, with a chance of {self.expected_true:.0%}"
+        else:
+            n_true = about(round(self.expected_true))
+            now = (
+                f"This experiment supports {about(self.n_edges)} edges (of which {n_true} should "
+                "be true)"
+            )
+        if self.more is None:
+            return f"{now}."
+        n_series, then = self.more
+        word = IN_WORDS[n_series] if n_series < len(IN_WORDS) else str(n_series)
+        same = about(then) == about(self.n_edges)
+        edges = "as many" if same else "none" if not then else about(then)
+        return f"{now}; {word} more series would support {edges}."
+
+    def facts(self) -> dict[str, Any]:
+        """What ``run.json`` keeps."""
+        if self.why_not:
+            return {"why_not": self.why_not}
+        more = self.more
+        return {
+            "n_edges": self.n_edges,
+            "expected_true": self.expected_true,
+            "false_discovery": self.false_discovery,
+            "n_scored": self.n_scored,
+            "more": None if more is None else {"series": more[0], "n_edges": more[1]},
+            "said": self.said(),
+        }
+
+
+def verdict_of(
+    confidence: NDArray[np.float64],
+    scores: NDArray[np.float64],
+    *,
+    more: tuple[int, int] | None = None,
+) -> Verdict:
+    """The verdict on edges of these confidences; those with a score above 0 count."""
+    true = expected_true(confidence, scores)
+    n_edges = int(np.count_nonzero((confidence >= LIKELY) & (scores > 0)))
+    expected = float(np.round(true[n_edges], DECIMALS))
+    return Verdict(n_edges, min(expected, float(n_edges)), true.size - 1, more)
+
+
+def judged(network: Network) -> Network:
+    """The network with its false discoveries and its verdict, by the scores that it has now.
+
+    The confidence is kept to six decimals, as files hold it. A verdict that is there gives the
+    number of edges that more series would support. A network without a confidence stays as it is.
+    """
+    if network.confidence is None:
+        return network
+    confidence = np.round(network.confidence, DECIMALS)
+    more = None if network.verdict is None else network.verdict.more
+    return replace(
+        network,
+        confidence=confidence,
+        false_discovery=np.round(false_discovery(confidence, network.scores), DECIMALS),
+        verdict=verdict_of(confidence, network.scores, more=more),
+    )
+
+
+def about(number: int) -> str:
+    """A number as a person says it: exact below 10, ``about 35``, ``about 130``."""
+    if number < EXACT:
+        return str(number)
+    return f"about {int(float(f'{number:.2g}')):,}"
