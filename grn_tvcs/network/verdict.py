@@ -77,7 +77,7 @@ class Verdict:
         if not self.n_edges:
             now = (
                 f"This experiment supports no edge: none of the {self.n_scored} with a score is "
-                "more likely true than not"
+                "as likely true as false"
             )
         elif self.n_edges == 1:
             now = f"This experiment supports 1 edge, with a chance of {self.expected_true:.0%}"
@@ -92,7 +92,7 @@ class Verdict:
         n_series, then = self.more
         word = IN_WORDS[n_series] if n_series < len(IN_WORDS) else str(n_series)
         same = about(then) == about(self.n_edges)
-        edges = "as many" if same else "none" if not then else about(then)
+        edges = "none either" if not then and same else "as many" if same else about(then)
         return f"{now}; {word} more series would support {edges}."
 
     def facts(self) -> dict[str, Any]:

@@ -1,0 +1,168 @@
+"""`grn-tvcs infer` with a method that has a confidence: verdict, auto, calibration, files."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from grn_tvcs import METHODS, Network, Rules, infer, read_expression, simulate, write_expression
+from grn_tvcs.cli.main import app
+from grn_tvcs.methods import Method
+from grn_tvcs.network.verdict import Verdict
+
+WHY_NOT = "No probability is given: the simulator does not describe these data; ranks are added up."
+CALIBRATED = []
+
+
+def likely(expression, rules, rng, *, calibrate: int = 12):
+    """Give every pair a chance that falls with its score; none without networks to learn from."""
+    CALIBRATED.append(calibrate)
+    n = len(expression.genes)
+    scores = rng.uniform(0.1, 1.0, (n, n)) * rules.allowed(expression.genes)
+    if not calibrate:
+        return Network(expression.genes, scores, verdict=Verdict(why_not=WHY_NOT))
+    return Network(
+        expression.genes, scores, confidence=scores**2 * 0.9, verdict=Verdict(more=(2, 50))
+    )
+
+
+class Stub(Method):
+    function = staticmethod(likely)
+
+
+@pytest.fixture
+def likely_method(monkeypatch):
+    """A method `likely` in the table of methods."""
+    monkeypatch.setitem(METHODS, "likely", Stub("likely", has_confidence=True))
+    CALIBRATED.clear()
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    path = tmp_path_factory.mktemp("table") / "x.tsv"
+    write_expression(simulate(8, 4, 9, n_edges=9, rng=2).expression, path)
+    return path
+
+
+def grn(*words):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def rows_of(path):
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t"))
+
+
+@pytest.mark.usefixtures("likely_method")
+def test_the_verdict_is_said_recorded_and_shown(table, tmp_path):
+    out = tmp_path / "out"
+    done = grn("infer", table, "--out", out, "--method", "likely")
+    assert done.exit_code == 0, done.stderr
+    network = infer(read_expression(table), "likely", rng=0)
+    assert 0 < network.verdict.n_edges < 56
+    *_, before_last, last = done.stderr.strip().splitlines()
+    assert before_last == network.verdict.said()
+    assert "two more series would support about 50" in before_last
+    assert "16 edges selected of 56 with a score" in last
+    record = json.loads((out / "run.json").read_text())
+    assert record["verdict"] == network.verdict.facts()
+    assert record["verdict"]["n_edges"] == int((network.confidence >= 0.5).sum())
+    assert "calibrate" not in record["parameters"]
+    rows = rows_of(out / "edges.tsv")
+    assert [float(row["confidence"]) for row in rows] == [e.confidence for e in network.edges()]
+    assert max(float(row["false_discovery"]) for row in rows) == pytest.approx(
+        1 - network.confidence[network.scores > 0].mean(), abs=1e-6
+    )
+    page = (out / "report.html").read_text()
+    assert page.index(network.verdict.said()) < page.index("The network</h2>")
+    assert "Expected true edges by number of edges" in page
+
+
+@pytest.mark.usefixtures("likely_method")
+def test_auto_takes_the_number_of_the_verdict_under_the_caps(table, tmp_path, monkeypatch):
+    monkeypatch.setattr("grn_tvcs.cli.work.choose_edges", lambda *_, **__: pytest.fail("held out"))
+    out = tmp_path / "out"
+    words = ["--method", "likely", "--max-edges", "auto", "--max-in-degree", 1]
+    done = grn("infer", table, "--out", out, *words)
+    assert done.exit_code == 0, done.stderr
+    network = infer(read_expression(table), "likely", rng=0)
+    expected = network.within(Rules(1, None, network.verdict.n_edges))
+    assert [row["selected"] == "1" for row in rows_of(out / "edges.tsv")] == [
+        e.selected for e in expected.edges()
+    ]
+    assert json.loads((out / "run.json").read_text())["max_edges_used"] == network.verdict.n_edges
+    assert not (out / "edge_count.tsv").exists()
+
+
+@pytest.mark.usefixtures("likely_method")
+def test_without_a_probability_auto_takes_two_per_gene_and_says_so(table, tmp_path):
+    out = tmp_path / "out"
+    words = ["--method", "likely", "--max-edges", "auto", "--calibrate", "off"]
+    done = grn("infer", table, "--out", out, *words)
+    assert done.exit_code == 0, done.stderr
+    assert f"{WHY_NOT}\n--max-edges auto: 2 per gene, 16\n" in done.stderr
+    assert CALIBRATED == [0]
+    record = json.loads((out / "run.json").read_text())
+    assert record["verdict"] == {"why_not": WHY_NOT}
+    assert record["parameters"]["calibrate"] == "off"
+    assert (record["max_edges_used"], record["selected"]) == (16, 16)
+    rows = rows_of(out / "edges.tsv")
+    assert not {"confidence", "false_discovery"} & set(rows[0])
+    page = (out / "report.html").read_text()
+    assert page.count(WHY_NOT) == 2  # at the top, and in the methods to paste
+    assert "--calibrate off" in page
+    assert "Expected true edges" not in page
+
+
+@pytest.mark.usefixtures("likely_method")
+def test_calibrate_reaches_the_method_as_a_number(table, tmp_path):
+    done = grn("infer", table, "--out", tmp_path / "a", "--method", "likely", "--calibrate", 3)
+    assert done.exit_code == 0, done.stderr
+    assert CALIBRATED == [3]
+    assert json.loads((tmp_path / "a" / "run.json").read_text())["parameters"]["calibrate"] == "3"
+
+
+BAD = {
+    "a word": (["--calibrate", "few"], "--calibrate must be an integer >= 0 or off, found 'few'"),
+    "negative": (["--calibrate", "-1"], "--calibrate must be an integer >= 0 or off, found '-1'"),
+    "a part": (["--calibrate", "1.5"], "--calibrate must be an integer >= 0 or off, found '1.5'"),
+    "twice": (
+        ["--calibrate", "1", "--method", "likely", "--option", "calibrate=2"],
+        "give --calibrate or --option calibrate, not both",
+    ),
+    "another method": (
+        ["--calibrate", "off", "--method", "pcc"],
+        "pcc does not take --calibrate; methods that do: likely",
+    ),
+}
+
+
+@pytest.mark.usefixtures("likely_method")
+@pytest.mark.parametrize(("words", "message"), BAD.values(), ids=BAD)
+def test_a_bad_calibration_is_one_line_and_writes_nothing(table, tmp_path, words, message):
+    done = grn("infer", table, "--out", tmp_path / "out", *words)
+    assert done.exit_code == 2
+    assert [line for line in done.stderr.splitlines() if message in line] == [f"error: {message}"]
+    assert not (tmp_path / "out").exists()
+
+
+def test_methods_of_today_take_no_calibration_and_give_no_verdict(table, tmp_path):
+    done = grn("infer", table, "--out", tmp_path / "out", "--method", "pcc", "--max-edges", "auto")
+    assert done.exit_code == 0, done.stderr
+    assert "held-out series" in done.stderr
+    assert "verdict" not in json.loads((tmp_path / "out" / "run.json").read_text())
+    assert not METHODS["pcc"].has_confidence
+    network = infer(read_expression(table), "pcc")
+    assert network.verdict is None
+    assert network.confidence is None
+
+
+@pytest.mark.usefixtures("likely_method")
+def test_a_finished_run_is_known_by_its_calibration(table, tmp_path):
+    words = ["infer", table, "--out", tmp_path / "out", "--method", "likely", "--resume"]
+    assert grn(*words, "--calibrate", 3).exit_code == 0
+    assert "nothing is left to do" in grn(*words, "--calibrate", 3).stderr
+    assert "give --force" in grn(*words, "--calibrate", 4).stderr
+    assert np.array_equal(CALIBRATED, [3])

@@ -1,0 +1,122 @@
+"""The verdict, its curve and the confidence of edges in the report."""
+
+import json
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from grn_tvcs import Network, Rules, simulate
+from grn_tvcs.network.verdict import Verdict, judged
+from grn_tvcs.report.data import chance_said, support
+from grn_tvcs.report.report import render
+from tvcs_core.files.page import ABOVE, BELOW, HEIGHT, LEFT, RIGHT, WIDTH
+
+
+class Page(HTMLParser):
+    """The text of a page, cell by cell, and the data of its scripts."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.text = []
+        self.feed(html)
+
+    def handle_data(self, data):
+        if self.cdata_elem is None:
+            self.text.append(data.strip())
+        elif "application/json" in self.get_starttag_text():
+            self.data = json.loads(data)
+
+
+TODAY = {"from", "to", "score", "sign", "rank", "stability", "evidence"}
+
+
+@pytest.fixture(scope="module")
+def expression():
+    return simulate(10, 4, 9, n_edges=12, rng=0).expression
+
+
+def made(chances, n=10, **more):
+    """A judged network of `n` genes whose surest pairs have these chances, the others .01."""
+    scores = np.zeros((n, n))
+    pairs = np.argwhere(~np.eye(n, dtype=bool))
+    scores[tuple(pairs.T)] = np.linspace(1.0, 0.1, len(pairs))
+    confidence = np.full((n, n), 0.01)
+    confidence[tuple(pairs[: len(chances)].T)] = chances
+    genes = tuple(f"G{i}" for i in range(1, n + 1))
+    return judged(Network(genes, scores, confidence=confidence, **more)).within(Rules(max_edges=9))
+
+
+def page_of(network, expression):
+    return render(
+        network, expression, Rules(max_edges=9), method="tvcs", source="x.tsv", command="infer"
+    )
+
+
+@pytest.mark.parametrize(
+    "chances", [[], [0.9], [0.99] * 30, np.linspace(0.95, 0.05, 60), np.ones(90), np.zeros(90)]
+)
+def test_the_curve_says_what_adds_up_and_stays_in_its_frame(chances):
+    network = made(np.asarray(chances))
+    drawn = support(network)
+    places = np.array(drawn["points"])
+    assert (np.diff(places[:, 0]) > 0).all()
+    assert (np.diff(places[:, 1]) <= 0).all()
+    everything = np.vstack([places, drawn["all_true"], [drawn["supported"]]])
+    assert (everything >= [LEFT, ABOVE]).all()
+    assert (everything <= [WIDTH - RIGHT, HEIGHT - BELOW]).all()
+    assert drawn["supported"] in [tuple(place) for place in drawn["points"]]
+    falling = sorted(network.confidence[network.scores > 0].tolist(), reverse=True)
+    (bottom, _), *_, (top, label) = drawn["lines"]
+    for k, (_, y) in enumerate(drawn["points"]):
+        expected = sum(falling[:k])
+        assert float(label) * (bottom - y) / (bottom - top) == pytest.approx(
+            expected, abs=0.005 * float(label)
+        )
+
+
+def test_the_report_tells_the_confidence_of_every_listed_edge(expression):
+    network = made([0.9, 0.8, 0.8, 0.3], verdict=Verdict(more=(2, 5)))
+    page = Page(page_of(network, expression))
+    text = " ".join(" ".join(page.text).split())
+    assert "supports 3 edges (of which 2 should be true); two more series would support 5." in text
+    assert "3 edges had one of at least 0.5, 2.5 of which should be true" in text
+    assert "false discovery" in text
+    first = page.data["edges"][0]
+    assert (first["confidence"], first["false_discovery"]) == (0.9, 0.1)
+    assert first["evidence"] == chance_said(network.edges()[0])
+    assert first["evidence"] == (
+        "true with a chance of 0.90, and of all edges at least as likely 10% are false"
+    )
+    cells = [row for row in page.text if row in ("0.90", "0.80", "0.17", "0.10")]
+    assert cells[:6] == ["0.90", "0.10", "0.80", "0.17", "0.80", "0.17"]
+
+
+def test_a_report_without_a_confidence_says_nothing_of_one(expression):
+    known = made([0.9])
+    plain = Network(known.genes, known.scores).within(Rules(max_edges=9))
+    html = page_of(plain, expression)
+    assert {key for edge in Page(html).data["edges"] for key in edge} == TODAY
+    body = html[html.index("<body>") :].lower()
+    assert "confidence" not in body
+    assert "verdict" not in body
+
+
+def test_a_network_read_back_has_its_confidence_without_a_verdict(expression):
+    known = made([0.9])
+    read = Network(
+        known.genes, known.scores, confidence=known.confidence,
+        false_discovery=known.false_discovery,
+    ).within(Rules(max_edges=9))  # fmt: skip
+    text = " ".join(Page(page_of(read, expression)).text)
+    assert "This experiment" not in text
+    assert "0.90" in text
+
+
+def test_why_there_is_no_probability_stands_at_the_top(expression):
+    known = made([0.9])
+    why = "The simulator does not describe these <b>data</b>."
+    told = Network(known.genes, known.scores, verdict=Verdict(why_not=why))
+    html = page_of(told.within(Rules(max_edges=9)), expression)
+    assert "<b>data</b>" not in html
+    assert why in " ".join(Page(html).text)
