@@ -313,3 +313,27 @@ def test_a_plan_by_another_method_than_the_curve_has_no_dot_and_one_by_its_own_h
     assert len(same) == 1
     assert abs(same[0]["y"] + same[0]["height"] / 2 - middle) < 1
     page.close()
+
+
+def test_an_edge_that_is_clicked_tells_its_confidence(browser, tmp_path):
+    from grn_tvcs import Expression, Network, Rules
+    from grn_tvcs.network.verdict import judged
+    from grn_tvcs.report.report import render
+
+    genes, chances = ("A", "B", "C"), np.full((3, 3), 0.75)
+    scores = np.array([[0, 3.0, 2.0], [0, 0, 1.0], [0, 0, 0]])
+    expression = Expression(np.eye(3) + 1, np.arange(3.0), ("a",) * 3, genes)
+    network = judged(Network(genes, scores, confidence=chances))
+    path = tmp_path / "report.html"
+    path.write_text(
+        render(network, expression, Rules(), method="tvcs", source="x.tsv", command="grn-tvcs")
+    )
+    page = browser.new_page()
+    page.goto(path.as_uri())
+    page.locator("tr[data-edge] button").nth(1).click()
+    assert "true with a chance of 0.75, and of all edges at least as likely 25% are false" in (
+        page.locator("#panel").inner_text()
+    )
+    curve = page.get_by_role("img", name="Expected true edges by number of edges")
+    assert curve.locator("polyline.line").bounding_box()["width"] > 300
+    page.close()
