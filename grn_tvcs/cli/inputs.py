@@ -37,7 +37,7 @@ def read_inputs(given: InferOptions) -> tuple[Inference, Reference | None]:
         raise ValueError(f"--pairs must be one of {', '.join(PAIRS)}, found {given.pairs!r}")
     layout = given.layout
     layout.wanted_bins()
-    _ = given.calibration
+    given.wanted_calibration()
     cap = given.edge_cap
     out_caps = read_out_degrees(given.max_out_degree, given.out_degrees)
     Rules(given.max_in_degree, out_caps, cap)
@@ -104,7 +104,7 @@ def options_told(method: str, given: InferOptions) -> dict[str, Any]:
     ValueError
         If the method does not take one of them, or it is said twice.
     """
-    options, calibration = method_options(method, given.option or []), given.calibration
+    options, calibration = method_options(method, given.option or []), given.wanted_calibration()
     if calibration is None:
         return options
     if CALIBRATE not in options_of(method):

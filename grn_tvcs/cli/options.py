@@ -282,11 +282,12 @@ class InferOptions:
                 f"--max-edges must be an integer >= 0 or {AUTO}, found {self.max_edges!r}"
             ) from None
 
-    @property
-    def calibration(self) -> int | None:
-        """Networks to simulate, 0 for off; None where the method says how many."""
-        if self.calibrate is None or self.calibrate == OFF:
-            return None if self.calibrate is None else 0
+    def wanted_calibration(self) -> int | None:
+        """Read ``--calibrate``: networks to simulate, 0 for off; None where it is not given."""
+        if self.calibrate is None:
+            return None
+        if self.calibrate == OFF:
+            return 0
         if not (self.calibrate.isascii() and self.calibrate.isdecimal()):
             raise ValueError(
                 f"--calibrate must be an integer >= 0 or {OFF}, found {self.calibrate!r}"

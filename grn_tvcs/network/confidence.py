@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 DECIMALS = 6  # of a confidence as it is kept, so that files hold it exactly
-LIKELY = 0.5  # from this confidence on an edge is supported: more likely true than not
+LIKELY = 0.5  # from this confidence on an edge is supported: at least as likely true as not
 BINS = 10
 
 

@@ -126,12 +126,13 @@ def verdict_of(
 def judged(network: Network) -> Network:
     """The network with its false discoveries and its verdict, by the scores that it has now.
 
-    The confidence is kept to six decimals, as files hold it. A verdict that is there gives the
-    number of edges that more series would support. A network without a confidence stays as it is.
+    The confidence is kept to six decimals, as files hold it, and 0 where there is no score. Of a
+    verdict that is there, what more series would support is kept; the rest is counted anew. A
+    network without a confidence stays as it is.
     """
     if network.confidence is None:
         return network
-    confidence = np.round(network.confidence, DECIMALS)
+    confidence = np.where(network.scores > 0, np.round(network.confidence, DECIMALS), 0.0)
     more = None if network.verdict is None else network.verdict.more
     return replace(
         network,

@@ -26,7 +26,7 @@ def network():
     rng = np.random.default_rng(3)
     scores = rng.uniform(0.1, 1.0, SHAPE).round(3) * (rng.uniform(size=SHAPE) < 0.8)
     np.fill_diagonal(scores, 0.0)
-    confidence = np.where(scores > 0, rng.uniform(size=SHAPE), 0.0)
+    confidence = rng.uniform(size=SHAPE)
     confidence[confidence > 0.6] = 0.7
     return judged(Network(GENES, scores, confidence=confidence))
 
