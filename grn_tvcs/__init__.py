@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     )
     from grn_tvcs.network.export import FORMATS, write_graphml, write_network, write_sif
     from grn_tvcs.network.network import Edge, Network
+    from grn_tvcs.network.prior import Prior, read_prior
     from grn_tvcs.network.rules import Rules
     from grn_tvcs.network.scores import Scores, score
     from grn_tvcs.simulation.simulation import Simulation, simulate
@@ -31,6 +32,7 @@ __all__ = [
     "EdgeCount",
     "Expression",
     "Network",
+    "Prior",
     "Rules",
     "Scores",
     "Simulation",
@@ -41,6 +43,7 @@ __all__ = [
     "read_genes",
     "read_h5ad",
     "read_network",
+    "read_prior",
     "read_reference",
     "read_steady_states",
     "score",
@@ -65,6 +68,7 @@ __getattr__, __dir__ = on_demand(
         "network.edge_files": "read_genes read_network read_reference write_edges write_reference",
         "network.export": "FORMATS write_graphml write_network write_sif",
         "network.network": "Edge Network",
+        "network.prior": "Prior read_prior",
         "network.rules": "Rules",
         "network.scores": "Scores score",
         "simulation.simulation": "Simulation simulate",

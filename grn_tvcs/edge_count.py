@@ -33,6 +33,7 @@ from grn_tvcs.expression.scales import on_scale
 from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.methods import infer, options_of
 from grn_tvcs.network.network import Network
+from grn_tvcs.network.prior import Prior
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.stability.checkpoint import FinishedWork
 from grn_tvcs.stability.model import Array, StepLoss, transitions
@@ -104,6 +105,7 @@ def choose_edges(
     max_edges: int | None = None,
     regulators: Iterable[str] | None = None,
     steady: SteadyStates | None = None,
+    prior: Prior | None = None,
     scale: str | None = None,
     rng: int | np.random.Generator | None = None,
     threads: int = 1,
@@ -118,7 +120,9 @@ def choose_edges(
 
     Parameters
     ----------
-    expression, method, max_in_degree, max_out_degree, regulators, steady, scale, rng, threads
+    expression, method, max_in_degree, max_out_degree, regulators, steady, prior, scale, rng
+        As for `infer`.
+    threads
         As for `infer`.
     **options
         As for `infer`.
@@ -146,9 +150,8 @@ def choose_edges(
     seed = seed_of(rng)
     streams = [stream(seed, "fold", str(fold)) for fold in range(n_folds)]
     told = (method, sorted(options.items()), sizes, streams[0].bit_generator.state)
-    kept = (
-        None if keep is None else FinishedWork(keep / "folds", _digest(data, rules, steady, told))
-    )
+    digest = _digest(data, rules, steady, prior, told)
+    kept = None if keep is None else FinishedWork(keep / "folds", digest)
     done, sums = (0, []) if kept is None else kept.load()
     curves = list(sums[0]) if sums else []
     for fold in range(done, n_folds):
@@ -159,8 +162,9 @@ def choose_edges(
         if progress is not None:
             able["progress"] = _percent(progress, fold, n_folds)
         network = _quietly(
-            data.part(~is_out), method, rules, steady=steady, rng=streams[fold], **able, **options
-        )
+            data.part(~is_out), method, rules, steady=steady, prior=prior, rng=streams[fold],
+            **able, **options,
+        )  # fmt: skip
         curves.append(held_out_gains(data, is_out, network, rules, sizes, options))
         if kept is not None:
             kept.save(fold + 1, [np.array(curves)], now=True)
@@ -312,7 +316,11 @@ def _percent(
 
 
 def _digest(
-    expression: Expression, rules: Rules, steady: SteadyStates | None, told: tuple[object, ...]
+    expression: Expression,
+    rules: Rules,
+    steady: SteadyStates | None,
+    prior: Prior | None,
+    told: tuple[object, ...],
 ) -> str:
     """A hash of all that the folds depend on."""
     genes = expression.genes
@@ -323,6 +331,9 @@ def _digest(
     if steady is not None:
         facts += [steady.genes, steady.changed]
         parts += [steady.levels, steady.is_knockout]
+    if prior is not None:
+        facts += [prior.genes]
+        parts += [prior.weights, prior.signs]
     digest = hashlib.sha256(repr(facts).encode())
     for part in parts:
         digest.update(np.ascontiguousarray(np.zeros(0) if part is None else part).tobytes())

@@ -55,6 +55,8 @@ def infer(given: InferOptions) -> None:
             say(network.verdict.said())
             if given.chooses_edges and not network.verdict.is_known:
                 say(f"--max-edges auto: 2 per gene, {rules.max_edges}")
+        for note in network.notes:
+            say(note)
         Results(network, data, rules, given, reference, count, work.steady).write(folder)
     shutil.rmtree(given.finished, ignore_errors=True)
     n_selected, n_scored = int(network.out_degrees.sum()), int((network.scores > 0).sum())

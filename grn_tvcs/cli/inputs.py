@@ -11,9 +11,10 @@ from grn_tvcs.cli.options import InferOptions
 from grn_tvcs.cli.work import Inference
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates, read_steady_states
-from grn_tvcs.methods import METHODS, options_of
+from grn_tvcs.methods import METHODS, options_of, refuse_without_prior
 from grn_tvcs.methods.at_rest import refuse_unsuited, suited
 from grn_tvcs.network.edge_files import Reference, reference_in
+from grn_tvcs.network.prior import read_prior
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.network.scores import PAIRS
 from tvcs_core import DataError
@@ -43,6 +44,8 @@ def read_inputs(given: InferOptions) -> tuple[Inference, Reference | None]:
     Rules(given.max_in_degree, out_caps, cap)
     if given.method is not None:  # before the files, which may be large
         options_told(given.method, given)
+        if given.prior is not None:
+            refuse_without_prior(given.method)
     samples = layout.read_samples(given.expression, given.missing)
     data = layout.in_bins(samples)
     bins = layout.bins or (None if data is samples else "auto")
@@ -55,6 +58,10 @@ def read_inputs(given: InferOptions) -> tuple[Inference, Reference | None]:
             "--knockouts and --knockdowns are used beside time series, but all samples are at "
             "rest; given as EXPRESSION they are samples at rest too"
         )
+    prior = None
+    if given.prior is not None:
+        refuse_without_prior(given.used)
+        prior = read_prior(given.prior, data.genes)
     names = read_regulators(given.regulators, data)
     work = Inference(
         given=given,
@@ -62,6 +69,7 @@ def read_inputs(given: InferOptions) -> tuple[Inference, Reference | None]:
         rules=Rules(given.max_in_degree, out_caps, cap, names),
         options=options_told(given.used, given),
         steady=steady,
+        prior=prior,
     )
     return work, read_true_edges(given.reference, data)
 

@@ -21,9 +21,9 @@ OFF = "off"
 FINISHED = ".resume"
 FILES = (
     "regulators", "out_degrees", "knockouts", "knockdowns", "wildtype", "samples", "pseudotime",
-    "lineage_weights", "reference",
+    "lineage_weights", "reference", "prior",
 )  # fmt: skip
-NEW = ("bins", "lineage_weights", "calibrate")  # recorded where they are given alone
+NEW = ("bins", "lineage_weights", "calibrate", "prior")  # recorded where they are given alone
 RECORDED = (
     "max_in_degree", "max_out_degree", "perturbed_until", "scale", "missing", "genes_in_rows",
     "time_column", "series_column", "method", "max_edges", "option", "pairs", *FILES, "bins",
@@ -221,6 +221,14 @@ class InferOptions:
         Path | None, file_option("Knock-downs, in the order of the genes: one column per gene.")
     ] = None
     wildtype: Annotated[Path | None, file_option("Wild type at rest: one column per gene.")] = None
+    prior: Annotated[
+        Path | None,
+        file_option(
+            "Edges believed beforehand, of motifs, ChIP or the literature: regulator, target, and "
+            "perhaps weight (above 0, at most 1) and sign. They count as far as the data bear "
+            "them out."
+        ),
+    ] = None
     missing: Missing = "error"
     method: Annotated[
         str | None,

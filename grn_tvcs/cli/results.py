@@ -106,6 +106,8 @@ class Results:
                 "at_rest": self.data.n_at_rest,
             }  # fmt: skip
             facts["not_known"] = unknowable(self.data, self.given.used)
+        if self.network.notes:
+            facts["notes"] = list(self.network.notes)
         cells = self.data.cells
         if self.given.layout.bins is not None and cells is not None:
             facts["cells"] = {"number": float(cells.sum()), "samples": len(self.data.times)}

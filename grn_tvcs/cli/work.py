@@ -13,6 +13,7 @@ from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.methods import METHODS, infer, options_of
 from grn_tvcs.network.network import Network
+from grn_tvcs.network.prior import Prior
 from grn_tvcs.network.rules import EDGES_PER_GENE, Rules
 
 
@@ -24,7 +25,7 @@ class Inference:
     ----------
     given
         The options of the command: method, seed, threads and the folder for finished work.
-    data, rules, options, steady
+    data, rules, options, steady, prior
         What is inferred from what, under which caps, with which options of the method.
     """
 
@@ -33,6 +34,7 @@ class Inference:
     rules: Rules
     options: dict[str, Any]
     steady: SteadyStates | None
+    prior: Prior | None
 
     @property
     def holds_series_out(self) -> bool:
@@ -85,6 +87,7 @@ class Inference:
             "max_edges": rules.max_edges,
             "regulators": rules.regulators,
             "steady": self.steady,
+            "prior": self.prior,
             "rng": self.given.seed,
             "threads": self.given.threads,
             "keep": self.given.finished,

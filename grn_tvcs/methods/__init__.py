@@ -21,11 +21,12 @@ if TYPE_CHECKING:
     from grn_tvcs.expression.expression import Expression
     from grn_tvcs.expression.steady_states import SteadyStates
     from grn_tvcs.network.network import Network
+    from grn_tvcs.network.prior import Prior
 
 DIGITS = 6
 FEWEST_STEPS = 6  # from sample to sample, or as many samples at rest; with fewer a warning
 OWN_INTERCEPT = "each perturbed part of a series has an intercept of its own"
-NO_OPTIONS = ("steady", "threads", "progress", "keep")  # data, and how to work
+NO_OPTIONS = ("steady", "prior", "threads", "progress", "keep")  # data, and how to work
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,11 @@ class Method(Listed):
         return "steady" in self.keywords
 
     @property
+    def takes_prior(self) -> bool:
+        """Whether prior edges are of use to it."""
+        return "prior" in self.keywords
+
+    @property
     def about(self) -> list[str]:
         """What it does: the paragraphs at the top of its file."""
         text = sys.modules[self.function.__module__].__doc__ or ""
@@ -116,6 +122,7 @@ def infer(
     max_edges: int | None = None,
     regulators: Iterable[str] | None = None,
     steady: SteadyStates | None = None,
+    prior: Prior | None = None,
     scale: str | None = None,
     rng: int | np.random.Generator | None = None,
     **options: Any,
@@ -140,6 +147,8 @@ def infer(
         Names of the genes that may regulate; None means all.
     steady
         Knock-outs, knock-downs and wild type of the same genes, for methods that use them.
+    prior
+        Edges of the same genes that are believed before there are data, for methods that use them.
     scale
         What the values are: ``"levels"``, ``"log"`` or ``"counts"``; by default what `expression`
         says, or else a guess, with a warning where it is doubtful.
@@ -184,6 +193,8 @@ def infer(
         raise TypeError(f"{method} does not take {min(unknown)!r}; its options: {there_are}")
     if steady is not None and not known.takes_steady_states:
         raise TypeError(f"{method} cannot use steady states")
+    if prior is not None:
+        refuse_without_prior(method)
     rng = stream(rng, "infer", method)
     if isinstance(regulators, str):
         raise TypeError(f"regulators must be a list of names, found {regulators!r}")
@@ -206,12 +217,27 @@ def infer(
     if steady is not None:
         steady = steady.of(expression.genes)
         options["steady"] = replace(steady, levels=beside(expression, steady.levels))
+    if prior is not None:
+        options["prior"] = prior.of(expression.genes)
     able = {name: value for name, value in options.items() if name in known.keywords}
     network: Network = known(expression, rules, rng, **able)
     scores = _significant(np.where(allowed, network.scores, 0.0))
     own = network.selected if known.selects else None
     rules = rules.with_defaults(len(expression.genes))
     return judged(replace(network, scores=scores, selected=None, own=own)).within(rules)
+
+
+def refuse_without_prior(method: str) -> None:
+    """Refuse a method that prior edges are of no use to.
+
+    Raises
+    ------
+    TypeError
+        Naming the methods that take them.
+    """
+    if not METHODS[method].takes_prior:
+        able = ", ".join(name for name, known in METHODS.items() if known.takes_prior)
+        raise TypeError(f"{method} cannot use prior edges; methods that can: {able}")
 
 
 def options_of(method: str) -> dict[str, Any]:

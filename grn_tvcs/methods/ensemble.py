@@ -10,8 +10,9 @@ scores are added, each divided by the mean of its strongest, one per gene:
     mutual information against its background as in CLR (`evidence.mutual_information`).
 
 The last two forget time and take samples at rest beside the series where there are any. Knock-outs
-and knock-downs add what they add in ``tvcs``. Nothing is learned, so nothing can be learned from
-the wrong kind of data.
+and knock-downs add what they add in ``tvcs``. Prior edges lift the pairs that they list, as far as
+the data bear the list out (`evidence.prior_edges`). Nothing else is learned, so nothing can be
+learned from the wrong kind of data.
 """
 
 from __future__ import annotations
@@ -37,12 +38,14 @@ from grn_tvcs.evidence.knockouts import (
 from grn_tvcs.evidence.lagged_regression import USUAL, lagged_regression
 from grn_tvcs.evidence.level_trees import level_trees
 from grn_tvcs.evidence.mutual_information import mutual_information, relatedness
+from grn_tvcs.evidence.prior_edges import logits_by_rank, scores_with_prior, with_prior
 from grn_tvcs.evidence.samples import levels_of_all, logs_of_all
 from grn_tvcs.evidence.strongest import by_strongest
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.network.evidence import carried_by
 from grn_tvcs.network.network import Network
+from grn_tvcs.network.prior import Prior
 from grn_tvcs.network.rules import Rules
 
 TREES = 100
@@ -58,6 +61,7 @@ def ensemble(
     trees: int = TREES,
     hub_power: float = 0.0,
     steady: SteadyStates | None = None,
+    prior: Prior | None = None,
     threads: int = 1,
     progress: Progress | None = None,
     keep: Path | None = None,
@@ -80,6 +84,8 @@ def ensemble(
         20 genes.
     steady
         Knock-outs, knock-downs and wild type.
+    prior
+        Edges that are believed before there are data; genes in the order of `expression`.
     threads, progress, keep
         As in `stability.gather`, for the lagged regression.
     """
@@ -106,12 +112,36 @@ def ensemble(
     by_source = [lagged, told.knockouts, told.knockdowns, levels, related]
     signed = lagged * series.over_genes(np.sign(series.weights)) + related * np.sign(rho)
     signed += told.signs * (told.knockouts + told.knockdowns)
-    return Network(
+    network = Network(
         genes,
         np.sum(by_source, axis=0),
         np.sign(signed).astype(np.int8),
         stability=series.stability,
         evidence=carried_by(by_source),
+    )
+    return network if prior is None else _lifted(network, by_source, signed, prior, allowed)
+
+
+def _lifted(
+    network: Network,
+    by_source: list[NDArray[np.float64]],
+    signed: NDArray[np.float64],
+    prior: Prior,
+    allowed: NDArray[np.bool_],
+) -> Network:
+    """The network with what a list of prior edges adds to its scores."""
+    assert prior.signs is not None
+    logits = logits_by_rank(network.scores, allowed)
+    found = with_prior(logits, prior, allowed)
+    scores = scores_with_prior(network.scores, logits, found.logits, allowed)
+    by_prior = scores - network.scores
+    return replace(
+        network,
+        scores=scores,
+        selected=None,
+        signs=np.sign(signed + prior.signs * by_prior).astype(np.int8),
+        evidence=carried_by([*by_source, by_prior]),
+        notes=(*network.notes, found.said),
     )
 
 

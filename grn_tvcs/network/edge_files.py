@@ -164,7 +164,8 @@ def reference_in(path: str | Path, genes: Sequence[str]) -> Reference:
         names = sorted({cell for row in table.rows[first:] for cell in row[:2]})
         raise DataError(
             "must have an edge between two different genes of the network, found none; "
-            f"it names {listed(names)}; the network has {listed(list(genes))}{_case(names, genes)}",
+            f"it names {listed(names)}; the network has {listed(list(genes))}"
+            f"{same_but_for_case(names, genes)}",
             path=path,
         )
     return Reference(Network(tuple(genes), scores, signs), kept.left_out)
@@ -178,7 +179,7 @@ def _has_header(table: Table, genes: Sequence[str]) -> bool:
     return not is_edge
 
 
-def _case(names: Sequence[str], genes: Sequence[str]) -> str:
+def same_but_for_case(names: Sequence[str], genes: Sequence[str]) -> str:
     """Warn where names would match if capitals did not count."""
     lower = {gene.lower() for gene in genes}
     same = [name for name in names if name.lower() in lower]

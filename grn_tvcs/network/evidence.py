@@ -1,4 +1,4 @@
-"""What the score of an edge stands on: the series, knock-outs, trees, or several such parts."""
+"""What the score of an edge stands on: the series, knock-outs, trees, prior edges, or several."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-# The last two are of ensembles: levels in the same sample, by trees and by mutual information.
-SOURCES = ("series", "knock-out", "knock-down", "trees", "mutual-information")
+# Trees and mutual information are of ensembles: levels in the same sample.
+SOURCES = ("series", "knock-out", "knock-down", "trees", "mutual-information", "prior")
 LEAST_SHARE = 0.25  # of the score: a source with less does not carry the edge
 
 

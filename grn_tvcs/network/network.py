@@ -98,6 +98,8 @@ class Network:
     verdict
         How many edges the experiment supports, or why that cannot be told; None where the method
         gives no confidence.
+    notes
+        What a reader should know of how it was inferred, a clause each.
 
     Raises
     ------
@@ -116,6 +118,7 @@ class Network:
     confidence: NDArray[np.float64] | None = None
     false_discovery: NDArray[np.float64] | None = None
     verdict: Verdict | None = None
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         genes = tuple(str(gene) for gene in self.genes)

@@ -150,6 +150,7 @@ def methods_paragraph(
         ]
     ]
     known = _inputs(expression, method, steady)
+    known += "".join(f" {note[0].upper()}{note[1:]}." for note in network.notes)
     if rules.regulators is not None:
         n_known = len(rules.regulators & set(network.genes))
         known += f" Only the {n_known} genes of a given list could regulate."

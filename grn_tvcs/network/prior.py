@@ -1,0 +1,248 @@
+"""Prior edges: what motifs, ChIP or the literature say before there are data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grn_tvcs.expression.expression import repeated
+from grn_tvcs.expression.warned import warn_user
+from grn_tvcs.network.edge_files import REGULATOR, SCORE, TARGET, same_but_for_case
+from tvcs_core import DataError
+from tvcs_core.files.shown import listed, shown
+from tvcs_core.files.tables import Table, is_number, read_table
+
+SIGN_OF = {"+": 1, "1": 1, "+1": 1, "-": -1, "-1": -1, "?": 0, "0": 0, "": 0}
+WORDS = ("+", "-", "?")  # signs that cannot be weights
+EXAMPLES = 3
+REASONS = {
+    "unknown_genes": "have a gene that is not in the table",
+    "self_loops": "are of a gene on itself",
+    "repeats": "are there again, and the larger weight counts",
+}
+
+
+@dataclass(frozen=True)
+class Prior:
+    """Edges that are believed before there are data, ``[regulator, target]``.
+
+    Parameters
+    ----------
+    genes
+        Names of rows and columns, all different.
+    weights
+        How sure each edge is, from 0 to 1; 0 is not listed. The diagonal is 0.
+    signs
+        1 activates, -1 represses, 0 not known; None means all unknown.
+    n_listed
+        Different edges of the list, those of other genes and of a gene on itself too; None means
+        that all are among `genes`.
+
+    Raises
+    ------
+    ValueError
+        If shapes disagree, names repeat, a weight is not in [0, 1] or on the diagonal, or an edge
+        that is not listed has a sign.
+    """
+
+    genes: tuple[str, ...]
+    weights: NDArray[np.float64]
+    signs: NDArray[np.int8] | None = None
+    n_listed: int | None = None
+
+    def __post_init__(self) -> None:
+        genes = tuple(str(gene) for gene in self.genes)
+        shape = (len(genes), len(genes))
+        weights = np.array(self.weights, dtype=np.float64)
+        signs = np.zeros(shape, np.int8) if self.signs is None else np.array(self.signs, np.int8)
+        for name, array in (("weights", weights), ("signs", signs)):
+            if array.shape != shape:
+                raise ValueError(f"{name} must have the shape {shape}, found {array.shape}")
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
+        object.__setattr__(self, "genes", genes)
+        if twice := repeated(genes):
+            raise ValueError(f"gene names must be different, found twice: {listed(twice)}")
+        if not ((weights >= 0) & (weights <= 1)).all():
+            raise ValueError("weights of prior edges must be from 0 to 1")
+        if weights.diagonal().any():
+            own = genes[int(np.flatnonzero(weights.diagonal())[0])]
+            raise ValueError(f"a gene has no edge to itself, but {own!r} has one")
+        if (signs[weights == 0] != 0).any() or (np.abs(signs) > 1).any():
+            raise ValueError("signs must be 1, -1 or 0, and 0 where no edge is listed")
+        if self.n_listed is None:
+            object.__setattr__(self, "n_listed", self.n_edges)
+
+    @property
+    def n_edges(self) -> int:
+        """Listed edges among the genes."""
+        return int((self.weights > 0).sum())
+
+    def of(self, genes: Sequence[str]) -> Prior:
+        """The same edges with rows and columns in the order of `genes`.
+
+        Raises
+        ------
+        ValueError
+            If the genes differ.
+        """
+        if missing := sorted(set(genes) ^ set(self.genes)):
+            raise ValueError(
+                "prior edges and expression must have the same genes, but these are in one of "
+                f"them only: {listed(missing)}"
+            )
+        assert self.signs is not None
+        place = {gene: i for i, gene in enumerate(self.genes)}
+        order = np.array([place[gene] for gene in genes], dtype=int)
+        at = np.ix_(order, order)
+        return Prior(tuple(genes), self.weights[at], self.signs[at], self.n_listed)
+
+
+def read_prior(path: str | Path, genes: Sequence[str]) -> Prior:
+    """Read prior edges over `genes`: regulator, target and perhaps weight and sign.
+
+    A header has the names that `read_network` knows (``regulator``, ``TF``, ``source``; ``target``;
+    ``weight``, ``score``; ``sign``), in any order. Without one the columns are regulator, target,
+    weight, sign; three may end with the sign. Weights are above 0 and at most 1, and 1 where there
+    are none; 0 means no prior edge, and one below 0, where no column says the sign, represses. A
+    sign is ``+``, ``-``, ``?``, 1, -1 or 0. Of a pair that is listed several times the largest
+    weight counts. Those, self-loops and edges of other genes are counted in one warning.
+
+    Raises
+    ------
+    DataError
+        Naming line and column, if a column is missing or a cell does not hold what it must; or
+        naming the file, if no edge joins two of the genes.
+    """
+    table = read_table(path)
+    table.require_rectangle()
+    columns, first = _columns(table)
+    values = _weights_and_signs(table, columns, first)
+    pairs = _Pairs(genes)
+    for row, (weight, sign) in enumerate(values, start=first):
+        if weight:
+            cells = table.rows[row]
+            pairs.add(cells[columns["regulator"]], cells[columns["target"]], weight, sign)
+    if not pairs.weights.any():
+        raise _no_edge(table, columns, first, genes)
+    if said := pairs.said():
+        warn_user(f"{path}: {said}")
+    return Prior(tuple(genes), pairs.weights, pairs.signs, len(pairs.seen))
+
+
+class _Pairs:
+    """What the rows of a list add up to."""
+
+    def __init__(self, genes: Sequence[str]) -> None:
+        self.place = {gene: i for i, gene in enumerate(genes)}
+        self.weights = np.zeros((len(genes), len(genes)))
+        self.signs = np.zeros(self.weights.shape, dtype=np.int8)
+        self.seen: set[tuple[str, str]] = set()
+        self.left_out: dict[str, list[str]] = {reason: [] for reason in REASONS}
+
+    def add(self, regulator: str, target: str, weight: float, sign: int) -> None:
+        """Take one row."""
+        edge = f"{regulator} -> {target}"
+        is_ours = {regulator, target} <= self.place.keys()
+        if (regulator, target) in self.seen:
+            self.left_out["repeats"].append(edge)
+        elif regulator == target:
+            self.left_out["self_loops"].append(regulator)
+        elif not is_ours:
+            self.left_out["unknown_genes"].append(edge)
+        self.seen.add((regulator, target))
+        if regulator == target or not is_ours:
+            return
+        pair = self.place[regulator], self.place[target]
+        if weight > self.weights[pair]:
+            self.weights[pair], self.signs[pair] = weight, sign
+        elif weight == self.weights[pair] and sign != self.signs[pair]:
+            self.signs[pair] = 0  # equally sure of both
+
+    def said(self) -> str:
+        """One sentence about what does not count; empty if all does."""
+        parts = [
+            f"{len(names)} {REASONS[reason]} ({_examples(names)})"
+            for reason, names in self.left_out.items()
+            if names
+        ]
+        return f"of the prior edges {'; '.join(parts)}" if parts else ""
+
+
+def _examples(names: Sequence[str]) -> str:
+    more = ", ..." if len(names) > EXAMPLES else ""
+    return listed(names[:EXAMPLES]) + more
+
+
+def _columns(table: Table) -> tuple[dict[str, int], int]:
+    """Places of the columns, and of the first row that is an edge."""
+    header = [cell.lower() for cell in table.rows[0]]
+    known = {"regulator": REGULATOR, "target": TARGET, "weight": SCORE, "sign": ("sign",)}
+    columns: dict[str, int] = {}
+    for column, names in known.items():
+        name = next((name for name in names if name in header), None)
+        if name is not None and header.count(name) > 1:
+            raise table.error(f"must have one column {name!r}, found several", row=0)
+        if name is not None:
+            columns[column] = header.index(name)
+    if {"regulator", "target"} <= columns.keys():
+        return columns, 1
+    width = len(header)
+    if not 2 <= width <= 4:
+        raise table.error(
+            "must have columns regulator and target, or no header and 2 to 4 columns (regulator, "
+            f"target, weight, sign), found {listed(table.rows[0])}",
+            row=0,
+        )
+    places = dict(zip(("regulator", "target", "weight", "sign"), range(width), strict=False))
+    first = 0 if width == 2 or is_number(header[2]) or header[2] in SIGN_OF else 1
+    if width == 3 and all(row[2] in WORDS for row in table.rows[first:]):
+        places["sign"] = places.pop("weight")
+    return places, first
+
+
+def _weights_and_signs(
+    table: Table, columns: dict[str, int], first: int
+) -> list[tuple[float, int]]:
+    """Weight from 0 to 1 and sign of every row from `first` on."""
+    n = len(table.rows) - first
+    weights = np.ones(n)
+    if "weight" in columns:
+        weights = table.numbers(first, [columns["weight"]])[:, 0]
+    is_signed = "sign" not in columns
+    lowest = -1 if is_signed else 0
+    bad = np.flatnonzero((weights > 1) | (weights < lowest))
+    if bad.size:
+        row = first + int(bad[0])
+        raise table.error(
+            "a weight must be above 0 and at most 1 (below 0 if it represses and there is no "
+            f"column sign), found {shown(table.rows[row][columns['weight']])}; scores of another "
+            "scale must be brought to this one, or left out",
+            row, columns["weight"],
+        )  # fmt: skip
+    if is_signed:
+        told = [-1 if weight < 0 else 0 for weight in weights]
+    else:
+        told = [_sign(table, row, columns["sign"]) for row in range(first, len(table.rows))]
+    return list(zip(np.abs(weights).tolist(), told, strict=True))
+
+
+def _sign(table: Table, row: int, column: int) -> int:
+    cell = table.rows[row][column]
+    if cell not in SIGN_OF:
+        raise table.error(f"must be one of + - ? 1 -1 0, found {shown(cell)}", row, column)
+    return SIGN_OF[cell]
+
+
+def _no_edge(table: Table, columns: dict[str, int], first: int, genes: Sequence[str]) -> DataError:
+    places = columns["regulator"], columns["target"]
+    names = sorted({row[j] for row in table.rows[first:] for j in places})
+    return DataError(
+        "must have a prior edge between two different genes of the table, found none; it names "
+        f"{listed(names)}; the table has {listed(list(genes))}{same_but_for_case(names, genes)}",
+        path=table.path,
+    )
