@@ -1,18 +1,21 @@
 """Prior edges as evidence, as far as the data bear the list out.
 
-A pair of evidence p (the chance that it is an edge, by the data alone) is listed with the chance s if
-it is an edge and f if it is none, whatever else the data say. By Bayes' rule its odds, once it is
-listed, are p / (1 - p) times s / f. Let E = sum p be the edges to expect among the N pairs and q the
-part of the listed ones that are edges: then s / f = q / (1 - q) * (N - E) / E, and a listed pair is
+A pair that is an edge with the chance p, by the data alone, is listed with the chance s if it is an
+edge and f if it is none, whatever else the data say. By Bayes' rule its odds, once it is listed,
+are p / (1 - p) times s / f. Let E = sum p be the edges to expect among the N pairs and q the part
+of the listed ones that are edges: then s / f = q / (1 - q) * (N - E) / E, and a listed pair is
 drawn with the chance
 
     q p / E + (1 - q) (1 - p) / (N - E),
 
-a mixture of two known parts in unknown shares (Dempster, Laird and Rubin, J. R. Stat. Soc. B 39, 1,
-1977, section 4.3). Its log-likelihood is concave in q, the one unknown. `PSEUDO_EDGES` pairs of a
-fairly good list are added to it, and s / f is never below 1. Wrong edges have the p of any pair that is
-none, so a list of them comes out near 1. That wrong priors must cost little is the demand of Greenfield,
-Hafemeister and Bonneau, Bioinformatics 29, 1060 (2013).
+a mixture of two known parts in unknown shares (Dempster, Laird and Rubin, J. R. Stat. Soc. B 39,
+1, 1977, section 4.3). Its log-likelihood is concave in q, the one unknown. `PSEUDO_EDGES` pairs of
+a fairly good list are added to it, and s / f is never below 1. Wrong edges have the p of any pair
+that is none, so a list of them comes out near 1. That wrong priors must cost little is the demand
+of Greenfield, Hafemeister and Bonneau, Bioinformatics 29, 1060 (2013).
+
+Two lists look alike to this: a wrong one, and a right one beside data that say nothing. And wrong
+edges that the data believe too, such as right ones turned around, pass for right.
 
 Pairs that are not listed keep their odds: a list says what was studied, not what is not there.
 """
@@ -29,8 +32,9 @@ from scipy.stats import rankdata
 
 from grn_tvcs.network.prior import Prior
 
-EDGES_PER_GENE = 1.6  # that a ranking without probabilities is taken to hold
-USUAL_RATIO = 4.0  # s / f of a fairly good list ...
+EDGES_PER_GENE = 1.6  # that a ranking without probabilities is taken to hold ...
+FALL = 0.8  # ... and the power of the rank with which their odds are taken to fall
+USUAL_RATIO = 3.0  # s / f of a fairly good list ...
 PSEUDO_EDGES = 2.0  # ... of which so many pairs count beside those that are listed
 NO_RATIO = 1.05  # a ratio below this is next to nothing
 FURTHEST = 50.0  # log-odds
@@ -105,7 +109,7 @@ def odds_ratio(p: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
 
 
 def logits_by_rank(scores: NDArray[np.float64], allowed: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Log-odds for scores that are no probabilities: ``log(h / k)`` for the k-th surest pair.
+    """Log-odds for scores that are no probabilities: those of the k-th surest are ``h - .8 log k``.
 
     h is such that the chances add up to 1.6 edges per gene, or to half of the pairs if that is
     less. Equal scores share their mean rank. -inf where not `allowed`.
@@ -113,10 +117,10 @@ def logits_by_rank(scores: NDArray[np.float64], allowed: NDArray[np.bool_]) -> N
     logits = np.full(scores.shape, -np.inf)
     if not allowed.any():
         return logits
-    rank = np.log(rankdata(-scores[allowed]))
-    n_edges = min(EDGES_PER_GENE * len(scores), rank.size / 2)
-    half = brentq(lambda at: float(expit(at - rank).sum()) - n_edges, -FURTHEST, FURTHEST)
-    logits[allowed] = half - rank
+    fall = FALL * np.log(rankdata(-scores[allowed]))
+    n_edges = min(EDGES_PER_GENE * len(scores), fall.size / 2)
+    first = brentq(lambda h: float(expit(h - fall).sum()) - n_edges, -FURTHEST, FURTHEST)
+    logits[allowed] = first - fall
     return logits
 
 
@@ -128,8 +132,8 @@ def scores_with_prior(
 ) -> NDArray[np.float64]:
     """Scores in their own unit whose order is that of the log-odds with prior edges.
 
-    A pair gets the score that a pair of such log-odds had `before`; one beyond the surest grows with
-    its chance. Pairs whose log-odds are as they were keep their score exactly.
+    A pair gets the score that a pair of such log-odds had `before`; beyond the surest, scores grow
+    with the chance. Pairs whose log-odds are as they were keep their score exactly.
     """
     moved = np.array(scores, dtype=np.float64)
     is_moved = allowed & (after != before)
