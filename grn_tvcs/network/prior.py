@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -121,6 +121,7 @@ def read_prior(path: str | Path, genes: Sequence[str]) -> Prior:
     table = read_table(path)
     table.require_rectangle()
     columns, first = _columns(table)
+    table = replace(table, has_header=first == 1)
     values = _weights_and_signs(table, columns, first)
     pairs = _Pairs(genes)
     for row, (weight, sign) in enumerate(values, start=first):
@@ -218,12 +219,13 @@ def _weights_and_signs(
     bad = np.flatnonzero((weights > 1) | (weights < lowest))
     if bad.size:
         row = first + int(bad[0])
+        found = shown(table.rows[row][columns["weight"]])
         raise table.error(
-            "a weight must be above 0 and at most 1 (below 0 if it represses and there is no "
-            f"column sign), found {shown(table.rows[row][columns['weight']])}; scores of another "
-            "scale must be brought to this one, or left out",
-            row, columns["weight"],
-        )  # fmt: skip
+            f"a weight must be above 0 and at most 1, found {found}; bring the scores to this "
+            "scale or leave the column out",
+            row,
+            columns["weight"],
+        )
     if is_signed:
         told = [-1 if weight < 0 else 0 for weight in weights]
     else:

@@ -1,0 +1,89 @@
+"""`--prior`: read before the work, said after it, recorded where it is given."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from grn_tvcs import simulate, write_expression
+from grn_tvcs.cli.main import app
+
+FEW = ("--option", "resamples=4", "--option", "trees=4", "--scale", "levels")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A table of eight genes, and lists of prior edges."""
+    made = simulate(8, 5, 9, n_edges=10, rng=3)
+    path = tmp_path_factory.mktemp("prior")
+    write_expression(made.expression, path / "e.tsv")
+    rows = [f"{edge.regulator},{edge.target},1" for edge in made.network.edges()[:6]]
+    (path / "p.csv").write_text("\n".join(["TF,target,weight", *rows, "X1,X2,0.5"]))
+    (path / "alien.csv").write_text("TF,target,weight\nX1,X2,1\n")
+    (path / "chip.csv").write_text("TF,target,weight\nG1,G2,812\n")
+    return path
+
+
+def grn(folder, *words, method="ensemble", out="out"):
+    words = [
+        "infer",
+        folder / "e.tsv",
+        "--out",
+        folder / out,
+        "--method",
+        method,
+        *words,
+        "--force",
+    ]
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def record(folder, out):
+    return json.loads((folder / out / "run.json").read_text())
+
+
+@pytest.mark.filterwarnings("default")
+def test_prior_edges_are_used_said_and_recorded(folder):
+    done = grn(folder, "--prior", folder / "p.csv", *FEW, out="with")
+    assert done.exit_code == 0, done.stderr
+    assert "warning: " in done.stderr
+    assert "of the prior edges 1 have a gene that is not in the table (X1 -> X2)" in done.stderr
+    assert "of 7 prior edges 6 are among the genes; " in done.stderr
+    told = record(folder, "with")
+    assert told["parameters"]["prior"] == "p.csv"
+    assert "p.csv" in {one["file"] for one in told["inputs"]}
+    assert told["notes"][0].startswith("of 7 prior edges 6 are among")
+    assert "Of 7 prior edges 6 are among" in (folder / "with" / "report.html").read_text()
+
+
+def test_a_run_without_prior_edges_has_no_word_of_them(folder):
+    assert grn(folder, *FEW, out="without").exit_code == 0
+    text = (folder / "without" / "run.json").read_text()
+    assert "prior" not in text
+    assert "notes" not in record(folder, "without")
+
+
+@pytest.mark.filterwarnings("default")
+def test_the_number_of_edges_is_chosen_with_them(folder):
+    words = ("--prior", folder / "p.csv", "--max-edges", "auto", *FEW)
+    assert grn(folder, *words, out="auto").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("method", "list_of", "message"),
+    [
+        ("tvcs", "p.csv", "tvcs cannot use prior edges; methods that can: ensemble"),
+        ("ensemble", "alien.csv", "alien.csv: must have a prior edge between two different genes"),
+        ("ensemble", "chip.csv", "chip.csv:2, column 'weight': a weight must be above 0 and"),
+        ("ensemble", "none.csv", "none.csv: No such file"),
+    ],
+)
+def test_a_list_that_cannot_be_used_is_one_line_and_nothing_is_written(
+    folder, method, list_of, message
+):
+    done = grn(folder, "--prior", folder / list_of, method=method, out="refused")
+    assert done.exit_code == 2
+    lines = done.stderr.strip().splitlines()
+    assert len(lines) == 1
+    assert message in lines[0]
+    assert not (folder / "refused").exists()

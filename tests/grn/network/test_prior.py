@@ -1,0 +1,113 @@
+"""Lists of prior edges: what a file may hold, and what of it counts."""
+
+import numpy as np
+import pytest
+
+from grn_tvcs import Prior, read_prior
+from tvcs_core import DataError
+
+GENES = ("A", "B", "C", "D")
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Write a list and give its path."""
+
+    def written(text, name="prior.tsv"):
+        path = tmp_path / name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    return written
+
+
+def edges(prior):
+    """Weight and sign of every listed edge, by name."""
+    return {
+        prior.genes[i] + prior.genes[j]: (float(prior.weights[i, j]), int(prior.signs[i, j]))
+        for i, j in np.argwhere(prior.weights)
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("A\tB\nB\tC\n", {"AB": (1, 0), "BC": (1, 0)}),
+        ("A\tB\t.5\nB\tC\t1\n", {"AB": (0.5, 0), "BC": (1, 0)}),
+        ("A\tB\t+\nB\tC\t-\nC\tD\t?\n", {"AB": (1, 1), "BC": (1, -1), "CD": (1, 0)}),
+        ("A\tB\t.5\t+\nB\tC\t1\t-1\nC\tD\t1\t1\nD\tA\t1\t0\n",
+         {"AB": (0.5, 1), "BC": (1, -1), "CD": (1, 1), "DA": (1, 0)}),
+        ("TF,target,importance\nA,B,0.25\n", {"AB": (0.25, 0)}),
+        ("target;sign;source;weight\nB;-;A;.5\n", {"AB": (0.5, -1)}),
+        ("source\ttarget\tweight\nA\tB\t-1\nB\tC\t0.5\n", {"AB": (1, -1), "BC": (0.5, 0)}),
+        ("what\tits\thow\nA\tB\t.5\n", {"AB": (0.5, 0)}),
+        ("A\tB\t0\nB\tC\t1\n", {"BC": (1, 0)}),
+        (b"\xef\xbb\xbfregulator,target\r\nA,B\r\n", {"AB": (1, 0)}),
+    ],
+)  # fmt: skip
+def test_columns_are_found_by_name_or_place(write, text, found):
+    prior = read_prior(write(text), GENES)
+    assert edges(prior) == found
+    assert prior.n_listed == prior.n_edges == len(found)
+
+
+def test_what_does_not_count_is_one_warning(write):
+    rows = ["A\tB\t.5\t+", "A\tB\t.75\t-", "A\tB\t.25\t+", "C\tC\t1\t?", "B\tC\t1\t+", "B\tC\t1\t-"]
+    rows += [f"X{k}\tA\t1\t+" for k in range(5)]
+    with pytest.warns(UserWarning, match="of the prior edges") as seen:
+        prior = read_prior(write("\n".join(rows)), GENES)
+    assert edges(prior) == {"AB": (0.75, -1), "BC": (1, 0)}  # as sure of + as of -: not known
+    assert (prior.n_listed, prior.n_edges) == (8, 2)
+    assert [str(one.message).partition("prior.tsv: ")[2] for one in seen] == [
+        "of the prior edges 5 have a gene that is not in the table (X0 -> A, X1 -> A, X2 -> A, "
+        "...); 1 are of a gene on itself (C); 3 are there again, and the larger weight counts "
+        "(A -> B, A -> B, B -> C)"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("A\tB\t.5\nB\tC\t35.5\n", ":2, column 3: a weight must be above 0 and at most 1"),
+        ("A\tB\t1\t+\nB\tC\t-.5\t+\n", ":2, column 3: a weight .*found '-.5'"),
+        ("TF\ttarget\tweight\nA\tB\tmuch\n", ":2, column 'weight': must be a number"),
+        ("TF\ttarget\tweight\nA\tB\tnan\n", ":2, column 'weight': must be a finite number"),
+        ("A\tB\t1\tup\n", r":1, column 4: must be one of \+ - \? 1 -1 0, found 'up'"),
+        ("A\tB\nA\tB\tC\n", ":2: must have 2 cells"),
+        ("A\n", "must have columns regulator and target"),
+        ("TF\ttf\ttarget\nA\tB\tC\n", "must have one column 'tf', found several"),
+        ("A\tA\nX\tB\n", "must have a prior edge between two .* the table has A, B"),
+        ("a\tb\n", "a, b would match if capitals did not count"),
+        ("A\tB\t0\n", "must have a prior edge"),
+        ("", "the file is empty"),
+        ("A\tB\n".encode("utf-16"), "must be"),
+    ],
+)  # fmt: skip
+def test_a_list_that_cannot_be_meant_is_refused_with_its_place(write, text, message):
+    with pytest.raises(DataError, match=message):
+        read_prior(write(text), GENES)
+
+
+def test_genes_can_be_put_in_another_order(write):
+    prior = read_prior(write("A\tB\t.5\t+\nC\tD\t1\t-\n"), GENES)
+    turned = prior.of(GENES[::-1])
+    assert turned.genes == GENES[::-1]
+    assert edges(turned) == edges(prior)
+    with pytest.raises(ValueError, match="these are in one of them only: D, E"):
+        prior.of("ABCE")
+
+
+@pytest.mark.parametrize(
+    ("weights", "signs", "message"),
+    [
+        (np.ones((2, 3)), None, "weights must have the shape"),
+        ([[0, 2], [0, 0]], None, "from 0 to 1"),
+        ([[0, np.nan], [0, 0]], None, "from 0 to 1"),
+        ([[0, 0], [0, 1]], None, "a gene has no edge to itself, but 'B' has one"),
+        ([[0, 1], [0, 0]], [[0, 1], [1, 0]], "0 where no edge is listed"),
+        ([[0, 1], [0, 0]], [[0, 2], [0, 0]], "signs must be 1, -1 or 0"),
+    ],
+)
+def test_a_prior_is_checked_when_it_is_made(weights, signs, message):
+    with pytest.raises(ValueError, match=message):
+        Prior(("A", "B"), weights, signs)
