@@ -24,6 +24,7 @@ SHEET = "sample,time,series\nc1,0,a\nc2,1,a\nc3,2,a\n"
 EDGES = (
     "regulator\ttarget\tscore\tsign\trank\tselected\nG1\tG2\t0.5\t+\t1\t1\nG2\tG3\t0.4\t-\t2\t0\n"
 )
+PRIOR = "TF\ttarget\tweight\nG1\tG2\t1\nG2\tG3\t0.5\n"
 REFERENCE = "G1\tG2\t+\nG2\tG3\t-\n"
 GENES = "G1\nG2\nG3\n"
 RUN = json.dumps({"genes": ["G1", "G2", "G3"]})
@@ -94,6 +95,9 @@ COMMANDS = {
                          "grn-tvcs check l.csv --pseudotime p.csv"),
     "check regulators": ("r.txt", GENES, {"e.tsv": SERIES},
                          "grn-tvcs check e.tsv --regulators r.txt"),
+    "infer prior": ("p.tsv", PRIOR, {"e.tsv": SERIES},
+                    "grn-tvcs infer e.tsv --prior p.tsv --method ensemble --option resamples=2 "
+                    "--option trees=2 --out o --force"),
     "check h5ad": ("x.h5ad", _h5ad, {}, "grn-tvcs check x.h5ad"),
     "score": ("edges.tsv", EDGES, {"g.txt": GENES, "r.tsv": REFERENCE},
               "grn-tvcs score edges.tsv r.tsv --genes g.txt"),

@@ -141,7 +141,7 @@ def made(n: int, seed: int) -> Iterator[Data]:
     for kind, name in KINDS.items():
         for n_genes in (10, 100):
             for number in range(n):
-                rng = stream(seed, "parts of evidence", kind, n_genes, number)
+                rng = stream(seed, "parts of evidence", kind, str(n_genes), str(number))
                 one = simulated(draw_topology(kind, n_genes, rng), 2 * number, rng, None)
                 genes = one.expression.genes
                 steady = SteadyStates(

@@ -102,9 +102,9 @@ def odds_ratio(p: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
         return float(of_pairs + PSEUDO_EDGES * (usual / q - (1 - usual) / (1 - q)))
 
     lowest, highest = n_edges / n_pairs, 1 - 1e-12
-    if slope(lowest) <= 0:
+    if lowest >= highest or slope(lowest) <= 0:
         return 1.0
-    q = brentq(slope, lowest, highest)
+    q = highest if slope(highest) > 0 else brentq(slope, lowest, highest)
     return max(1.0, q / (1 - q) / odds)
 
 

@@ -44,6 +44,8 @@ def test_wrong_edges_are_worth_nothing_and_no_edges_too(rng):
     assert odds_ratio(p.ravel(), is_listed.ravel() * 1.0) == 1.0
     assert odds_ratio(p.ravel(), np.zeros(p.size)) == 1.0
     assert odds_ratio(np.zeros(4), np.ones(4)) == 1.0
+    for p in (1e-300, 1 - 1e-9, np.nextafter(1, 0)):
+        assert np.isfinite(odds_ratio(np.full(9, p), np.eye(3).ravel()))
 
 
 def test_without_evidence_the_usual_ratio_stays(rng):
