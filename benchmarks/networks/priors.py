@@ -22,9 +22,10 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.networks.knockout_kinds import draw_topology, simulated
+from benchmarks.networks.knockout_kinds import simulated
 from grn_tvcs import Expression, Network, Prior, infer, score
 from grn_tvcs.methods import options_of
+from grn_tvcs.simulation.kinds import draw_topology
 from tvcs_core.streams import stream
 
 KINDS = ("flat", "mid", "hub")

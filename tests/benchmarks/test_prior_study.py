@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from benchmarks.networks import parts
-from benchmarks.networks.knockout_kinds import draw_topology
 from benchmarks.networks.priors import FAULTS, Row, draw_prior, judged, table
 from grn_tvcs import Expression
+from grn_tvcs.simulation.kinds import draw_topology
 
 
 @pytest.mark.parametrize("fault", FAULTS)
