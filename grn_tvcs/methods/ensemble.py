@@ -10,9 +10,8 @@ scores are added, each divided by the mean of its strongest, one per gene:
     mutual information against its background as in CLR (`evidence.mutual_information`).
 
 The last two forget time and take samples at rest beside the series where there are any. Knock-outs
-and knock-downs add what they add in ``tvcs``. Prior edges lift the pairs that they list, as far as
-the data bear the list out (`evidence.prior_edges`). Nothing else is learned, so nothing can be
-learned from the wrong kind of data.
+and knock-downs add what they add in ``tvcs``. Nothing is learned, so nothing can be learned from
+the wrong kind of data.
 """
 
 from __future__ import annotations
@@ -85,7 +84,9 @@ def ensemble(
     steady
         Knock-outs, knock-downs and wild type.
     prior
-        Edges that are believed before there are data; genes in the order of `expression`.
+        Edges that are believed before there are data; genes in the order of `expression`. They
+        lift the pairs that they list, as far as the data bear the list out
+        (`evidence.prior_edges`).
     threads, progress, keep
         As in `stability.gather`, for the lagged regression.
     """

@@ -24,6 +24,7 @@ def test_a_record_finds_its_function_and_is_called_like_it(name):
     assert first == ["expression", "rules", "rng"]
     assert set(method.keywords) - set(NO_OPTIONS) == set(options_of(name)) == set(method.options)
     assert method.takes_steady_states == ("steady" in inspect.signature(method).parameters)
+    assert method.takes_prior == ("prior" in inspect.signature(method).parameters)
     assert method.about[0].endswith(".")
 
 
