@@ -27,6 +27,7 @@ SERIES = (0, 1, 2, 3, 4, 5, 7, 10, 15, 20)
 POINTS = (3, 4, 5, 6, 8, 10, 12, 16, 21, 30, 40, 50, 60)
 AT_REST = (0, 1, 2, 5, 10, 20, 50, 100, 200)
 CELLS = (0, 2, 4, 8, 16, 32, 64)
+KNOCKED = (0.0, 0.1, 0.25, 0.5, 1.0)  # share of the genes that may regulate
 CELL_INTERVAL = 10.0  # between the bins of cells
 # Of designs of all kinds: genes, a quarter of the designs each; series x points ...
 QUARTERS = ((5, 10), (11, 30), (31, 60), (61, 100))
@@ -45,6 +46,8 @@ MAY_KNOW = SHARE["series"] + SHARE["series and rest"]
 # ... of a known perturbation, knock-outs, hidden genes, few candidates and of no network.
 COLUMN, OUT, HIDDEN, FEW, NULL = 0.35, 0.4, 0.18, 0.25, 0.08
 HIDDEN_OF, FEW_OF = (0.1, 0.4), (0.1, 0.6)  # part of the genes
+# Of designs with knock-outs: those where all that may regulate are changed, and shares elsewhere.
+ALL_OUT, PART_OUT = 0.6, (0.1, 0.9)
 
 Array = NDArray[np.float64]
 Rng = int | np.random.Generator | None
@@ -66,8 +69,9 @@ class Design:
         Time between points; half-lives are 5 to 50.
     is_perturbation_known
         Whether samples say that the perturbation is on: in the first half of every series.
-    has_knockouts, has_knockdowns
-        Whether there is a steady state for every gene knocked out, or down.
+    knocked_out, knocked_down
+        Share of the genes that may regulate of which there is a steady state with the gene
+        knocked out, or down, in [0, 1]; above 0 it is at least one gene.
     n_at_rest
         Samples at rest, each with all genes changed a little.
     cells
@@ -91,8 +95,8 @@ class Design:
     n_points: int
     interval: float = TIME_STEP
     is_perturbation_known: bool = False
-    has_knockouts: bool = False
-    has_knockdowns: bool = False
+    knocked_out: float = 0.0
+    knocked_down: float = 0.0
     n_at_rest: int = 0
     cells: int = 0
     start: str = WILD
@@ -116,10 +120,19 @@ class Design:
                 "interval must be above 0 and hidden in [0, 1), found "
                 f"{self.interval} and {self.hidden}"
             )
+        if not (0 <= self.knocked_out <= 1 and 0 <= self.knocked_down <= 1):
+            raise ValueError(
+                "knocked_out and knocked_down must be in [0, 1], found "
+                f"{self.knocked_out} and {self.knocked_down}"
+            )
         if self.start not in (WILD, RANDOM):
             raise ValueError(f"start must be {WILD!r} or {RANDOM!r}, found {self.start!r}")
         if self.is_perturbation_known and (self.start == RANDOM or self.cells):
             raise ValueError("no perturbation is known where series relax or hold cells")
+
+    def n_changed(self, share: float) -> int:
+        """How many genes a share of those that may regulate is: none for 0, else at least one."""
+        return max(1, round(share * self.n_regulators)) if share else 0
 
     @property
     def key(self) -> str:
@@ -129,8 +142,8 @@ class Design:
             f"s{self.n_series}x{self.n_points}" if self.n_series else "",
             f"i{self.interval:.12g}" if self.n_series else "",
             "column" if self.is_perturbation_known else "",
-            "out" if self.has_knockouts else "",
-            "down" if self.has_knockdowns else "",
+            f"out{self.knocked_out:.12g}" if self.knocked_out else "",
+            f"down{self.knocked_down:.12g}" if self.knocked_down else "",
             f"rest{self.n_at_rest}" if self.n_at_rest else "",
             f"cells{self.cells}" if self.cells else "",
             "random" if self.start == RANDOM else "",
@@ -142,11 +155,13 @@ class Design:
 def design_of(expression: Expression, steady: SteadyStates | None, rules: Rules) -> Design:
     """Return the design of a user's own data, within the sizes that are simulated.
 
-    Cells are taken in the bins that `infer` would put them in. Nothing is asked of the values.
+    Cells are taken in the bins that `infer` would put them in. Series of several lengths become
+    as many of their median length. Nothing is asked of the values.
     """
     expression = in_bins(expression)
     n, most = len(expression.genes), GENES[-1]
-    n_regulators = int(rules.allowed(expression.genes).any(axis=1).sum())
+    may_regulate = rules.allowed(expression.genes).any(axis=1)
+    candidates = {g for g, may in zip(expression.genes, may_regulate, strict=True) if may}
     lengths = [rows.stop - rows.start for rows in expression.pieces().values()]
     n_points = round(float(np.median(lengths))) if lengths else POINTS[0]
     cells = 0
@@ -155,16 +170,25 @@ def design_of(expression: Expression, steady: SteadyStates | None, rules: Rules)
     is_known = bool(lengths) and expression.perturbed is not None and not cells
     return Design(
         n_genes=min(max(n, 2), most),
-        n_regulators=max(1, round(n_regulators * min(1.0, most / n))),
+        n_regulators=max(1, round(len(candidates) * min(1.0, most / n))),
         n_series=min(len(lengths), SERIES[-1]),
         n_points=min(max(n_points, POINTS[0]), POINTS[-1]),
         interval=CELL_INTERVAL if cells else TIME_STEP,
         is_perturbation_known=is_known,
-        has_knockouts=steady is not None and bool(steady.is_knockout.any()),
-        has_knockdowns=steady is not None and steady.n_knockdowns > 0,
+        knocked_out=_share_changed(steady, candidates, is_out=True),
+        knocked_down=_share_changed(steady, candidates, is_out=False),
         n_at_rest=min(expression.n_at_rest, AT_REST[-1]),
         cells=cells,
     )
+
+
+def _share_changed(steady: SteadyStates | None, candidates: set[str], *, is_out: bool) -> float:
+    """Share of the genes that may regulate that were knocked out, or down."""
+    if steady is None or not candidates:
+        return 0.0
+    is_changed = steady.is_changed(is_out=is_out)
+    changed = {gene for gene, is_it in zip(steady.genes, is_changed, strict=True) if is_it}
+    return len(changed & candidates) / len(candidates)
 
 
 def rounded(design: Design) -> Design:
@@ -177,6 +201,8 @@ def rounded(design: Design) -> Design:
         n_regulators=max(1, round(share * n_genes)),
         n_series=int(_nearest(design.n_series, SERIES)),
         n_points=int(_nearest(design.n_points, POINTS)),
+        knocked_out=_nearest(design.knocked_out, KNOCKED),
+        knocked_down=_nearest(design.knocked_down, KNOCKED),
         n_at_rest=int(_nearest(design.n_at_rest, AT_REST)),
         cells=int(_nearest(design.cells, CELLS)),
     )
@@ -213,7 +239,7 @@ def _any_design(strata: Array, rng: np.random.Generator) -> tuple[Design, str]:
     n_series, n_points, interval = _series(experiment, rng)
     is_cells = experiment == "cells"
     may_know = experiment in ("series", "series and rest")
-    has_out = bool(out < OUT / (1 - SHARE["cells"])) and not is_cells
+    knocked = 0.0 if is_cells else _knocked(out * (1 - SHARE["cells"]) / OUT, rng)
     n_at_rest = round(float(np.exp(rng.uniform(*np.log(RESTS)))))
     design = Design(
         n_genes=n_genes,
@@ -222,8 +248,8 @@ def _any_design(strata: Array, rng: np.random.Generator) -> tuple[Design, str]:
         n_points=n_points,
         interval=interval,
         is_perturbation_known=bool(may_know and column < COLUMN / MAY_KNOW),
-        has_knockouts=has_out,
-        has_knockdowns=has_out and bool(rng.random() < 0.5),
+        knocked_out=knocked,
+        knocked_down=knocked if rng.random() < 0.5 else 0.0,
         n_at_rest=n_at_rest if experiment in ("rest", "series and rest", "compendium") else 0,
         cells=int(rng.integers(4, 26)) if is_cells else 0,
         start=RANDOM if experiment == "relaxation" else WILD,
@@ -231,6 +257,12 @@ def _any_design(strata: Array, rng: np.random.Generator) -> tuple[Design, str]:
     )
     kinds = NULLS if null < NULL else tuple(KINDS)
     return design, kinds[int(rng.integers(len(kinds)))]
+
+
+def _knocked(out: float, rng: np.random.Generator) -> float:
+    """Share of the genes that may regulate that are changed; `out` is below 1 where some are."""
+    part = round(float(rng.uniform(*PART_OUT)), 2)
+    return 0.0 if out >= 1 else 1.0 if out < ALL_OUT else part
 
 
 def _series(experiment: str, rng: np.random.Generator) -> tuple[int, int, float]:

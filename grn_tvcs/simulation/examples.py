@@ -24,6 +24,7 @@ from tvcs_core.streams import seed_of, stream
 # Noise of the measurement: least and most of its size.
 NOISE_LEVELS = {"normal": (0.01, 0.1), "lognormal": (0.03, 0.2), "microarray": (0.3, 1.0)}
 MOST_SDE = 0.05
+LEFT = {"out": 0.0, "down": 0.5}  # of the transcription of a gene that is changed
 DROPPED, CELL_NOISE, BLUR = (0.0, 0.7), (0.05, 0.2), (0.02, 0.1)  # of cells
 
 Array = NDArray[np.float64]
@@ -38,7 +39,8 @@ class Example:
     expression
         Levels, the largest of all that was measured being 1.
     steady
-        Wild type, knock-outs and knock-downs; None where the design has none.
+        Wild type, knock-outs and knock-downs; None where the design has none. Where a part of
+        those that may regulate is changed, it is drawn which, and the same are out and down.
     rules
         Who may regulate.
     is_edge
@@ -86,14 +88,31 @@ def draw_example(design: Design, kind: str, rng: Rng = None) -> Example:
             break
     topology = replace(topology, genes=_names(n_all))
     bench = Bench(draw_kinetics(topology, seed_of(rng)), float(rng.uniform(0, MOST_SDE)), rng)
-    levels = _levels(design, bench, measured, rng)
-    names = tuple(topology.genes[j] for j in measured)
-    may_regulate = np.isin(measured, may)
-    return _example(design, levels, names, may_regulate, is_edge, kind)
+    changed = _changed(design, may, rng)
+    levels = _levels(design, bench, measured, changed, rng)
+    genes = np.array(topology.genes)
+    names = {"all": genes[measured], "may regulate": genes[may]}
+    names |= {part: genes[which] for part, which in changed.items()}
+    return _example(design, levels, names, is_edge, kind)
+
+
+def _changed(
+    design: Design, may: NDArray[np.intp], rng: np.random.Generator
+) -> dict[str, NDArray[np.intp]]:
+    """Which of the genes that may regulate are knocked out, and down."""
+    shares = {"out": design.knocked_out, "down": design.knocked_down}
+    order = rng.permutation(may) if any(shares.values()) else may
+    return {
+        part: np.sort(order[: design.n_changed(share)]) for part, share in shares.items() if share
+    }
 
 
 def _levels(
-    design: Design, bench: Bench, measured: NDArray[np.intp], rng: np.random.Generator
+    design: Design,
+    bench: Bench,
+    measured: NDArray[np.intp],
+    changed: dict[str, NDArray[np.intp]],
+    rng: np.random.Generator,
 ) -> dict[str, Array]:
     """What is measured of the genes `measured`, with noise."""
     noise = str(rng.choice(list(NOISE_LEVELS)))
@@ -102,12 +121,10 @@ def _levels(
     if not design.cells:
         true["series"] = _series(design, bench, rng)
     true["rest"] = [bench.multifactorial()[None] for _ in range(design.n_at_rest)]
-    if design.has_knockouts or design.has_knockdowns:
+    if changed:
         true["wild type"] = [bench.wild_type[:1]]
-    if design.has_knockouts:
-        true["out"] = [bench.knocked(j, 0.0)[None] for j in measured]
-    if design.has_knockdowns:
-        true["down"] = [bench.knocked(j, 0.5)[None] for j in measured]
+    for name, which in changed.items():
+        true[name] = [bench.knocked(j, LEFT[name])[None] for j in which]
     found = {}
     for name, rows in true.items():
         exact = np.concatenate([np.empty((0, bench.n_genes)), *rows])[:, measured]
@@ -152,12 +169,12 @@ def _bins_of_cells(
 def _example(
     design: Design,
     levels: dict[str, Array],
-    names: tuple[str, ...],
-    may_regulate: NDArray[np.bool_],
+    names: dict[str, NDArray[np.str_]],
     is_edge: NDArray[np.bool_],
     kind: str,
 ) -> Example:
-    """Put levels into the tables of a user."""
+    """Put levels into the tables of a user, with the names of who is in them."""
+    genes = tuple(names["all"].tolist())
     even = np.tile(np.arange(design.n_points) * design.interval, design.n_series)
     times = levels.pop("times", even)
     largest = max(float(rows.max(initial=0.0)) for rows in levels.values())
@@ -167,21 +184,21 @@ def _example(
         levels["series"],
         times,
         tuple(f"{s + 1:02d}" for s in range(design.n_series) for _ in range(design.n_points)),
-        names,
+        genes,
         perturbed=on if design.is_perturbation_known else None,
         scale="levels",
         at_rest=levels["rest"] if design.n_at_rest else None,
         cells=np.full(times.size, float(design.cells)) if design.cells else None,
     )
-    knocked = {"wild type": (WILD_TYPE,), "out": names, "down": names}
-    parts = [part for part in knocked if part in levels]
     steady = None
-    if parts:
-        changed = tuple(name for part in parts for name in knocked[part])
-        is_out = np.array([part == "out" for part in parts for _ in knocked[part]])
-        steady = SteadyStates(np.concatenate([levels[p] for p in parts]), changed, is_out, names)
-    regulators = frozenset(n for n, may in zip(names, may_regulate, strict=True) if may)
-    rules = Rules(regulators=None if may_regulate.all() else regulators)
+    if "wild type" in levels:
+        parts = [part for part in ("out", "down") if part in names]
+        changed = [WILD_TYPE, *(name for part in parts for name in names[part].tolist())]
+        is_out = [False, *(part == "out" for part in parts for _ in names[part])]
+        states = np.concatenate([levels[part] for part in ("wild type", *parts)])
+        steady = SteadyStates(states, tuple(changed), np.array(is_out), genes)
+    regulators = frozenset(names["may regulate"].tolist())
+    rules = Rules(regulators=None if len(regulators) == len(genes) else regulators)
     return Example(expression, steady, rules, is_edge, kind)
 
 
@@ -220,18 +237,19 @@ def draw_null(design: Design, kind: str, rng: Rng = None) -> Example:
     for point in range(design.n_points):
         before = logs[:, point - 1] if point else 0.0
         logs[:, point] = memory[kind] * before + steps[:, point]
-    n_rows = {"series": 0, "rest": design.n_at_rest}
-    if design.has_knockouts or design.has_knockdowns:
-        n_rows["wild type"] = 1
-    n_rows |= {"out": n} if design.has_knockouts else {}
-    n_rows |= {"down": n} if design.has_knockdowns else {}
+    may = np.sort(rng.permutation(n)[: design.n_regulators])
+    changed = _changed(design, may, rng)
+    n_rows = {"series": 0, "rest": design.n_at_rest, "wild type": int(bool(changed))}
+    n_rows |= {part: which.size for part, which in changed.items()}
     levels = {
-        name: np.exp(rest + size * rng.standard_normal((rows, n))) for name, rows in n_rows.items()
+        name: np.exp(rest + size * rng.standard_normal((rows, n)))
+        for name, rows in n_rows.items()
+        if rows or name in ("series", "rest")
     }
     levels["series"] = np.exp(rest + logs.reshape(-1, n))
-    for name, part in (("out", 0.0), ("down", 0.5)):
-        if name in levels:
-            levels[name][np.diag_indices(n)] *= part
-    may_regulate = np.zeros(n, dtype=bool)
-    may_regulate[rng.permutation(n)[: design.n_regulators]] = True
-    return _example(design, levels, _names(n), may_regulate, np.zeros((n, n), dtype=bool), kind)
+    for part, which in changed.items():
+        levels[part][np.arange(which.size), which] *= LEFT[part]
+    genes = np.array(_names(n))
+    names = {"all": genes, "may regulate": genes[may]}
+    names |= {part: genes[which] for part, which in changed.items()}
+    return _example(design, levels, names, np.zeros((n, n), dtype=bool), kind)

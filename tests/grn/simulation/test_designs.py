@@ -11,6 +11,7 @@ from grn_tvcs.simulation.designs import (
     CELL_INTERVAL,
     CELLS,
     GENES,
+    KNOCKED,
     POINTS,
     RANDOM,
     SERIES,
@@ -41,15 +42,18 @@ def test_the_design_of_a_user_says_what_they_measured():
     plain = table()
     assert design_of(plain, None, Rules()) == Design(8, 8, 3, 7)
     genes = plain.genes
-    steady = SteadyStates(np.ones((3, 8)), ("", "G1", "G2"), np.array([0, 1, 0]), genes)
+    changed = ("", "G0", "G2", "G5", "G0", "G5")
+    steady = SteadyStates(np.ones((6, 8)), changed, np.array([0, 1, 1, 0, 0, 0]), genes[::-1])
     full = replace(plain, perturbed=plain.times < 3, at_rest=np.ones((4, 8)))
     few = Rules(regulators={"G0", "G5", "elsewhere"})
     assert design_of(full, steady, few) == Design(
-        8, 2, 3, 7, is_perturbation_known=True, has_knockouts=True, has_knockdowns=True, n_at_rest=4
+        8, 2, 3, 7, is_perturbation_known=True, knocked_out=0.5, knocked_down=1.0, n_at_rest=4
     )
+    assert design_of(plain, steady, Rules()).knocked_out == 0.25
     downs = SteadyStates(np.ones((1, 8)), ("G2",), np.array([False]), genes)
     found = design_of(plain, downs, Rules())
-    assert (found.has_knockouts, found.has_knockdowns) == (False, True)
+    assert (found.knocked_out, found.knocked_down) == (0.0, 0.125)
+    assert design_of(plain, downs, Rules(regulators={"G3"})).knocked_down == 0.0
 
 
 def test_samples_at_rest_alone_are_a_design():
@@ -85,8 +89,9 @@ def test_near_designs_share_a_key_and_far_ones_do_not():
         replace(SMALL, n_points=20),
         replace(SMALL, interval=20.0),
         replace(SMALL, is_perturbation_known=True),
-        replace(SMALL, has_knockouts=True),
-        replace(SMALL, has_knockdowns=True),
+        replace(SMALL, knocked_out=1.0),
+        replace(SMALL, knocked_out=0.5),
+        replace(SMALL, knocked_down=0.5),
         replace(SMALL, n_at_rest=20),
         replace(SMALL, cells=10),
         replace(SMALL, start=RANDOM),
@@ -105,7 +110,15 @@ def test_rounding_keeps_to_the_sizes_and_changes_nothing_twice():
         assert near.n_points in POINTS
         assert near.n_at_rest in AT_REST
         assert near.cells in CELLS
+        assert near.knocked_out in KNOCKED
+        assert near.knocked_down in KNOCKED
         assert rounded(near) == near
+
+
+def test_a_share_that_is_changed_is_rounded_and_stays_above_nothing():
+    for share, near in ((0, 0), (0.004, 0.1), (0.12, 0.1), (0.2, 0.25), (0.6, 0.5), (0.9, 1)):
+        found = rounded(replace(SMALL, knocked_out=share, knocked_down=share))
+        assert (found.knocked_out, found.knocked_down) == (near, near)
 
 
 @pytest.mark.parametrize(
@@ -117,6 +130,8 @@ def test_rounding_keeps_to_the_sizes_and_changes_nothing_twice():
         ({"n_series": 0, "n_at_rest": 3, "cells": 5}, "n_series must be >= 1, found 0"),
         ({"hidden": 1.0}, "hidden in"),
         ({"interval": 0.0}, "interval must be above 0"),
+        ({"knocked_out": 1.1}, "knocked_down must be in .0, 1., found 1.1 and 0.0"),
+        ({"knocked_down": -0.1}, "knocked_down must be in .0, 1., found 0.0 and -0.1"),
         ({"start": "there"}, "found 'there'"),
         ({"start": RANDOM, "is_perturbation_known": True}, "no perturbation is known"),
     ],
@@ -143,8 +158,12 @@ def test_designs_of_all_kinds_keep_to_their_shares():
     assert share(lambda d: d.n_series >= 8 and d.n_at_rest > 0 and d.interval >= 100) == 0.06
     assert share(lambda d: bool(d.n_series and d.n_at_rest)) == 0.14
     assert abs(share(lambda d: d.is_perturbation_known) - 0.35) < 0.04
-    assert abs(share(lambda d: d.has_knockouts) - 0.4) < 0.04
-    assert abs(share(lambda d: d.has_knockdowns) - 0.2) < 0.04
+    assert abs(share(lambda d: d.knocked_out > 0) - 0.4) < 0.04
+    assert abs(share(lambda d: d.knocked_out == 1) - 0.24) < 0.04
+    assert abs(share(lambda d: d.knocked_down > 0) - 0.2) < 0.04
+    parts = [d.knocked_out for d, _ in designs if 0 < d.knocked_out < 1]
+    assert 0.1 <= min(parts) < 0.2 < 0.8 < max(parts) <= 0.9
+    assert all(d.knocked_down in (0, d.knocked_out) for d, _ in designs)
     assert abs(share(lambda d: d.n_regulators < d.n_genes) - 0.25) < 0.01
     assert sum(kind in NULLS for _, kind in designs) == 80
     assert {kind for _, kind in designs} == {*KINDS, *NULLS}
@@ -155,8 +174,8 @@ def test_designs_of_all_kinds_keep_to_their_shares():
 
 def test_the_design_of_an_example_is_the_one_it_was_drawn_for():
     for more in (
-        {"has_knockouts": True, "is_perturbation_known": True},
-        {"has_knockdowns": True, "n_at_rest": 5},
+        {"knocked_out": 1.0, "is_perturbation_known": True},
+        {"knocked_out": 0.25, "knocked_down": 0.5, "n_at_rest": 5},
         {"cells": 8, "interval": CELL_INTERVAL},
     ):
         design = replace(SMALL, n_regulators=4, **more)

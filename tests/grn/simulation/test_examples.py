@@ -17,15 +17,17 @@ SERIES = Design(7, 7, 3, 9)
 REST = Design(7, 7, 0, 3, n_at_rest=12)
 DESIGNS = {
     "series": SERIES,
-    "column and knock-outs": replace(SERIES, is_perturbation_known=True, has_knockouts=True),
-    "knock-downs and rest": replace(SERIES, has_knockdowns=True, n_at_rest=4),
-    "all": replace(SERIES, has_knockouts=True, has_knockdowns=True, n_at_rest=4),
+    "column and knock-outs": replace(SERIES, is_perturbation_known=True, knocked_out=1.0),
+    "knock-downs and rest": replace(SERIES, knocked_down=1.0, n_at_rest=4),
+    "all": replace(SERIES, knocked_out=1.0, knocked_down=1.0, n_at_rest=4),
     "rest": REST,
-    "rest and knock-outs": replace(REST, has_knockouts=True),
+    "rest and knock-outs": replace(REST, knocked_out=1.0),
     "cells": replace(SERIES, cells=5, interval=12.0),
     "relaxations": replace(SERIES, start=RANDOM),
-    "hidden": replace(SERIES, hidden=0.4, has_knockouts=True),
+    "hidden": replace(SERIES, hidden=0.4, knocked_out=1.0),
     "few candidates": replace(SERIES, n_regulators=2, hidden=0.3),
+    "a part out": replace(SERIES, n_regulators=5, knocked_out=0.4, knocked_down=0.01),
+    "a hidden part": replace(SERIES, n_regulators=5, hidden=0.3, knocked_down=0.6),
 }
 
 
@@ -59,13 +61,16 @@ def test_tables_have_the_shapes_of_the_design(name, kind):
     assert measured.scale == "levels"
     assert (measured.perturbed is not None) == design.is_perturbation_known
     assert (measured.cells is not None) == (design.cells > 0)
-    n_knocked = design.has_knockouts + design.has_knockdowns
-    assert (made.steady is not None) == (n_knocked > 0)
+    shares = design.knocked_out, design.knocked_down
+    n_out, n_down = (bool(share) * max(1, round(share * design.n_regulators)) for share in shares)
+    assert (made.steady is not None) == (n_out + n_down > 0)
     if made.steady is not None:
-        assert made.steady.levels.shape == (1 + n_knocked * n, n)
-        assert made.steady.is_knockout.sum() == n * design.has_knockouts
-        assert made.steady.n_knockdowns == n * design.has_knockdowns
+        assert made.steady.levels.shape == (1 + n_out + n_down, n)
+        assert made.steady.is_knockout.sum() == n_out
+        assert made.steady.n_knockdowns == n_down
         assert made.steady.changed[0] == ""
+        assert made.steady.changed.count("") == 1
+        assert made.rules.regulators is None or {*made.steady.changed[1:]} <= made.rules.regulators
     assert made.kind == kind
     levels = np.concatenate([part.ravel() for part in (*tables(made)[:1], *tables(made)[2:4])])
     assert levels.min() >= 0
@@ -131,7 +136,7 @@ def test_of_a_network_with_hidden_genes_only_edges_between_measured_ones_are_tru
 
 @pytest.mark.parametrize("kind", NULLS)
 def test_a_null_has_no_edge_and_genes_that_know_nothing_of_each_other(kind):
-    design = Design(10, 10, 1, 400, n_at_rest=300, has_knockouts=True)
+    design = Design(10, 10, 1, 400, n_at_rest=300, knocked_out=1.0)
     made = draw_null(design, kind, 4)
     assert not made.is_edge.any()
     steps = np.diff(np.log(made.expression.values), axis=0)
@@ -149,7 +154,7 @@ def test_a_null_has_no_edge_and_genes_that_know_nothing_of_each_other(kind):
 def test_a_gene_that_is_out_makes_nothing_and_one_that_is_down_half(monkeypatch):
     monkeypatch.setattr(examples, "NOISE_LEVELS", {"none": (0.0, 1.0)})
     monkeypatch.setattr(examples, "MOST_SDE", 0.0)
-    design = replace(SERIES, has_knockouts=True, has_knockdowns=True)
+    design = replace(SERIES, knocked_out=1.0, knocked_down=1.0)
     made = draw_example(design, "star", 1)
     n = design.n_genes
     wild, outs, downs = (
@@ -164,6 +169,24 @@ def test_a_gene_that_is_out_makes_nothing_and_one_that_is_down_half(monkeypatch)
     reach = np.linalg.matrix_power(np.eye(n) + made.is_edge, n) > 0
     assert outs[~reach] == pytest.approx(np.tile(wild, (n, 1))[~reach], abs=1e-3)
     assert np.abs(outs - wild)[made.is_edge].max() > 0.05
+
+
+def test_a_part_that_is_changed_is_drawn_and_stands_in_the_rows_of_its_names(monkeypatch):
+    monkeypatch.setattr(examples, "NOISE_LEVELS", {"none": (0.0, 1.0)})
+    monkeypatch.setattr(examples, "MOST_SDE", 0.0)
+    design = replace(SERIES, n_genes=12, n_regulators=8, hidden=0.2, knocked_out=0.5)
+    sets = set()
+    for kind in ("mid", "walk"):
+        for seed in range(4):
+            made = drawn(design, kind, seed)
+            names = made.steady.changed[1:]
+            assert len(set(names)) == 4
+            column = [made.expression.genes.index(name) for name in names]
+            outs = made.steady.levels[1:]
+            assert not outs[np.arange(4), column].any()
+            assert (outs == 0).sum() == 4 or kind == "mid"
+            sets.add(names)
+    assert len(sets) == 8
 
 
 def test_a_known_perturbation_is_on_before_half_time():
