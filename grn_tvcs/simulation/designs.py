@@ -160,8 +160,8 @@ def design_of(expression: Expression, steady: SteadyStates | None, rules: Rules)
     """
     expression = in_bins(expression)
     n, most = len(expression.genes), GENES[-1]
-    may_regulate = rules.allowed(expression.genes).any(axis=1)
-    candidates = {g for g, may in zip(expression.genes, may_regulate, strict=True) if may}
+    may_regulate = np.flatnonzero(rules.allowed(expression.genes).any(axis=1))
+    candidates = {expression.genes[j] for j in may_regulate}
     lengths = [rows.stop - rows.start for rows in expression.pieces().values()]
     n_points = round(float(np.median(lengths))) if lengths else POINTS[0]
     cells = 0
