@@ -155,8 +155,10 @@ class Design:
 def design_of(expression: Expression, steady: SteadyStates | None, rules: Rules) -> Design:
     """Return the design of a user's own data, within the sizes that are simulated.
 
-    Cells are taken in the bins that `infer` would put them in. Series of several lengths become
-    as many of their median length. Nothing is asked of the values.
+    Cells are taken in the bins that `infer` would put them in. Where the series of an experiment
+    differ in length, as many of their median length stand for them. The interval is always the
+    usual one: units of time say nothing, and how much of a level is that of the sample before
+    does not tell it either (a slow test shows it). Nothing is asked of the values.
     """
     expression = in_bins(expression)
     n, most = len(expression.genes), GENES[-1]

@@ -40,7 +40,8 @@ class Example:
         Levels, the largest of all that was measured being 1.
     steady
         Wild type, knock-outs and knock-downs; None where the design has none. Where a part of
-        those that may regulate is changed, it is drawn which, and the same are out and down.
+        those that may regulate is changed, it is drawn which; of out and down, the smaller
+        part lies in the larger.
     rules
         Who may regulate.
     is_edge

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from grn_tvcs import Expression, Rules, SteadyStates
+from grn_tvcs.expression.scales import log_levels
 from grn_tvcs.simulation.designs import (
     AT_REST,
     CELL_INTERVAL,
@@ -22,6 +23,7 @@ from grn_tvcs.simulation.designs import (
 )
 from grn_tvcs.simulation.examples import draw_example
 from grn_tvcs.simulation.kinds import KINDS, NULLS
+from grn_tvcs.simulation.simulation import TIME_STEP
 
 SMALL = Design(6, 6, 2, 7)
 
@@ -181,3 +183,36 @@ def test_the_design_of_an_example_is_the_one_it_was_drawn_for():
         design = replace(SMALL, n_regulators=4, **more)
         made = draw_example(design, "flat", 1)
         assert design_of(made.expression, made.steady, made.rules) == design
+
+
+def memory(made):
+    """Median over the genes of the correlation of log levels with those of the sample before."""
+    logs = log_levels(made.expression.values, 0.2, "levels")
+    pieces = made.expression.pieces().values()
+    before, after = (
+        np.concatenate([logs[rows][part] for rows in pieces])
+        for part in (slice(None, -1), slice(1, None))
+    )
+    pairs = zip(before.T, after.T, strict=True)
+    return np.median([np.corrcoef(x, y)[0, 1] for x, y in pairs if np.ptp(x) and np.ptp(y)])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n_series", "n_points"), [(1, 21), (4, 10)])
+def test_memory_of_levels_does_not_tell_the_interval(n_series, n_points):
+    """Taking the interval with the nearest usual memory is worse than always the middle one."""
+    intervals = (10.0, 20.0, 50.0, 100.0, 200.0)
+    found = np.array(
+        [
+            [
+                memory(draw_example(Design(20, 20, n_series, n_points, interval), kind, seed))
+                for kind in KINDS
+                for seed in range(20)
+            ]
+            for interval in intervals
+        ]
+    )
+    usual, judged = np.median(found[:, ::2], axis=1), found[:, 1::2]
+    taken = np.abs(judged[:, :, None] - usual).argmin(axis=2)
+    truth = np.arange(len(intervals))
+    assert np.abs(taken - truth[:, None]).mean() > np.abs(intervals.index(TIME_STEP) - truth).mean()
