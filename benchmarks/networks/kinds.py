@@ -1,0 +1,330 @@
+"""All methods on all kinds of data in one run: real, of others' simulators, of ours, of nothing.
+
+    python -m benchmarks.networks.kinds [FOLDER...] [--compendium FOLDER] [--parts K]
+        [--simulate N] [--methods a,b] [--again a,b] [--out DIR] [--write-docs]
+
+A FOLDER holds one folder per network with timeseries.tsv, goldstandard.tsv or
+goldstandard_signed.tsv, knockouts.tsv, knockdowns.tsv and wildtype.tsv. The folder of --compendium
+holds expression.tsv.gz, gold_standard.tsv.gz and meta_data.tsv as they come with the Inferelator.
+--simulate N makes N networks of each size, topology and experiment, and N tables without any edge
+of each null and design. One row per answer goes to kinds.csv and nulls.csv in --out; what is there
+is skipped, so a run that was killed goes on where it stopped. `--write-docs` fills
+docs/network-kinds.md from all rows that are known.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from typing import NamedTuple
+from unittest.mock import patch
+
+from benchmarks.study import claim, complete, forget, one_thread, options, resume, run
+
+one_thread()
+
+import numpy as np  # noqa: E402
+
+from benchmarks.networks.cases import names, number  # noqa: E402
+from benchmarks.networks.kinds_data import (  # noqa: E402
+    BOTH,
+    COMPENDIUM,
+    GIVEN,
+    OUT,
+    REST,
+    SURE,
+    Case,
+    Null,
+    Place,
+    Table,
+    null,
+    nulls,
+    places,
+    table_of,
+)
+from grn_tvcs import METHODS, Expression, Network, SteadyStates, infer  # noqa: E402
+from grn_tvcs.evidence import extra_trees  # noqa: E402
+from grn_tvcs.methods import Method  # noqa: E402
+from grn_tvcs.network.confidence import BINS, LIKELY, calibration_error  # noqa: E402
+from grn_tvcs.network.scores import area_under_roc, average_precision  # noqa: E402
+from grn_tvcs.simulation.kinds import KINDS, NULLS  # noqa: E402
+
+NAME, NULL_NAME, PAGE = "kinds.csv", "nulls.csv", "network-kinds.md"
+STUDIED = (
+    "combined", "ensemble", "tvcs", "genie3", "dyngenie3", "clr", "tigress", "pcc",
+)  # fmt: skip
+TOP = 100
+FORESTS = ("genie3", "dyngenie3")
+FORESTS_UP_TO = 10  # genes; above, extremely randomised trees stand for forests
+TREES, EXTRA_TREES = 300, 100
+ABOVE = 0.1  # of confidences that are compared with the truth
+PARTS = 5
+
+
+class Task(NamedTuple):
+    """One method on one table, given all that there is to give, one after the other."""
+
+    place: Place
+    method: str
+    seed: int
+
+
+class NullTask(NamedTuple):
+    """One method on one table without edges."""
+
+    kind: str
+    size: tuple[int, int, int]
+    number: int
+    method: str
+    seed: int
+
+
+def main() -> int:
+    parser = options(__doc__, results="kinds", page=PAGE, jobs=1, seed=0)
+    parser.add_argument("folders", nargs="*", metavar="FOLDER", help="of networks")
+    parser.add_argument("--compendium", default="", metavar="FOLDER", help="of B. subtilis")
+    parser.add_argument("--parts", type=int, default=PARTS, metavar="K", help="of the compendium")
+    parser.add_argument("--simulate", type=int, default=0, metavar="N", help="networks of a kind")
+    parser.add_argument("--methods", type=known, default=list(known()), metavar="a,b")
+    parser.add_argument(
+        "--again", type=known, default=[], metavar="a,b", help="forget what these methods gave"
+    )
+    arguments = parser.parse_args()
+    try:
+        check(arguments)
+    except ValueError as problem:
+        parser.error(str(problem))
+    return run(arguments, compute, write_page)
+
+
+def known(words: str = ",".join(STUDIED)) -> list[str]:
+    """The methods of a list that there are.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If one is not of this study; of these, those to come are left out.
+    """
+    wanted = words.split(",")
+    if unknown := [word for word in wanted if word not in STUDIED]:
+        raise argparse.ArgumentTypeError(
+            f"methods must be of {', '.join(STUDIED)}, found {unknown[0]!r}"
+        )
+    return [word for word in wanted if word in METHODS]
+
+
+def check(arguments: argparse.Namespace) -> None:
+    """Refuse folders without networks, two folders of one name, and numbers below 0.
+
+    Raises
+    ------
+    ValueError
+    """
+    kinds = [Path(folder).name for folder in arguments.folders]
+    for folder in arguments.folders:
+        names(folder, 0)
+    if twice := [kind for kind in kinds if kinds.count(kind) > 1]:
+        raise ValueError(f"folders must have different names, found twice: {twice[0]}")
+    if arguments.compendium and not (Path(arguments.compendium) / "meta_data.tsv").exists():
+        raise ValueError(f"--compendium must hold meta_data.tsv, {arguments.compendium} has none")
+    if min(arguments.parts, arguments.simulate) < 0:
+        raise ValueError("--parts and --simulate must be >= 0")
+
+
+def compute(arguments: argparse.Namespace) -> None:
+    """Infer what the two files do not hold yet."""
+    out, seed = arguments.out, arguments.seed
+    claim(out / "seed.txt", seed)
+    path, null_path = out / NAME, out / NULL_NAME
+    for file, row in ((path, Case), (null_path, Null)):
+        old = {case.key for case in resume(file, row) if case.method in arguments.again}
+        forget(file, row, old)
+    tables = list(
+        places(arguments.folders, arguments.compendium, arguments.parts, arguments.simulate)
+    )
+    tasks = {
+        Task(place, method, seed): {(*place[:2], given, method) for given in place.given}
+        for place in tables
+        for method in arguments.methods
+        if not (METHODS[method].needs_series and REST in place.given)
+    }
+    complete(path, Case, tasks, solve, jobs=arguments.jobs, order=order)
+    empty = {
+        NullTask(*table, method, seed): {(table[0], shown(table[1]), table[2], method)}
+        for table in nulls(arguments.simulate)
+        for method in arguments.methods
+        if METHODS[method].has_confidence
+    }
+    complete(null_path, Null, empty, solve_null, jobs=arguments.jobs, order=null_order)
+
+
+def write_page(out: Path, docs: Path) -> None:
+    from benchmarks.networks.kinds_page import page_of
+    from benchmarks.study import load
+
+    text = (docs / PAGE).read_text(encoding="utf-8")
+    text = page_of(load(out / NAME, Case), load(out / NULL_NAME, Null), text)
+    (docs / PAGE).write_text(text, encoding="utf-8")
+
+
+def order(case: Case) -> tuple[object, ...]:
+    topology = case.kind.split(",")[0]
+    is_ours = topology in KINDS
+    source = 0 if topology == COMPENDIUM else 2 if is_ours else 1
+    at = (case.genes, list(KINDS).index(topology)) if is_ours else (0, 0)
+    table = case.kind, number(case.network), case.network
+    return source, *at, *table, GIVEN.index(case.given), STUDIED.index(case.method)
+
+
+def null_order(case: Null) -> tuple[object, ...]:
+    sizes = [shown(size) for _, size, _ in nulls(1)]
+    return (
+        NULLS.index(case.kind), sizes.index(case.size), case.number, STUDIED.index(case.method)
+    )  # fmt: skip
+
+
+def shown(size: tuple[int, int, int]) -> str:
+    return "{} genes, {} x {}".format(*size)
+
+
+def solve(task: Task) -> list[Case]:
+    """Everything that a table has to give, the same input once."""
+    table = table_of(task.place, task.seed)
+    known_answers: dict[str, tuple[Network, float]] = {}
+    cases = []
+    for given in task.place.given:
+        words, expression, steady = used(table, METHODS[task.method], given)
+        if words not in known_answers:
+            known_answers[words] = answer(
+                expression, task.method, task.seed, steady, table.regulators
+            )
+        network, seconds = known_answers[words]
+        cases.append(case_of(task, given, table, network, seconds))
+    return cases
+
+
+def used(
+    table: Table, method: Method, given: str
+) -> tuple[str, Expression, SteadyStates | None]:
+    """What of `given` a method can use, in a word and as it takes it.
+
+    To a method that does not ask which gene was knocked out, these are samples at rest.
+    """
+    expression, steady = table.only(given)
+    if not method.perturbation:
+        expression = replace(expression, perturbed=None)
+    if not method.uses_rest:
+        expression = expression.of_series()
+    if given in (OUT, BOTH) and not method.takes_steady_states:
+        if method.uses_rest and steady is not None:
+            expression = replace(expression, at_rest=steady.levels)
+        steady = None
+    words = expression.perturbed is not None, expression.n_at_rest, steady is not None
+    return str(words), expression, steady
+
+
+def answer(
+    expression: Expression,
+    method: str,
+    seed: int,
+    steady: SteadyStates | None = None,
+    regulators: frozenset[str] | None = None,
+) -> tuple[Network, float]:
+    """Score all pairs; seconds of the processor."""
+    given = {"regulators": regulators, "rng": seed} | ({"steady": steady} if steady else {})
+    began = time.process_time()
+    with warnings.catch_warnings(), forests(method, len(expression.genes)) as chosen:
+        warnings.simplefilter("ignore")  # of constant genes and few steps
+        network = infer(expression, method, **given, **chosen)
+    return network, time.process_time() - began
+
+
+@contextmanager
+def forests(method: str, n_genes: int) -> Iterator[dict[str, int]]:
+    """Options of GENIE3 and dynGENIE3; in large networks their trees are other ones."""
+    if method not in FORESTS:
+        yield {}
+    elif n_genes <= FORESTS_UP_TO:
+        yield {"trees": TREES}
+    else:
+        with ExitStack() as stack:
+            module = import_module(f"grn_tvcs.methods.{method}")
+            stack.enter_context(patch.object(module, "importances", _extremely_randomised))
+            yield {"trees": EXTRA_TREES}
+
+
+def _extremely_randomised(inputs, response, rng, trees, threads=1):
+    return extra_trees.importances(inputs, response, rng, trees)
+
+
+def how(method: str, n_genes: int) -> str:
+    if method not in FORESTS:
+        return ""
+    if n_genes <= FORESTS_UP_TO:
+        return f"{TREES} trees"
+    return f"{EXTRA_TREES} extremely randomised trees"
+
+
+def case_of(task: Task, given: str, table: Table, network: Network, seconds: float) -> Case:
+    """Judge an answer over the pairs that count."""
+    truth, scores = table.is_edge[table.judged], network.scores[table.judged]
+    n_edges, n_genes = int(truth.sum()), len(network.genes)
+    n_top = min(TOP, n_edges)
+    has, error, bins, supported, expected, found = confidence_of(task.method, network, table)
+    return Case(
+        task.place.kind, task.place.network, given, task.method, how(task.method, n_genes),
+        n_genes, n_edges, truth.size,
+        average_precision(truth, scores), n_edges / truth.size,
+        precision_of_top(truth, scores, n_top), n_top, area_under_roc(truth, scores), seconds,
+        has, error, supported, expected, found, bins,
+    )  # fmt: skip
+
+
+def precision_of_top(truth: np.ndarray, scores: np.ndarray, n: int) -> float:
+    """Share of edges among the n surest; of a tie at the end as many as have room, on average."""
+    last = np.partition(scores, -n)[-n]
+    above, tied = scores > last, scores == last
+    return float((truth[above].sum() + (n - above.sum()) * truth[tied].mean()) / n)
+
+
+def confidence_of(
+    method: str, network: Network, table: Table
+) -> tuple[str, float | None, str, int, float, int]:
+    """Whether there is a confidence, its error and bins, supported pairs and the true ones."""
+    if network.confidence is None:
+        return "no" if METHODS[method].has_confidence else "", None, "", 0, 0.0, 0
+    said, truth = network.confidence[table.judged], table.is_edge[table.judged]
+    found = calibration_error(said, truth, above=ABOVE)
+    inner = np.linspace(ABOVE, 1.0, BINS + 1)[1:-1]
+    place = np.searchsorted(inner, found.said, side="left")
+    rows = zip(place, found.n, found.said, found.true, strict=True)
+    bins = " ".join(f"{k}:{n}:{p:.6f}:{t:.6f}" for k, n, p, t in rows)
+    sure = said >= LIKELY
+    error = found.error if found.n.size else None
+    return "yes", error, bins, int(sure.sum()), float(said[sure].sum()), int(truth[sure].sum())
+
+
+def solve_null(task: NullTask) -> list[Null]:
+    """The largest confidence where nothing is true."""
+    expression = null(task.kind, task.size, task.number, task.seed)
+    network, seconds = answer(expression, task.method, task.seed)
+    said = network.confidence
+    return [
+        Null(
+            task.kind, shown(task.size), task.number, task.method,
+            "no" if said is None else "yes",
+            None if said is None else float(said.max()),
+            0 if said is None else int((said > SURE).sum()), seconds,
+        )
+    ]  # fmt: skip
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,319 @@
+"""The tables and the cases of the study of kinds.
+
+Tables are of folders of networks, a real compendium, our simulator, and nulls; a case is what is
+measured on one answer.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from benchmarks.networks.cases import names, read, read_steady
+from grn_tvcs import Expression, SteadyStates
+from grn_tvcs.expression.scales import on_scale
+from grn_tvcs.simulation.designs import CELL_INTERVAL, RANDOM, Design
+from grn_tvcs.simulation.examples import draw_example, draw_null
+from grn_tvcs.simulation.kinds import KINDS, NULLS
+from tvcs_core.streams import stream
+
+# What is given to the methods.
+SERIES, COLUMN = "series", "series + column"
+OUT, BOTH = "series + knock-outs", "series + column + knock-outs"
+REST, WITH_REST = "at rest", "series + at rest"
+CELLS, RELAX, HIDDEN = "cells in bins", "relaxations", "series, hidden genes"
+GIVEN = (SERIES, COLUMN, OUT, BOTH, WITH_REST, REST, CELLS, RELAX, HIDDEN)
+
+COMPENDIUM = "B. subtilis"
+PART_GENES, PART_SERIES = 100, 10  # of a part of the compendium
+SIZES = {10: (5, 21), 30: (10, 21), 100: (10, 21)}  # genes: series and points
+N_AT_REST, N_CELLS, LINEAGES, BINS, HIDDEN_PART = 100, 20, 2, 30, 0.3
+SURE = 0.3  # no pair of a null should have more confidence
+NULL_DESIGNS = ((10, 1, 12), (10, 5, 21), (30, 1, 12), (30, 10, 21), (100, 10, 21))
+
+
+class Place(NamedTuple):
+    """Where a table comes from.
+
+    `kind` is the row of the page, `network` which of its kind; `folder` holds it, and is empty
+    for what is simulated: the `topology`, so many `genes`, and the experiments, `given` at most.
+    """
+
+    kind: str
+    network: str
+    given: tuple[str, ...]
+    folder: str = ""
+    topology: str = ""
+    genes: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """What was measured on one network, genes sorted by name, and which pairs are edges.
+
+    `judged` says which pairs count, [regulator, target]. The expression has all that is known,
+    the column and the samples at rest too.
+    """
+
+    expression: Expression
+    steady: SteadyStates | None
+    regulators: frozenset[str] | None
+    judged: np.ndarray
+    is_edge: np.ndarray
+
+    def only(self, given: str) -> tuple[Expression, SteadyStates | None]:
+        """What a method is given."""
+        expression = self.expression
+        if given not in (COLUMN, BOTH):
+            expression = replace(expression, perturbed=None)
+        if given not in (REST, WITH_REST):
+            expression = expression.of_series()
+        return expression, self.steady if given in (OUT, BOTH) else None
+
+
+@dataclass(frozen=True)
+class Case:
+    """One method on one network, given one thing; a row of kinds.csv.
+
+    Attributes
+    ----------
+    how
+        How it differs from the method's default.
+    top, n_top
+        Precision of the so many surest pairs.
+    seconds
+        Of the processor; for what a method cannot use, those of what it can.
+    confidence
+        "yes" where there is one, "no" where the method has one and gave none; else empty.
+    error
+        Calibration error over confidences above .1.
+    supported, expected, found
+        Pairs of a confidence of at least one half; how many of them should be true, and are.
+    bins
+        The reliability: place, number of pairs, what is said and what is true, of each bin.
+    """
+
+    kind: str
+    network: str
+    given: str
+    method: str
+    how: str
+    genes: int
+    edges: int
+    pairs: int
+    aupr: float
+    chance: float
+    top: float
+    n_top: int
+    auroc: float
+    seconds: float
+    confidence: str
+    error: float | None
+    supported: int
+    expected: float
+    found: int
+    bins: str
+
+    @property
+    def key(self) -> tuple[str, str, str, str]:
+        return self.kind, self.network, self.given, self.method
+
+
+@dataclass(frozen=True)
+class Null:
+    """One method on one table without edges; `above` pairs have more confidence than `SURE`."""
+
+    kind: str
+    size: str
+    number: int
+    method: str
+    confidence: str
+    largest: float | None
+    above: int
+    seconds: float
+
+    @property
+    def key(self) -> tuple[str, str, int, str]:
+        return self.kind, self.size, self.number, self.method
+
+
+def places(folders: list[str], compendium: str, parts: int, simulate: int) -> Iterator[Place]:
+    """All tables of a run, in the order of the page."""
+    if compendium:
+        given = (SERIES, WITH_REST)
+        yield Place(COMPENDIUM, "whole", given, compendium)
+        for k in range(parts):
+            yield Place(f"{COMPENDIUM}, {PART_GENES} genes", f"part {k + 1}", given, compendium)
+    for folder in folders:
+        for name, _ in names(folder, 0):
+            yield Place(Path(folder).name, name, (SERIES, COLUMN, OUT, BOTH), folder)
+    for genes in SIZES:
+        for topology in KINDS:
+            for k in range(simulate):
+                for given in ((SERIES, COLUMN, OUT, BOTH), (REST,), (CELLS,), (RELAX,), (HIDDEN,)):
+                    kind = f"{topology}, {genes} genes"
+                    yield Place(kind, f"network{k + 1}", given, "", topology, genes)
+
+
+@lru_cache(maxsize=2)
+def table_of(place: Place, seed: int) -> Table:
+    """Read or simulate."""
+    if place.kind.startswith(COMPENDIUM):
+        whole = compendium(place.folder)
+        if place.network == "whole":
+            return whole
+        return part_of(whole, stream(seed, "kinds of data", COMPENDIUM, place.network))
+    if place.folder:
+        return of_folder(Path(place.folder) / place.network)
+    words = (place.topology, str(place.genes), place.given[0], place.network)
+    rng = stream(seed, "kinds of data", *words)
+    made = draw_example(design(place.genes, place.given), place.topology, rng)
+    counts = made.rules.allowed(made.expression.genes)
+    return Table(made.expression, made.steady, made.rules.regulators, counts, made.is_edge)
+
+
+def design(genes: int, given: tuple[str, ...]) -> Design:
+    """The experiments on a simulated network of so many genes."""
+    n_series, n_points = SIZES[genes]
+    usual = Design(genes, genes, n_series, n_points)
+    if REST in given:
+        return replace(usual, n_series=0, n_at_rest=N_AT_REST)
+    if CELLS in given:
+        return replace(
+            usual, n_series=LINEAGES, n_points=BINS, interval=CELL_INTERVAL, cells=N_CELLS
+        )
+    if RELAX in given:
+        return replace(usual, start=RANDOM)
+    if HIDDEN in given:
+        return replace(usual, hidden=HIDDEN_PART)
+    return replace(usual, is_perturbation_known=True, has_knockouts=True, has_knockdowns=True)
+
+
+def of_folder(folder: Path) -> Table:
+    """A network of a folder; perturbations end at half-time."""
+    expression, reference = read(folder)
+    half = float(expression.times.max()) / 2
+    expression = on_scale(expression, "levels").with_perturbation_until(half).in_name_order()
+    place = {gene: i for i, gene in enumerate(reference.genes)}
+    order = np.array([place[gene] for gene in expression.genes])
+    judged = ~np.eye(len(order), dtype=bool)
+    is_edge = np.asarray(reference.selected)[np.ix_(order, order)] & judged
+    return Table(expression, read_steady(folder).of(expression.genes), None, judged, is_edge)
+
+
+def null(kind: str, size: tuple[int, int, int], number: int, seed: int) -> Expression:
+    """Series of a table without any edge."""
+    genes, n_series, n_points = size
+    words = (kind, "x".join(map(str, size)), str(number))
+    rng = stream(seed, "kinds of data", "null", *words)
+    return draw_null(Design(genes, genes, n_series, n_points), kind, rng).expression
+
+
+def nulls(number: int) -> list[tuple[str, tuple[int, int, int], int]]:
+    """Kind, sizes and number of all nulls of a run."""
+    return [
+        (kind, size, k + 1) for kind in NULLS for size in NULL_DESIGNS for k in range(number)
+    ]
+
+
+@lru_cache(maxsize=1)
+def compendium(folder: str) -> Table:
+    """B. subtilis: series, samples at rest, and the known edges of 154 regulators."""
+    conditions, genes, values = _measured(Path(folder) / "expression.tsv.gz")
+    known = _known_edges(Path(folder) / "gold_standard.tsv.gz")
+    regulators = {regulator for regulator, _ in known}  # a column may have no edge
+    inside = sorted({gene for edge in known for gene in edge} & set(genes))
+    column = {gene: j for j, gene in enumerate(genes)}
+    row = {name: i for i, name in enumerate(conditions)}
+    values = values[:, [column[gene] for gene in inside]]
+    place = {gene: i for i, gene in enumerate(inside)}
+    is_edge = np.zeros((len(inside), len(inside)), dtype=bool)
+    for regulator, target in known:
+        if regulator in place and target in place:
+            is_edge[place[regulator], place[target]] = True
+    samples, at_rest = _courses(Path(folder) / "meta_data.tsv")
+    expression = Expression(
+        values[[row[name] for name, _, _ in samples]],
+        [at for _, at, _ in samples],
+        tuple(series for _, _, series in samples),
+        tuple(inside),
+        scale="log",
+        at_rest=values[[row[name] for name in at_rest]],
+    ).in_name_order()
+    return _of_candidates(expression, regulators, is_edge)
+
+
+def _of_candidates(expression: Expression, regulators: set[str], is_edge: np.ndarray) -> Table:
+    """Pairs of a candidate and a gene with a known regulator count."""
+    genes = expression.genes
+    is_edge = is_edge & ~np.eye(len(genes), dtype=bool)
+    judged = np.zeros_like(is_edge)
+    judged[np.ix_([gene in regulators for gene in genes], is_edge.any(axis=0))] = True
+    np.fill_diagonal(judged, False)
+    return Table(expression, None, frozenset(regulators & set(genes)), judged, is_edge & judged)
+
+
+def part_of(whole: Table, rng: np.random.Generator) -> Table:
+    """Some genes of a compendium with their regulators, some of its series, all at rest."""
+    has_regulator = np.flatnonzero(whole.is_edge.any(axis=0))
+    chosen: set[int] = set()
+    for target in rng.permutation(has_regulator):
+        more = {int(target), *np.flatnonzero(whole.is_edge[:, target]).tolist()}
+        if len(chosen | more) <= PART_GENES:
+            chosen |= more
+        if len(chosen) == PART_GENES:
+            break
+    kept = np.array(sorted(chosen))
+    expression = whole.expression
+    pieces = list(expression.pieces())
+    taken = {pieces[k] for k in rng.permutation(len(pieces))[:PART_SERIES]}
+    expression = expression.part(np.array([name in taken for name in expression.series]))
+    expression = replace(
+        expression,
+        values=expression.values[:, kept],
+        at_rest=None if expression.at_rest is None else expression.at_rest[:, kept],
+        genes=tuple(expression.genes[j] for j in kept),
+    ).in_name_order()
+    assert whole.regulators is not None
+    return _of_candidates(expression, set(whole.regulators), whole.is_edge[np.ix_(kept, kept)])
+
+
+def _measured(path: Path) -> tuple[list[str], list[str], np.ndarray]:
+    with gzip.open(path, "rt", encoding="utf-8") as file:  # lines end with CR alone
+        header, *lines = (line.split("\t") for line in file.read().splitlines())
+    return header[1:], [cells[0] for cells in lines], np.array([c[1:] for c in lines], float).T
+
+
+def _known_edges(path: Path) -> set[tuple[str, str]]:
+    """Edges (regulator, target)."""
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        header, *lines = (line.replace('"', "").split("\t") for line in file.read().splitlines())
+    return {
+        (regulator, cells[0])
+        for cells in lines
+        for regulator, cell in zip(header, cells[1:], strict=True)
+        if float(cell)
+    }
+
+
+def _courses(path: Path) -> tuple[list[tuple[str, float, str]], list[str]]:
+    """Sample, minutes and series of all courses, and the samples at rest."""
+    with path.open(encoding="utf-8", newline="") as file:
+        told = {line["condName"]: line for line in csv.DictReader(file, delimiter="\t")}
+    courses, at_rest = [], [name for name, line in told.items() if line["isTs"] != "TRUE"]
+    for last in (name for name, line in told.items() if line["is1stLast"] == "l"):
+        course, ages, age = [last], [0.0], 0.0
+        while (before := told[course[-1]]["prevCol"]) != "NA":
+            age += float(told[course[-1]]["del.t"])
+            course.append(before)
+            ages.append(age)
+        steps = zip(reversed(course), reversed(ages), strict=True)
+        courses += [(name, age - past, last) for name, past in steps]
+    return courses, at_rest
