@@ -34,6 +34,7 @@ import numpy as np  # noqa: E402
 
 from benchmarks.networks.cases import names, number  # noqa: E402
 from benchmarks.networks.kinds_data import (  # noqa: E402
+    ABOVE,
     BOTH,
     COMPENDIUM,
     GIVEN,
@@ -64,7 +65,6 @@ TOP = 100
 FORESTS = ("genie3", "dyngenie3")
 FORESTS_UP_TO = 10  # genes; above, extremely randomised trees stand for forests
 TREES, EXTRA_TREES = 300, 100
-ABOVE = 0.1  # of confidences that are compared with the truth
 PARTS = 5
 
 

@@ -35,6 +35,7 @@ COMPENDIUM = "B. subtilis"
 PART_GENES, PART_SERIES = 100, 10  # of a part of the compendium
 SIZES = {10: (5, 21), 30: (10, 21), 100: (10, 21)}  # genes: series and points
 N_AT_REST, N_CELLS, LINEAGES, BINS, HIDDEN_PART = 100, 20, 2, 30, 0.3
+ABOVE = 0.1  # of confidences that are compared with the truth
 SURE = 0.3  # no pair of a null should have more confidence
 NULL_DESIGNS = ((10, 1, 12), (10, 5, 21), (30, 1, 12), (30, 10, 21), (100, 10, 21))
 

@@ -14,6 +14,7 @@ from benchmarks.study import DOCS, RESULTS
 STUDIES = {
     "campaign": "benchmarks.campaign.study",
     "crowd": "benchmarks.crowd.study",
+    "kinds": "benchmarks.networks.kinds",
     "knockouts": "benchmarks.networks.knockouts",
     "networks": "benchmarks.networks.study",
     "synthetic": "benchmarks.synthetic.study",

@@ -1,0 +1,302 @@
+"""Tables of docs/network-kinds.md, from the rows of the study of kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from benchmarks.networks.cases import number
+from benchmarks.networks.kinds_data import ABOVE, COMPENDIUM, REST, SURE, Case, Null
+from benchmarks.pages import fill, in_one_cell, table
+from grn_tvcs.methods.at_rest import AT_REST, OVER_TIME
+from grn_tvcs.network.confidence import BINS
+from grn_tvcs.simulation.kinds import KINDS
+
+DEFAULTS = ("combined", "ensemble")  # the first of which there are rows is judged
+MARGIN = 0.02
+Rows = dict[str, list[Case]]  # of one kind of data, by method
+
+
+@dataclass(frozen=True)
+class Beside:
+    """The default beside another method on one kind of data; means of AUPR."""
+
+    kind: str
+    given: str
+    n: int
+    ours: float
+    other: str
+    theirs: float
+    ahead: int
+
+    @property
+    def gain(self) -> float:
+        return self.ours - self.theirs
+
+
+def page_of(cases: list[Case], nulls: list[Null], page: str) -> str:
+    """The page with its tables."""
+    kinds = by_kind(cases)
+    default = next((d for d in DEFAULTS if any(d in rows for rows in kinds.values())), "")
+    told = [case for case in cases if case.confidence]
+    parts: dict[str, Callable[[], str]] = {
+        "lose": lambda: lose_table(kinds, default),
+        "before": lambda: before_table(kinds, default),
+        "kinds": lambda: kinds_table(kinds),
+        "cost": lambda: cost_table(cases),
+        "calibration": lambda: calibration_table(told),
+        "reliability": lambda: reliability_table(told),
+        "nulls": lambda: nulls_table(nulls),
+        "groups": lambda: groups_table(kinds),
+    }
+    for name, part in parts.items():
+        page = fill(page, name, part())
+    return page
+
+
+def by_kind(cases: Iterable[Case]) -> dict[tuple[str, str], Rows]:
+    """Rows by kind and what was given, then by method, in the order of the file."""
+    found: dict[tuple[str, str], Rows] = {}
+    for case in cases:
+        rows = found.setdefault((case.kind, case.given), {})
+        rows.setdefault(case.method, []).append(case)
+    return found
+
+
+def mean(cases: list[Case], name: str) -> float:
+    return float(np.mean([getattr(case, name) for case in cases]))
+
+
+def beside(kind: tuple[str, str], rows: Rows, default: str, other: str) -> Beside | None:
+    """Compare on a kind, if both methods have all networks of the default."""
+    ours = {case.network: case.aupr for case in rows.get(default, [])}
+    theirs = {case.network: case.aupr for case in rows.get(other, [])}
+    if not ours or not set(ours) <= set(theirs):
+        return None
+    pairs = [(ours[network], theirs[network]) for network in ours]
+    means = np.mean(pairs, axis=0)
+    ahead = sum(mine > their for mine, their in pairs)
+    return Beside(*kind, len(pairs), float(means[0]), other, float(means[1]), ahead)
+
+
+def lose_table(kinds: dict[tuple[str, str], Rows], default: str) -> str:
+    """Kinds where the best other method is ahead by more than `MARGIN`, worst first."""
+    best = []
+    for kind, rows in kinds.items():
+        found = [beside(kind, rows, default, other) for other in rows if other != default]
+        if known := [one for one in found if one is not None]:
+            best.append(max(known, key=lambda one: one.theirs))
+    lost = [one for one in best if one.gain < -MARGIN]
+    return _said(
+        f"`{default}` is below the best other method by more than {MARGIN:g} on {len(lost)} of "
+        f"{len(best)} kinds of data.",
+        lost, default, "best other",
+    )  # fmt: skip
+
+
+def before_table(kinds: dict[tuple[str, str], Rows], default: str) -> str:
+    """Kinds where the method that was the default before is ahead, worst first."""
+    found = [
+        beside(kind, rows, default, AT_REST if kind[1] == REST else OVER_TIME)
+        for kind, rows in kinds.items()
+    ]
+    known = [one for one in found if one is not None and one.other != default]
+    lost = [one for one in known if one.gain < 0]
+    far = sum(one.gain < -MARGIN for one in lost)
+    return _said(
+        f"`{default}` is below what the default was before on {len(lost)} of {len(known)} kinds "
+        f"of data, on {far} of them by more than {MARGIN:g}.",
+        lost, default, "before",
+    )  # fmt: skip
+
+
+def _said(sentence: str, lost: list[Beside], default: str, other: str) -> str:
+    if not lost:
+        return sentence
+    rows = [
+        [
+            one.kind, one.given, one.other, str(one.n), *map(_short, (one.ours, one.theirs)),
+            f"{one.gain:+.3f}", f"{one.ahead} of {one.n}",
+        ]
+        for one in sorted(lost, key=lambda one: one.gain)
+    ]  # fmt: skip
+    heads = [
+        "data", "given", other, "networks", default, "the other", "difference",
+        f"{default} ahead on",
+    ]  # fmt: skip
+    return f"{sentence}\n\n{table(heads, rows, words=3)}"
+
+
+def kinds_table(kinds: dict[tuple[str, str], Rows]) -> str:
+    """AUPR / precision of the surest / AUROC of every method; the best AUPR in bold."""
+    methods = _methods(kinds)
+    lines = []
+    for (kind, given), rows in kinds.items():
+        known = {method: mean(rows[method], "aupr") for method in rows}
+        best = max(known.values())
+        cells = []
+        for method in methods:
+            cell = ""
+            if method in known:
+                cell = in_one_cell([mean(rows[method], n) for n in ("aupr", "top", "auroc")])
+                cell = f"**{cell}**" if known[method] == best else cell
+            cells.append(cell)
+        some = max(rows.values(), key=len)
+        facts = [str(len(some)), str(round(mean(some, "genes"))), _short(mean(some, "chance"))]
+        lines.append([kind, given, *facts, *cells])
+    return table(["data", "given", "networks", "genes", "chance", *methods], lines, words=2)
+
+
+def _methods(kinds: dict[tuple[str, str], Rows]) -> list[str]:
+    """All methods of the rows, those of most kinds of data first where an order is missing."""
+    longest = sorted(kinds.values(), key=len, reverse=True)
+    return list(dict.fromkeys(method for rows in longest for method in rows))
+
+
+def cost_table(cases: list[Case]) -> str:
+    """Seconds of the processor by number of genes, and which trees stood for forests."""
+    methods = _methods(by_kind(cases))
+    lines = []
+    for genes in sorted({case.genes for case in cases}):
+        cells = []
+        for method in methods:
+            mine = [case for case in cases if (case.genes, case.method) == (genes, method)]
+            seconds = [case.seconds for case in mine]
+            told = " ".join(sorted({case.how for case in mine} - {""}))
+            note = f" ({told})" if told else ""
+            cells.append(f"{np.median(seconds):.2g}, {max(seconds):.2g}{note}" if mine else "")
+        lines.append([str(genes), *cells])
+    return table(["genes", *methods], lines)
+
+
+def pooled(cases: Iterable[Case]) -> dict[int, tuple[int, float, float]]:
+    """Pairs, mean of what is said and share of true ones in each bin, over networks."""
+    sums: dict[int, np.ndarray] = {}
+    for case in cases:
+        for told in case.bins.split():
+            place, *figures = told.split(":")
+            n, said, true = map(float, figures)
+            more = np.array([n, n * said, n * true])
+            sums[int(place)] = sums.get(int(place), np.zeros(3)) + more
+    return {k: (int(n), said / n, true / n) for k, (n, said, true) in sorted(sums.items())}
+
+
+def error_of(bins: dict[int, tuple[int, float, float]]) -> float:
+    """Mean of what is said less what is true, over pairs; NaN without any."""
+    n = sum(count for count, _, _ in bins.values())
+    gap = sum(count * abs(said - true) for count, said, true in bins.values())
+    return gap / n if n else float("nan")
+
+
+def _by_honesty(told: list[Case]) -> list[tuple[tuple[str, str, str], list[Case]]]:
+    """Rows with the kind, what was given and the method; the least honest first."""
+    found: dict[tuple[str, str, str], list[Case]] = {}
+    for case in told:
+        found.setdefault((case.kind, case.given, case.method), []).append(case)
+
+    def badness(rows: list[Case]) -> float:
+        return -float(np.nan_to_num(error_of(pooled(rows)), nan=-1.0))
+
+    return sorted(found.items(), key=lambda item: badness(item[1]))
+
+
+def calibration_table(told: list[Case]) -> str:
+    """Calibration error, supported edges and the true ones among them, least honest first."""
+    if not told:
+        return "No method of this run has a confidence."
+    lines, errors = [], []
+    for words, rows in _by_honesty(told):
+        bins = pooled(rows)
+        n, error = sum(count for count, _, _ in bins.values()), error_of(bins)
+        errors += [error] if n else []
+        given = sum(case.confidence == "yes" for case in rows)
+        sums = [sum(getattr(c, name) for c in rows) for name in ("supported", "expected", "found")]
+        lines.append(
+            [*words, f"{given} of {len(rows)}", str(n), _short(error) if n else "",
+             *(f"{value:.0f}" for value in sums)]
+        )  # fmt: skip
+    heads = [
+        "data", "given", "method", "has a confidence", f"pairs above {ABOVE:g}", "error",
+        "supported", "should be true", "are true",
+    ]  # fmt: skip
+    mean_error = f"{np.mean(errors):.3f} on the mean of kinds" if errors else "not known"
+    worst = f", {max(errors):.3f} on the worst" if errors else ""
+    return f"Calibration error: {mean_error}{worst}.\n\n{table(heads, lines, words=3)}"
+
+
+def reliability_table(told: list[Case]) -> str:
+    """What is said / what is true (pairs) in each bin, in the order of `calibration_table`."""
+    lines = []
+    for words, rows in _by_honesty(told):
+        if bins := pooled(rows):
+            cells = [_reliability(*bins[k]) if k in bins else "" for k in range(BINS)]
+            lines.append([*words, *cells])
+    if not lines:
+        return "No confidence was given."
+    ends = np.linspace(ABOVE, 1.0, BINS + 1)[1:]
+    heads = ["data", "given", "method", *(f"to {end:.2f}" for end in ends)]
+    return table(heads, lines, words=3)
+
+
+def _reliability(n: int, said: float, true: float) -> str:
+    return f"{in_one_cell([said, true])} ({n})"
+
+
+def nulls_table(nulls: list[Null]) -> str:
+    """The largest confidence where nothing is true, by kind of null and design; worst first."""
+    if not nulls:
+        return "No method of this run has a confidence."
+    found: dict[tuple[str, str, str], list[Null]] = {}
+    for row in nulls:
+        found.setdefault((row.kind, row.size, row.method), []).append(row)
+
+    def largest(rows: list[Null]) -> float:
+        return max((row.largest for row in rows if row.largest is not None), default=-1.0)
+
+    lines = []
+    for words, rows in sorted(found.items(), key=lambda item: -largest(item[1])):
+        given = sum(row.confidence == "yes" for row in rows)
+        above = [row.above for row in rows]
+        shown = _short(largest(rows)) if given else ""
+        counts = f"{sum(n > 0 for n in above)} of {len(rows)}", str(sum(above))
+        lines.append([*words, f"{given} of {len(rows)}", shown, *counts])
+    heads = [
+        "null", "design", "method", "has a confidence", "largest", f"tables with one above {SURE:g}",
+        f"pairs above {SURE:g}",
+    ]  # fmt: skip
+    return table(heads, lines, words=3)
+
+
+def groups_table(kinds: dict[tuple[str, str], Rows]) -> str:
+    """Mean AUPR over kinds of data, by what could have been chosen on them."""
+    methods = _methods(kinds)
+    groups: dict[str, dict[tuple[str, str], Rows]] = {}
+    for kind, rows in kinds.items():
+        for method, cases in rows.items():
+            for case in cases:
+                of_group = groups.setdefault(_group(case), {})
+                of_group.setdefault(kind, {}).setdefault(method, []).append(case)
+    lines = []
+    for group, of_group in sorted(groups.items()):
+        cells = [
+            _short(np.mean([mean(rows[method], "aupr") for rows in of_group.values()]))
+            if all(method in rows for rows in of_group.values())
+            else ""
+            for method in methods
+        ]
+        lines.append([group, str(len(of_group)), *cells])
+    return table(["networks", "kinds of data", *methods], lines)
+
+
+def _group(case: Case) -> str:
+    if case.kind.startswith(COMPENDIUM):
+        return "B. subtilis" if case.network == "whole" else "parts of B. subtilis"
+    if case.kind.split(",")[0] in KINDS:
+        return "our simulator, at rest" if case.given == REST else "our simulator, over time"
+    return f"folders, {'odd' if number(case.network) % 2 else 'even'} networks"
+
+
+def _short(value: float) -> str:
+    return in_one_cell([value])
