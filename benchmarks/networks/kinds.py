@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import NamedTuple
 from unittest.mock import patch
 
-from benchmarks.study import claim, complete, forget, one_thread, options, resume, run
+from benchmarks.study import claim, complete, forget, load, one_thread, options, run
 
 one_thread()
 
@@ -94,7 +94,7 @@ def main() -> int:
     parser.add_argument("--simulate", type=int, default=0, metavar="N", help="networks of a kind")
     parser.add_argument("--methods", type=known, default=list(known()), metavar="a,b")
     parser.add_argument(
-        "--again", type=known, default=[], metavar="a,b", help="forget what these methods gave"
+        "--again", type=known, default=[], metavar="a,b", help="anew on these tables"
     )
     arguments = parser.parse_args()
     try:
@@ -140,34 +140,33 @@ def check(arguments: argparse.Namespace) -> None:
 
 def compute(arguments: argparse.Namespace) -> None:
     """Infer what the two files do not hold yet."""
-    out, seed = arguments.out, arguments.seed
-    claim(out / "seed.txt", seed)
-    path, null_path = out / NAME, out / NULL_NAME
-    for file, row in ((path, Case), (null_path, Null)):
-        old = {case.key for case in resume(file, row) if case.method in arguments.again}
-        forget(file, row, old)
-    tables = list(
-        places(arguments.folders, arguments.compendium, arguments.parts, arguments.simulate)
-    )
+    seed, methods = arguments.seed, arguments.methods
+    claim(arguments.out / "seed.txt", seed)
+    given = arguments.folders, arguments.compendium, arguments.parts, arguments.simulate
     tasks = {
-        Task(place, method, seed): {(*place[:2], given, method) for given in place.given}
-        for place in tables
-        for method in arguments.methods
+        Task(place, method, seed): {(*place[:2], what, method) for what in place.given}
+        for place in places(*given)
+        for method in methods
         if not (METHODS[method].needs_series and REST in place.given)
     }
-    complete(path, Case, tasks, solve, jobs=arguments.jobs, order=order)
     empty = {
         NullTask(*table, method, seed): {(table[0], shown(table[1]), table[2], method)}
         for table in nulls(arguments.simulate)
-        for method in arguments.methods
+        for method in methods
         if METHODS[method].has_confidence
     }
-    complete(null_path, Null, empty, solve_null, jobs=arguments.jobs, order=null_order)
+    for name, row, wanted, fit, by in (
+        (NAME, Case, tasks, solve, order),
+        (NULL_NAME, Null, empty, solve_null, null_order),
+    ):
+        path = arguments.out / name
+        old = [keys for task, keys in wanted.items() if task.method in arguments.again]
+        forget(path, row, set().union(*old))
+        complete(path, row, wanted, fit, jobs=arguments.jobs, order=by)
 
 
 def write_page(out: Path, docs: Path) -> None:
     from benchmarks.networks.kinds_page import page_of
-    from benchmarks.study import load
 
     text = (docs / PAGE).read_text(encoding="utf-8")
     text = page_of(load(out / NAME, Case), load(out / NULL_NAME, Null), text)
@@ -210,9 +209,7 @@ def solve(task: Task) -> list[Case]:
     return cases
 
 
-def used(
-    table: Table, method: Method, given: str
-) -> tuple[str, Expression, SteadyStates | None]:
+def used(table: Table, method: Method, given: str) -> tuple[str, Expression, SteadyStates | None]:
     """What of `given` a method can use, in a word and as it takes it.
 
     To a method that does not ask which gene was knocked out, these are samples at rest.

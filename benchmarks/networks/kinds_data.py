@@ -219,9 +219,7 @@ def null(kind: str, size: tuple[int, int, int], number: int, seed: int) -> Expre
 
 def nulls(number: int) -> list[tuple[str, tuple[int, int, int], int]]:
     """Kind, sizes and number of all nulls of a run."""
-    return [
-        (kind, size, k + 1) for kind in NULLS for size in NULL_DESIGNS for k in range(number)
-    ]
+    return [(kind, size, k + 1) for kind in NULLS for size in NULL_DESIGNS for k in range(number)]
 
 
 @lru_cache(maxsize=1)

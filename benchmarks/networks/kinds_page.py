@@ -263,8 +263,8 @@ def nulls_table(nulls: list[Null]) -> str:
         counts = f"{sum(n > 0 for n in above)} of {len(rows)}", str(sum(above))
         lines.append([*words, f"{given} of {len(rows)}", shown, *counts])
     heads = [
-        "null", "design", "method", "has a confidence", "largest", f"tables with one above {SURE:g}",
-        f"pairs above {SURE:g}",
+        "null", "design", "method", "has a confidence", "largest",
+        f"tables with one above {SURE:g}", f"pairs above {SURE:g}",
     ]  # fmt: skip
     return table(heads, lines, words=3)
 

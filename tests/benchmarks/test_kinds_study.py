@@ -1,0 +1,325 @@
+"""The study of kinds: what is given to whom, what is measured, what its page says of it."""
+
+import gzip
+import subprocess
+import sys
+from argparse import Namespace
+from dataclasses import replace
+from importlib import import_module
+
+import numpy as np
+import pytest
+
+from benchmarks.networks import kinds, kinds_data, kinds_page
+from benchmarks.networks.kinds_data import BOTH, COLUMN, OUT, REST, SERIES, WITH_REST
+from benchmarks.study import DOCS, ROOT, load
+from grn_tvcs import METHODS, Expression, Network, infer, score, simulate
+from grn_tvcs.methods import Method
+from grn_tvcs.network.confidence import calibration_error
+from grn_tvcs.simulation.kinds import NULLS
+from grn_tvcs.simulation.simulation import write_simulation
+
+FEW = ["combined", "tvcs", "clr"]
+SIZE = (4, 2, 7)
+
+
+class Told(Method):
+    """Stands for a method with a confidence: that of a tanh of the correlation."""
+
+    @property
+    def function(self):
+        def told(expression, rules, rng, *, steady=None):
+            network = METHODS["pcc"](expression, rules, rng)
+            return replace(network, confidence=np.tanh(3 * network.scores))
+
+        return told
+
+
+@pytest.fixture
+def method_with_confidence(monkeypatch):
+    told = Told("combined", perturbation="nothing", has_confidence=True)
+    monkeypatch.setitem(METHODS, "combined", told)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    path = tmp_path / "tiny5" / "tiny_1"
+    path.mkdir(parents=True)
+    write_simulation(simulate(n_genes=5, n_series=2, n_points=6, rng=3), path)
+    return path.parent
+
+
+@pytest.fixture
+def arguments(tmp_path, folder, monkeypatch):
+    monkeypatch.setattr(kinds_data, "SIZES", {4: (2, 6)})
+    monkeypatch.setattr(kinds_data, "KINDS", ("star",))
+    monkeypatch.setattr(kinds_data, "NULL_DESIGNS", (SIZE,))
+    monkeypatch.setattr(kinds_data, "N_AT_REST", 6)
+    monkeypatch.setattr(kinds_data, "BINS", 6)
+    out = tmp_path / "out"
+    out.mkdir()
+    return Namespace(
+        out=out, seed=0, jobs=1, folders=[str(folder)], compendium="", parts=0, simulate=1,
+        methods=FEW, again=[],
+    )  # fmt: skip
+
+
+def test_all_kinds_of_data_and_nulls_are_run_and_shown(arguments, method_with_confidence, tmp_path):
+    kinds.compute(arguments)
+    rows = load(arguments.out / kinds.NAME, kinds.Case)
+    assert [row.kind for row in rows] == ["tiny5"] * 12 + ["star, 4 genes"] * 23
+    assert {row.given for row in rows} == set(kinds_data.GIVEN) - {WITH_REST}
+    at_rest = {row.method for row in rows if row.given == REST}
+    assert at_rest == {"combined", "clr"}, "tvcs needs series"
+    nulls = load(arguments.out / kinds.NULL_NAME, kinds.Null)
+    assert [(row.kind, row.method) for row in nulls] == [(null, "combined") for null in NULLS]
+    assert all(0 < row.largest <= 1 for row in nulls)
+    (tmp_path / kinds.PAGE).write_bytes((DOCS / kinds.PAGE).read_bytes())
+    kinds.write_page(arguments.out, tmp_path)
+    page = (tmp_path / kinds.PAGE).read_text(encoding="utf-8")
+    assert "`combined` is below" in page
+    assert f"| noise | {kinds.shown(SIZE)} | combined | 1 of 1 |" in page
+
+
+def test_a_run_goes_on_where_it_was_and_forgets_of_its_tables_what_it_is_told_to(
+    arguments, method_with_confidence, capsys
+):
+    def rows():
+        found = load(arguments.out / kinds.NAME, kinds.Case)
+        return [replace(row, seconds=0) for row in found]
+
+    kinds.compute(arguments)
+    assert "kinds: 0 cases known, 17 fits" in capsys.readouterr().out
+    first = rows()
+    arguments.simulate = 0
+    kinds.compute(arguments)
+    assert "kinds: 35 cases known, 0 fits" in capsys.readouterr().out
+    arguments.again = ["clr", "combined"]
+    kinds.compute(arguments)
+    assert "kinds: 27 cases known, 2 fits" in capsys.readouterr().out
+    assert rows() == first
+    assert len(load(arguments.out / kinds.NULL_NAME, kinds.Null)) == len(NULLS)
+
+
+def place_of(folder):
+    [place] = kinds_data.places([str(folder)], "", 0, 0)
+    return place
+
+
+def test_rows_are_what_infer_and_score_say(folder):
+    place = place_of(folder)
+    rows = {row.given: row for row in kinds.solve(kinds.Task(place, "tvcs", 0))}
+    expression, reference = kinds_data.read(folder / place.network)
+    steady = kinds_data.read_steady(folder / place.network)
+    until = float(expression.times.max()) / 2
+    expected = {
+        SERIES: infer(expression, "tvcs", rng=0),
+        COLUMN: infer(expression.with_perturbation_until(until), "tvcs", rng=0),
+        OUT: infer(expression, "tvcs", steady=steady, rng=0),
+    }
+    for given, network in expected.items():
+        found = score(network, reference)
+        assert rows[given].aupr == found.aupr
+        assert rows[given].auroc == found.auroc
+        assert rows[given].chance == found.aupr_by_chance
+        assert rows[given].top == pytest.approx(found.early_precision), "all pairs have a score"
+
+
+def test_a_method_gets_what_it_can_use(folder):
+    table = kinds_data.table_of(place_of(folder), 0)
+
+    def given_to(method, given):
+        _, expression, steady = kinds.used(table, METHODS[method], given)
+        return expression.perturbed is not None, expression.n_at_rest, steady is not None
+
+    assert given_to("tvcs", BOTH) == (True, 0, True)
+    assert given_to("tvcs", COLUMN) == (True, 0, False)
+    assert given_to("genie3", BOTH) == (False, 11, False)
+    assert given_to("genie3", COLUMN) == given_to("genie3", SERIES) == (False, 0, False)
+    rest = replace(table, expression=replace(table.expression, at_rest=table.steady.levels))
+    _, alone, _ = kinds.used(rest, METHODS["tvcs"], WITH_REST)
+    _, both, _ = kinds.used(rest, METHODS["clr"], WITH_REST)
+    assert (alone.n_at_rest, both.n_at_rest) == (0, 11)
+
+
+@pytest.mark.parametrize("method", kinds.FORESTS)
+def test_other_trees_stand_for_forests_in_large_networks_alone(method, monkeypatch):
+    module = import_module(f"grn_tvcs.methods.{method}")
+    forest = module.importances
+    made = simulate(n_genes=4, n_series=2, n_points=5, rng=0)
+    monkeypatch.setattr(kinds, "TREES", 3)
+    trees = []
+
+    def counted(inputs, response, rng, n):
+        trees.append(n)
+        return np.ones(inputs.shape[1])
+
+    monkeypatch.setattr(kinds.extra_trees, "importances", counted)
+    kinds.answer(made.expression, method, 0)
+    assert (trees, kinds.how(method, 4)) == ([], "3 trees")
+    monkeypatch.setattr(kinds, "FORESTS_UP_TO", 3)
+    kinds.answer(made.expression, method, 0)
+    assert trees == [100] * 4
+    assert kinds.how(method, 4) == "100 extremely randomised trees"
+    assert module.importances is forest
+
+
+def test_a_tie_among_the_surest_counts_in_part():
+    truth = np.array([True, False, True, False])
+    assert kinds.precision_of_top(truth, np.array([3.0, 2, 1, 0]), 2) == 0.5
+    assert kinds.precision_of_top(truth, np.array([3.0, 1, 1, 1]), 2) == pytest.approx(2 / 3)
+    assert kinds.precision_of_top(truth, np.zeros(4), 3) == 0.5
+
+
+@pytest.fixture
+def compendium(tmp_path):
+    """Two courses of three and two samples, one at rest; four genes, a and b regulate."""
+    levels = "\tc1\tc2\tc3\tr1\td1\td2\r" + "\r".join(
+        f"{gene}\t" + "\t".join(str(10 * k + j) for j in range(6)) for k, gene in enumerate("dbca")
+    )
+    gold = '"a"\t"b"\t"z"\r\n"b"\t1\t0\t0\r\n"c"\t0\t-1\t0\r\n"q"\t1\t0\t0\r\n"d"\t0\t0\t0\r\n'
+    head = "isTs\tis1stLast\tprevCol\tdel.t\tcondName\n"
+    rows = [
+        "TRUE\tf\tNA\tNA\tc1", "TRUE\tm\tc1\t5\tc2", "TRUE\tl\tc2\t10\tc3",
+        "FALSE\te\tNA\tNA\tr1", "TRUE\tf\tNA\tNA\td1", "TRUE\tl\td1\t2\td2",
+    ]  # fmt: skip
+    for name, text in (("expression", levels), ("gold_standard", gold)):
+        with gzip.open(tmp_path / f"{name}.tsv.gz", "wt", encoding="utf-8", newline="") as file:
+            file.write(text)
+    (tmp_path / "meta_data.tsv").write_text(head + "\n".join(rows) + "\n", encoding="utf-8")
+    return tmp_path
+
+
+def test_a_compendium_has_series_samples_at_rest_and_the_pairs_that_are_known(compendium):
+    table = kinds_data.compendium(str(compendium))
+    expression = table.expression
+    assert expression.genes == ("a", "b", "c")
+    assert table.regulators == {"a", "b"}, "z is not measured"
+    courses = {n: expression.times[rows].tolist() for n, rows in expression.pieces().items()}
+    assert courses == {"c3": [0, 5, 15], "d2": [0, 2]}
+    assert expression.values[expression.pieces()["c3"]].tolist() == [
+        [30, 10, 20],
+        [31, 11, 21],
+        [32, 12, 22],
+    ]
+    assert expression.at_rest.tolist() == [[33, 13, 23]]
+    assert np.argwhere(table.is_edge).tolist() == [[0, 1], [1, 2]]
+    assert np.argwhere(table.judged).tolist() == [[0, 1], [0, 2], [1, 2]]
+
+
+def test_a_part_of_a_compendium_keeps_the_regulators_of_its_targets(monkeypatch):
+    monkeypatch.setattr(kinds_data, "PART_GENES", 20)
+    monkeypatch.setattr(kinds_data, "PART_SERIES", 3)
+    rng = np.random.default_rng(0)
+    n, names = 60, tuple(f"g{k:02d}" for k in range(60))
+    is_edge = np.zeros((n, n), dtype=bool)
+    is_edge[:15] = rng.random((15, n)) < 0.1
+    series = tuple(f"s{k // 2}" for k in range(12))
+    table = kinds_data._of_candidates(
+        Expression(rng.random((12, n)), [0, 1] * 6, series, names, at_rest=rng.random((4, n))),
+        set(names[:15]),
+        is_edge,
+    )
+    part = kinds_data.part_of(table, np.random.default_rng(1))
+    genes = part.expression.genes
+    assert 15 < len(genes) <= 20
+    assert (len(part.expression.pieces()), part.expression.n_at_rest) == (3, 4)
+    kept = [names.index(gene) for gene in genes]
+    assert (part.is_edge == table.is_edge[np.ix_(kept, kept)]).all()
+    targets = part.is_edge.any(axis=0)
+    assert (table.is_edge[:, kept].sum(axis=0)[targets] == part.is_edge.sum(axis=0)[targets]).all()
+    column = names.index(genes[4])
+    assert set(part.expression.values[:, 4]) <= set(table.expression.values[:, column])
+
+
+def row(kind, network, method, aupr, **more):
+    facts = {
+        "how": "", "genes": 9, "edges": 9, "pairs": 72, "chance": 0.1, "top": 0.5, "n_top": 9,
+        "auroc": 0.5, "seconds": 1.0, "confidence": "", "error": None, "supported": 0,
+        "expected": 0.0, "found": 0, "bins": "", "given": SERIES,
+    } | more  # fmt: skip
+    return kinds.Case(kind=kind, network=network, method=method, aupr=aupr, **facts)
+
+
+def test_where_we_lose_comes_worst_first_and_asks_for_the_same_networks():
+    found = kinds_page.by_kind(
+        [
+            row("a1", "1", "combined", 0.5), row("a1", "1", "tvcs", 0.53),
+            row("b1", "1", "combined", 0.5), row("b1", "1", "clr", 0.7),
+            row("b1", "1", "tvcs", 0.4),
+            row("c1", "1", "combined", 0.5), row("c1", "1", "clr", 0.51),
+            row("d1", "1", "combined", 0.5), row("d1", "2", "combined", 0.3),
+            row("d1", "1", "clr", 0.9), row("d1", "2", "pcc", 0.9),
+            row("e1", "1", "combined", 0.5, given=REST), row("e1", "1", "genie3", 0.6, given=REST),
+        ]
+    )  # fmt: skip
+    lost = kinds_page.lose_table(found, "combined").splitlines()
+    assert "more than 0.02 on 3 of 4 kinds" in lost[0]
+    assert [line.split(" | ")[0] for line in lost[4:]] == ["| b1", "| e1", "| a1"]
+    assert lost[4] == "| b1 | series | clr | 1 | .500 | .700 | -0.200 | 0 of 1 |"
+    before = kinds_page.before_table(found, "combined").splitlines()
+    assert "on 2 of 3 kinds of data, on 2 of them" in before[0]
+    assert [line.split(" | ")[0] for line in before[4:]] == ["| e1", "| a1"]
+
+
+def test_confidences_of_many_networks_are_judged_as_one(method_with_confidence):
+    rng = np.random.default_rng(0)
+    rows, said, true = [], [], []
+    for network in "123":
+        chances = np.round(rng.random((8, 8)) ** 2, 6)
+        judged = rng.random((8, 8)) < 0.7
+        np.fill_diagonal(judged, False)
+        np.fill_diagonal(chances, 0.0)
+        is_edge = (rng.random((8, 8)) < chances) & judged
+        table = kinds_data.Table(None, None, None, judged, is_edge)
+        genes = tuple("abcdefgh")
+        answer = Network(genes, chances, confidence=chances)
+        has, error, bins, supported, expected, found = kinds.confidence_of(
+            "combined", answer, table
+        )
+        alone = calibration_error(chances[judged], is_edge[judged])
+        assert (has, error) == ("yes", alone.error)
+        rows.append(row("k", network, "combined", 0.5, confidence=has, bins=bins))
+        said.append(chances[judged])
+        true.append(is_edge[judged])
+        sure = chances[judged] >= 0.5
+        assert (supported, found) == (sure.sum(), is_edge[judged][sure].sum())
+        assert expected == pytest.approx(chances[judged][sure].sum())
+    whole = calibration_error(np.concatenate(said), np.concatenate(true))
+    pooled = kinds_page.pooled(rows)
+    assert [n for n, _, _ in pooled.values()] == whole.n.tolist()
+    assert kinds_page.error_of(pooled) == pytest.approx(whole.error, abs=1e-5)
+    assert f"{whole.error:.3f} on the mean" in kinds_page.calibration_table(rows)
+
+
+def test_no_confidence_is_not_taken_for_an_honest_one(method_with_confidence):
+    answer = Network(("a", "b"), np.array([[0, 1.0], [0, 0]]))
+    table = kinds_data.Table(None, None, None, ~np.eye(2, dtype=bool), np.eye(2, dtype=bool)[::-1])
+    assert kinds.confidence_of("combined", answer, table)[:3] == ("no", None, "")
+    assert kinds.confidence_of("clr", answer, table)[0] == ""
+    rows = [row("k", "1", "combined", 0.5, confidence="no")]
+    assert "| 0 of 1 | 0 |  | 0 | 0 | 0 |" in kinds_page.calibration_table(rows)
+    assert kinds_page.reliability_table(rows) == "No confidence was given."
+    null = kinds.Null("noise", "x", 1, "combined", "no", None, 0, 1.0)
+    sure = kinds.Null("walk", "x", 1, "combined", "yes", 0.4, 2, 1.0)
+    table = kinds_page.nulls_table([null, sure]).splitlines()
+    assert table[2] == "| walk | x | combined | 1 of 1 | .400 | 1 of 1 | 2 |"
+    assert table[3] == "| noise | x | combined | 0 of 1 |  | 0 of 1 | 0 |"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--methods", "tvcs,spearman"], "found 'spearman'"),
+        (["--simulate", "-1"], "must be >= 0"),
+        (["tests"], "found none"),
+        (["data", "data/"], "found twice: data"),
+        (["--compendium", "data"], "must hold meta_data.tsv"),
+    ],
+)
+def test_what_cannot_be_run_is_refused_in_one_line(words, said, tmp_path):
+    command = [sys.executable, "-m", "benchmarks.networks.kinds", "--out", tmp_path / "out"]
+    ran = subprocess.run([*command, *words], capture_output=True, text=True, cwd=ROOT)
+    assert ran.returncode == 2
+    assert said in ran.stderr.splitlines()[-1]
+    assert not (tmp_path / "out").exists()
