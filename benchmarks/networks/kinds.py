@@ -52,6 +52,7 @@ from benchmarks.networks.kinds_data import (  # noqa: E402
 )
 from grn_tvcs import METHODS, Expression, Network, SteadyStates, infer  # noqa: E402
 from grn_tvcs.evidence import extra_trees  # noqa: E402
+from grn_tvcs.evidence.hubs import concentration  # noqa: E402
 from grn_tvcs.methods import Method  # noqa: E402
 from grn_tvcs.network.confidence import BINS, LIKELY, calibration_error  # noqa: E402
 from grn_tvcs.network.scores import area_under_roc, average_precision  # noqa: E402
@@ -274,13 +275,12 @@ def case_of(task: Task, given: str, table: Table, network: Network, seconds: flo
     truth, scores = table.is_edge[table.judged], network.scores[table.judged]
     n_edges, n_genes = int(truth.sum()), len(network.genes)
     n_top = min(TOP, n_edges)
-    has, error, bins, supported, expected, found = confidence_of(task.method, network, table)
     return Case(
         task.place.kind, task.place.network, given, task.method, how(task.method, n_genes),
-        n_genes, n_edges, truth.size,
+        n_genes, concentration(table.is_edge.sum(axis=1).astype(float)), n_edges, truth.size,
         average_precision(truth, scores), n_edges / truth.size,
         precision_of_top(truth, scores, n_top), n_top, area_under_roc(truth, scores), seconds,
-        has, error, supported, expected, found, bins,
+        *confidence_of(task.method, network, table),
     )  # fmt: skip
 
 
@@ -291,21 +291,35 @@ def precision_of_top(truth: np.ndarray, scores: np.ndarray, n: int) -> float:
     return float((truth[above].sum() + (n - above.sum()) * truth[tied].mean()) / n)
 
 
-def confidence_of(
-    method: str, network: Network, table: Table
-) -> tuple[str, float | None, str, int, float, int]:
-    """Whether there is a confidence, its error and bins, supported pairs and the true ones."""
+class Confidence(NamedTuple):
+    """The last fields of a `Case`."""
+
+    confidence: str
+    error: float | None = None
+    supported: int = 0
+    expected: float = 0.0
+    found: int = 0
+    bins: str = ""
+
+
+def confidence_of(method: str, network: Network, table: Table) -> Confidence:
+    """What a confidence says of the pairs that count, beside what is true of them."""
     if network.confidence is None:
-        return "no" if METHODS[method].has_confidence else "", None, "", 0, 0.0, 0
+        return Confidence("no" if METHODS[method].has_confidence else "")
     said, truth = network.confidence[table.judged], table.is_edge[table.judged]
     found = calibration_error(said, truth, above=ABOVE)
     inner = np.linspace(ABOVE, 1.0, BINS + 1)[1:-1]
     place = np.searchsorted(inner, found.said, side="left")
-    rows = zip(place, found.n, found.said, found.true, strict=True)
-    bins = " ".join(f"{k}:{n}:{p:.6f}:{t:.6f}" for k, n, p, t in rows)
+    bins = zip(place, found.n, found.said, found.true, strict=True)
     sure = said >= LIKELY
-    error = found.error if found.n.size else None
-    return "yes", error, bins, int(sure.sum()), float(said[sure].sum()), int(truth[sure].sum())
+    return Confidence(
+        "yes",
+        found.error if found.n.size else None,
+        int(sure.sum()),
+        float(said[sure].sum()),
+        int(truth[sure].sum()),
+        " ".join(f"{k}:{n}:{p:.6f}:{t:.6f}" for k, n, p, t in bins),
+    )
 
 
 def solve_null(task: NullTask) -> list[Null]:

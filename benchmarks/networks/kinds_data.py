@@ -87,6 +87,8 @@ class Case:
     ----------
     how
         How it differs from the method's default.
+    concentration
+        Of the out-degrees: 1 where all genes have the same, the number of genes where one has all.
     top, n_top
         Precision of the so many surest pairs.
     seconds
@@ -107,6 +109,7 @@ class Case:
     method: str
     how: str
     genes: int
+    concentration: float
     edges: int
     pairs: int
     aupr: float

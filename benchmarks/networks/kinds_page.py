@@ -8,7 +8,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.networks.cases import number
-from benchmarks.networks.kinds_data import ABOVE, COMPENDIUM, REST, SURE, Case, Null
+from benchmarks.networks.kinds_data import (
+    ABOVE,
+    BOTH,
+    COLUMN,
+    COMPENDIUM,
+    OUT,
+    REST,
+    SERIES,
+    SURE,
+    WITH_REST,
+    Case,
+    Null,
+)
 from benchmarks.pages import fill, in_one_cell, table
 from grn_tvcs.methods.at_rest import AT_REST, OVER_TIME
 from grn_tvcs.network.confidence import BINS
@@ -16,6 +28,8 @@ from grn_tvcs.simulation.kinds import KINDS
 
 DEFAULTS = ("combined", "ensemble")  # the first of which there are rows is judged
 MARGIN = 0.02
+HUB_POOR = 3.0  # networks of a concentration below have no hubs
+MORE = ((SERIES, COLUMN), (SERIES, OUT), (SERIES, WITH_REST), (COLUMN, BOTH), (OUT, BOTH))
 Rows = dict[str, list[Case]]  # of one kind of data, by method
 
 
@@ -44,6 +58,7 @@ def page_of(cases: list[Case], nulls: list[Null], page: str) -> str:
     parts: dict[str, Callable[[], str]] = {
         "lose": lambda: lose_table(kinds, default),
         "before": lambda: before_table(kinds, default),
+        "more": lambda: more_table(kinds, default),
         "kinds": lambda: kinds_table(kinds),
         "cost": lambda: cost_table(cases),
         "calibration": lambda: calibration_table(told),
@@ -112,6 +127,25 @@ def before_table(kinds: dict[tuple[str, str], Rows], default: str) -> str:
     )  # fmt: skip
 
 
+def more_table(kinds: dict[tuple[str, str], Rows], default: str) -> str:
+    """Kinds of data where the default finds less when it is given more, worst first."""
+    lines, n = [], 0
+    for (kind, less), rows in kinds.items():
+        for more in (more for base, more in MORE if base == less):
+            ours, theirs = rows.get(default), kinds.get((kind, more), {}).get(default)
+            if ours and theirs:
+                n += 1
+                before, now = mean(ours, "aupr"), mean(theirs, "aupr")
+                if now < before:
+                    lines.append((now - before, [kind, less, more, _short(before), _short(now)]))
+    sentence = f"`{default}` finds less with more evidence in {len(lines)} of {n} cases."
+    if not lines:
+        return sentence
+    rows = [[*words, f"{change:+.3f}"] for change, words in sorted(lines)]
+    heads = ["data", "given", "given more", "AUPR", "with more", "difference"]
+    return f"{sentence}\n\n{table(heads, rows, words=3)}"
+
+
 def _said(sentence: str, lost: list[Beside], default: str, other: str) -> str:
     if not lost:
         return sentence
@@ -144,9 +178,13 @@ def kinds_table(kinds: dict[tuple[str, str], Rows]) -> str:
                 cell = f"**{cell}**" if known[method] == best else cell
             cells.append(cell)
         some = max(rows.values(), key=len)
-        facts = [str(len(some)), str(round(mean(some, "genes"))), _short(mean(some, "chance"))]
+        facts = [
+            str(len(some)), str(round(mean(some, "genes"))), f"{mean(some, 'concentration'):.1f}",
+            _short(mean(some, "chance")),
+        ]  # fmt: skip
         lines.append([kind, given, *facts, *cells])
-    return table(["data", "given", "networks", "genes", "chance", *methods], lines, words=2)
+    heads = ["data", "given", "networks", "genes", "concentration", "chance", *methods]
+    return table(heads, lines, words=2)
 
 
 def _methods(kinds: dict[tuple[str, str], Rows]) -> list[str]:
@@ -293,9 +331,13 @@ def groups_table(kinds: dict[tuple[str, str], Rows]) -> str:
 def _group(case: Case) -> str:
     if case.kind.startswith(COMPENDIUM):
         return "B. subtilis" if case.network == "whole" else "parts of B. subtilis"
-    if case.kind.split(",")[0] in KINDS:
-        return "our simulator, at rest" if case.given == REST else "our simulator, over time"
-    return f"folders, {'odd' if number(case.network) % 2 else 'even'} networks"
+    told = ", with knock-outs" if case.given in (OUT, BOTH) else ""
+    if case.kind.split(",")[0] not in KINDS:
+        return f"folders, {'odd' if number(case.network) % 2 else 'even'} networks{told}"
+    if case.given == REST:
+        return "our simulator, at rest"
+    few = "below" if case.concentration < HUB_POOR else "from"
+    return f"our simulator, concentration {few} {HUB_POOR:g}{told}"
 
 
 def _short(value: float) -> str:

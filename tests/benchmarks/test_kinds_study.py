@@ -234,7 +234,8 @@ def test_a_part_of_a_compendium_keeps_the_regulators_of_its_targets(monkeypatch)
 
 def row(kind, network, method, aupr, **more):
     facts = {
-        "how": "", "genes": 9, "edges": 9, "pairs": 72, "chance": 0.1, "top": 0.5, "n_top": 9,
+        "how": "", "genes": 9, "concentration": 2.0, "edges": 9, "pairs": 72, "chance": 0.1,
+        "top": 0.5, "n_top": 9,
         "auroc": 0.5, "seconds": 1.0, "confidence": "", "error": None, "supported": 0,
         "expected": 0.0, "found": 0, "bins": "", "given": SERIES,
     } | more  # fmt: skip
@@ -262,6 +263,37 @@ def test_where_we_lose_comes_worst_first_and_asks_for_the_same_networks():
     assert [line.split(" | ")[0] for line in before[4:]] == ["| e1", "| a1"]
 
 
+def test_more_evidence_that_lowers_a_mean_is_named():
+    found = kinds_page.by_kind(
+        [
+            row("a1", "1", "combined", 0.5), row("a1", "1", "combined", 0.4, given=COLUMN),
+            row("a1", "1", "combined", 0.8, given=OUT), row("a1", "1", "combined", 0.6, given=BOTH),
+        ]
+    )  # fmt: skip
+    lines = kinds_page.more_table(found, "combined").splitlines()
+    assert lines[0] == "`combined` finds less with more evidence in 2 of 4 cases."
+    assert [line.rpartition(" | ")[2] for line in lines[4:]] == ["-0.200 |", "-0.100 |"]
+    assert kinds_page.more_table(found, "tvcs").endswith("0 of 0 cases.")
+
+
+def test_networks_are_grouped_by_what_was_chosen_on_them():
+    rows = [
+        row("ecoli10", "ecoli10_1", "tvcs", 0.2), row("ecoli10", "ecoli10_3", "tvcs", 0.4),
+        row("ecoli10", "ecoli10_2", "tvcs", 0.5), row("yeast10", "yeast10_1", "tvcs", 0.7),
+        row("flat, 10 genes", "network1", "tvcs", 0.1, concentration=3.5, given=OUT),
+        row("B. subtilis", "whole", "tvcs", 0.6), row("B. subtilis", "whole", "pcc", 0.5),
+        row("B. subtilis, 100 genes", "part 1", "tvcs", 0.6),
+    ]  # fmt: skip
+    lines = kinds_page.groups_table(kinds_page.by_kind(rows)).splitlines()
+    assert lines[2:] == [
+        "| B. subtilis | 1 | .600 | .500 |",
+        "| folders, even networks | 1 | .500 |  |",
+        "| folders, odd networks | 2 | .500 |  |",
+        "| our simulator, concentration from 3, with knock-outs | 1 | .100 |  |",
+        "| parts of B. subtilis | 1 | .600 |  |",
+    ]
+
+
 def test_confidences_of_many_networks_are_judged_as_one(method_with_confidence):
     rng = np.random.default_rng(0)
     rows, said, true = [], [], []
@@ -274,17 +306,14 @@ def test_confidences_of_many_networks_are_judged_as_one(method_with_confidence):
         table = kinds_data.Table(None, None, None, judged, is_edge)
         genes = tuple("abcdefgh")
         answer = Network(genes, chances, confidence=chances)
-        has, error, bins, supported, expected, found = kinds.confidence_of(
-            "combined", answer, table
-        )
-        alone = calibration_error(chances[judged], is_edge[judged])
-        assert (has, error) == ("yes", alone.error)
-        rows.append(row("k", network, "combined", 0.5, confidence=has, bins=bins))
+        found = kinds.confidence_of("combined", answer, table)
+        assert found.error == calibration_error(chances[judged], is_edge[judged]).error
+        rows.append(row("k", network, "combined", 0.5, confidence="yes", bins=found.bins))
         said.append(chances[judged])
         true.append(is_edge[judged])
         sure = chances[judged] >= 0.5
-        assert (supported, found) == (sure.sum(), is_edge[judged][sure].sum())
-        assert expected == pytest.approx(chances[judged][sure].sum())
+        assert (found.supported, found.found) == (sure.sum(), is_edge[judged][sure].sum())
+        assert found.expected == pytest.approx(chances[judged][sure].sum())
     whole = calibration_error(np.concatenate(said), np.concatenate(true))
     pooled = kinds_page.pooled(rows)
     assert [n for n, _, _ in pooled.values()] == whole.n.tolist()
@@ -295,8 +324,8 @@ def test_confidences_of_many_networks_are_judged_as_one(method_with_confidence):
 def test_no_confidence_is_not_taken_for_an_honest_one(method_with_confidence):
     answer = Network(("a", "b"), np.array([[0, 1.0], [0, 0]]))
     table = kinds_data.Table(None, None, None, ~np.eye(2, dtype=bool), np.eye(2, dtype=bool)[::-1])
-    assert kinds.confidence_of("combined", answer, table)[:3] == ("no", None, "")
-    assert kinds.confidence_of("clr", answer, table)[0] == ""
+    assert kinds.confidence_of("combined", answer, table) == ("no", None, 0, 0.0, 0, "")
+    assert kinds.confidence_of("clr", answer, table).confidence == ""
     rows = [row("k", "1", "combined", 0.5, confidence="no")]
     assert "| 0 of 1 | 0 |  | 0 | 0 | 0 |" in kinds_page.calibration_table(rows)
     assert kinds_page.reliability_table(rows) == "No confidence was given."
