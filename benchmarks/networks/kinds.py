@@ -19,7 +19,7 @@ import sys
 import time
 import warnings
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -93,7 +93,7 @@ def main() -> int:
     parser.add_argument("--compendium", default="", metavar="FOLDER", help="of B. subtilis")
     parser.add_argument("--parts", type=int, default=PARTS, metavar="K", help="of the compendium")
     parser.add_argument("--simulate", type=int, default=0, metavar="N", help="networks of a kind")
-    parser.add_argument("--methods", type=known, default=list(known()), metavar="a,b")
+    parser.add_argument("--methods", type=known, default=methods_there_are(), metavar="a,b")
     parser.add_argument(
         "--again", type=known, default=[], metavar="a,b", help="anew on these tables"
     )
@@ -105,20 +105,24 @@ def main() -> int:
     return run(arguments, compute, write_page)
 
 
-def known(words: str = ",".join(STUDIED)) -> list[str]:
-    """The methods of a list that there are.
+def known(words: str) -> list[str]:
+    """The methods of a list.
 
     Raises
     ------
     ArgumentTypeError
-        If one is not of this study; of these, those to come are left out.
+        If one is not of this study.
     """
-    wanted = words.split(",")
-    if unknown := [word for word in wanted if word not in STUDIED]:
+    there_are = methods_there_are()
+    if unknown := [word for word in words.split(",") if word not in there_are]:
         raise argparse.ArgumentTypeError(
-            f"methods must be of {', '.join(STUDIED)}, found {unknown[0]!r}"
+            f"methods must be of {', '.join(there_are)}, found {unknown[0]!r}"
         )
-    return [word for word in wanted if word in METHODS]
+    return words.split(",")
+
+
+def methods_there_are() -> list[str]:
+    return [method for method in STUDIED if method in METHODS]
 
 
 def check(arguments: argparse.Namespace) -> None:
@@ -197,15 +201,13 @@ def shown(size: tuple[int, int, int]) -> str:
 def solve(task: Task) -> list[Case]:
     """Everything that a table has to give, the same input once."""
     table = table_of(task.place, task.seed)
-    known_answers: dict[str, tuple[Network, float]] = {}
+    answers: dict[str, tuple[Network, float]] = {}
     cases = []
     for given in task.place.given:
         words, expression, steady = used(table, METHODS[task.method], given)
-        if words not in known_answers:
-            known_answers[words] = answer(
-                expression, task.method, task.seed, steady, table.regulators
-            )
-        network, seconds = known_answers[words]
+        if words not in answers:
+            answers[words] = answer(expression, task.method, task.seed, steady, table.regulators)
+        network, seconds = answers[words]
         cases.append(case_of(task, given, table, network, seconds))
     return cases
 
@@ -252,9 +254,8 @@ def forests(method: str, n_genes: int) -> Iterator[dict[str, int]]:
     elif n_genes <= FORESTS_UP_TO:
         yield {"trees": TREES}
     else:
-        with ExitStack() as stack:
-            module = import_module(f"grn_tvcs.methods.{method}")
-            stack.enter_context(patch.object(module, "importances", _extremely_randomised))
+        module = import_module(f"grn_tvcs.methods.{method}")
+        with patch.object(module, "importances", _extremely_randomised):
             yield {"trees": EXTRA_TREES}
 
 

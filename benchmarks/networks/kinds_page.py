@@ -104,9 +104,10 @@ def lose_table(kinds: dict[tuple[str, str], Rows], default: str) -> str:
         if known := [one for one in found if one is not None]:
             best.append(max(known, key=lambda one: one.theirs))
     lost = [one for one in best if one.gain < -MARGIN]
+    refused = sum(default not in rows for rows in kinds.values())
     return _said(
         f"`{default}` is below the best other method by more than {MARGIN:g} on {len(lost)} of "
-        f"{len(best)} kinds of data.",
+        f"{len(best)} kinds of data, and has no answer on {refused} more.",
         lost, default, "best other",
     )  # fmt: skip
 

@@ -252,10 +252,11 @@ def test_where_we_lose_comes_worst_first_and_asks_for_the_same_networks():
             row("d1", "1", "combined", 0.5), row("d1", "2", "combined", 0.3),
             row("d1", "1", "clr", 0.9), row("d1", "2", "pcc", 0.9),
             row("e1", "1", "combined", 0.5, given=REST), row("e1", "1", "genie3", 0.6, given=REST),
+            row("f1", "1", "genie3", 0.6),
         ]
     )  # fmt: skip
     lost = kinds_page.lose_table(found, "combined").splitlines()
-    assert "more than 0.02 on 3 of 4 kinds" in lost[0]
+    assert "more than 0.02 on 3 of 4 kinds of data, and has no answer on 1 more." in lost[0]
     assert [line.split(" | ")[0] for line in lost[4:]] == ["| b1", "| e1", "| a1"]
     assert lost[4] == "| b1 | series | clr | 1 | .500 | .700 | -0.200 | 0 of 1 |"
     before = kinds_page.before_table(found, "combined").splitlines()
