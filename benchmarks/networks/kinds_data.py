@@ -197,7 +197,7 @@ def design(genes: int, given: tuple[str, ...]) -> Design:
         return replace(usual, start=RANDOM)
     if HIDDEN in given:
         return replace(usual, hidden=HIDDEN_PART)
-    return replace(usual, is_perturbation_known=True, has_knockouts=True, has_knockdowns=True)
+    return replace(usual, is_perturbation_known=True, knocked_out=1.0, knocked_down=1.0)
 
 
 def of_folder(folder: Path) -> Table:

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from benchmarks.networks import parts
 from benchmarks.networks.priors import FAULTS, Row, draw_prior, judged, table
 from grn_tvcs import Expression
 from grn_tvcs.simulation.kinds import draw_topology
@@ -40,10 +39,3 @@ def test_every_list_is_inferred_with_and_the_worst_stands_first():
     lines = table(gains).splitlines()[2:]
     assert [line.split(" | ")[1] for line in lines] == ["b", "c", "a"]
     assert lines[0] == "| 6 | b | anywhere | 100 % | 0.500 | 0.300 | -0.200 | 2.0 |"
-
-
-def test_the_study_of_parts_simulates_its_networks():
-    """A stream was named by numbers, so `--simulate` ended with an error."""
-    data = next(parts.made(1, 0))
-    assert data.kind == "without hubs, 10 genes"
-    assert data.is_edge.any()
