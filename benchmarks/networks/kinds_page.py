@@ -22,11 +22,11 @@ from benchmarks.networks.kinds_data import (
     Null,
 )
 from benchmarks.pages import fill, in_one_cell, table
-from grn_tvcs.methods.at_rest import AT_REST, OVER_TIME
 from grn_tvcs.network.confidence import BINS
 from grn_tvcs.simulation.kinds import KINDS
 
 DEFAULTS = ("combined", "ensemble")  # the first of which there are rows is judged
+BEFORE, BEFORE_AT_REST = "tvcs", "genie3"  # what was the default before
 MARGIN = 0.02
 HUB_POOR = 3.0  # networks of a concentration below have no hubs
 MORE = ((SERIES, COLUMN), (SERIES, OUT), (SERIES, WITH_REST), (COLUMN, BOTH), (OUT, BOTH))
@@ -115,7 +115,7 @@ def lose_table(kinds: dict[tuple[str, str], Rows], default: str) -> str:
 def before_table(kinds: dict[tuple[str, str], Rows], default: str) -> str:
     """Kinds where the method that was the default before is ahead, worst first."""
     found = [
-        beside(kind, rows, default, AT_REST if kind[1] == REST else OVER_TIME)
+        beside(kind, rows, default, BEFORE_AT_REST if kind[1] == REST else BEFORE)
         for kind, rows in kinds.items()
     ]
     known = [one for one in found if one is not None and one.other != default]
