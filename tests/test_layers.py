@@ -32,6 +32,7 @@ LEVELS = {
         ["network"],
         ["stability", "simulation"],
         ["evidence"],
+        ["combine"],
         ["methods"],
         ["edge_count"],
         ["report"],
@@ -196,6 +197,26 @@ def test_what_prices_again_uses_numpy_alone(module):
 def test_a_method_knows_no_other_method_and_no_judge(module):
     for name in ours(imports(module)):
         assert not set(name.split(".")[1:]) & {"methods", "scores", "report", "cli"}
+
+
+def test_of_what_infers_only_what_learns_from_networks_looks_into_the_simulator():
+    rooms = ("evidence", "combine", "methods", "stability", "network", "expression", "report")
+    found = {
+        module
+        for module in PATHS
+        if any(is_in(module, f"grn_tvcs.{room}") for room in rooms)
+        and any(is_in(name, "grn_tvcs.simulation") for name in imports(module))
+    }
+    found -= {"grn_tvcs.methods.combined"}
+    assert found
+    assert all(is_in(module, "grn_tvcs.combine") for module in found)
+
+
+def test_the_combiner_needs_scikit_learn_only_to_be_learned():
+    modules = [module for module in PATHS if is_in(module, "grn_tvcs.combine")]
+    learners = {m for m in modules if any(is_in(name, "sklearn") for name in imports(m))}
+    assert learners == {"grn_tvcs.combine.training"}
+    assert not any("grn_tvcs.combine.training" in imports(m) for m in modules)
 
 
 def test_no_module_draws_with_matplotlib():

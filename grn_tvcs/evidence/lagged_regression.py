@@ -46,6 +46,8 @@ class LaggedRegression:
     scores
         Explained variance, >= 0; 1 is the mean of the strongest edges, one per gene;
         [input, gene].
+    gains
+        The same in the unit of a target's variance, the mean of both solvers; [input, gene].
     weights
         Sum of the coefficients over all halves and solvers; [input, gene].
     stability
@@ -55,6 +57,7 @@ class LaggedRegression:
 
     inputs: NDArray[np.int64]
     scores: Array
+    gains: Array
     weights: Array
     stability: Array
 
@@ -105,7 +108,7 @@ def lagged_regression(
     if untold(expression) is not None:
         stability[:] = np.nan
     weights = np.sum([part.weights for part in evidence], axis=0)
-    return LaggedRegression(inputs, scores, weights, stability)
+    return LaggedRegression(inputs, scores, np.mean(gains, axis=0), weights, stability)
 
 
 def _gains(evidence: Evidence, added_share: float) -> Array:

@@ -87,15 +87,15 @@ def cache_folder(package: str = "tvcs_core") -> Path | None:
     return None
 
 
-def open_folder(place: Path, package: str, stamp: str) -> Path:
-    """Make the folder of `package` in `place`, or find it there.
+def open_folder(place: Path, package: str, stamp: str, what: str = "kernels") -> Path:
+    """Make the folder of `package` in `place`, or find it there; `what` it holds names it too.
 
     Raises
     ------
     OSError
         If it cannot be made, or if others can write to it.
     """
-    prefix = f"kernels-{package}-"
+    prefix = f"{what}-{package}-"
     folder = place / f"{prefix}{stamp}"
     place.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not folder.exists():

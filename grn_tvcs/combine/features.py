@@ -1,0 +1,180 @@
+"""What is told of every pair: how it stands in each part of evidence, and what its genes are like.
+
+For each part, in the unit of its strongest scores: the score, its rank among the regulators of the
+target and among the targets of the regulator, and the score of the reverse pair. For parts that
+know a direction, what the regulator does beside this target: how its scores vary, their mass on
+other targets, how unequal the masses of all regulators are. These say what a hub prior would bet
+on. Numbers of the whole table go with every pair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grn_tvcs.combine.parts import (
+    CHANGE,
+    CLR,
+    KNOCKDOWN_PART,
+    KNOCKOUT,
+    LAGGED,
+    LEVELS,
+    PARTS,
+    RANK,
+    RANKED_DOWN,
+    RATES,
+    SHORT,
+    SYMMETRIC,
+    Parts,
+)
+
+FLOOR = 0.02  # added under logarithms of scores in the unit of the strongest
+OF_REGULATORS = (LAGGED, SHORT, RATES, LEVELS, RANKED_DOWN, CLR)
+RAW = (RANK, KNOCKOUT, KNOCKDOWN_PART, RANKED_DOWN)
+AGREEING = (RANK, CHANGE, SHORT, KNOCKOUT)
+FACTS = (
+    "genes", "inputs", "series", "steps", "samples", "at rest", "column", "knocked out",
+    "median r", "high r", "autocorrelation", "lagged gain", "short gain",
+)  # fmt: skip
+COUNTED = ("genes", "inputs", "series", "steps", "samples", "at rest")  # as logarithms
+
+Array = NDArray[np.float64]
+Features = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Features of all pairs, by name; each [input, gene], or one number for all.
+
+    Attributes
+    ----------
+    columns
+        The features; those that nothing is known of are NaN.
+    allowed
+        Which pairs count; [input, gene].
+    """
+
+    columns: dict[str, NDArray[np.float32] | float]
+    allowed: NDArray[np.bool_]
+
+    def rows(self, names: tuple[str, ...], rows: slice = slice(None)) -> Features:
+        """Features of the allowed pairs of some inputs, in their order; (pairs, names)."""
+        is_in = self.allowed[rows]
+        out = np.empty((int(is_in.sum()), len(names)), dtype=np.float32)
+        for k, name in enumerate(names):
+            column = self.columns.get(name, np.nan)
+            out[:, k] = column if isinstance(column, float) else column[rows][is_in]
+        return out
+
+
+def features_of(parts: Parts) -> Table:
+    """Features of the first stage."""
+    columns: dict[str, NDArray[np.float32] | float] = {}
+    for name, values in _columns(parts):
+        columns[name] = values if isinstance(values, float) else values.astype(np.float32)
+    return Table(columns, parts.allowed)
+
+
+def names_and_directions() -> dict[str, int]:
+    """Every feature of the first stage, and how the chance of an edge may go with it.
+
+    1: it may only rise; -1: it may only fall; 0: it may do either.
+    """
+    names: dict[str, int] = {}
+    for part in PARTS:
+        names |= {f"{part} score": 1, f"{part} rank among regulators": -1}
+        names[f"{part} rank among targets"] = -1
+        if part not in SYMMETRIC:
+            names[f"{part} reverse"] = 0
+        if part in OF_REGULATORS:
+            names |= {f"{part} {word}": 0 for word in ("spread", "mass", "top", "concentration")}
+        if part in RAW:
+            names[f"{part} size"] = 1
+    names |= {f"{LAGGED} agrees with {part}": 0 for part in AGREEING}
+    names |= {"gain": 1, "stability": 1}
+    names |= {f"{LAGGED} like {part}": 0 for part in (RATES, LEVELS, RANKED_DOWN)}
+    return names | dict.fromkeys(FACTS, 0)
+
+
+def _columns(parts: Parts) -> Iterator[tuple[str, Array | float]]:
+    n, inputs, allowed = parts.allowed.shape[1], parts.inputs, parts.allowed
+    if not inputs.size:
+        return
+    units = {name: unit(scores, n) for name, scores in parts.scores.items()}
+    for name, scores in units.items():
+        yield f"{name} score", np.log(scores + FLOOR)
+        yield f"{name} rank among regulators", np.log(ranks(scores, allowed, 0))
+        yield f"{name} rank among targets", np.log(ranks(scores, allowed, 1) / n)
+        if name not in SYMMETRIC:
+            yield f"{name} reverse", np.log(reverse(scores, inputs) + FLOOR)
+        if name in OF_REGULATORS:
+            yield from _of_regulators(name, np.nan_to_num(scores), allowed)
+        if name in RAW:
+            raw = parts.scores[name]
+            yield f"{name} size", raw if name == RANK else np.log1p(raw)
+    if LAGGED in units:
+        sign = np.sign(parts.signed[LAGGED])
+        for name in AGREEING:
+            if name in parts.signed:
+                yield f"{LAGGED} agrees with {name}", sign * np.sign(parts.signed[name])
+        yield "gain", np.log(units[LAGGED] * max(parts.facts[f"{LAGGED} gain"], 0.0) + 1e-3)
+        if parts.stability is not None:
+            yield "stability", parts.stability[inputs]
+        for name in (RATES, LEVELS, RANKED_DOWN):
+            if name in units:
+                yield f"{LAGGED} like {name}", _alike(units[LAGGED], units[name], allowed)
+    for name in FACTS:
+        value = float(parts.facts.get(name, np.nan))
+        yield name, float(np.log1p(value)) if name in COUNTED else value
+
+
+def unit(scores: Array, n: int) -> Array:
+    """Divide by the mean of the `n` largest."""
+    strongest = np.sort(np.nan_to_num(scores), axis=None)[::-1][:n]
+    largest = strongest.mean() if strongest.size else 0.0
+    return scores / largest if largest > 0 else scores
+
+
+def ranks(scores: Array, allowed: NDArray[np.bool_], axis: int) -> Array:
+    """Rank along an axis, 1 for the largest, equal ones at their mean; last what is not allowed.
+
+    NaN where the score is.
+    """
+    from scipy.stats import rankdata
+
+    found = rankdata(np.where(allowed & ~np.isnan(scores), -scores, np.inf), axis=axis)
+    return np.where(np.isnan(scores), np.nan, found)
+
+
+def reverse(scores: Array, inputs: NDArray[np.int64]) -> Array:
+    """The score of target on regulator, NaN where the target may not regulate."""
+    out = np.full(scores.shape, np.nan)
+    out[:, inputs] = scores[:, inputs].T
+    return out
+
+
+def _of_regulators(
+    name: str, scores: Array, allowed: NDArray[np.bool_]
+) -> Iterator[tuple[str, Array | float]]:
+    """What regulators are like beside the one target, and targets beside the one regulator."""
+    ones = np.ones_like(scores)
+    spread = scores.var(axis=1, keepdims=True)
+    yield f"{name} spread", ones * np.log(spread / max(spread.mean(), 1e-12) + 1e-3)
+    mass = scores.sum(axis=1, keepdims=True)
+    others = (mass - scores) / max(float(mass.mean()), 1e-12)
+    yield f"{name} mass", np.log(others + FLOOR)
+    yield f"{name} top", ones * np.log(scores.max(axis=0) + FLOOR)
+    total = float(mass.sum())
+    unequal = len(mass) * float((mass**2).sum()) / total**2 if total > 0 else 1.0
+    yield f"{name} concentration", float(np.log(max(unequal, 1e-12)))
+
+
+def _alike(one: Array, other: Array, allowed: NDArray[np.bool_]) -> float:
+    """Correlation of two parts over pairs."""
+    is_in = allowed & ~np.isnan(other)
+    if is_in.sum() < 3 or one[is_in].std() == 0 or other[is_in].std() == 0:
+        return 0.0
+    return float(np.corrcoef(one[is_in], other[is_in])[0, 1])

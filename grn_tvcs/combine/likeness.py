@@ -1,0 +1,206 @@
+"""Traits of a table: how its levels behave, whatever its edges.
+
+They tell data that the simulator could have made from data of another nature.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grn_tvcs.evidence.correlation import rank_correlation, unit_columns
+from grn_tvcs.evidence.samples import levels_of_all, logs_of_all
+from grn_tvcs.expression.expression import Expression
+from grn_tvcs.expression.steady_states import SteadyStates
+from grn_tvcs.simulation.designs import Design
+from grn_tvcs.stability.model import transitions
+
+Array = NDArray[np.float64]
+LOG_OFFSET = 0.2
+OWN_WEIGHT = 4.0  # tables of the design that weigh as much as what all others say of it
+USUAL, STRANGE = 0.99, 1.5  # this part of simulated tables is usual; so much farther off is strange
+OF_LEVELS = (
+    "median r", "high r", "highest r", "first component", "components", "skewness",
+    "skewness spread", "kurtosis", "sd spread",
+)  # fmt: skip
+OF_SERIES = (
+    "memory", "memory spread", "smoothness", "between", "starts", "trend", "turn", "level change",
+)  # fmt: skip
+TRAITS = OF_LEVELS + OF_SERIES
+
+
+def traits(expression: Expression, steady: SteadyStates | None = None) -> dict[str, float]:
+    """Traits by name; those of series are NaN where there are none."""
+    logs = logs_of_all(expression, steady)
+    n = logs.shape[1]
+    rho = np.abs(rank_correlation(levels_of_all(expression, steady)))
+    pairs = rho[np.triu_indices(n, 1)]
+    z = unit_columns(logs)
+    spectrum = np.linalg.svd(z, compute_uv=False) ** 2
+    shares = spectrum / max(float(spectrum.sum()), 1e-300)
+    centred = logs - logs.mean(axis=0)
+    sd = centred.std(axis=0)
+    scaled = centred / np.where(sd > 0, sd, 1.0)
+    found = {
+        "median r": float(np.median(pairs)),
+        "high r": float(np.quantile(pairs, 0.95)),
+        "highest r": float(np.median(np.where(np.eye(n, dtype=bool), 0, rho).max(axis=0))),
+        "first component": float(shares[0]),
+        "components": float(np.exp(-(shares * np.log(shares + 1e-12)).sum()) / len(shares)),
+        "skewness": float(np.median((scaled**3).mean(axis=0))),
+        "skewness spread": float(np.std((scaled**3).mean(axis=0))),
+        "kurtosis": float(np.log(np.median((scaled**4).mean(axis=0)) + 1e-3)),
+        "sd spread": float(np.log((np.quantile(sd, 0.9) + 1e-6) / (np.quantile(sd, 0.1) + 1e-6))),
+    }
+    return found | _of_series(expression)
+
+
+def _of_series(expression: Expression) -> dict[str, float]:
+    if not expression.series:
+        return dict.fromkeys(OF_SERIES, np.nan)
+    steps = transitions(expression, LOG_OFFSET)
+    x = steps.levels
+    pieces = list(expression.pieces().values())
+    sd = x.std(axis=0)
+    x = (x - x.mean(axis=0)) / np.where(sd > 0, sd, 1.0)
+    own, following = x[steps.before], x[steps.before + 1]
+    change = following - own
+    memory = (unit_columns(own) * unit_columns(following)).sum(axis=0)
+    within = np.concatenate([x[p] - x[p].mean(axis=0) for p in pieces])
+    starts = np.array([x[p.start] for p in pieces])
+    turns = [np.diff(x[p], axis=0) for p in pieces if p.stop - p.start > 2]
+    turn = np.concatenate([np.sign(d[1:] * d[:-1]) for d in turns]) if turns else np.zeros((1, 1))
+    trend = [_trend(x[p]) for p in pieces if p.stop - p.start > 2]
+    kurtosis = (change**4).mean(axis=0) / np.maximum((change**2).mean(axis=0) ** 2, 1e-12)
+    return {
+        "memory": float(np.median(memory)),
+        "memory spread": float(memory.std()),
+        "smoothness": float(np.log(np.median((change**2).mean(axis=0)) + 1e-3)),
+        "between": float(np.median(1.0 - within.var(axis=0))),
+        "starts": float(np.median(starts.var(axis=0))) if len(pieces) > 1 else np.nan,
+        "trend": float(np.mean(np.concatenate(trend))) if trend else np.nan,
+        "turn": float(turn.mean()),
+        "level change": float(np.log(np.median(kurtosis) + 1e-3)),
+    }
+
+
+def _trend(levels: Array) -> Array:
+    """Size of the correlation of each gene with the number of the sample; (genes,)."""
+    order = unit_columns(np.arange(float(len(levels)))[:, None])
+    return np.abs(order.T @ unit_columns(levels))[0]
+
+
+def covariates(design: Design) -> Array:
+    """What of a design moves traits, as numbers; (covariates,)."""
+    n_series = design.n_series
+    return np.array(
+        [
+            1.0,
+            np.log(design.n_genes),
+            np.log(design.n_genes) ** 2,
+            np.log1p(n_series),
+            np.log(design.n_points) if n_series else 0.0,
+            float(n_series == 0),
+            np.log1p(design.n_at_rest),
+            float(design.is_perturbation_known),
+            design.knocked_out,
+            design.knocked_down,
+            np.log1p(design.cells),
+        ]
+    )
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """How the traits of simulated tables follow from designs, and how they scatter.
+
+    Attributes
+    ----------
+    means
+        Least squares coefficients of each trait on `covariates`; (covariates, TRAITS).
+    scatter
+        Covariance of what is left; (TRAITS, TRAITS).
+    distances
+        Sorted distances of simulated tables, by how many traits are known: series and a start of
+        several, one series, none; (3, tables), NaN at the end.
+    """
+
+    means: Array
+    scatter: Array
+    distances: Array
+
+    def is_strange(
+        self, found: dict[str, float], design: Design, near: Array | None = None
+    ) -> bool:
+        """Whether a table with these traits is none that the simulator makes."""
+        return self.strangeness(found, design, near) > STRANGE
+
+    def strangeness(
+        self, found: dict[str, float], design: Design, near: Array | None = None
+    ) -> float:
+        """Distance from simulated tables, beside that which one in a hundred of them exceeds.
+
+        `near` are traits of tables simulated with the design, (tables, TRAITS): their mean is
+        weighed with what the designs of all tables say.
+        """
+        x = as_row(found)
+        mean = covariates(design) @ self.means
+        if near is not None and len(near):
+            weight = len(near) / (len(near) + OWN_WEIGHT)
+            mean = mean + weight * np.nan_to_num(near - mean).mean(axis=0)
+        d = distance(x - mean, self.scatter)
+        row = self.distances[group(x)]
+        known = row[~np.isnan(row)]
+        return d / max(float(np.quantile(known, USUAL)), 1.0) if known.size else 0.0
+
+
+def learn_likeness(rows: Sequence[tuple[dict[str, float], Design]]) -> Likeness:
+    """Learn from the traits of simulated tables and their designs."""
+    X = np.array([covariates(design) for _, design in rows])
+    Y = np.array([as_row(found) for found, _ in rows])
+    means = np.zeros((X.shape[1], len(TRAITS)))
+    left = np.full(Y.shape, np.nan)
+    for k in range(len(TRAITS)):
+        known = ~np.isnan(Y[:, k])
+        penalty = 1e-3 * len(X) * np.eye(X.shape[1])
+        penalty[0, 0] = 0.0
+        means[:, k] = np.linalg.solve(X[known].T @ X[known] + penalty, X[known].T @ Y[known, k])
+        left[known, k] = Y[known, k] - X[known] @ means[:, k]
+    scatter = _covariance(left)
+    all_distances: list[list[float]] = [[], [], []]
+    for y, rest in zip(Y, left, strict=True):
+        all_distances[group(y)].append(distance(rest, scatter))
+    distances = np.full((3, max(map(len, all_distances))), np.nan)
+    for k, found in enumerate(all_distances):
+        distances[k, : len(found)] = sorted(found)
+    return Likeness(means, scatter, distances)
+
+
+def _covariance(left: Array) -> Array:
+    """Covariance of columns with gaps, pair by pair, drawn a little to its diagonal."""
+    known = ~np.isnan(left)
+    x = np.nan_to_num(left - np.nanmean(left, axis=0))
+    counts = known.T.astype(float) @ known
+    full = x.T @ x / np.maximum(counts, 1.0)
+    return 0.9 * full + 0.1 * np.diag(full.diagonal()) + 1e-9 * np.eye(len(full))
+
+
+def distance(left: Array, scatter: Array) -> float:
+    """Mahalanobis' distance over the known traits, divided by how many they are."""
+    known = ~np.isnan(left)
+    x = left[known]
+    return float(x @ np.linalg.solve(scatter[np.ix_(known, known)], x) / max(x.size, 1))
+
+
+def as_row(found: dict[str, float]) -> Array:
+    """Traits in their order."""
+    return np.array([found[name] for name in TRAITS])
+
+
+def group(x: Array) -> int:
+    """Which traits are known: 0 all, 1 no scatter of starts, 2 none of series."""
+    known = ~np.isnan(x)
+    return 2 if not known[TRAITS.index("memory")] else int(not known[TRAITS.index("starts")])

@@ -1,0 +1,275 @@
+"""All parts of evidence on one table, as far as its samples allow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grn_tvcs.evidence.correlation import rank_correlation
+from grn_tvcs.evidence.extra_trees import importances
+from grn_tvcs.evidence.knockouts import ranked_down
+from grn_tvcs.evidence.lagged_correlation import lagged_correlation
+from grn_tvcs.evidence.lagged_regression import (
+    SHORT_MEMORY,
+    USUAL,
+    LaggedRegression,
+    lagged_regression,
+)
+from grn_tvcs.evidence.level_trees import level_trees
+from grn_tvcs.evidence.mutual_information import mutual_information, relatedness
+from grn_tvcs.evidence.partial_correlation import partial_correlation
+from grn_tvcs.evidence.rate_trees import rate_trees
+from grn_tvcs.evidence.samples import levels_of_all, logs_of_all
+from grn_tvcs.expression.expression import Expression
+from grn_tvcs.expression.steady_states import SteadyStates
+from grn_tvcs.network.rules import Rules
+from grn_tvcs.stability.model import transitions
+
+FEW_GENES = 40  # up to so many, forests have ...
+TREES, TREES_OF_MANY = 100, 20  # ... the first number of trees, else the second
+MANY_PAIRS, FEWEST_HALVES = 100_000, 30  # halves of larger networks are fewer; these at least
+KNOCKDOWN = 0.5  # what the effect of a knock-down counts beside that of a knock-out
+LAGGED, SHORT, RATES, LEVELS = "lagged", "short", "rates", "levels"
+CLR, RANK, PARTIAL, CHANGE, NEXT = "clr", "rank", "partial", "change", "next"
+KNOCKOUT, KNOCKDOWN_PART, RANKED_DOWN = "knockout", "knockdown", "ranked-down"
+SYMMETRIC = (CLR, RANK, PARTIAL)
+PARTS = (
+    LAGGED, SHORT, RATES, LEVELS, CLR, RANK, PARTIAL, CHANGE, NEXT,
+    KNOCKOUT, KNOCKDOWN_PART, RANKED_DOWN,
+)  # fmt: skip
+
+Array = NDArray[np.float64]
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What every part says of every pair that may be an edge; rows are `inputs`.
+
+    Attributes
+    ----------
+    inputs
+        Places of the genes that may regulate.
+    allowed
+        Which pairs may be edges; [input, gene].
+    scores
+        By part, >= 0 and 0 where a pair may not be an edge; [input, gene]. A part that the samples
+        say nothing of is not there.
+    signed
+        The parts that know a sign, with it: above 0 where the regulator activates.
+    facts
+        Numbers of the whole table.
+    stability
+        As in `Network`; [gene, gene]. None without series.
+    """
+
+    inputs: NDArray[np.int64]
+    allowed: NDArray[np.bool_]
+    scores: dict[str, Array]
+    signed: dict[str, Array]
+    facts: dict[str, float]
+    stability: Array | None
+
+
+def gather_parts(
+    expression: Expression,
+    rules: Rules,
+    rng: np.random.Generator,
+    steady: SteadyStates | None = None,
+    *,
+    resamples: int = USUAL.resamples,
+    threads: int = 1,
+    progress: Progress | None = None,
+    keep: Path | None = None,
+) -> Parts:
+    """Compute all parts that the samples allow.
+
+    Parameters
+    ----------
+    expression, rules, rng
+        As for every method; the caps of `rules` bound those that the lagged regression draws.
+    steady
+        Knock-outs, knock-downs and wild type.
+    resamples
+        Halves of the series for the lagged regression, fewer of a large network (`halves_of`); half
+        as many for its short memory.
+    threads, progress, keep
+        As in `stability.gather`.
+    """
+    genes = expression.genes
+    allowed = rules.allowed(genes, expression.constant_genes)
+    inputs = np.flatnonzero(allowed.any(axis=1))
+    resamples = halves_of(resamples, int(allowed.sum()))
+    work = _Stages(progress, resamples if expression.series else 0, len(genes))
+    signed: dict[str, Array] = {}
+    scores: dict[str, Array] = {}
+    facts: dict[str, float] = {}
+    stability = None
+    if expression.series:
+        lagged = _of_series(expression, rules, rng, resamples, threads, work, keep)
+        for name, found in lagged.items():
+            scores[name] = found.scores
+            signed[name] = found.scores * np.sign(found.weights)
+            facts[f"{name} gain"] = _mean_of_strongest(found.gains, len(genes))
+        stability = lagged[LAGGED].stability
+        scores[RATES] = _of_rates(expression, allowed, rng, work)[inputs]
+        signed[CHANGE] = lagged_correlation(expression, "change")[inputs]
+        signed[NEXT] = lagged_correlation(expression, "level")[inputs]
+    logs = logs_of_all(expression, steady)
+    forest = partial(importances, trees=_trees(len(genes)))
+    scores[LEVELS] = level_trees(logs, genes, allowed, rng, forest, work.next())[inputs]
+    rho = rank_correlation(levels_of_all(expression, steady))
+    scores[CLR] = relatedness(mutual_information(rho))[inputs]
+    signed[RANK] = rho[inputs]
+    signed[PARTIAL] = partial_correlation(logs, inputs)
+    if steady is not None:
+        signed |= _of_knockouts(steady, expression, inputs)
+    scores |= {name: np.abs(part) for name, part in signed.items() if name not in scores}
+    is_open = allowed[inputs]
+    return Parts(
+        inputs,
+        is_open,
+        {name: np.where(is_open, scores[name], 0.0) for name in PARTS if name in scores},
+        signed,
+        facts | _facts(expression, steady, rho, inputs),
+        stability,
+    )
+
+
+def halves_of(resamples: int, n_pairs: int) -> int:
+    """Halves that are solved where `resamples` are asked for: fewer where pairs are many.
+
+    A half costs as its pairs do, so the time of large networks grows with their square root.
+    """
+    share = min(1.0, (MANY_PAIRS / max(n_pairs, 1)) ** 0.5)
+    return max(min(resamples, FEWEST_HALVES), round(share * resamples))
+
+
+def _of_series(
+    expression: Expression,
+    rules: Rules,
+    rng: np.random.Generator,
+    resamples: int,
+    threads: int,
+    work: _Stages,
+    keep: Path | None,
+) -> dict[str, LaggedRegression]:
+    """Lagged regression with both memories."""
+    plans = {
+        LAGGED: replace(USUAL, resamples=resamples),
+        SHORT: replace(USUAL, resamples=max(2, resamples // 2), memory=SHORT_MEMORY),
+    }
+    return {
+        name: lagged_regression(
+            expression, rules, rng, plan, threads=threads, progress=work.next(),
+            keep=None if keep is None else keep / name,
+        )
+        for name, plan in plans.items()
+    }  # fmt: skip
+
+
+def _of_rates(
+    expression: Expression, allowed: NDArray[np.bool_], rng: np.random.Generator, work: _Stages
+) -> Array:
+    """Trees for rates, as shares of the variance of each target's response."""
+    forest = partial(importances, trees=_trees(len(expression.genes)))
+    is_input = np.asarray(allowed.any(axis=1))
+    found, variance = rate_trees(expression, is_input, rng, forest, work.next())
+    return found / np.where(variance > 0, variance, 1.0)
+
+
+def _of_knockouts(
+    steady: SteadyStates, expression: Expression, inputs: NDArray[np.int64]
+) -> dict[str, Array]:
+    """Effects of knock-outs and knock-downs in deviations, and both less what a path explains.
+
+    NaN where the regulator was not changed, so nothing is known of it.
+    """
+    found = {}
+    shifts = np.zeros((len(expression.genes),) * 2)
+    was_changed = np.zeros(len(shifts), dtype=bool)
+    for name, is_out, weight in ((KNOCKOUT, True, 1.0), (KNOCKDOWN_PART, False, KNOCKDOWN)):
+        is_changed = steady.is_changed(is_out=is_out)
+        if is_changed[inputs].any():
+            moved = steady.shifts(expression, is_out=is_out)
+            shifts += weight * moved
+            was_changed |= is_changed
+            found[name] = np.where(is_changed[inputs, None], moved[inputs], np.nan)
+    if found:
+        sizes = ranked_down(np.abs(shifts)) * np.sign(shifts)
+        found[RANKED_DOWN] = np.where(was_changed[inputs, None], sizes[inputs], np.nan)
+    return found
+
+
+def _facts(
+    expression: Expression, steady: SteadyStates | None, rho: Array, inputs: NDArray[np.int64]
+) -> dict[str, float]:
+    """Sizes of the table and how it behaves, whatever its edges."""
+    n = len(expression.genes)
+    pairs = np.abs(rho[np.triu_indices(n, 1)])
+    n_series, n_samples = len(expression.pieces()), len(expression.times)
+    steps = n_samples - n_series
+    changed = 0.0
+    if steady is not None and inputs.size:
+        changed = steady.is_changed(is_out=True)[inputs].mean()
+    facts = {
+        "genes": n,
+        "inputs": len(inputs),
+        "series": n_series,
+        "steps": steps,
+        "samples": n_samples,
+        "at rest": expression.n_at_rest,
+        "column": float(expression.perturbed is not None),
+        "knocked out": float(changed),
+        "median r": float(np.median(pairs)) if pairs.size else 0.0,
+        "high r": float(np.quantile(pairs, 0.95)) if pairs.size else 0.0,
+        "autocorrelation": np.nan,
+    }
+    if n_series:
+        facts["autocorrelation"] = autocorrelation(expression)
+    return facts
+
+
+def autocorrelation(expression: Expression) -> float:
+    """Median over genes of the correlation of a level with the next one in its series."""
+    steps = transitions(expression, 0.2)
+    before, after = (x - x.mean(axis=0) for x in (steps.own, steps.following))
+    size = np.sqrt((before**2).sum(axis=0) * (after**2).sum(axis=0))
+    is_there = size > 0
+    r = (before * after).sum(axis=0)[is_there] / size[is_there]
+    return float(np.median(r)) if r.size else 0.0
+
+
+def _mean_of_strongest(scores: Array, n: int) -> float:
+    return float(np.sort(scores, axis=None)[::-1][:n].mean())
+
+
+def _trees(n_genes: int) -> int:
+    return TREES if n_genes <= FEW_GENES else TREES_OF_MANY
+
+
+class _Stages:
+    """One progress for the parts that take time, one after the other.
+
+    Without halves of series there are trees for levels alone.
+    """
+
+    def __init__(self, progress: Progress | None, resamples: int, n_genes: int) -> None:
+        self._progress = progress
+        self._sizes = [resamples, resamples // 2, n_genes, n_genes] if resamples else [n_genes]
+        self._total = sum(self._sizes)
+        self._done = 0
+
+    def next(self) -> Progress | None:
+        if self._progress is None:
+            return None
+        tell, total = self._progress, self._total
+        start = self._done
+        size = self._sizes.pop(0) if self._sizes else 0
+        self._done += size
+        return lambda done, of: tell(start + round(size * done / max(of, 1)), total)

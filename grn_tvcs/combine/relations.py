@@ -1,0 +1,71 @@
+"""The second stage: what the first says of other pairs that share a gene with this one.
+
+A pair is likelier an edge if its regulator has other targets, and less likely if a stronger path
+through a third gene, or a common regulator, explains it. So a hub prior is learned here, and as
+strong as the first stage finds hubs.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grn_tvcs.combine.features import Table, ranks, reverse
+from grn_tvcs.combine.kernels import strongest_common, strongest_path
+
+Array = NDArray[np.float64]
+TINY = 1e-6
+DIRECTIONS = {
+    "first": 1,
+    "first rank among regulators": -1,
+    "first rank among targets": -1,
+    "reverse": 0,
+    "other targets": 0,
+    "other regulators": 0,
+    "sure other targets": 0,
+    "regulated": 0,
+    "path": 0,
+    "common": 0,
+    "edges per gene": 0,
+    "concentration": 0,
+    "largest hub": 0,
+}
+SECOND_STAGE = tuple(DIRECTIONS)
+
+
+def relations(logits: Array, table: Table, inputs: NDArray[np.int64]) -> Table:
+    """Features of the second stage beside those of the first.
+
+    Parameters
+    ----------
+    logits
+        Of the first stage; [input, gene], whatever where a pair may not be an edge.
+    table
+        Features of the first stage, which stay.
+    inputs
+        Places of the genes that may regulate.
+    """
+    allowed = table.allowed
+    n = allowed.shape[1]
+    p = np.where(allowed, 1.0 / (1.0 + np.exp(-np.clip(logits, -30, 30))), 0.0)
+    out, into, total = p.sum(axis=1, keepdims=True), p.sum(axis=0, keepdims=True), p.sum()
+    squares = p * p
+    sure = squares.sum(axis=1, keepdims=True)
+    regulated = into[0, inputs][:, None] * np.ones_like(p)
+    columns: dict[str, Array | float] = {
+        "first": logits,
+        "first rank among regulators": np.log(ranks(logits, allowed, 0)),
+        "first rank among targets": np.log(ranks(logits, allowed, 1) / n),
+        "reverse": reverse(p, inputs),
+        "other targets": np.log(np.maximum(out - p, 0.0) + 0.05),
+        "other regulators": np.log(np.maximum(into - p, 0.0) + 0.05),
+        "sure other targets": np.log(np.maximum(sure - squares, 0.0) + 0.02),
+        "regulated": np.log(regulated + 0.05),
+        "path": np.log(strongest_path(p, inputs) + TINY),
+        "common": np.log(strongest_common(p, inputs) + TINY),
+        "edges per gene": float(np.log(total / n + TINY)),
+        "concentration": float(np.log(len(out) * (out**2).sum() / max(total, TINY) ** 2 + TINY)),
+        "largest hub": float(out.max(initial=0.0) / max(total, TINY)),
+    }
+    new = {k: v if isinstance(v, float) else v.astype(np.float32) for k, v in columns.items()}
+    return Table(table.columns | new, allowed)

@@ -1,0 +1,125 @@
+"""Learn the combiner from networks whose edges are known.
+
+Two stages of gradient boosted trees (Friedman, Annals of Statistics 29, 2001; on histograms: Ke et
+al., NeurIPS 2017, by scikit-learn). The second sees what the first says of the other pairs of the
+same network; so that it learns what the first is worth on networks that it does not know, the first
+is learned on half of the networks and speaks of the other half.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grn_tvcs.combine.combiner import Combiner, Stages, stage_logits
+from grn_tvcs.combine.features import Table, names_and_directions
+from grn_tvcs.combine.relations import DIRECTIONS, relations
+from grn_tvcs.combine.trees import Trees, trees_of
+from tvcs_core.streams import stream
+
+MOST_NEGATIVES = 400  # of a network, or four times its edges; others are thinned and weigh more
+WEIGHT_POWER = 0.4  # a network weighs as its pairs to this power
+FIRST = {"max_iter": 200, "learning_rate": 0.1, "max_leaf_nodes": 15}
+SECOND = {"max_iter": 80, "learning_rate": 0.1, "max_leaf_nodes": 12}
+BOTH = {
+    "min_samples_leaf": 60, "l2_regularization": 5.0, "max_features": 0.3,
+    "early_stopping": False, "random_state": 0,
+}  # fmt: skip
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A network with its features and its edges.
+
+    Attributes
+    ----------
+    table
+        Features of the first stage.
+    inputs
+        Places of the genes that may regulate.
+    is_edge
+        [input, gene].
+    """
+
+    table: Table
+    inputs: NDArray[np.int64]
+    is_edge: NDArray[np.bool_]
+
+
+def fit(lessons: Sequence[Lesson], seed: int = 0) -> Combiner:
+    """Learn both stages; the same lessons and seed give the same trees.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two networks, so that none is left to speak of.
+    """
+    if len(lessons) < 2:
+        raise ValueError(f"lessons must be at least 2 networks, found {len(lessons)}")
+    rng = stream(seed, "training")
+    names = names_and_directions()
+    order = tuple(names)
+    is_second_half = rng.permutation(len(lessons)) % 2 == 1
+    later: dict[int, Table] = {}
+    for half in (is_second_half, ~is_second_half):
+        stage = fit_stage(
+            [(lessons[i].table, lessons[i].is_edge) for i in np.flatnonzero(~half).tolist()],
+            names, FIRST, rng,
+        )  # fmt: skip
+        for i in np.flatnonzero(half).tolist():
+            lesson = lessons[i]
+            logits = stage_logits(stage, lesson.table, order)
+            later[i] = relations(logits, lesson.table, lesson.inputs)
+    first = fit_stage([(one.table, one.is_edge) for one in lessons], names, FIRST, rng)
+    known = [(later[i], lesson.is_edge) for i, lesson in enumerate(lessons)]
+    second = fit_stage(known, names | DIRECTIONS, SECOND, rng)
+    return Combiner(order, (Stages(first, second),))
+
+
+def fit_stage(
+    networks: Sequence[tuple[Table, NDArray[np.bool_]]],
+    names: dict[str, int],
+    shape: dict[str, Any],
+    rng: np.random.Generator,
+) -> Trees:
+    """Learn one stage from the features and the edges of networks."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from threadpoolctl import threadpool_limits
+
+    order = tuple(names)
+    rows, labels, weights = [], [], []
+    for table, is_edge in networks:
+        true = is_edge[table.allowed]
+        if not true.size:
+            continue
+        kept, weight = thinned(true, rng)
+        rows.append(table.rows(order)[kept])
+        labels.append(true[kept])
+        weights.append(weight * true.size ** (WEIGHT_POWER - 1.0))
+    classifier = HistGradientBoostingClassifier(
+        monotonic_cst=np.array([names[name] for name in order]), **BOTH, **shape
+    )
+    weight, known = np.concatenate(weights), np.concatenate(rows)
+    known[:, np.isnan(known).all(axis=0)] = 0.0  # what no network knows is no reason for an error
+    with threadpool_limits(1, user_api="openmp"):  # sums in one order: the same bytes again
+        classifier.fit(known, np.concatenate(labels), weight / weight.mean())
+    return trees_of(classifier)
+
+
+def thinned(true: NDArray[np.bool_], rng: np.random.Generator) -> tuple[NDArray[np.intp], Array]:
+    """Places that are kept, all edges and some of the other pairs, and the weight of each."""
+    edges, others = np.flatnonzero(true), np.flatnonzero(~true)
+    n = max(MOST_NEGATIVES, 4 * edges.size)
+    share = min(1.0, n / max(others.size, 1))
+    if share < 1.0:
+        others = np.sort(rng.choice(others, n, replace=False))
+    return (
+        np.concatenate([edges, others]),
+        np.concatenate([np.ones(edges.size), np.full(others.size, 1.0 / share)]),
+    )

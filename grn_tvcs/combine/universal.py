@@ -1,0 +1,113 @@
+"""The model that comes with the package: the combiner, what tables look like, common designs."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grn_tvcs.combine.calibration import Calibration
+from grn_tvcs.combine.combiner import Combiner, load, save
+from grn_tvcs.combine.likeness import Likeness, covariates
+from grn_tvcs.simulation.designs import Design
+
+PATH = Path(__file__).with_name("universal.npz")
+LIKENESS = ("means", "scatter", "distances")
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Universal:
+    """What `PATH` holds.
+
+    Attributes
+    ----------
+    combiner
+        Learned on networks of all kinds and designs, and behind it those of common designs.
+    likeness
+        What their tables look like.
+    growth
+        How the logarithm of the number of supported edges follows from `covariates`.
+    common
+        Calibrations of common designs, by the key of the design.
+    own
+        Which stages of `combiner` were learned on a common design alone, by its key.
+    stamp
+        Hash of the file.
+    """
+
+    combiner: Combiner
+    likeness: Likeness
+    growth: Array
+    common: dict[str, Calibration]
+    own: dict[str, int]
+    stamp: str
+
+    def combiner_for(self, design: Design) -> Combiner:
+        """What all networks taught, and beside it what those of just this design did."""
+        return for_design(self.combiner, self.own.get(design.key))
+
+    def edges_with(self, n_edges: int, design: Design, wider: Design) -> int:
+        """How many edges another design would support where this one supports `n_edges`."""
+        change = (covariates(wider) - covariates(design)) @ self.growth
+        return round(n_edges * float(np.exp(change)))
+
+
+@functools.cache
+def universal(path: Path = PATH) -> Universal:
+    """Read the model.
+
+    Raises
+    ------
+    DataError
+        If the file is missing, edited or of another version.
+    """
+    combiner, more, stamp = load(path)
+    common = {
+        str(key): Calibration(float(offset), float(slope), rows)
+        for key, offset, slope, rows in zip(
+            more["common_keys"], more["common_offsets"], more["common_slopes"],
+            more["common_traits"], strict=True,
+        )
+    }  # fmt: skip
+    likeness = Likeness(*(more[f"likeness_{name}"] for name in LIKENESS))
+    own = {str(key): k for k, key in enumerate(more["own_keys"], 1)}
+    return Universal(combiner, likeness, more["growth"], common, own, stamp)
+
+
+def for_design(combiner: Combiner, own: int | None) -> Combiner:
+    """The combiner with its first stages, and those with the number `own`."""
+    places = (0,) if own is None else (0, own)
+    return Combiner(combiner.names, tuple(combiner.stages[k] for k in places))
+
+
+def write_universal(
+    path: Path,
+    combiner: Combiner,
+    likeness: Likeness,
+    growth: Array,
+    common: dict[str, Calibration],
+    own: Sequence[str] = (),
+) -> None:
+    """Write a model; the same one has the same bytes.
+
+    `own` are the keys of the designs that the stages of `combiner` after the first were learned on.
+    """
+    n = len(next(iter(common.values())).traits) if common else 0
+    shape = (len(common), n, likeness.means.shape[1])
+    save(
+        combiner,
+        path,
+        growth=growth,
+        own_keys=np.array(own, dtype=str),
+        common_keys=np.array(list(common), dtype=str),
+        common_offsets=np.array([c.offset for c in common.values()]),
+        common_slopes=np.array([c.slope for c in common.values()]),
+        common_traits=np.array([c.traits for c in common.values()]).reshape(shape),
+        **{f"likeness_{name}": getattr(likeness, name) for name in LIKENESS},
+    )

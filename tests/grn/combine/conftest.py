@@ -1,0 +1,78 @@
+"""A few small networks with their evidence, and what is learned from them."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from grn_tvcs.combine import training
+from grn_tvcs.combine.features import features_of
+from grn_tvcs.combine.likeness import learn_likeness, traits
+from grn_tvcs.combine.parts import Parts, gather_parts
+from grn_tvcs.combine.training import Lesson, fit
+from grn_tvcs.simulation.designs import Design
+from grn_tvcs.simulation.examples import Example, draw_example
+from grn_tvcs.simulation.kinds import KINDS
+
+RESAMPLES = 6
+SERIES = Design(8, 8, 3, 7)
+DESIGNS = (
+    SERIES,
+    Design(9, 9, 6, 11, is_perturbation_known=True, knocked_out=1.0, knocked_down=1.0),
+    Design(8, 4, 1, 12),
+    Design(7, 7, 0, 3, n_at_rest=25),
+    Design(10, 10, 3, 7, knocked_out=0.5),
+    Design(6, 6, 2, 9, n_at_rest=10),
+    Design(8, 8, 0, 3, n_at_rest=20, knocked_out=1.0),
+    Design(12, 5, 4, 6),
+)
+
+
+class Known(NamedTuple):
+    """A design, the network drawn with it, and the evidence."""
+
+    design: Design
+    example: Example
+    parts: Parts
+
+
+def evidence_on(example: Example, seed: int = 0, **more) -> Parts:
+    """All parts of evidence on an example."""
+    rng = np.random.default_rng(seed)
+    given = {"resamples": RESAMPLES} | more
+    return gather_parts(example.expression, example.rules, rng, example.steady, **given)
+
+
+@pytest.fixture(scope="session")
+def known():
+    kinds = tuple(KINDS)
+    examples = [draw_example(d, kinds[k % len(kinds)], k) for k, d in enumerate(DESIGNS)]
+    return [
+        Known(d, example, evidence_on(example))
+        for d, example in zip(DESIGNS, examples, strict=True)
+    ]
+
+
+@pytest.fixture(scope="session")
+def lessons(known):
+    return [
+        Lesson(features_of(one.parts), one.parts.inputs, one.example.is_edge[one.parts.inputs])
+        for one in known
+    ]
+
+
+@pytest.fixture(scope="session")
+def combiner(lessons):
+    """Learned with few rounds: no matter how well."""
+    with pytest.MonkeyPatch.context() as patch:
+        for stage in ("FIRST", "SECOND"):
+            patch.setattr(training, stage, getattr(training, stage) | {"max_iter": 15})
+        patch.setattr(training, "BOTH", training.BOTH | {"min_samples_leaf": 10})
+        return fit(lessons)
+
+
+@pytest.fixture(scope="session")
+def likeness(known):
+    return learn_likeness(
+        [(traits(k.example.expression, k.example.steady), k.design) for k in known]
+    )

@@ -1,0 +1,182 @@
+"""What networks of a design say, and what is kept of it."""
+
+import shutil
+import tempfile
+from dataclasses import replace
+from importlib.metadata import version
+
+import numpy as np
+import pytest
+
+from grn_tvcs.combine import calibration as module
+from grn_tvcs.combine.calibration import SEED, Calibration, calibrated, calibration_of
+from grn_tvcs.combine.chances import calibration
+from grn_tvcs.combine.features import features_of
+from grn_tvcs.combine.likeness import TRAITS, as_row, traits
+from grn_tvcs.combine.parts import gather_parts
+from grn_tvcs.simulation.designs import Design
+from grn_tvcs.simulation.examples import draw_example
+from grn_tvcs.simulation.kinds import KINDS
+from tvcs_core.jit import folder
+from tvcs_core.streams import stream
+
+STAMP = "0" * 64
+DESIGN = Design(6, 6, 1, 6)
+REST = Design(6, 3, 0, 3, n_at_rest=8)
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    place = tmp_path / "cache"
+    monkeypatch.setenv("TVCS_CACHE_DIR", str(place))
+    return place
+
+
+def files_in(cache):
+    return sorted(path.relative_to(cache).as_posix() for path in cache.rglob("*.json"))
+
+
+def same(one, other):
+    return (one.offset, one.slope) == (other.offset, other.slope) and np.array_equal(
+        one.traits, other.traits, equal_nan=True
+    )
+
+
+@pytest.fixture
+def no_more_work(monkeypatch):
+    """Nothing may be simulated from now on."""
+
+    def refuse():
+        def raise_it(*given, **more):
+            raise AssertionError("was simulated again")
+
+        monkeypatch.setattr(module, "draw_example", raise_it)
+
+    return refuse
+
+
+def run(combiner, design=DESIGN, n=3, stamp=STAMP, resamples=4, **more):
+    return calibrated(combiner, stamp, design, n, resamples=resamples, **more)
+
+
+@pytest.mark.parametrize("design", [DESIGN, REST])
+def test_it_is_that_of_a_loop_over_networks(combiner, cache, design):
+    logits, truths, rows = [], [], []
+    for k, kind in enumerate((*KINDS, *KINDS)[:5]):
+        rng = stream(SEED, "networks of a design", design.key, str(k))
+        made = draw_example(design, kind, rng)
+        parts = gather_parts(made.expression, made.rules, rng, made.steady, resamples=4)
+        said = combiner.logits(features_of(parts), parts.inputs)
+        places = np.argwhere(parts.allowed)
+        logits.append(np.array([said[j, i] for j, i in places]))
+        truths.append(np.array([made.is_edge[parts.inputs[j], i] for j, i in places]))
+        rows.append(as_row(traits(made.expression, made.steady)))
+    slow = Calibration(*calibration(logits, truths), np.array(rows))
+    assert same(run(combiner, design, 5), slow)
+    assert slow.traits.shape == (5, len(TRAITS))
+
+
+@pytest.mark.parametrize("design", [DESIGN, REST])
+def test_a_design_is_simulated_once(combiner, cache, no_more_work, design):
+    first = run(combiner, design)
+    no_more_work()
+    assert same(run(combiner, design), first)
+    assert len(files_in(cache)) == 1
+    with pytest.raises(AssertionError, match="simulated again"):
+        calibration_of(combiner, design, 3, resamples=4)
+
+
+def test_what_is_kept_is_ours_alone(combiner, cache):
+    run(combiner)
+    (path,) = cache.rglob("*.json")
+    assert path.parent.name == f"designs-grn_tvcs-{version('tvcs')}-{STAMP[:16]}"
+    assert path.parent.stat().st_mode & 0o777 == 0o700
+    assert path.stat().st_mode & 0o077 == 0
+    assert not list(cache.rglob(".partial*"))
+
+
+@pytest.mark.parametrize("damage", ["byte", "half", "empty", "text"])
+def test_a_damaged_file_is_made_again(combiner, cache, damage):
+    first = run(combiner)
+    (path,) = cache.rglob("*.json")
+    good = path.read_bytes()
+    bad = {
+        "byte": good[:-9] + bytes([good[-9] ^ 1]) + good[-8:],
+        "half": good[: len(good) // 2],
+        "empty": b"",
+        "text": b'{"offset": 9.0, "slope": 9.0, "traits": []}',
+    }[damage]
+    path.write_bytes(bad)
+    assert same(run(combiner), first)
+    assert path.read_bytes() == good
+
+
+def test_another_model_design_number_or_resamples_is_another_file(combiner, cache):
+    run(combiner)
+    for more in (
+        {"stamp": "1" * 64},
+        {"design": replace(DESIGN, n_points=7)},
+        {"n": 2},
+        {"resamples": 6},
+    ):
+        before = len(files_in(cache))
+        other = run(combiner, **more)
+        assert len(files_in(cache)) == before + 1, more
+        assert same(run(combiner, **more), other)
+
+
+def test_a_file_for_another_design_is_not_taken(combiner, cache):
+    """A seal holds the name of its file."""
+    run(combiner)
+    (path,) = cache.rglob("*.json")
+    other = replace(DESIGN, n_points=7)
+    copied = path.with_name(path.name.replace(DESIGN.key, other.key))
+    shutil.copy(path, copied)
+    assert not same(run(combiner, other), run(combiner))
+
+
+def test_threads_change_nothing_and_networks_are_told_in_order(combiner, cache):
+    told = []
+    one = calibration_of(combiner, DESIGN, 6, resamples=4)
+    two = calibration_of(
+        combiner, DESIGN, 6, resamples=4, threads=2, progress=lambda *at: told.append(at)
+    )
+    assert same(one, two)
+    assert told == [(k, 6) for k in range(1, 7)]
+
+
+def test_more_networks_begin_with_the_fewer(combiner):
+    two, four = (calibration_of(combiner, DESIGN, n, resamples=4) for n in (2, 4))
+    assert np.array_equal(four.traits[:2], two.traits, equal_nan=True)
+
+
+def no_temporary_folder():
+    raise FileNotFoundError("No usable temporary directory found")
+
+
+def test_without_a_folder_to_write_to_it_is_simulated_each_time(combiner, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("TVCS_CACHE_DIR", str(tmp_path / "file" / "below"))
+    monkeypatch.setattr(folder, "_user_cache", lambda: None)
+    monkeypatch.setattr(tempfile, "gettempdir", no_temporary_folder)
+    assert same(run(combiner), run(combiner))
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_full_disk_costs_time_and_no_more(combiner, cache, monkeypatch):
+    def full(path, payload):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(module, "write_sealed", full)
+    assert same(run(combiner), calibration_of(combiner, DESIGN, 3, resamples=4))
+    assert files_in(cache) == []
+
+
+def test_a_folder_that_others_can_write_is_passed_over(combiner, cache, tmp_path, monkeypatch):
+    run(combiner)
+    (path,) = cache.rglob("*.json")
+    path.parent.chmod(0o777)
+    elsewhere = tmp_path / "elsewhere"
+    monkeypatch.setattr(folder, "_user_cache", lambda: elsewhere)
+    run(combiner)
+    assert len(list(elsewhere.rglob("*.json"))) == 1

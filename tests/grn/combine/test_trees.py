@@ -1,0 +1,89 @@
+"""Trees as arrays say what scikit-learn says."""
+
+import numpy as np
+import pytest
+from sklearn.ensemble import HistGradientBoostingClassifier
+from threadpoolctl import threadpool_limits
+
+from grn_tvcs.combine.trees import Trees, evaluate, trees_of
+
+N_FEATURES = 6
+
+
+def drawn(seed, rows=400):
+    """Features with gaps, whole numbers and a column that nothing depends on; and labels."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(rows, N_FEATURES)).astype(np.float32)
+    X[:, 1] = rng.integers(0, 4, rows)
+    X[:, 5] = 3.0
+    y = np.where(X[:, 0] > 0, X[:, 1] > 1, X[:, 2] + 0.5 * rng.normal(size=rows) > 0)
+    X[rng.random(X.shape) < 0.15] = np.nan
+    return X, y
+
+
+def fitted(seed, **more):
+    shape = {"max_iter": 25, "max_leaf_nodes": 8, "early_stopping": False, "random_state": 0}
+    with threadpool_limits(1, user_api="openmp"):
+        return HistGradientBoostingClassifier(**shape | more).fit(*drawn(seed))
+
+
+SHAPES = {
+    "usual": {},
+    "monotone": {"monotonic_cst": [1, 0, -1, 0, 0, 0]},
+    "one leaf": {"min_samples_leaf": 300},
+    "deep": {"max_leaf_nodes": 31, "min_samples_leaf": 2, "max_features": 0.3},
+    "one tree": {"max_iter": 1},
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_trees_say_what_they_said_in_scikit_learn(shape, seed):
+    classifier = fitted(seed, **SHAPES[shape])
+    trees = trees_of(classifier)
+    rng = np.random.default_rng(seed)
+    X = np.concatenate([drawn(seed)[0], drawn(seed + 9)[0], np.full((1, N_FEATURES), np.nan)])
+    X = np.concatenate([X, 1e30 * rng.normal(size=(20, N_FEATURES))]).astype(np.float32)
+    said = evaluate(trees, X)
+    assert said == pytest.approx(classifier.decision_function(X), rel=0, abs=1e-12)
+    assert np.ptp(said) > 0 or shape == "one leaf"
+    assert len(trees.starts) == classifier.n_iter_ + 1
+
+
+def test_a_stump_of_one_leaf_says_the_same_of_all():
+    trees = trees_of(fitted(0, min_samples_leaf=300))
+    assert (trees.feature == -1).all()
+    assert len(set(evaluate(trees, drawn(3)[0]))) == 1
+
+
+def test_a_feature_that_is_never_asked_for_says_nothing():
+    classifier = fitted(2)
+    trees, X = trees_of(classifier), drawn(2)[0]
+    assert 5 not in trees.feature
+    other = X.copy()
+    other[:, 5] = np.nan
+    assert np.array_equal(evaluate(trees, X), evaluate(trees, other))
+
+
+def test_rows_at_the_threshold_and_rows_that_do_not_know_go_as_the_node_says():
+    tree = Trees(
+        base=np.array([10.0]),
+        starts=np.array([0, 3, 4], dtype=np.int32),
+        feature=np.array([1, -1, -1, -1], dtype=np.int16),
+        threshold=np.array([0.5, 0, 0, 0]),
+        left=np.array([1, 0, 0, 0], dtype=np.int32),
+        right=np.array([2, 0, 0, 0], dtype=np.int32),
+        nan_left=np.array([False, False, False, False]),
+        value=np.array([0.0, 1.0, 2.0, 0.25]),
+    )
+    X = np.array([[9, 0.5], [9, 0.5000001], [9, -np.inf], [9, np.inf], [9, np.nan]], np.float32)
+    assert evaluate(tree, X).tolist() == [11.25, 12.25, 11.25, 12.25, 12.25]
+    is_left = tree._replace(nan_left=~tree.nan_left)
+    assert evaluate(is_left, X)[4] == 11.25
+    assert evaluate(tree, X[:0]).size == 0
+
+
+def test_the_order_of_memory_does_not_matter():
+    trees, X = trees_of(fitted(0)), drawn(5)[0]
+    assert np.array_equal(evaluate(trees, np.asfortranarray(X)), evaluate(trees, X))
+    assert np.array_equal(evaluate(trees, X[::2]), evaluate(trees, X)[::2])

@@ -1,0 +1,134 @@
+"""The file of the model that comes with the package."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from grn_tvcs.combine.calibration import Calibration
+from grn_tvcs.combine.combiner import Combiner, Stages
+from grn_tvcs.combine.likeness import TRAITS, covariates
+from grn_tvcs.combine.universal import universal, write_universal
+from grn_tvcs.simulation.designs import Design
+from tvcs_core import DataError
+
+DESIGN = Design(10, 10, 3, 11)
+GROWTH = 0.1 * np.arange(len(covariates(DESIGN)))
+
+
+@pytest.fixture
+def common(rng):
+    traits = rng.normal(size=(3, len(TRAITS)))
+    traits[0, 4] = np.nan
+    return {
+        DESIGN.key: Calibration(-0.25, 1.5, traits),
+        "another": Calibration(0.1, 0.1 + 0.2, -traits),
+    }
+
+
+@pytest.fixture
+def path(combiner, likeness, common, tmp_path):
+    path = tmp_path / "universal.npz"
+    write_universal(path, combiner, likeness, GROWTH, common)
+    return path
+
+
+def test_a_model_comes_back_as_it_was(path, combiner, likeness, common, lessons):
+    model = universal(path)
+    for name in ("means", "scatter", "distances"):
+        one, other = getattr(model.likeness, name), getattr(likeness, name)
+        assert np.array_equal(one, other, equal_nan=True)
+    assert np.array_equal(model.growth, GROWTH)
+    assert list(model.common) == list(common)
+    for key, known in common.items():
+        back = model.common[key]
+        assert (back.offset, back.slope) == (known.offset, known.slope)
+        assert np.array_equal(back.traits, known.traits, equal_nan=True)
+    for one in lessons:
+        logits = [c.logits(one.table, one.inputs) for c in (model.combiner, combiner)]
+        assert np.array_equal(*logits)
+
+
+def test_the_same_model_has_the_same_bytes_and_another_one_another_stamp(
+    path, combiner, likeness, common, tmp_path
+):
+    again, other = tmp_path / "again.npz", tmp_path / "other.npz"
+    write_universal(again, combiner, likeness, GROWTH, common)
+    assert again.read_bytes() == path.read_bytes()
+    moved = replace(common["another"], slope=0.3)
+    write_universal(other, combiner, likeness, GROWTH, common | {"another": moved})
+    assert universal(other).stamp != universal(path).stamp == universal(again).stamp
+
+
+def test_a_model_without_common_designs_is_a_model(combiner, likeness, tmp_path):
+    path = tmp_path / "none.npz"
+    write_universal(path, combiner, likeness, GROWTH, {})
+    assert universal(path).common == {}
+
+
+def test_a_model_is_read_once(path):
+    assert universal(path) is universal(path)
+
+
+def test_a_missing_model_is_said_to_be_missing_and_looked_for_again(path, tmp_path):
+    later = tmp_path / "later.npz"
+    with pytest.raises(DataError, match=r"later\.npz: cannot be read"):
+        universal(later)
+    path.rename(later)
+    assert universal(later).stamp
+
+
+def test_edges_grow_as_the_coefficients_say(path):
+    model = universal(path)
+    wider = replace(DESIGN, n_series=6, n_at_rest=10, knocked_out=0.5)
+    for design in (DESIGN, wider, replace(wider, cells=4)):
+        change = sum(
+            g * (a - b)
+            for g, a, b in zip(GROWTH, covariates(design), covariates(DESIGN), strict=True)
+        )
+        for n_edges in (0, 1, 12, 400):
+            expected = n_edges * 2.718281828459045**change
+            assert model.edges_with(n_edges, DESIGN, design) == pytest.approx(expected, abs=0.51)
+        assert model.edges_with(7, design, design) == 7
+
+
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_edges_grow_with_what_has_a_coefficient_and_with_nothing_else(
+    combiner, likeness, tmp_path, sign
+):
+    path = tmp_path / f"series{sign}.npz"
+    of_series = np.zeros(len(GROWTH))
+    place = int(np.flatnonzero(covariates(replace(DESIGN, n_series=9)) != covariates(DESIGN))[0])
+    of_series[place] = sign
+    write_universal(path, combiner, likeness, of_series, {})
+    model = universal(path)
+    found = [model.edges_with(100, DESIGN, replace(DESIGN, n_series=s)) for s in (1, 2, 3, 4, 9)]
+    assert found == sorted(found, reverse=sign < 0)
+    assert len(set(found)) == 5
+    for other in (replace(DESIGN, n_at_rest=50), replace(DESIGN, knocked_out=1.0)):
+        assert model.edges_with(100, DESIGN, other) == 100
+
+
+def test_a_common_design_has_stages_of_its_own_and_the_mean_of_both_counts(
+    tmp_path, combiner, likeness, lessons
+):
+    design = Design(10, 10, 5, 21)
+    both = Combiner(combiner.names, (combiner.stages[0], Stages(*reversed_trees(combiner))))
+    path = tmp_path / "model.npz"
+    write_universal(path, both, likeness, GROWTH, {}, [design.key])
+    model = universal(path)
+    lesson = lessons[0]
+    alone, own = (
+        Combiner(combiner.names, (stages,)).logits(lesson.table, lesson.inputs)
+        for stages in both.stages
+    )
+    assert not np.array_equal(alone, own)
+    found = model.combiner_for(design).logits(lesson.table, lesson.inputs)
+    assert found == pytest.approx((alone + own) / 2)
+    other = model.combiner_for(Design(11, 11, 5, 21)).logits(lesson.table, lesson.inputs)
+    assert np.array_equal(other, alone)
+
+
+def reversed_trees(combiner):
+    """Stages that say the opposite."""
+    return [trees._replace(base=-trees.base, value=-trees.value) for trees in combiner.stages[0]]
