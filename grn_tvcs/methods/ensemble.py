@@ -1,4 +1,4 @@
-"""An ensemble of three kinds of evidence: lagged regression, trees for levels, mutual information.
+"""An ensemble of three kinds of evidence: lagged regression, trees for levels, partial correlation.
 
 Methods err on different edges, so what they say together is more robust over kinds of data than any
 of them (Marbach, Costello, Küffner et al., Nature Methods 9, 796, 2012, who add up ranks). Here
@@ -7,7 +7,7 @@ scores are added, each divided by the mean of its strongest, one per gene:
     lagged regression under caps (`evidence.lagged_regression`),
     trees as in GENIE3 (`evidence.level_trees`; extremely randomised, importances as shares of
         variance, not normalised per target),
-    mutual information against its background as in CLR (`evidence.mutual_information`).
+    partial correlation with shrinkage (`evidence.partial_correlation`).
 
 The last two forget time and take samples at rest beside the series where there are any. Knock-outs
 and knock-downs add what they add in ``tvcs``. Nothing is learned, so nothing can be learned from
@@ -24,7 +24,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.evidence.correlation import rank_correlation
 from grn_tvcs.evidence.extra_trees import importances
 from grn_tvcs.evidence.hubs import HUB_GENES, HUB_POWER, hub_prior
 from grn_tvcs.evidence.knockouts import (
@@ -36,9 +35,9 @@ from grn_tvcs.evidence.knockouts import (
 )
 from grn_tvcs.evidence.lagged_regression import USUAL, lagged_regression
 from grn_tvcs.evidence.level_trees import level_trees
-from grn_tvcs.evidence.mutual_information import mutual_information, relatedness
+from grn_tvcs.evidence.partial_correlation import partial_correlation
 from grn_tvcs.evidence.prior_edges import logits_by_rank, scores_with_prior, with_prior
-from grn_tvcs.evidence.samples import levels_of_all, logs_of_all
+from grn_tvcs.evidence.samples import logs_of_all
 from grn_tvcs.evidence.strongest import by_strongest
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
@@ -106,12 +105,13 @@ def ensemble(
     power = told.power_for_series(hub_power if len(genes) > HUB_GENES else 0.0)
     lagged = series.over_genes(series.scores * hub_prior(series.scores, power))
     forest = partial(importances, trees=trees)
-    levels = level_trees(logs_of_all(expression, steady), genes, allowed, rng, forest, second)
-    rho = rank_correlation(levels_of_all(expression, steady))
-    related = np.where(allowed, relatedness(mutual_information(rho)), 0.0)
-    lagged, levels, related = (by_strongest(part, len(genes)) for part in (lagged, levels, related))
-    by_source = [lagged, told.knockouts, told.knockdowns, levels, related]
-    signed = lagged * series.over_genes(np.sign(series.weights)) + related * np.sign(rho)
+    logs = logs_of_all(expression, steady)
+    levels = level_trees(logs, genes, allowed, rng, forest, second)
+    direct = series.over_genes(partial_correlation(logs, series.inputs))
+    alike = np.where(allowed, np.abs(direct), 0.0)
+    lagged, levels, alike = (by_strongest(part, len(genes)) for part in (lagged, levels, alike))
+    by_source = [lagged, told.knockouts, told.knockdowns, levels, alike]
+    signed = lagged * series.over_genes(np.sign(series.weights)) + alike * np.sign(direct)
     signed += told.signs * (told.knockouts + told.knockdowns)
     network = Network(
         genes,

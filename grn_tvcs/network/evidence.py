@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-# Trees and mutual information are of ensembles: levels in the same sample.
-SOURCES = ("series", "knock-out", "knock-down", "trees", "mutual-information", "prior")
+# Trees and correlation are of levels in the same sample.
+SOURCES = ("series", "knock-out", "knock-down", "trees", "correlation", "prior")
 LEAST_SHARE = 0.25  # of the score: a source with less does not carry the edge
 
 

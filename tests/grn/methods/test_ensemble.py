@@ -13,6 +13,7 @@ from grn_tvcs.evidence.extra_trees import importances
 from grn_tvcs.evidence.hubs import hub_prior
 from grn_tvcs.evidence.knockouts import knockout_evidence
 from grn_tvcs.evidence.lagged_regression import USUAL, lagged_regression
+from grn_tvcs.evidence.partial_correlation import partial_correlation
 from grn_tvcs.evidence.random_streams import streams_by_name
 from grn_tvcs.expression.scales import log_levels
 from grn_tvcs.network.evidence import NAMES, SOURCES, carried_by
@@ -49,7 +50,7 @@ def in_unit(scores):
 
 
 def by_loops(expression, levels):
-    """The three parts one by one: the same halves, trees target by target, CLR of those levels."""
+    """The three parts one by one: the same halves, trees target by target, correlations."""
     rng = np.random.default_rng(5)
     found = lagged_regression(expression, Rules(), rng, replace(USUAL, resamples=6))
     lagged = np.zeros((8, 8))
@@ -60,11 +61,7 @@ def by_loops(expression, levels):
         others = [j for j in range(8) if j != i]
         y = logs[:, i] / logs[:, i].std()
         trees[others, i] = importances(logs[:, others], y, streams[i], 4)
-    times = np.arange(len(levels), dtype=float)
-    alone = replace(
-        expression, values=levels, times=times, series=("1",) * len(levels), perturbed=None
-    )
-    return [in_unit(part) for part in (lagged, trees, run("clr", alone).scores)]
+    return [in_unit(part) for part in (lagged, trees, np.abs(partial_correlation(logs)))]
 
 
 def test_the_ensemble_is_the_sum_of_its_parts_each_by_its_strongest(expression):
@@ -73,7 +70,7 @@ def test_the_ensemble_is_the_sum_of_its_parts_each_by_its_strongest(expression):
     assert network.scores == pytest.approx(sum(parts))
     shares = np.array(parts) / np.where(network.scores > 0, network.scores, 1)
     words = [[NAMES[code].split("+") for code in row] for row in network.evidence]
-    for k, source in enumerate(("series", "trees", "mutual-information")):
+    for k, source in enumerate(("series", "trees", "correlation")):
         named = np.array([[source in found for found in row] for row in words])
         sure = np.abs(shares[k] - 0.25) > 1e-9
         is_part = (shares[k] >= 0.25) & (network.scores > 0)
