@@ -45,7 +45,8 @@ def check(given: CheckOptions) -> None:
 def _facts(data: Expression) -> dict[str, str]:
     from grn_tvcs.expression.expression import spacing
     from grn_tvcs.expression.scales import said
-    from grn_tvcs.methods.at_rest import suited, unknowable
+    from grn_tvcs.methods import DEFAULT
+    from grn_tvcs.methods.at_rest import unknowable
     from grn_tvcs.stability.stability import untold
     from tvcs_core.files.shown import listed
 
@@ -63,7 +64,7 @@ def _facts(data: Expression) -> dict[str, str]:
         facts["stability"] = untold(data) or "can be told for every edge"
         facts["perturbed"] = "not known" if on is None else f"{on.sum()} of {on.size} samples"
     facts["constant"] = listed(data.constant_genes) or "no gene"
-    facts["not known"] = unknowable(data, suited(data))
+    facts["not known"] = unknowable(data, DEFAULT)
     return {name: fact for name, fact in facts.items() if fact is not None}
 
 

@@ -21,12 +21,12 @@ def infer(given: InferOptions) -> None:
     from grn_tvcs.cli.inputs import goes_on, is_done, read_inputs
     from grn_tvcs.cli.results import Results
     from grn_tvcs.methods import options_of
-    from grn_tvcs.methods.at_rest import WHY_AT_REST, unknowable
+    from grn_tvcs.methods.at_rest import unknowable
     from grn_tvcs.stability.stability import untold
     from tvcs_core.files.folders import output_folder
 
     work, reference = read_inputs(given)
-    is_chosen, given = given.method is None and not work.data.series, work.given
+    given = work.given
     out, data = given.out, work.data
     if given.resume and is_done(given):
         say(f"nothing is left to do: {out} holds the results of this run")
@@ -37,14 +37,12 @@ def infer(given: InferOptions) -> None:
             shutil.rmtree(given.finished, ignore_errors=True)
         files = " ".join(map(str, given.expression))
         say(f"{files}: {_about(data)}; method {given.method}, seed {given.seed}")
-        if is_chosen:
-            say(f"method {given.method}, because {WHY_AT_REST}; --method takes another")
-        not_known = unknowable(data, given.used)
+        not_known = unknowable(data, given.method)
         if not_known is not None:
             say(not_known)
-        if "resamples" in options_of(given.used):  # what halves the series
+        if "resamples" in options_of(given.method):  # what halves the series
             say(work.expected())
-            why = untold(data)
+            why = untold(data) if data.series else None
             if why is not None:
                 say(f"no edge gets a stability: {why}")
         count = work.count()

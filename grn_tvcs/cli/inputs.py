@@ -12,7 +12,7 @@ from grn_tvcs.cli.work import Inference
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates, read_steady_states
 from grn_tvcs.methods import METHODS, options_of, refuse_without_prior
-from grn_tvcs.methods.at_rest import refuse_unsuited, suited
+from grn_tvcs.methods.at_rest import refuse_unsuited
 from grn_tvcs.network.edge_files import Reference, reference_in
 from grn_tvcs.network.prior import read_prior
 from grn_tvcs.network.rules import Rules
@@ -29,7 +29,7 @@ CALIBRATE = "calibrate"  # a method takes it that has a keyword-only argument of
 def read_inputs(given: InferOptions) -> tuple[Inference, Reference | None]:
     """Read and check all that the work needs, and the true edges, if there are any.
 
-    The work is given the method and the bins of cells, where the user names none.
+    The work is given the bins of cells, where the user names none.
     """
     refuse_negative_seed(given.seed)
     if given.threads < 1:
@@ -42,32 +42,28 @@ def read_inputs(given: InferOptions) -> tuple[Inference, Reference | None]:
     cap = given.edge_cap
     out_caps = read_out_degrees(given.max_out_degree, given.out_degrees)
     Rules(given.max_in_degree, out_caps, cap)
-    if given.method is not None:  # before the files, which may be large
-        options_told(given.method, given)
-        if given.prior is not None:
-            refuse_without_prior(given.method)
+    options = options_told(given.method, given)  # before the files, which may be large
+    if given.prior is not None:
+        refuse_without_prior(given.method)
     samples = layout.read_samples(given.expression, given.missing)
     data = layout.in_bins(samples)
     bins = layout.bins or (None if data is samples else "auto")
     layout = replace(layout, bins=bins)
-    given = replace(given, method=given.method or suited(data), layout=layout)
-    refuse_unsuited(data, given.used)
+    given = replace(given, layout=layout)
+    refuse_unsuited(data, given.method)
     steady = read_steady(given.knockouts, given.knockdowns, given.wildtype)
     if steady is not None and not data.series:
         raise ValueError(
             "--knockouts and --knockdowns are used beside time series, but all samples are at "
             "rest; given as EXPRESSION they are samples at rest too"
         )
-    prior = None
-    if given.prior is not None:
-        refuse_without_prior(given.used)
-        prior = read_prior(given.prior, data.genes)
+    prior = None if given.prior is None else read_prior(given.prior, data.genes)
     names = read_regulators(given.regulators, data)
     work = Inference(
         given=given,
         data=data,
         rules=Rules(given.max_in_degree, out_caps, cap, names),
-        options=options_told(given.used, given),
+        options=options,
         steady=steady,
         prior=prior,
     )

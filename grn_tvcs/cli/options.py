@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from grn_tvcs.methods import METHODS
+from grn_tvcs.methods import DEFAULT, METHODS
 from tvcs_core.command.options import Force, OutFolder, Seed, option_values, recorded
 from tvcs_core.command.shell import say
 from tvcs_core.lazy import choices
@@ -230,13 +230,7 @@ class InferOptions:
         ),
     ] = None
     missing: Missing = "error"
-    method: Annotated[
-        str | None,
-        typer.Option(
-            help=f"{choices(METHODS.values())}. Default: tvcs, and genie3 where all samples are "
-            "at rest."
-        ),
-    ] = None
+    method: Annotated[str, typer.Option(help=f"{choices(METHODS.values())}.")] = DEFAULT
     option: Annotated[
         list[str] | None,
         typer.Option(
@@ -248,7 +242,7 @@ class InferOptions:
         typer.Option(
             metavar="N|off",
             help="Networks that are simulated with the design of these data, to say how likely "
-            "each edge is true. Default: what the method takes.",
+            "each edge is true; kept for the next run. Default: 12, for methods that say so.",
         ),
     ] = None
     reference: Annotated[
@@ -266,12 +260,6 @@ class InferOptions:
     def finished(self) -> Path:
         """The folder of what an interrupted run has finished."""
         return self.out / FINISHED
-
-    @property
-    def used(self) -> str:
-        """The method, once it is settled."""
-        assert self.method is not None, "read_inputs settles the method"
-        return self.method
 
     @property
     def chooses_edges(self) -> bool:

@@ -68,7 +68,7 @@ class Results:
             network,
             self.data,
             self.rules,
-            method=given.used,
+            method=given.method,
             source=", ".join(sources),
             command=command_line(
                 ["grn-tvcs", "infer", *sources, "--out", "DIR"],
@@ -105,7 +105,7 @@ class Results:
                 "in_series": len(self.data.times), "series": n_series,
                 "at_rest": self.data.n_at_rest,
             }  # fmt: skip
-            facts["not_known"] = unknowable(self.data, self.given.used)
+            facts["not_known"] = unknowable(self.data, self.given.method)
         if self.network.notes:
             facts["notes"] = list(self.network.notes)
         cells = self.data.cells

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from grn_tvcs.network.network import Network
     from grn_tvcs.network.prior import Prior
 
+DEFAULT = "combined"
 DIGITS = 6
 FEWEST_STEPS = 6  # from sample to sample, or as many samples at rest; with fewer a warning
 OWN_INTERCEPT = "each perturbed part of a series has an intercept of its own"
@@ -90,6 +91,7 @@ class Method(Listed):
 METHODS: dict[str, Method] = {
     method.name: method
     for method in (
+        Method("combined", perturbation=OWN_INTERCEPT, has_confidence=True),
         Method("tvcs", perturbation=OWN_INTERCEPT, needs_series=True, uses_rest=False),
         Method("tvcs-plain", "the paper's model as printed", needs_series=True, uses_rest=False),
         Method("pcc", is_symmetric=True),
@@ -105,7 +107,7 @@ METHODS: dict[str, Method] = {
         Method("knock-outs", needs_series=True, uses_rest=False),
         Method(
             "ensemble",
-            "tvcs without hub prior + genie3 + clr",
+            "tvcs without hub prior + genie3 + partial correlation",
             perturbation=OWN_INTERCEPT,
             needs_series=True,
         ),
@@ -115,7 +117,7 @@ METHODS: dict[str, Method] = {
 
 def infer(
     expression: Expression,
-    method: str | None = None,
+    method: str = DEFAULT,
     *,
     max_in_degree: int | None = None,
     max_out_degree: int | Mapping[str, int] | None = None,
@@ -138,7 +140,7 @@ def infer(
         both kinds each in its way, ``"tvcs"`` and ``"tvcs-plain"`` those of series, with a warning
         where there are others. A constant gene gets no regulators, with a warning that names it.
     method
-        One of `METHODS`; by default ``"tvcs"``, and ``"genie3"`` where all samples are at rest.
+        One of `METHODS`; by default ``"combined"``.
     max_in_degree, max_out_degree, max_edges
         Caps on the regulators of a gene, the targets of a regulator and all edges; None is no
         cap. Without any of the three, 2 edges per gene are selected. `max_out_degree` may map
@@ -178,13 +180,12 @@ def infer(
 
     from grn_tvcs.expression.scales import beside, on_scale
     from grn_tvcs.expression.warned import warn_user
-    from grn_tvcs.methods.at_rest import refuse_unsuited, suited, used_by
+    from grn_tvcs.methods.at_rest import refuse_unsuited, used_by
     from grn_tvcs.network.rules import Rules
     from grn_tvcs.network.verdict import judged
     from tvcs_core.files.shown import listed
     from tvcs_core.streams import stream
 
-    method = suited(expression) if method is None else method
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(METHODS)}, found {method!r}")
     known = METHODS[method]

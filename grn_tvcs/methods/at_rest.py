@@ -14,19 +14,12 @@ from grn_tvcs.methods import METHODS
 if TYPE_CHECKING:
     from grn_tvcs.expression.expression import Expression
 
-OVER_TIME, AT_REST = "tvcs", "genie3"  # the methods that are taken where none is named
-WHY_AT_REST = "no sample has a time, and of the methods that need none it finds most on average"
 FEWEST_SAMPLES = 3  # of two samples all genes are correlated
 
 
 def need_no_time() -> str:
     """Name the methods that samples at rest are enough for."""
     return ", ".join(name for name, method in METHODS.items() if not method.needs_series)
-
-
-def suited(expression: Expression) -> str:
-    """Name the method for these samples where none is asked for."""
-    return OVER_TIME if expression.series else AT_REST
 
 
 def refuse_unsuited(expression: Expression, method: str) -> None:

@@ -128,7 +128,14 @@ def test_true_degrees_alone_tell_directions_of_a_ranking_that_knows_nothing():
     assert judged.auc == 1.0
 
 
-PARTS = {"spearman", "partial-correlation", "lagged-correlation", "knock-outs", "ensemble"}
+PARTS = {
+    "spearman",
+    "partial-correlation",
+    "lagged-correlation",
+    "knock-outs",
+    "ensemble",
+    "combined",
+}
 
 
 def test_the_methods_of_the_study_are_those_of_the_package_and_chance():

@@ -145,7 +145,7 @@ def table(made, tmp_path_factory):
     return path
 
 
-WORDS = ["--max-edges", "auto", "--option", "resamples=6"]
+WORDS = ["--max-edges", "auto", "--method", "tvcs", "--option", "resamples=6"]
 
 
 def test_the_command_chooses_tells_and_draws_the_curve(table, tmp_path):

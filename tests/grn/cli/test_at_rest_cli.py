@@ -28,15 +28,15 @@ def facts(done):
     return {line[:13].strip(): line[13:] for line in done.stdout.splitlines()}
 
 
-def test_a_table_without_time_takes_genie3_and_says_what_cannot_be_known(small, tmp_path):
+def test_a_table_without_time_is_taken_and_what_cannot_be_known_is_said(small, tmp_path):
     out = tmp_path / "out"
     done = grn("infer", small / "multifactorial.tsv", "--out", out)
     assert done.exit_code == 0, done.stderr
     assert "8 genes, 8 samples at rest; " in done.stderr
-    assert "method genie3, because no sample has a time" in done.stderr
+    assert "method combined, " in done.stderr
     assert "which gene moves first, and by what lag, cannot be known" in done.stderr
     record = json.loads((out / "run.json").read_text())
-    assert record["parameters"]["method"] == "genie3"
+    assert record["parameters"]["method"] == "combined"
     assert record["samples"] == {"in_series": 0, "series": 0, "at_rest": 8}
     assert "cannot be known" in record["not_known"]
     page = (out / "report.html").read_text()
@@ -55,7 +55,8 @@ def test_methods_over_time_refuse_a_steady_table_alone(small, tmp_path, method):
     said = [line for line in done.stderr.splitlines() if line.startswith("error:")]
     assert said == [
         f"error: {method} needs time series, but no sample has a time (a column Time); methods "
-        "that need none: pcc, aracne, clr, mrnet, genie3, tigress, spearman, partial-correlation"
+        "that need none: combined, pcc, aracne, clr, mrnet, genie3, tigress, spearman, "
+        "partial-correlation"
     ]
     assert not out.exists()
 
@@ -63,7 +64,10 @@ def test_methods_over_time_refuse_a_steady_table_alone(small, tmp_path, method):
 def test_what_needs_series_is_refused_for_samples_at_rest(small, tmp_path):
     table, out = small / "multifactorial.tsv", tmp_path / "out"
     for words, message in (
-        (["--max-edges", "auto"], "there must be time series, but all samples are at rest"),
+        (
+            ["--max-edges", "auto", "--method", "clr"],
+            "there must be time series, but all samples are at rest",
+        ),
         (["--knockouts", small / "knockouts.tsv"], "are used beside time series"),
         (["--perturbed-until", 4], "ends within a series, but all samples are at rest"),
     ):
@@ -82,7 +86,8 @@ def test_series_and_samples_at_rest_go_together(small, tmp_path):
     assert found["series"] == "4 of 9 time points"
     assert found["at rest"] == "8 of 44 samples"
     out = tmp_path / "out"
-    done = grn("infer", *files, "--out", out, "--option", "resamples=4")
+    words = ["--method", "tvcs", "--option", "resamples=4"]
+    done = grn("infer", *files, "--out", out, *words)
     assert done.exit_code == 0, done.stderr
     assert "36 samples in 4 series and 8 samples at rest" in done.stderr
     assert "tvcs uses time series alone and leaves 8 samples at rest out" in done.stderr
@@ -91,7 +96,7 @@ def test_series_and_samples_at_rest_go_together(small, tmp_path):
     assert record["samples"] == {"in_series": 36, "series": 4, "at_rest": 8}
     assert record["not_known"] is None
     assert "The samples at rest were not used." in (out / "report.html").read_text()
-    series = grn("infer", files[0], "--out", tmp_path / "series", "--option", "resamples=4")
+    series = grn("infer", files[0], "--out", tmp_path / "series", *words)
     assert series.exit_code == 0
     alone, both = ((f / "edges.tsv").read_bytes() for f in (tmp_path / "series", out))
     assert alone == both

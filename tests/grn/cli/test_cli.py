@@ -37,7 +37,10 @@ def test_simulate_infer_check_and_score_work_together(small, tmp_path):
     assert "about 1 s and 0.2 GB" in done.stderr
     assert {path.name for path in out.iterdir()} == RESULTS
     header = (out / "edges.tsv").read_text().splitlines()[0].split("\t")
-    assert header == ["regulator", "target", "score", "sign", "rank", "selected", "stability"]
+    assert header == [
+        "regulator", "target", "score", "sign", "rank", "selected", "stability",
+        "evidence", "confidence", "false_discovery",
+    ]  # fmt: skip
     record = json.loads((out / "run.json").read_text())
     assert sorted(record["genes"]) == sorted(f"G{i}" for i in range(1, 9))
     assert record["parameters"]["max_in_degree"] == 2
@@ -122,7 +125,7 @@ BAD_INPUT = {
     "transposed": ("gene\ts1\nA\t1\nB\t2\n", [], "genes seem to stand in rows"),
     "negative cap": (TABLE, ["--max-in-degree", "-1"], "max_in_degree must be >= 0, found -1"),
     "negative seed": (TABLE, ["--seed", "-1"], "--seed must be >= 0"),
-    "unknown method": (TABLE, ["--method", "magic"], "method must be one of tvcs,"),
+    "unknown method": (TABLE, ["--method", "magic"], "method must be one of combined,"),
     "regulators": (TABLE, ["--regulators", "ids.txt"], "found none: here stands ENSG1; there A, B"),
     "no regulators": (TABLE, ["--regulators", "none.txt"], "an empty list"),
     "no such list": (TABLE, ["--regulators", "gone.txt"], "No such file"),
@@ -209,7 +212,16 @@ def test_steady_states_perturbation_and_options_are_taken(small, tmp_path):
     (tmp_path / "caps.tsv").write_text("G1\t0\nG2\t1\n")
     words = ["--knockouts", tmp_path / "ko.tsv", "--wildtype", tmp_path / "wt.tsv"]
     words += ["--perturbed-until", 200, "--out-degrees", tmp_path / "caps.tsv"]
-    words += ["--option", "resamples=10", "--option", "memory=0.2,0.4", "--option", "parts=omp"]
+    words += [
+        "--method",
+        "tvcs",
+        "--option",
+        "resamples=10",
+        "--option",
+        "memory=0.2,0.4",
+        "--option",
+        "parts=omp",
+    ]
     done = grn("infer", small / "timeseries.tsv", "--out", tmp_path / "out", *words)
     assert done.exit_code == 0, done.stderr
     assert "20 samples perturbed" in done.stderr
@@ -237,8 +249,14 @@ def test_what_cannot_fit_is_refused_with_an_estimate(small, tmp_path, monkeypatc
     [
         (["--threads", "0"], "--threads must be >= 1"),
         (["--option", "resamples"], "--option must be NAME=VALUE"),
-        (["--option", "size=3"], "tvcs does not take 'size'; its options: parts, resamples"),
-        (["--option", "memory=0.3"], "--option memory must be like 0.3,0.7, found '0.3'"),
+        (
+            ["--option", "size=3"],
+            "combined does not take 'size'; its options: resamples, calibrate",
+        ),
+        (
+            ["--method", "tvcs", "--option", "memory=0.3"],
+            "--option memory must be like 0.3,0.7, found '0.3'",
+        ),
         (["--option", "resamples=few"], "--option resamples must be like 100, found 'few'"),
         (["--wildtype", "wt.tsv"], "used beside --knockouts or --knockdowns only"),
         (["--perturbed-until", "5000"], "every sample is before 5000"),
@@ -259,7 +277,8 @@ def test_bad_options_are_one_line_and_exit_2(small, tmp_path, monkeypatch, words
 def test_ctrl_c_ends_with_130_and_resume_gives_the_same_bytes(tmp_path, sigint_of_a_terminal):
     data, out = tmp_path / "data", tmp_path / "out"
     assert grn("simulate", "--out", data, "--genes", 40, "--seed", 1).exit_code == 0
-    words = ["infer", str(data / "timeseries.tsv"), "--out", str(out), "--option", "resamples=60"]
+    words = ["infer", str(data / "timeseries.tsv"), "--out", str(out), "--method", "tvcs"]
+    words += ["--option", "resamples=60"]
     slow = (
         "import sys, time, grn_tvcs.stability.stability as s; pair = s.Draws.pair\n"
         "def slower(draws, rng):\n"

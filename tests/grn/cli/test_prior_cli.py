@@ -72,7 +72,7 @@ def test_the_number_of_edges_is_chosen_with_them(folder):
 @pytest.mark.parametrize(
     ("method", "list_of", "message"),
     [
-        ("tvcs", "p.csv", "tvcs cannot use prior edges; methods that can: ensemble"),
+        ("tvcs", "p.csv", "tvcs cannot use prior edges; methods that can: combined, ensemble"),
         ("ensemble", "alien.csv", "alien.csv: must have a prior edge between two different genes"),
         ("ensemble", "chip.csv", "chip.csv:2, column 'weight': a weight must be above 0 and"),
         ("ensemble", "none.csv", "none.csv: No such file"),

@@ -134,7 +134,7 @@ BAD = {
     ),
     "another method": (
         ["--calibrate", "off", "--method", "pcc"],
-        "pcc does not take --calibrate; methods that do: likely",
+        "pcc does not take --calibrate; methods that do: combined, likely",
     ),
 }
 

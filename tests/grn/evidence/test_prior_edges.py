@@ -222,7 +222,9 @@ def test_pairs_that_may_be_no_edges_are_not_lifted(made):
 
 
 def test_a_method_without_use_for_a_list_refuses_it(made):
-    with pytest.raises(TypeError, match="tvcs cannot use prior edges; methods that can: ensemble"):
+    with pytest.raises(
+        TypeError, match="tvcs cannot use prior edges; methods that can: combined, ensemble"
+    ):
         infer(made.expression, "tvcs", prior=drawn(made, 1, 0))
     with pytest.raises(ValueError, match="must have the same genes"):
         run(made, Prior(("A", "B"), [[0, 1], [0, 0]]))

@@ -118,12 +118,12 @@ def test_logarithms_are_not_logged_again(levels):
     offset = 0.2
     logs = np.log(levels.values / levels.values.max(axis=0) + offset)
     told = Expression(logs, levels.times, levels.series, levels.genes, scale="log")
-    a = infer(levels, resamples=6, rng=0)
-    assert a.edges() == infer(told, resamples=6, rng=0).edges()
+    a = infer(levels, "tvcs", resamples=6, rng=0)
+    assert a.edges() == infer(told, "tvcs", resamples=6, rng=0).edges()
     above = Expression(logs - logs.min() + 1, levels.times, levels.series, levels.genes)
-    b = infer(above, scale="log", resamples=6, rng=0)
+    b = infer(above, "tvcs", scale="log", resamples=6, rng=0)
     np.testing.assert_allclose(a.scores, b.scores, rtol=1e-4, atol=1e-6)
-    assert b.edges() != infer(above, scale="levels", resamples=6, rng=0).edges()
+    assert b.edges() != infer(above, "tvcs", scale="levels", resamples=6, rng=0).edges()
 
 
 def test_counts_do_not_know_how_deep_a_sample_was_read(levels):
@@ -132,6 +132,7 @@ def test_counts_do_not_know_how_deep_a_sample_was_read(levels):
     a, b = (
         infer(
             Expression(c, levels.times, levels.series, levels.genes),
+            "tvcs",
             scale="counts",
             resamples=6,
             rng=0,

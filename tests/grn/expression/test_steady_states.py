@@ -126,8 +126,8 @@ def test_knock_outs_without_any_effect_leave_the_scores_of_the_series(rng):
     data = Expression(values, np.tile(np.arange(10), 4), tuple(np.repeat(list("1234"), 10)), genes)
     first = values[::10].mean(axis=0)
     levels = np.tile(first, (25, 1))
-    with_states = infer(data, steady=out(levels, (*genes, ""), genes), resamples=4, rng=0)
-    alone = infer(data, resamples=4, rng=0)
+    with_states = infer(data, "tvcs", steady=out(levels, (*genes, ""), genes), resamples=4, rng=0)
+    alone = infer(data, "tvcs", resamples=4, rng=0)
     assert alone.evidence is None
     assert [(e.regulator, e.target) for e in with_states.edges()] == [
         (e.regulator, e.target) for e in alone.edges()
@@ -234,4 +234,4 @@ def test_knock_outs_of_all_genes_or_of_two_make_no_network_without_hubs_worse():
 def test_a_weight_below_0_is_refused(option, rng):
     data = Expression(rng.uniform(size=(9, 3)), np.arange(9), ("1",) * 9, GENES)
     with pytest.raises(ValueError, match="knockout_weight, knockdown_weight and largest_effect"):
-        infer(data, rng=0, **option)
+        infer(data, "tvcs", rng=0, **option)

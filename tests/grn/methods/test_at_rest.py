@@ -12,7 +12,7 @@ from grn_tvcs.evidence.random_streams import streams_by_name
 from grn_tvcs.evidence.rate_trees import decay_rates
 from grn_tvcs.methods.at_rest import need_no_time, unknowable
 
-FEW = {"tvcs": {"resamples": 4}}
+FEW = {"combined": {"resamples": 4, "calibrate": 1}, "tvcs": {"resamples": 4}}
 NEED_NONE = tuple(need_no_time().split(", "))
 NEED_SERIES = ("tvcs", "tvcs-plain", "dyngenie3")
 
@@ -48,7 +48,7 @@ def test_a_symmetric_method_scores_both_directions_alike_and_the_others_do_not(m
             assert np.array_equal(found, found.T) == method.is_symmetric
 
 
-@pytest.mark.parametrize("method", NEED_NONE)
+@pytest.mark.parametrize("method", [name for name in NEED_NONE if name != "combined"])
 def test_a_method_without_time_takes_samples_at_rest_as_it_took_made_up_times(steady, method):
     levels = steady.in_name_order().at_rest
     genes = steady.in_name_order().genes
@@ -108,7 +108,9 @@ def test_methods_of_series_leave_samples_at_rest_out_and_say_so(made, both, meth
 
 @pytest.mark.parametrize("method", NEED_SERIES)
 def test_methods_over_time_refuse_samples_at_rest_alone(steady, method):
-    message = f"{method} needs time series, but no sample has a time .*need none: pcc, aracne, "
+    message = (
+        f"{method} needs time series, but no sample has a time .*need none: combined, pcc, aracne, "
+    )
     with pytest.raises(ValueError, match=message):
         infer(steady, method)
 
@@ -122,10 +124,10 @@ def test_too_few_samples_and_no_series_to_hold_out_are_refused(steady):
         infer(replace(steady, at_rest=steady.at_rest[:4]), "clr", scale="levels")
 
 
-def test_the_method_is_chosen_by_what_there_is(made, steady):
-    assert infer(steady, rng=1).edges() == edges(steady, "genie3")
-    few = {"resamples": 4}
-    assert infer(made.expression, rng=1, **few).edges() == edges(made.expression, "tvcs")
+@pytest.mark.parametrize("kind", ["made", "steady"])
+def test_one_method_is_the_default_with_time_and_without(made, steady, kind):
+    expression = {"made": made.expression, "steady": steady}[kind]
+    assert infer(expression, rng=1, **FEW["combined"]).edges() == edges(expression, "combined")
 
 
 def test_what_cannot_be_known_is_said(made, steady):

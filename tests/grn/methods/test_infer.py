@@ -33,7 +33,10 @@ def taken(expression, order, series=None):
     )
 
 
-FEW = {"tvcs": {"resamples": 10}, "ensemble": {"resamples": 10, "trees": 5}}
+FEW = {
+    "combined": {"resamples": 10, "calibrate": 1},
+    "tvcs": {"resamples": 10}, "ensemble": {"resamples": 10, "trees": 5},
+}  # fmt: skip
 
 
 def given(method, made):
@@ -75,7 +78,7 @@ def test_a_method_keeps_the_contract(made, method):
 
 def test_the_same_seed_gives_the_same_network_and_another_one_another(made):
     first, again, other = (
-        infer(made.expression, resamples=10, rng=seed).edges() for seed in (0, 0, 1)
+        infer(made.expression, "tvcs", resamples=10, rng=seed).edges() for seed in (0, 0, 1)
     )
     assert first == again
     assert first != other
@@ -86,7 +89,7 @@ def test_units_of_a_gene_do_not_matter(made):
     scaled = Expression(
         values, made.expression.times, made.expression.series, made.expression.genes
     )
-    a, b = (infer(e, resamples=10, rng=0) for e in (made.expression, scaled))
+    a, b = (infer(e, "tvcs", resamples=10, rng=0) for e in (made.expression, scaled))
     assert np.allclose(a.scores, b.scores, rtol=1e-4, atol=1e-7)
 
 
@@ -137,7 +140,7 @@ def test_the_default_beats_chance_on_the_bundled_network(bundled):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"method": "magic"}, "method must be one of tvcs, .*, found 'magic'"),
+        ({"method": "magic"}, "method must be one of combined, tvcs, .*, found 'magic'"),
         ({"max_edges": -2}, "max_edges must be >= 0"),
         ({"regulators": "G1"}, "must be a list of names"),
         ({"regulators": ["x"]}, "the regulators are x; the genes are G1, G10"),
@@ -172,7 +175,7 @@ def test_an_option_out_of_range_is_refused(made, option, message):
 
 def test_each_part_alone_and_both_find_edges_within_the_caps(made):
     for parts in ("tvcs", "omp", "both"):
-        network = infer(made.expression, parts=parts, resamples=10, max_in_degree=1, rng=0)
+        network = infer(made.expression, "tvcs", parts=parts, resamples=10, max_in_degree=1, rng=0)
         assert network.in_degrees.max() == 1
 
 
@@ -196,12 +199,13 @@ def test_the_number_of_threads_changes_nothing(made):
 
 def test_progress_counts_the_halves(made):
     seen = []
-    infer(made.expression, rng=0, resamples=6, progress=lambda done, of: seen.append((done, of)))
+    tell = lambda done, of: seen.append((done, of))  # noqa: E731
+    infer(made.expression, "tvcs", rng=0, resamples=6, progress=tell)
     assert seen == [(2, 6), (4, 6), (6, 6)]
 
 
 def test_stability_is_the_part_of_all_pairs_of_halves_where_an_edge_stood_out(made, monkeypatch):
-    words = {"resamples": 10, "in_degrees": (2, 2), "parts": "omp", "rng": 0}
+    words = {"method": "tvcs", "resamples": 10, "in_degrees": (2, 2), "parts": "omp", "rng": 0}
     plain = infer(made.expression, **words)
     found = []
     for limit in (0.0, 5.0, np.inf):

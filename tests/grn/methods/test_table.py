@@ -29,7 +29,9 @@ def test_a_record_finds_its_function_and_is_called_like_it(name):
 
 
 def test_the_help_names_every_method_with_its_hint():
-    assert choices(METHODS.values()).startswith("tvcs, tvcs-plain (the paper's model as printed), ")
+    assert choices(METHODS.values()).startswith(
+        "combined, tvcs, tvcs-plain (the paper's model as printed), "
+    )
     done = CliRunner().invoke(app, ["infer", "--help"], terminal_width=100_000)
     assert f"{choices(METHODS.values())}." in " ".join(done.output.split())
 

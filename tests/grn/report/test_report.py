@@ -57,7 +57,7 @@ class Page(HTMLParser):
 
 
 def page_of(expression, **caps):
-    network = infer(expression, rng=0, **caps)
+    network = infer(expression, "tvcs", rng=0, **caps)
     rules = Rules(**caps).with_defaults(len(network.genes))
     return render(
         network, expression, rules, method="tvcs", source="x.tsv", command="grn-tvcs infer x.tsv"
@@ -159,7 +159,7 @@ def test_the_drawing_lies_inside_its_frame_and_is_always_the_same():
 
 
 def test_the_data_of_the_page_are_the_edges_and_what_was_measured(expression):
-    network = infer(expression, rng=0, max_edges=7)
+    network = infer(expression, "tvcs", rng=0, max_edges=7)
     data = Page(page_of(expression, max_edges=7)).data
     names = [gene["name"] for gene in data["genes"]]
     edges = network.edges(selected_only=True)

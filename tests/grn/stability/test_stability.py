@@ -135,7 +135,7 @@ def short(tmp_path_factory):
 
 def test_where_data_are_too_few_there_is_no_stability_and_it_is_said(short, tmp_path):
     out = tmp_path / "out"
-    words = ["infer", str(short), "--out", str(out), "--option", "resamples=6"]
+    words = ["infer", str(short), "--out", str(out), "--method", "tvcs", "--option", "resamples=6"]
     done = CliRunner().invoke(app, [*words, "--max-edges", "auto"])
     assert done.exit_code == 0, done.stderr
     why = "11 steps from sample to sample are too few to be halved, 24 are needed; 13 more"

@@ -1,0 +1,268 @@
+"""All parts of evidence, combined as networks of every kind have taught, with honest chances.
+
+Lagged regression under caps with two memories, trees for levels and for rates, mutual information,
+rank, partial and lagged correlation, knock-outs and knock-downs (`evidence`) are put together by a
+combiner that was learned on simulated networks from those without hubs to stars, with many designs
+(`combine`). What its word is worth in the user's own design, networks simulated with that design
+tell: so an edge's score is the chance that it is true.
+
+Where tables do not look like anything that the simulator makes, nothing learned holds, and no
+chance is given. Without knock-outs the parts are then added up, as in ``ensemble``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grn_tvcs.combine.calibration import NETWORKS, Calibration, calibrated, is_kept
+from grn_tvcs.combine.chances import chance
+from grn_tvcs.combine.features import features_of, unit
+from grn_tvcs.combine.likeness import traits
+from grn_tvcs.combine.parts import (
+    CHANGE,
+    CLR,
+    KNOCKDOWN_PART,
+    KNOCKOUT,
+    LAGGED,
+    LEVELS,
+    PARTIAL,
+    RANK,
+    RANKED_DOWN,
+    RATES,
+    SHORT,
+    Parts,
+    gather_parts,
+)
+from grn_tvcs.combine.universal import Universal, universal
+from grn_tvcs.evidence.extra_trees import importances
+from grn_tvcs.evidence.lagged_regression import USUAL
+from grn_tvcs.evidence.level_trees import level_trees
+from grn_tvcs.evidence.prior_edges import logits_by_rank, scores_with_prior, with_prior
+from grn_tvcs.evidence.samples import logs_of_all
+from grn_tvcs.expression.expression import Expression
+from grn_tvcs.expression.steady_states import SteadyStates
+from grn_tvcs.network.evidence import carried_by
+from grn_tvcs.network.network import Network
+from grn_tvcs.network.prior import Prior
+from grn_tvcs.network.rules import Rules
+from grn_tvcs.network.verdict import Verdict, verdict_of
+from grn_tvcs.simulation.designs import GENES, SERIES, Design, design_of, rounded
+from tvcs_core.streams import stream
+
+TREES = 100  # where the parts are added up
+MORE_SERIES = 2  # that the verdict asks about
+# What carries an edge, in the order of `network.evidence.SOURCES`, and what knows a sign.
+SOURCES = ((LAGGED, SHORT), (KNOCKOUT,), (KNOCKDOWN_PART,), (LEVELS, RATES), (CLR, PARTIAL))
+SIGNED = (LAGGED, SHORT, CHANGE, RANK, PARTIAL, RANKED_DOWN)
+NO_PAIR = "No chance is given: no two genes that vary may be an edge."
+STRANGE = (
+    "No chance is given that an edge is true: these data do not look like what the simulator "
+    "makes, so what it teaches need not hold. "
+)
+ADDED_UP = (
+    "Edges are ranked by the plain sum of lagged regression, trees for levels and partial "
+    "correlation."
+)
+LEARNED = "Edges are ranked by what was learned all the same, for there are knock-outs."
+NOT_CALIBRATED = (
+    "No chance is given that an edge is true: no networks of this design were simulated "
+    "(--calibrate off); scores rank edges, no more."
+)
+
+Array = NDArray[np.float64]
+Progress = Callable[[int, int], None]
+
+
+def combined(
+    expression: Expression,
+    rules: Rules,
+    rng: np.random.Generator,
+    *,
+    resamples: int = USUAL.resamples,
+    calibrate: int = NETWORKS,
+    draws: int = 0,
+    steady: SteadyStates | None = None,
+    prior: Prior | None = None,
+    threads: int = 1,
+    progress: Progress | None = None,
+    keep: Path | None = None,
+) -> Network:
+    """Score edges by the chance that they are true.
+
+    The halves and trees are drawn once and for all: a seed changes nothing, `draws` does.
+
+    Parameters
+    ----------
+    expression, rules
+        As for every method.
+    rng
+        Not used.
+    resamples
+        Halves of the series for the lagged regression.
+    calibrate
+        Networks to simulate with this design, unless that was done before; 0 for none.
+    draws
+        Number, >= 0, of the set of halves and trees. How far the network depends on it is what no
+        seed shows here.
+    steady
+        Knock-outs, knock-downs and wild type.
+    prior
+        As in ``ensemble``.
+    threads, progress, keep
+        As in `stability.gather`; networks are simulated side by side.
+    """
+    if resamples < 1 or min(calibrate, draws) < 0:
+        raise ValueError(
+            "resamples must be >= 1, calibrate and draws >= 0, found "
+            f"{resamples}, {calibrate} and {draws}"
+        )
+    rng = stream(draws, "combined")
+    model, n = universal(), len(expression.genes)
+    if not rules.allowed(expression.genes, expression.constant_genes).any():
+        return Network(expression.genes, np.zeros((n, n)), verdict=Verdict(why_not=NO_PAIR))
+    design = rounded(design_of(expression, steady, rules))
+    known = model.common.get(design.key)
+    to_simulate = calibrate if known is None else 0
+    first, second = _in_turn(progress, to_simulate)
+    parts = gather_parts(
+        expression, rules, rng, steady, resamples=resamples,
+        threads=threads, progress=first, keep=keep,
+    )  # fmt: skip
+    if to_simulate:
+        known = calibrated(
+            model.combiner_for(design), model.stamp, design, calibrate, resamples=resamples,
+            threads=threads, progress=second,
+        )  # fmt: skip
+    network = _unscored(expression.genes, parts)
+    is_strange = model.likeness.is_strange(
+        traits(expression, steady), design, None if known is None else known.traits
+    )
+    if is_strange and RANKED_DOWN not in parts.scores:
+        sums = _added_up(parts, expression, rules, rng, steady)
+        return _ranked(network, parts, sums, prior, Verdict(why_not=STRANGE + ADDED_UP))
+    logits = model.combiner_for(design).logits(features_of(parts), parts.inputs)
+    if is_strange or known is None:
+        why_not = STRANGE + LEARNED if is_strange else NOT_CALIBRATED
+        return _ranked(network, parts, chance(logits), prior, Verdict(why_not=why_not))
+    logits = _calibrated(logits, known, n)
+    return _sure(network, parts, logits, prior, design, model)
+
+
+def networks_to_simulate(
+    expression: Expression,
+    rules: Rules,
+    steady: SteadyStates | None,
+    calibrate: int = NETWORKS,
+    resamples: int = USUAL.resamples,
+) -> int:
+    """How many networks `combined` will simulate: none where the design is known already."""
+    model, design = universal(), rounded(design_of(expression, steady, rules))
+    if design.key in model.common or is_kept(model.stamp, design, calibrate, resamples):
+        return 0
+    return calibrate
+
+
+def _calibrated(logits: Array, known: Calibration, n_genes: int) -> Array:
+    """Log-odds that are worth what they say, in networks of this design.
+
+    A network that is larger than those simulated has as many edges per gene, so fewer of all pairs.
+    """
+    return known.offset + known.slope * logits - np.log(max(n_genes / GENES[-1], 1.0))
+
+
+def _unscored(genes: tuple[str, ...], parts: Parts) -> Network:
+    """A network without scores, with what the parts say of signs, stability and evidence."""
+    n = len(genes)
+    told = {name: unit(np.nan_to_num(part), n) for name, part in parts.scores.items()}
+    nothing = np.zeros(parts.allowed.shape)
+    by_source = [np.max([told.get(p, nothing) for p in group], axis=0) for group in SOURCES]
+    signed = np.sum(
+        [told[p] * np.sign(np.nan_to_num(parts.signed[p])) for p in SIGNED if p in told], axis=0
+    )
+    return Network(
+        genes,
+        np.zeros((n, n)),
+        _over_genes(parts, np.sign(signed)).astype(np.int8),
+        stability=parts.stability,
+        evidence=carried_by([_over_genes(parts, part) for part in by_source]),
+    )
+
+
+def _over_genes(parts: Parts, values: Array) -> Array:
+    """An array of [input, gene] as one of [gene, gene], 0 where a pair may not be an edge."""
+    n = values.shape[1]
+    whole = np.zeros((n, n))
+    whole[parts.inputs] = np.where(parts.allowed, values, 0.0)
+    return whole
+
+
+def _sure(
+    network: Network,
+    parts: Parts,
+    logits: Array,
+    prior: Prior | None,
+    design: Design,
+    model: Universal,
+) -> Network:
+    """Scores are chances; the verdict says what more series would support."""
+    notes = network.notes
+    if prior is not None:
+        allowed = _over_genes(parts, np.ones_like(logits)) > 0
+        found = with_prior(_over_genes(parts, logits), prior, allowed)
+        logits, notes = found.logits[parts.inputs], (*notes, found.said)
+    p = _over_genes(parts, chance(logits))
+    more = None
+    if 0 < design.n_series < SERIES[-1]:
+        n_edges = verdict_of(p, p).n_edges
+        wider = replace(design, n_series=design.n_series + MORE_SERIES)
+        more = MORE_SERIES, max(model.edges_with(n_edges, design, wider), n_edges)
+    return replace(
+        network, scores=p, selected=None, confidence=p, verdict=Verdict(more=more), notes=notes
+    )
+
+
+def _ranked(
+    network: Network, parts: Parts, scores: Array, prior: Prior | None, verdict: Verdict
+) -> Network:
+    """Scores that rank, and are no chances."""
+    whole, notes = _over_genes(parts, scores), network.notes
+    if prior is not None:
+        allowed = _over_genes(parts, np.ones_like(scores)) > 0
+        before = logits_by_rank(whole, allowed)
+        found = with_prior(before, prior, allowed)
+        whole = scores_with_prior(whole, before, found.logits, allowed)
+        notes = (*notes, found.said)
+    return replace(network, scores=whole, selected=None, verdict=verdict, notes=notes)
+
+
+def _added_up(
+    parts: Parts,
+    expression: Expression,
+    rules: Rules,
+    rng: np.random.Generator,
+    steady: SteadyStates | None,
+) -> Array:
+    """The sum of ``ensemble``, of the parts that the samples allow; [input, gene]."""
+    n, genes = parts.allowed.shape[1], expression.genes
+    forest = partial(importances, trees=TREES)
+    allowed = rules.allowed(genes, expression.constant_genes)
+    logs = logs_of_all(expression, steady)
+    scores = parts.scores | {LEVELS: level_trees(logs, genes, allowed, rng, forest)[parts.inputs]}
+    return np.sum([unit(scores[p], n) for p in (LAGGED, LEVELS, PARTIAL) if p in scores], axis=0)
+
+
+def _in_turn(progress: Progress | None, networks: int) -> tuple[Progress | None, Progress | None]:
+    """The evidence and the networks of the design as one work; the first as one network."""
+    if progress is None:
+        return None, None
+    tell, total = progress, 100 * (1 + networks)
+    return (
+        lambda done, of: tell(round(100 * done / max(of, 1)), total),
+        lambda done, of: tell(100 * (1 + done), total),
+    )

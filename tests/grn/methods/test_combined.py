@@ -1,0 +1,137 @@
+"""The combined method: chances where the simulator describes the data, ranks where it does not."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from grn_tvcs import Expression, SteadyStates, infer, simulate
+from grn_tvcs.methods import DEFAULT, METHODS
+from grn_tvcs.network.evidence import NAMES
+from grn_tvcs.network.rules import Rules
+from grn_tvcs.simulation.designs import Design
+from grn_tvcs.simulation.examples import draw_example, draw_null
+
+FEW = {"resamples": 12, "calibrate": 2}
+
+
+@pytest.fixture(scope="module")
+def made():
+    return draw_example(Design(10, 10, 5, 21, knocked_out=1.0), "hub", 8)
+
+
+@pytest.fixture(scope="module")
+def network(made):
+    return infer(made.expression, steady=made.steady, rng=0, **FEW)
+
+
+def of_another_nature(n_genes=40, n_series=8, n_points=6, seed=0):
+    """Series that begin anywhere, each with a trend, and two things common to all genes."""
+    rng = np.random.default_rng(seed)
+    common = rng.normal(size=(2, n_genes))
+    rows = []
+    for _ in range(n_series):
+        start = rng.normal(size=2)
+        path = start + np.cumsum(rng.normal(0.6, 0.1, size=(n_points, 2)), axis=0)
+        rows.append(path @ common + 0.1 * rng.normal(size=(n_points, n_genes)))
+    times = np.tile(np.arange(float(n_points)), n_series)
+    names = tuple(f"{s}" for s in range(n_series) for _ in range(n_points))
+    genes = tuple(f"G{g:02d}" for g in range(n_genes))
+    return Expression(np.concatenate(rows), times, names, genes, scale="log")
+
+
+def test_it_is_the_default_and_says_chances(network):
+    assert DEFAULT == "combined"
+    assert METHODS[DEFAULT].has_confidence
+    assert network.confidence is not None
+    assert network.confidence.min() >= 0
+    assert network.confidence.max() <= 1
+    is_edge = network.scores > 0
+    assert network.scores[is_edge] == pytest.approx(network.confidence[is_edge], abs=5e-6, rel=1e-5)
+    assert network.verdict.is_known
+    assert network.verdict.n_edges == (network.confidence >= 0.5).sum()
+    assert {"knock-out"} <= {word for c in network.evidence.ravel() for word in NAMES[c].split("+")}
+
+
+def test_knock_outs_find_what_they_show(made, network):
+    order = np.argsort(-network.scores, axis=None)[: made.is_edge.sum()]
+    assert made.is_edge.flat[order].mean() > 0.5
+
+
+def test_the_same_seed_gives_the_same_scores_and_threads_change_nothing(made, network):
+    again = infer(made.expression, steady=made.steady, rng=0, threads=2, **FEW)
+    assert np.array_equal(again.scores, network.scores)
+    assert np.array_equal(again.signs, network.signs)
+
+
+def test_another_seed_changes_nothing_and_other_draws_do(made, network):
+    again = infer(made.expression, steady=made.steady, rng=7, **FEW)
+    assert np.array_equal(again.scores, network.scores)
+    other = infer(made.expression, steady=made.steady, rng=0, draws=1, **FEW)
+    assert not np.array_equal(other.scores, network.scores)
+
+
+def test_the_order_of_genes_and_series_changes_nothing(made, network):
+    expression, steady = made.expression, made.steady
+    order = np.random.default_rng(1).permutation(10)
+    genes = tuple(expression.genes[j] for j in order)
+    turned = replace(expression, values=expression.values[:, order], genes=genes)
+    changed = SteadyStates(
+        steady.levels[:, order], steady.changed, steady.is_knockout, genes
+    )  # fmt: skip
+    assert np.array_equal(infer(turned, steady=changed, rng=0, **FEW).scores, network.scores)
+
+
+def test_noise_has_no_likely_edge():
+    for kind in ("noise", "walk"):
+        null = draw_null(Design(12, 12, 3, 12), kind, 2)
+        found = infer(null.expression, rng=0, **FEW)
+        assert found.confidence is None or found.confidence.max() < 0.5
+
+
+def test_samples_at_rest_alone_are_enough():
+    made = simulate(12, 2, 5, rng=1)
+    rest = Expression(np.empty((0, 12)), [], (), made.expression.genes, at_rest=made.multifactorial)
+    found = infer(rest, rng=0, **FEW)
+    assert (found.scores > 0).sum() == 12 * 11
+    assert found.stability is None
+
+
+def test_data_that_the_simulator_does_not_describe_are_ranked_without_a_chance():
+    expression = of_another_nature()
+    found = infer(expression, rng=0, **FEW)
+    assert found.confidence is None
+    assert "do not look like what the simulator makes" in found.verdict.said()
+    assert (found.scores > 0).any()
+
+
+def test_without_calibration_there_is_no_chance_where_the_design_is_not_known(made):
+    expression = made.expression.part(np.array([int(s) <= 3 for s in made.expression.series]))
+    found = infer(expression, rng=0, resamples=12, calibrate=0)
+    assert found.confidence is None
+    assert "--calibrate off" in found.verdict.said()
+
+
+@pytest.mark.parametrize("n_genes", [1, 2, 3])
+def test_very_small_networks(n_genes):
+    rng = np.random.default_rng(0)
+    expression = Expression(
+        rng.random((12, n_genes)), np.tile(np.arange(6.0), 2), ("a",) * 6 + ("b",) * 6,
+        tuple("xyz"[:n_genes]), scale="levels",
+    )  # fmt: skip
+    found = infer(expression, rng=0, **FEW)
+    assert found.scores.shape == (n_genes, n_genes)
+
+
+def test_caps_hold_and_only_regulators_regulate(made):
+    names = made.expression.genes[:4]
+    found = infer(made.expression, regulators=names, max_in_degree=1, rng=0, **FEW)
+    assert found.in_degrees.max() <= 1
+    assert not found.scores[4:].any()
+    again = replace(found, selected=None).within(Rules(1, regulators=frozenset(names)))
+    assert np.array_equal(again.selected, found.selected)
+
+
+def test_bad_options_are_refused(made):
+    with pytest.raises(ValueError, match="resamples must be >= 1, calibrate and draws >= 0"):
+        infer(made.expression, rng=0, resamples=0)
