@@ -31,9 +31,9 @@ from grn_tvcs.combine.features import features_of
 from grn_tvcs.combine.likeness import covariates, learn_likeness, traits
 from grn_tvcs.combine.parts import Parts, gather_parts
 from grn_tvcs.combine.training import Lesson, fit
-from grn_tvcs.combine.universal import PATH, for_design, write_universal
+from grn_tvcs.combine.universal import PATH, WORDS, for_design, write_universal
 from grn_tvcs.evidence.lagged_regression import USUAL
-from grn_tvcs.simulation.designs import WILD, Design, universal_designs
+from grn_tvcs.simulation.designs import Design, universal_designs
 from grn_tvcs.simulation.examples import draw_example, draw_null
 from grn_tvcs.simulation.kinds import KINDS, NULLS
 from tvcs_core.streams import stream
@@ -73,7 +73,10 @@ def main() -> None:
     combiner, own = learned(known, given.seed)
     print(f"learned in {time.perf_counter() - began:.0f} s", flush=True)
     made = [one for one in known if one.kind not in NULLS]
-    likeness = learn_likeness([(x.traits, x.design) for x in made if x.design.start == WILD])
+    likeness = {
+        start: learn_likeness([(x.traits, x.design) for x in made if x.design.start == start])
+        for start in WORDS
+    }
     common = common_calibrations(combiner, own, given.processes)
     growth = growth_of(for_design(combiner, None), made)
     write_universal(given.out, combiner, likeness, growth, common, own)

@@ -101,11 +101,12 @@ def main() -> None:
                 "auto": (in_bins(data), "tvcs"),
                 "20 bins": (in_bins(data, 20), "tvcs"),
                 "50 bins": (in_bins(data, 50), "tvcs"),
+                "auto, combined": (in_bins(data), "combined"),
                 "auto, dynGENIE3": (in_bins(data), "dyngenie3"),
                 "auto, GENIE3": (in_bins(data), "genie3"),
             }
             for way, (measured, method) in ways.items():
-                options = {} if method == "tvcs" else {"trees": given.trees}
+                options = {} if method in ("tvcs", "combined") else {"trees": given.trees}
                 network = infer(measured, method, scale="levels", rng=0, **options)
                 row.setdefault(way, []).append(score(network, true).aupr)
             row.setdefault("chance", []).append(score(network, true).aupr_by_chance)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from grn_tvcs.combine.calibration import Calibration
 from grn_tvcs.combine.combiner import Combiner, load, save
 from grn_tvcs.combine.likeness import Likeness, covariates
-from grn_tvcs.simulation.designs import Design
+from grn_tvcs.simulation.designs import RANDOM, WILD, Design
 
 PATH = Path(__file__).with_name("universal.npz")
 LIKENESS = ("means", "scatter", "distances")
+WORDS = {WILD: "wild", RANDOM: "random"}  # starts of series, in names of arrays
 
 Array = NDArray[np.float64]
 
@@ -30,7 +31,7 @@ class Universal:
     combiner
         Learned on networks of all kinds and designs, and behind it those of common designs.
     likeness
-        What their tables look like.
+        What their tables look like, by where series start.
     growth
         How the logarithm of the number of supported edges follows from `covariates`.
     common
@@ -42,7 +43,7 @@ class Universal:
     """
 
     combiner: Combiner
-    likeness: Likeness
+    likeness: dict[str, Likeness]
     growth: Array
     common: dict[str, Calibration]
     own: dict[str, int]
@@ -51,6 +52,17 @@ class Universal:
     def combiner_for(self, design: Design) -> Combiner:
         """What all networks taught, and beside it what those of just this design did."""
         return for_design(self.combiner, self.own.get(design.key))
+
+    def with_start(self, design: Design, found: dict[str, float]) -> Design:
+        """The design with the start of series that the traits of its table look most like.
+
+        Where samples say when a perturbation was on, or are means of cells, and where there are no
+        series, nothing is asked.
+        """
+        if not design.n_series or design.is_perturbation_known or design.cells:
+            return design
+        designs = [replace(design, start=start) for start in self.likeness]
+        return min(designs, key=lambda one: self.likeness[one.start].strangeness(found, one))
 
     def edges_with(self, n_edges: int, design: Design, wider: Design) -> int:
         """How many edges another design would support where this one supports `n_edges`."""
@@ -75,7 +87,10 @@ def universal(path: Path = PATH) -> Universal:
             more["common_traits"], strict=True,
         )
     }  # fmt: skip
-    likeness = Likeness(*(more[f"likeness_{name}"] for name in LIKENESS))
+    likeness = {
+        start: Likeness(*(more[f"likeness_{word}_{name}"] for name in LIKENESS))
+        for start, word in WORDS.items()
+    }
     own = {str(key): k for k, key in enumerate(more["own_keys"], 1)}
     return Universal(combiner, likeness, more["growth"], common, own, stamp)
 
@@ -89,7 +104,7 @@ def for_design(combiner: Combiner, own: int | None) -> Combiner:
 def write_universal(
     path: Path,
     combiner: Combiner,
-    likeness: Likeness,
+    likeness: dict[str, Likeness],
     growth: Array,
     common: dict[str, Calibration],
     own: Sequence[str] = (),
@@ -99,7 +114,12 @@ def write_universal(
     `own` are the keys of the designs that the stages of `combiner` after the first were learned on.
     """
     n = len(next(iter(common.values())).traits) if common else 0
-    shape = (len(common), n, likeness.means.shape[1])
+    shape = (len(common), n, likeness[WILD].means.shape[1])
+    looks = {
+        f"likeness_{word}_{name}": getattr(likeness[start], name)
+        for start, word in WORDS.items()
+        for name in LIKENESS
+    }
     save(
         combiner,
         path,
@@ -109,5 +129,5 @@ def write_universal(
         common_offsets=np.array([c.offset for c in common.values()]),
         common_slopes=np.array([c.slope for c in common.values()]),
         common_traits=np.array([c.traits for c in common.values()]).reshape(shape),
-        **{f"likeness_{name}": getattr(likeness, name) for name in LIKENESS},
+        **looks,
     )

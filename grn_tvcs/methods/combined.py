@@ -126,7 +126,8 @@ def combined(
     model, n = universal(), len(expression.genes)
     if not rules.allowed(expression.genes, expression.constant_genes).any():
         return Network(expression.genes, np.zeros((n, n)), verdict=Verdict(why_not=NO_PAIR))
-    design = rounded(design_of(expression, steady, rules))
+    look = traits(expression, steady)
+    design = rounded(model.with_start(design_of(expression, steady, rules), look))
     known = model.common.get(design.key)
     to_simulate = calibrate if known is None else 0
     first, second = _in_turn(progress, to_simulate)
@@ -140,9 +141,8 @@ def combined(
             threads=threads, progress=second,
         )  # fmt: skip
     network = _unscored(expression.genes, parts)
-    is_strange = model.likeness.is_strange(
-        traits(expression, steady), design, None if known is None else known.traits
-    )
+    near = None if known is None else known.traits
+    is_strange = model.likeness[design.start].is_strange(look, design, near)
     if is_strange and RANKED_DOWN not in parts.scores:
         sums = _added_up(parts, expression, rules, rng, steady)
         return _ranked(network, parts, sums, prior, Verdict(why_not=STRANGE + ADDED_UP))
@@ -162,7 +162,8 @@ def networks_to_simulate(
     resamples: int = USUAL.resamples,
 ) -> int:
     """How many networks `combined` will simulate: none where the design is known already."""
-    model, design = universal(), rounded(design_of(expression, steady, rules))
+    model, look = universal(), traits(expression, steady)
+    design = rounded(model.with_start(design_of(expression, steady, rules), look))
     if design.key in model.common or is_kept(model.stamp, design, calibrate, resamples):
         return 0
     return calibrate

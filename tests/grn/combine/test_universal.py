@@ -7,13 +7,19 @@ import pytest
 
 from grn_tvcs.combine.calibration import Calibration
 from grn_tvcs.combine.combiner import Combiner, Stages
-from grn_tvcs.combine.likeness import TRAITS, covariates
+from grn_tvcs.combine.likeness import TRAITS, covariates, traits
 from grn_tvcs.combine.universal import universal, write_universal
-from grn_tvcs.simulation.designs import Design
+from grn_tvcs.simulation.designs import RANDOM, WILD, Design
 from tvcs_core import DataError
 
 DESIGN = Design(10, 10, 3, 11)
 GROWTH = 0.1 * np.arange(len(covariates(DESIGN)))
+
+
+@pytest.fixture
+def likeness(likeness):
+    """One for each start of series, not the same."""
+    return {WILD: likeness, RANDOM: replace(likeness, means=likeness.means + 1.0)}
 
 
 @pytest.fixture
@@ -35,9 +41,10 @@ def path(combiner, likeness, common, tmp_path):
 
 def test_a_model_comes_back_as_it_was(path, combiner, likeness, common, lessons):
     model = universal(path)
-    for name in ("means", "scatter", "distances"):
-        one, other = getattr(model.likeness, name), getattr(likeness, name)
-        assert np.array_equal(one, other, equal_nan=True)
+    for start in (WILD, RANDOM):
+        for name in ("means", "scatter", "distances"):
+            one, other = (getattr(looks[start], name) for looks in (model.likeness, likeness))
+            assert np.array_equal(one, other, equal_nan=True)
     assert np.array_equal(model.growth, GROWTH)
     assert list(model.common) == list(common)
     for key, known in common.items():
@@ -132,3 +139,14 @@ def test_a_common_design_has_stages_of_its_own_and_the_mean_of_both_counts(
 def reversed_trees(combiner):
     """Stages that say the opposite."""
     return [trees._replace(base=-trees.base, value=-trees.value) for trees in combiner.stages[0]]
+
+
+def test_the_start_of_series_is_the_one_that_a_table_looks_like(path, known):
+    model = universal(path)
+    for one in known:
+        found = traits(one.example.expression, one.example.steady)
+        starts = WILD, RANDOM
+        is_asked = one.design.n_series and not one.design.is_perturbation_known
+        said = [model.likeness[s].strangeness(found, one.design) for s in starts]
+        wanted = starts[int(said[1] < said[0])] if is_asked else one.design.start
+        assert model.with_start(one.design, found) == replace(one.design, start=wanted)
