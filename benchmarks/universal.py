@@ -1,6 +1,6 @@
 """Make the model of evidence that comes with the package, from our own simulator alone.
 
-    python -m benchmarks.universal [--networks 1000] [--processes 2] [--work FOLDER]
+    python -m benchmarks.universal [--networks 784] [--processes 2] [--work FOLDER]
 
 Draws networks of all kinds with designs of all kinds, computes the evidence on each (1 to 2 seconds
 of processor; what is done stays in FOLDER and is taken up again), learns the combiner from them and

@@ -74,7 +74,8 @@ def judged_report(network_report) -> Path:
     (folder / "true.tsv").write_text("\n".join(pairs) + "\n")
     run(
         *("grn-tvcs", "infer", folder / "x.tsv", "--out", folder / "judged"),
-        *("--max-edges", "auto", "--reference", folder / "true.tsv", "--option", "resamples=10"),
+        *("--method", "tvcs", "--max-edges", "auto", "--option", "resamples=10"),
+        *("--reference", folder / "true.tsv"),
     )
     return folder / "judged" / "report.html"
 

@@ -79,7 +79,7 @@ def stability_table(networks, seed):
     edges = np.linspace(0, 1, 11)
     chosen, true = np.zeros((2, 10), int), np.zeros((2, 10), int)
     for folder in networks:
-        network = infer(read_expression(folder / "timeseries.tsv"), rng=seed)
+        network = infer(read_expression(folder / "timeseries.tsv"), "tvcs", rng=seed)
         reference = read_truth(folder, network.genes)
         is_pair = ~np.eye(len(network.genes), dtype=bool)
         at = np.minimum(np.searchsorted(edges, network.stability[is_pair], side="right") - 1, 9)

@@ -36,7 +36,7 @@ def measure(task):
     else:
         expression, reference = read(folder)
     count = choose_edges(expression, rng=seed)
-    ranking = infer(expression, rng=seed)
+    ranking = infer(expression, "tvcs", rng=seed)
     row = [count.n_edges, count.low, count.high, int(reference.out_degrees.sum())]
     for size in (count.n_edges, 2 * len(ranking.genes), count.low):
         found = score(ranking.top(size), reference)

@@ -78,7 +78,7 @@ def cases(kind: str, at: int, found: Data) -> list[Case]:
             given, rule, judged.n_selected, judged.n_found, judged.aupr,
         )  # fmt: skip
 
-    series = infer(expression, rng=np.random.default_rng(SEED))
+    series = infer(expression, "tvcs", rng=np.random.default_rng(SEED))
     rows = [case(SERIES, NOW, series)]
     for given, share in SHARES.items():
         changed = np.random.default_rng([at, len(genes)]).permutation(len(genes))
@@ -86,7 +86,7 @@ def cases(kind: str, at: int, found: Data) -> list[Case]:
         states = part(found.steady, {genes[k] for k in changed}, knockouts=given != DOWNS)
         rows.append(case(given, BEFORE, with_old_rule(series, expression, states)))
         rows.append(
-            case(given, NOW, infer(expression, steady=states, rng=np.random.default_rng(SEED)))
+            case(given, NOW, infer(expression, "tvcs", steady=states, rng=np.random.default_rng(SEED)))
         )
     return rows
 

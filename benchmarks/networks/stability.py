@@ -29,7 +29,7 @@ def measure(n_genes, design, regulators, seed):
     made = simulate(n_genes, *design, noise="normal", noise_level=0.1, rng=seed, **kind)
     if untold(made.expression) is not None:
         return None
-    network = infer(made.expression, scale="levels", rng=0)
+    network = infer(made.expression, "tvcs", scale="levels", rng=0)
     order = [made.network.genes.index(gene) for gene in network.genes]
     return network.stability.ravel(), made.network.selected[np.ix_(order, order)].ravel()
 
