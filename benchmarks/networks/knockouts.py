@@ -86,7 +86,11 @@ def cases(kind: str, at: int, found: Data) -> list[Case]:
         states = part(found.steady, {genes[k] for k in changed}, knockouts=given != DOWNS)
         rows.append(case(given, BEFORE, with_old_rule(series, expression, states)))
         rows.append(
-            case(given, NOW, infer(expression, "tvcs", steady=states, rng=np.random.default_rng(SEED)))
+            case(
+                given,
+                NOW,
+                infer(expression, "tvcs", steady=states, rng=np.random.default_rng(SEED)),
+            )
         )
     return rows
 
