@@ -21,7 +21,7 @@ from grn_tvcs.stability.model import transitions
 Array = NDArray[np.float64]
 LOG_OFFSET = 0.2
 OWN_WEIGHT = 4.0  # tables of the design that weigh as much as what all others say of it
-USUAL, STRANGE = 0.99, 1.5  # this part of simulated tables is usual; so much farther off is strange
+USUAL = 0.975  # part of simulated tables that is not strange
 OF_LEVELS = (
     "median r", "high r", "highest r", "first component", "components", "skewness",
     "skewness spread", "kurtosis", "sd spread",
@@ -136,12 +136,12 @@ class Likeness:
         self, found: dict[str, float], design: Design, near: Array | None = None
     ) -> bool:
         """Whether a table with these traits is none that the simulator makes."""
-        return self.strangeness(found, design, near) > STRANGE
+        return self.strangeness(found, design, near) > 1.0
 
     def strangeness(
         self, found: dict[str, float], design: Design, near: Array | None = None
     ) -> float:
-        """Distance from simulated tables, beside that which one in a hundred of them exceeds.
+        """Distance from simulated tables, beside that which one in forty of them exceeds.
 
         `near` are traits of tables simulated with the design, (tables, TRAITS): their mean is
         weighed with what the designs of all tables say.
@@ -154,7 +154,7 @@ class Likeness:
         d = distance(x - mean, self.scatter)
         row = self.distances[group(x)]
         known = row[~np.isnan(row)]
-        return d / max(float(np.quantile(known, USUAL)), 1.0) if known.size else 0.0
+        return d / float(np.quantile(known, USUAL)) if known.size else 0.0
 
 
 def learn_likeness(rows: Sequence[tuple[dict[str, float], Design]]) -> Likeness:
