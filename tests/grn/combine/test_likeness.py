@@ -108,7 +108,7 @@ def test_which_traits_are_known_makes_the_group(rows):
 def test_new_tables_of_the_kinds_and_designs_learned_from_are_not_strange(learned):
     new = [row_of(OTHERS[k % len(OTHERS)], 1000 + k) for k in range(60)]
     strange = [learned.is_strange(found, design) for found, design in new]
-    assert np.mean(strange) <= 0.1
+    assert np.mean(strange) <= 0.15  # one in forty, told from groups of 25 to 100 tables
     assert np.median([learned.strangeness(found, design) for found, design in new]) < 0.8
 
 
@@ -133,8 +133,8 @@ def test_traits_of_tables_nearby_move_the_mean(learned):
     gap = near.copy()
     gap[:, 0] = np.nan  # what nearby tables do not know moves nothing
     x = as_row(far) - mean - weight * np.where(np.arange(len(TRAITS)) == 0, 0, 3)
-    usual = np.nanquantile(learned.distances[0], 0.99)
-    expected = slow_distance(x, learned.scatter) / max(usual, 1)
+    usual = np.nanquantile(learned.distances[0], 0.975)
+    expected = slow_distance(x, learned.scatter) / usual
     assert learned.strangeness(far, DESIGN, gap) == pytest.approx(expected, rel=1e-6)
 
 
