@@ -30,6 +30,8 @@ from grn_tvcs.combine.parts import (
     SYMMETRIC,
     Parts,
 )
+from grn_tvcs.evidence.hubs import concentration
+from grn_tvcs.evidence.strongest import by_strongest
 
 FLOOR = 0.02  # added under logarithms of scores in the unit of the strongest
 OF_REGULATORS = (LAGGED, SHORT, RATES, LEVELS, RANKED_DOWN, CLR)
@@ -103,7 +105,7 @@ def _columns(parts: Parts) -> Iterator[tuple[str, Array | float]]:
     n, inputs, allowed = parts.allowed.shape[1], parts.inputs, parts.allowed
     if not inputs.size:
         return
-    units = {name: unit(scores, n) for name, scores in parts.scores.items()}
+    units = {name: by_strongest(scores, n) for name, scores in parts.scores.items()}
     for name, scores in units.items():
         yield f"{name} score", np.log(scores + FLOOR)
         yield f"{name} rank among regulators", np.log(ranks(scores, allowed, 0))
@@ -111,7 +113,7 @@ def _columns(parts: Parts) -> Iterator[tuple[str, Array | float]]:
         if name not in SYMMETRIC:
             yield f"{name} reverse", np.log(reverse(scores, inputs) + FLOOR)
         if name in OF_REGULATORS:
-            yield from _of_regulators(name, np.nan_to_num(scores), allowed)
+            yield from _of_regulators(name, np.nan_to_num(scores))
         if name in RAW:
             raw = parts.scores[name]
             yield f"{name} size", raw if name == RANK else np.log1p(raw)
@@ -129,13 +131,6 @@ def _columns(parts: Parts) -> Iterator[tuple[str, Array | float]]:
     for name in FACTS:
         value = float(parts.facts.get(name, np.nan))
         yield name, float(np.log1p(value)) if name in COUNTED else value
-
-
-def unit(scores: Array, n: int) -> Array:
-    """Divide by the mean of the `n` largest."""
-    strongest = np.sort(np.nan_to_num(scores), axis=None)[::-1][:n]
-    largest = strongest.mean() if strongest.size else 0.0
-    return scores / largest if largest > 0 else scores
 
 
 def ranks(scores: Array, allowed: NDArray[np.bool_], axis: int) -> Array:
@@ -156,9 +151,7 @@ def reverse(scores: Array, inputs: NDArray[np.int64]) -> Array:
     return out
 
 
-def _of_regulators(
-    name: str, scores: Array, allowed: NDArray[np.bool_]
-) -> Iterator[tuple[str, Array | float]]:
+def _of_regulators(name: str, scores: Array) -> Iterator[tuple[str, Array | float]]:
     """What regulators are like beside the one target, and targets beside the one regulator."""
     ones = np.ones_like(scores)
     spread = scores.var(axis=1, keepdims=True)
@@ -167,9 +160,7 @@ def _of_regulators(
     others = (mass - scores) / max(float(mass.mean()), 1e-12)
     yield f"{name} mass", np.log(others + FLOOR)
     yield f"{name} top", ones * np.log(scores.max(axis=0) + FLOOR)
-    total = float(mass.sum())
-    unequal = len(mass) * float((mass**2).sum()) / total**2 if total > 0 else 1.0
-    yield f"{name} concentration", float(np.log(max(unequal, 1e-12)))
+    yield f"{name} concentration", float(np.log(concentration(mass[:, 0]) or 1.0))
 
 
 def _alike(one: Array, other: Array, allowed: NDArray[np.bool_]) -> float:

@@ -25,6 +25,7 @@ from grn_tvcs.evidence.mutual_information import mutual_information, relatedness
 from grn_tvcs.evidence.partial_correlation import partial_correlation
 from grn_tvcs.evidence.rate_trees import rate_trees
 from grn_tvcs.evidence.samples import levels_of_all, logs_of_all
+from grn_tvcs.evidence.strongest import mean_of_strongest
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.network.rules import Rules
@@ -115,7 +116,7 @@ def gather_parts(
         for name, found in lagged.items():
             scores[name] = found.scores
             signed[name] = found.scores * np.sign(found.weights)
-            facts[f"{name} gain"] = _mean_of_strongest(found.gains, len(genes))
+            facts[f"{name} gain"] = mean_of_strongest(found.gains, len(genes))
         stability = lagged[LAGGED].stability
         scores[RATES] = _of_rates(expression, allowed, rng, work)[inputs]
         signed[CHANGE] = lagged_correlation(expression, "change")[inputs]
@@ -243,10 +244,6 @@ def autocorrelation(expression: Expression) -> float:
     is_there = size > 0
     r = (before * after).sum(axis=0)[is_there] / size[is_there]
     return float(np.median(r)) if r.size else 0.0
-
-
-def _mean_of_strongest(scores: Array, n: int) -> float:
-    return float(np.sort(scores, axis=None)[::-1][:n].mean())
 
 
 def _trees(n_genes: int) -> int:

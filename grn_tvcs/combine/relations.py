@@ -10,8 +10,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from grn_tvcs.combine.chances import chance
 from grn_tvcs.combine.features import Table, ranks, reverse
 from grn_tvcs.combine.kernels import strongest_common, strongest_path
+from grn_tvcs.evidence.hubs import concentration
 
 Array = NDArray[np.float64]
 TINY = 1e-6
@@ -47,7 +49,7 @@ def relations(logits: Array, table: Table, inputs: NDArray[np.int64]) -> Table:
     """
     allowed = table.allowed
     n = allowed.shape[1]
-    p = np.where(allowed, 1.0 / (1.0 + np.exp(-np.clip(logits, -30, 30))), 0.0)
+    p = np.where(allowed, chance(np.clip(logits, -30, 30)), 0.0)
     out, into, total = p.sum(axis=1, keepdims=True), p.sum(axis=0, keepdims=True), p.sum()
     squares = p * p
     sure = squares.sum(axis=1, keepdims=True)
@@ -64,7 +66,7 @@ def relations(logits: Array, table: Table, inputs: NDArray[np.int64]) -> Table:
         "path": np.log(strongest_path(p, inputs) + TINY),
         "common": np.log(strongest_common(p, inputs) + TINY),
         "edges per gene": float(np.log(total / n + TINY)),
-        "concentration": float(np.log(len(out) * (out**2).sum() / max(total, TINY) ** 2 + TINY)),
+        "concentration": float(np.log(concentration(out[:, 0]) + TINY)),
         "largest hub": float(out.max(initial=0.0) / max(total, TINY)),
     }
     new = {k: v if isinstance(v, float) else v.astype(np.float32) for k, v in columns.items()}

@@ -124,6 +124,15 @@ def logits_by_rank(scores: NDArray[np.float64], allowed: NDArray[np.bool_]) -> N
     return logits
 
 
+def lifted(
+    scores: NDArray[np.float64], prior: Prior, allowed: NDArray[np.bool_]
+) -> tuple[NDArray[np.float64], str]:
+    """Scores that are no probabilities with prior edges, and a sentence for the user."""
+    logits = logits_by_rank(scores, allowed)
+    found = with_prior(logits, prior, allowed)
+    return scores_with_prior(scores, logits, found.logits, allowed), found.said
+
+
 def scores_with_prior(
     scores: NDArray[np.float64],
     before: NDArray[np.float64],

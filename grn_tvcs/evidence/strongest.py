@@ -6,7 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 
+def mean_of_strongest(scores: NDArray[np.float64], n: int) -> float:
+    """Mean of the `n` largest, what is not known (NaN) being 0; 0 where there are none."""
+    strongest = np.sort(np.nan_to_num(scores), axis=None)[::-1][:n]
+    return float(strongest.mean()) if strongest.size else 0.0
+
+
 def by_strongest(scores: NDArray[np.float64], n: int) -> NDArray[np.float64]:
     """Divide by the mean of the `n` largest."""
-    largest = np.sort(scores, axis=None)[::-1][:n].mean()
+    largest = mean_of_strongest(scores, n)
     return scores / largest if largest > 0 else scores

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from grn_tvcs.combine.calibration import NETWORKS, Calibration, calibrated, is_kept
 from grn_tvcs.combine.chances import chance
-from grn_tvcs.combine.features import features_of, unit
+from grn_tvcs.combine.features import features_of
 from grn_tvcs.combine.likeness import traits
 from grn_tvcs.combine.parts import (
     CHANGE,
@@ -43,8 +43,9 @@ from grn_tvcs.combine.universal import Universal, universal
 from grn_tvcs.evidence.extra_trees import importances
 from grn_tvcs.evidence.lagged_regression import USUAL
 from grn_tvcs.evidence.level_trees import level_trees
-from grn_tvcs.evidence.prior_edges import logits_by_rank, scores_with_prior, with_prior
+from grn_tvcs.evidence.prior_edges import lifted, with_prior
 from grn_tvcs.evidence.samples import logs_of_all
+from grn_tvcs.evidence.strongest import by_strongest
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.network.evidence import carried_by
@@ -126,8 +127,7 @@ def combined(
     model, n = universal(), len(expression.genes)
     if not rules.allowed(expression.genes, expression.constant_genes).any():
         return Network(expression.genes, np.zeros((n, n)), verdict=Verdict(why_not=NO_PAIR))
-    look = traits(expression, steady)
-    design = rounded(model.with_start(design_of(expression, steady, rules), look))
+    look, design = _look_and_design(expression, rules, steady)
     known = model.common.get(design.key)
     to_simulate = calibrate if known is None else 0
     first, second = _in_turn(progress, to_simulate)
@@ -162,11 +162,18 @@ def networks_to_simulate(
     resamples: int = USUAL.resamples,
 ) -> int:
     """How many networks `combined` will simulate: none where the design is known already."""
-    model, look = universal(), traits(expression, steady)
-    design = rounded(model.with_start(design_of(expression, steady, rules), look))
+    model, (_, design) = universal(), _look_and_design(expression, rules, steady)
     if design.key in model.common or is_kept(model.stamp, design, calibrate, resamples):
         return 0
     return calibrate
+
+
+def _look_and_design(
+    expression: Expression, rules: Rules, steady: SteadyStates | None
+) -> tuple[dict[str, float], Design]:
+    """Traits of the table, and the design that it is taken for, rounded."""
+    look = traits(expression, steady)
+    return look, rounded(universal().with_start(design_of(expression, steady, rules), look))
 
 
 def _calibrated(logits: Array, known: Calibration, n_genes: int) -> Array:
@@ -180,7 +187,7 @@ def _calibrated(logits: Array, known: Calibration, n_genes: int) -> Array:
 def _unscored(genes: tuple[str, ...], parts: Parts) -> Network:
     """A network without scores, with what the parts say of signs, stability and evidence."""
     n = len(genes)
-    told = {name: unit(np.nan_to_num(part), n) for name, part in parts.scores.items()}
+    told = {name: by_strongest(np.nan_to_num(part), n) for name, part in parts.scores.items()}
     nothing = np.zeros(parts.allowed.shape)
     by_source = [np.max([told.get(p, nothing) for p in group], axis=0) for group in SOURCES]
     signed = np.sum(
@@ -235,10 +242,8 @@ def _ranked(
     whole, notes = _over_genes(parts, scores), network.notes
     if prior is not None:
         allowed = _over_genes(parts, np.ones_like(scores)) > 0
-        before = logits_by_rank(whole, allowed)
-        found = with_prior(before, prior, allowed)
-        whole = scores_with_prior(whole, before, found.logits, allowed)
-        notes = (*notes, found.said)
+        whole, said = lifted(whole, prior, allowed)
+        notes = (*notes, said)
     return replace(network, scores=whole, selected=None, verdict=verdict, notes=notes)
 
 
@@ -255,7 +260,8 @@ def _added_up(
     allowed = rules.allowed(genes, expression.constant_genes)
     logs = logs_of_all(expression, steady)
     scores = parts.scores | {LEVELS: level_trees(logs, genes, allowed, rng, forest)[parts.inputs]}
-    return np.sum([unit(scores[p], n) for p in (LAGGED, LEVELS, PARTIAL) if p in scores], axis=0)
+    there = [scores[part] for part in (LAGGED, LEVELS, PARTIAL) if part in scores]
+    return np.sum([by_strongest(part, n) for part in there], axis=0)
 
 
 def _in_turn(progress: Progress | None, networks: int) -> tuple[Progress | None, Progress | None]:

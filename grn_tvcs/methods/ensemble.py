@@ -36,7 +36,7 @@ from grn_tvcs.evidence.knockouts import (
 from grn_tvcs.evidence.lagged_regression import USUAL, lagged_regression
 from grn_tvcs.evidence.level_trees import level_trees
 from grn_tvcs.evidence.partial_correlation import partial_correlation
-from grn_tvcs.evidence.prior_edges import logits_by_rank, scores_with_prior, with_prior
+from grn_tvcs.evidence.prior_edges import lifted
 from grn_tvcs.evidence.samples import logs_of_all
 from grn_tvcs.evidence.strongest import by_strongest
 from grn_tvcs.expression.expression import Expression
@@ -132,9 +132,7 @@ def _lifted(
 ) -> Network:
     """The network with what a list of prior edges adds to its scores."""
     assert prior.signs is not None
-    logits = logits_by_rank(network.scores, allowed)
-    found = with_prior(logits, prior, allowed)
-    scores = scores_with_prior(network.scores, logits, found.logits, allowed)
+    scores, said = lifted(network.scores, prior, allowed)
     by_prior = scores - network.scores
     return replace(
         network,
@@ -142,7 +140,7 @@ def _lifted(
         selected=None,
         signs=np.sign(signed + prior.signs * by_prior).astype(np.int8),
         evidence=carried_by([*by_source, by_prior]),
-        notes=(*network.notes, found.said),
+        notes=(*network.notes, said),
     )
 
 

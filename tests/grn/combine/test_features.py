@@ -17,7 +17,6 @@ from grn_tvcs.combine.features import (
     names_and_directions,
     ranks,
     reverse,
-    unit,
 )
 from grn_tvcs.combine.parts import (
     CHANGE,
@@ -32,6 +31,7 @@ from grn_tvcs.combine.parts import (
     Parts,
     gather_parts,
 )
+from grn_tvcs.evidence.strongest import by_strongest
 from grn_tvcs.simulation.designs import Design
 from grn_tvcs.simulation.examples import draw_example
 
@@ -64,7 +64,7 @@ def test_the_unit_is_the_mean_of_the_strongest(drawn):
     strongest += [0.0] * (min(n, scores.size) - len(strongest))
     mean = sum(strongest) / len(strongest)
     expected = scores / mean if mean > 0 else scores
-    assert unit(scores, n) == pytest.approx(expected, nan_ok=True)
+    assert by_strongest(scores, n) == pytest.approx(expected, nan_ok=True)
 
 
 @given(scored(), st.sampled_from([0, 1]))
@@ -106,7 +106,7 @@ def test_what_regulators_are_like_is_what_loops_say(known, which):
         if name not in parts.scores:
             assert not any(f"{name} {word}" in table.columns for word in WORDS)
             continue
-        scores = np.nan_to_num(unit(parts.scores[name], n)).tolist()
+        scores = np.nan_to_num(by_strongest(parts.scores[name], n)).tolist()
         mass = [sum(row) for row in scores]
         spread = [sum((s - sum(row) / n) ** 2 for s in row) / n for row in scores]
         mean_mass, mean_spread = np.mean(mass), np.mean(spread)
@@ -130,7 +130,7 @@ def test_scores_signs_and_gains_are_what_loops_say(known, which):
     place = {g: k for k, g in enumerate(parts.inputs.tolist())}
     for j, i in np.argwhere(parts.allowed).tolist():
         for name, scores in parts.scores.items():
-            told = unit(scores, n)
+            told = by_strongest(scores, n)
             expected = {f"{name} score": np.log(told[j, i] + FLOOR)}
             if name not in SYMMETRIC:
                 back = told[place[i], parts.inputs[j]] if i in place else np.nan
@@ -143,7 +143,7 @@ def test_scores_signs_and_gains_are_what_loops_say(known, which):
                 found = wide(table, feature)[j, i]
                 assert found == pytest.approx(value, abs=1e-5, nan_ok=True), feature
         if LAGGED in parts.scores:
-            gain = unit(parts.scores[LAGGED], n)[j, i] * parts.facts["lagged gain"]
+            gain = by_strongest(parts.scores[LAGGED], n)[j, i] * parts.facts["lagged gain"]
             assert wide(table, "gain")[j, i] == pytest.approx(np.log(gain + 1e-3), abs=1e-5)
             stable = parts.stability[parts.inputs[j], i]
             assert wide(table, "stability")[j, i] == pytest.approx(stable, nan_ok=True)
@@ -297,4 +297,4 @@ def test_where_no_pair_may_be_an_edge_there_is_nothing_to_tell(combiner, is_knoc
     table = features_of(parts)
     assert table.rows(NAMES).shape == (0, len(NAMES))
     assert combiner.logits(table, parts.inputs).shape == (0, 5)
-    assert unit(np.zeros((0, 5)), 5).shape == (0, 5)
+    assert by_strongest(np.zeros((0, 5)), 5).shape == (0, 5)
