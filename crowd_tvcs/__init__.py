@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from crowd_tvcs.plan.assignment import Assignment, Duals
     from crowd_tvcs.plan.plan import Plan
     from crowd_tvcs.simulation import Crowd, simulate
-    from crowd_tvcs.skills.skill import Skill, estimate_quality
+    from crowd_tvcs.skills.estimate import estimate_quality
+from crowd_tvcs.skills.skill import Skill
 
 __all__ = [
     "METHODS",
@@ -55,6 +56,7 @@ __getattr__, __dir__ = on_demand(
         "plan.assignment": "Assignment Duals",
         "plan.plan": "Plan",
         "simulation": "Crowd simulate",
-        "skills.skill": "Skill estimate_quality",
+        "skills.estimate": "estimate_quality",
+        "skills.skill": "Skill",
     },
 )

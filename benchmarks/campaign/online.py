@@ -18,8 +18,9 @@ from crowd_tvcs.plan.assignment import Assignment
 from crowd_tvcs.routing.routing import next_task
 from crowd_tvcs.simulation import Crowd
 from crowd_tvcs.skills.em import refresh
+from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.plan_deviation import plan_deviation
-from crowd_tvcs.skills.skill import Skill, estimate_quality
+from crowd_tvcs.skills.skill import Skill
 
 FAMILIES = ("worker", "skilldiff")
 TUNED, FRESH = range(10), range(100, 110)  # seeds of the simulations

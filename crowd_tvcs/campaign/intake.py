@@ -20,7 +20,7 @@ from crowd_tvcs.campaign.store.queries import SETTLED
 from crowd_tvcs.campaign.store.schema import UNLIMITED, gold, gold_answer, pair, skill, task, worker
 from crowd_tvcs.campaign.tables import Qualities
 from crowd_tvcs.campaign.tasks import count, settle
-from crowd_tvcs.skills.skill import estimate_quality
+from crowd_tvcs.skills.estimate import estimate_quality
 
 
 def add_workers(connection: Connection, settings: Any, workers: Sequence[Worker]) -> None:

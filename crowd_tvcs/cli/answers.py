@@ -11,6 +11,7 @@ from tvcs_core.command.shell import say
 
 if TYPE_CHECKING:
     from crowd_tvcs.answers.answers import Answers, Gold
+    from crowd_tvcs.skills.dependence import Dependence
     from crowd_tvcs.skills.skill import Skill
 
 AnswersFile = Annotated[
@@ -34,6 +35,13 @@ ClassChances = Annotated[
         metavar="A=P,B=P,...",
         help="Chance of every class, or a classes.csv of crowd-tvcs quality, or equal. Default: "
         "the class shares of the gold; without gold, equal.",
+    ),
+]
+Model = Annotated[
+    str,
+    typer.Option(
+        help="dependent: workers err on the same tasks, as far as gold says (on real crowds a "
+        "confidence is only then what it says); independent: Bayes' rule."
     ),
 ]
 GOLD = "Labels that are known: columns task (item), label (truth)."
@@ -69,3 +77,14 @@ def say_skill(skill: Skill) -> None:
         f"{skill.n_right.sum()} right; mean accuracy {skill.prior.mean:.3f}, "
         f"worth {skill.prior.strength:.1f} answers ({skill.prior.source})"
     )
+    if skill.dependence is not None:
+        say_dependence(skill.dependence)
+
+
+def say_dependence(dependence: Dependence) -> None:
+    """Tell what several answers are worth together, and warn where gold says otherwise."""
+    from crowd_tvcs.skills.dependence import said, warnings
+
+    say(said(dependence))
+    for line in warnings(dependence):
+        say(line)

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from crowd_tvcs.cli.answers import GOLD, AnswersFile, Classes, PerClass, read_with_gold, say_skill
+from crowd_tvcs.cli.answers import (
+    GOLD,
+    AnswersFile,
+    Classes,
+    Model,
+    PerClass,
+    read_with_gold,
+    say_skill,
+)
 from tvcs_core.command.options import Force, OutFolder, recorded, with_options
 from tvcs_core.command.shell import guarded, say
 
@@ -17,7 +25,17 @@ if TYPE_CHECKING:
     from crowd_tvcs.answers.answers import Answers, Gold
     from crowd_tvcs.skills.skill import Skill
 
-RECORDED = ("gold", "tasks", "wide", "classes", "per_class", "prior", "interval", "refresh")
+RECORDED = (
+    "gold",
+    "tasks",
+    "wide",
+    "classes",
+    "per_class",
+    "prior",
+    "interval",
+    "refresh",
+    "model",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +72,7 @@ class QualityOptions:
             "whether held-out gold gains by it. Default: off.",
         ),
     ] = None
+    model: Model = "dependent"
     force: Force = False
 
 
@@ -63,9 +82,9 @@ def quality(given: QualityOptions) -> None:
     """Estimate how accurate each worker is; write tables of them and run.json.
 
     skills.csv has the workers, quality.csv what assign reads; without tasks to plan there is none.
-    classes.csv has the class shares of the gold:
-    label, gold, share; they hold if gold is a random sample of the tasks. With --per-class also
-    confusion.csv: worker, label, answer, chance.
+    classes.csv has the class shares of the gold: label, gold, share; they hold if gold is a random
+    sample of the tasks. dependence.json says what several answers to a task are worth together.
+    With --per-class also confusion.csv: worker, label, answer, chance.
     """
     from crowd_tvcs.answers import class_shares
     from tvcs_core.files.folders import output_folder, write_json
@@ -79,11 +98,12 @@ def quality(given: QualityOptions) -> None:
         names = read_names(given.tasks)
     shares = dict(zip(skill.classes, skill.class_shares.tolist(), strict=True))
     of_class = class_shares.class_counts(known.labels, skill.classes)
+    dependence = None if skill.dependence is None else skill.dependence.as_json()
     with output_folder(given.out, force=given.force) as folder:
         _write_tables(folder, skill, class_shares.rows(skill.classes, of_class), names, given)
         record = run_record(
             "crowd-tvcs quality",
-            recorded(given, RECORDED) | {"class_shares": shares},
+            recorded(given, RECORDED) | {"class_shares": shares, "dependence": dependence},
             seed=None,
             inputs=[given.answers, given.gold, *([] if given.tasks is None else [given.tasks])],
             layout=table.layout,
@@ -99,10 +119,15 @@ def quality(given: QualityOptions) -> None:
 def _estimate(table: Answers, known: Gold, given: QualityOptions) -> Skill:
     """Estimate the skills from gold answers, and where it is asked for from the others too."""
     from crowd_tvcs.skills.em import refresh
-    from crowd_tvcs.skills.skill import estimate_quality
+    from crowd_tvcs.skills.estimate import estimate_quality
 
     skill = estimate_quality(
-        table, known, prior=given.prior, per_class=given.per_class, interval=given.interval
+        table,
+        known,
+        prior=given.prior,
+        per_class=given.per_class,
+        interval=given.interval,
+        model=given.model,
     )
     if given.refresh is not None:
         skill = refresh(table, known, skill, method=given.refresh)
@@ -119,10 +144,13 @@ def _write_tables(
 ) -> None:
     from crowd_tvcs.answers import class_shares
     from crowd_tvcs.skills.skill import COLUMNS
+    from tvcs_core.files.folders import write_json
     from tvcs_core.files.tables import write_table
 
     write_table(folder / "skills.csv", COLUMNS, skill.rows(), ",")
     write_table(folder / "classes.csv", class_shares.COLUMNS, shares, ",")
+    if skill.dependence is not None:
+        write_json(folder / "dependence.json", skill.dependence.as_json())
     if tasks:
         header, rows = _quality_rows(skill, tasks, wide=given.wide)
         write_table(folder / "quality.csv", header, rows, ",")

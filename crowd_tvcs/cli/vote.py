@@ -13,9 +13,11 @@ from crowd_tvcs.cli.answers import (
     AnswersFile,
     ClassChances,
     Classes,
+    Model,
     PerClass,
     class_names,
     read_with_gold,
+    say_dependence,
     say_skill,
 )
 from tvcs_core.command.options import Force, OutFolder, recorded, with_options
@@ -24,9 +26,10 @@ from tvcs_core.command.shell import guarded, say
 if TYPE_CHECKING:
     from crowd_tvcs.answers.answers import Answers, Gold
     from crowd_tvcs.answers.quality import Quality
+    from crowd_tvcs.skills.dependence import Dependence
     from crowd_tvcs.skills.skill import Skill
 
-RECORDED = ("quality", "gold", "method", "prior", "classes", "per_class")
+RECORDED = ("quality", "gold", "method", "prior", "classes", "per_class", "model")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +53,7 @@ class VoteOptions:
     prior: ClassChances = None
     classes: Classes = None
     per_class: PerClass = False
+    model: Model = "dependent"
     force: Force = False
 
     @property
@@ -80,9 +84,9 @@ def vote(given: VoteOptions) -> None:
         raise ValueError("give --quality or --gold, not both")
     used = given.used_method
     table, labelled = _read(given)
-    skill, shares = _skill(table, labelled, given)
+    skill, shares, dependence = _skill(table, labelled, given)
     chances = class_shares.read_prior(given.prior, table.classes)
-    votes = vote_on(table, used, skill=skill, prior=chances)
+    votes = vote_on(table, used, skill=skill, prior=chances, dependence=dependence)
     known = {} if labelled is None else labelled.labels
     rows = [
         (name, shield(known[task]), 1.0, n) if task in known else (name, label, sure, n)
@@ -92,7 +96,9 @@ def vote(given: VoteOptions) -> None:
         write_table(folder / "labels.csv", COLUMNS, rows, ",")
         record = run_record(
             "crowd-tvcs vote",
-            recorded(given, RECORDED) | {"method": used, "class_shares": shares},
+            recorded(given, RECORDED)
+            | {"method": used, "class_shares": shares}
+            | {"dependence": None if dependence is None else dependence.as_json()},
             seed=None,
             inputs=[p for p in (given.answers, given.quality, given.gold) if p is not None],
             layout=table.layout,
@@ -114,21 +120,26 @@ def _read(given: VoteOptions) -> tuple[Answers, Gold | None]:
 
 def _skill(
     table: Answers, gold: Gold | None, given: VoteOptions
-) -> tuple[Quality | Skill | None, dict[str, float] | None]:
-    """What the weights are made of, and the class shares where they come from gold."""
+) -> tuple[Quality | Skill | None, dict[str, float] | None, Dependence | None]:
+    """What the weights are made of, the class shares where they come from gold, and dependence."""
     from crowd_tvcs.answers import class_shares
     from crowd_tvcs.answers.quality import read_quality
-    from crowd_tvcs.skills.skill import estimate_quality
+    from crowd_tvcs.skills.dependence_fit import NO_GOLD
+    from crowd_tvcs.skills.estimate import checked_model, estimate_quality
 
+    is_dependent = checked_model(given.model) == "dependent"
     if given.used_method != "weighted":
-        return None, None
+        return None, None, None
     if given.quality is not None:
-        return read_quality(given.quality).quality, None
+        if is_dependent:
+            say_dependence(NO_GOLD)
+        return read_quality(given.quality).quality, None, NO_GOLD if is_dependent else None
     if gold is None:
-        return None, None
-    skill = estimate_quality(table, gold, per_class=given.per_class)
+        return None, None, None
+    skill = estimate_quality(table, gold, per_class=given.per_class, model=given.model, like=table)
     say_skill(skill)
     if given.prior is not None:
-        return skill, None
+        return skill, None, skill.dependence
     say(class_shares.said(skill.classes, class_shares.class_counts(gold.labels, skill.classes)))
-    return skill, dict(zip(skill.classes, skill.class_shares.tolist(), strict=True))
+    shares = dict(zip(skill.classes, skill.class_shares.tolist(), strict=True))
+    return skill, shares, skill.dependence

@@ -17,7 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold, together
 from crowd_tvcs.routing.routing import gain_per_label, is_worth_buying, next_batch, routing_scores
 from crowd_tvcs.skills.em import refresh
-from crowd_tvcs.skills.skill import Skill, estimate_quality
+from crowd_tvcs.skills.estimate import estimate_quality
+from crowd_tvcs.skills.skill import Skill
 from crowd_tvcs.skills.vote import majority, posterior, priors
 from tvcs_core.streams import stream
 

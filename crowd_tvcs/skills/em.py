@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold, together
 from crowd_tvcs.skills.crowd_kit import dawid_skene
-from crowd_tvcs.skills.skill import Skill, estimate_quality
+from crowd_tvcs.skills.estimate import estimate_quality
+from crowd_tvcs.skills.skill import Skill
 from crowd_tvcs.skills.vote import posterior
 from tvcs_core.streams import stream
 

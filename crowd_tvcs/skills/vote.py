@@ -13,6 +13,7 @@ from crowd_tvcs.accuracy.model import even_matrices
 from crowd_tvcs.answers.answers import Answers
 from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.skills.crowd_kit import USABLE, aggregate, require_usable
+from crowd_tvcs.skills.dependence import Dependence, Told, chances, told
 from crowd_tvcs.skills.skill import Skill
 from tvcs_core.files.spreadsheet import shield
 
@@ -82,6 +83,7 @@ def vote(
     *,
     skill: Skill | Quality | ArrayLike | None = None,
     prior: ArrayLike | None = None,
+    dependence: Dependence | None = None,
 ) -> Votes:
     """Vote on the label of every task.
 
@@ -94,7 +96,7 @@ def vote(
         rule; the vote whose expected accuracy a plan states). ``"majority"``: the most frequent
         answer. Or one of crowd-kit's aggregators by its name there, such as ``"DawidSkene"``;
         they use the answers alone.
-    skill, prior
+    skill, prior, dependence
         As for `posterior`; only for ``"weighted"``.
 
     Raises
@@ -117,7 +119,7 @@ def vote(
             raise ValueError(
                 "the weighted vote needs a skill: estimate it from gold tasks, or use majority"
             )
-        return _largest(answers, posterior(answers, skill, prior), method)
+        return _largest(answers, posterior(answers, skill, prior, dependence), method)
     if skill is not None or prior is not None:
         raise ValueError(f"the method {method} uses the answers alone, but has a skill or a prior")
     weights = majority(answers) if method == "majority" else aggregate(method, answers)
@@ -125,7 +127,10 @@ def vote(
 
 
 def posterior(
-    answers: Answers, skill: Skill | Quality | ArrayLike, prior: ArrayLike | None = None
+    answers: Answers,
+    skill: Skill | Quality | ArrayLike,
+    prior: ArrayLike | None = None,
+    dependence: Dependence | None = None,
 ) -> Floats:
     """Probability of every label of every task, given its answers.
 
@@ -143,6 +148,9 @@ def posterior(
         Probability of every class, of shape (classes,), or for every task, of shape (tasks,
         classes). None for the class shares of the gold that a `Skill` was estimated from, and for
         equal ones without a `Skill`.
+    dependence
+        What several answers are worth together; None for what a `Skill` says of it, and for
+        workers who err independently where it says nothing.
 
     Returns
     -------
@@ -154,12 +162,20 @@ def posterior(
     ValueError
         If names, shapes or probabilities do not fit the answers.
     """
+    if dependence is None and isinstance(skill, Skill):
+        dependence = skill.dependence
+    is_known = prior is not None
     if prior is None:
         prior = usual_prior(answers, skill)
-    logs = np.log(priors(prior, len(answers.tasks), len(answers.classes)))
-    told = evidence(answers, skill)
+    before = priors(prior, len(answers.tasks), len(answers.classes))
+    if dependence is not None:
+        weight = 1.0 if is_known else dependence.shares
+        rows = _rows_told(answers, skill)
+        return chances(dependence, rows, answers.task_of, len(answers.tasks), before, weight)
+    logs = np.log(before)
+    of_answers = evidence(answers, skill)
     for k in range(logs.shape[1]):
-        logs[:, k] += np.bincount(answers.task_of, told[:, k], minlength=logs.shape[0])
+        logs[:, k] += np.bincount(answers.task_of, of_answers[:, k], minlength=logs.shape[0])
     logs -= logs.max(axis=1, keepdims=True)
     out: Floats = np.exp(logs)
     out /= out.sum(axis=1, keepdims=True)
@@ -211,6 +227,26 @@ def evidence(answers: Answers, skill: Skill | Quality | ArrayLike) -> Floats:
         )
     out: Floats = np.log(np.clip(chances, SUREST, 1.0 - SUREST))
     return out
+
+
+def _rows_told(answers: Answers, skill: Skill | Quality | ArrayLike) -> Told:
+    """Return the answers as the model of dependence looks at them."""
+    at, k = answers.worker_of, len(answers.classes)
+    if isinstance(skill, Skill):
+        rows = _places("worker", answers.workers, skill.workers)
+        accuracy, habits = skill.mean[rows][at], skill.habits
+        if habits is not None:
+            classes = _places("class", answers.classes, skill.classes)
+            habits = habits[np.ix_(rows, classes, classes)][at]
+        return told(answers.label_of, accuracy, habits, k)
+    given = _values(answers, skill)
+    if given.ndim == 3:
+        accuracy = np.trace(given, axis1=1, axis2=2)[at] / k
+        return Told(
+            answers.label_of, given[at], None, told(answers.label_of, accuracy, None, k).weight
+        )
+    accuracy = given[at] if given.ndim == 1 else given[at, answers.task_of]
+    return told(answers.label_of, accuracy, None, k)
 
 
 def _values(answers: Answers, skill: Skill | Quality | ArrayLike) -> Floats:

@@ -13,7 +13,7 @@ from crowd_tvcs.answers.class_shares import STRENGTH, class_shares, odd_classes,
 from crowd_tvcs.campaign import Campaign, Task, stand
 from crowd_tvcs.cli.main import app
 from crowd_tvcs.routing.replay import averages, replay
-from crowd_tvcs.skills.skill import estimate_quality
+from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.vote import posterior, vote
 
 WORKERS = [f"w{i}" for i in range(6)]
@@ -98,7 +98,7 @@ def test_vote_uses_the_shares_unless_a_prior_is_given():
         }
         return rows["t1"], record["class_shares"], SAID in done.stderr
 
-    gold = ("--gold", "gold.csv")
+    gold = ("--gold", "gold.csv", "--model", "independent")
     (label, sure), recorded, is_said = labels(*gold)
     assert (label, recorded, is_said) == ("yes", pytest.approx(SHARES), True)
     assert sure == pytest.approx(

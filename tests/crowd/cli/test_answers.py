@@ -11,7 +11,8 @@ from crowd_tvcs import read_quality
 from crowd_tvcs.answers.answers import Answers, read_answers, read_gold
 from crowd_tvcs.cli.main import app
 from crowd_tvcs.routing.replay import averages, draw_split, replay
-from crowd_tvcs.skills.skill import COLUMNS, estimate_quality
+from crowd_tvcs.skills.estimate import estimate_quality
+from crowd_tvcs.skills.skill import COLUMNS
 from crowd_tvcs.skills.vote import vote
 
 
@@ -94,7 +95,7 @@ def test_quality_of_gold_alone_is_skills_alone(crowd, tmp_path):
     assert done.exit_code == 0
     assert "every task with answers is gold: no quality.csv; --tasks names" in done.stderr
     assert sorted(path.name for path in out.iterdir()) == [
-        *("classes.csv", "run.json", "skills.csv")
+        *("classes.csv", "dependence.json", "run.json", "skills.csv")
     ]
 
 

@@ -18,9 +18,11 @@ from crowd_tvcs.skills.beta_prior import (
     beta_prior,
     two_answers,
 )
+from crowd_tvcs.skills.confusion import confusion_matrices
 from crowd_tvcs.skills.em import helps, refresh
+from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.plan_deviation import plan_deviation, read_deviations
-from crowd_tvcs.skills.skill import Skill, confusion_matrices, estimate_quality
+from crowd_tvcs.skills.skill import Skill
 from crowd_tvcs.skills.vote import posterior
 from tvcs_core import DataError
 

@@ -10,7 +10,7 @@ from crowd_tvcs import Quality
 from crowd_tvcs.accuracy.model import even_matrices
 from crowd_tvcs.answers.answers import Answers, Gold
 from crowd_tvcs.skills.crowd_kit import NOT_USABLE, USABLE
-from crowd_tvcs.skills.skill import estimate_quality
+from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.vote import posterior, vote
 
 
@@ -83,7 +83,7 @@ def test_a_skill_is_found_by_the_names_of_workers_and_classes(rng):
     answers = some_answers(rng)
     gold = Gold({"t00": "0", "t01": "2", "t02": "1", "t03": "1"}, ["2", "1", "0"])
     turned = Answers.of(answers.rows(), classes=["2", "1", "0"], workers=answers.workers[::-1])
-    skill = estimate_quality(turned, gold, per_class=True)
+    skill = estimate_quality(turned, gold, per_class=True, model="independent")
     shares = np.array([1 + 5, 2 + 5, 1 + 5]) / (4 + 15)  # of the gold, in the order of `answers`
     expected = by_loops(answers, skill.matrices[::-1, ::-1, ::-1], shares)
     assert posterior(answers, skill) == approx(expected)

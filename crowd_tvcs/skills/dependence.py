@@ -1,0 +1,267 @@
+"""Dependence: what answers are worth together, where workers err on the same tasks.
+
+Bayes' rule for independent workers claims too much: on real crowds workers err on the same hard
+tasks. Here a task with n answers l_1, ..., l_n of workers of accuracies q_i, among K classes of
+shares pi, has the posterior
+
+    p = (1 - eps) softmax_y( b log pi_y + c_n sum_i f_i X_iy ) + eps pi
+
+    M_i  = (1 - lambda) even(q_i) + lambda C_i        matrices, C_i the worker's confusion matrix
+    X_iy = T log M_i[y, l_i] - log sum_l M_i[y, l]^T
+    c_n  = exp(delta(n)) / (1 + rho (n - 1))          n answers are worth n c_n: a design effect
+    f_i  = max(0, 1 - kappa (1 - 1/n) mean(om) / om_i)    om_i = log odds of worker i: contrast
+
+with delta linear in log n between `KNOTS` and constant beyond. These eleven numbers are learnt from
+gold alone (`dependence_fit`), around `USUAL`, what real crowds have in common.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowd_tvcs.accuracy.model import even_matrices
+
+KNOTS = (1, 2, 3, 5, 10)  # numbers of answers
+SIZE = 6 + len(KNOTS)
+LEAST_CHANCE = 1e-4  # of an answer, before it is tempered
+LEAST_WEIGHT = 0.1  # of a worker, in log odds
+SUREST = 1e-3  # accuracies are taken to be this far from 0 and 1
+MOST_CLASSES = 20  # with matrices; beyond, mistakes count as spread evenly
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Claimed:
+    """What was claimed of gold tasks by so many answers each, and what was reached.
+
+    Attributes
+    ----------
+    labels
+        Most answers of a task; None for all it has.
+    tasks
+        How many tasks.
+    claimed, reached
+        Mean confidence and share of right labels, each task judged by all others.
+    low, high
+        Where the share of right labels lies with chance .95 (Wilson).
+    """
+
+    labels: int | None
+    tasks: int
+    claimed: float
+    reached: float
+    low: float
+    high: float
+
+    @property
+    def parts(self) -> bool:
+        """Whether the claim lies outside the interval of what is reached."""
+        return not self.low <= self.claimed <= self.high
+
+
+@dataclass(frozen=True)
+class Dependence:
+    """The numbers of the model.
+
+    Attributes
+    ----------
+    temperature
+        T > 0, by which the log odds of every answer are multiplied; 1 is Bayes' rule.
+    overlap
+        rho >= 0: how much a further answer repeats what the others say.
+    shares
+        b > 0: how much the class shares of the gold count; 1 is Bayes' rule.
+    blend
+        lambda in [0, 1]: how far confusion matrices go before even ones.
+    common
+        eps in [0, 1): chance that all answers to a task say nothing of its label.
+    contrast
+        kappa in [0, 1]: how much the weaker of several workers are discounted.
+    steps
+        delta at 1, 2, 3, 5 and 10 answers.
+    source
+        ``"gold"``, ``"little gold"`` (the usual numbers, for want of gold) or ``"no gold"``.
+    order
+        Which answers to gold tasks the numbers were fitted to: ``"best first"``, those of the best
+        workers, or ``"as given"``, any; empty where nothing was fitted.
+    gold
+        Number of gold tasks that the numbers were fitted to; 0 if they were not.
+    score, independent_score
+        Mean logarithm of the probability of the true label of the gold tasks, which were left out
+        of what it rests on one by one, over 1, 2, 3, 5 and all answers; by this model and by
+        independent workers. None if nothing was fitted.
+    measured
+        What is claimed of gold tasks and what is reached, by the number of answers.
+    """
+
+    temperature: float = 1.0
+    overlap: float = 0.0
+    shares: float = 1.0
+    blend: float = 0.0
+    common: float = 0.0
+    contrast: float = 0.0
+    steps: tuple[float, ...] = field(default=(0.0,) * len(KNOTS))
+    source: str = "no gold"
+    order: str = ""
+    gold: int = 0
+    score: float | None = None
+    independent_score: float | None = None
+    measured: tuple[Claimed, ...] = ()
+
+    @classmethod
+    def at(cls, point: Floats, **facts: Any) -> Dependence:
+        """Return the numbers at a point on the scales on which they are fitted.
+
+        Those are the logarithms of the first three, the logits of the next three, and `steps`.
+        """
+        out = np.array(point, dtype=np.float64)
+        out[:3] = np.exp(out[:3])
+        out[3:6] = 1.0 / (1.0 + np.exp(-out[3:6]))
+        names = ("temperature", "overlap", "shares", "blend", "common", "contrast")
+        numbers: dict[str, Any] = dict(zip(names, out[:6].tolist(), strict=True))
+        return cls(steps=tuple(out[6:].tolist()), **numbers, **facts)
+
+    def factor(self, n: NDArray[Any]) -> Floats:
+        """Return c_n of tasks with `n` answers each."""
+        out: Floats = np.exp(steps_at(n) @ np.array(self.steps))
+        return out / (1.0 + self.overlap * np.maximum(np.asarray(n) - 1.0, 0.0))
+
+    def worth(self, n: int) -> float:
+        """How many independent answers n equally good ones are worth: n / (1 + rho (n - 1))."""
+        return n / (1.0 + self.overlap * (n - 1.0))
+
+    def as_json(self) -> dict[str, Any]:
+        """Return everything for `run.json` and the like; `from_json` takes it back."""
+        measured = [asdict(one) for one in self.measured]
+        return asdict(self) | {"steps": list(self.steps), "measured": measured}
+
+    @classmethod
+    def from_json(cls, given: dict[str, Any]) -> Dependence:
+        """Read what `as_json` wrote."""
+        measured = tuple(Claimed(**one) for one in given["measured"])
+        return cls(**{**given, "steps": tuple(given["steps"]), "measured": measured})
+
+
+def steps_at(n: NDArray[Any]) -> Floats:
+    """Weights of the knots for tasks with `n` answers each, of shape (tasks, knots)."""
+    at = np.log(np.maximum(np.asarray(n, dtype=np.float64), 1.0))
+    knots = np.log(np.array(KNOTS, dtype=np.float64))
+    columns = [np.interp(at, knots, row) for row in np.eye(len(KNOTS))]
+    return np.stack(columns, axis=-1)
+
+
+@dataclass(frozen=True, eq=False)
+class Told:
+    """Single answers, as the model looks at them: one row per answer.
+
+    Attributes
+    ----------
+    label_of
+        The label, counting the classes.
+    even, own
+        Chance of every answer (last axis) under every truth, of shape (answers, classes, classes):
+        mistakes spread evenly, and by the confusion matrix. `own` may be None, and is then `even`.
+    weight
+        Log odds of the worker, at least `LEAST_WEIGHT`.
+    """
+
+    label_of: Integers
+    even: Floats
+    own: Floats | None
+    weight: Floats
+
+    def take(self, entry: Integers) -> Told:
+        """Return some of the answers, also several times."""
+        own = None if self.own is None else self.own[entry]
+        return Told(self.label_of[entry], self.even[entry], own, self.weight[entry])
+
+    def blended(self, blend: float) -> Floats:
+        """Return the matrices M of the answers."""
+        if self.own is None or blend == 0.0:
+            return np.clip(self.even, LEAST_CHANCE, None)
+        return np.clip((1.0 - blend) * self.even + blend * self.own, LEAST_CHANCE, None)
+
+    def tempered(self, model: Dependence) -> Floats:
+        """Return X, of shape (answers, classes)."""
+        logs = model.temperature * np.log(self.blended(model.blend))
+        total = np.log(np.exp(logs).sum(axis=2))
+        out: Floats = logs[np.arange(self.label_of.size), :, self.label_of] - total
+        return out
+
+
+def told(label_of: Integers, accuracy: Floats, matrices: Floats | None, n_classes: int) -> Told:
+    """Make the rows of answers by workers of these accuracies and matrices, one per answer."""
+    inside = np.clip(accuracy, SUREST, 1.0 - SUREST)
+    odds = np.log(inside * (n_classes - 1.0) / (1.0 - inside))
+    weight = np.maximum(odds, LEAST_WEIGHT)
+    return Told(label_of, even_matrices(accuracy, n_classes), matrices, weight)
+
+
+def contrasts(weight: Floats, group_of: Integers, n: Integers) -> Floats:
+    """Return (1 - 1/n) mean(om) / om_i of every answer, of groups with `n` answers each."""
+    mean = np.bincount(group_of, weight, minlength=n.size) / np.maximum(n, 1)
+    share = 1.0 - 1.0 / np.maximum(n, 1)
+    out: Floats = (share * mean)[group_of] / weight
+    return out
+
+
+def summed(values: Floats, group_of: Integers, n_groups: int) -> Floats:
+    """Add up the rows of `values` by group, of shape (groups, columns)."""
+    columns = [np.bincount(group_of, column, minlength=n_groups) for column in values.T]
+    return np.stack(columns, axis=1)
+
+
+def chances(
+    model: Dependence, rows: Told, task_of: Integers, n_tasks: int, prior: Floats, shares: float
+) -> Floats:
+    """Return the probability of every label of every task, of shape (tasks, classes).
+
+    Parameters
+    ----------
+    model
+        The numbers.
+    rows, task_of
+        The answers and their tasks, counting from 0.
+    n_tasks
+        How many there are.
+    prior
+        Probability > 0 of every class for every task, of shape (tasks, classes).
+    shares
+        How much the prior counts: `model.shares` for those of gold, 1 for one that is known.
+    """
+    n = np.bincount(task_of, minlength=n_tasks)
+    kept = np.maximum(0.0, 1.0 - model.contrast * contrasts(rows.weight, task_of, n))
+    evidence = summed(kept[:, None] * rows.tempered(model), task_of, n_tasks)
+    logs = shares * np.log(prior) + model.factor(n)[:, None] * evidence
+    logs -= logs.max(axis=1, keepdims=True)
+    inner = np.exp(logs)
+    inner /= inner.sum(axis=1, keepdims=True)
+    out: Floats = (1.0 - model.common) * inner + model.common * prior
+    return out
+
+
+def said(model: Dependence) -> str:
+    """State in one sentence what answers here are worth together, and how that is known."""
+    worth = f"ten labels here are worth {model.worth(10):.1f} independent ones"
+    if model.source != "gold":
+        return f"{worth}, as in most crowds: {model.source}, so no confidence is measured"
+    full = next(one for one in model.measured if one.labels is None)
+    told = f"{full.claimed:.3f} is claimed and {full.reached:.3f} reached with all answers"
+    return f"{worth}; of {model.gold} gold tasks, each judged by the others, {told}"
+
+
+def warnings(model: Dependence) -> list[str]:
+    """Say where what is claimed of gold lies outside the interval of what is reached."""
+    return [
+        f"warning: with {'all' if one.labels is None else one.labels} labels a task a confidence "
+        f"of {one.claimed:.3f} is claimed of gold and {one.reached:.3f} reached ({one.low:.3f} to "
+        f"{one.high:.3f}, {one.tasks} tasks)"
+        for one in model.measured
+        if one.parts
+    ]

@@ -1,0 +1,371 @@
+"""Fit the numbers of `dependence` to gold: the likeliest ones, around those of real crowds.
+
+Everything that is said of a gold task rests on the others: the accuracy of each of its workers,
+their confusion matrices, the crowd's and the class shares are counted without it, in closed form.
+What is maximised is the sum over the gold tasks of the mean over 1, 2, 3, 5 and all of their
+answers of the logarithm of the probability of the true label, plus the logarithm of the density
+of `USUAL`, less what claims are off: for each number of answers the squared difference of the mean
+confidence and the share of right labels, in units of its variance. Draws come from a fixed stream:
+the same gold gives the same numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold, together
+from crowd_tvcs.answers.class_shares import class_shares
+from crowd_tvcs.skills.confusion import CROWD_STRENGTH, shrunk, strength_around, usual_matrices
+from crowd_tvcs.skills.dependence import (
+    SIZE,
+    Claimed,
+    Dependence,
+    Told,
+    chances,
+    contrasts,
+    steps_at,
+    summed,
+    told,
+)
+from crowd_tvcs.skills.skill import CAUTION, Skill
+from tvcs_core.streams import stream
+
+PREFIXES = (1, 2, 3, 5, None)  # numbers of answers that a task is judged by; None for all
+# What six public crowds have in common, on the scales of `Dependence.at`.
+USUAL = np.array([-0.05, -1.9, -0.4, 0.3, -3.5, -1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+SPREAD = np.array([0.3, 1.1, 0.25, 0.7, 1.0, 1.0, 0.35, 0.35, 0.35, 0.35, 0.35])
+NO_GOLD = Dependence(temperature=0.95, overlap=0.15, shares=1.0, common=0.03)
+REACH = 4.0  # standard deviations from the usual numbers, at most
+ROUNDS = 30
+HONEST = 3.0  # how much claims that are off count, beside the probability of the labels
+HALF_HONEST = 30.0  # gold tasks with which it is half of that
+LEAST_VARIANCE = 0.02
+LEAST_TASKS, LEAST_ANSWERS = 5, 10  # of gold, below which nothing is fitted
+MOST_NUMBERS = 2_000_000  # answers x classes x classes to fit to; of more gold, a part
+ORDERS = 2  # random orders of the answers, where they were not given best first
+Z = 1.96
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+def fit_dependence(
+    answers: Answers, gold: Gold, skill: Skill, like: Answers | None = None
+) -> Skill:
+    """Add to a skill what answers to gold say of how the workers err together.
+
+    Parameters
+    ----------
+    answers, gold
+        What `skill` was estimated from.
+    skill
+        Of every worker alone.
+    like
+        Answers that shall be voted on. The numbers are fitted to those of the best workers on
+        every gold task, or to any, whichever resembles the choice of workers in these; None for
+        the best.
+
+    Returns
+    -------
+    Skill
+        With `dependence`. With fewer than `LEAST_TASKS` gold tasks or `LEAST_ANSWERS` answers to
+        them it holds the usual numbers.
+    """
+    answers = together(answers, gold)
+    seen = _seen(answers, gold, skill)
+    if seen.truth.size < LEAST_TASKS or seen.rows.label_of.size < LEAST_ANSWERS:
+        usual = Dependence.at(USUAL, source="little gold")
+        return replace(skill, dependence=replace(usual, blend=0.0))
+    is_best = like is None or _is_best_first(like, gold, skill, seen)
+    given = _prefixes(seen, _ranks(seen, is_best))
+    loss = Loss(given)
+    model = Dependence.at(
+        loss.likeliest(), source="gold", order="best first" if is_best else "as given"
+    )
+    alone = Dependence()
+    return replace(
+        skill,
+        dependence=replace(
+            model,
+            gold=int(seen.truth.size),
+            score=given.score(model),
+            independent_score=given.score(alone),
+            measured=given.measured(model),
+        ),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """Answers to gold tasks, each as it looks without its task.
+
+    Attributes
+    ----------
+    rows, task_of
+        The answers, and which of the gold tasks they are to.
+    cautious
+        Cautious skill of the worker of every answer.
+    truth, prior
+        Label and class shares of every gold task.
+    """
+
+    rows: Told
+    task_of: Integers
+    cautious: Floats
+    truth: Integers
+    prior: Floats
+
+
+def _seen(answers: Answers, gold: Gold, skill: Skill) -> Seen:
+    """Leave every gold task out of what is known, in closed form."""
+    truth = gold.codes(answers.tasks, answers.classes)
+    k = len(answers.classes)
+    known = truth[answers.task_of] != UNKNOWN
+    tasks = np.unique(answers.task_of[known])
+    most = max(LEAST_TASKS, MOST_NUMBERS // (k * k) // max(1, int(known.sum()) // tasks.size))
+    tasks = tasks[:: -(-tasks.size // most)]
+    known &= np.isin(answers.task_of, tasks)
+    task_of = np.searchsorted(tasks, answers.task_of[known])
+    worker, label = answers.worker_of[known], answers.label_of[known]
+    of_task = truth[tasks]
+    right = of_task[task_of] == label
+    # the Beta posterior of every worker without this answer
+    a, b = skill.beta
+    a, b = a[worker] - right, b[worker] - ~right
+    accuracy = a / (a + b)
+    deviation = np.sqrt(a * b / (a + b + 1.0)) / (a + b)
+    shares = np.array(skill.gold_per_class)[None, :] - np.eye(k, dtype=np.int64)[of_task]
+    prior = np.stack([class_shares(row) for row in np.unique(shares, axis=0)])
+    prior = prior[np.unique(shares, axis=0, return_inverse=True)[1].ravel()]
+    habits = None
+    if skill.habits is not None:
+        counts = skill.all_counts
+        pooled = counts.sum(axis=0)
+        usual = usual_matrices(skill.mean, pooled, skill.prior.mean, CROWD_STRENGTH)
+        strength = strength_around(counts, usual)
+        own, at = counts[worker], np.arange(worker.size)
+        own[at, of_task[task_of], label] -= 1.0
+        of_tasks = np.zeros((tasks.size, k, k))
+        np.add.at(of_tasks, (task_of, of_task[task_of], label), 1.0)
+        rest = pooled[None] - of_tasks[task_of]
+        usual = usual_matrices(accuracy, rest, skill.prior.mean, CROWD_STRENGTH)
+        habits = shrunk(own, usual, strength)
+    cautious = np.clip(accuracy - CAUTION * deviation, 0.0, 1.0)
+    return Seen(told(label, accuracy, habits, k), task_of, cautious, of_task, prior)
+
+
+def _ranks(seen: Seen, is_best: bool) -> list[Integers]:
+    """Place every answer among those to its task: by skill, or in orders that are drawn."""
+    if is_best:
+        return [ranks(seen.task_of, -seen.cautious)]
+    rng = stream(0, "order of gold answers")
+    return [ranks(seen.task_of, rng.random(seen.task_of.size)) for _ in range(ORDERS)]
+
+
+def ranks(group_of: Integers, keys: Floats) -> Integers:
+    """Place of every member in its group by its key, from 0; of equals the first comes first."""
+    order = np.lexsort((keys, group_of))
+    per = np.bincount(group_of)
+    first = np.cumsum(per) - per
+    out = np.empty(group_of.size, dtype=np.int64)
+    out[order] = np.arange(group_of.size) - first[group_of[order]]
+    return out
+
+
+def _is_best_first(like: Answers, gold: Gold, skill: Skill, seen: Seen) -> bool:
+    """Whether the workers of open tasks are rather the best than any of those who do gold."""
+    known = gold.codes(like.tasks, skill.classes)
+    is_open = known[like.task_of] == UNKNOWN
+    place = {name: i for i, name in enumerate(skill.workers)}
+    at = np.array([place[name] for name in like.workers], dtype=np.intp)
+    if not is_open.any():
+        return True
+    chosen = skill.cautious()[at][like.worker_of[is_open]].mean()
+    per_task = np.bincount(like.task_of[is_open])
+    usual = int(np.median(per_task[per_task > 0]))
+    everybody = seen.cautious.mean()
+    best = seen.cautious[ranks(seen.task_of, -seen.cautious) < usual].mean()
+    return bool(best > everybody and chosen > (best + everybody) / 2.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Prefixes:
+    """Gold tasks by the first of their answers: group g holds some answers to one task.
+
+    Attributes
+    ----------
+    rows
+        All answers to gold tasks.
+    entry, group_of
+        Which answers are in which group: one number of an answer and of a group per membership.
+    n
+        Number of answers of every group.
+    truth, prior
+        Label and class shares of the task of every group.
+    part
+        Slices of the groups with the same number of answers, in the order of `PREFIXES`.
+    weight
+        Of every group; those of a task add up to 1.
+    """
+
+    rows: Told
+    entry: Integers
+    group_of: Integers
+    n: Integers
+    truth: Integers
+    prior: Floats
+    part: tuple[slice, ...]
+    weight: float
+
+    def chances(self, model: Dependence) -> Floats:
+        """Return the probability of every label of every group."""
+        rows = self.rows.take(self.entry)
+        return chances(model, rows, self.group_of, self.n.size, self.prior, model.shares)
+
+    def score(self, model: Dependence) -> float:
+        """Mean logarithm of the probability of the true label."""
+        p = self.chances(model)
+        return float(np.log(p[np.arange(self.truth.size), self.truth]).mean())
+
+    def measured(self, model: Dependence) -> tuple[Claimed, ...]:
+        """What is claimed and what is reached, by the number of answers."""
+        p = self.chances(model)
+        claim, hit = p.max(axis=1), p.argmax(axis=1) == self.truth
+        out = []
+        for labels, part in zip(PREFIXES, self.part, strict=True):
+            tasks = round((part.stop - part.start) * self.weight * len(PREFIXES))
+            low, high = wilson(float(hit[part].mean()), tasks)
+            out.append(
+                Claimed(
+                    labels, tasks, float(claim[part].mean()), float(hit[part].mean()), low, high
+                )
+            )
+        return tuple(out)
+
+
+def wilson(share: float, n: int) -> tuple[float, float]:
+    """Interval that holds the true share with chance .95, of `n` tries with this share of hits."""
+    middle = (share + Z * Z / (2.0 * n)) / (1.0 + Z * Z / n)
+    half = Z / (1.0 + Z * Z / n) * np.sqrt(share * (1.0 - share) / n + Z * Z / (4.0 * n * n))
+    return max(0.0, float(middle - half)), min(1.0, float(middle + half))
+
+
+def _prefixes(seen: Seen, orders: list[Integers]) -> Prefixes:
+    """Make the groups: of every task the first 1, 2, 3, 5 and all answers, in each order."""
+    n_tasks = seen.truth.size
+    entries, groups, parts, start = [], [], [], 0
+    for most in PREFIXES:
+        for rank in orders:
+            inside = np.flatnonzero(rank < most) if most else np.arange(rank.size)
+            entries.append(inside)
+            groups.append(start + seen.task_of[inside])
+            start += n_tasks
+        parts.append(slice(start - len(orders) * n_tasks, start))
+    entry, group_of = np.concatenate(entries), np.concatenate(groups)
+    times = len(PREFIXES) * len(orders)
+    return Prefixes(
+        seen.rows,
+        entry,
+        group_of,
+        np.bincount(group_of, minlength=start),
+        np.tile(seen.truth, times),
+        np.tile(seen.prior, (times, 1)),
+        tuple(parts),
+        1.0 / times,
+    )
+
+
+class Loss:
+    """What the fit minimises, at a point on the scales of `Dependence.at`, with its gradient."""
+
+    def __init__(self, given: Prefixes) -> None:
+        self.given = given
+        self.basis = steps_at(given.n)
+        self.contrast = contrasts(given.rows.weight[given.entry], given.group_of, given.n)
+        self.log_prior = np.log(given.prior)
+        self.others = np.maximum(given.n - 1.0, 0.0)
+        tasks = given.n.size * given.weight
+        self.honest = HONEST * tasks / (tasks + HALF_HONEST)
+
+    def likeliest(self) -> Floats:
+        """Return the point of the smallest loss."""
+        from scipy.optimize import minimize
+
+        bounds = list(zip(USUAL - REACH * SPREAD, USUAL + REACH * SPREAD, strict=True))
+        found = minimize(
+            self, USUAL, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": ROUNDS}
+        )
+        out: Floats = found.x
+        return out
+
+    def __call__(self, point: Floats) -> tuple[float, Floats]:
+        """Return the loss and its gradient."""
+        g, model = self.given, Dependence.at(point)
+        X, by_temperature, by_blend = _tempered(g.rows, model)
+        raw = 1.0 - model.contrast * self.contrast
+        kept, inside = np.maximum(raw, 0.0), X[g.entry]
+        S = summed(kept[:, None] * inside, g.group_of, g.n.size)
+        c = model.factor(g.n)
+        z = model.shares * self.log_prior + c[:, None] * S
+        inner = np.exp(z - z.max(axis=1, keepdims=True))
+        inner /= inner.sum(axis=1, keepdims=True)
+        value, G, by_common = self._outer(inner, model)
+        by_c = (G * S).sum(axis=1) * c
+        of_entries = c[g.group_of, None] * G[g.group_of]
+        by_kept = np.where(raw > 0.0, -self.contrast * (of_entries * inside).sum(axis=1), 0.0)
+        of_answers = summed(kept[:, None] * of_entries, g.entry, g.rows.label_of.size)
+        repeated = model.overlap * self.others
+        gradient = np.empty(SIZE)
+        gradient[0] = (of_answers * by_temperature).sum()
+        gradient[1] = -(by_c * repeated / (1.0 + repeated)).sum()
+        gradient[2] = model.shares * (G * self.log_prior).sum()
+        gradient[3] = (of_answers * by_blend).sum()
+        gradient[4] = by_common * model.common * (1.0 - model.common)
+        gradient[5] = by_kept.sum() * model.contrast * (1.0 - model.contrast)
+        gradient[6:] = by_c @ self.basis
+        off = (point - USUAL) / SPREAD
+        return value + float(off @ off) / 2.0, gradient + off / SPREAD
+
+    def _outer(self, inner: Floats, model: Dependence) -> tuple[float, Floats, float]:
+        """Return the loss but for the density, and what it gains by the inner logits and by eps."""
+        g, at, rest = self.given, np.arange(inner.shape[0]), 1.0 - model.common
+        outer = rest * inner + model.common * g.prior
+        label = outer.argmax(axis=1)
+        claim, hit = outer[at, label], label == g.truth
+        value, by_claim = 0.0, np.empty(label.size)
+        for part in g.part:
+            share, off = hit[part].mean(), (claim[part] - hit[part]).mean()
+            unit = self.honest / max(share * (1.0 - share), LEAST_VARIANCE)
+            by_claim[part] = unit * off * g.weight
+            value += float(unit * off * off / 2.0 * g.weight * (part.stop - part.start))
+        truth, true = g.truth, outer[at, g.truth]
+        value -= g.weight * float(np.log(true).sum())
+        by_true = -g.weight / true
+        G = -inner * (rest * (by_true * inner[at, truth] + by_claim * inner[at, label]))[:, None]
+        G[at, truth] += rest * by_true * inner[at, truth]
+        G[at, label] += rest * by_claim * inner[at, label]
+        prior = g.prior
+        by_common = by_true * (prior[at, truth] - inner[at, truth])
+        by_common += by_claim * (prior[at, label] - inner[at, label])
+        return value, G, float(by_common.sum())
+
+
+def _tempered(rows: Told, model: Dependence) -> tuple[Floats, Floats, Floats]:
+    """Return X with its derivatives by the logarithm of T and the logit of lambda."""
+    at = np.arange(rows.label_of.size)
+    M = rows.blended(model.blend)
+    logs = np.log(M)
+    power = np.exp(model.temperature * logs)
+    total = power.sum(axis=2)
+    own = logs[at, :, rows.label_of]
+    X = model.temperature * own - np.log(total)
+    by_temperature = model.temperature * (own - (power * logs).sum(axis=2) / total)
+    if rows.own is None:
+        return X, by_temperature, np.zeros_like(X)
+    change = (rows.own - rows.even) / M
+    by_blend = change[at, :, rows.label_of] - (power * change).sum(axis=2) / total
+    by_blend *= model.temperature * model.blend * (1.0 - model.blend)
+    return X, by_temperature, by_blend

@@ -1,0 +1,96 @@
+"""Estimate what gold answers tell of the workers: how good each is, and how they err together."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold, together
+from crowd_tvcs.answers.class_shares import class_counts
+from crowd_tvcs.skills.beta_prior import PRIORS, beta_prior, two_answers
+from crowd_tvcs.skills.dependence_fit import fit_dependence
+from crowd_tvcs.skills.skill import INTERVAL, Skill
+
+MODELS = ("dependent", "independent")
+
+
+def checked_model(model: str) -> str:
+    """Refuse a model that is none of `MODELS`."""
+    if model not in MODELS:
+        raise ValueError(f"model must be one of {', '.join(MODELS)}, found {model!r}")
+    return model
+
+
+def estimate_quality(
+    answers: Answers,
+    gold: Gold,
+    *,
+    prior: str = PRIORS[0],
+    per_class: bool = False,
+    interval: float = INTERVAL,
+    model: str = MODELS[0],
+    like: Answers | None = None,
+) -> Skill:
+    """Estimate how accurate each worker is from their answers to gold tasks.
+
+    Parameters
+    ----------
+    answers
+        Answers to gold tasks; those to other tasks are not used.
+    gold
+        Labels of the gold tasks. Classes of it that `answers` does not have are added.
+    prior
+        ``"empirical-bayes"``: mean and strength of the crowd are the likeliest ones, if at least
+        `FEW_WORKERS` workers have two gold answers, else as ``"two-answers"``: the mean is the
+        crowd's share of right answers (one right and one wrong added), worth two answers.
+    per_class
+        Also estimate a confusion matrix for every worker.
+    interval
+        Chance, above 0 and below 1, that `low` and `high` of the result shall enclose.
+    model
+        ``"dependent"``: also fit what several answers to a task are worth together, see
+        `crowd_tvcs.skills.dependence`. ``"independent"``: workers err independently, as Bayes'
+        rule has it; that claims too much of real crowds.
+    like
+        Answers that shall be voted on, for the dependent model, see
+        `crowd_tvcs.skills.dependence_fit.fit_dependence`; None for those of the best workers.
+
+    Raises
+    ------
+    ValueError
+        If no gold task is answered, or an argument is out of its range.
+
+    Examples
+    --------
+    >>> answers = Answers.of([("g1", "ann", "1"), ("g2", "ann", "0"), ("g1", "bob", "0")])
+    >>> skill = estimate_quality(answers, Gold({"g1": "1", "g2": "0"}))
+    >>> skill.n_right.tolist(), skill.mean.round(2).tolist()
+    ([2, 0], [0.8, 0.4])
+    """
+    if prior not in PRIORS:
+        raise ValueError(f"prior must be one of {', '.join(PRIORS)}, found {prior!r}")
+    checked_model(model)
+    if not 0.0 < interval < 1.0:
+        raise ValueError(f"interval must be above 0 and below 1, found {interval}")
+    answers = together(answers, gold)
+    truth = gold.codes(answers.tasks, answers.classes)[answers.task_of]
+    known = truth != UNKNOWN
+    if not known.any():
+        raise ValueError(
+            f"no gold task is answered: none of the {len(gold)} gold tasks is among the "
+            f"{len(answers.tasks)} tasks with answers"
+        )
+    n, k = len(answers.workers), len(answers.classes)
+    counts = np.zeros((n, k, k), dtype=np.int64)
+    np.add.at(counts, (answers.worker_of[known], truth[known], answers.label_of[known]), 1)
+    n_gold, n_right = counts.sum(axis=(1, 2)), np.trace(counts, axis1=1, axis2=2)
+    shrink = beta_prior(n_gold, n_right) if prior == PRIORS[0] else two_answers(n_gold, n_right)
+    skill = Skill(
+        answers.workers,
+        answers.classes,
+        counts,
+        shrink,
+        interval,
+        per_class,
+        gold_per_class=class_counts(gold.labels, answers.classes),
+    )
+    return skill if model == "independent" else fit_dependence(answers, gold, skill, like)
