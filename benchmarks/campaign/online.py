@@ -96,7 +96,7 @@ def skill_of(crowd: Crowd) -> tuple[Skill, Gold]:
     ]
     labels = dict(zip(crowd.gold, map(str, crowd.gold_labels), strict=True))
     gold = Gold(labels, ["0", "1"])
-    return estimate_quality(Answers.of(rows, classes=["0", "1"]), gold), gold
+    return estimate_quality(Answers.of(rows, classes=["0", "1"]), gold, model="independent"), gold
 
 
 def curve(family: str, policy: str, seed: int) -> Curve:

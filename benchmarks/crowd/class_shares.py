@@ -87,7 +87,7 @@ def accuracies(
 ) -> NDArray[np.float64]:
     """Accuracy of one split, of shape (labels, strengths and equal classes first)."""
     rng = np.random.default_rng([0, number])
-    split = draw_split(answers, truth, gold, per_class=per_class, rng=rng)
+    split = draw_split(answers, truth, gold, per_class=per_class, rng=rng, model="independent")
     counts = class_counts(split.gold.labels, split.recorded.classes)
     out = []
     for labels in LABELS:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from crowd_tvcs.cli.answers import GOLD, AnswersFile, ClassChances, PerClass, read_with_gold
+from crowd_tvcs.cli.answers import GOLD, AnswersFile, ClassChances, Model, PerClass, read_with_gold
 from tvcs_core.command.options import Force, OutFolder, Seed, recorded, with_options
 from tvcs_core.command.shell import guarded, refuse_negative_seed, say
 
 if TYPE_CHECKING:
     from crowd_tvcs.answers.answers import Answers, Gold
 
-RECORDED = ("truth", "labels", "splits", "gold_share", "per_class", "prior")
+RECORDED = ("truth", "labels", "splits", "gold_share", "per_class", "prior", "model")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +34,7 @@ class ReplayOptions:
     ] = 0.2
     per_class: PerClass = False
     prior: ClassChances = None
+    model: Model = "dependent"
     seed: Seed = 0
     force: Force = False
 
@@ -54,7 +55,9 @@ def replay(given: ReplayOptions) -> None:
     """Replay recorded answers: what each policy would have reached with fewer of them.
 
     Prints a table and writes it to replay.csv, every split to splits.csv, and run.json. Skills and
-    class shares come from the gold tasks of each split, which are not scored.
+    class shares come from the gold tasks of each split, which are not scored. claimed is the mean
+    confidence of the labels, to hold against the accuracy that is reached; sure and sure_right in
+    the files say how many labels are called .95 sure, and how many of these are right.
     """
     from crowd_tvcs.answers import class_shares
     from crowd_tvcs.routing.replay import Outcome, averages
@@ -79,13 +82,15 @@ def replay(given: ReplayOptions) -> None:
             per_class=given.per_class,
             prior=chances,
             seed=given.seed,
+            model=given.model,
         )
         rows = averages(found)
         header = list(rows[0])
         cells = [["" if row[k] is None else row[k] for k in header] for row in rows]
         write_table(folder / "replay.csv", header, cells, ",")
         names = [field.name for field in fields(Outcome)]
-        write_table(folder / "splits.csv", names, [astuple(o) for o in found], ",")
+        splits = [["" if cell != cell else cell for cell in astuple(one)] for one in found]
+        write_table(folder / "splits.csv", names, splits, ",")
         strength = class_shares.STRENGTH if given.prior is None else None
         record = run_record(
             "crowd-tvcs replay",
@@ -108,10 +113,13 @@ def _say_shares(table: Answers, known: Gold, gold_share: float) -> None:
 
 
 def _print_rows(rows: list[dict[str, Any]]) -> None:
-    print(f"{'policy':<10}{'vote':<10}{'labels':>8}{'bought':>8}{'accuracy':>10}{'error':>9}")
+    print(
+        f"{'policy':<10}{'vote':<10}{'labels':>8}{'bought':>8}{'accuracy':>10}{'error':>9}"
+        f"{'claimed':>9}"
+    )
     for row in rows:
         error = "" if row["standard_error"] is None else f"{row['standard_error']:.4f}"
         print(
             f"{row['policy']:<10}{row['vote']:<10}{row['labels']:>8}{row['bought']:>8.2f}"
-            f"{row['accuracy']:>10.4f}{error:>9}"
+            f"{row['accuracy']:>10.4f}{error:>9}{row['claimed']:>9.4f}"
         )

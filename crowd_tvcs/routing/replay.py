@@ -16,8 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold, together
 from crowd_tvcs.routing.routing import gain_per_label, is_worth_buying, next_batch, routing_scores
+from crowd_tvcs.skills.dependence_fit import fit_dependence
 from crowd_tvcs.skills.em import refresh
-from crowd_tvcs.skills.estimate import estimate_quality
+from crowd_tvcs.skills.estimate import MODELS, estimate_quality
 from crowd_tvcs.skills.skill import Skill
 from crowd_tvcs.skills.vote import majority, posterior, priors
 from tvcs_core.streams import stream
@@ -26,6 +27,7 @@ GOLD_SHARE = 0.2
 BATCH = 0.1  # answers per task
 WORTH = 0.01  # right labels that one more label must add
 EVERYTHING = 0  # as a number of labels per task
+SURE = 0.95  # confidence from which a label is called sure
 TIE = 1e-12
 
 Floats = NDArray[np.float64]
@@ -54,6 +56,11 @@ class Outcome:
         Labels per task that were bought; fewer where the record has no more.
     accuracy
         Share of scored tasks whose label is right; of n labels that tie, one counts 1/n.
+    claimed
+        Mean confidence of these labels: what the vote takes the accuracy to be.
+    sure, sure_right
+        Share of the tasks whose label is called `SURE` or surer, and share of right labels among
+        those; nan where there are none.
     """
 
     policy: str
@@ -62,6 +69,9 @@ class Outcome:
     split: int
     bought: float
     accuracy: float
+    claimed: float
+    sure: float
+    sure_right: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +83,9 @@ class Split:
     gold
         Labels of the gold tasks.
     skill
-        What they tell.
+        What they tell, for labels of the best workers.
+    any_skill
+        The same for labels of any workers, see `crowd_tvcs.skills.dependence_fit`.
     recorded
         Answers to the scored tasks.
     truth
@@ -84,6 +96,7 @@ class Split:
 
     gold: Gold
     skill: Skill
+    any_skill: Skill
     recorded: Answers
     truth: NDArray[np.int64]
     prior: Floats | None = None
@@ -94,9 +107,16 @@ class Split:
 
     def score(self, chances: Floats) -> float:
         """Share of the tasks whose likeliest label is right; see `Outcome.accuracy`."""
-        best = chances >= chances.max(axis=1, keepdims=True) - TIE
+        return self.judge(chances)[0]
+
+    def judge(self, chances: Floats) -> tuple[float, float, float, float]:
+        """Return `accuracy`, `claimed`, `sure` and `sure_right` of an `Outcome`."""
+        claim = chances.max(axis=1)
+        best = chances >= claim[:, None] - TIE
         hit = best[np.arange(self.truth.size), self.truth] / best.sum(axis=1)
-        return float(hit.mean())
+        sure = claim >= SURE
+        of_sure = float(hit[sure].mean()) if sure.any() else float("nan")
+        return float(hit.mean()), float(claim.mean()), float(sure.mean()), of_sure
 
 
 def replay(
@@ -110,6 +130,7 @@ def replay(
     prior: ArrayLike | None = None,
     first_split: int = 0,
     seed: int = 0,
+    model: str = MODELS[0],
 ) -> list[Outcome]:
     """Replay every policy on random splits of the tasks with known labels.
 
@@ -130,6 +151,8 @@ def replay(
         gold of each split.
     seed
         Split and draws depend on it and on the number of the split alone.
+    model
+        How answers to a task depend on each other, see `estimate_quality`.
 
     Returns
     -------
@@ -150,9 +173,11 @@ def replay(
     found = []
     for number in range(first_split, first_split + splits):
         rng = stream(seed, "replay", str(number))
-        split = draw_split(answers, truth, gold_share, per_class=per_class, prior=prior, rng=rng)
-        for policy, vote, asked, bought, accuracy in _outcomes(split, sorted(set(labels)), rng):
-            found.append(Outcome(policy, vote, asked, number, bought, accuracy))
+        split = draw_split(
+            answers, truth, gold_share, per_class=per_class, prior=prior, rng=rng, model=model
+        )
+        for policy, vote, asked, bought, chances in _outcomes(split, sorted(set(labels)), rng):
+            found.append(Outcome(policy, vote, asked, number, bought, *split.judge(chances)))
     return found
 
 
@@ -164,6 +189,7 @@ def draw_split(
     per_class: bool,
     prior: ArrayLike | None = None,
     rng: np.random.Generator,
+    model: str = MODELS[0],
 ) -> Split:
     """Draw gold tasks, estimate skills from them, and keep the other tasks to score."""
     answers = together(answers, truth)
@@ -178,7 +204,7 @@ def draw_split(
     chosen = rng.permutation(known)
     gold_tasks = chosen[:n_gold]
     gold = Gold({answers.tasks[j]: answers.classes[codes[j]] for j in gold_tasks}, answers.classes)
-    skill = estimate_quality(answers, gold, per_class=per_class)
+    skill = estimate_quality(answers, gold, per_class=per_class, model=model)
     scored = np.sort(chosen[n_gold:])
     names = {answers.tasks[j] for j in scored}
     recorded = Answers.of(
@@ -188,12 +214,15 @@ def draw_split(
         classes=answers.classes,
     )
     chances = None if prior is None else priors(prior, 1, len(answers.classes))[0]
-    return Split(gold, skill, recorded, codes[scored], chances)
+    any_skill = skill
+    if skill.dependence is not None:
+        any_skill = fit_dependence(answers, gold, skill, like=recorded)
+    return Split(gold, skill, any_skill, recorded, codes[scored], chances)
 
 
 def _outcomes(
     split: Split, labels: Sequence[int], rng: np.random.Generator
-) -> Iterator[tuple[str, str, int, float, float]]:
+) -> Iterator[tuple[str, str, int, float, Floats]]:
     recorded = split.recorded
     n_tasks = len(recorded.tasks)
     everything = np.ones(recorded.size, dtype=bool)
@@ -206,12 +235,13 @@ def _outcomes(
     for policy, k, chosen in bought:
         seen = recorded.select(chosen)
         spent = seen.size / n_tasks
-        yield policy, "weighted", k, spent, split.score(split.posterior(seen))
+        skill = split.any_skill if policy in ("random", "all") else split.skill
+        yield policy, "weighted", k, spent, split.posterior(seen, skill)
         if policy not in ("adaptive", "stopping"):
-            yield policy, "majority", k, spent, split.score(majority(seen))
+            yield policy, "majority", k, spent, majority(seen)
         if policy == "all":
-            learnt = refresh(seen, split.gold, split.skill, prior=split.prior)
-            yield policy, "refreshed", k, spent, split.score(split.posterior(seen, learnt))
+            learnt = refresh(seen, split.gold, skill, prior=split.prior)
+            yield policy, "refreshed", k, spent, split.posterior(seen, learnt)
 
 
 def _balanced(split: Split, labels: int) -> Bools:
@@ -250,10 +280,14 @@ def _batch(split: Split, chosen: Bools, left: int, least: float = 0.0) -> Bools:
     """Choose where the routing score is largest, at most one more answer per task.
 
     Only tasks take part to which the next labels of the best worker left add `least` or more.
+    Where answers depend on each other, every task has its first answer before any its second.
     """
     recorded, skill = split.recorded, split.skill
     bought = recorded.select(chosen)
     is_open = recorded.given & ~bought.given
+    if skill.dependence is not None:
+        first = is_open & (bought.per_task == 0)
+        is_open = first if first.any() else is_open
     chances = split.posterior(bought)
     if least > 0.0:
         best = np.where(is_open, skill.cautious()[:, None], 0.0).max(axis=0)
@@ -286,6 +320,7 @@ def averages(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
     for (policy, vote, labels), found in groups.items():
         values = np.array([o.accuracy for o in found])
         error = float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else None
+        right = [o.sure_right for o in found if o.sure > 0.0]
         rows.append(
             {
                 "policy": policy,
@@ -294,6 +329,9 @@ def averages(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
                 "bought": float(np.mean([o.bought for o in found])),
                 "accuracy": float(values.mean()),
                 "standard_error": error,
+                "claimed": float(np.mean([o.claimed for o in found])),
+                "sure": float(np.mean([o.sure for o in found])),
+                "sure_right": float(np.mean(right)) if right else None,
             }
         )
     return rows

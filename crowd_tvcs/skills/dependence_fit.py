@@ -36,7 +36,7 @@ from tvcs_core.streams import stream
 PREFIXES = (1, 2, 3, 5, None)  # numbers of answers that a task is judged by; None for all
 # What six public crowds have in common, on the scales of `Dependence.at`.
 USUAL = np.array([-0.05, -1.9, -0.4, 0.3, -3.5, -1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
-SPREAD = np.array([0.3, 1.1, 0.25, 0.7, 1.0, 1.0, 0.35, 0.35, 0.35, 0.35, 0.35])
+SPREAD = np.array([0.3, 1.1, 0.25, 1.2, 1.0, 1.0, 0.35, 0.35, 0.35, 0.35, 0.35])
 NO_GOLD = Dependence(temperature=0.95, overlap=0.15, shares=1.0, common=0.03)
 REACH = 4.0  # standard deviations from the usual numbers, at most
 ROUNDS = 30
