@@ -85,6 +85,9 @@ class Dependence:
         kappa in [0, 1]: how much the weaker of several workers are discounted.
     steps
         delta at 1, 2, 3, 5 and 10 answers.
+    plan_error
+        Common error of plans, which then expect of gold what the vote claims of it, see
+        `crowd_tvcs.skills.common_error`.
     source
         ``"gold"``, ``"little gold"`` (the usual numbers, for want of gold) or ``"no gold"``.
     order
@@ -107,6 +110,7 @@ class Dependence:
     common: float = 0.0
     contrast: float = 0.0
     steps: tuple[float, ...] = field(default=(0.0,) * len(KNOTS))
+    plan_error: float = 0.0
     source: str = "no gold"
     order: str = ""
     gold: int = 0

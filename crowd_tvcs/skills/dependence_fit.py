@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold, together
 from crowd_tvcs.answers.class_shares import class_shares
+from crowd_tvcs.skills.common_error import USUAL_ERROR, common_error
 from crowd_tvcs.skills.confusion import CROWD_STRENGTH, shrunk, strength_around, usual_matrices
 from crowd_tvcs.skills.dependence import (
     SIZE,
@@ -37,7 +38,7 @@ PREFIXES = (1, 2, 3, 5, None)  # numbers of answers that a task is judged by; No
 # What six public crowds have in common, on the scales of `Dependence.at`.
 USUAL = np.array([-0.05, -1.9, -0.4, 0.3, -3.5, -1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
 SPREAD = np.array([0.3, 1.1, 0.25, 1.2, 1.0, 1.0, 0.35, 0.35, 0.35, 0.35, 0.35])
-NO_GOLD = Dependence(temperature=0.95, overlap=0.15, shares=1.0, common=0.03)
+NO_GOLD = Dependence(temperature=0.95, overlap=0.15, common=0.03, plan_error=USUAL_ERROR)
 REACH = 4.0  # standard deviations from the usual numbers, at most
 ROUNDS = 30
 HONEST = 3.0  # how much claims that are off count, beside the probability of the labels
@@ -77,7 +78,7 @@ def fit_dependence(
     answers = together(answers, gold)
     seen = _seen(answers, gold, skill)
     if seen.truth.size < LEAST_TASKS or seen.rows.label_of.size < LEAST_ANSWERS:
-        usual = Dependence.at(USUAL, source="little gold")
+        usual = Dependence.at(USUAL, source="little gold", plan_error=USUAL_ERROR)
         return replace(skill, dependence=replace(usual, blend=0.0))
     is_best = like is None or _is_best_first(like, gold, skill, seen)
     given = _prefixes(seen, _ranks(seen, is_best))
@@ -90,6 +91,7 @@ def fit_dependence(
         skill,
         dependence=replace(
             model,
+            plan_error=_plan_error(seen, model, len(answers.classes)),
             gold=int(seen.truth.size),
             score=given.score(model),
             independent_score=given.score(alone),
@@ -189,6 +191,20 @@ def _is_best_first(like: Answers, gold: Gold, skill: Skill, seen: Seen) -> bool:
     everybody = seen.cautious.mean()
     best = seen.cautious[ranks(seen.task_of, -seen.cautious) < usual].mean()
     return bool(best > everybody and chosen > (best + everybody) / 2.0)
+
+
+def _plan_error(seen: Seen, model: Dependence, n_classes: int) -> float:
+    """Match plans to what the vote claims of gold tasks by the best of their workers."""
+    rank, n_tasks = ranks(seen.task_of, -seen.cautious), seen.truth.size
+    given = _prefixes(seen, [rank])
+    claim = given.chances(model).max(axis=1)
+    some = [k for k in PREFIXES if k is not None]
+    claims = {k: claim[part] for k, part in zip(some, given.part, strict=False)}
+    accuracy = np.full((max(some), n_tasks), 1.0 / n_classes)
+    first = rank < max(some)
+    accuracy[rank[first], seen.task_of[first]] = seen.rows.even[first, 0, 0]
+    n_answers = np.bincount(seen.task_of, minlength=n_tasks)
+    return common_error(accuracy, claims, n_answers, n_classes)
 
 
 @dataclass(frozen=True, eq=False)
