@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,16 +26,10 @@ if TYPE_CHECKING:
     from crowd_tvcs.answers.answers import Answers, Gold
     from crowd_tvcs.skills.skill import Skill
 
+ASK = ("task", "answers", "tells")
 RECORDED = (
-    "gold",
-    "tasks",
-    "wide",
-    "classes",
-    "per_class",
-    "prior",
-    "interval",
-    "refresh",
-    "model",
+    *("gold", "tasks", "wide", "classes", "per_class"),
+    *("prior", "interval", "refresh", "model", "ask"),
 )
 
 
@@ -68,11 +63,18 @@ class QualityOptions:
         str | None,
         typer.Option(
             metavar="METHOD",
-            help="Learn also from answers to other tasks: em, or DawidSkene (crowd-kit's). Says "
-            "whether held-out gold gains by it. Default: off.",
+            help="Learn also from answers to other tasks: auto (only if held-out gold gains), em, "
+            "or DawidSkene (crowd-kit's). Says what held-out gold gains. Default: off.",
         ),
     ] = None
     model: Model = "dependent"
+    ask: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Also write ask.csv: the N tasks whose gold would tell most of the workers.",
+        ),
+    ] = None
     force: Force = False
 
 
@@ -84,12 +86,13 @@ def quality(given: QualityOptions) -> None:
     skills.csv has the workers, quality.csv what assign reads; without tasks to plan there is none.
     classes.csv has the class shares of the gold: label, gold, share; they hold if gold is a random
     sample of the tasks. dependence.json says what several answers to a task are worth together.
-    With --per-class also confusion.csv: worker, label, answer, chance.
+    With --per-class also confusion.csv: worker, label, answer, chance. With --ask also ask.csv:
+    task, answers, tells.
     """
     from crowd_tvcs.answers import class_shares
     from tvcs_core.files.folders import output_folder, write_json
     from tvcs_core.files.record import run_record
-    from tvcs_core.files.tables import read_names
+    from tvcs_core.files.tables import read_names, write_table
 
     table, known = read_with_gold(given.answers, given.gold, given.classes)
     skill = _estimate(table, known, given)
@@ -100,6 +103,8 @@ def quality(given: QualityOptions) -> None:
     of_class = class_shares.class_counts(known.labels, skill.classes)
     dependence = None if skill.dependence is None else skill.dependence.as_json()
     with output_folder(given.out, force=given.force) as folder:
+        if given.ask is not None:
+            write_table(folder / "ask.csv", ASK, _asked(table, known, skill, given.ask), ",")
         _write_tables(folder, skill, class_shares.rows(skill.classes, of_class), names, given)
         record = run_record(
             "crowd-tvcs quality",
@@ -131,8 +136,21 @@ def _estimate(table: Answers, known: Gold, given: QualityOptions) -> Skill:
     )
     if given.refresh is not None:
         skill = refresh(table, known, skill, method=given.refresh)
-        _say_what_gold_says(table, known, given.refresh, given.per_class)
+        _say_what_gold_says(table, known, skill, given.refresh)
     return skill
+
+
+def _asked(answers: Answers, gold: Gold, skill: Skill, count: int) -> list[tuple[str, int, float]]:
+    """Tasks to make gold, their names safe for a spreadsheet."""
+    from crowd_tvcs.skills.ask import ask
+    from tvcs_core.files.spreadsheet import shield
+
+    if count < 1:
+        raise ValueError(f"--ask must be >= 1, found {count}")
+    found = ask(answers, gold, skill, count)
+    if len(found) < count:
+        say(f"only {len(found)} tasks have answers and no known label, {count} were asked for")
+    return [(shield(task), n, tells) for task, n, tells in found]
 
 
 def _write_tables(
@@ -184,16 +202,26 @@ def _confusion_rows(skill: Skill) -> list[list[object]]:
     ]
 
 
-def _say_what_gold_says(answers: Answers, gold: Gold, method: str, per_class: bool) -> None:
+def _say_what_gold_says(answers: Answers, gold: Gold, skill: Skill, method: str) -> None:
     from crowd_tvcs.skills.em import helps
 
-    found = helps(answers, gold, method=method, per_class=per_class)
+    is_auto = method == "auto"
+    found = helps(
+        answers,
+        gold,
+        method="em" if is_auto else method,
+        per_class=skill.per_class,
+        model=skill.model,
+        **({"rounds": 1} if is_auto else {}),
+    )
     if found.gold == 0:
         say(f"refreshed by {method}; there is too little gold to say whether that helps")
         return
+    done = f"refreshed by {method}" if skill.learnt is not None else "not refreshed"
     say(
-        f"refreshed by {method}; of {found.gold} held-out gold tasks the vote gets "
-        f"{found.without} right without and {found.refreshed} with it"
+        f"{done}; of {found.gold} held-out gold tasks the vote gets {found.without} right without "
+        f"and {found.refreshed} with it, their labels are more probable by a factor of "
+        f"{math.exp(found.gain):.3f} (log {found.gain:+.4f}, standard error {found.error:.4f})"
     )
-    if found.refreshed < found.without:
+    if skill.learnt is not None and found.refreshed < found.without:
         say("warning: held-out gold says that the refresh makes the labels worse")

@@ -4,7 +4,8 @@ The posterior of every task says how likely each of its answers is right. Counte
 to all tasks are added to those to gold tasks, the skills are estimated anew, and again (Dawid and
 Skene, 1979, with gold tasks known and the crowd's prior kept). This rests on the model: workers who
 err together are taken to be right, and then a refresh makes the labels worse. So it is never done
-unasked, and `helps` tells what held-out gold says.
+unasked, and `helps` tells what held-out gold says. With ``"auto"`` that decides: one round, and
+only if held-out gold is more probable by it, beyond its standard error.
 """
 
 from __future__ import annotations
@@ -16,23 +17,34 @@ from numpy.typing import ArrayLike, NDArray
 
 from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold, together
 from crowd_tvcs.skills.crowd_kit import dawid_skene
-from crowd_tvcs.skills.estimate import estimate_quality
+from crowd_tvcs.skills.estimate import MODELS, estimate_quality
 from crowd_tvcs.skills.skill import Skill
-from crowd_tvcs.skills.vote import posterior
+from crowd_tvcs.skills.vote import SUREST, posterior
 from tvcs_core.streams import stream
 
-METHODS = ("em", "DawidSkene")
+METHODS = ("auto", "em", "DawidSkene")
 ROUNDS = 50
 TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """How many of `gold` held-out gold tasks a vote gets right, without and with a refresh."""
+    """How many of `gold` held-out gold tasks a vote gets right, without and with a refresh.
+
+    `gain` is the mean of what the refresh adds to the logarithm of the probability of a true label,
+    `error` the standard error of that.
+    """
 
     gold: int
     without: int
     refreshed: int
+    gain: float = 0.0
+    error: float = 0.0
+
+    @property
+    def is_worth_it(self) -> bool:
+        """Whether held-out gold is more probable with the refresh, beyond the standard error."""
+        return self.gain > self.error
 
 
 def refresh(
@@ -55,6 +67,7 @@ def refresh(
     skill
         What gold tasks tell, see `estimate_quality`.
     method
+        ``"auto"``: one round of ``"em"``, if `helps` says that it is worth it, else nothing.
         ``"em"``: from `skill` on, with the model of `posterior`. ``"DawidSkene"``: the posteriors
         of crowd-kit's EM, with gold tasks given, counted once.
     prior
@@ -69,6 +82,9 @@ def refresh(
     open_answers = answers.select(known[answers.task_of] == UNKNOWN)
     if method == "DawidSkene":
         return replace(skill, learnt=_expected(open_answers, dawid_skene(answers, known)))
+    if method == "auto":
+        found = helps(answers, gold, per_class=skill.per_class, model=skill.model, rounds=1)
+        rounds = min(rounds, 1) if found.is_worth_it else 0
     for _ in range(rounds):
         before = skill.mean
         chances = posterior(open_answers, skill, prior)
@@ -79,7 +95,14 @@ def refresh(
 
 
 def helps(
-    answers: Answers, gold: Gold, *, method: str = "em", per_class: bool = False, seed: int = 0
+    answers: Answers,
+    gold: Gold,
+    *,
+    method: str = "em",
+    per_class: bool = False,
+    model: str = MODELS[0],
+    rounds: int = ROUNDS,
+    seed: int = 0,
 ) -> Comparison:
     """Report what held-out gold says of a refresh.
 
@@ -92,17 +115,23 @@ def helps(
     if len(tasks) < 2:
         return Comparison(0, 0, 0)
     order = stream(seed, "held-out gold").permutation(len(tasks))
-    right = np.zeros(2, dtype=np.int64)
+    right, gains = np.zeros(2, dtype=np.int64), []
     for half in (order[::2], order[1::2]):
         held = {tasks[k] for k in half}
         rest = Gold({t: k for t, k in gold.labels.items() if t not in held}, answers.classes)
-        skill = estimate_quality(answers, rest, per_class=per_class)
+        skill = estimate_quality(answers, rest, per_class=per_class, model=model, like=answers)
         truth = gold.codes(answers.tasks, answers.classes)
         at = np.array([j for j, task in enumerate(answers.tasks) if task in held], dtype=np.intp)
-        for place, which in enumerate((skill, refresh(answers, rest, skill, method=method))):
-            voted = posterior(answers, which)[at].argmax(axis=1)
-            right[place] += int((voted == truth[at]).sum())
-    return Comparison(len(tasks), int(right[0]), int(right[1]))
+        logs = []
+        refreshed = refresh(answers, rest, skill, method=method, rounds=rounds)
+        for place, which in enumerate((skill, refreshed)):
+            chances = posterior(answers, which)[at]
+            right[place] += int((chances.argmax(axis=1) == truth[at]).sum())
+            logs.append(np.log(np.maximum(chances[np.arange(at.size), truth[at]], SUREST)))
+        gains.append(logs[1] - logs[0])
+    gain = np.concatenate(gains)
+    error = float(gain.std() / np.sqrt(gain.size))
+    return Comparison(len(tasks), int(right[0]), int(right[1]), float(gain.mean()), error)
 
 
 def _expected(answers: Answers, chances: NDArray[np.float64]) -> NDArray[np.float64]:

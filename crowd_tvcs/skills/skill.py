@@ -92,6 +92,11 @@ class Skill:
         return np.trace(self.counts, axis1=1, axis2=2)
 
     @property
+    def model(self) -> str:
+        """How answers to a task depend on each other: ``"dependent"`` or ``"independent"``."""
+        return "independent" if self.dependence is None else "dependent"
+
+    @property
     def class_shares(self) -> Floats:
         """How frequent each class is, by the gold; equal if nobody counted.
 

@@ -89,6 +89,26 @@ def test_quality_per_class_for_named_tasks_and_refreshed(crowd, tmp_path):
     assert sum(float(row["chance"]) for row in confusion[:2]) == pytest.approx(1.0)
 
 
+def test_quality_names_tasks_to_ask_gold_of_and_refreshes_only_where_it_helps(crowd, tmp_path):
+    out = tmp_path / "out"
+    done = crowd_tvcs(
+        "quality", crowd / "answers.csv", "--gold", crowd / "gold.csv", "--out", out,
+        "--ask", "4", "--refresh", "auto",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.stderr
+    asked = rows_of(out / "ask.csv")
+    tells = [float(row["tells"]) for row in asked]
+    assert len(asked) == 4
+    assert tells == sorted(tells, reverse=True)
+    assert not {row["task"] for row in asked} & set(read_gold(crowd / "gold.csv").labels)
+    assert "refreshed" in done.stderr
+    refused = crowd_tvcs(
+        "quality", crowd / "answers.csv", "--gold", crowd / "gold.csv", "--out", out, "--ask", "0"
+    )
+    assert refused.exit_code == 2
+    assert "--ask must be >= 1, found 0" in refused.stderr
+
+
 def test_quality_of_gold_alone_is_skills_alone(crowd, tmp_path):
     out = tmp_path / "out"
     done = crowd_tvcs("quality", crowd / "answers.csv", "--gold", crowd / "truth.csv", "--out", out)
