@@ -94,6 +94,8 @@ def quality(given: QualityOptions) -> None:
     from tvcs_core.files.record import run_record
     from tvcs_core.files.tables import read_names, write_table
 
+    if given.ask is not None and given.ask < 1:
+        raise ValueError(f"--ask must be >= 1, found {given.ask}")
     table, known = read_with_gold(given.answers, given.gold, given.classes)
     skill = _estimate(table, known, given)
     names = [task for task in table.tasks if task not in known.labels]
@@ -145,8 +147,6 @@ def _asked(answers: Answers, gold: Gold, skill: Skill, count: int) -> list[tuple
     from crowd_tvcs.skills.ask import ask
     from tvcs_core.files.spreadsheet import shield
 
-    if count < 1:
-        raise ValueError(f"--ask must be >= 1, found {count}")
     found = ask(answers, gold, skill, count)
     if len(found) < count:
         say(f"only {len(found)} tasks have answers and no known label, {count} were asked for")
