@@ -26,6 +26,7 @@ SAMPLES = 2**16
 SEED = 20
 TABLE = 2**14  # outcomes of a team that gains are computed beside, at most
 MOST_NUMBERS = 2**20  # in the table of one voter more
+ROUNDING = 1e-9  # of probabilities that add up to 1
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -111,14 +112,21 @@ def accuracy_under(model: AnswerModel, support: NDArray[np.bool_]) -> tuple[Floa
     kernels.accuracy_of_tasks(small, start, voters, model.prior, model.matrices, tables, best, out)
     for j in np.flatnonzero(count > most):
         kinds = voters[start[j] : start[j + 1]]
-        out[j], error[j] = _large(model, kinds, model.prior[j], np.flatnonzero(chosen[j]))
+        out[j], error[j] = large_team(model, kinds, model.prior[j], np.flatnonzero(chosen[j]))
     return np.clip(out, 0.0, 1.0), error
 
 
-def _large(
-    model: AnswerModel, kinds: Integers, prior: Floats, workers: Integers
+def large_team(
+    model: AnswerModel,
+    kinds: Integers,
+    prior: Floats,
+    workers: Integers,
+    common_error: float = 0.0,
 ) -> tuple[float, float]:
-    """Accuracy of a large team by the counts of its equals' answers, else by sampling."""
+    """Accuracy of a large team by the counts of its equals' answers, else by sampling.
+
+    `prior` may be weights that do not add up to 1, see `crowd_tvcs.accuracy.common_error`.
+    """
     k = model.n_classes
     distinct, times = np.unique(kinds, return_counts=True)
     if prod(comb(int(c) + k - 1, k - 1) for c in times) <= MOST_OUTCOMES:
@@ -126,9 +134,11 @@ def _large(
         for kind, c in zip(distinct, times.tolist(), strict=True):
             chances = count_chances(model.matrices[kind], c)
             table = (table[:, :, None] * chances[:, None, :]).reshape(k, -1)
-        return float(table.max(axis=0).sum()), 0.0
+        return float(paid(table, prior, common_error).sum()), 0.0
+    mass = float(prior.sum())
+    mass = mass if abs(mass - 1.0) > ROUNDING else 1.0
     rng = np.random.default_rng(SEED)
-    truth = np.searchsorted(np.cumsum(prior)[:-1], rng.random(SAMPLES), side="right")
+    truth = np.searchsorted(np.cumsum(prior / mass)[:-1], rng.random(SAMPLES), side="right")
     with np.errstate(divide="ignore"):
         logs = np.repeat(np.log(prior)[:, None], SAMPLES, axis=1)
         for kind, worker in zip(kinds, workers.tolist(), strict=True):
@@ -140,8 +150,23 @@ def _large(
             # Rounding may leave a chance of 0 for the last answer; nobody has given it.
             answer = np.where(matrix[truth, answer] > 0.0, answer, matrix.argmax(axis=1)[truth])
             logs += np.log(matrix)[:, answer]
-    surest = 1.0 / np.exp(logs - logs.max(axis=0)).sum(axis=0)
+    odds = np.exp(logs - logs.max(axis=0))
+    surest = mass / odds.sum(axis=0)
+    if common_error > 0.0:
+        surest = paid(odds / odds.sum(axis=0), prior, common_error)
     return float(surest.mean()), float(surest.std() / np.sqrt(SAMPLES))
+
+
+def paid(table: Floats, prior: Floats, common_error: float) -> Floats:
+    """Chance of every outcome together with a right vote, see `crowd_tvcs.accuracy.common_error`.
+
+    `table` has a row per class that the task seems to be of, and a column per outcome.
+    """
+    if common_error > 0.0:
+        anyway = common_error * prior[:, None] * table.sum(axis=0)
+        table = (1.0 - common_error) * table + anyway
+    best: Floats = table.max(axis=0)
+    return best
 
 
 def count_chances(matrix: Floats, times: int) -> Floats:

@@ -66,13 +66,18 @@ def answer_model(quality: Floats, prior: Floats, confusion: Floats | None) -> An
         accuracy, inverse = np.unique(quality, return_inverse=True)
         kind = inverse.reshape(quality.shape).astype(np.int64)
         matrices = even_matrices(accuracy, n_classes)
-        is_even = accuracy >= 1.0 / n_classes
     else:
         kind = np.repeat(np.arange(quality.shape[0])[:, None], quality.shape[1], axis=1)
         matrices = np.array(confusion, dtype=np.float64, order="C")
-        accuracy = matrices[:, 0, 0]
-        is_even = (matrices == even_matrices(accuracy, n_classes)).all(axis=(1, 2))
-        is_even &= accuracy >= 1.0 / n_classes
+    return model_of(matrices, kind, prior)
+
+
+def model_of(matrices: Floats, kind: Integers, prior: Floats) -> AnswerModel:
+    """Make the model of matrices, which of them a pair has, and priors; all taken as checked."""
+    n_classes = prior.shape[1]
+    accuracy = matrices[:, 0, 0]
+    is_even = (matrices == even_matrices(accuracy, n_classes)).all(axis=(1, 2))
+    is_even &= accuracy >= 1.0 / n_classes
     reach = np.where(is_even, accuracy, _reach(matrices))
     told = (matrices.max(axis=1).sum(axis=1) - 1.0) / n_classes
     told[told < NOTHING] = 0.0

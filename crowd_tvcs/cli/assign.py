@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 RECORDED = (
     "max_workers_per_task", "max_tasks_per_worker", "workers", "tasks", "forced", "forbidden",
     "classes", "class_prior", "confusion", "money", "budget", "prior", "method", "time_limit",
-    "skills",
+    "skills", "common_error",
 )  # fmt: skip
 
 
@@ -45,7 +45,10 @@ class AssignOptions:
 
     def recorded(self) -> dict[str, Any]:
         """Every option that changes the result but the seed; files by their names."""
-        return recorded(self, RECORDED) | {"class_prior": self.demands.class_chances}
+        out = recorded(self, RECORDED) | {"class_prior": self.demands.class_chances}
+        if out["common_error"] == 0.0:
+            del out["common_error"]
+        return out
 
     def inputs(self) -> list[Path]:
         """Every file that is read."""
@@ -70,7 +73,10 @@ def assign(given: AssignOptions) -> None:
     refuse_negative_seed(search.seed)
     plan, layout = given.demands.read(given.quality, given.caps, given.budget)
     if given.skills is not None and plan.model is not None:
-        raise ValueError("--skills is for two classes and qualities, not for more or --confusion")
+        more = "" if plan.common_error == 0.0 else "; with --common-error priors must be .5"
+        raise ValueError(
+            f"--skills is for two classes and qualities, not for more or --confusion{more}"
+        )
     method_for(plan, search.method)
     with output_folder(given.out, force=given.force) as folder:
         found = assign_plan(plan, search.method, rng=search.seed, time_limit=search.time_limit)

@@ -99,6 +99,16 @@ class Demands:
         ),
     ] = None
 
+    common_error: Annotated[
+        float,
+        typer.Option(
+            metavar="E",
+            help="Chance that a task misleads all workers alike, from 0 to below 1: it seems to "
+            "be of a class drawn from its prior. Many answers are then worth less than if "
+            "workers erred independently; one is worth what the quality table says.",
+        ),
+    ] = 0.0
+
     def read(self, quality: Path, caps: Caps, budget: int | None) -> tuple[Plan, str]:
         """Read all tables; the plan, and how the quality table was understood."""
         from crowd_tvcs.answers.quality import read_quality

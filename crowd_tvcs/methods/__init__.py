@@ -36,6 +36,8 @@ class Method(Listed):
         Whether it proves what no plan can exceed.
     is_quick
         Whether ten budgets of a plan can be tried for a curve.
+    weighs_votes
+        Whether it asks what a vote is worth.
     """
 
     package = "crowd_tvcs.methods"
@@ -44,6 +46,7 @@ class Method(Listed):
     honours: frozenset[str] = frozenset()
     proves_bound: bool = False
     is_quick: bool = False
+    weighs_votes: bool = True
 
 
 SETTLED = frozenset({"min_workers_per_task", "forced"})  # what `Plan.settle` fixes before all else
@@ -85,12 +88,14 @@ METHODS: dict[str, Method] = {
             about="the largest sum of qualities",
             honours=SETTLED,
             is_quick=True,
+            weighs_votes=False,
         ),
         Method(
             name="random",
             about="random pairs within the caps",
             honours=SETTLED,
             is_quick=True,
+            weighs_votes=False,
         ),
     )
 }
@@ -141,6 +146,7 @@ def assign(
     """
     import numpy as np
 
+    from crowd_tvcs.search.common_error import plan_of_a_vote, told_of
     from crowd_tvcs.search.deadline import Deadline
     from tvcs_core.streams import stream
 
@@ -150,7 +156,12 @@ def assign(
     rng = stream(rng, "assign", method)
     rows, columns = _by_name(plan.quality.workers), _by_name(plan.quality.tasks)
     with Deadline.after(time_limit) as deadline:
-        found: Assignment = chosen(plan.reorder(rows, columns), rng=rng, deadline=deadline)
+        ordered = plan.reorder(rows, columns)
+        if plan.common_error > 0.0 and chosen.weighs_votes:
+            vote = plan_of_a_vote(ordered)
+            found: Assignment = told_of(ordered, chosen(vote, rng=rng, deadline=deadline))
+        else:
+            found = chosen(ordered, rng=rng, deadline=deadline)
     found = found.reorder(plan, np.argsort(rows), np.argsort(columns))
     if broken := plan.unmet(found.support):
         raise RuntimeError(f"the method {method} did not meet {', '.join(broken)}")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs.accuracy.many_classes import accuracy_under
+from crowd_tvcs.plan.accuracy import accuracy_and_error
 from crowd_tvcs.plan.costs import spent
 from crowd_tvcs.plan.leaves import Leaf, as_json
 from crowd_tvcs.plan.plan import Plan
@@ -152,7 +152,7 @@ class Assignment:
         """
         if self.plan.model is None:
             return 0.0
-        return float(accuracy_under(self.plan.model, self.support)[1].mean())
+        return float(accuracy_and_error(self.plan, self.support)[1].mean())
 
     @property
     def certified(self) -> bool:
@@ -269,6 +269,8 @@ class Assignment:
         if self.plan.model is not None:
             out["n_classes"] = self.plan.n_classes
             out["standard_error"] = self.standard_error
+        if self.plan.common_error > 0.0:
+            out["common_error"] = self.plan.common_error
         if self.spent is not None:
             out |= {"money": self.plan.money, "money_spent": self.spent}
         if self.duals is not None:

@@ -100,6 +100,15 @@ def checked_chance(prior: ArrayLike, tasks: Sequence[str]) -> NDArray[np.float64
     return out
 
 
+def checked_common_error(given: float) -> float:
+    """A share of tasks on which workers err together."""
+    if isinstance(given, bool) or not isinstance(given, int | float | np.integer | np.floating):
+        raise TypeError(f"common_error must be a number >= 0 and below 1, found {given!r}")
+    if not 0.0 <= given < 1.0:
+        raise ValueError(f"common_error must be a number >= 0 and below 1, found {given}")
+    return float(given)
+
+
 def class_settings(
     n_classes: int,
     prior: ArrayLike,

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from crowd_tvcs.accuracy.many_classes import accuracy_under
-from crowd_tvcs.accuracy.model import AnswerModel, adding_up_to_one, answer_model
-from crowd_tvcs.accuracy.two_classes import expected_accuracy
+from crowd_tvcs.accuracy.model import AnswerModel, adding_up_to_one
 from crowd_tvcs.answers.quality import Quality
+from crowd_tvcs.plan.accuracy import accuracy_and_error, answers_of
 from crowd_tvcs.plan.checks import (
     Caps,
     checked_budget,
     checked_caps,
+    checked_common_error,
     checked_forced,
     checked_minimums,
     class_settings,
@@ -69,6 +69,10 @@ class Plan:
         Most money for all labels, >= 0, in the unit of `cost`; None for no limit.
     group
         A name or None per worker: at most one worker of a group gets a task. None for no groups.
+    common_error
+        With this chance, >= 0 and below 1, a task seems to all workers to be of a class drawn from
+        its own prior, whatever it is: they err together (`crowd_tvcs.accuracy.common_error`).
+        `quality` and `confusion` stay what one answer is worth.
 
     Attributes
     ----------
@@ -76,7 +80,7 @@ class Plan:
         As above, one per task or worker; a cap is never more than there are pairs allowed.
     forced
         As above; None if no pair is forced.
-    n_classes, confusion, money
+    n_classes, confusion, money, common_error
         As above.
     cost, group
         As above, one per worker; None if there are none (or no two workers share a group).
@@ -113,6 +117,7 @@ class Plan:
     cost: NDArray[np.float64] | None
     money: float | None
     group: tuple[str | None, ...] | None
+    common_error: float
 
     def __init__(
         self,
@@ -130,6 +135,7 @@ class Plan:
         cost: ArrayLike | None = None,
         money: float | None = None,
         group: Sequence[str | None] | None = None,
+        common_error: float = 0.0,
     ) -> None:
         if not isinstance(quality, Quality):
             raise TypeError(f"quality must be a Quality, found {type(quality).__name__}")
@@ -154,6 +160,7 @@ class Plan:
             ("forced", checked_forced(forced, quality)),
             *class_settings(n_classes, prior, class_prior, confusion, quality),
             *money_settings(cost, money, group, quality.workers),
+            ("common_error", checked_common_error(common_error)),
         ):
             object.__setattr__(self, name, value)
         self._refuse_forced_beyond_caps()
@@ -177,19 +184,15 @@ class Plan:
 
     @cached_property
     def model(self) -> AnswerModel | None:
-        """How workers answer, with more than two classes or confusion matrices; None otherwise."""
-        if self.n_classes == 2 and self.confusion is None:
-            return None
-        prior = self.class_prior
-        if prior is None:
-            prior = np.column_stack([1.0 - self.prior, self.prior])
-        return answer_model(self.quality.values, prior, self.confusion)
+        """How workers answer what a task seems to be.
+
+        None for two classes without confusion matrices and, if errors are common, of equal priors.
+        """
+        return answers_of(self)
 
     def accuracy(self, support: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Expected accuracy of the vote on every task, of pairs of shape (workers, tasks)."""
-        if self.model is None:
-            return expected_accuracy(self.quality.values, support, self.prior)
-        return accuracy_under(self.model, support)[0]
+        return accuracy_and_error(self, support)[0]
 
     @property
     def told(self) -> NDArray[np.float64]:

@@ -44,6 +44,7 @@ def read_plan(
     class_prior: Sequence[float] | None = None,
     confusion: Path | None = None,
     money: float | None = None,
+    common_error: float = 0.0,
 ) -> Plan:
     """Make a plan of `quality` and of tables.
 
@@ -65,7 +66,7 @@ def read_plan(
     confusion
         Table with the columns `worker`, `label`, `answer` and `chance`, see
         `crowd_tvcs.answers.confusion`; its labels are the classes.
-    money
+    money, common_error
         As for `Plan`.
 
     Tables are CSV or TSV, plain or ``.gz``; other columns are an error, so that none is
@@ -120,6 +121,7 @@ def read_plan(
         cost=cost.values if cost.is_given else None,
         money=money,
         group=group.values if group.is_given else None,
+        common_error=common_error,
     )
 
 

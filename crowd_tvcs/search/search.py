@@ -26,6 +26,7 @@ MOST_COLUMNS = 40_000
 MOST_WORK = 3_000_000_000  # multiplications for exchanges, a few seconds
 NO_MORE = "no step found more"
 CLOSE = 1e-4  # a gap, as a part of the error, at which to stop
+NEARLY = f"proved to be off by at most {CLOSE:.2%} of the error"
 
 
 class Search:
@@ -82,7 +83,7 @@ class Search:
         if self.gap <= CLOSED:
             return LARGEST
         if self.gap <= CLOSE * (1.0 - self.best.accuracy.mean()):
-            return f"proved to be off by at most {CLOSE:.2%} of the error"
+            return NEARLY
         return None
 
     def _is_late(self) -> bool:

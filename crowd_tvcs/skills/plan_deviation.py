@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from crowd_tvcs.accuracy.common_error import accuracy_of_equals
 from crowd_tvcs.accuracy.two_classes import expected_accuracy
 from crowd_tvcs.answers.columns import WORKER, Column, find, open_table, rows_by_name
 from crowd_tvcs.answers.quality import Quality
@@ -74,7 +75,11 @@ def slopes(assignment: Assignment) -> NDArray[np.float64]:
         for step in (-STEP, STEP):
             values = plan.quality.values[:, tasks].copy()
             values[i] = np.clip(values[i] + step, 0.0, 1.0)
-            sides.append((values[i], expected_accuracy(values, voters, prior)))
+            if plan.common_error > 0.0:
+                accuracy = accuracy_of_equals(values, voters, plan.common_error)
+            else:
+                accuracy = expected_accuracy(values, voters, prior)
+            sides.append((values[i], accuracy))
         (low, before), (high, after) = sides
         out[i] = ((after - before) / (high - low)).sum() / support.shape[1]
     return out

@@ -21,6 +21,11 @@ from numpy.typing import NDArray
 
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.verification import pricing_many_classes as multiclass
+from crowd_tvcs.verification.common_error import (
+    scale_of_equals,
+    seeming_right,
+    weights_and_scale,
+)
 from crowd_tvcs.verification.pricing import accuracy
 
 MOST_TASKS, MOST_WORKERS = 20, 10
@@ -53,7 +58,7 @@ def bound_of_branches(plan: Plan, document: Any) -> float:
     for leaf, bound in zip(read, bounds, strict=True):
         if abs(leaf.bound - bound) > TOLERANCE:
             raise ValueError(f"leaf {leaf.number}: bound is {leaf.bound!r}, recomputed {bound!r}")
-    return max(bounds)
+    return min(max(bounds), tasks.most)
 
 
 class _Leaf:
@@ -126,6 +131,7 @@ class _Tasks:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
+        self.right = seeming_right(plan.quality.values, plan.common_error)
         n, m = plan.quality.shape
         self.member = (np.arange(2**n)[:, None] >> np.arange(n) & 1).astype(bool)
         self.forced = np.zeros((n, m), bool) if plan.forced is None else plan.forced
@@ -146,20 +152,33 @@ class _Tasks:
             key = (told, self.forced[:, j].tobytes(), prior)
             self.known.append(shared.setdefault(key, {}))
 
+    @property
+    def most(self) -> float:
+        """Mean of what the accuracy of a task can be at most."""
+        e, out = self.plan.common_error, []
+        for j in range(len(self.plan.quality.tasks)):
+            scale = scale_of_equals(e)
+            if self.plan.model is not None:
+                scale = weights_and_scale(multiclass.chances(self.plan, j)[1], e)[1]
+            out.append(scale.of(1.0))
+        return math.fsum(out) / len(out)
+
     def accuracy(self, j: int, number: int) -> float:
-        """Accuracy of task j with a set and the forced workers."""
+        """Accuracy of task j with a set and the forced workers, or a bound on it."""
         known = self.known[j]
         if number not in known:
             chosen = self.member[number] | self.forced[:, j]
             if self.plan.model is not None:
                 matrices, prior = multiclass.chances(self.plan, j)
+                prior, scale = weights_and_scale(prior, self.plan.common_error)
                 low, high = multiclass.accuracy(matrices[chosen], prior)
             else:
-                quality = self.plan.quality.values[chosen, j]
+                scale = scale_of_equals(self.plan.common_error)
+                quality = self.right[chosen, j]
                 low, high = accuracy(quality[quality != 0.5], float(self.plan.prior[j]))
             if low != high:
                 raise ValueError("is for teams whose accuracy is computed exactly")
-            known[number] = high
+            known[number] = scale.of(high)
         return known[number]
 
     def bound(self, leaf: _Leaf) -> float:

@@ -137,20 +137,19 @@ def _said(summary: Mapping[str, Any], at: Place) -> object:
 
 def _fields(found: Found) -> list[str]:
     """Names that a summary of this method and plan has."""
-    out = ["method", "reason", "expected_accuracy", "bound", "gap", "certified"]
-    out += ["certified_within", "budget_price"]
-    out += ["assignments", "budget", "binding", "loads", "answers_per_task", "task_accuracy"]
+    out = ["method", "reason", "expected_accuracy", "bound", "gap", "certified", "certified_within"]
+    out += ["budget_price", "assignments", "budget", "binding", "loads", "answers_per_task"]
+    out.append("task_accuracy")
     method = found.parameters["method"]
     if found.is_branched:
         out.append("bound_by_prices")
-    if method == "tvcs":
-        out += ["iterations", "best_iteration", "duals"]
-    if method == "qlp":
-        out += ["sum_of_qualities", "projection_gap", "duals"]
+    own = {"tvcs": ["iterations", "best_iteration"], "qlp": ["sum_of_qualities", "projection_gap"]}
+    out += [*own[method], "duals"] if method in own else []
     if found.parameters["skills"] is not None:
         out.append("accuracy_deviation")
     if found.plan.model is not None:
         out += ["n_classes", "standard_error"]
+    out += ["common_error"] if found.plan.common_error > 0.0 else []
     if found.plan.cost is not None:
         out += ["money", "money_spent"]
     return [*out, "classes"]
@@ -209,6 +208,8 @@ def _counts(summary: Mapping[str, Any], found: Found) -> Facts:
     yield "classes", _alike(summary["classes"], classes), classes
     if plan.model is not None:
         yield "n_classes", _alike(summary["n_classes"], len(classes)), len(classes)
+    if plan.common_error > 0.0:
+        yield "common_error", _alike(summary["common_error"], plan.common_error), plan.common_error
     if plan.cost is not None:
         money, spent = found.parameters["money"], float(cost_of(plan, support))
         money = None if money is None else float(money)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from crowd_tvcs.verification.common_error import seeming_matrices
 from crowd_tvcs.verification.pricing import Priced
 
 if TYPE_CHECKING:
@@ -27,20 +28,23 @@ Floats = NDArray[np.float64]
 
 
 def chances(plan: Plan, j: int) -> tuple[Floats, Floats]:
-    """Chance of every answer of every worker on task j, by truth, and the prior of the classes."""
+    """Chance of every answer of every worker on task j, by what it seems, and its prior."""
     k = plan.n_classes
     prior = np.array([1.0 - plan.prior[j], plan.prior[j]])
     if plan.class_prior is not None:
         prior = plan.class_prior[j]
     if plan.confusion is not None:
-        return plan.confusion, prior
+        return seeming_matrices(plan.confusion, prior, plan.common_error), prior
     right = plan.quality.values[:, j]
     same = np.eye(k, dtype=bool)
-    return np.where(same, right[:, None, None], (1.0 - right[:, None, None]) / (k - 1)), prior
+    told = np.where(same, right[:, None, None], (1.0 - right[:, None, None]) / (k - 1))
+    return seeming_matrices(told, prior, plan.common_error), prior
 
 
-def accuracy(matrices: Floats, prior: Floats) -> tuple[float, float]:
+def accuracy(matrices: Floats, prior: Floats, pays: Floats | None = None) -> tuple[float, float]:
     """Bounds below and above the expected accuracy of the vote of these workers.
+
+    `pays` is the payoff of `common_error`, None where tasks are what they seem.
 
     They are the same while there are at most `MOST_OUTCOMES` outcomes, where those with the same
     posterior count once; beyond they are six standard errors around 20,000 drawn outcomes.
@@ -52,8 +56,8 @@ def accuracy(matrices: Floats, prior: Floats) -> tuple[float, float]:
         if i > 0 and (matrix == matrices[i - 1]).all() and table.shape[1] > 4096:
             table = _merged(table)
         if table.shape[1] > MOST_OUTCOMES:
-            return _sampled(matrices, prior)
-    value = _best(table)
+            return _sampled(matrices, prior, pays)
+    value = _best(table if pays is None else pays @ table)
     return value, value
 
 
@@ -67,7 +71,9 @@ def _merged(table: Floats) -> Floats:
     return out
 
 
-def _sampled(matrices: Floats, prior: Floats, n_samples: int = 20_000) -> tuple[float, float]:
+def _sampled(
+    matrices: Floats, prior: Floats, pays: Floats | None, n_samples: int = 20_000
+) -> tuple[float, float]:
     rng = np.random.default_rng(SEED)
     k = prior.size
     truth = rng.choice(k, size=n_samples, p=prior)
@@ -78,7 +84,7 @@ def _sampled(matrices: Floats, prior: Floats, n_samples: int = 20_000) -> tuple[
             answer[truth == y] = rng.choice(k, size=int((truth == y).sum()), p=matrix[y])
         posterior = posterior * matrix[:, answer].T
         posterior /= posterior.sum(axis=1, keepdims=True)
-    sure = posterior.max(axis=1)
+    sure = (posterior if pays is None else posterior @ pays.T).max(axis=1)
     off = SURE * float(sure.std()) / np.sqrt(n_samples)
     return float(sure.mean()) - off, float(sure.mean()) + off
 

@@ -24,6 +24,7 @@ from crowd_tvcs.plan.proof import usable
 from crowd_tvcs.plan.tables import read_plan
 from crowd_tvcs.skills.plan_deviation import read_deviations
 from crowd_tvcs.verification import pricing_many_classes as multiclass
+from crowd_tvcs.verification.bound_by_prices import bound_by_prices
 from crowd_tvcs.verification.branches import bound_of_branches
 from crowd_tvcs.verification.claims import (
     LARGE_ERROR,
@@ -34,9 +35,16 @@ from crowd_tvcs.verification.claims import (
     uncertified,
     unchecked,
 )
-from crowd_tvcs.verification.pricing import accuracy, price_task
+from crowd_tvcs.verification.common_error import (
+    payoff,
+    scale_of_equals,
+    seeming_right,
+)
+from crowd_tvcs.verification.deviation import deviation
+from crowd_tvcs.verification.pricing import accuracy
 from crowd_tvcs.verification.written import (
     BRANCHES,
+    OPTIONAL,
     TABLES,
     Record,
     changed_outputs,
@@ -55,9 +63,7 @@ Floats = NDArray[np.float64]
 
 JOINED = 1e-4  # what the method may lose by joining outcomes of large teams
 SIX = 6.0  # standard errors that a sampled accuracy may be off
-STEP = 1e-4  # of a quality, for slopes
 MOST_SLOPED = 12  # voters
-EVERY = 100  # tasks between two words of progress
 NUMBERS = (
     "max_workers_per_task",
     "max_tasks_per_worker",
@@ -150,7 +156,11 @@ def verify(
         out.violations.append(f"bound: summary.json says {shown(said)}, run.json names {there}")
     elif has_prices:
         prices, budget_price = _prices(folder / "prices.csv", plan, summary)
-        by_prices = out.bound = _bound(plan, prices, budget_price, support, values, out, say)
+        try:
+            by_prices = bound_by_prices(plan, prices, budget_price, support, values, say)
+        except ValueError as error:
+            out.violations.append(str(error))
+        by_prices = out.bound = usable(by_prices)
         if BRANCHES in record.outputs:
             out.bound = _bound_of_branches(folder / BRANCHES, plan, out)
     found = Found(
@@ -175,7 +185,8 @@ def _plan(record: Record, quality: Path) -> tuple[Plan, tuple[str, ...]]:
         raise DataError(
             f"layout must be {shown(read.layout)}, found {shown(record.layout)}", path=record.path
         )
-    plan = read_plan(read.quality, **tables, **{k: given[k] for k in NUMBERS})
+    numbers = {k: given[k] for k in (*NUMBERS, *OPTIONAL) if k in given}
+    plan = read_plan(read.quality, **tables, **numbers)
     if "confusion" in tables:
         return plan, read_confusion(tables["confusion"], plan.quality.workers)[0]
     return plan, tuple(map(str, range(plan.n_classes)))
@@ -274,41 +285,32 @@ def _accuracies(plan: Plan, support: NDArray[np.bool_]) -> tuple[Floats, Floats,
     """
     if plan.model is not None:
         each = [(*multiclass.chances(plan, j), s) for j, s in enumerate(support.T)]
-        low, high = np.array([multiclass.accuracy(m[s], prior) for m, prior, s in each]).T
+        e = plan.common_error
+        low, high = np.array([
+            multiclass.accuracy(m[s], prior, payoff(prior, e)) for m, prior, s in each
+        ]).T  # fmt: skip
         # The method draws outcomes where it has more than these and workers differ.
         is_large = plan.n_classes ** support.sum(axis=0).astype(float) > multiclass.MOST_OUTCOMES
         off = np.where(is_large | (low < high), SIX * LARGE_ERROR, 0.0)
         return low, np.maximum(low - off, 0.0), np.minimum(high + off, 1.0)
-    values = plan.quality.values
+    values = seeming_right(plan.quality.values, plan.common_error)
     voters = [q[s & (q != 0.5)] for q, s in zip(values.T, support.T, strict=True)]
     bounds = [accuracy(q, p) for q, p in zip(voters, plan.prior.tolist(), strict=True)]
-    low, high = np.array(bounds).T
+    low, high = scale_of_equals(plan.common_error).of(np.array(bounds)).T
     return low, np.where(low < high, low - JOINED, low), high
 
 
 def _deviation(
     plan: Plan, support: NDArray[np.bool_], record: Record, quality: Path, out: Verification
 ) -> float | None:
-    """Standard deviation of the mean accuracy by the skills table, from slopes of our own."""
+    """Standard deviation of the mean accuracy by the skills table."""
     if record.parameters["skills"] is None:
         return None
     known = read_deviations(quality.parent / record.parameters["skills"], plan.quality)
     if support.sum(axis=0).max(initial=0) > MOST_SLOPED:
         out.unchecked.append(f"accuracy_deviation, where a task has more than {MOST_SLOPED} voters")
         return None
-    slope = np.zeros(support.shape[0])
-    for j, chosen in enumerate(support.T):
-        voters = np.flatnonzero(chosen)
-        for place, i in enumerate(voters):
-            ends = []
-            for step in (-STEP, STEP):
-                q = plan.quality.values[voters, j].copy()
-                q[place] = min(max(q[place] + step, 0.0), 1.0)
-                ends.append((q[place], accuracy(q, float(plan.prior[j]))[0]))
-            (left, before), (right, after) = ends
-            slope[i] += (after - before) / (right - left) / support.shape[1]
-    alone, shared = (slope * known[:, 0]) ** 2, (slope @ known[:, 1:]) ** 2
-    return math.sqrt(math.fsum([*alone.tolist(), *shared.tolist()]))
+    return deviation(plan, support, known)
 
 
 def _prices(path: Path, plan: Plan, summary: dict[str, Any]) -> tuple[Floats, float]:
@@ -328,57 +330,6 @@ def _prices(path: Path, plan: Plan, summary: dict[str, Any]) -> tuple[Floats, fl
             path=path.parent / "summary.json",
         )
     return values[[row_of[name] - 1 for name in plan.quality.workers]], float(budget_price)
-
-
-def _bound(
-    plan: Plan,
-    prices: Floats,
-    budget_price: float,
-    support: NDArray[np.bool_],
-    values: Floats,
-    out: Verification,
-    say: Callable[[str], object],
-) -> float | None:
-    """Price every task; tasks that are the same in everything are priced once."""
-    m = len(plan.quality.tasks)
-    price = m * (prices + budget_price)
-    free = np.ones(support.shape, bool) if plan.forced is None else ~plan.forced
-    allowed = free if plan.quality.allowed is None else free & plan.quality.allowed
-    best: dict[tuple[Any, ...], float] = {}
-    terms = []
-    for j, name in enumerate(plan.quality.tasks):
-        if j and j % EVERY == 0:
-            say(f"priced {j} of {m} tasks")
-        quality, fixed, may = plan.quality.values[:, j], ~free[:, j], allowed[:, j]
-        cap = int(plan.max_workers_per_task[j]) - int(fixed.sum())
-        least = max(0, int(plan.min_workers_per_task[j]) - int(fixed.sum()))
-        prior = float(plan.prior[j])
-        classes = b"" if plan.class_prior is None else plan.class_prior[j].tobytes()
-        told = b"" if plan.confusion is not None else quality.tobytes()
-        key = (told, may.tobytes(), fixed.tobytes(), least, cap, classes or prior)
-        if key not in best:
-            chosen = support[:, j] & ~fixed
-            known = float(values[j] - price[chosen].sum())
-            # A hand-made set that breaks the demands proves nothing about those that do not.
-            is_one = may[chosen].all() and support[fixed, j].all() and least <= chosen.sum() <= cap
-            known = known if is_one else -np.inf
-            if plan.model is not None:
-                matrices, chance = multiclass.chances(plan, j)
-                priced = multiclass.price_task(
-                    matrices[may], price[may], cap, chance, known, least=least,
-                    fixed=matrices[fixed],
-                )  # fmt: skip
-            else:
-                priced = price_task(
-                    quality[may], price[may], cap, prior, known, least=least, fixed=quality[fixed]
-                )
-            if not priced.exact:
-                out.violations.append(f"task {name!r} could not be priced exactly here")
-                return None
-            best[key] = priced.value - float(price[fixed].sum())
-        terms.append(best[key])
-    caps = math.fsum(prices * plan.max_tasks_per_worker) + budget_price * plan.budget
-    return usable(caps + math.fsum(terms) / m)
 
 
 def _bound_of_branches(path: Path, plan: Plan, out: Verification) -> float | None:

@@ -76,6 +76,12 @@ PARAMETERS: dict[str, Kind] = {
     "method": TEXT,
     "time_limit": SECONDS,
 }
+OPTIONAL: dict[str, Kind] = {  # written where they are given
+    "common_error": (
+        "a number above 0 and below 1",
+        lambda value: is_number(value) and 0.0 < value < 1.0,
+    ),
+}
 LISTED: Kind = "a list of files", lambda value: isinstance(value, list) and value != []
 NAMES: Kind = "names and values", lambda value: isinstance(value, dict)
 RECORD: dict[str, Kind] = {
@@ -137,7 +143,8 @@ def read_record(path: Path, methods: Collection[str] = ()) -> Record:
         raise DataError(what, path=path)
     _require(path, told, RECORD)
     parameters = told["parameters"]
-    _require(path, parameters, PARAMETERS, "parameters.")
+    given = {name: kind for name, kind in OPTIONAL.items() if name in parameters}
+    _require(path, parameters, PARAMETERS | given, "parameters.")
     if methods and parameters["method"] not in methods:
         _refuse(path, "parameters.method", f"one of {', '.join(methods)}", parameters["method"])
     _require(path, told["versions"], dict.fromkeys(PACKAGES, TEXT), "versions.")

@@ -1,0 +1,129 @@
+"""Workers who err together: what a task seems to be, and what they answer to that.
+
+With chance 1 - e a task seems to be of its own class y; else it seems to be of a class z that is
+drawn from its prior, pi, whatever y is. Given z the workers answer independently, with matrices R.
+So e is the share of tasks on which many answers are worth no more than one.
+
+**The matrices R.** Gold shows M = A R with A = (1 - e) I + e 1 pi^T, and pi^T M = pi^T R. Hence
+
+    R = M + e / (1 - e) * (M - 1 pi^T M),
+
+here with no entry below `LEAST` and rows divided by their sums, for M may know more than a crowd
+with this error can. One answer is then worth what it is worth without the error.
+
+**The accuracy.** Let t[z] = pi[z] * prod of R[z, answer] be the chance of an outcome (everybody's
+answers) together with z. With y in place of z it is (1 - e) t[y] + e pi[y] * sum of t, so
+
+    E = sum over outcomes of max over y of ((1 - e) t[y] + e pi[y] * sum of t).
+
+**A bound that is a vote.** With c[z] = e * (largest pi of another class than z) and
+d[y] = max(0, 1 - e + e (pi[y] - largest pi of another class than y)),
+
+    E <= c . pi + sum over outcomes of max over y of d[y] t[y],
+
+because e pi[y] <= c[z] for z other than y, and the sum over outcomes of t[z] is pi[z]. The last sum
+is the accuracy of a vote that begins with the weights d * pi in place of pi. With two classes, and
+with equal ones, this is an equation; equal classes have d = 1 - e and c . pi = e / K.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowd_tvcs.accuracy.many_classes import MOST_OUTCOMES, accuracy_under, large_team, paid
+from crowd_tvcs.accuracy.model import AnswerModel, answer_model, model_of
+from crowd_tvcs.accuracy.two_classes import expected_accuracy
+
+LEAST = 1e-4  # chance of an answer, whatever a task seems to be
+
+Floats = NDArray[np.float64]
+
+
+def seeming_quality(quality: Floats, common_error: float, n_classes: int = 2) -> Floats:
+    """Accuracies of even workers, about what a task seems to be, where all classes are as likely.
+
+    A worker who tells nothing, of accuracy 1 / K, stays one.
+    """
+    guess = 1.0 / n_classes
+    right = guess + (quality - guess) / (1.0 - common_error)
+    wrong = np.maximum((1.0 - right) / (n_classes - 1), LEAST)
+    right = np.maximum(right, LEAST)
+    out: Floats = right / (right + (n_classes - 1) * wrong)
+    return out
+
+
+def seeming_matrices(matrices: Floats, prior: Floats, common_error: float) -> Floats:
+    """Matrices given what a task seems to be, from those given what it is.
+
+    `matrices` has shape (..., classes, classes) and `prior` (..., classes).
+    """
+    average = (prior[..., :, None] * matrices).sum(axis=-2, keepdims=True)
+    moved = matrices + common_error / (1.0 - common_error) * (matrices - average)
+    moved = np.maximum(moved, LEAST)
+    out: Floats = moved / moved.sum(axis=-1, keepdims=True)
+    return out
+
+
+def seeming_model(
+    quality: Floats, prior: Floats, confusion: Floats | None, common_error: float
+) -> AnswerModel:
+    """Model of the answers given what the tasks seem to be; arguments as of `answer_model`.
+
+    `prior` of the result is that of what a task seems to be, and is: they are the same.
+    """
+    rows, of_task = np.unique(prior, axis=0, return_inverse=True)
+    n_classes = prior.shape[1]
+    if len(rows) == 1 and rows.min() == rows.max():
+        if confusion is None:
+            return answer_model(seeming_quality(quality, common_error, n_classes), prior, None)
+        return answer_model(quality, prior, seeming_matrices(confusion, rows[0], common_error))
+    told = answer_model(quality, prior, confusion)
+    pair = told.kind * len(rows) + of_task.reshape(-1)
+    which, kind = np.unique(pair, return_inverse=True)
+    matrix, row = np.divmod(which, len(rows))
+    matrices = seeming_matrices(told.matrices[matrix], rows[row], common_error)
+    return model_of(matrices, kind.reshape(pair.shape).astype(np.int64), prior)
+
+
+def ceiling(prior: Floats, common_error: float) -> tuple[Floats, Floats]:
+    """Constant c . pi and weights d * pi of every task, as above; `prior` is one row per task."""
+    rows = np.arange(len(prior))
+    top = prior.argmax(axis=1)
+    others = prior.copy()
+    others[rows, top] = -1.0
+    rival = np.repeat(prior[rows, top][:, None], prior.shape[1], axis=1)
+    rival[rows, top] = others.max(axis=1)  # of every class the largest of the others
+    steps = np.maximum(0.0, 1.0 - common_error + common_error * (prior - rival))
+    return common_error * (prior * rival).sum(axis=1), steps * prior
+
+
+def accuracy_of_equals(quality: Floats, support: NDArray[np.bool_], common_error: float) -> Floats:
+    """Expected accuracy of tasks of two equally likely classes; arrays as of a plan."""
+    seeming = seeming_quality(quality, common_error)
+    out: Floats = (1.0 - common_error) * expected_accuracy(seeming, support) + common_error / 2.0
+    return out
+
+
+def accuracy_with(
+    model: AnswerModel, support: NDArray[np.bool_], common_error: float
+) -> tuple[Floats, Floats]:
+    """Expected accuracy of every task and its standard error, of a `seeming_model`."""
+    constant, weights = ceiling(model.prior, common_error)
+    values, error = accuracy_under(replace(model, prior=weights), support)
+    values += constant
+    k = model.n_classes
+    is_tight = (k == 2) | (model.prior.min(axis=1) == model.prior.max(axis=1))
+    for j in np.flatnonzero(~is_tight):
+        who = np.flatnonzero(support[:, j] & (model.told[model.kind[:, j]] > 0.0))
+        kinds, prior = model.kind[who, j], model.prior[j]
+        if float(k) ** who.size > MOST_OUTCOMES:
+            values[j], error[j] = large_team(model, kinds, prior, who, common_error)
+            continue
+        table = prior[:, None]
+        for kind in kinds:
+            table = (table[:, :, None] * model.matrices[kind][:, None, :]).reshape(k, -1)
+        values[j] = paid(table, prior, common_error).sum()
+    return np.clip(values, 0.0, 1.0), error

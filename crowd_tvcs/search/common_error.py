@@ -1,0 +1,72 @@
+"""Plans of crowds that err together, searched as if nobody did.
+
+The accuracy of a set is at most a constant and a share of what the vote is worth about what the
+task seems to be (`crowd_tvcs.accuracy.common_error`), and mostly equal to it. So the methods get a
+plan of that vote; what they prove of it holds of the accuracy, on the scale of the accuracy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from crowd_tvcs.accuracy.common_error import ceiling, seeming_quality
+from crowd_tvcs.answers.quality import Quality
+from crowd_tvcs.plan.assignment import Assignment, PlanProof
+from crowd_tvcs.plan.leaves import Leaf
+from crowd_tvcs.plan.plan import Plan
+from crowd_tvcs.plan.proof import LARGEST, is_largest, usable
+from crowd_tvcs.search.search import CLOSE, NEARLY, NO_MORE
+
+
+def plan_of_a_vote(plan: Plan) -> Plan:
+    """Return the plan, without a common error, that the methods search in place of `plan`."""
+    if plan.model is None:
+        given = plan.quality
+        values = seeming_quality(given.values, plan.common_error)
+        quality = Quality(values, given.workers, given.tasks, given.allowed)
+        return plan._copy(quality=quality, common_error=0.0)
+    out = plan._copy(common_error=0.0)
+    # In place of what the cached property would make of the qualities: weights for priors.
+    weights = ceiling(plan.model.prior, plan.common_error)[1]
+    vars(out)["model"] = replace(plan.model, prior=weights)
+    return out
+
+
+def told_of(plan: Plan, found: Assignment) -> Assignment:
+    """Tell what was found for `plan_of_a_vote(plan)` of the plan itself."""
+    proof = None if found.certificate is None else _proof(plan, found.certificate)
+    out = replace(found, plan=plan, certificate=proof)
+    accuracy, bound, error = out.expected_accuracy, out.bound, out.standard_error
+    if bound is None:
+        return out
+    if is_largest(accuracy, bound, error):
+        return replace(out, reason=LARGEST)
+    if error == 0.0 and bound - accuracy <= CLOSE * (1.0 - accuracy):
+        return replace(out, reason=NEARLY)
+    return replace(out, reason=NO_MORE) if out.reason in (LARGEST, NEARLY) else out
+
+
+def _proof(plan: Plan, proof: PlanProof) -> PlanProof:
+    """Scale prices, and bounds with the constant of the mean."""
+    if plan.model is None:
+        scale, constant = 1.0 - plan.common_error, plan.common_error / 2.0
+    else:
+        scale, constant = 1.0, float(ceiling(plan.model.prior, plan.common_error)[0].mean())
+
+    def of(bound: float) -> float:
+        told = usable(constant + scale * bound)
+        assert told is not None
+        return told
+
+    def leaf(part: Leaf) -> Leaf:
+        branches = tuple(replace(b, price=scale * b.price) for b in part.branches)
+        bound = constant + scale * part.bound
+        return Leaf(branches, scale * part.prices, scale * part.budget_price, bound)
+
+    return PlanProof(
+        of(proof.bound),
+        scale * proof.prices,
+        scale * proof.budget_price,
+        tuple(map(leaf, proof.leaves)),
+        None if proof.bound_by_prices is None else of(proof.bound_by_prices),
+    )

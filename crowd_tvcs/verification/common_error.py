@@ -1,0 +1,83 @@
+"""Workers who err together, in plain NumPy: code that shares nothing with the method.
+
+With chance 1 - e a task seems to be of its class, else of one drawn from its prior pi: chances
+A = (1 - e) I + e 1 pi^T of what it seems, given what it is. The matrices R of the answers to what
+it seems solve A R = M, with no entry below `LEAST`. With t[z] the chance of an outcome together
+with a task that seems to be z, and B = (1 - e) I + e pi 1^T, the vote is right with chance
+
+    sum over outcomes of the largest entry of B t.
+
+No such sum is above that with B's diagonal less c, and zeros beside it, plus c . pi, if c[z] is the
+largest B[y, z] with y other than z. That is what prices are held to.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+LEAST = 1e-4  # chance of an answer, whatever a task seems to be
+
+Floats = NDArray[np.float64]
+T = TypeVar("T", float, Floats)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What the value of a vote on what a task seems to be is worth: constant + factor * value."""
+
+    constant: float = 0.0
+    factor: float = 1.0
+
+    def of(self, value: T) -> T:
+        """Worth of a value."""
+        return self.constant + self.factor * value
+
+    def back(self, value: float) -> float:
+        """Value of a worth."""
+        return (value - self.constant) / self.factor
+
+
+def seeming_right(right: Floats, e: float) -> Floats:
+    """Accuracies about what a task seems to be, with two equally likely classes."""
+    if e == 0.0:
+        return right
+    both = np.stack([right, 1.0 - right])
+    both = np.maximum((both - e / 2.0) / (1.0 - e), LEAST)
+    # Who tells nothing must stay one, to the last bit.
+    return np.where(right == 0.5, 0.5, both[0] / both.sum(axis=0))
+
+
+def scale_of_equals(e: float) -> Scale:
+    """Scale of two equally likely classes."""
+    return Scale(e / 2.0, 1.0 - e)
+
+
+def seeming_matrices(matrices: Floats, prior: Floats, e: float) -> Floats:
+    """Solve A R = M for every matrix M, of shape (workers, classes, classes)."""
+    if e == 0.0:
+        return matrices
+    seems = (1.0 - e) * np.eye(prior.size) + e * np.outer(np.ones(prior.size), prior)
+    out = np.maximum(np.linalg.solve(np.broadcast_to(seems, matrices.shape), matrices), LEAST)
+    return out / out.sum(axis=2, keepdims=True)
+
+
+def payoff(prior: Floats, e: float) -> Floats | None:
+    """Return the matrix B: chance that a class is the task's, by what it seems to be."""
+    if e == 0.0:
+        return None
+    out: Floats = (1.0 - e) * np.eye(prior.size) + e * np.outer(prior, np.ones(prior.size))
+    return out
+
+
+def weights_and_scale(prior: Floats, e: float) -> tuple[Floats, Scale]:
+    """Prior and scale of a vote that is worth no less than the set is accurate."""
+    if e == 0.0:
+        return prior, Scale()
+    B = payoff(prior, e)
+    assert B is not None
+    c = np.where(np.eye(prior.size, dtype=bool), -1.0, B).max(axis=0)
+    return np.maximum(0.0, np.diag(B) - c) * prior, Scale(float(c @ prior))
