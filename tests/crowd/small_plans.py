@@ -16,10 +16,10 @@ from crowd_tvcs import Plan, Quality
 SHARP = [0.0, 0.5, 1.0]
 
 
-def small_plan(seed, *, together=False):
+def small_plan(seed, *, together=False, common_error=0.0):
     """Draw a plan of 1 to 5 workers and 1 to 5 tasks; with costs and groups if `together`.
 
-    An example is drawn first, so that what is demanded can be met.
+    An example is drawn first, so that what is demanded can be met. The common error is as given.
     """
     rng = np.random.default_rng([20, seed])
     n, m, k = int(rng.integers(1, 6)), int(rng.integers(1, 6)), int(rng.choice([2, 2, 3, 4]))
@@ -53,7 +53,8 @@ def small_plan(seed, *, together=False):
         if rng.random() < 0.7:
             options["group"] = _groups(rng, example)
     workers, tasks = [f"w{i}" for i in range(n)], [f"t{j}" for j in range(m)]
-    return Plan(Quality(values, workers, tasks, allowed), n_classes=k, **options)
+    quality = Quality(values, workers, tasks, allowed)
+    return Plan(quality, n_classes=k, common_error=common_error, **options)
 
 
 def _qualities(rng, n, m):
@@ -107,15 +108,25 @@ def accuracies(plan, j):
     """Accuracy of the vote of every set of workers on task j; sets are numbers, bit i worker i."""
     n, k = plan.quality.shape[0], plan.n_classes
     prior = plan.class_prior[j] if k > 2 else np.array([1.0 - plan.prior[j], plan.prior[j]])
-    tables = [prior[:, None]]
+    tables, e = [prior[:, None]], plan.common_error
     for i in range(n):
         if plan.confusion is not None:
             chance = plan.confusion[i]
         else:
             q = plan.quality.values[i, j]
             chance = np.where(np.eye(k, dtype=bool), q, (1.0 - q) / (k - 1))
+        if e > 0.0:
+            chance = _given_what_it_seems(chance, prior, e)
         tables += [np.einsum("yo,ya->yoa", t, chance).reshape(k, -1) for t in tables]
-    return np.array([table.max(axis=0).sum() for table in tables])
+    seems = (1.0 - e) * np.eye(k) + e * prior[:, None]  # chance of a class by what it seems
+    return np.array([(seems @ table).max(axis=0).sum() for table in tables])
+
+
+def _given_what_it_seems(chance, prior, e):
+    """Chances of the answers by what a task seems to be: with chance e a class of the prior."""
+    seems = (1.0 - e) * np.eye(prior.size) + e * np.tile(prior, (prior.size, 1))
+    out = np.maximum(np.linalg.inv(seems) @ chance, 1e-4)
+    return out / out.sum(axis=1, keepdims=True)
 
 
 def may_have(plan, j):

@@ -78,9 +78,26 @@ def test_nothing_that_a_method_writes_is_refused(method, tmp_path, rng):
     assert n >= (5 if METHODS[method].honours else 1)
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_nothing_is_refused_of_crowds_that_err_together(method, tmp_path, rng):
+    n = 0
+    for k in range(10):
+        folder = tmp_path / str(k)
+        folder.mkdir()
+        words = write_crowd(folder, rng)
+        if k % 3 == 0:
+            words += [] if "--classes" in words else ["--prior", 0.7]
+        said = accusations(folder, method, [*words, "--common-error", [0.03, 0.3, 0.95][k % 3]])
+        assert not said, (k, said)
+        n += said is not None
+    assert n >= (5 if METHODS[method].honours else 1)
+
+
 @pytest.mark.parametrize(
     ("n", "words"),
     [
+        (24, ("--common-error", 0.1)),
+        (14, ("--common-error", 0.1, "--classes", 3, "--class-prior", "0.6,0.3,0.1")),
         (24, ("--prior", 0.6)),
         (14, ("--classes", 3)),
         (10, ("--classes", 5)),

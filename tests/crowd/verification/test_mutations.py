@@ -71,6 +71,11 @@ CASES = {
     ),
     "three classes": (*PER_TASK, "--budget", 14, "--classes", 3, "--class-prior", "0.5,0.3,0.2"),
     "confusion": (*PER_TASK, "--budget", 12, "--confusion", "c.csv", "--forced", "must.csv"),
+    "common error": (*PER_TASK, "--budget", 14, "--common-error", 0.1, "--skills", "skills.csv"),
+    "common error of three classes": (
+        *PER_TASK, "--budget", 12, "--classes", 3, "--class-prior", "0.5,0.3,0.2",
+        "--common-error", 0.2, "--forced", "must.csv",
+    ),
     "money": (*PER_TASK, "--workers", "people.csv", "--money", 20, "--method", "greedy"),
     "qlp": (*PER_TASK, "--budget", 13, "--forced", "must.csv", "--method", "qlp"),
     "tvcs": (*PER_TASK, "--max-tasks-per-worker", 3, "--method", "tvcs"),

@@ -1,0 +1,134 @@
+"""Plans of crowds that err together, each against trying every assignment, and without the error.
+
+The fast tests look at some of the plans of the slow ones.
+"""
+
+import json
+
+import numpy as np
+import pytest
+
+from crowd_tvcs import METHODS, Plan, Quality, assign
+from crowd_tvcs.methods import methods_for
+from crowd_tvcs.plan.proof import LARGEST, is_largest
+from crowd_tvcs.verification.branches import bound_of_branches
+from crowd_tvcs.what_if import what_if
+from tests.crowd.small_plans import accuracy_of, best_by_enumeration, bound_of_prices, small_plan
+
+ROUNDING = 1e-10
+ERRORS = [0.01, 0.1, 0.3, 0.9]
+
+
+def is_tight(plan):
+    """Whether the bound that is searched is the accuracy."""
+    shares = plan.class_prior
+    return plan.n_classes == 2 or bool((shares.min(axis=1) == shares.max(axis=1)).all())
+
+
+def check(plan, seed):
+    """Let every method plan, and hold every claim to all assignments there are."""
+    optimum = best_by_enumeration(plan)
+    found = assign(plan, "best", rng=seed)
+    reached = accuracy_of(plan, found.support)
+    assert found.expected_accuracy == pytest.approx(reached, abs=ROUNDING)
+    assert optimum - ROUNDING <= found.bound <= 1.0, "a bound that is beaten"
+    proof = found.certificate
+    if proof.leaves:
+        branches = json.loads(json.dumps({"leaves": found.branches()}))
+        assert found.bound == pytest.approx(bound_of_branches(plan, branches), abs=ROUNDING)
+    by_prices = bound_of_prices(plan, found.prices, found.budget_price)
+    told = proof.bound_by_prices if proof.leaves else found.bound
+    if is_tight(plan):
+        assert told == pytest.approx(by_prices, abs=ROUNDING)
+        assert is_largest(reached, found.bound), "not solved to the end"
+        assert found.reason == LARGEST
+        assert reached >= optimum - 2e-9
+    else:
+        assert told >= min(1.0, by_prices) - ROUNDING
+        assert (found.reason == LARGEST) == is_largest(reached, found.bound)
+    for method in methods_for(plan):
+        if not METHODS[method].proves_bound:
+            other = assign(plan, method, rng=seed)
+            value = accuracy_of(plan, other.support)
+            assert other.expected_accuracy == pytest.approx(value, abs=ROUNDING)
+            assert value <= found.bound + ROUNDING, method
+            assert not other.certified
+    return optimum - reached
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_no_bound_is_beaten_and_equal_or_two_classes_are_solved_to_the_end(seed):
+    check(small_plan(seed, common_error=ERRORS[seed % 4]), seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(0, 2000, 100))
+def test_no_bound_of_2000_plans_is_beaten(first):
+    for seed in range(first, first + 100):
+        check(small_plan(seed, common_error=ERRORS[seed % 4]), seed)
+
+
+@pytest.mark.parametrize("seed", range(100, 112))
+def test_greedy_with_money_and_groups_knows_its_accuracy_too(seed):
+    plan = small_plan(seed, together=True, common_error=0.2)
+    found = assign(plan, "greedy", rng=seed)
+    assert not plan.unmet(found.support)
+    reached = accuracy_of(plan, found.support)
+    assert found.expected_accuracy == pytest.approx(reached, abs=ROUNDING)
+    assert reached <= best_by_enumeration(plan) + ROUNDING
+
+
+def crowd(n, m, seed=1, **options):
+    values = np.random.default_rng(seed).uniform(0.4, 0.95, (n, m))
+    quality = Quality(values, [f"w{i}" for i in range(n)], [f"t{j}" for j in range(m)])
+    return Plan(quality, max_workers_per_task=3, max_tasks_per_worker=m // 2, **options)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_plans_of_equal_classes_too_large_to_be_branched_on_are_certified(k):
+    for e in (0.0, 0.05, 0.3):
+        found = assign(crowd(14, 40, n_classes=k, common_error=e), "best", rng=0)
+        assert found.certified
+        assert found.bound - found.expected_accuracy <= 1e-4 * (1.0 - found.expected_accuracy)
+
+
+def test_a_plan_without_a_common_error_is_the_plan_of_before():
+    for method in METHODS:
+        before = assign(crowd(6, 9), method, rng=2)
+        after = assign(crowd(6, 9, common_error=0.0), method, rng=2)
+        assert json.dumps(before.summary()) == json.dumps(after.summary())
+        assert "common_error" not in after.summary()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_order_of_workers_and_tasks_changes_nothing(method):
+    plan = crowd(7, 8, prior=np.linspace(0.3, 0.7, 8), common_error=0.15)
+    rows, columns = np.random.default_rng(0).permutation(7), np.random.default_rng(1).permutation(8)
+    one = assign(plan, method, rng=3)
+    other = assign(plan.reorder(rows, columns), method, rng=3)
+    assert one.pairs() == other.pairs()
+    assert one.expected_accuracy == pytest.approx(other.expected_accuracy, abs=1e-15)
+    assert one.bound == other.bound
+    assert one.summary()["common_error"] == 0.15
+
+
+def test_larger_budgets_of_a_crowd_that_errs_together_buy_less():
+    together = what_if(crowd(8, 12, common_error=0.3), [12, 36], rng=0)
+    apart = what_if(crowd(8, 12), [12, 36], rng=0)
+    gains = [
+        offers[1].expected_accuracy - offers[0].expected_accuracy for offers in (together, apart)
+    ]
+    assert 0.0 < gains[0] < gains[1]
+    assert all(offer.certified for offer in together)
+
+
+@pytest.mark.parametrize("given", [-0.1, 1.0, 1.5, float("nan"), float("inf")])
+def test_a_common_error_out_of_its_range_is_refused(given):
+    with pytest.raises(ValueError, match=r"common_error must be a number >= 0 and below 1, found"):
+        crowd(2, 4, common_error=given)
+
+
+@pytest.mark.parametrize("given", ["0.1", None, True, [0.1]])
+def test_a_common_error_that_is_no_number_is_refused(given):
+    with pytest.raises(TypeError, match=r"common_error must be a number >= 0 and below 1, found"):
+        crowd(2, 4, common_error=given)
