@@ -1,17 +1,20 @@
 """Workers who err together: what a task seems to be, and what they answer to that.
 
 With chance 1 - e a task seems to be of its own class y; else it seems to be of a class z that is
-drawn from its prior, pi, whatever y is. Given z the workers answer independently, with matrices R.
-So e is the share of tasks on which many answers are worth no more than one.
+drawn from pi, the *shares*, whatever y is. Workers answer independently given z, with matrices R.
+So e is the part of the tasks on which many answers are worth no more than one.
 
 **The matrices R.** Gold shows M = A R with A = (1 - e) I + e 1 pi^T, and pi^T M = pi^T R. Hence
 
     R = M + e / (1 - e) * (M - 1 pi^T M),
 
 here with no entry below `LEAST` and rows divided by their sums, for M may know more than a crowd
-with this error can. One answer is then worth what it is worth without the error.
+with this error can. Where y is drawn from pi too, one answer is worth what it is without the error.
 
-**The accuracy.** Let t[z] = pi[z] * prod of R[z, answer] be the chance of an outcome (everybody's
+**The prior of z.** What is known of y is p = (1 - e) s + e pi, if s is what is known of z: at the
+beginning, where both are pi, and after any answers. So s = (p - e pi) / (1 - e), at least 0.
+
+**The accuracy.** Let t[z] = s[z] * prod of R[z, answer] be the chance of an outcome (everybody's
 answers) together with z. With y in place of z it is (1 - e) t[y] + e pi[y] * sum of t, so
 
     E = sum over outcomes of max over y of ((1 - e) t[y] + e pi[y] * sum of t).
@@ -19,11 +22,11 @@ answers) together with z. With y in place of z it is (1 - e) t[y] + e pi[y] * su
 **A bound that is a vote.** With c[z] = e * (largest pi of another class than z) and
 d[y] = max(0, 1 - e + e (pi[y] - largest pi of another class than y)),
 
-    E <= c . pi + sum over outcomes of max over y of d[y] t[y],
+    E <= c . s + sum over outcomes of max over y of d[y] t[y],
 
-because e pi[y] <= c[z] for z other than y, and the sum over outcomes of t[z] is pi[z]. The last sum
-is the accuracy of a vote that begins with the weights d * pi in place of pi. With two classes, and
-with equal ones, this is an equation; equal classes have d = 1 - e and c . pi = e / K.
+because e pi[y] <= c[z] for z other than y, and the sum over outcomes of t[z] is s[z]. The last sum
+is the accuracy of a vote that begins with the weights d * s in place of s. With two classes, and
+with equal shares, this is an equation; equal shares have d = 1 - e and c . s = e / K.
 """
 
 from __future__ import annotations
@@ -33,8 +36,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs.accuracy.many_classes import MOST_OUTCOMES, accuracy_under, large_team, paid
-from crowd_tvcs.accuracy.model import AnswerModel, answer_model, model_of
+from crowd_tvcs.accuracy.many_classes import MOST_OUTCOMES, Payoff, accuracy_under, large_team
+from crowd_tvcs.accuracy.model import AnswerModel, adding_up_to_one, answer_model, model_of
 from crowd_tvcs.accuracy.two_classes import expected_accuracy
 
 LEAST = 1e-4  # chance of an answer, whatever a task seems to be
@@ -67,63 +70,81 @@ def seeming_matrices(matrices: Floats, prior: Floats, common_error: float) -> Fl
     return out
 
 
-def seeming_model(
-    quality: Floats, prior: Floats, confusion: Floats | None, common_error: float
-) -> AnswerModel:
-    """Model of the answers given what the tasks seem to be; arguments as of `answer_model`.
+def seeming_prior(prior: Floats, shares: Floats, common_error: float) -> Floats:
+    """What is known of what tasks seem to be: s, as above; one row per task."""
+    if prior is shares:
+        return prior
+    out = np.maximum(0.0, prior - common_error * shares)
+    return adding_up_to_one(out)
 
-    `prior` of the result is that of what a task seems to be, and is: they are the same.
+
+def seeming_model(
+    quality: Floats, prior: Floats, confusion: Floats | None, common_error: float, shares: Floats
+) -> AnswerModel:
+    """Model of the answers to what the tasks seem to be; arguments as of `answer_model`.
+
+    `shares` are pi, one row per task; if they are `prior` itself, so is the prior of the result.
     """
-    rows, of_task = np.unique(prior, axis=0, return_inverse=True)
-    n_classes = prior.shape[1]
+    rows, of_task = np.unique(shares, axis=0, return_inverse=True)
+    seems, n_classes = seeming_prior(prior, shares, common_error), prior.shape[1]
     if len(rows) == 1 and rows.min() == rows.max():
         if confusion is None:
-            return answer_model(seeming_quality(quality, common_error, n_classes), prior, None)
-        return answer_model(quality, prior, seeming_matrices(confusion, rows[0], common_error))
+            return answer_model(seeming_quality(quality, common_error, n_classes), seems, None)
+        return answer_model(quality, seems, seeming_matrices(confusion, rows[0], common_error))
     told = answer_model(quality, prior, confusion)
     pair = told.kind * len(rows) + of_task.reshape(-1)
     which, kind = np.unique(pair, return_inverse=True)
     matrix, row = np.divmod(which, len(rows))
     matrices = seeming_matrices(told.matrices[matrix], rows[row], common_error)
-    return model_of(matrices, kind.reshape(pair.shape).astype(np.int64), prior)
+    return model_of(matrices, kind.reshape(pair.shape).astype(np.int64), seems)
 
 
-def ceiling(prior: Floats, common_error: float) -> tuple[Floats, Floats]:
-    """Constant c . pi and weights d * pi of every task, as above; `prior` is one row per task."""
-    rows = np.arange(len(prior))
-    top = prior.argmax(axis=1)
-    others = prior.copy()
+def ceiling(seems: Floats, shares: Floats, common_error: float) -> tuple[Floats, Floats]:
+    """Constant c . s and weights d * s of every task, as above; one row per task."""
+    rows = np.arange(len(shares))
+    top = shares.argmax(axis=1)
+    others = shares.copy()
     others[rows, top] = -1.0
-    rival = np.repeat(prior[rows, top][:, None], prior.shape[1], axis=1)
+    rival = np.repeat(shares[rows, top][:, None], shares.shape[1], axis=1)
     rival[rows, top] = others.max(axis=1)  # of every class the largest of the others
-    steps = np.maximum(0.0, 1.0 - common_error + common_error * (prior - rival))
-    return common_error * (prior * rival).sum(axis=1), steps * prior
+    steps = np.maximum(0.0, 1.0 - common_error + common_error * (shares - rival))
+    return common_error * (seems * rival).sum(axis=1), steps * seems
 
 
-def accuracy_of_equals(quality: Floats, support: NDArray[np.bool_], common_error: float) -> Floats:
-    """Expected accuracy of tasks of two equally likely classes; arrays as of a plan."""
+def accuracy_of_equals(
+    quality: Floats, support: NDArray[np.bool_], prior: Floats, common_error: float
+) -> Floats:
+    """Expected accuracy of tasks of two classes with equal shares; arrays as of a plan."""
     seeming = seeming_quality(quality, common_error)
-    out: Floats = (1.0 - common_error) * expected_accuracy(seeming, support) + common_error / 2.0
+    vote = expected_accuracy(seeming, support, chance_of_equals(prior, common_error))
+    out: Floats = (1.0 - common_error) * vote + common_error / 2.0
+    return out
+
+
+def chance_of_equals(prior: Floats, common_error: float) -> Floats:
+    """Chances that tasks seem to be 1, where the shares of both labels are equal."""
+    out: Floats = np.clip(0.5 + (prior - 0.5) / (1.0 - common_error), 0.0, 1.0)
     return out
 
 
 def accuracy_with(
-    model: AnswerModel, support: NDArray[np.bool_], common_error: float
+    model: AnswerModel, support: NDArray[np.bool_], common_error: float, shares: Floats
 ) -> tuple[Floats, Floats]:
     """Expected accuracy of every task and its standard error, of a `seeming_model`."""
-    constant, weights = ceiling(model.prior, common_error)
+    constant, weights = ceiling(model.prior, shares, common_error)
     values, error = accuracy_under(replace(model, prior=weights), support)
     values += constant
     k = model.n_classes
-    is_tight = (k == 2) | (model.prior.min(axis=1) == model.prior.max(axis=1))
+    is_tight = (k == 2) | (shares.min(axis=1) == shares.max(axis=1))
     for j in np.flatnonzero(~is_tight):
         who = np.flatnonzero(support[:, j] & (model.told[model.kind[:, j]] > 0.0))
         kinds, prior = model.kind[who, j], model.prior[j]
+        pays = Payoff(common_error, shares[j])
         if float(k) ** who.size > MOST_OUTCOMES:
-            values[j], error[j] = large_team(model, kinds, prior, who, common_error)
+            values[j], error[j] = large_team(model, kinds, prior, who, pays)
             continue
         table = prior[:, None]
         for kind in kinds:
             table = (table[:, :, None] * model.matrices[kind][:, None, :]).reshape(k, -1)
-        values[j] = paid(table, prior, common_error).sum()
+        values[j] = pays.best(table).sum()
     return np.clip(values, 0.0, 1.0), error

@@ -6,6 +6,7 @@ over all outcomes (everybody's answers) of the largest of prior[y] * chance of t
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from math import comb, factorial, prod
 
@@ -116,16 +117,39 @@ def accuracy_under(model: AnswerModel, support: NDArray[np.bool_]) -> tuple[Floa
     return np.clip(out, 0.0, 1.0), error
 
 
+@dataclass(frozen=True)
+class Payoff:
+    """What votes are worth where workers err together, see `crowd_tvcs.accuracy.common_error`.
+
+    Attributes
+    ----------
+    common_error
+        Chance that a task misleads.
+    shares
+        What it then seems to be, of shape (classes,).
+    """
+
+    common_error: float
+    shares: Floats
+
+    def best(self, table: Floats) -> Floats:
+        """Chance of every outcome with a right vote; `table` is by what the task seems to be."""
+        anyway = self.common_error * self.shares[:, None] * table.sum(axis=0)
+        out: Floats = ((1.0 - self.common_error) * table + anyway).max(axis=0)
+        return out
+
+
 def large_team(
     model: AnswerModel,
     kinds: Integers,
     prior: Floats,
     workers: Integers,
-    common_error: float = 0.0,
+    pays: Payoff | None = None,
 ) -> tuple[float, float]:
     """Accuracy of a large team by the counts of its equals' answers, else by sampling.
 
-    `prior` may be weights that do not add up to 1, see `crowd_tvcs.accuracy.common_error`.
+    `prior` may be weights that do not add up to 1, and `pays` what a vote for a class is worth by
+    what the task seems to be, see `crowd_tvcs.accuracy.common_error`.
     """
     k = model.n_classes
     distinct, times = np.unique(kinds, return_counts=True)
@@ -134,7 +158,7 @@ def large_team(
         for kind, c in zip(distinct, times.tolist(), strict=True):
             chances = count_chances(model.matrices[kind], c)
             table = (table[:, :, None] * chances[:, None, :]).reshape(k, -1)
-        return float(paid(table, prior, common_error).sum()), 0.0
+        return float((table.max(axis=0) if pays is None else pays.best(table)).sum()), 0.0
     mass = float(prior.sum())
     mass = mass if abs(mass - 1.0) > ROUNDING else 1.0
     rng = np.random.default_rng(SEED)
@@ -152,21 +176,9 @@ def large_team(
             logs += np.log(matrix)[:, answer]
     odds = np.exp(logs - logs.max(axis=0))
     surest = mass / odds.sum(axis=0)
-    if common_error > 0.0:
-        surest = paid(odds / odds.sum(axis=0), prior, common_error)
+    if pays is not None:
+        surest = pays.best(odds / odds.sum(axis=0))
     return float(surest.mean()), float(surest.std() / np.sqrt(SAMPLES))
-
-
-def paid(table: Floats, prior: Floats, common_error: float) -> Floats:
-    """Chance of every outcome together with a right vote, see `crowd_tvcs.accuracy.common_error`.
-
-    `table` has a row per class that the task seems to be of, and a column per outcome.
-    """
-    if common_error > 0.0:
-        anyway = common_error * prior[:, None] * table.sum(axis=0)
-        table = (1.0 - common_error) * table + anyway
-    best: Floats = table.max(axis=0)
-    return best
 
 
 def count_chances(matrix: Floats, times: int) -> Floats:

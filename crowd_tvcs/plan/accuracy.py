@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs.accuracy.common_error import accuracy_of_equals, accuracy_with, seeming_model
+from crowd_tvcs.accuracy.common_error import (
+    accuracy_of_equals,
+    accuracy_with,
+    ceiling,
+    seeming_model,
+)
 from crowd_tvcs.accuracy.many_classes import accuracy_under
 from crowd_tvcs.accuracy.model import AnswerModel, answer_model
 from crowd_tvcs.accuracy.two_classes import expected_accuracy
@@ -20,14 +25,12 @@ Floats = NDArray[np.float64]
 
 def answers_of(plan: Plan) -> AnswerModel | None:
     """Make the model of the answers to what a task seems to be, see `Plan.model`."""
-    error, prior = plan.common_error, plan.class_prior
-    is_even = plan.n_classes == 2 and plan.confusion is None
-    if is_even and (error == 0.0 or (plan.prior == 0.5).all()):
+    if plan.n_classes == 2 and plan.confusion is None and _has_equal_shares(plan):
         return None
-    if prior is None:
-        prior = np.column_stack([1.0 - plan.prior, plan.prior])
+    prior, error = _priors(plan), plan.common_error
     if error > 0.0:
-        return seeming_model(plan.quality.values, prior, plan.confusion, error)
+        shares = shares_of(plan, prior)
+        return seeming_model(plan.quality.values, prior, plan.confusion, error, shares)
     return answer_model(plan.quality.values, prior, plan.confusion)
 
 
@@ -35,11 +38,35 @@ def accuracy_and_error(plan: Plan, support: NDArray[np.bool_]) -> tuple[Floats, 
     """Expected accuracy of every task, and standard errors: 0 unless large teams were sampled."""
     error, values, model = plan.common_error, plan.quality.values, plan.model
     if model is not None and error > 0.0:
-        return accuracy_with(model, support, error)
+        return accuracy_with(model, support, error, shares_of(plan, _priors(plan)))
     if model is not None:
         return accuracy_under(model, support)
     if error > 0.0:
-        out = accuracy_of_equals(values, support, error)
+        out = accuracy_of_equals(values, support, plan.prior, error)
     else:
         out = expected_accuracy(values, support, plan.prior)
     return out, np.zeros(out.size)
+
+
+def constant_and_weights(plan: Plan, model: AnswerModel) -> tuple[Floats, Floats]:
+    """Return what bounds the accuracies of a plan with a common error, see `ceiling`."""
+    return ceiling(model.prior, shares_of(plan, _priors(plan)), plan.common_error)
+
+
+def shares_of(plan: Plan, prior: Floats) -> Floats:
+    """What tasks seem to be in error, one row per task: `prior` itself unless shares are given."""
+    if plan.error_shares is None:
+        return prior
+    return np.array(np.broadcast_to(plan.error_shares, prior.shape))
+
+
+def _priors(plan: Plan) -> Floats:
+    if plan.class_prior is not None:
+        return plan.class_prior
+    return np.column_stack([1.0 - plan.prior, plan.prior])
+
+
+def _has_equal_shares(plan: Plan) -> bool:
+    """Whether misled workers of a plan of two classes take either label as often, if any are."""
+    shares = plan.prior if plan.error_shares is None else plan.error_shares
+    return plan.common_error == 0.0 or bool((shares == 0.5).all())

@@ -7,7 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from crowd_tvcs.accuracy.model import checked_classes, checked_confusion, checked_prior
+from crowd_tvcs.accuracy.model import (
+    adding_up_to_one,
+    checked_classes,
+    checked_confusion,
+    checked_prior,
+)
 from crowd_tvcs.answers.quality import Quality
 
 Caps = int | ArrayLike | None
@@ -100,13 +105,27 @@ def checked_chance(prior: ArrayLike, tasks: Sequence[str]) -> NDArray[np.float64
     return out
 
 
-def checked_common_error(given: float) -> float:
-    """A share of tasks on which workers err together."""
+def common_error_settings(
+    given: float, shares: ArrayLike | None, n_classes: int
+) -> tuple[tuple[str, object], ...]:
+    """How often tasks mislead all workers, and what they seem to be then."""
     if isinstance(given, bool) or not isinstance(given, int | float | np.integer | np.floating):
         raise TypeError(f"common_error must be a number >= 0 and below 1, found {given!r}")
     if not 0.0 <= given < 1.0:
         raise ValueError(f"common_error must be a number >= 0 and below 1, found {given}")
-    return float(given)
+    drawn = None
+    if shares is not None:
+        drawn = np.array(shares, dtype=np.float64)
+        if drawn.shape != (n_classes,) or not (drawn >= 0.0).all() or (
+            abs(drawn.sum() - 1.0) > 1e-6
+        ):  # fmt: skip
+            raise ValueError(
+                f"error_shares must be {n_classes} chances >= 0 that add up to 1, "
+                f"found {drawn.tolist()}"
+            )
+        drawn = adding_up_to_one(drawn)
+        drawn.setflags(write=False)
+    return (("common_error", float(given)), ("error_shares", drawn))
 
 
 def class_settings(

@@ -17,10 +17,10 @@ from crowd_tvcs.plan.checks import (
     Caps,
     checked_budget,
     checked_caps,
-    checked_common_error,
     checked_forced,
     checked_minimums,
     class_settings,
+    common_error_settings,
 )
 from crowd_tvcs.plan.costs import is_paid, money_settings, per_group, refuse_what_cannot_be
 from tvcs_core import TVCS, Projection, project
@@ -70,9 +70,13 @@ class Plan:
     group
         A name or None per worker: at most one worker of a group gets a task. None for no groups.
     common_error
-        With this chance, >= 0 and below 1, a task seems to all workers to be of a class drawn from
-        its own prior, whatever it is: they err together (`crowd_tvcs.accuracy.common_error`).
-        `quality` and `confusion` stay what one answer is worth.
+        With this chance, >= 0 and below 1, a task misleads all workers alike: it seems to be of a
+        class that is drawn, whatever it is (`crowd_tvcs.accuracy.common_error`). `quality` and
+        `confusion` stay what one answer tells.
+    error_shares
+        Chance of every class to be drawn then, of shape (classes,); None for the task's prior. Give
+        the class shares where priors are what is known after answers, by which a task may have
+        misled already.
 
     Attributes
     ----------
@@ -80,7 +84,7 @@ class Plan:
         As above, one per task or worker; a cap is never more than there are pairs allowed.
     forced
         As above; None if no pair is forced.
-    n_classes, confusion, money, common_error
+    n_classes, confusion, money, common_error, error_shares
         As above.
     cost, group
         As above, one per worker; None if there are none (or no two workers share a group).
@@ -118,6 +122,7 @@ class Plan:
     money: float | None
     group: tuple[str | None, ...] | None
     common_error: float
+    error_shares: NDArray[np.float64] | None
 
     def __init__(
         self,
@@ -136,6 +141,7 @@ class Plan:
         money: float | None = None,
         group: Sequence[str | None] | None = None,
         common_error: float = 0.0,
+        error_shares: ArrayLike | None = None,
     ) -> None:
         if not isinstance(quality, Quality):
             raise TypeError(f"quality must be a Quality, found {type(quality).__name__}")
@@ -160,7 +166,7 @@ class Plan:
             ("forced", checked_forced(forced, quality)),
             *class_settings(n_classes, prior, class_prior, confusion, quality),
             *money_settings(cost, money, group, quality.workers),
-            ("common_error", checked_common_error(common_error)),
+            *common_error_settings(common_error, error_shares, n_classes),
         ):
             object.__setattr__(self, name, value)
         self._refuse_forced_beyond_caps()
@@ -186,7 +192,7 @@ class Plan:
     def model(self) -> AnswerModel | None:
         """How workers answer what a task seems to be.
 
-        None for two classes without confusion matrices and, if errors are common, of equal priors.
+        None for two classes without confusion matrices and, if errors are common, of equal shares.
         """
         return answers_of(self)
 

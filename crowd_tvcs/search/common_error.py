@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from crowd_tvcs.accuracy.common_error import ceiling, seeming_quality
+from crowd_tvcs.accuracy.common_error import chance_of_equals, seeming_quality
 from crowd_tvcs.answers.quality import Quality
+from crowd_tvcs.plan.accuracy import constant_and_weights
 from crowd_tvcs.plan.assignment import Assignment, PlanProof
 from crowd_tvcs.plan.leaves import Leaf
 from crowd_tvcs.plan.plan import Plan
@@ -24,10 +25,11 @@ def plan_of_a_vote(plan: Plan) -> Plan:
         given = plan.quality
         values = seeming_quality(given.values, plan.common_error)
         quality = Quality(values, given.workers, given.tasks, given.allowed)
-        return plan._copy(quality=quality, common_error=0.0)
+        prior = chance_of_equals(plan.prior, plan.common_error)
+        return plan._copy(quality=quality, prior=prior, common_error=0.0)
     out = plan._copy(common_error=0.0)
     # In place of what the cached property would make of the qualities: weights for priors.
-    weights = ceiling(plan.model.prior, plan.common_error)[1]
+    weights = constant_and_weights(plan, plan.model)[1]
     vars(out)["model"] = replace(plan.model, prior=weights)
     return out
 
@@ -51,7 +53,7 @@ def _proof(plan: Plan, proof: PlanProof) -> PlanProof:
     if plan.model is None:
         scale, constant = 1.0 - plan.common_error, plan.common_error / 2.0
     else:
-        scale, constant = 1.0, float(ceiling(plan.model.prior, plan.common_error)[0].mean())
+        scale, constant = 1.0, float(constant_and_weights(plan, plan.model)[0].mean())
 
     def of(bound: float) -> float:
         told = usable(constant + scale * bound)

@@ -76,7 +76,7 @@ def slopes(assignment: Assignment) -> NDArray[np.float64]:
             values = plan.quality.values[:, tasks].copy()
             values[i] = np.clip(values[i] + step, 0.0, 1.0)
             if plan.common_error > 0.0:
-                accuracy = accuracy_of_equals(values, voters, plan.common_error)
+                accuracy = accuracy_of_equals(values, voters, prior, plan.common_error)
             else:
                 accuracy = expected_accuracy(values, voters, prior)
             sides.append((values[i], accuracy))

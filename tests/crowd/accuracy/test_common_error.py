@@ -86,7 +86,7 @@ def test_the_accuracy_of_a_set_is_that_of_brute_force(seed):
 def test_no_set_beats_its_ceiling_which_two_or_equal_classes_reach(seed):
     M, prior, e, _, _ = random_case(seed)
     R = np.array([seen_as(matrix, prior, e) for matrix in M]).reshape(-1, prior.size, prior.size)
-    constant, weights = ceiling(prior[None, :], e)
+    constant, weights = ceiling(prior[None, :], prior[None, :], e)
     table = weights[0][:, None]
     for matrix in R:
         table = (table[:, :, None] * matrix[:, None, :]).reshape(prior.size, -1)
@@ -146,7 +146,7 @@ def test_who_tells_nothing_still_tells_nothing():
     assert seeming_quality(np.array([0.5]), 0.37)[0] == 0.5
     for k in (2, 3, 7):
         prior = np.random.default_rng(k).dirichlet(np.ones(k), 4)
-        nothing = seeming_model(np.full((1, 4), 1.0 / k), prior, None, 0.3)
+        nothing = seeming_model(np.full((1, 4), 1.0 / k), prior, None, 0.3, prior)
         assert (nothing.told == 0.0).all()
 
 
@@ -179,6 +179,57 @@ def test_weights_that_do_not_add_up_to_one_are_sampled_as_weights():
     accuracy = plan.accuracy(everybody)[0]
     assert accuracy_under(plan.model, everybody)[1][0] > 0.0, "not sampled"
     # The vote ends at the truth of what the task seems to be.
-    _, weights = ceiling(prior, e)
+    _, weights = ceiling(prior, prior, e)
     assert accuracy <= 0.2 * 2 * 0.7 * 0.3 + weights.sum() + EXACT
     assert accuracy == pytest.approx(1.0 - e + e * (0.7**2 + 0.3**2), abs=0.01)
+
+
+def beliefs(R, shares, e, said):
+    """What is known of a task's label after some answers, by Bayes' rule over labels and z."""
+    k = shares.size
+    known = np.zeros(k)
+    for y, z in itertools.product(range(k), repeat=2):
+        seems = (1.0 - e) * (y == z) + e * shares[z]
+        known[y] += shares[y] * seems * np.prod([m[z, a] for m, a in zip(R, said, strict=True)])
+    return known / known.sum()
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_with_shares_a_plan_after_answers_is_worth_what_the_model_says_of_both_rounds(seed):
+    """The mean over the first answers of a second plan's accuracy is that of one plan of all."""
+    M, shares, e, options, q = random_case(seed)
+    n = len(q)
+    if n < 2 or shares.max() == 1.0 or e > 0.5:
+        return
+    R = np.array([seen_as(matrix, shares, e) for matrix in M])
+    k, first = shares.size, n // 2
+    later = np.arange(n)[:, None] >= first
+    total = 0.0
+    for said in itertools.product(range(k), repeat=first):
+        chance = sum(
+            shares[z] * np.prod([m[z, a] for m, a in zip(R, said, strict=False)]) for z in range(k)
+        )
+        known = beliefs(R[:first], shares, e, said)
+        prior = {"prior": known[1]} if k == 2 else {"class_prior": known}
+        quality = Quality(q[:, None], [f"w{i}" for i in range(n)], ["t"])
+        plan = Plan(quality, n_classes=k, common_error=e, error_shares=shares, **prior, **options)
+        total += chance * plan.accuracy(later)[0]
+    assert total == pytest.approx(by_brute_force(R, shares, e), abs=1e-9)
+
+
+def test_more_answers_to_a_task_that_is_as_sure_as_can_be_are_worth_nothing():
+    e, surest = 0.2, 0.9
+    quality = Quality(np.full((9, 1), 0.8), [f"w{i}" for i in range(9)], ["t"])
+    nobody, everybody = np.zeros((9, 1), dtype=bool), np.ones((9, 1), dtype=bool)
+    plan = Plan(quality, prior=surest, common_error=e, error_shares=[0.5, 0.5])
+    assert plan.model is None
+    assert plan.accuracy(everybody)[0] == pytest.approx(surest) == plan.accuracy(nobody)[0]
+    open_still = Plan(quality, prior=surest, common_error=e)
+    assert open_still.accuracy(everybody)[0] > surest + 0.01
+
+
+@pytest.mark.parametrize("shares", [[0.5], [0.6, 0.6], [-0.5, 1.5], [[0.5, 0.5]]])
+def test_shares_that_are_no_chances_of_the_classes_are_refused(shares):
+    quality = Quality([[0.8]], ["w"], ["t"])
+    with pytest.raises(ValueError, match="error_shares must be 2 chances >= 0 that add up to 1"):
+        Plan(quality, common_error=0.1, error_shares=shares)
