@@ -39,7 +39,9 @@ class ClassGradient:
         self._kind = model.kind
         self._prior = model.prior
         with np.errstate(divide="ignore"):
-            self._log_prior = np.log(model.prior)
+            # Where all classes weigh 0, the sample is multiplied by 0.
+            idle = model.prior.max(axis=1, keepdims=True) == 0.0
+            self._log_prior = np.log(np.where(idle, 1.0, model.prior))
         most = (self._logs.max(axis=1) - self._logs.min(axis=1)).max(axis=1)
         self.strength: Floats = np.where(model.told > 0.0, most, 0.0)[model.kind]
         self._classes = range(k)

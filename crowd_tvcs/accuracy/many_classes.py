@@ -160,6 +160,8 @@ def large_team(
             table = (table[:, :, None] * chances[:, None, :]).reshape(k, -1)
         return float((table.max(axis=0) if pays is None else pays.best(table)).sum()), 0.0
     mass = float(prior.sum())
+    if mass == 0.0:
+        return 0.0, 0.0
     mass = mass if abs(mass - 1.0) > ROUNDING else 1.0
     rng = np.random.default_rng(SEED)
     truth = np.searchsorted(np.cumsum(prior / mass)[:-1], rng.random(SAMPLES), side="right")

@@ -13,6 +13,7 @@ from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.verification import pricing_many_classes as multiclass
 from crowd_tvcs.verification.common_error import (
     scale_of_equals,
+    seeming_chances,
     seeming_right,
     weights_and_scale,
 )
@@ -79,11 +80,11 @@ def _priced(
     known: float,
 ) -> tuple[float, float] | None:
     """Largest accuracy minus prices of task j, and its largest accuracy; None if given up."""
-    e, prior = plan.common_error, float(plan.prior[j])
+    e, prior = plan.common_error, float(seeming_chances(plan)[j])
     scale = scale_of_equals(e)
     if plan.model is not None:
-        matrices, chance = multiclass.chances(plan, j)
-        chance, scale = weights_and_scale(chance, e)
+        matrices, seems, shares = multiclass.chances(plan, j)
+        chance, scale = weights_and_scale(seems, shares, e)
     cost = price / scale.factor
     spent = float(cost[fixed].sum())
     task, known = (cost[may], cap), scale.back(known) + spent

@@ -23,6 +23,7 @@ from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.verification import pricing_many_classes as multiclass
 from crowd_tvcs.verification.common_error import (
     scale_of_equals,
+    seeming_chances,
     seeming_right,
     weights_and_scale,
 )
@@ -132,6 +133,7 @@ class _Tasks:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.right = seeming_right(plan.quality.values, plan.common_error)
+        self.prior = seeming_chances(plan)
         n, m = plan.quality.shape
         self.member = (np.arange(2**n)[:, None] >> np.arange(n) & 1).astype(bool)
         self.forced = np.zeros((n, m), bool) if plan.forced is None else plan.forced
@@ -159,7 +161,8 @@ class _Tasks:
         for j in range(len(self.plan.quality.tasks)):
             scale = scale_of_equals(e)
             if self.plan.model is not None:
-                scale = weights_and_scale(multiclass.chances(self.plan, j)[1], e)[1]
+                _, seems, shares = multiclass.chances(self.plan, j)
+                scale = weights_and_scale(seems, shares, e)[1]
             out.append(scale.of(1.0))
         return math.fsum(out) / len(out)
 
@@ -169,13 +172,13 @@ class _Tasks:
         if number not in known:
             chosen = self.member[number] | self.forced[:, j]
             if self.plan.model is not None:
-                matrices, prior = multiclass.chances(self.plan, j)
-                prior, scale = weights_and_scale(prior, self.plan.common_error)
-                low, high = multiclass.accuracy(matrices[chosen], prior)
+                matrices, seems, shares = multiclass.chances(self.plan, j)
+                weights, scale = weights_and_scale(seems, shares, self.plan.common_error)
+                low, high = multiclass.accuracy(matrices[chosen], weights)
             else:
                 scale = scale_of_equals(self.plan.common_error)
                 quality = self.right[chosen, j]
-                low, high = accuracy(quality[quality != 0.5], float(self.plan.prior[j]))
+                low, high = accuracy(quality[quality != 0.5], float(self.prior[j]))
             if low != high:
                 raise ValueError("is for teams whose accuracy is computed exactly")
             known[number] = scale.of(high)

@@ -1,23 +1,27 @@
 """Workers who err together, in plain NumPy: code that shares nothing with the method.
 
-With chance 1 - e a task seems to be of its class, else of one drawn from its prior pi: chances
+With chance 1 - e a task seems to be of its class, else of one drawn from the shares pi: chances
 A = (1 - e) I + e 1 pi^T of what it seems, given what it is. The matrices R of the answers to what
-it seems solve A R = M, with no entry below `LEAST`. With t[z] the chance of an outcome together
-with a task that seems to be z, and B = (1 - e) I + e pi 1^T, the vote is right with chance
+it seems solve A R = M, with no entry below `LEAST`. What is known of the class is B times what is
+known of what it seems, B = (1 - e) I + e pi 1^T. With t[z] the chance of an outcome together with a
+task that seems to be z, the vote is right with chance
 
     sum over outcomes of the largest entry of B t.
 
-No such sum is above that with B's diagonal less c, and zeros beside it, plus c . pi, if c[z] is the
-largest B[y, z] with y other than z. That is what prices are held to.
+No such sum is above that with B's diagonal less c, and zeros beside it, plus c . sum of t, if c[z]
+is the largest B[y, z] with y other than z. That is what prices are held to.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from crowd_tvcs.plan.plan import Plan
 
 LEAST = 1e-4  # chance of an answer, whatever a task seems to be
 
@@ -56,28 +60,51 @@ def scale_of_equals(e: float) -> Scale:
     return Scale(e / 2.0, 1.0 - e)
 
 
-def seeming_matrices(matrices: Floats, prior: Floats, e: float) -> Floats:
+def seeming_chances(plan: Plan) -> Floats:
+    """Chance of every task that it seems to be 1, with two equally likely classes in error."""
+    e = plan.common_error
+    if e == 0.0:
+        return plan.prior
+    return np.clip((plan.prior - e / 2.0) / (1.0 - e), 0.0, 1.0)
+
+
+def shares_of(plan: Plan, prior: Floats) -> Floats:
+    """Shares of the classes that a task of this prior seems to be of in error."""
+    return prior if plan.error_shares is None else plan.error_shares
+
+
+def seeming_matrices(matrices: Floats, shares: Floats, e: float) -> Floats:
     """Solve A R = M for every matrix M, of shape (workers, classes, classes)."""
     if e == 0.0:
         return matrices
-    seems = (1.0 - e) * np.eye(prior.size) + e * np.outer(np.ones(prior.size), prior)
+    seems = (1.0 - e) * np.eye(shares.size) + e * np.outer(np.ones(shares.size), shares)
     out = np.maximum(np.linalg.solve(np.broadcast_to(seems, matrices.shape), matrices), LEAST)
     return out / out.sum(axis=2, keepdims=True)
 
 
-def payoff(prior: Floats, e: float) -> Floats | None:
+def seeming_prior(prior: Floats, shares: Floats, e: float) -> Floats:
+    """Find what is known of what a task seems to be, from what is known of its class."""
+    if e == 0.0 or shares is prior:
+        return prior
+    B = payoff(shares, e)
+    assert B is not None
+    out = np.maximum(np.linalg.solve(B, prior), 0.0)
+    return out / out.sum()
+
+
+def payoff(shares: Floats, e: float) -> Floats | None:
     """Return the matrix B: chance that a class is the task's, by what it seems to be."""
     if e == 0.0:
         return None
-    out: Floats = (1.0 - e) * np.eye(prior.size) + e * np.outer(prior, np.ones(prior.size))
+    out: Floats = (1.0 - e) * np.eye(shares.size) + e * np.outer(shares, np.ones(shares.size))
     return out
 
 
-def weights_and_scale(prior: Floats, e: float) -> tuple[Floats, Scale]:
+def weights_and_scale(seems: Floats, shares: Floats, e: float) -> tuple[Floats, Scale]:
     """Prior and scale of a vote that is worth no less than the set is accurate."""
     if e == 0.0:
-        return prior, Scale()
-    B = payoff(prior, e)
+        return seems, Scale()
+    B = payoff(shares, e)
     assert B is not None
-    c = np.where(np.eye(prior.size, dtype=bool), -1.0, B).max(axis=0)
-    return np.maximum(0.0, np.diag(B) - c) * prior, Scale(float(c @ prior))
+    c = np.where(np.eye(seems.size, dtype=bool), -1.0, B).max(axis=0)
+    return np.maximum(0.0, np.diag(B) - c) * seems, Scale(float(c @ seems))

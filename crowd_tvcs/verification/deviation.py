@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.plan.plan import Plan
-from crowd_tvcs.verification.common_error import scale_of_equals, seeming_right
+from crowd_tvcs.verification.common_error import scale_of_equals, seeming_chances, seeming_right
 from crowd_tvcs.verification.pricing import accuracy
 
 Floats = NDArray[np.float64]
@@ -18,7 +18,7 @@ STEP = 1e-4  # of a quality, for slopes
 
 def deviation(plan: Plan, support: NDArray[np.bool_], known: Floats) -> float:
     """Standard deviation of the mean accuracy; `known` has the deviations of every worker."""
-    e = plan.common_error
+    e, prior = plan.common_error, seeming_chances(plan)
     slope = np.zeros(support.shape[0])
     for j, chosen in enumerate(support.T):
         voters = np.flatnonzero(chosen)
@@ -27,7 +27,7 @@ def deviation(plan: Plan, support: NDArray[np.bool_], known: Floats) -> float:
             for step in (-STEP, STEP):
                 q = plan.quality.values[voters, j].copy()
                 q[place] = min(max(q[place] + step, 0.0), 1.0)
-                value = accuracy(seeming_right(q, e), float(plan.prior[j]))[0]
+                value = accuracy(seeming_right(q, e), float(prior[j]))[0]
                 ends.append((q[place], scale_of_equals(e).of(value)))
             (left, before), (right, after) = ends
             slope[i] += (after - before) / (right - left) / support.shape[1]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs.verification.common_error import seeming_matrices
+from crowd_tvcs.verification.common_error import seeming_matrices, seeming_prior, shares_of
 from crowd_tvcs.verification.pricing import Priced
 
 if TYPE_CHECKING:
@@ -27,18 +27,22 @@ ROUNDING = 1e-12
 Floats = NDArray[np.float64]
 
 
-def chances(plan: Plan, j: int) -> tuple[Floats, Floats]:
-    """Chance of every answer of every worker on task j, by what it seems, and its prior."""
-    k = plan.n_classes
+def chances(plan: Plan, j: int) -> tuple[Floats, Floats, Floats]:
+    """Chance of every answer of every worker on task j, by what it seems; its prior, and shares.
+
+    The prior is that of what the task seems to be, the shares are of what it seems in error.
+    """
+    k, e = plan.n_classes, plan.common_error
     prior = np.array([1.0 - plan.prior[j], plan.prior[j]])
     if plan.class_prior is not None:
         prior = plan.class_prior[j]
+    shares = shares_of(plan, prior)
     if plan.confusion is not None:
-        return seeming_matrices(plan.confusion, prior, plan.common_error), prior
-    right = plan.quality.values[:, j]
-    same = np.eye(k, dtype=bool)
-    told = np.where(same, right[:, None, None], (1.0 - right[:, None, None]) / (k - 1))
-    return seeming_matrices(told, prior, plan.common_error), prior
+        told = plan.confusion
+    else:
+        right, same = plan.quality.values[:, j], np.eye(k, dtype=bool)
+        told = np.where(same, right[:, None, None], (1.0 - right[:, None, None]) / (k - 1))
+    return seeming_matrices(told, shares, e), seeming_prior(prior, shares, e), shares
 
 
 def accuracy(matrices: Floats, prior: Floats, pays: Floats | None = None) -> tuple[float, float]:

@@ -38,6 +38,7 @@ from crowd_tvcs.verification.claims import (
 from crowd_tvcs.verification.common_error import (
     payoff,
     scale_of_equals,
+    seeming_chances,
     seeming_right,
 )
 from crowd_tvcs.verification.deviation import deviation
@@ -284,18 +285,20 @@ def _accuracies(plan: Plan, support: NDArray[np.bool_]) -> tuple[Floats, Floats,
     The range is a point for teams that are not large.
     """
     if plan.model is not None:
-        each = [(*multiclass.chances(plan, j), s) for j, s in enumerate(support.T)]
-        e = plan.common_error
-        low, high = np.array([
-            multiclass.accuracy(m[s], prior, payoff(prior, e)) for m, prior, s in each
-        ]).T  # fmt: skip
+        bounds = []
+        for j, chosen in enumerate(support.T):
+            matrices, prior, shares = multiclass.chances(plan, j)
+            pays = payoff(shares, plan.common_error)
+            bounds.append(multiclass.accuracy(matrices[chosen], prior, pays))
+        low, high = np.array(bounds).T
         # The method draws outcomes where it has more than these and workers differ.
         is_large = plan.n_classes ** support.sum(axis=0).astype(float) > multiclass.MOST_OUTCOMES
         off = np.where(is_large | (low < high), SIX * LARGE_ERROR, 0.0)
         return low, np.maximum(low - off, 0.0), np.minimum(high + off, 1.0)
     values = seeming_right(plan.quality.values, plan.common_error)
     voters = [q[s & (q != 0.5)] for q, s in zip(values.T, support.T, strict=True)]
-    bounds = [accuracy(q, p) for q, p in zip(voters, plan.prior.tolist(), strict=True)]
+    priors = seeming_chances(plan).tolist()
+    bounds = [accuracy(q, p) for q, p in zip(voters, priors, strict=True)]
     low, high = scale_of_equals(plan.common_error).of(np.array(bounds)).T
     return low, np.where(low < high, low - JOINED, low), high
 

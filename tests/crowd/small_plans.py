@@ -19,7 +19,8 @@ SHARP = [0.0, 0.5, 1.0]
 def small_plan(seed, *, together=False, common_error=0.0):
     """Draw a plan of 1 to 5 workers and 1 to 5 tasks; with costs and groups if `together`.
 
-    An example is drawn first, so that what is demanded can be met. The common error is as given.
+    An example is drawn first, so that what is demanded can be met. The common error is as given,
+    in half of the plans with shares of its own.
     """
     rng = np.random.default_rng([20, seed])
     n, m, k = int(rng.integers(1, 6)), int(rng.integers(1, 6)), int(rng.choice([2, 2, 3, 4]))
@@ -53,6 +54,10 @@ def small_plan(seed, *, together=False, common_error=0.0):
         if rng.random() < 0.7:
             options["group"] = _groups(rng, example)
     workers, tasks = [f"w{i}" for i in range(n)], [f"t{j}" for j in range(m)]
+    if common_error > 0.0 and seed % 2:
+        more = np.random.default_rng([23, seed])
+        uneven = more.dirichlet(np.full(k, 3.0))
+        options["error_shares"] = [np.full(k, 1.0 / k), uneven][more.integers(2)]
     quality = Quality(values, workers, tasks, allowed)
     return Plan(quality, n_classes=k, common_error=common_error, **options)
 
@@ -108,7 +113,13 @@ def accuracies(plan, j):
     """Accuracy of the vote of every set of workers on task j; sets are numbers, bit i worker i."""
     n, k = plan.quality.shape[0], plan.n_classes
     prior = plan.class_prior[j] if k > 2 else np.array([1.0 - plan.prior[j], plan.prior[j]])
-    tables, e = [prior[:, None]], plan.common_error
+    e, shares = plan.common_error, plan.error_shares
+    if shares is None:
+        shares = prior
+    else:  # what is known of what the task seems to be
+        prior = np.maximum(0.0, (prior - e * shares) / (1.0 - e))
+        prior = prior / prior.sum()
+    tables = [prior[:, None]]
     for i in range(n):
         if plan.confusion is not None:
             chance = plan.confusion[i]
@@ -116,15 +127,15 @@ def accuracies(plan, j):
             q = plan.quality.values[i, j]
             chance = np.where(np.eye(k, dtype=bool), q, (1.0 - q) / (k - 1))
         if e > 0.0:
-            chance = _given_what_it_seems(chance, prior, e)
+            chance = _given_what_it_seems(chance, shares, e)
         tables += [np.einsum("yo,ya->yoa", t, chance).reshape(k, -1) for t in tables]
-    seems = (1.0 - e) * np.eye(k) + e * prior[:, None]  # chance of a class by what it seems
+    seems = (1.0 - e) * np.eye(k) + e * shares[:, None]  # chance of a class by what it seems
     return np.array([(seems @ table).max(axis=0).sum() for table in tables])
 
 
-def _given_what_it_seems(chance, prior, e):
-    """Chances of the answers by what a task seems to be: with chance e a class of the prior."""
-    seems = (1.0 - e) * np.eye(prior.size) + e * np.tile(prior, (prior.size, 1))
+def _given_what_it_seems(chance, shares, e):
+    """Chances of the answers by what a task seems to be: with chance e a class of the shares."""
+    seems = (1.0 - e) * np.eye(shares.size) + e * np.tile(shares, (shares.size, 1))
     out = np.maximum(np.linalg.inv(seems) @ chance, 1e-4)
     return out / out.sum(axis=1, keepdims=True)
 

@@ -96,7 +96,7 @@ def test_no_set_beats_its_ceiling_which_two_or_equal_classes_reach(seed):
     assert most <= e * prior.max() + (1.0 - e) * _of_vote(R, prior) + EXACT, "looser than need be"
     if prior.size == 2 or prior.min() == prior.max():
         assert reached == pytest.approx(most, abs=EXACT)
-    ours, scale = checked.weights_and_scale(prior, e)
+    ours, scale = checked.weights_and_scale(prior, prior, e)
     assert ours == pytest.approx(weights[0], abs=EXACT)
     assert scale.of(0.0) == pytest.approx(constant[0], abs=EXACT)
     assert weights.sum() <= 1.0 + EXACT

@@ -21,8 +21,8 @@ ERRORS = [0.01, 0.1, 0.3, 0.9]
 
 def is_tight(plan):
     """Whether the bound that is searched is the accuracy."""
-    shares = plan.class_prior
-    return plan.n_classes == 2 or bool((shares.min(axis=1) == shares.max(axis=1)).all())
+    shares = plan.class_prior if plan.error_shares is None else plan.error_shares
+    return plan.n_classes == 2 or bool((shares.min(axis=-1) == shares.max(axis=-1)).all())
 
 
 def check(plan, seed):
