@@ -4,7 +4,8 @@
 as of `benchmarks.crowd.class_shares`; a fifth of the tasks is gold. Plans may use the recorded
 pairs alone. Every plan is made with each of `ERRORS`, and its recorded answers are voted in the
 same way, so that only the choice of the pairs differs. Printed are the share of right labels
-without a common error, what each error adds to it, and the standard error over the splits.
+without a common error, what each error adds to it and the standard error over the splits, and then
+what the plans claim less what was reached; all as means over `CAPS` and `METHODS`.
 
 Without DATA crowds are simulated that err together as often as the model says, and every plan's
 accuracy is that of the true model, computed and not drawn.
@@ -13,6 +14,7 @@ accuracy is that of the true model, computed and not drawn.
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -29,8 +31,9 @@ GOLD = 0.2
 METHODS = ("fast", "greedy")
 # Answers per task on average and at most; share of their tasks that a worker may have.
 CAPS = {"3 of 5": (3, 5, 1.0), "3 of 5, half": (3, 5, 0.5), "2 of 5, half": (2, 5, 0.5)}
-TRUE_ERRORS = (0.05, 0.1, 0.2, 0.4)
-WORKERS, TASKS = 40, 200
+TRUE_ERRORS = (0.1, 0.3)
+SIMULATED = (0.0, 0.1, 0.3)
+WORKERS, TASKS = 30, 100
 Floats = NDArray[np.float64]
 
 
@@ -48,9 +51,16 @@ def main() -> int:
 
 
 def _print_recorded(data: Path, splits: int, sets: list[str] | None) -> None:
-    print(_line("set", "skills", "caps", "method", "e = 0", *(f"e = {e:g}" for e in ERRORS[1:])))
-    for *names, found in recorded(data, splits, sets):
-        print(_line(*names, *_cells(found)), flush=True)
+    rows = list(recorded(data, splits, sets))
+    print(_line("set", "skills", "e = 0", *(f"e = {e:g}" for e in ERRORS[1:])))
+    for name, skills, reached, _ in rows:
+        print(_line(name, skills, *_cells(reached.mean(axis=(0, 1)))))
+    means = np.array([reached.mean(axis=(0, 1, 2)) for _, _, reached, _ in rows])
+    print(_line("mean", "", *_cells(means)))
+    print(_line("set", "skills", *(f"claimed - reached, e = {e:g}" for e in ERRORS)))
+    for name, skills, reached, claimed in rows:
+        off = (claimed - reached).mean(axis=(0, 1, 2))
+        print(_line(name, skills, *(f"{x:+.3f}" for x in off)))
 
 
 def _cells(found: Floats) -> Iterator[str]:
@@ -68,8 +78,11 @@ def _line(*cells: str) -> str:
 
 def recorded(
     data: Path, splits: int, sets: list[str] | None = None
-) -> Iterator[tuple[str, str, str, str, Floats]]:
-    """Share of right labels by split and error, for every set, kind of skills, caps and method."""
+) -> Iterator[tuple[str, str, Floats, Floats]]:
+    """Right labels reached and claimed, for every set and kind of skills.
+
+    Both are of shape (caps, methods, splits, errors).
+    """
     for folder in sorted(path.parent for path in data.glob("*/truth.csv")):
         if sets and folder.name not in sets:
             continue
@@ -82,11 +95,15 @@ def recorded(
                 )
                 for s in range(splits)
             ]
+            found = np.array(
+                [
+                    [[[_tried(p, c, m, e) for e in ERRORS] for p in parts] for m in METHODS]
+                    for c in CAPS
+                ]
+            )
             kind = "per class" if per_class else "one"
-            for caps in CAPS:
-                for method in METHODS:
-                    found = [[_reached(p, caps, method, e) for e in ERRORS] for p in parts]
-                    yield folder.name, kind, caps, method, np.array(found)
+            print(f"{folder.name} {kind}", file=sys.stderr, flush=True)
+            yield folder.name, kind, found[..., 0], found[..., 1]
 
 
 def plan_of(split: Split, caps: str, error: float) -> Plan:
@@ -107,16 +124,18 @@ def plan_of(split: Split, caps: str, error: float) -> Plan:
     )
 
 
-def _reached(split: Split, caps: str, method: str, error: float) -> float:
+def _tried(split: Split, caps: str, method: str, error: float) -> tuple[float, float]:
+    """Share of right labels of a plan's answers, and what the plan expects."""
     found = assign(plan_of(split, caps, error), method, rng=0)
     recorded = split.recorded
     chosen = found.support[recorded.worker_of, recorded.task_of]
-    return split.score(split.posterior(recorded.select(chosen)))
+    reached = split.score(split.posterior(recorded.select(chosen)))
+    return reached, found.expected_accuracy
 
 
 def _print_simulated(crowds: int) -> None:
-    errors = [f"plan for e = {e:g}" for e in ERRORS[1:]]
-    print(_line("true e", "qualities", "method", "plan for e = 0", *errors))
+    errors = [f"for e = {e:g}" for e in SIMULATED[1:]]
+    print(_line("true e", "qualities", "method", "planned for e = 0", *errors))
     for true in TRUE_ERRORS:
         for family in ("worker", "iid"):
             for method in ("fast", "best"):
@@ -126,7 +145,7 @@ def _print_simulated(crowds: int) -> None:
 
 
 def _simulated(true: float, family: str, method: str, seed: int) -> list[float]:
-    """Accuracy under the true error of plans that are made for each of `ERRORS`."""
+    """Accuracy under the true error of plans that are made for each of `SIMULATED`."""
     rng = np.random.default_rng([22, seed])
     shape = (WORKERS, TASKS if family == "iid" else 1)
     values = np.broadcast_to(rng.uniform(0.5, 0.9, shape).round(4), (WORKERS, TASKS))
@@ -143,8 +162,8 @@ def _simulated(true: float, family: str, method: str, seed: int) -> list[float]:
 
     judge = plan(true)
     return [
-        float(judge.accuracy(assign(plan(e), method, rng=0, time_limit=20.0).support).mean())
-        for e in ERRORS
+        float(judge.accuracy(assign(plan(e), method, rng=0, time_limit=10.0).support).mean())
+        for e in SIMULATED
     ]
 
 

@@ -193,6 +193,44 @@ def test_a_bad_option_is_refused_in_one_line(table, tmp_path, option):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_a_common_error_is_in_every_file_that_rests_on_it_and_nowhere_else(table, tmp_path, method):
+    more = ("--method", method, "--budget", 4)
+    assert assign(table, tmp_path / "apart", *more).exit_code == 0
+    assert assign(table, tmp_path / "none", *more, "--common-error", 0.0).exit_code == 0
+    assert assign(table, tmp_path / "some", *more, "--common-error", 0.2).exit_code == 0
+    apart, none, some = (tmp_path / name for name in ("apart", "none", "some"))
+    for path in sorted(apart.iterdir()):
+        assert path.read_bytes() == (none / path.name).read_bytes()
+        if path.name in ("summary.json", "run.json", "report.html"):
+            assert "common" not in path.read_text()
+            assert "common" in (some / path.name).read_text()
+    assert json.loads((some / "run.json").read_text())["parameters"]["common_error"] == 0.2
+    assert json.loads((some / "summary.json").read_text())["common_error"] == 0.2
+    assert "on 20 % of the tasks all workers are misled alike" in (some / "report.html").read_text()
+
+
+def test_what_if_knows_a_common_error(table):
+    words = ("what-if", table, "--budgets", "0,3,6", "--json")
+    found = [
+        [
+            row["expected_accuracy"]
+            for row in json.loads(crowd_tvcs(*words, *more).stdout)["budgets"]
+        ]
+        for more in ((), ("--common-error", 0.2))
+    ]
+    assert found[0][0] == found[1][0] == 0.5
+    assert found[0][2] > found[1][2] > 0.5
+
+
+@pytest.mark.parametrize("given", ["-0.1", "1", "nan", "1.5"])
+def test_a_common_error_out_of_its_range_is_refused_in_one_line(table, tmp_path, given):
+    done = assign(table, tmp_path / "plan", "--common-error", given)
+    assert done.exit_code == 2
+    assert "common_error must be a number >= 0 and below 1" in done.stderr.splitlines()[-1]
+    assert not (tmp_path / "plan").exists()
+
+
 def test_a_missing_file_is_named(tmp_path):
     done = assign(tmp_path / "none.csv", tmp_path / "out")
     assert done.exit_code == 2
