@@ -231,6 +231,25 @@ def test_a_common_error_out_of_its_range_is_refused_in_one_line(table, tmp_path,
     assert not (tmp_path / "plan").exists()
 
 
+def test_skills_beside_a_common_error_ask_for_equal_priors(table, tmp_path):
+    skills = tmp_path / "skills.csv"
+    skills.write_text("worker,deviation,shared_1,shared_2\nann,0.1,0,0\nbob,0.1,0,0\n")
+    words = ("--skills", skills, "--common-error", 0.2)
+    done = assign(table, tmp_path / "plan", *words, "--prior", 0.7)
+    assert done.exit_code == 2
+    assert "with --common-error priors must be .5" in done.stderr
+    assert assign(table, tmp_path / "plan", *words).exit_code == 0
+    # One answer per task tells the same with and without the error: so does its deviation.
+    one = ("--max-workers-per-task", 1, "--skills", skills)
+    spreads = []
+    for name, more in (("apart", ()), ("together", ("--common-error", 0.2))):
+        assert assign(table, tmp_path / name, *one, *more).exit_code == 0
+        summary = json.loads((tmp_path / name / "summary.json").read_text())
+        spreads.append(summary["accuracy_deviation"])
+    assert spreads[1] == pytest.approx(spreads[0], abs=1e-9)
+    assert spreads[0] > 0.0
+
+
 def test_a_missing_file_is_named(tmp_path):
     done = assign(tmp_path / "none.csv", tmp_path / "out")
     assert done.exit_code == 2
