@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.verification import pricing_many_classes as multiclass
-from crowd_tvcs.verification.common_error import (
+from crowd_tvcs.verification.pricing import price_task
+from crowd_tvcs.verification.pricing_common_error import (
     scale_of_equals,
     seeming_chances,
     seeming_right,
     weights_and_scale,
 )
-from crowd_tvcs.verification.pricing import price_task
 
 Floats = NDArray[np.float64]
 

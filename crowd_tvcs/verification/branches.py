@@ -21,13 +21,13 @@ from numpy.typing import NDArray
 
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.verification import pricing_many_classes as multiclass
-from crowd_tvcs.verification.common_error import (
+from crowd_tvcs.verification.pricing import accuracy
+from crowd_tvcs.verification.pricing_common_error import (
     scale_of_equals,
     seeming_chances,
     seeming_right,
     weights_and_scale,
 )
-from crowd_tvcs.verification.pricing import accuracy
 
 MOST_TASKS, MOST_WORKERS = 20, 10
 TOLERANCE = 1e-9  # of a bound

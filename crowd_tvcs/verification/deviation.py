@@ -8,8 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.plan.plan import Plan
-from crowd_tvcs.verification.common_error import scale_of_equals, seeming_chances, seeming_right
 from crowd_tvcs.verification.pricing import accuracy
+from crowd_tvcs.verification.pricing_common_error import (
+    scale_of_equals,
+    seeming_chances,
+    seeming_right,
+)
 
 Floats = NDArray[np.float64]
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs.verification.common_error import seeming_matrices, seeming_prior, shares_of
 from crowd_tvcs.verification.pricing import Priced
+from crowd_tvcs.verification.pricing_common_error import seeming_matrices, seeming_prior, shares_of
 
 if TYPE_CHECKING:
     from crowd_tvcs.plan.plan import Plan
@@ -48,7 +48,7 @@ def chances(plan: Plan, j: int) -> tuple[Floats, Floats, Floats]:
 def accuracy(matrices: Floats, prior: Floats, pays: Floats | None = None) -> tuple[float, float]:
     """Bounds below and above the expected accuracy of the vote of these workers.
 
-    `pays` is the payoff of `common_error`, None where tasks are what they seem.
+    `pays` is the payoff of `pricing_common_error`, None where tasks are what they seem.
 
     They are the same while there are at most `MOST_OUTCOMES` outcomes, where those with the same
     posterior count once; beyond they are six standard errors around 20,000 drawn outcomes.

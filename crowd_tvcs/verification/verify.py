@@ -35,14 +35,14 @@ from crowd_tvcs.verification.claims import (
     uncertified,
     unchecked,
 )
-from crowd_tvcs.verification.common_error import (
+from crowd_tvcs.verification.deviation import deviation
+from crowd_tvcs.verification.pricing import accuracy
+from crowd_tvcs.verification.pricing_common_error import (
     payoff,
     scale_of_equals,
     seeming_chances,
     seeming_right,
 )
-from crowd_tvcs.verification.deviation import deviation
-from crowd_tvcs.verification.pricing import accuracy
 from crowd_tvcs.verification.written import (
     BRANCHES,
     OPTIONAL,

@@ -15,7 +15,7 @@ from crowd_tvcs.accuracy.common_error import (
 )
 from crowd_tvcs.accuracy.many_classes import SAMPLES, accuracy_under
 from crowd_tvcs.accuracy.model import even_matrices
-from crowd_tvcs.verification import common_error as checked
+from crowd_tvcs.verification import pricing_common_error as checked
 
 EXACT = 1e-12
 
