@@ -83,8 +83,8 @@ def _priced(
     e, prior = plan.common_error, float(seeming_chances(plan)[j])
     scale = scale_of_equals(e)
     if plan.model is not None:
-        matrices, seems, shares = multiclass.chances(plan, j)
-        chance, scale = weights_and_scale(seems, shares, e)
+        matrices, seems = multiclass.chances(plan, j)
+        chance, scale = weights_and_scale(seems, multiclass.shares(plan, j), e)
     cost = price / scale.factor
     spent = float(cost[fixed].sum())
     task, known = (cost[may], cap), scale.back(known) + spent

@@ -161,8 +161,8 @@ class _Tasks:
         for j in range(len(self.plan.quality.tasks)):
             scale = scale_of_equals(e)
             if self.plan.model is not None:
-                _, seems, shares = multiclass.chances(self.plan, j)
-                scale = weights_and_scale(seems, shares, e)[1]
+                _, seems = multiclass.chances(self.plan, j)
+                scale = weights_and_scale(seems, multiclass.shares(self.plan, j), e)[1]
             out.append(scale.of(1.0))
         return math.fsum(out) / len(out)
 
@@ -172,8 +172,9 @@ class _Tasks:
         if number not in known:
             chosen = self.member[number] | self.forced[:, j]
             if self.plan.model is not None:
-                matrices, seems, shares = multiclass.chances(self.plan, j)
-                weights, scale = weights_and_scale(seems, shares, self.plan.common_error)
+                matrices, seems = multiclass.chances(self.plan, j)
+                drawn = multiclass.shares(self.plan, j)
+                weights, scale = weights_and_scale(seems, drawn, self.plan.common_error)
                 low, high = multiclass.accuracy(matrices[chosen], weights)
             else:
                 scale = scale_of_equals(self.plan.common_error)

@@ -68,11 +68,6 @@ def seeming_chances(plan: Plan) -> Floats:
     return np.clip((plan.prior - e / 2.0) / (1.0 - e), 0.0, 1.0)
 
 
-def shares_of(plan: Plan, prior: Floats) -> Floats:
-    """Shares of the classes that a task of this prior seems to be of in error."""
-    return prior if plan.error_shares is None else plan.error_shares
-
-
 def seeming_matrices(matrices: Floats, shares: Floats, e: float) -> Floats:
     """Solve A R = M for every matrix M, of shape (workers, classes, classes)."""
     if e == 0.0:
@@ -84,7 +79,7 @@ def seeming_matrices(matrices: Floats, shares: Floats, e: float) -> Floats:
 
 def seeming_prior(prior: Floats, shares: Floats, e: float) -> Floats:
     """Find what is known of what a task seems to be, from what is known of its class."""
-    if e == 0.0 or shares is prior:
+    if e == 0.0:
         return prior
     B = payoff(shares, e)
     assert B is not None

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.verification.pricing import Priced
-from crowd_tvcs.verification.pricing_common_error import seeming_matrices, seeming_prior, shares_of
+from crowd_tvcs.verification.pricing_common_error import seeming_matrices, seeming_prior
 
 if TYPE_CHECKING:
     from crowd_tvcs.plan.plan import Plan
@@ -27,22 +27,29 @@ ROUNDING = 1e-12
 Floats = NDArray[np.float64]
 
 
-def chances(plan: Plan, j: int) -> tuple[Floats, Floats, Floats]:
-    """Chance of every answer of every worker on task j, by what it seems; its prior, and shares.
-
-    The prior is that of what the task seems to be, the shares are of what it seems in error.
-    """
-    k, e = plan.n_classes, plan.common_error
-    prior = np.array([1.0 - plan.prior[j], plan.prior[j]])
-    if plan.class_prior is not None:
-        prior = plan.class_prior[j]
-    shares = shares_of(plan, prior)
-    if plan.confusion is not None:
-        told = plan.confusion
-    else:
+def chances(plan: Plan, j: int) -> tuple[Floats, Floats]:
+    """Chance of every answer of every worker on task j, by what it seems to be; its prior."""
+    k, e, prior = plan.n_classes, plan.common_error, _prior(plan, j)
+    told = plan.confusion
+    if told is None:
         right, same = plan.quality.values[:, j], np.eye(k, dtype=bool)
         told = np.where(same, right[:, None, None], (1.0 - right[:, None, None]) / (k - 1))
-    return seeming_matrices(told, shares, e), seeming_prior(prior, shares, e), shares
+    drawn = shares(plan, j)
+    if plan.error_shares is not None:
+        prior = seeming_prior(prior, drawn, e)
+    return seeming_matrices(told, drawn, e), prior
+
+
+def shares(plan: Plan, j: int) -> Floats:
+    """Shares of the classes that task j seems to be of in error."""
+    return _prior(plan, j) if plan.error_shares is None else plan.error_shares
+
+
+def _prior(plan: Plan, j: int) -> Floats:
+    """What is known of the class of task j."""
+    if plan.class_prior is not None:
+        return plan.class_prior[j]
+    return np.array([1.0 - plan.prior[j], plan.prior[j]])
 
 
 def accuracy(matrices: Floats, prior: Floats, pays: Floats | None = None) -> tuple[float, float]:

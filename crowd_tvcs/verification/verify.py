@@ -287,8 +287,8 @@ def _accuracies(plan: Plan, support: NDArray[np.bool_]) -> tuple[Floats, Floats,
     if plan.model is not None:
         bounds = []
         for j, chosen in enumerate(support.T):
-            matrices, prior, shares = multiclass.chances(plan, j)
-            pays = payoff(shares, plan.common_error)
+            matrices, prior = multiclass.chances(plan, j)
+            pays = payoff(multiclass.shares(plan, j), plan.common_error)
             bounds.append(multiclass.accuracy(matrices[chosen], prior, pays))
         low, high = np.array(bounds).T
         # The method draws outcomes where it has more than these and workers differ.
