@@ -234,7 +234,7 @@ def test_a_common_error_out_of_its_range_is_refused_in_one_line(table, tmp_path,
 def test_skills_beside_a_common_error_ask_for_equal_priors(table, tmp_path):
     skills = tmp_path / "skills.csv"
     skills.write_text("worker,deviation,shared_1,shared_2\nann,0.1,0,0\nbob,0.1,0,0\n")
-    words = ("--skills", skills, "--common-error", 0.2)
+    words = ("--skills", skills, "--common-error", 0.1)
     done = assign(table, tmp_path / "plan", *words, "--prior", 0.7)
     assert done.exit_code == 2
     assert "with --common-error priors must be .5" in done.stderr
@@ -242,7 +242,7 @@ def test_skills_beside_a_common_error_ask_for_equal_priors(table, tmp_path):
     # One answer per task tells the same with and without the error: so does its deviation.
     one = ("--max-workers-per-task", 1, "--skills", skills)
     spreads = []
-    for name, more in (("apart", ()), ("together", ("--common-error", 0.2))):
+    for name, more in (("apart", ()), ("together", ("--common-error", 0.1))):
         assert assign(table, tmp_path / name, *one, *more).exit_code == 0
         summary = json.loads((tmp_path / name / "summary.json").read_text())
         spreads.append(summary["accuracy_deviation"])
