@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from crowd_tvcs.plan.plan import Plan
     from crowd_tvcs.simulation import Crowd, simulate
     from crowd_tvcs.skills.estimate import estimate_quality
-from crowd_tvcs.skills.skill import Skill
+    from crowd_tvcs.skills.skill import Skill
 
 __all__ = [
     "METHODS",

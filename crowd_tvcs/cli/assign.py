@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from crowd_tvcs.cli.answers import Model
 from crowd_tvcs.cli.options import Caps, Demands, QualityFile, Search
 from tvcs_core.command.options import Force, OutFolder, command_line, recorded, with_options
 from tvcs_core.command.shell import guarded, refuse_negative_seed, say
@@ -38,22 +40,49 @@ class AssignOptions:
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="skills.csv of crowd-tvcs quality: say how sure the plan's accuracy is.",
+            help="skills.csv of crowd-tvcs quality: say how sure the plan's accuracy is, and take "
+            "the common error of the dependence.json beside it, unless --common-error is given.",
         ),
     ] = None
+    model: Model = "dependent"
     force: Force = False
 
     def recorded(self) -> dict[str, Any]:
         """Every option that changes the result but the seed; files by their names."""
         out = recorded(self, RECORDED) | {"class_prior": self.demands.class_chances}
-        if out["common_error"] == 0.0:
+        out["common_error"] = self.error
+        if self.error == 0.0:
             del out["common_error"]
         return out
+
+    @cached_property
+    def beside_skills(self) -> Path | None:
+        """The file that says what answers are worth together, if it counts and is there."""
+        from crowd_tvcs.skills.estimate import checked_model
+
+        if self.skills is None or self.demands.common_error is not None:
+            return None
+        path = self.skills.with_name("dependence.json")
+        return path if checked_model(self.model) == "dependent" and path.is_file() else None
+
+    @cached_property
+    def error(self) -> float:
+        """The common error of the plan."""
+        from crowd_tvcs.skills.dependence import read_dependence
+
+        if self.beside_skills is None:
+            return self.demands.error
+        return read_dependence(self.beside_skills).plan_error
 
     def inputs(self) -> list[Path]:
         """Every file that is read."""
         skills = [] if self.skills is None else [self.skills]
         return [self.quality, *self.demands.files(), *skills]
+
+    def without_skills(self) -> AssignOptions:
+        """Return the same plan, of which nothing is said by skills."""
+        demands = replace(self.demands, common_error=repr(self.error))
+        return replace(self, skills=None, demands=demands)
 
 
 @guarded
@@ -71,12 +100,14 @@ def assign(given: AssignOptions) -> None:
 
     search = given.search
     refuse_negative_seed(search.seed)
-    plan, layout = given.demands.read(given.quality, given.caps, given.budget)
+    plan, layout = given.demands.read(given.quality, given.caps, given.budget, given.error)
+    if given.beside_skills is not None:
+        say(f"{given.beside_skills}: the common error of the crowd is {given.error:.3f}")
+    if given.skills is not None and (plan.n_classes > 2 or plan.confusion is not None):
+        raise ValueError("--skills is for two classes and qualities, not for more or --confusion")
     if given.skills is not None and plan.model is not None:
-        more = "" if plan.common_error == 0.0 else "; with --common-error priors must be .5"
-        raise ValueError(
-            f"--skills is for two classes and qualities, not for more or --confusion{more}"
-        )
+        say("how unsure the skills make this is not known beside a common error and such priors")
+        given = given.without_skills()
     method_for(plan, search.method)
     with output_folder(given.out, force=given.force) as folder:
         found = assign_plan(plan, search.method, rng=search.seed, time_limit=search.time_limit)

@@ -100,22 +100,44 @@ class Demands:
     ] = None
 
     common_error: Annotated[
-        float,
+        str | None,
         typer.Option(
             metavar="E",
-            help="Chance that a task misleads all workers alike, from 0 to below 1: it seems to "
-            "be of a class drawn from its prior. Many answers are then worth less than if "
-            "workers erred independently; one is worth what the quality table says.",
+            help="Chance that a task misleads all workers alike, from 0 to below 1, or a "
+            "dependence.json of crowd-tvcs quality: the task seems to be of a class drawn from its "
+            "prior. Many answers are then worth less than if workers erred independently; one "
+            "is worth what the quality table says. Default: 0.",
         ),
-    ] = 0.0
+    ] = None
 
-    def read(self, quality: Path, caps: Caps, budget: int | None) -> tuple[Plan, str]:
-        """Read all tables; the plan, and how the quality table was understood."""
+    @cached_property
+    def error(self) -> float:
+        """The number of ``--common-error``, or of its file."""
+        given = self.common_error
+        if given is not None and Path(given).is_file():
+            from crowd_tvcs.skills.dependence import read_dependence
+
+            return read_dependence(given).plan_error
+        try:
+            return 0.0 if given is None else float(given)
+        except ValueError:
+            raise ValueError(
+                f"--common-error must be a number from 0 to below 1, or a file, found {given!r}"
+            ) from None
+
+    def read(
+        self, quality: Path, caps: Caps, budget: int | None, error: float | None = None
+    ) -> tuple[Plan, str]:
+        """Read all tables; the plan, and how the quality table was understood.
+
+        `error` goes before the common error of the options.
+        """
         from crowd_tvcs.answers.quality import read_quality
         from crowd_tvcs.plan.tables import read_plan
 
         given = {field.name: getattr(self, field.name) for field in fields(self)}
         given |= vars(caps) | {"class_prior": self.class_chances, "budget": budget}
+        given["common_error"] = self.error if error is None else error
         read = read_quality(quality)
         say(f"{quality}: {read.layout}")
         return read_plan(read.quality, **given), read.layout

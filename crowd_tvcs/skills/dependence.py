@@ -17,13 +17,16 @@ gold alone (`dependence_fit`), around `USUAL`, what real crowds have in common.
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.accuracy.model import even_matrices
+from tvcs_core.files.errors import DataError
 
 KNOTS = (1, 2, 3, 5, 10)  # numbers of answers
 SIZE = 6 + len(KNOTS)
@@ -248,6 +251,21 @@ def chances(
     inner /= inner.sum(axis=1, keepdims=True)
     out: Floats = (1.0 - model.common) * inner + model.common * prior
     return out
+
+
+def read_dependence(path: str | Path) -> Dependence:
+    """Read a ``dependence.json`` of `crowd-tvcs quality`.
+
+    Raises
+    ------
+    DataError
+        Naming the file, if it is none.
+    """
+    try:
+        return Dependence.from_json(json.loads(Path(path).read_text(encoding="utf-8")))
+    except (ValueError, TypeError, KeyError, AttributeError):
+        what = "must be a dependence.json of crowd-tvcs quality"
+        raise DataError(what, path=path) from None
 
 
 def said(model: Dependence) -> str:

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from crowd_tvcs import METHODS, read_quality
 from crowd_tvcs.cli.main import app
+from crowd_tvcs.skills.dependence import Dependence
 
 WIDE = "worker,t1,t2,t3\nann,0.9,0.6,0.7\nbob,0.7,0.8,0.55\n"
 LONG = "task,worker,quality\nt1,ann,0.9\nt2,ann,0.6\nt1,bob,0.7\nt3,bob,0.55\n"
@@ -231,13 +232,41 @@ def test_a_common_error_out_of_its_range_is_refused_in_one_line(table, tmp_path,
     assert not (tmp_path / "plan").exists()
 
 
-def test_skills_beside_a_common_error_ask_for_equal_priors(table, tmp_path):
+def test_skills_bring_the_common_error_that_was_fitted_beside_them(table, tmp_path):
+    skills = tmp_path / "skills.csv"
+    skills.write_text("worker,deviation,shared_1,shared_2\nann,0.1,0,0\nbob,0.1,0,0\n")
+    beside = tmp_path / "dependence.json"
+    beside.write_text(json.dumps(Dependence(plan_error=0.25).as_json()))
+    for name, more, error in (
+        ("taken", ("--skills", skills), 0.25),
+        ("file", ("--common-error", beside), 0.25),
+        ("other", ("--skills", skills, "--common-error", 0.1), 0.1),
+        ("alone", ("--skills", skills, "--model", "independent"), None),
+    ):
+        done = assign(table, tmp_path / name, *more)
+        assert done.exit_code == 0, done.stderr
+        assert ("the common error of the crowd is 0.250" in done.stderr) == (name == "taken")
+        record = json.loads((tmp_path / name / "run.json").read_text())
+        assert record["parameters"].get("common_error") == error
+        assert crowd_tvcs("verify", tmp_path / name).exit_code == 0
+    beside.write_text("{}")
+    done = assign(table, tmp_path / "bad", "--skills", skills)
+    assert done.exit_code == 2
+    assert "dependence.json: must be a dependence.json of crowd-tvcs quality" in done.stderr
+
+
+def test_skills_beside_a_common_error_say_how_unsure_they_are_where_priors_are_equal(
+    table, tmp_path
+):
     skills = tmp_path / "skills.csv"
     skills.write_text("worker,deviation,shared_1,shared_2\nann,0.1,0,0\nbob,0.1,0,0\n")
     words = ("--skills", skills, "--common-error", 0.1)
-    done = assign(table, tmp_path / "plan", *words, "--prior", 0.7)
-    assert done.exit_code == 2
-    assert "with --common-error priors must be .5" in done.stderr
+    done = assign(table, tmp_path / "unequal", *words, "--prior", 0.7)
+    assert done.exit_code == 0
+    assert "is not known beside a common error and such priors" in done.stderr
+    summary = json.loads((tmp_path / "unequal" / "summary.json").read_text())
+    assert "accuracy_deviation" not in summary
+    assert crowd_tvcs("verify", tmp_path / "unequal").exit_code == 0
     assert assign(table, tmp_path / "plan", *words).exit_code == 0
     # One answer per task tells the same with and without the error: so does its deviation.
     one = ("--max-workers-per-task", 1, "--skills", skills)
