@@ -123,6 +123,8 @@ COMMANDS = {
                 "crowd-tvcs quality a.csv --gold g.csv --out o --force"),
     "quality gold": ("g.csv", GOLD, {"a.csv": ANSWERS},
                      "crowd-tvcs quality a.csv --gold g.csv --out o --force"),
+    "agreement": ("a.csv", ANSWERS, {},
+                  "crowd-tvcs agreement a.csv --bootstrap 5 --out o --force"),
     "vote": ("a.csv", ANSWERS, {}, "crowd-tvcs vote a.csv --out o --force"),
     "replay": ("a.csv", ANSWERS, {"g.csv": GOLD + "t3,1\nt4,0\n"},
                "crowd-tvcs replay a.csv g.csv --splits 2 --gold-share 0.5 --out o --force"),

@@ -41,7 +41,7 @@ LEVELS = {
     "crowd_tvcs": [
         ["answers", "accuracy.kernels"],
         ["accuracy"],
-        ["exchange", "plan", "simulation"],
+        ["agreement", "exchange", "plan", "simulation"],
         ["search.kernels"],
         ["search", "skills"],
         ["verification", "methods", "routing"],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from crowd_tvcs.cli.agreement import agreement
 from crowd_tvcs.cli.assign import assign
 from crowd_tvcs.cli.campaign import app as campaign_app
 from crowd_tvcs.cli.exchange import export, import_answers
@@ -26,6 +27,7 @@ app = typer.Typer(
 app.command()(quality)
 app.command()(vote)
 app.command()(replay)
+app.command()(agreement)
 app.command()(export)
 app.command("import")(import_answers)
 app.command()(assign)
