@@ -46,7 +46,7 @@ LEVELS = {
         ["search", "skills"],
         ["verification", "methods", "routing"],
         ["campaign.store"],
-        ["campaign", "what_if"],
+        ["campaign", "models", "what_if"],
         ["report"],
         ["cli"],
     ],
