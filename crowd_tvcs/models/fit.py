@@ -118,7 +118,10 @@ def fit_models(
     >>> bool(found.posterior[-1].max() > .9)
     True
     """
-    answers = together(answers, gold)
+    joined = together(answers, gold)
+    if confidence is not None and joined is not answers:  # whose answers are sorted
+        confidence = confidence[np.lexsort((answers.worker_of, answers.task_of))]
+    answers = joined
     chosen = np.isin(
         answers.worker_of, [i for i, w in enumerate(answers.workers) if w in family_of]
     )

@@ -69,7 +69,7 @@ def fit_people(models: Models, answers: Answers, gold: Gold, people: Sequence[st
     models
         What the models said, of all tasks.
     answers, gold
-        Answers of people to gold tasks, and perhaps others, which are not used.
+        Answers of people to gold tasks that the models know of; others are not used.
     people
         Names of the people.
 
@@ -79,12 +79,13 @@ def fit_people(models: Models, answers: Answers, gold: Gold, people: Sequence[st
         If none of them has answered a gold task.
     """
     names = set(people)
-    rows = [row for row in answers.rows() if row[1] in names and row[0] in gold.labels]
+    place = {name: j for j, name in enumerate(models.answers.tasks)}
+    known = gold.labels.keys() & place.keys()
+    rows = [row for row in answers.rows() if row[1] in names and row[0] in known]
     if not rows:
         raise ValueError("no gold task is answered by a person")
     own = Answers.of(rows, workers=sorted(names), classes=models.answers.classes)
     skill = estimate_quality(own, gold, model="independent")
-    place = {name: j for j, name in enumerate(models.answers.tasks)}
     truth = gold.codes(own.tasks, own.classes)[own.task_of]
     task = np.array([place[name] for name in own.tasks])[own.task_of]
     sure = logit(models.posterior.max(axis=1))

@@ -81,6 +81,8 @@ def models(given: ModelsOptions) -> None:
     accuracy = None if people is None else people.usual
     if given.person_accuracy is not None:
         accuracy = np.full(fitted.truth.size, given.person_accuracy)
+    if (fitted.truth >= 0).all():
+        say("every task with answers is gold: nothing is left to hand on")
     handed = HandedOn(fitted, open_tasks(fitted), accuracy, given.target, given.most)
     offers = _offers(fitted, who, handed)
     _write(given, table.layout, handed, who, people, offers)
@@ -142,7 +144,9 @@ def _write(
         write_table(folder / "tasks.csv", handed.columns, handed.rows(), ",")
         write_table(folder / "priors.csv", *handed.priors(), ",")
         if offers:
-            cells = [["+".join(one.models), *list(vars(one).values())[1:]] for one in offers]
+            cells = [
+                [shield("+".join(one.models)), *list(vars(one).values())[1:]] for one in offers
+            ]
             write_table(folder / "subsets.csv", SUBSET_COLUMNS, cells, ",")
         if people is not None:
             tasks = [shield(handed.models.answers.tasks[j]) for j in handed.tasks.tolist()]

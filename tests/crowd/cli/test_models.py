@@ -182,6 +182,16 @@ def test_options_out_of_range_are_named(crowd, tmp_path, options, message):
     assert message in done.stderr
 
 
+def test_gold_alone_leaves_nothing_to_hand_on(crowd, tmp_path):
+    lines = (crowd / "answers.csv").read_text().splitlines()
+    (tmp_path / "a.csv").write_text("\n".join(x for x in lines if x[:4] in ("task", "gold")))
+    done = command(crowd, tmp_path / "out", answers=tmp_path / "a.csv")
+    assert done.exit_code == 0, done.stderr
+    assert "every task with answers is gold: nothing is left to hand on" in done.stderr
+    assert rows_of(tmp_path / "out" / "tasks.csv") == []
+    assert json.loads((tmp_path / "out" / "summary.json").read_text())["gold"] == 40
+
+
 def test_thin_gold_and_no_people_are_said(crowd, tmp_path):
     gold = (crowd / "gold.csv").read_text().splitlines()
     label = gold[1].split(",")[1]

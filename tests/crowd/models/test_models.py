@@ -193,6 +193,19 @@ def test_confidence_without_enough_gold_changes_nothing():
     assert plain.shares.between == pytest.approx(0.3, abs=0.01)
 
 
+def test_confidence_stays_with_its_answer_where_gold_has_a_class_of_its_own(rng):
+    crowd = simulate_models(1, 30, n_gold=40, rng=0)
+    a = crowd.answers
+    order = rng.permutation(a.size)
+    turned = Answers(a.tasks, a.workers, a.classes, a.task_of[order], a.worker_of[order],
+                     a.label_of[order])  # fmt: skip
+    gold = Gold(crowd.gold_labels.labels, ["0", "1", "2"])
+    first = fit_models(a, gold, crowd.family_of, confidence=crowd.confidence)
+    other = fit_models(turned, gold, crowd.family_of, confidence=crowd.confidence[order])
+    assert first.calibrated.moved
+    assert other.posterior == pytest.approx(first.posterior)
+
+
 def test_with_much_gold_the_shares_are_found():
     for within, between in ((0.0, 0.0), (0.9, 0.0), (0.5, 0.9)):
         crowd = simulate_models(
