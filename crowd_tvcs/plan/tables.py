@@ -167,7 +167,7 @@ def _priors_of_tasks(
 ) -> NDArray[np.float64]:
     """Chance of every class of every task, taken out of `rows`; `usual` where there is none."""
     k = len(columns)
-    out = np.tile(np.full(k, 1.0 / k) if usual is None else np.asarray(usual), (len(tasks), 1))
+    out = np.array(checked_prior(usual, len(tasks), k))
     place = {name: j for j, name in enumerate(tasks)}
     for name, row in rows.items():
         given = [row.pop(column) for column in columns if column in row]
