@@ -51,6 +51,12 @@ STUDIO = json.dumps(
         {"id": 2, "completed_by": 3, "was_cancelled": False, "result": [
             {"type": "choices", "from_name": "label", "value": {"choices": ["1"]}}]}]}]
 )  # fmt: skip
+CONFIDENT = "task,worker,label,confidence\n" + "".join(
+    f"t{j},{w},{(j + (w == 'm2')) % 2},{'' if w == 'ann' else 0.9}\n"
+    for j in range(6)
+    for w in ("m1", "m2", "ann")
+)
+KINDS = "worker,kind,family,cost\nm1,model,f,1\nm2,model,f,1\nann,person,,2\n"
 ACCOUNTS = "account,worker\nw1,ann\nw2,bob\n"
 
 
@@ -123,6 +129,12 @@ COMMANDS = {
                 "crowd-tvcs quality a.csv --gold g.csv --out o --force"),
     "quality gold": ("g.csv", GOLD, {"a.csv": ANSWERS},
                      "crowd-tvcs quality a.csv --gold g.csv --out o --force"),
+    "agreement": ("a.csv", ANSWERS, {},
+                  "crowd-tvcs agreement a.csv --bootstrap 5 --out o --force"),
+    "models": ("a.csv", CONFIDENT, {"g.csv": GOLD, "w.csv": KINDS},
+               "crowd-tvcs models a.csv --gold g.csv --workers w.csv --out o --force"),
+    "models workers": ("w.csv", KINDS, {"g.csv": GOLD, "a.csv": CONFIDENT},
+                       "crowd-tvcs models a.csv --gold g.csv --workers w.csv --out o --force"),
     "vote": ("a.csv", ANSWERS, {}, "crowd-tvcs vote a.csv --out o --force"),
     "replay": ("a.csv", ANSWERS, {"g.csv": GOLD + "t3,1\nt4,0\n"},
                "crowd-tvcs replay a.csv g.csv --splits 2 --gold-share 0.5 --out o --force"),

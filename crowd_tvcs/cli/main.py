@@ -8,6 +8,8 @@ from crowd_tvcs.cli.assign import assign
 from crowd_tvcs.cli.campaign import app as campaign_app
 from crowd_tvcs.cli.exchange import export, import_answers
 from crowd_tvcs.cli.quality import quality
+from crowd_tvcs.cli.recorded.agreement import agreement
+from crowd_tvcs.cli.recorded.models import models
 from crowd_tvcs.cli.replay import replay
 from crowd_tvcs.cli.simulate import simulate
 from crowd_tvcs.cli.verify import verify
@@ -26,6 +28,8 @@ app = typer.Typer(
 app.command()(quality)
 app.command()(vote)
 app.command()(replay)
+app.command()(agreement)
+app.command()(models)
 app.command()(export)
 app.command("import")(import_answers)
 app.command()(assign)

@@ -11,6 +11,7 @@ from tvcs_core.command.options import Force, OutFolder, Seed, recorded, with_opt
 from tvcs_core.command.shell import guarded, refuse_negative_seed, say
 
 RECORDED = ("workers", "tasks", "family", "low", "high", "gold", "recorded")
+OF_MODELS = ("models", "within", "between", "hardness")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +25,8 @@ class SimulateOptions:
         str,
         typer.Option(
             help="iid (every pair on its own, as in the paper), worker (one quality per worker), "
-            "skilldiff (skill times ease of the task) or topic (five topics)."
+            "skilldiff (skill times ease of the task), topic (five topics), or models (people "
+            "and models whose families err together)."
         ),
     ] = "iid"
     low: Annotated[
@@ -42,6 +44,27 @@ class SimulateOptions:
             "--recorded", help="Also labels.csv and recorded.csv: what all would answer to all."
         ),
     ] = False
+    models: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N,N,...",
+            help="Of models: members of each family, beside --workers people; default 3,2.",
+        ),
+    ] = None
+    within: Annotated[
+        float | None,
+        typer.Option(metavar="P", help="Of models: mistakes that a family shares; default .6."),
+    ] = None
+    between: Annotated[
+        float | None,
+        typer.Option(metavar="P", help="Of models: of these, what families share; default .3."),
+    ] = None
+    hardness: Annotated[
+        float | None,
+        typer.Option(
+            metavar="X", help="Of models: how far tasks differ, for models and people; default 0."
+        ),
+    ] = None
     seed: Seed = 0
     force: Force = False
 
@@ -49,13 +72,23 @@ class SimulateOptions:
 @guarded
 @with_options
 def simulate(given: SimulateOptions) -> None:
-    """Simulate a crowd; write quality.csv, gold.csv, answers.csv (of gold tasks) and run.json."""
+    """Simulate a crowd; write quality.csv, gold.csv, answers.csv (of gold tasks) and run.json.
+
+    Of models answers.csv also has what models say of all tasks, and workers.csv who is of which
+    family and what an answer costs.
+    """
     from crowd_tvcs.simulation import simulate as simulate_crowd
     from crowd_tvcs.simulation import write_crowd
     from tvcs_core.files.folders import output_folder, write_json
     from tvcs_core.files.record import run_record
 
     refuse_negative_seed(given.seed)
+    if given.family == "models":
+        _simulate_models(given)
+        return
+    for name in OF_MODELS:
+        if getattr(given, name) is not None:
+            raise ValueError(f"--{name} is for --family models, not for {given.family}")
     crowd = simulate_crowd(
         given.workers,
         given.tasks,
@@ -73,3 +106,37 @@ def simulate(given: SimulateOptions) -> None:
         f"{given.workers} workers, {given.tasks} tasks and {given.gold} gold tasks written to "
         f"{given.out}"
     )
+
+
+def _simulate_models(given: SimulateOptions) -> None:
+    from crowd_tvcs.models.simulation import simulate_models, write_models
+    from tvcs_core.files.folders import output_folder, write_json
+    from tvcs_core.files.record import run_record
+
+    if not (given.low is None and given.high is None):
+        raise ValueError("--low and --high are for iid and worker, not for models")
+    asked = {name: getattr(given, name) for name in ("within", "between", "hardness")}
+    if given.models is not None:
+        asked["families"] = _sizes(given.models)
+    crowd = simulate_models(
+        given.workers,
+        given.tasks,
+        n_gold=given.gold,
+        rng=given.seed,
+        **{name: value for name, value in asked.items() if value is not None},
+    )
+    with output_folder(given.out, force=given.force) as folder:
+        write_models(crowd, folder, recorded=given.recorded)
+        options = recorded(given, (*RECORDED, *OF_MODELS))
+        write_json(folder / "run.json", run_record("crowd-tvcs simulate", options, seed=given.seed))
+    say(
+        f"{len(crowd.family_of)} models, {given.workers} people, {given.tasks} tasks and "
+        f"{given.gold} gold tasks written to {given.out}"
+    )
+
+
+def _sizes(given: str) -> list[int]:
+    try:
+        return [int(word) for word in given.split(",")]
+    except ValueError:
+        raise ValueError(f"--models must be integers with commas, found {given!r}") from None

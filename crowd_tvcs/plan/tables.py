@@ -19,13 +19,17 @@ from crowd_tvcs.answers.columns import (
     find,
     names_in,
     open_table,
+    read_chance,
     read_rows,
     require_costs,
 )
 from crowd_tvcs.answers.confusion import read_confusion
 from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.plan.plan import Plan
+from tvcs_core.files.errors import DataError
+from tvcs_core.files.shown import shown
 
+OF_CLASS = "prior="  # and a class: its chance, a column of tasks of more than two classes
 NO_CAP = np.iinfo(np.int64).max
 
 
@@ -54,7 +58,8 @@ def read_plan(
         Table with the column `worker` and any of `max_tasks`, `cost` (of a label) and `group` (at
         most one of it gets a task). If there is a cost, every worker must have one.
     tasks
-        Table with the column `task` and any of `prior`, `min_workers` and `max_workers`.
+        Table with the column `task` and any of `prior`, `min_workers` and `max_workers`. With more
+        than two classes `prior=CLASS` for each of these, in their order, in place of `prior`.
     forced, forbidden
         Tables with the columns `worker` and `task`: pairs that must, and that may not be.
     max_workers_per_task, max_tasks_per_worker, budget, prior
@@ -89,6 +94,7 @@ def read_plan(
     n_classes = 2 if classes is None else classes
     if n_classes == 2 and class_prior is not None:
         prior, class_prior = _chance_of_the_second(prior, class_prior), None
+    of_classes: Sequence[float] | NDArray[np.float64] | None = class_prior
     per_worker = _Column(quality.workers, max_tasks_per_worker, NO_CAP)
     per_task = _Column(quality.tasks, max_workers_per_task, NO_CAP)
     least = _Column(quality.tasks, 0, 0)
@@ -102,7 +108,12 @@ def read_plan(
     if tasks is not None:
         targets = {"prior": chance, "min_workers": least, "max_workers": per_task}
         readers = {k: v for k, v in TASK_COLUMNS.items() if k != "prior" or n_classes == 2}
-        _fill(read_rows(tasks, TASK, readers, set(quality.tasks)), targets)
+        columns = _columns_of_classes(tasks, n_classes, None if confusion is None else names)
+        readers |= dict.fromkeys(columns, read_chance)
+        rows = read_rows(tasks, TASK, readers, set(quality.tasks))
+        if columns:
+            of_classes = _priors_of_tasks(tasks, rows, columns, quality.tasks, class_prior)
+        _fill(rows, targets)
     if forbidden is not None:
         pairs = _read_pairs(forbidden, quality)
         allowed = ~pairs if quality.allowed is None else quality.allowed & ~pairs
@@ -116,13 +127,61 @@ def read_plan(
         min_workers_per_task=np.array(least.values, dtype=np.int64),
         forced=None if forced is None else _read_pairs(forced, quality),
         n_classes=n_classes,
-        class_prior=class_prior,
+        class_prior=of_classes,
         confusion=matrices,
         cost=cost.values if cost.is_given else None,
         money=money,
         group=group.values if group.is_given else None,
         common_error=common_error,
     )
+
+
+def _columns_of_classes(path: Path, n_classes: int, names: Sequence[str] | None) -> list[str]:
+    """Columns ``prior=CLASS`` of a table of tasks, in the order of the classes; none with two.
+
+    Raises
+    ------
+    DataError
+        If there are some, and not one for every class; `names` are those of confusion matrices.
+    """
+    table = open_table(path)
+    found = [header for header in table.rows[0] if header.lower().startswith(OF_CLASS)]
+    if n_classes == 2 or not found:
+        return []
+    if len(found) != n_classes:
+        raise table.error(
+            f"must have a column {OF_CLASS}CLASS for each of {n_classes} classes, found "
+            f"{len(found)}",
+            0,
+        )
+    if names is not None and [header[len(OF_CLASS) :] for header in found] != list(names):
+        wanted = ", ".join(OF_CLASS + name for name in names)
+        raise table.error(f"the columns of classes must be {wanted}, in this order", 0)
+    return [header.lower() for header in found]
+
+
+def _priors_of_tasks(
+    path: Path,
+    rows: Rows,
+    columns: Sequence[str],
+    tasks: Sequence[str],
+    usual: Sequence[float] | None,
+) -> NDArray[np.float64]:
+    """Chance of every class of every task, taken out of `rows`; `usual` where there is none."""
+    k = len(columns)
+    out = np.array(checked_prior(usual, len(tasks), k))
+    place = {name: j for j, name in enumerate(tasks)}
+    for name, row in rows.items():
+        given = [row.pop(column) for column in columns if column in row]
+        if given:
+            if len(given) < k or abs(sum(given) - 1.0) > 1e-6:
+                raise DataError(
+                    f"the chances of the classes of task {shown(name)} must be {k} that add up to "
+                    f"1, found {', '.join(map(str, given))}",
+                    path=path,
+                )
+            out[place[name]] = given
+    return out
 
 
 def _chance_of_the_second(prior: float, chances: Sequence[float]) -> float:

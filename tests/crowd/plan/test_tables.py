@@ -113,3 +113,38 @@ def test_a_missing_table_is_named(assign, tmp_path):
     done = assign("--forced", tmp_path / "none.csv")
     assert done.exit_code == 2
     assert "none.csv: No such file or directory" in done.stderr
+
+
+CONFUSION = "worker,label,answer,chance\n" + "".join(
+    f"{w},{y},{x},{0.8 if x == y else 0.1}\n"
+    for w in ("ann", "bob", "'=cy")
+    for y in ("a", "b", "c")
+    for x in ("a", "b", "c")
+)
+
+
+def test_tasks_of_three_classes_have_chances_of_their_own(assign, tmp_path):
+    done = assign(
+        "--budget", 0, "--class-prior", ".5,.3,.2", tasks="task,prior=a,prior=b,prior=c\n"
+        "t1,0.9,0.1,0\nt3,,,\n", confusion=CONFUSION,
+    )  # fmt: skip
+    assert done.exit_code == 0, done.stderr
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert summary["classes"] == ["a", "b", "c"]
+    assert summary["task_accuracy"] == {"t1": 0.9, "t2": 0.5, "t3": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("tasks", "message"),
+    [
+        ("task,prior=b,prior=a,prior=c\nt1,1,0,0\n", "must be prior=a, prior=b, prior=c, in this"),
+        ("task,prior=a,prior=b\nt1,1,0\n", "for each of 3 classes, found 2"),
+        ("task,prior=a,prior=b,prior=c\nt1,.9,.1,\n", "must be 3 that add up to 1, found 0.9, 0.1"),
+        ("task,prior=a,prior=b,prior=c\nt1,2,0,0\n", ":2, column 'prior=a': must be a probability"),
+    ],
+)
+def test_chances_of_classes_that_cannot_be_are_refused(assign, tmp_path, tasks, message):
+    done = assign(tasks=tasks, confusion=CONFUSION)
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert not (tmp_path / "out").exists()

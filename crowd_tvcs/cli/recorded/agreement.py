@@ -1,0 +1,118 @@
+"""The command `crowd-tvcs agreement`: how far workers say the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from crowd_tvcs.cli.answers import AnswersFile, Classes, class_names
+from tvcs_core.command.options import Force, OutFolder, Seed, recorded, with_options
+from tvcs_core.command.shell import guarded, refuse_negative_seed, say
+
+if TYPE_CHECKING:
+    from crowd_tvcs.agreement.agreement import Agreement, Estimate
+
+RECORDED = ("classes", "ordinal", "bootstrap", "interval", "least_common")
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgreementOptions:
+    """The options of ``crowd-tvcs agreement``."""
+
+    answers: AnswersFile
+    out: OutFolder
+    ordinal: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B,...",
+            help="The labels from lowest to highest: also Krippendorff's alpha for ordered labels.",
+        ),
+    ] = None
+    classes: Classes = None
+    bootstrap: Annotated[
+        int, typer.Option(metavar="N", help="Draws of tasks for the intervals; 0 for none.")
+    ] = 1000
+    interval: Annotated[
+        float, typer.Option(metavar="P", help="Share of the draws that low to high hold.")
+    ] = 0.95
+    least_common: Annotated[
+        int,
+        typer.Option(metavar="N", help="Fewest tasks in common of a pair in pairs.csv."),
+    ] = 10
+    seed: Seed = 0
+    force: Force = False
+
+
+@guarded
+@with_options
+def agreement(given: AgreementOptions) -> None:
+    """Measure how far workers agree; write tasks.csv, pairs.csv, summary.json and run.json.
+
+    Krippendorff's alpha and Fleiss' kappa over all tasks with two answers or more, agreement and
+    entropy of every task, agreement and Cohen's kappa of every pair of workers; intervals by
+    drawing tasks again. No gold is needed, and who is right is not looked at.
+    """
+    from crowd_tvcs.agreement.agreement import PAIR_COLUMNS, TASK_COLUMNS, measure
+    from crowd_tvcs.answers.answers import read_answers
+    from tvcs_core.files.folders import output_folder, write_json
+    from tvcs_core.files.record import run_record
+    from tvcs_core.files.tables import write_table
+
+    refuse_negative_seed(given.seed)
+    if given.ordinal is not None and given.classes is not None:
+        raise ValueError("give --ordinal or --classes, not both")
+    table = read_answers(given.answers, class_names(given.ordinal or given.classes))
+    say(f"{given.answers}: {table.layout}")
+    found = measure(
+        table,
+        ordinal=given.ordinal is not None,
+        bootstrap=given.bootstrap,
+        interval=given.interval,
+        least_common=given.least_common,
+        rng=given.seed,
+    )
+    with output_folder(given.out, force=given.force) as folder:
+        write_table(folder / "tasks.csv", TASK_COLUMNS, found.task_rows(), ",")
+        write_table(folder / "pairs.csv", PAIR_COLUMNS, found.pair_rows(), ",")
+        options = recorded(given, RECORDED)
+        asked = {name: options[name] for name in ("bootstrap", "interval", "least_common")}
+        write_json(folder / "summary.json", found.summary() | asked)
+        record = run_record(
+            "crowd-tvcs agreement", options, seed=given.seed, inputs=[given.answers],
+            layout=table.layout,
+        )  # fmt: skip
+        write_json(folder / "run.json", record)
+    _print(found)
+    _say_what_is_left_out(found, given.least_common)
+
+
+def _print(found: Agreement) -> None:
+    print(f"{'':<24}{'value':>8}{'low':>8}{'high':>8}")
+    _print_row("alpha (nominal)", found.alpha)
+    if found.ordinal is not None:
+        _print_row("alpha (ordinal)", found.ordinal)
+    _print_row("Fleiss' kappa", found.fleiss)
+    _print_row("Cohen, mean of pairs", found.pairs.mean)
+
+
+def _print_row(name: str, one: Estimate) -> None:
+    cells = ["" if x is None else f"{x:.4f}" for x in (one.value, one.low, one.high)]
+    line = f"{name:<24}" + "".join(f"{cell:>8}" for cell in cells)
+    print(f"{line}  not defined: {one.why}" if one.why else line)
+
+
+def _say_what_is_left_out(found: Agreement, least_common: int) -> None:
+    told = found.summary()
+    say(
+        f"{told['tasks']} tasks with two answers or more, of which {told['tasks_that_tie']} tie; "
+        f"{told['tasks_of_one_answer']} with one answer are left out"
+    )
+    say(
+        f"{told['pairs']} pairs of workers with at least {least_common} tasks in common, "
+        f"{told['pairs_without_kappa']} of them without a kappa (always one label); "
+        f"{told['pairs_left_out']} with fewer are left out"
+    )
+    if lost := found.alpha.lost:
+        say(f"in {lost} draws all answers were the same: the intervals leave these out")

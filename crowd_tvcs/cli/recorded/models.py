@@ -1,0 +1,266 @@
+"""The command `crowd-tvcs models`: what models' answers leave to people."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from crowd_tvcs.cli.answers import GOLD, AnswersFile, ClassChances, Classes, read_with_gold
+from tvcs_core.command.options import Force, OutFolder, recorded, with_options
+from tvcs_core.command.shell import guarded, say
+
+if TYPE_CHECKING:
+    from crowd_tvcs.answers.answers import Answers, Gold
+    from crowd_tvcs.models.fit import Models
+    from crowd_tvcs.models.handed_on import HandedOn
+    from crowd_tvcs.models.people import Offer, People
+    from crowd_tvcs.models.tables import Workforce
+
+RECORDED = ("workers", "gold", "target", "most", "person_accuracy", "prior", "classes")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelsOptions:
+    """The options of ``crowd-tvcs models``."""
+
+    answers: AnswersFile
+    workers: Annotated[
+        Path,
+        typer.Option(
+            metavar="FILE",
+            help="Columns worker, kind (model or person), family (of models: those that may err "
+            "together), and any of cost, max_tasks, group. Who is not listed is a person.",
+        ),
+    ]
+    gold: Annotated[Path, typer.Option(metavar="FILE", help=GOLD)]
+    out: OutFolder
+    target: Annotated[
+        float, typer.Option(metavar="P", help="How sure of its label a task shall be.")
+    ] = 0.95
+    most: Annotated[int, typer.Option(metavar="N", help="Most people on a task.")] = 5
+    person_accuracy: Annotated[
+        float | None,
+        typer.Option(
+            metavar="P", help="Of each of the people. Default: their mean, by their gold answers."
+        ),
+    ] = None
+    prior: ClassChances = None
+    classes: Classes = None
+    force: Force = False
+
+
+@guarded
+@with_options
+def models(given: ModelsOptions) -> None:
+    """Say how many people tasks still need after models; write tables for assign and campaign.
+
+    ANSWERS holds what models say of all tasks, and what models and people say of gold ones; of
+    models it may have a column confidence. priors.csv is for --tasks of assign and campaign,
+    quality.csv and people.csv have the people. Models of one family may err together: how far is
+    estimated from gold, as is what a stated confidence is worth.
+    """
+    import numpy as np
+
+    from crowd_tvcs.answers.class_shares import read_prior
+    from crowd_tvcs.models.fit import fit_models
+    from crowd_tvcs.models.handed_on import HandedOn, open_tasks
+    from crowd_tvcs.models.tables import read_confidence, read_workforce
+
+    _check(given)
+    table, known = read_with_gold(given.answers, given.gold, given.classes)
+    who = read_workforce(given.workers, table)
+    stated = read_confidence(given.answers, table, set(who.family_of))
+    if stated is not None:
+        say(f"confidence: models state one with {int((stated == stated).sum())} answers")
+    prior = read_prior(given.prior, table.classes)
+    fitted = fit_models(table, known, who.family_of, confidence=stated, prior=prior)
+    people = _people(fitted, table, known, who)
+    accuracy = None if people is None else people.usual
+    if given.person_accuracy is not None:
+        accuracy = np.full(fitted.truth.size, given.person_accuracy)
+    if (fitted.truth >= 0).all():
+        say("every task with answers is gold: nothing is left to hand on")
+    handed = HandedOn(fitted, open_tasks(fitted), accuracy, given.target, given.most)
+    offers = _offers(fitted, who, handed)
+    _write(given, table.layout, handed, who, people, offers)
+    _say(given, handed, who)
+    _say_offers(offers, given.target)
+    say(f"written to {given.out}")
+
+
+def _check(given: ModelsOptions) -> None:
+    if not 0.0 < given.target < 1.0:
+        raise ValueError(f"--target must be above 0 and below 1, found {given.target}")
+    if not 0 <= given.most <= 20:
+        raise ValueError(f"--most must be from 0 to 20, found {given.most}")
+    if given.person_accuracy is not None and not 0.0 < given.person_accuracy < 1.0:
+        raise ValueError(
+            f"--person-accuracy must be above 0 and below 1, found {given.person_accuracy}"
+        )
+
+
+def _people(fitted: Models, table: Answers, gold: Gold, who: Workforce) -> People | None:
+    """How good the people are by their own gold answers; None without any."""
+    from crowd_tvcs.models.people import fit_people
+
+    names = set(who.people)
+    if not any(task in gold.labels and worker in names for task, worker, _ in table.rows()):
+        return None
+    return fit_people(fitted, table, gold, who.people)
+
+
+def _offers(fitted: Models, who: Workforce, handed: HandedOn) -> list[Offer]:
+    """Price subsets of models, where all costs and the accuracy of people are known."""
+    from crowd_tvcs.models.people import offers
+
+    costs = [who.cost(name) for name in fitted.answers.workers]
+    of_people = [cost for name in who.people if (cost := who.cost(name)) is not None]
+    if handed.accuracy is None or not of_people or None in costs:
+        return []
+    return offers(
+        fitted, [cost for cost in costs if cost is not None], sum(of_people) / len(of_people),
+        handed.accuracy, target=handed.target, most=handed.most,
+    )  # fmt: skip
+
+
+def _write(
+    given: ModelsOptions, layout: str, handed: HandedOn, who: Workforce, people: People | None,
+    offers: list[Offer],
+) -> None:  # fmt: skip
+    from crowd_tvcs.models import handed_on
+    from crowd_tvcs.models.people import SUBSET_COLUMNS
+    from tvcs_core.files.folders import output_folder, write_json
+    from tvcs_core.files.record import run_record
+    from tvcs_core.files.spreadsheet import shield
+    from tvcs_core.files.tables import write_table
+
+    with output_folder(given.out, force=given.force) as folder:
+        rows, families = handed_on.model_rows(handed.models), handed_on.family_rows(handed.models)
+        write_table(folder / "models.csv", handed_on.MODEL_COLUMNS, rows, ",")
+        write_table(folder / "families.csv", handed_on.FAMILY_COLUMNS, families, ",")
+        write_table(folder / "tasks.csv", handed.columns, handed.rows(), ",")
+        write_table(folder / "priors.csv", *handed.priors(), ",")
+        if offers:
+            cells = [
+                [shield("+".join(one.models)), *list(vars(one).values())[1:]] for one in offers
+            ]
+            write_table(folder / "subsets.csv", SUBSET_COLUMNS, cells, ",")
+        if people is not None:
+            tasks = [shield(handed.models.answers.tasks[j]) for j in handed.tasks.tolist()]
+            values = people.quality(people.skill.mean)[:, handed.tasks].tolist()
+            pairs = zip(people.skill.workers, values, strict=True)
+            good = [[shield(name), *row] for name, row in pairs]
+            write_table(folder / "quality.csv", ["worker", *tasks], good, ",")
+        _write_people(folder, who)
+        write_json(folder / "summary.json", _summary(handed))
+        record = run_record(
+            "crowd-tvcs models", recorded(given, RECORDED), seed=None,
+            inputs=[given.answers, given.gold, given.workers], layout=layout,
+        )  # fmt: skip
+        write_json(folder / "run.json", record)
+
+
+def _write_people(folder: Path, who: Workforce) -> None:
+    """Write the people and what the table says of them, as assign and campaign read it."""
+    from tvcs_core.files.spreadsheet import shield
+    from tvcs_core.files.tables import write_table
+
+    names = sorted(who.people)
+    some = [
+        c for c in ("max_tasks", "cost", "group") if any(c in who.rows.get(n, {}) for n in names)
+    ]
+    cells = [[who.rows.get(name, {}).get(column, "") for column in some] for name in names]
+    cells = [[shield(x) if isinstance(x, str) else x for x in row] for row in cells]
+    rows = [[shield(name), *row] for name, row in zip(names, cells, strict=True)]
+    write_table(folder / "people.csv", ["worker", *some], rows, ",")
+
+
+def _summary(handed: HandedOn) -> dict[str, Any]:
+    fitted, needed = handed.models, handed.needed
+    honest, apart = fitted.claimed_and_reached(), fitted.claimed_and_reached(apart=True)
+    of_people = None
+    if handed.accuracy is not None and handed.tasks.size:
+        of_people = handed.accuracy[handed.tasks]
+    counts = None
+    if needed is not None:
+        more = {f"more than {handed.most}": int((needed < 0).sum())}
+        counts = {str(n): int((needed == n).sum()) for n in range(handed.most + 1)} | more
+    return {
+        "models": len(fitted.answers.workers),
+        "families": len(fitted.families),
+        "classes": list(fitted.answers.classes),
+        "tasks": int(handed.tasks.size),
+        "gold": honest[3],
+        "is_fitted": fitted.is_fitted,
+        "shared_between": fitted.shares.between if len(fitted.families) > 1 else None,
+        "claimed": honest[0],
+        "reached": honest[1],
+        "log_score": honest[2],
+        "claimed_if_independent": apart[0],
+        "log_score_if_independent": apart[2],
+        "person_accuracy": None if of_people is None else float(of_people.mean()),
+        "person_accuracy_from": None if of_people is None else float(of_people.min()),
+        "person_accuracy_to": None if of_people is None else float(of_people.max()),
+        "target": handed.target,
+        "people_needed": counts,
+        "sentences": handed.sentences(),
+    }
+
+
+def _say(given: ModelsOptions, handed: HandedOn, who: Workforce) -> None:
+    fitted, told = handed.models, _summary(handed)
+    stranger = len(set(who.people) - set(who.rows))
+    if stranger:
+        say(f"{stranger} workers with answers are not in {given.workers}: taken for people")
+    silent = sorted(set(who.family_of) - set(fitted.answers.workers))
+    if silent:
+        say(f"{len(silent)} models have no answer and are left out")
+    if len(set(_gold_classes(fitted))) == 1:
+        say(
+            "warning: all gold answered by models is of one class; of mistakes on others it is mute"
+        )
+    for i, n in sorted(fitted.calibrated.unused.items()):
+        name = fitted.answers.workers[i]
+        say(f"the confidence of {name!r} is not used: {n} gold answers state one, 10 are needed")
+    if not fitted.is_fitted:
+        say(
+            f"only {told['gold']} gold tasks with answers of models: what families share is not "
+            "measured, and taken to be half of the mistakes within and .3 between them"
+        )
+    say(
+        f"{told['models']} models of {told['families']} families; on {told['gold']} gold tasks "
+        f"they claim {told['claimed']:.3f} and reach {told['reached']:.3f} (taken for independent "
+        f"they would claim {told['claimed_if_independent']:.3f})"
+    )
+    if told["person_accuracy"] is None:
+        say("no gold answer of a person, and no --person-accuracy: people needed are not counted")
+    else:
+        low, high = told["person_accuracy_from"], told["person_accuracy_to"]
+        where = f" (from {low:.3f} where models are unsure to {high:.3f})" if low < high else ""
+        say(f"people of accuracy {told['person_accuracy']:.3f}{where}, who else err on their own")
+    for sentence in told["sentences"]:
+        print(sentence)
+
+
+def _gold_classes(fitted: Models) -> list[int]:
+    labels: list[int] = fitted.truth[fitted.gold_with_answers].tolist()
+    return labels
+
+
+def _say_offers(offers: list[Offer], target: float) -> None:
+    from crowd_tvcs.models.people import cheapest
+
+    if not offers:
+        say("no subsets.csv: it needs the cost of every model and of people, and people's accuracy")
+        return
+    best = cheapest(offers, target)
+    whom = " + ".join(best.models) or "no model"
+    is_enough = best.expected_accuracy >= target
+    said = f"cheapest for {target:g}" if is_enough else f"nothing reaches {target:g}, nearest"
+    print(
+        f"{said}: {whom}, {best.models_cost:g} a task, then {best.people:.2f} "
+        f"people: {best.cost:.4g} a task for an expected accuracy of {best.expected_accuracy:.3f}"
+    )

@@ -1,0 +1,214 @@
+"""What is left for people: how many a task still needs, and which models are worth their price."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from crowd_tvcs.accuracy.many_classes import count_chances
+from crowd_tvcs.accuracy.model import even_matrices
+from crowd_tvcs.answers.answers import Answers, Gold
+from crowd_tvcs.models.calibration import LEAST, likeliest, logit
+from crowd_tvcs.models.common_errors import posterior
+from crowd_tvcs.models.fit import Models
+from crowd_tvcs.skills.estimate import estimate_quality
+from crowd_tvcs.skills.skill import Skill
+
+DECIMALS = 4  # of a quality that is handed on
+AT_ONCE = 2_000_000  # numbers in memory
+MOST_MODELS = 10  # of which all subsets are looked at
+SUBSET_COLUMNS = (
+    "models", "models_cost", "people", "cost", "expected_accuracy", "short",
+)  # fmt: skip
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """How good people are on every task, given how sure it is after the models.
+
+    Attributes
+    ----------
+    skill
+        Of the people, from their gold answers.
+    sure
+        Of every task: logit of the models' confidence, less its mean over people's gold answers.
+    shift, slope
+        logit P(right) = logit of their mean + shift + slope * sure. Where models are unsure people
+        err more often, too; by how much is the likeliest given gold, with a normal prior at 0.
+    """
+
+    skill: Skill
+    sure: Floats
+    shift: float
+    slope: float
+
+    def quality(self, mean: Floats) -> Floats:
+        """Accuracy of people of these mean accuracies on every task, of shape (people, tasks)."""
+        moved = logit(mean)[:, None] + self.shift + self.slope * self.sure
+        out: Floats = (1.0 / (1.0 + np.exp(-moved))).round(DECIMALS)
+        return out
+
+    @property
+    def usual(self) -> Floats:
+        """Accuracy of somebody with the mean of those with gold, on every task."""
+        known = self.skill.mean[self.skill.n_gold > 0]
+        return self.quality(known.mean(keepdims=True))[0]
+
+
+def fit_people(models: Models, answers: Answers, gold: Gold, people: Sequence[str]) -> People:
+    """Fit how good people are, and how much less on tasks of which the models are unsure.
+
+    Parameters
+    ----------
+    models
+        What the models said, of all tasks.
+    answers, gold
+        Answers of people to gold tasks that the models know of; others are not used.
+    people
+        Names of the people.
+
+    Raises
+    ------
+    ValueError
+        If none of them has answered a gold task.
+    """
+    names = set(people)
+    place = {name: j for j, name in enumerate(models.answers.tasks)}
+    known = gold.labels.keys() & place.keys()
+    rows = [row for row in answers.rows() if row[1] in names and row[0] in known]
+    if not rows:
+        raise ValueError("no gold task is answered by a person")
+    own = Answers.of(rows, workers=sorted(names), classes=models.answers.classes)
+    skill = estimate_quality(own, gold, model="independent")
+    truth = gold.codes(own.tasks, own.classes)[own.task_of]
+    task = np.array([place[name] for name in own.tasks])[own.task_of]
+    sure = logit(models.posterior.max(axis=1))
+    sure = sure - sure[task].mean()
+    is_right = own.label_of == truth
+    if is_right.size < LEAST:
+        return People(skill, sure, 0.0, 0.0)
+    base = logit(skill.mean[own.worker_of])
+    shift, slope = likeliest(base, sure[task], is_right, np.zeros(2)).tolist()
+    return People(skill, sure, shift, slope) if slope > 0.0 else People(skill, sure, 0.0, 0.0)
+
+
+def expected_with_people(chances: Floats, accuracy: ArrayLike, most: int) -> Floats:
+    """Expected accuracy of every task with 0 to `most` people more, of shape (tasks, most + 1).
+
+    Parameters
+    ----------
+    chances
+        Chance of every class of every task so far, of shape (tasks, classes).
+    accuracy
+        Of each of the people, who err independently and on all classes alike: one number, or one
+        for every task; taken to the next hundredth.
+    most
+        Most people, >= 0.
+    """
+    of_task = np.broadcast_to(np.asarray(accuracy, dtype=np.float64).round(2), len(chances))
+    out = np.empty((len(chances), most + 1))
+    for one in np.unique(of_task):
+        chosen = of_task == one
+        rows, back = np.unique(chances[chosen].round(6), axis=0, return_inverse=True)
+        out[chosen] = _expected(rows, even_matrices(one, chances.shape[1]), most)[back.ravel()]
+    return out
+
+
+def _expected(chances: Floats, matrix: Floats, most: int) -> Floats:
+    """Expected accuracy with 0 to `most` people who all answer by one matrix."""
+    out = np.empty((len(chances), most + 1))
+    out[:, 0] = chances.max(axis=1)
+    for n in range(1, most + 1):
+        answers = count_chances(matrix, n)
+        step = max(1, AT_ONCE // answers.size)
+        for u in range(0, len(chances), step):
+            joint = chances[u : u + step, :, None] * answers
+            out[u : u + step, n] = joint.max(axis=1).sum(axis=1)
+    return np.maximum.accumulate(np.minimum(out, 1.0), axis=1)
+
+
+def people_needed(expected: Floats, target: float) -> NDArray[np.int64]:
+    """Fewest people with whom each task reaches `target`; -1 where the most do not."""
+    reached = expected >= target
+    return np.where(reached.any(axis=1), reached.argmax(axis=1), -1)
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What it costs to buy some models and then people.
+
+    Attributes
+    ----------
+    models
+        Names of the models.
+    models_cost, people, cost
+        Per task: price of the models, mean number of people, price of both.
+    expected_accuracy
+        Mean over the tasks.
+    short
+        Share of the tasks that do not reach the target with the most people.
+    """
+
+    models: tuple[str, ...]
+    models_cost: float
+    people: float
+    cost: float
+    expected_accuracy: float
+    short: float
+
+
+def offers(
+    models: Models, costs: Sequence[float], person_cost: float, accuracy: ArrayLike,
+    *, target: float, most: int,
+) -> list[Offer]:  # fmt: skip
+    """Price every subset of models with the people that the tasks then need, cheapest first.
+
+    On the tasks that all models have answered, those that are not gold if there are any: what a
+    subset would have said is known there. `accuracy` is that of each of the people, on every task;
+    people are equal, as many on a task as `target` needs, at
+    most `most`. Of more than `MOST_MODELS` models only none, each alone, all but one, and all.
+    """
+    n = len(models.answers.workers)
+    complete = np.flatnonzero(models.answers.per_task == n)
+    open_tasks = complete[models.truth[complete] < 0]
+    tasks = open_tasks if open_tasks.size else complete
+    if not tasks.size:
+        return []
+    of_people = np.broadcast_to(np.asarray(accuracy), models.truth.size)[tasks]
+    out = []
+    for subset in _subsets(n):
+        chosen = np.isin(models.answers.worker_of, subset)
+        chances = posterior(models.evidence.select(chosen).of_tasks(tasks), models.shares)
+        expected = expected_with_people(chances, of_people, most)
+        needed = people_needed(expected, target)
+        people = np.where(needed < 0, most, needed)
+        reached = expected[np.arange(tasks.size), people]
+        price = float(sum(costs[i] for i in subset))
+        mean = float(people.mean())
+        out.append(
+            Offer(
+                tuple(models.answers.workers[i] for i in subset), price, mean,
+                price + mean * person_cost, float(reached.mean()), float((needed < 0).mean()),
+            )
+        )  # fmt: skip
+    return sorted(out, key=lambda one: (one.cost, one.models))
+
+
+def cheapest(found: Sequence[Offer], target: float) -> Offer:
+    """Choose the cheapest that expects `target`; where none does, the one that expects most."""
+    enough = [one for one in found if one.expected_accuracy >= target]
+    if enough:
+        return min(enough, key=lambda one: one.cost)
+    return max(found, key=lambda one: (one.expected_accuracy, -one.cost))
+
+
+def _subsets(n: int) -> Iterator[tuple[int, ...]]:
+    sizes = range(n + 1) if n <= MOST_MODELS else (0, 1, n - 1, n)
+    for size in sizes:
+        yield from combinations(range(n), size)

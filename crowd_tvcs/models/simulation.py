@@ -1,0 +1,245 @@
+"""A simulated crowd of models and people: families that err together, and stated confidence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowd_tvcs.answers.answers import Answers, Gold, write_answers
+from tvcs_core.files.tables import write_table
+from tvcs_core.streams import stream
+
+FAMILIES = (3, 2)  # members of each
+WITHIN, BETWEEN = 0.6, 0.3
+MODEL_QUALITY, PERSON_QUALITY = (0.7, 0.9), (0.65, 0.9)
+MODEL_COST, PERSON_COST = 0.01, 0.1
+BOAST, NOISE = 2.0, 0.7  # of the logit of a stated confidence: added, and its deviation
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class MixedCrowd:
+    """A simulated crowd of models and people.
+
+    Attributes
+    ----------
+    answers
+        Of everybody to every task, gold and others, named ``m1``, ``p01`` and ``gold1``, ``t001``.
+    confidence
+        What the models state, one per answer; nan for people.
+    truth
+        True label of every task, by name.
+    gold
+        Names of the gold tasks.
+    family_of
+        Family of every model, by name.
+    quality
+        How often each model and each person is right, by name.
+    """
+
+    answers: Answers
+    confidence: Floats
+    truth: dict[str, str]
+    gold: tuple[str, ...]
+    family_of: dict[str, str]
+    quality: dict[str, float]
+
+    @property
+    def gold_labels(self) -> Gold:
+        """Known labels."""
+        return Gold({task: self.truth[task] for task in self.gold}, self.answers.classes)
+
+    @property
+    def people(self) -> tuple[str, ...]:
+        """Names of the people."""
+        return tuple(name for name in self.answers.workers if name not in self.family_of)
+
+    @property
+    def open_tasks(self) -> tuple[str, ...]:
+        """Tasks whose label is not known."""
+        known = set(self.gold)
+        return tuple(name for name in self.answers.tasks if name not in known)
+
+    def of(self, *, models: bool, tasks: Sequence[str]) -> NDArray[np.bool_]:
+        """Which answers are of models, or of people, to some tasks."""
+        names, wanted = self.answers.workers, set(tasks)
+        by_model = np.array([name in self.family_of for name in names])[self.answers.worker_of]
+        there = np.array([name in wanted for name in self.answers.tasks])[self.answers.task_of]
+        out: NDArray[np.bool_] = there & (by_model == models)
+        return out
+
+
+def simulate_models(
+    n_people: int = 20,
+    n_tasks: int = 200,
+    *,
+    families: Sequence[int] = FAMILIES,
+    within: float = WITHIN,
+    between: float = BETWEEN,
+    classes: Sequence[str] = ("0", "1"),
+    shares: Sequence[float] | None = None,
+    hardness: float = 0.0,
+    n_gold: int = 100,
+    rng: int | np.random.Generator | None = None,
+) -> MixedCrowd:
+    """Simulate models whose families err together, and people who err on their own.
+
+    Of the mistakes of the best member of a family its members share `within`, of the smallest of
+    these shares all models share `between` (`crowd_tvcs.models.common_errors`). Models state a
+    confidence that boasts and tells something of whether they are right.
+
+    Parameters
+    ----------
+    n_people, n_tasks, n_gold
+        Size; everybody answers every task, gold or not.
+    families
+        Number of models of every family.
+    within, between
+        Shares of common mistakes, in [0, 1].
+    classes, shares
+        Labels, and how frequent they are; None for equally.
+    hardness
+        Deviation of the hardness of tasks, in the logit of everybody's quality, models and people:
+        with more than 0 these err on the same tasks, which no fitted model knows.
+    rng
+        Seed or generator.
+
+    Examples
+    --------
+    >>> crowd = simulate_models(3, 5, n_gold=2, rng=0)
+    >>> crowd.answers, sorted(crowd.family_of.items())[0]
+    (Answers(56 answers of 8 workers to 7 tasks, 2 classes), ('m1', 'f1'))
+    """
+    sizes = {"n_people": n_people, "n_tasks": n_tasks, "families": min(families, default=0)}
+    for name, value, least in [*((name, size, 1) for name, size in sizes.items()),
+                               ("n_gold", n_gold, 0)]:  # fmt: skip
+        if value < least:
+            raise ValueError(f"{name} must be >= {least}, found {value}")
+    for name, share in (("within", within), ("between", between)):
+        if not 0.0 <= share <= 1.0:
+            raise ValueError(f"{name} must be in [0, 1], found {share}")
+    if not hardness >= 0.0:
+        raise ValueError(f"hardness must be >= 0, found {hardness}")
+    rng = stream(rng, "models")
+    k, m = len(classes), n_tasks + n_gold
+    truth = rng.choice(k, size=m, p=shares)
+    hard = hardness * rng.standard_normal(m)
+    n_models = sum(families)
+    usual = np.concatenate(
+        [rng.uniform(*MODEL_QUALITY, n_models), rng.uniform(*PERSON_QUALITY, n_people)]
+    ).round(4)
+    quality = _harder(usual, hard)
+    family = np.repeat(np.arange(len(families)), families)
+    said = np.empty((n_models + n_people, m), dtype=np.int64)
+    said[:n_models] = _with_common_errors(
+        truth, quality[:n_models], family, (within, between), k, rng
+    )
+    is_right = rng.random((n_people, m)) < quality[n_models:]
+    said[n_models:] = np.where(is_right, truth, _other(truth, k, rng, (n_people, m)))
+    stated = _stated(said[:n_models] == truth, rng)
+    return _named(said, stated, truth, usual, family, classes, n_gold)
+
+
+def _harder(usual: Floats, hard: Floats) -> Floats:
+    """Quality of everybody on every task, of shape (workers, tasks)."""
+    out: Floats = 1.0 / (1.0 + np.exp(-(np.log(usual / (1.0 - usual))[:, None] - hard)))
+    return out
+
+
+def _other(truth: Integers, k: int, rng: np.random.Generator, shape: tuple[int, int]) -> Integers:
+    """Draw one of the other classes for each."""
+    return (truth + rng.integers(1, k, size=shape)) % k
+
+
+def _with_common_errors(
+    truth: Integers, quality: Floats, family: Integers, shares: tuple[float, float], k: int,
+    rng: np.random.Generator,
+) -> Integers:  # fmt: skip
+    """Draw what models say by the three steps of `crowd_tvcs.models.common_errors`."""
+    within, between = shares
+    n_families, m = int(family.max()) + 1, truth.size
+    best = np.array([quality[family == f].max(axis=0) for f in range(n_families)])
+    common = np.minimum(within * np.minimum(1.0, k / (k - 1.0) * (1.0 - best)), 1.0 - 1e-9)
+    of_all = between * common.min(axis=0)
+    own = 1.0 - (1.0 - common) / (1.0 - of_all)
+    top = np.where(rng.random(m) < of_all, rng.integers(0, k, m), truth)
+    lost = rng.random((n_families, m)) < own
+    seen = np.where(lost, rng.integers(0, k, (n_families, m)), top)[family]
+    inside = (quality - common[family] / k) / (1.0 - common[family])
+    is_kept = rng.random(quality.shape) < inside
+    return np.where(is_kept, seen, _other(seen, k, rng, quality.shape))
+
+
+def _stated(is_right: NDArray[np.bool_], rng: np.random.Generator) -> Floats:
+    """Draw what models state: more where they are right, and far too much everywhere."""
+    logit = BOAST + 0.8 * is_right + NOISE * rng.standard_normal(is_right.shape)
+    out: Floats = (1.0 / (1.0 + np.exp(-logit))).round(3)
+    return out
+
+
+def _named(
+    said: Integers, stated: Floats, truth: Integers, quality: Floats, family: Integers,
+    classes: Sequence[str], n_gold: int,
+) -> MixedCrowd:  # fmt: skip
+    n_models, m = stated.shape
+    gold = _numbered("gold", n_gold)
+    tasks = (*gold, *_numbered("t", m - n_gold))
+    models, people = _numbered("m", n_models), _numbered("p", len(said) - n_models)
+    j, i = np.divmod(np.arange(said.size), len(said))
+    confidence = np.full(said.size, np.nan)
+    confidence[i < n_models] = stated[i[i < n_models], j[i < n_models]]
+    workers = (*models, *people)
+    return MixedCrowd(
+        Answers(tasks, workers, classes, j, i, said[i, j]),
+        confidence,
+        {name: classes[y] for name, y in zip(tasks, truth.tolist(), strict=True)},
+        gold,
+        {name: f"f{f + 1}" for name, f in zip(models, family.tolist(), strict=True)},
+        dict(zip(workers, quality.tolist(), strict=True)),
+    )
+
+
+def _numbered(prefix: str, count: int) -> tuple[str, ...]:
+    width = len(str(count))
+    return tuple(f"{prefix}{i:0{width}d}" for i in range(1, count + 1))
+
+
+def write_models(crowd: MixedCrowd, folder: Path, *, recorded: bool = False) -> None:
+    """Write `crowd` into a folder as `crowd-tvcs models` reads it.
+
+    workers.csv (worker, kind, family, cost), answers.csv (task, worker, label, confidence) of the
+    models to all tasks and of the people to gold, gold.csv, and quality.csv: how good the people
+    are on the tasks that wait. With `recorded`, labels.csv and recorded.csv have the labels of
+    these, and what people would answer.
+    """
+    rows: list[list[Any]] = [
+        [w, "model", crowd.family_of[w], MODEL_COST]
+        if w in crowd.family_of
+        else [w, "person", "", PERSON_COST]
+        for w in crowd.answers.workers
+    ]
+    write_table(folder / "workers.csv", ["worker", "kind", "family", "cost"], rows, ",")
+    tasks = crowd.open_tasks
+    given = crowd.of(models=True, tasks=crowd.answers.tasks) | crowd.of(
+        models=False, tasks=crowd.gold
+    )
+    pairs = zip(crowd.answers.select(given).rows(), crowd.confidence[given].tolist(), strict=True)
+    stated = [[*row, "" if np.isnan(c) else c] for row, c in pairs]
+    write_table(folder / "answers.csv", ["task", "worker", "label", "confidence"], stated, ",")
+    if crowd.gold:
+        known = [(task, crowd.truth[task]) for task in crowd.gold]
+        write_table(folder / "gold.csv", ["task", "label"], known, ",")
+    good = [[name, *[crowd.quality[name]] * len(tasks)] for name in crowd.people]
+    write_table(folder / "quality.csv", ["worker", *tasks], good, ",")
+    if recorded:
+        labels = [(task, crowd.truth[task]) for task in tasks]
+        write_table(folder / "labels.csv", ["task", "label"], labels, ",")
+        chosen = crowd.of(models=False, tasks=tasks)
+        write_answers(folder / "recorded.csv", crowd.answers.select(chosen))

@@ -1,0 +1,139 @@
+"""Tables of workers some of whom are models, and the confidence that models state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowd_tvcs.answers.answers import Answers
+from crowd_tvcs.answers.columns import (
+    TASK,
+    WORKER,
+    WORKER_COLUMNS,
+    Column,
+    Rows,
+    find,
+    names_in,
+    open_table,
+    read_chance,
+    read_name,
+    read_rows,
+    require_costs,
+)
+from tvcs_core.files.errors import DataError
+from tvcs_core.files.shown import shown
+from tvcs_core.files.tables import Table
+
+CONFIDENCE = Column("confidence")
+MODEL, PERSON = "model", "person"
+
+
+@dataclass(frozen=True)
+class Workforce:
+    """Models and people.
+
+    Attributes
+    ----------
+    family_of
+        Family of every model, both by their names, in the order of the table.
+    people
+        Names of the people.
+    rows
+        The other columns of the table (max_tasks, cost, group), by worker.
+    """
+
+    family_of: dict[str, str]
+    people: tuple[str, ...]
+    rows: dict[str, dict[str, Any]]
+
+    def cost(self, worker: str) -> float | None:
+        """What an answer of a worker costs; None if it is not said."""
+        found: float | None = self.rows.get(worker, {}).get("cost")
+        return found
+
+
+def _read_kind(table: Table, row: int, column: int) -> str:
+    cell = table.rows[row][column].lower()
+    if cell not in (MODEL, PERSON):
+        found = shown(table.rows[row][column])
+        raise table.error(f"must be {MODEL} or {PERSON}, found {found}", row, column)
+    return cell
+
+
+COLUMNS = {**WORKER_COLUMNS, "kind": _read_kind, "family": read_name}
+
+
+def read_workforce(path: Path, answers: Answers) -> Workforce:
+    """Read `worker`, `kind` (model or person; empty for a person), `family` of models, and `cost`.
+
+    `max_tasks` and `group` may be there too, for plans. Who answers and is not listed is a person.
+
+    Raises
+    ------
+    DataError
+        Naming file, line and column of what is not as it must be: no model, a model without a
+        family, a person with one, or a cost that some lack.
+    """
+    rows = read_rows(path, WORKER, COLUMNS)
+    family_of = {}
+    for name, row in rows.items():
+        is_model = row.get("kind") == MODEL
+        if is_model and "family" not in row:
+            raise DataError(
+                f"every model must have a family (models that share no error have one each), "
+                f"found none for {shown(name)}",
+                path=path,
+            )
+        if not is_model and "family" in row:
+            raise DataError(
+                f"a family is for models, but {shown(name)} is a person; the column kind says "
+                f"{MODEL}",
+                path=path,
+            )
+        if is_model:
+            family_of[name] = row["family"]
+    if not family_of:
+        raise DataError(f"must have a worker whose kind is {MODEL}, found none", path=path)
+    require_costs(path, rows, rows)
+    listed = [name for name in rows if name not in family_of]
+    others = [name for name in answers.workers if name not in rows]
+    return Workforce(family_of, (*listed, *others), _without(rows, "kind", "family"))
+
+
+def _without(rows: Rows, *columns: str) -> Rows:
+    return {
+        name: {key: value for key, value in row.items() if key not in columns}
+        for name, row in rows.items()
+    }
+
+
+def read_confidence(path: Path, answers: Answers, models: set[str]) -> NDArray[np.float64] | None:
+    """Read the column `confidence` of the models' answers, one per answer; nan where it is empty.
+
+    None if there is no such column. What people state is not looked at.
+
+    Raises
+    ------
+    DataError
+        Naming the line of one that is no number in [0, 1].
+    """
+    table = open_table(path)
+    if not any(map(CONFIDENCE.is_called, table.rows[0])):
+        return None
+    task, worker, at = find(table, [TASK, WORKER, CONFIDENCE])
+    place = {
+        (answers.tasks[j], answers.workers[i]): a
+        for a, (j, i) in enumerate(
+            zip(answers.task_of.tolist(), answers.worker_of.tolist(), strict=True)
+        )
+    }
+    out = np.full(answers.size, np.nan)
+    pairs = zip(names_in(table, task), names_in(table, worker), strict=True)
+    for (r, name), (_, who) in pairs:
+        if who in models and table.rows[r][at] and (name, who) in place:
+            out[place[name, who]] = read_chance(table, r, at)
+    return out

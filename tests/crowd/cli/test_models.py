@@ -1,0 +1,231 @@
+"""`crowd-tvcs models` and `simulate --family models`: from files to plans of people."""
+
+import csv
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from crowd_tvcs.cli.main import app
+
+
+def crowd_tvcs(*words):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def rows_of(path):
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture(scope="module")
+def crowd(tmp_path_factory):
+    """A simulated crowd of three models of one family and eight people."""
+    folder = tmp_path_factory.mktemp("models") / "crowd"
+    done = crowd_tvcs(
+        "simulate", "--family", "models", "--models", "3", "--workers", 8, "--tasks", 60,
+        "--gold", 40, "--recorded", "--seed", 2, "--out", folder,
+    )  # fmt: skip
+    assert done.exit_code == 0, done.stderr
+    return folder
+
+
+def command(crowd, out, *more, answers="answers.csv", workers="workers.csv"):
+    return crowd_tvcs(
+        "models", crowd / answers, "--gold", crowd / "gold.csv", "--workers", crowd / workers,
+        "--out", out, *more,
+    )  # fmt: skip
+
+
+def test_what_is_written_is_what_assign_verify_and_campaign_read(crowd, tmp_path):
+    done = command(crowd, tmp_path / "m")
+    assert done.exit_code == 0, done.stderr
+    assert "after 3 models agree on" in done.stdout
+    assert "cheapest for 0.95:" in done.stdout
+    short = command(crowd, tmp_path / "short", "--target", 0.999, "--most", 1)
+    assert "nothing reaches 0.999, nearest:" in short.stdout
+    assert "1 people do not bring it" not in short.stdout
+    assert "models state one with 300 answers" in done.stderr
+    summary = json.loads((tmp_path / "m" / "summary.json").read_text())
+    assert (summary["models"], summary["families"], summary["tasks"]) == (3, 1, 60)
+    assert summary["claimed"] < summary["claimed_if_independent"]
+    tasks = rows_of(tmp_path / "m" / "tasks.csv")
+    priors = rows_of(tmp_path / "m" / "priors.csv")
+    assert list(priors[0]) == ["task", "prior"]
+    for task, prior in zip(tasks, priors, strict=True):
+        assert float(prior["prior"]) == float(task["chance of 1"])
+        second = float(prior["prior"])
+        assert float(task["confidence"]) == pytest.approx(max(second, 1 - second), abs=1e-12)
+    assert len(rows_of(tmp_path / "m" / "subsets.csv")) == 8
+    assert len(rows_of(tmp_path / "m" / "people.csv")) == 8
+    plan = crowd_tvcs(
+        "assign", tmp_path / "m" / "quality.csv", "--tasks", tmp_path / "m" / "priors.csv",
+        "--workers", tmp_path / "m" / "people.csv", "--budget", 30, "--out", tmp_path / "plan",
+    )  # fmt: skip
+    assert plan.exit_code == 0, plan.stderr
+    proof = crowd_tvcs("verify", tmp_path / "plan", tmp_path / "m" / "quality.csv")
+    assert proof.exit_code == 0, proof.stdout + proof.stderr
+    expected = json.loads((tmp_path / "plan" / "summary.json").read_text())["expected_accuracy"]
+    before = sum(float(task["confidence"]) for task in tasks) / len(tasks)
+    assert expected > before
+    asked = {row["task"] for row in rows_of(tmp_path / "plan" / "assignment.csv")}
+    sure = [float(task["confidence"]) for task in tasks if task["task"] not in asked]
+    assert min(sure) > min(float(task["confidence"]) for task in tasks)
+    store = tmp_path / "store.db"
+    begun = crowd_tvcs(
+        "campaign", "init", store, "--quality", tmp_path / "m" / "quality.csv", "--tasks",
+        tmp_path / "m" / "priors.csv", "--workers", tmp_path / "m" / "people.csv", "--target", 0.95,
+    )  # fmt: skip
+    assert begun.exit_code == 0, begun.stderr
+    stop = crowd_tvcs("campaign", "stop", store, "--json")
+    assert stop.exit_code == 0, stop.stderr
+    done = {one["task"] for one in json.loads(stop.stdout) if one["verdict"] == "sure"}
+    assert done == {task["task"] for task in tasks if float(task["confidence"]) >= 0.95}
+
+
+def test_the_same_again_is_the_same_bytes(crowd, tmp_path):
+    for out in ("one", "two"):
+        assert command(crowd, tmp_path / out).exit_code == 0
+    for path in (tmp_path / "one").iterdir():
+        assert path.read_bytes() == (tmp_path / "two" / path.name).read_bytes(), path.name
+
+
+def test_three_classes_give_assign_a_column_for_each(tmp_path, rng):
+    folder = tmp_path / "crowd"
+    folder.mkdir()
+    names, truth = ["cat", "Dog", "fox"], rng.integers(0, 3, 60)
+    lines = ["task,worker,label"]
+    for j, y in enumerate(truth):
+        for w, q in (("m1", 0.8), ("m2", 0.7), ("ann", 0.8), ("bob", 0.9)):
+            if w[0] == "m" or j < 30:
+                said = y if rng.random() < q else (y + rng.integers(1, 3)) % 3
+                lines.append(f"t{j:02d},{w},{names[said]}")
+    (folder / "answers.csv").write_text("\n".join(lines))
+    gold = [f"t{j:02d},{names[y]}" for j, y in enumerate(truth[:30])]
+    (folder / "gold.csv").write_text("\n".join(["task,label", *gold]))
+    (folder / "workers.csv").write_text("worker,kind,family\nm1,model,f\nm2,Model,g\nann,person,\n")
+    done = command(folder, tmp_path / "m")
+    assert done.exit_code == 0, done.stderr
+    assert "1 workers with answers are not in" in done.stderr
+    priors = rows_of(tmp_path / "m" / "priors.csv")
+    assert list(priors[0]) == ["task", "prior=Dog", "prior=cat", "prior=fox"]
+    words = ["assign", tmp_path / "m" / "quality.csv", "--tasks", tmp_path / "m" / "priors.csv",
+             "--classes", 3, "--budget", 12, "--method", "best", "--out"]  # fmt: skip
+    plan = crowd_tvcs(*words, tmp_path / "plan")
+    assert plan.exit_code == 0, plan.stderr
+    proof = crowd_tvcs("verify", tmp_path / "plan", tmp_path / "m" / "quality.csv")
+    assert proof.exit_code == 0, proof.stdout + proof.stderr
+    summary = json.loads((tmp_path / "plan" / "summary.json").read_text())
+    best = {row["task"]: max(float(v) for v in list(row.values())[1:]) for row in priors}
+    asked = {row["task"] for row in rows_of(tmp_path / "plan" / "assignment.csv")}
+    for task, accuracy in summary["task_accuracy"].items():
+        assert (
+            accuracy == pytest.approx(best[task]) if task not in asked else accuracy >= best[task]
+        )
+    two = crowd_tvcs(*words[:4], "--out", tmp_path / "no")
+    assert two.exit_code == 2
+    assert "found 'prior=Dog'" in two.stderr  # of two classes a task has one chance
+    words[words.index(3)] = 4
+    wrong = crowd_tvcs(*words, tmp_path / "no")
+    assert wrong.exit_code == 2
+    assert "must have a column prior=CLASS for each of 4 classes, found 3" in wrong.stderr
+    text = (tmp_path / "m" / "priors.csv").read_text().splitlines()
+    text[1] = "t30,0.5,0.5,0.5"
+    (tmp_path / "m" / "priors.csv").write_text("\n".join(text))
+    words[words.index(4)] = 3
+    wrong = crowd_tvcs(*words, tmp_path / "no")
+    assert "of task 't30' must be 3 that add up to 1, found 0.5, 0.5, 0.5" in wrong.stderr
+
+
+@pytest.mark.parametrize(
+    ("workers", "message"),
+    [
+        ("worker,kind,family\nm1,model,\n", "every model must have a family"),
+        ("worker,kind,family\nm1,model,f\np1,person,f\n", "a family is for models, but 'p1' is"),
+        ("worker,kind,family\nm1,person,\n", "must have a worker whose kind is model, found none"),
+        ("worker,kind,family\nm1,robot,f\n", ":2, column 'kind': must be model or person"),
+        ("worker,kind,family,price\nm1,model,f,1\n", "found 'price'"),
+        ("worker,kind,family,cost\nm1,model,f,1\nm2,model,f,\n", "every worker must have a cost"),
+        ("worker,kind,family\nx,model,f\n", "no model has an answer"),
+    ],
+)
+def test_a_table_of_workers_that_cannot_be_is_refused(crowd, tmp_path, workers, message):
+    (tmp_path / "w.csv").write_text(workers)
+    done = command(crowd, tmp_path / "out", workers=tmp_path / "w.csv")
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert done.stderr.strip().splitlines()[-1].startswith("error: ")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_confidence_that_is_no_chance_is_named_with_its_line(crowd, tmp_path):
+    lines = (crowd / "answers.csv").read_text().splitlines()
+    lines[1] = lines[1].rpartition(",")[0] + ",97"
+    (tmp_path / "a.csv").write_text("\n".join(lines))
+    done = command(crowd, tmp_path / "out", answers=tmp_path / "a.csv")
+    assert done.exit_code == 2
+    assert ":2, column 'confidence': must be a probability in [0, 1], found '97'" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--target", "1"], "--target must be above 0 and below 1"),
+        (["--most", "-1"], "--most must be from 0 to 20"),
+        (["--person-accuracy", "1.2"], "--person-accuracy must be above 0 and below 1"),
+        (["--prior", "0=.5"], "--prior must name every class once"),
+    ],
+)
+def test_options_out_of_range_are_named(crowd, tmp_path, options, message):
+    done = command(crowd, tmp_path / "out", *options)
+    assert done.exit_code == 2
+    assert message in done.stderr
+
+
+def test_gold_alone_leaves_nothing_to_hand_on(crowd, tmp_path):
+    lines = (crowd / "answers.csv").read_text().splitlines()
+    (tmp_path / "a.csv").write_text("\n".join(x for x in lines if x[:4] in ("task", "gold")))
+    done = command(crowd, tmp_path / "out", answers=tmp_path / "a.csv")
+    assert done.exit_code == 0, done.stderr
+    assert "every task with answers is gold: nothing is left to hand on" in done.stderr
+    assert rows_of(tmp_path / "out" / "tasks.csv") == []
+    assert json.loads((tmp_path / "out" / "summary.json").read_text())["gold"] == 40
+
+
+def test_thin_gold_and_no_people_are_said(crowd, tmp_path):
+    gold = (crowd / "gold.csv").read_text().splitlines()
+    label = gold[1].split(",")[1]
+    some = [gold[0], *[line for line in gold[1:] if line.endswith(f",{label}")][:6]]
+    (tmp_path / "g.csv").write_text("\n".join(some))
+    lines = (crowd / "answers.csv").read_text().splitlines()
+    (tmp_path / "a.csv").write_text("\n".join(x for x in lines if ",p" not in x))
+    done = crowd_tvcs(
+        "models", tmp_path / "a.csv", "--gold", tmp_path / "g.csv", "--workers",
+        crowd / "workers.csv", "--out", tmp_path / "out",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.stderr
+    assert "only 6 gold tasks with answers of models: what families share is not" in done.stderr
+    assert "all gold answered by models is of one class" in done.stderr
+    assert (
+        "the confidence of 'm1' is not used: 6 gold answers state one, 10 are needed" in done.stderr
+    )
+    assert "people needed are not counted" in done.stderr
+    assert "no subsets.csv" in done.stderr
+    assert {row["people"] for row in rows_of(tmp_path / "out" / "tasks.csv")} == {""}
+    assert not (tmp_path / "out" / "quality.csv").exists()
+    told = command(crowd, tmp_path / "two", "--person-accuracy", 0.8)
+    assert "people of accuracy 0.800, who else" in told.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--family", "models", "--low", ".6"], "--low and --high are for iid and worker"),
+        (["--family", "models", "--models", "a"], "--models must be integers with commas"),
+        (["--family", "topic", "--within", ".6"], "--within is for --family models, not for topic"),
+    ],
+)
+def test_simulate_refuses(tmp_path, options, message):
+    done = crowd_tvcs("simulate", "--out", tmp_path / "out", *options)
+    assert done.exit_code == 2
+    assert message in done.stderr
