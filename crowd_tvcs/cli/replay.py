@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from crowd_tvcs.cli.answers import GOLD, AnswersFile, ClassChances, Model, PerClass, read_with_gold
+from crowd_tvcs.cli.answers import (
+    GOLD,
+    AnswersFile,
+    ClassChances,
+    Classes,
+    Keep,
+    Model,
+    PerClass,
+    kept,
+    read_with_gold,
+)
 from tvcs_core.command.options import Force, OutFolder, Seed, recorded, with_options
 from tvcs_core.command.shell import guarded, refuse_negative_seed, say
 
@@ -32,6 +42,8 @@ class ReplayOptions:
     gold_share: Annotated[
         float, typer.Option(metavar="P", help="Share of the known tasks that are gold.")
     ] = 0.2
+    classes: Classes = None
+    keep: Keep = None
     per_class: PerClass = False
     prior: ClassChances = None
     model: Model = "dependent"
@@ -68,7 +80,7 @@ def replay(given: ReplayOptions) -> None:
 
     refuse_negative_seed(given.seed)
     wanted = given.wanted
-    table, known = read_with_gold(given.answers, given.truth, None)
+    table, known = read_with_gold(given.answers, given.truth, given.classes, given.keep)
     chances = class_shares.read_prior(given.prior, table.classes)
     if given.prior is None:
         _say_shares(table, known, given.gold_share)
@@ -94,7 +106,10 @@ def replay(given: ReplayOptions) -> None:
         strength = class_shares.STRENGTH if given.prior is None else None
         record = run_record(
             "crowd-tvcs replay",
-            recorded(given, RECORDED) | {"labels": wanted, "class_shares_strength": strength},
+            recorded(given, RECORDED)
+            | ({} if given.classes is None else {"classes": given.classes})
+            | kept(given.keep)
+            | {"labels": wanted, "class_shares_strength": strength},
             seed=given.seed,
             inputs=[given.answers, given.truth],
             layout=table.layout,
