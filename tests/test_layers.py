@@ -44,7 +44,7 @@ LEVELS = {
         ["exchange", "plan", "simulation"],
         ["search.kernels"],
         ["search", "skills"],
-        ["verification", "methods", "routing"],
+        ["verification", "methods", "routing", "behaviour"],
         ["campaign.store"],
         ["campaign", "what_if"],
         ["report"],

@@ -23,7 +23,7 @@ from crowd_tvcs.answers.gold import UNKNOWN, Gold
 from crowd_tvcs.answers.names import sort_classes
 from crowd_tvcs.answers.recorded import Answers
 from crowd_tvcs.answers.repeats import one_per_pair
-from crowd_tvcs.answers.times import read_times
+from crowd_tvcs.answers.times import read_times, time_columns
 from tvcs_core.files.shown import listed, shown
 from tvcs_core.files.spreadsheet import shield
 from tvcs_core.files.tables import Table, write_table
@@ -78,7 +78,9 @@ def read_answers(
     table = open_table(path)
     at = find(table, [TASK, WORKER, ANSWER])
     require_rows(table)
-    layout = said(table, [TASK, WORKER, ANSWER], at)
+    more = time_columns(table) if times else []
+    columns = [TASK, WORKER, ANSWER, *(column for column, _ in more)]
+    layout = said(table, columns, [*at, *(j for _, j in more)])
     task, worker, label = code_columns(table, at)
     _refuse_other_labels(table, at[2], label, classes)
     tasks, task_of = task.sorted()

@@ -235,6 +235,7 @@ def read_name(table: Table, row: int, column: int) -> str:
 WORKER_COLUMNS: Mapping[str, Reader] = {
     "max_tasks": read_count,
     "cost": read_price,
+    "minutes": read_price,
     "group": read_name,
 }
 TASK_COLUMNS: Mapping[str, Reader] = {
@@ -242,6 +243,26 @@ TASK_COLUMNS: Mapping[str, Reader] = {
     "min_workers": read_count,
     "max_workers": read_count,
 }
+
+
+def read_worker_rows(path: Path, known: Collection[str] | None = None) -> Rows:
+    """Read a table of workers for a plan, where `minutes` of a label stand for its cost.
+
+    Raises
+    ------
+    DataError
+        As `read_rows`, and if there are both: a plan has one limit.
+    """
+    rows = read_rows(path, WORKER, WORKER_COLUMNS, known)
+    if any("minutes" in row for row in rows.values()):
+        if any("cost" in row for row in rows.values()):
+            raise DataError(
+                "must have cost or minutes, what the plan is to limit; found both", path=path
+            )
+        for row in rows.values():
+            if "minutes" in row:
+                row["cost"] = row.pop("minutes")
+    return rows
 
 
 def require_costs(path: Path, rows: Rows, workers: Iterable[str]) -> None:

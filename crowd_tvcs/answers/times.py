@@ -127,6 +127,12 @@ def duration(started: float, ended: float, seconds: float) -> float:
     return took
 
 
+def time_columns(table: Table) -> list[tuple[Column, int]]:
+    """The columns of times that a table has, and where they stand."""
+    at = [(column, _place(table, column)) for column in (WHEN, STARTED, SECONDS)]
+    return [(column, j) for column, j in at if j is not None]
+
+
 def read_times(table: Table) -> tuple[Floats | None, Floats | None]:
     """Read times of day and durations of the rows below the header; None without such a column.
 
@@ -139,11 +145,11 @@ def read_times(table: Table) -> tuple[Floats | None, Floats | None]:
         Naming line and column of what is no time, lies in the future or runs backwards, and of a
         duration that is not above 0.
     """
-    at = {c.name: _place(table, c) for c in (WHEN, STARTED, SECONDS)}
+    at = {column.name: j for column, j in time_columns(table)}
     now = time.time()
 
     def parsed(column: Column, parse: Callable[[object], float]) -> Floats | None:
-        j = at[column.name]
+        j = at.get(column.name)
         if j is None:
             return None
         out = np.full(len(table.rows) - 1, math.nan)

@@ -11,12 +11,12 @@ from crowd_tvcs.answers.columns import (
     TASK,
     TASK_COLUMNS,
     WORKER,
-    WORKER_COLUMNS,
     code_columns,
     find,
     open_table,
     read_chance,
     read_rows,
+    read_worker_rows,
     require_costs,
     rows_by_name,
 )
@@ -32,12 +32,14 @@ Qualities = dict[str, float] | Quality
 def read_workers(path: Path, known: Collection[str] | None = None) -> list[Worker]:
     """Read `worker` and any of `max_tasks`, `cost`, `group`; names are `known` ones if given.
 
+    `minutes` may stand for `cost`; then the campaign's money is in minutes.
+
     Raises
     ------
     DataError
         Naming file, line and column of what is not as it must be.
     """
-    rows = read_rows(path, WORKER, WORKER_COLUMNS, known)
+    rows = read_worker_rows(path, known)
     require_costs(path, rows, rows)
     return [
         Worker(name, row.get("max_tasks"), row.get("cost"), row.get("group"))

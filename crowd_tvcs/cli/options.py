@@ -48,8 +48,8 @@ class Demands:
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Of single workers: columns worker and any of max_tasks, cost (of an answer), "
-            "group (at most one of it gets a task).",
+            help="Of single workers: columns worker and any of max_tasks, cost or minutes (of an "
+            "answer), group (at most one of it gets a task).",
         ),
     ] = None
     tasks: Annotated[
@@ -98,6 +98,14 @@ class Demands:
             help="Most money for all answers, in the unit of the column cost of --workers.",
         ),
     ] = None
+    minutes: Annotated[
+        float | None,
+        typer.Option(
+            metavar="M",
+            help="Most minutes of work for all answers, by the column minutes of --workers; "
+            "recorded as the money.",
+        ),
+    ] = None
 
     common_error: Annotated[
         float,
@@ -115,10 +123,24 @@ class Demands:
         from crowd_tvcs.plan.tables import read_plan
 
         given = {field.name: getattr(self, field.name) for field in fields(self)}
-        given |= vars(caps) | {"class_prior": self.class_chances, "budget": budget}
+        del given["minutes"]
+        given |= (
+            {"money": self.limit}
+            | vars(caps)
+            | {"class_prior": self.class_chances, "budget": budget}
+        )
         read = read_quality(quality)
         say(f"{quality}: {read.layout}")
         return read_plan(read.quality, **given), read.layout
+
+    @property
+    def limit(self) -> float | None:
+        """The money, or the minutes in its place."""
+        if self.minutes is None:
+            return self.money
+        if self.money is not None:
+            raise ValueError("give --money or --minutes, not both: a plan has one limit")
+        return self.minutes
 
     def files(self) -> list[Path]:
         """The tables that were given."""

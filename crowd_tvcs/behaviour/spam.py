@@ -1,0 +1,133 @@
+"""Answers that do not depend on the task: guesses, one label for everything, a pattern."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from crowd_tvcs.behaviour.crowd import Crowd
+from crowd_tvcs.behaviour.evidence import (
+    LEVEL,
+    Flag,
+    Floats,
+    Integers,
+    at_least,
+    at_most,
+    chance_text,
+    judged,
+)
+
+LEAST_GOLD = 5  # gold answers, below which nobody is called a guesser
+LEAST_ANSWERS = 20
+SAME = 0.95  # share of one label
+REPEATED = 0.9  # share of labels that are those of a period before
+PERIODS = (2, 3, 4, 5, 6)
+
+
+def guessing(crowd: Crowd, level: float = LEVEL) -> list[Flag]:
+    """Flag workers whose answers are no better than chance, and surely worse than usual.
+
+    Both must hold: chance explains what they have right on gold and, elsewhere, in common with most
+    of the others; and half of what the crowd knows beyond chance does not. A worker of whom little
+    is known is not flagged, nor one who is poor and still knows something.
+    """
+    answers, classes = crowd.answers, len(crowd.answers.classes)
+    at = crowd.compared
+    usual = _beyond_chance(crowd.reference[at], answers.label_of[at], classes)
+    tested, is_chance = [], set()
+    for i, name in enumerate(answers.workers):
+        mine, gold = crowd.of_worker[i], crowd.gold_of(i)
+        mine = mine[at[mine]]
+        if mine.size < LEAST_ANSWERS or gold.size < LEAST_GOLD:
+            continue
+        chance = _chance(crowd.reference[mine], answers.label_of[mine], classes)
+        right, on_gold = int(crowd.agrees[mine].sum()), int(crowd.right[gold].sum())
+        half = chance + (1.0 - chance) * usual / 2.0
+        p = at_most(right, mine.size, half)
+        by_chance = _chance(crowd.truth[gold], answers.label_of[gold], classes)
+        explained = (
+            at_least(right, np.full(mine.size, chance)),
+            at_most(right, mine.size, chance),
+            at_least(on_gold, np.full(gold.size, by_chance)),
+        )
+        if min(explained) > level:
+            is_chance.add(name)
+        evidence = (
+            f"right (by gold or most others) on {right} of {mine.size}; guesses are on {chance:.0%}"
+            f", who knows half of what is usual on {half:.0%}; on gold alone {on_gold} of "
+            f"{gold.size}; {chance_text(p)}"
+        )
+        tested.append(Flag(name, "guessing", mine.size, p, evidence))
+    return [flag for flag in judged(tested, level) if flag.worker in is_chance]
+
+
+def same_label(crowd: Crowd, level: float = LEVEL) -> list[Flag]:
+    """Flag workers who give nearly always one label, where the others on these tasks do not."""
+    answers, tested = crowd.answers, []
+    for i, name in enumerate(answers.workers):
+        mine = crowd.of_worker[i]
+        if mine.size < LEAST_ANSWERS:
+            continue
+        times = np.bincount(answers.label_of[mine], minlength=len(answers.classes))
+        label = int(times.argmax())
+        expected = crowd.expected_labels[mine, label]
+        p = at_least(int(times[label]), expected) if times[label] >= SAME * mine.size else 1.0
+        evidence = (
+            f"{times[label]} of {mine.size} answers are {answers.classes[label]!r}, by the others "
+            f"on the same tasks {expected.sum():.0f} would be; {chance_text(p)}"
+        )
+        tested.append(Flag(name, "same label", mine.size, p, evidence))
+    return judged(tested, level)
+
+
+def pattern(crowd: Crowd, level: float = LEVEL) -> list[Flag]:
+    """Flag workers whose labels repeat with a period of 2 to 6; needs the times of answers.
+
+    How often labels would repeat is computed from the other answers to the same tasks in the same
+    order, so that tasks that were shown by class are no pattern.
+    """
+    answers, tested = crowd.answers, []
+    if answers.when is None:
+        return []
+    for i, name in enumerate(answers.workers):
+        mine = crowd.of_worker[i]
+        mine = mine[~np.isnan(answers.when[mine])]
+        if mine.size < LEAST_ANSWERS:
+            continue
+        period, repeats, expected, p = min(
+            (_repeats(answers.label_of[mine], crowd.expected_labels[mine], k) for k in PERIODS),
+            key=lambda found: found[3],
+        )
+        p = min(1.0, p * len(PERIODS))
+        evidence = (
+            f"{repeats} of {mine.size - period} labels are those given {period} answers before, by "
+            f"the others on the same tasks {expected:.0f} would be; {chance_text(p)}"
+        )
+        tested.append(Flag(name, "pattern", mine.size, p, evidence))
+    return judged(tested, level)
+
+
+def _repeats(labels: Integers, expected: Floats, period: int) -> tuple[int, int, float, float]:
+    """Period, how many labels repeat, how many would, and the p-value; 1 of one label or few."""
+    same = labels[period:] == labels[:-period]
+    chance = (expected[period:] * expected[:-period]).sum(axis=1)
+    repeats = int(same.sum())
+    constant = np.count_nonzero(labels == np.bincount(labels).argmax()) >= SAME * labels.size
+    if constant or repeats < REPEATED * same.size:
+        return period, repeats, float(chance.sum()), 1.0
+    # A worker's own habits count as well: with their own shares of labels chance repeats more.
+    own = np.bincount(labels) / labels.size
+    chance = np.maximum(chance, float((own**2).sum()))
+    return period, repeats, float(chance.sum()), at_least(repeats, chance)
+
+
+def _chance(truth: Integers, labels: Integers, classes: int) -> float:
+    """Share right of answers with these shares of labels, if they do not depend on the truth."""
+    given = np.bincount(labels, minlength=classes) / labels.size
+    return float(given @ np.bincount(truth, minlength=classes) / truth.size)
+
+
+def _beyond_chance(truth: Integers, labels: Integers, classes: int) -> float:
+    """What share of the room above chance the crowd is right on (Cohen's kappa with the truth)."""
+    chance = _chance(truth, labels, classes)
+    right = float((truth == labels).mean())
+    return max(0.0, (right - chance) / (1.0 - chance)) if chance < 1.0 else 0.0
