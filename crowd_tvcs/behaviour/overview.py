@@ -18,12 +18,12 @@ from crowd_tvcs.behaviour.trends import PAUSE, drift, fatigue
 from crowd_tvcs.skills.skill import INTERVAL, Skill, estimate_quality
 from tvcs_core.files.spreadsheet import shield
 
-SPAM = ("guessing", "same label", "pattern")
+SPAM = ("same label", "pattern", "guessing")  # the plainest reason first
 HABITS = ("drift", "fatigue", "too fast", "confuses")  # what a word with the worker may mend
 KINDS = (*SPAM, "copying", *HABITS)
 STOP, TRAIN, MORE_GOLD, KEEP = "stop", "train", "more gold", "keep"
 ABOVE_CHANCE = 0.1  # what a label must be worth beyond one of equal chances
-WIDE = 0.3  # interval of the accuracy, beyond which more gold is asked for
+WIDE = 0.25  # interval of the accuracy, beyond which more gold is asked for
 COLUMNS = ("worker", "verdict", "answers", "gold", "right", "quality", "low", "high", "seconds",
            "pay_per_hour", "flags", "why")  # fmt: skip
 FLAG_COLUMNS = ("worker", "flag", "other", "answers", "p_value", "adjusted", "evidence")
@@ -196,7 +196,7 @@ def find_flags(crowd: Crowd, level: float = LEVEL) -> list[Flag]:
     Workers whose answers do not depend on the task are left out of the comparison of pairs: their
     answers would make shared mistakes of good workers look strange.
     """
-    spam = [*guessing(crowd, level), *same_label(crowd, level), *pattern(crowd, level)]
+    spam = [*same_label(crowd, level), *pattern(crowd, level), *guessing(crowd, level)]
     idle = {flag.worker for flag in spam}
     is_idle = np.array([name in idle for name in crowd.answers.workers])
     kept = ~is_idle[crowd.answers.worker_of]

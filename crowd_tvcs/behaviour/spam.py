@@ -8,7 +8,6 @@ from crowd_tvcs.behaviour.crowd import Crowd
 from crowd_tvcs.behaviour.evidence import (
     LEVEL,
     Flag,
-    Floats,
     Integers,
     at_least,
     at_most,
@@ -18,6 +17,7 @@ from crowd_tvcs.behaviour.evidence import (
 
 LEAST_GOLD = 5  # gold answers, below which nobody is called a guesser
 LEAST_ANSWERS = 20
+LEAST_ELSE = 5  # answers where another label is right, below which nobody says always the same
 SAME = 0.95  # share of one label
 REPEATED = 0.9  # share of labels that are those of a period before
 PERIODS = (2, 3, 4, 5, 6)
@@ -61,19 +61,27 @@ def guessing(crowd: Crowd, level: float = LEVEL) -> list[Flag]:
 
 
 def same_label(crowd: Crowd, level: float = LEVEL) -> list[Flag]:
-    """Flag workers who give nearly always one label, where the others on these tasks do not."""
+    """Flag workers who give nearly always one label, also to tasks that are something else.
+
+    Only tasks count whose reference is another label, so that who was shown one class, or answers
+    where one class is most frequent, is not flagged for being right.
+    """
     answers, tested = crowd.answers, []
     for i, name in enumerate(answers.workers):
         mine = crowd.of_worker[i]
-        if mine.size < LEAST_ANSWERS:
-            continue
         times = np.bincount(answers.label_of[mine], minlength=len(answers.classes))
         label = int(times.argmax())
-        expected = crowd.expected_labels[mine, label]
-        p = at_least(int(times[label]), expected) if times[label] >= SAME * mine.size else 1.0
+        other = mine[crowd.compared[mine] & (crowd.reference[mine] != label)]
+        if mine.size < LEAST_ANSWERS or other.size < LEAST_ELSE:
+            continue
+        said = int((answers.label_of[other] == label).sum())
+        expected = crowd.expected_labels[other, label]
+        is_same = times[label] >= SAME * mine.size
+        p = at_least(said, expected) if is_same else 1.0
         evidence = (
-            f"{times[label]} of {mine.size} answers are {answers.classes[label]!r}, by the others "
-            f"on the same tasks {expected.sum():.0f} would be; {chance_text(p)}"
+            f"{times[label]} of {mine.size} answers are {answers.classes[label]!r}, {said} of "
+            f"{other.size} where that is wrong (by gold or most others), by the others there "
+            f"{expected.sum():.0f} would be; {chance_text(p)}"
         )
         tested.append(Flag(name, "same label", mine.size, p, evidence))
     return judged(tested, level)
@@ -82,8 +90,8 @@ def same_label(crowd: Crowd, level: float = LEVEL) -> list[Flag]:
 def pattern(crowd: Crowd, level: float = LEVEL) -> list[Flag]:
     """Flag workers whose labels repeat with a period of 2 to 6; needs the times of answers.
 
-    How often labels would repeat is computed from the other answers to the same tasks in the same
-    order, so that tasks that were shown by class are no pattern.
+    Only repeats count from a task to one with another reference, so that tasks that were shown by
+    class are no pattern.
     """
     answers, tested = crowd.answers, []
     if answers.when is None:
@@ -93,31 +101,32 @@ def pattern(crowd: Crowd, level: float = LEVEL) -> list[Flag]:
         mine = mine[~np.isnan(answers.when[mine])]
         if mine.size < LEAST_ANSWERS:
             continue
-        period, repeats, expected, p = min(
-            (_repeats(answers.label_of[mine], crowd.expected_labels[mine], k) for k in PERIODS),
-            key=lambda found: found[3],
-        )
+        p, period, said = min(_repeats(crowd, mine, k) for k in PERIODS)
         p = min(1.0, p * len(PERIODS))
-        evidence = (
-            f"{repeats} of {mine.size - period} labels are those given {period} answers before, by "
-            f"the others on the same tasks {expected:.0f} would be; {chance_text(p)}"
-        )
+        evidence = f"{said} a label that was given {period} answers before; {chance_text(p)}"
         tested.append(Flag(name, "pattern", mine.size, p, evidence))
     return judged(tested, level)
 
 
-def _repeats(labels: Integers, expected: Floats, period: int) -> tuple[int, int, float, float]:
-    """Period, how many labels repeat, how many would, and the p-value; 1 of one label or few."""
-    same = labels[period:] == labels[:-period]
-    chance = (expected[period:] * expected[:-period]).sum(axis=1)
-    repeats = int(same.sum())
-    constant = np.count_nonzero(labels == np.bincount(labels).argmax()) >= SAME * labels.size
-    if constant or repeats < REPEATED * same.size:
-        return period, repeats, float(chance.sum()), 1.0
-    # A worker's own habits count as well: with their own shares of labels chance repeats more.
-    own = np.bincount(labels) / labels.size
+def _repeats(crowd: Crowd, mine: Integers, period: int) -> tuple[float, int, str]:
+    """The p-value of repeats with a period, 1 of one label or few repeats; the period; counts."""
+    now, before = mine[period:], mine[:-period]
+    labels = crowd.answers.label_of
+    same = labels[now] == labels[before]
+    own = np.bincount(labels[mine]) / mine.size
+    if own.max() >= SAME or same.sum() < REPEATED * same.size:
+        return 1.0, period, ""
+    both = crowd.compared[now] & crowd.compared[before]
+    other = both & (crowd.reference[now] != crowd.reference[before])
+    chance = (crowd.expected_labels[now] * crowd.expected_labels[before]).sum(axis=1)[other]
+    # Who says one label more often repeats it more often by chance as well.
     chance = np.maximum(chance, float((own**2).sum()))
-    return period, repeats, float(chance.sum()), at_least(repeats, chance)
+    repeats = int(same[other].sum())
+    said = (
+        f"{same.sum()} of {same.size} answers have, and {repeats} of {other.sum()} where another "
+        f"was right (by gold or most others), by chance {chance.sum():.0f} would,"
+    )
+    return at_least(repeats, chance), period, said
 
 
 def _chance(truth: Integers, labels: Integers, classes: int) -> float:

@@ -31,7 +31,7 @@ def sessions(when: Floats) -> Integers:
 
 def drift(crowd: Crowd, level: float = LEVEL) -> list[Flag]:
     """Flag workers who are right less often later than earlier."""
-    return _falling(crowd, "drift", level)
+    return _falling(crowd, "drift", level, stream(0, "drift"))
 
 
 def fatigue(crowd: Crowd, level: float = LEVEL) -> list[Flag]:
@@ -39,14 +39,13 @@ def fatigue(crowd: Crowd, level: float = LEVEL) -> list[Flag]:
 
     With one session fatigue is drift.
     """
-    return _falling(crowd, "fatigue", level)
+    return _falling(crowd, "fatigue", level, stream(0, "fatigue"))
 
 
-def _falling(crowd: Crowd, kind: str, level: float) -> list[Flag]:
+def _falling(crowd: Crowd, kind: str, level: float, rng: np.random.Generator) -> list[Flag]:
     when = crowd.answers.when
     if when is None:
         return []
-    rng = stream(0, "trends", kind)
     tested, falls = [], {}
     for i, name in enumerate(crowd.answers.workers):
         mine = crowd.of_worker[i][~np.isnan(when[crowd.of_worker[i]])]
