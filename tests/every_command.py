@@ -136,8 +136,8 @@ COMMANDS = {
                 "crowd-tvcs workers a.csv --gold g.csv --out o --force"),
     "vote keep": ("a.csv", ANSWERS, {}, "crowd-tvcs vote a.csv --keep last --out o --force"),
     "assign minutes": ("w.csv", "worker,minutes\nann,2\nbob,0.5\n", {"q.csv": QUALITY},
-                       "crowd-tvcs assign q.csv --workers w.csv --minutes 3 --method greedy --out o "
-                       "--force"),
+                       "crowd-tvcs assign q.csv --workers w.csv --minutes 3 --method greedy "
+                       "--out o --force"),
     "import times": ("m.csv", MTURK_TIMES, {},
                      "crowd-tvcs import m.csv --format mturk --times --out o --force"),
     "vote": ("a.csv", ANSWERS, {}, "crowd-tvcs vote a.csv --out o --force"),

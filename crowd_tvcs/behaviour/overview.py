@@ -15,7 +15,8 @@ from crowd_tvcs.behaviour.evidence import LEVEL, Flag, Floats
 from crowd_tvcs.behaviour.pace import Haste, haste, seconds_of, too_fast
 from crowd_tvcs.behaviour.spam import guessing, pattern, same_label
 from crowd_tvcs.behaviour.trends import PAUSE, drift, fatigue
-from crowd_tvcs.skills.skill import INTERVAL, Skill, estimate_quality
+from crowd_tvcs.skills.estimate import estimate_quality
+from crowd_tvcs.skills.skill import INTERVAL, Skill
 from tvcs_core.files.spreadsheet import shield
 
 SPAM = ("same label", "pattern", "guessing")  # the plainest reason first
@@ -167,7 +168,7 @@ def look_over(
     for name, value in (("worth", worth), ("level", level)):
         if value is not None and not 0.0 < value < 1.0:
             raise ValueError(f"{name} must be above 0 and below 1, found {value}")
-    skill = estimate_quality(answers, gold, per_class=True, interval=interval)
+    skill = estimate_quality(answers, gold, interval=interval, model="independent")
     crowd = Crowd.of(answers, gold)
     least = 1.0 / len(crowd.answers.classes) + ABOVE_CHANCE if worth is None else worth
     found = find_flags(crowd, level)
