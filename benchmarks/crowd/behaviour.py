@@ -28,6 +28,8 @@ SIZES = {
     "5 of 20 each, hard, 40 gold": {"per_task": 5, "n_gold": 40, "difficulty": 1.5},
 }
 GOLD_SHARE = 0.2
+PLANTED = 8  # workers who are made to copy, one at a time
+MOST = 30_000  # answers of a set in which that is done
 
 
 def simulated(repeats: int = 60) -> None:
@@ -68,7 +70,8 @@ def recorded(folder: Path) -> None:
             shares = ", ".join(f"{share:.2f} of {n}" for share, n in right[:12])
             if flagged:
                 print(f"  {kind}: {len(flagged)}; right by all known labels: {shares}")
-        print(f"  copies found of 20 planted: {_planted(answers, gold)}")
+        if answers.size <= MOST:
+            print(f"  copies found of {PLANTED} planted: {_planted(answers, gold)}")
 
 
 def _planted(answers: Answers, gold: Gold) -> str:
@@ -77,7 +80,7 @@ def _planted(answers: Answers, gold: Gold) -> str:
     busy = np.argsort(-answers.per_worker)[:40]
     given = answers.given
     hits, others = 0, 0
-    for copier in busy[:20].tolist():
+    for copier in busy[:PLANTED].tolist():
         shared = (given[busy] & given[copier]).sum(axis=1)
         shared[busy == copier] = 0
         source = int(busy[shared.argmax()])
@@ -94,7 +97,7 @@ def _planted(answers: Answers, gold: Gold) -> str:
         pair = answers.workers[copier], answers.workers[source]
         hits += pair in flagged
         others += len(flagged) // 2 - (pair in flagged)
-    return f"{hits}; other pairs flagged, on the mean {others / 20:.2f}"
+    return f"{hits}; other pairs flagged, on the mean {others / PLANTED:.2f}"
 
 
 def _flags(workforce: object) -> set[tuple[str, str]]:

@@ -7,6 +7,7 @@ import numpy as np
 from crowd_tvcs.behaviour.crowd import Crowd
 from crowd_tvcs.behaviour.evidence import LEVEL, Flag, chance_text, judged
 from crowd_tvcs.behaviour.trends import falling
+from tvcs_core.files.shown import shown
 from tvcs_core.streams import stream
 
 LEAST_ANSWERS = 10  # of the class, and as many of others
@@ -38,8 +39,9 @@ def confusing(crowd: Crowd, level: float = LEVEL) -> list[Flag]:
             others = answers.label_of[at[~crowd.agrees[at]]]
             instead = answers.classes[int(np.bincount(others).argmax())] if others.size else ""
             evidence = (
-                f"right on {right} of {n} of class {label!r}, the others on "
-                f"{right - beyond[of_class].sum():.0f}; mostly says {instead!r}; {chance_text(p)}"
+                f"right on {right} of {n} of class {shown(label)}, the others on "
+                f"{right - beyond[of_class].sum():.0f}; mostly says {shown(instead)}; "
+                f"{chance_text(p)}"
             )
             tested.append(Flag(name, "confuses", n, p, evidence, label))
             if there <= -LEAST_FALL and there - elsewhere <= -LEAST_FALL:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from crowd_tvcs.answers.answers import UNKNOWN
 from crowd_tvcs.behaviour.crowd import Crowd
 from crowd_tvcs.behaviour.evidence import Flag, Floats, Integers, at_least, chance_text, judged
+from tvcs_core.files.shown import plain
 
 LEVEL = 0.01  # of a pair: copying is an accusation
 LEAST_TASKS = 6  # on which the other is wrong, both have answered, and so have two more
@@ -165,7 +166,11 @@ def _both(crowd: Crowd, flag: Flag) -> list[Flag]:
     out = []
     for name, other in ((flag.worker, flag.other), (flag.other, flag.worker)):
         after = order.get(name)
-        told = "" if after is None else f"; later than {other} on {after[0]} of {after[1]} tasks"
+        told = (
+            ""
+            if after is None
+            else f"; later than {plain(other)} on {after[0]} of {after[1]} tasks"
+        )
         out.append(
             Flag(name, flag.kind, flag.answers, flag.p_value, flag.evidence + told, other,
                  flag.adjusted)

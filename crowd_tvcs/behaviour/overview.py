@@ -17,6 +17,7 @@ from crowd_tvcs.behaviour.spam import guessing, pattern, same_label
 from crowd_tvcs.behaviour.trends import PAUSE, drift, fatigue
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.skill import INTERVAL, Skill
+from tvcs_core.files.shown import plain
 from tvcs_core.files.spreadsheet import shield
 
 SPAM = ("same label", "pattern", "guessing")  # the plainest reason first
@@ -223,7 +224,7 @@ def _verdict(
     if high < least:
         return STOP, f"accuracy at most {high:.2f}, a label must have {least:.2f}"
     if double is not None:
-        return STOP, f"copying: the labels of {double} are there already"
+        return STOP, f"copying: the labels of {plain(double)} are there already"
     if habits:
         return TRAIN, f"{habits[0].kind}: {habits[0].evidence}"
     if high - low > WIDE:

@@ -14,6 +14,7 @@ from crowd_tvcs.behaviour.evidence import (
     chance_text,
     judged,
 )
+from tvcs_core.files.shown import shown
 
 LEAST_GOLD = 5  # gold answers, below which nobody is called a guesser
 LEAST_ANSWERS = 20
@@ -79,7 +80,7 @@ def same_label(crowd: Crowd, level: float = LEVEL) -> list[Flag]:
         is_same = times[label] >= SAME * mine.size
         p = at_least(said, expected) if is_same else 1.0
         evidence = (
-            f"{times[label]} of {mine.size} answers are {answers.classes[label]!r}, {said} of "
+            f"{times[label]} of {mine.size} answers are {shown(answers.classes[label])}, {said} of "
             f"{other.size} where that is wrong (by gold or most others), by the others there "
             f"{expected.sum():.0f} would be; {chance_text(p)}"
         )

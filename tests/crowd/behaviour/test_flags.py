@@ -228,3 +228,14 @@ def test_pay_per_hour_is_cost_over_mean_seconds():
     assert b.seconds == 5.0
     assert np.isnan(b.pay_per_hour)
     assert found.minutes() == [["a", round(25 / 60, 6)], ["b", round(5 / 60, 6)]]
+
+
+@pytest.mark.parametrize("n_workers", [1, 2])
+@pytest.mark.parametrize("n_tasks", [1, 3, 60])
+def test_tiny_crowds_have_no_flags_and_no_errors(n_workers, n_tasks):
+    rows = [(f"t{j}", f"w{i}", str(j % 2)) for j in range(n_tasks) for i in range(n_workers)]
+    times = {"when": [1.7e9 + k for k in range(len(rows))], "seconds": np.full(len(rows), 9.0)}
+    answers = Answers.of(rows, classes=["0", "1"], **times)
+    found = look_over(answers, Gold({f"t{j}": str(j % 2) for j in range(0, n_tasks, 2)}))
+    assert found.flags == []
+    assert {s.verdict for s in found.standings} <= {KEEP, MORE_GOLD}
