@@ -16,6 +16,7 @@ import numpy as np
 from crowd_tvcs.answers.answers import Answers, Gold, read_answers, read_gold
 from crowd_tvcs.behaviour.copying import copying
 from crowd_tvcs.behaviour.crowd import Crowd
+from crowd_tvcs.behaviour.evidence import Flag
 from crowd_tvcs.behaviour.overview import KINDS, find_flags
 from crowd_tvcs.behaviour.simulated import HONEST, simulate_workers
 from tvcs_core.streams import stream
@@ -29,6 +30,7 @@ SIZES = {
 }
 GOLD_SHARE = 0.2
 PLANTED = 8  # workers who are made to copy, one at a time
+LEAST_HELD = 5  # tasks of the class, and others, that were not gold
 MOST = 30_000  # answers of a set in which that is done
 
 
@@ -70,8 +72,23 @@ def recorded(folder: Path) -> None:
             shares = ", ".join(f"{share:.2f} of {n}" for share, n in right[:12])
             if flagged:
                 print(f"  {kind}: {len(flagged)}; right by all known labels: {shares}")
+        print(f"  confuses, held-out truth agrees: {_confirmed(answers, truth, gold, found)}")
         if answers.size <= MOST:
             print(f"  copies found of {PLANTED} planted: {_planted(answers, gold)}")
+
+
+def _confirmed(answers: Answers, truth: Gold, gold: Gold, found: list[Flag]) -> str:
+    """Of how many flagged classes tasks that were not gold say the same: worse than others."""
+    rest = {task: label for task, label in truth.labels.items() if task not in gold.labels}
+    crowd = Crowd.of(answers, Gold(rest, truth.classes))
+    below = []
+    for flag in (flag for flag in found if flag.kind == "confuses"):
+        mine = crowd.gold_of(crowd.answers.workers.index(flag.worker))
+        of_class = crowd.truth[mine] == crowd.answers.classes.index(flag.other)
+        if min(of_class.sum(), (~of_class).sum()) >= LEAST_HELD:
+            beyond = crowd.surprise[mine]
+            below.append(beyond[of_class].mean() < beyond[~of_class].mean())
+    return f"{int(np.sum(below))} of {len(below)}"
 
 
 def _planted(answers: Answers, gold: Gold) -> str:
