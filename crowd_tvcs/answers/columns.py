@@ -235,8 +235,8 @@ def read_name(table: Table, row: int, column: int) -> str:
 WORKER_COLUMNS: Mapping[str, Reader] = {
     "max_tasks": read_count,
     "cost": read_price,
-    "minutes": read_price,
     "group": read_name,
+    "minutes": read_price,
 }
 TASK_COLUMNS: Mapping[str, Reader] = {
     "prior": read_chance,

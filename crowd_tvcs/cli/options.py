@@ -124,6 +124,7 @@ class Demands:
 
         given = {field.name: getattr(self, field.name) for field in fields(self)}
         del given["minutes"]
+        self._require_minutes()
         given |= (
             {"money": self.limit}
             | vars(caps)
@@ -141,6 +142,16 @@ class Demands:
         if self.money is not None:
             raise ValueError("give --money or --minutes, not both: a plan has one limit")
         return self.minutes
+
+    def _require_minutes(self) -> None:
+        """Refuse --minutes beside a table whose costs are something else."""
+        from crowd_tvcs.answers.columns import Column, open_table
+
+        if self.minutes is None or self.workers is None:
+            return
+        table = open_table(self.workers)
+        if not any(map(Column("minutes").is_called, table.rows[0])):
+            raise table.error("must have the column minutes, which --minutes limits", 0)
 
     def files(self) -> list[Path]:
         """The tables that were given."""

@@ -155,7 +155,8 @@ def test_minutes_limit_a_plan_as_money_does(plan):
         ("worker,minutes\nann,0,5\nbob,1\n", (), "w.csv:2: must have 2 cells"),
         ("worker;minutes\nann;0,5\nbob;1\ncy;1\n", (), "a decimal comma: write 0.5"),
         ("worker,minutes\nann,2\nbob,1\ncy,1\n", ("--money", 1), "--money or --minutes, not both"),
-        ("worker,group\nann,a\n", (), "money needs the cost of a label"),
+        ("worker,group\nann,a\n", (), "w.csv:1: must have the column minutes, which --minutes"),
+        ("worker,cost\nann,2\nbob,1\ncy,1\n", (), "w.csv:1: must have the column minutes"),
     ],
 )  # fmt: skip
 def test_bad_minutes_are_refused(table, more, what, plan):
