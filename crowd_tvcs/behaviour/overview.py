@@ -166,9 +166,7 @@ def look_over(
     ValueError
         If no gold task is answered, or an argument is out of its range.
     """
-    for name, value in (("worth", worth), ("level", level)):
-        if value is not None and not 0.0 < value < 1.0:
-            raise ValueError(f"{name} must be above 0 and below 1, found {value}")
+    _require_shares(worth=worth, level=level)
     skill = estimate_quality(answers, gold, interval=interval, model="independent")
     crowd = Crowd.of(answers, gold)
     least = 1.0 / len(crowd.answers.classes) + ABOVE_CHANCE if worth is None else worth
@@ -190,6 +188,12 @@ def look_over(
         )  # fmt: skip
     has_times = crowd.answers.when is not None
     return Overview(tuple(standings), haste(crowd)[0], skill, has_times, inferred)
+
+
+def _require_shares(**given: float | None) -> None:
+    for name, value in given.items():
+        if value is not None and not 0.0 < value < 1.0:
+            raise ValueError(f"{name} must be above 0 and below 1, found {value}")
 
 
 def find_flags(crowd: Crowd, level: float = LEVEL) -> list[Flag]:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from crowd_tvcs.answers.answers import Answers, Gold
 from tvcs_core.streams import stream
 
 BEGIN = 1_700_000_000.0
 SESSION = 40  # answers without a pause
-BREAK = 8 * 3600.0
+BREAK, DAY = 8 * 3600.0, 86_400.0
 LEAST_SKILL = 0.5  # logit; an honest worker knows something
 HONEST = "honest"
 KINDS = (HONEST, "guessing", "same label", "pattern", "copying", "drift", "fatigue", "too fast")
@@ -72,27 +74,17 @@ def simulate_workers(
     has = np.ones((n_workers, n_tasks), dtype=bool)
     if per_task is not None:
         has = rng.random((n_workers, n_tasks)).argsort(axis=0).argsort(axis=0) < per_task
+    tasks = _Tasks(truth, attracts, hard, n_classes)
     rows, when, seconds = [], [], []
     for i, what in enumerate(doing):
         order = rng.permutation(np.flatnonzero(has[i]))
-        took = np.exp(rng.normal(np.log(12.0) + rng.normal(0.0, 0.3), 0.5, order.size))
-        place = np.arange(order.size)
-        logit = skill[i] - hard[order]
-        if what == "drift":
-            logit -= 4.0 * place / order.size
-        elif what == "fatigue":
-            logit -= 4.0 * (place % SESSION) / SESSION
-        right = rng.random(order.size) < 1.0 / (1.0 + np.exp(-logit))
-        other = (truth[order] + rng.integers(1, n_classes, order.size)) % n_classes
-        wrong = np.where(rng.random(order.size) < 0.6, attracts[order], other)
-        labels = np.where(right, truth[order], wrong)
-        labels, took = _otherwise(what, labels, took, n_classes, rng)
+        labels, took = _work(what, skill[i], tasks, order, rng)
         if what == "copying":
             copied = has[i - 1, order] & (rng.random(order.size) < 0.8)
             labels = np.where(copied, given[i - 1, order], labels)
         given[i, order] = labels
-        start = BEGIN + 86_400.0 * i  # each after the worker before
-        times = start + np.cumsum(took) + BREAK * (place // SESSION)
+        pauses = BREAK * (np.arange(order.size) // SESSION)
+        times = BEGIN + DAY * i + np.cumsum(took) + pauses  # each after the worker before
         rows += [(f"t{j:04d}", f"w{i:03d}", str(k)) for j, k in zip(order, labels, strict=True)]
         when += times.tolist()
         seconds += took.tolist()
@@ -101,6 +93,37 @@ def simulate_workers(
     names = [f"w{i:03d}" for i in range(n_workers)]
     answers = Answers.of(rows, workers=names, classes=classes, when=when, seconds=seconds)
     return Workforce(answers, Gold(gold, classes), dict(zip(names, doing, strict=True)))
+
+
+class _Tasks(NamedTuple):
+    """Of every task its label, the wrong one that attracts, and how hard it is; and the classes."""
+
+    truth: NDArray[np.int64]
+    attracts: NDArray[np.int64]
+    hard: NDArray[np.float64]
+    n_classes: int
+
+
+def _work(
+    what: str,
+    skill: float,
+    tasks: _Tasks,
+    order: NDArray[np.int64],
+    rng: np.random.Generator,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Labels and durations of one worker, who answers the tasks in this order."""
+    took = np.exp(rng.normal(np.log(12.0) + rng.normal(0.0, 0.3), 0.5, order.size))
+    place = np.arange(order.size)
+    logit = skill - tasks.hard[order]
+    if what == "drift":
+        logit -= 4.0 * place / order.size
+    elif what == "fatigue":
+        logit -= 4.0 * (place % SESSION) / SESSION
+    right = rng.random(order.size) < 1.0 / (1.0 + np.exp(-logit))
+    other = tasks.truth[order] + rng.integers(1, tasks.n_classes, order.size)
+    wrong = np.where(rng.random(order.size) < 0.6, tasks.attracts[order], other % tasks.n_classes)
+    labels = np.where(right, tasks.truth[order], wrong)
+    return _otherwise(what, labels, took, tasks.n_classes, rng)
 
 
 def _otherwise(

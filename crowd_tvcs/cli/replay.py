@@ -103,19 +103,25 @@ def replay(given: ReplayOptions) -> None:
         names = [field.name for field in fields(Outcome)]
         splits = [["" if cell != cell else cell for cell in astuple(one)] for one in found]
         write_table(folder / "splits.csv", names, splits, ",")
-        strength = class_shares.STRENGTH if given.prior is None else None
         record = run_record(
             "crowd-tvcs replay",
-            recorded(given, RECORDED)
-            | ({} if given.classes is None else {"classes": given.classes})
-            | kept(given.keep)
-            | {"labels": wanted, "class_shares_strength": strength},
+            _parameters(given),
             seed=given.seed,
             inputs=[given.answers, given.truth],
             layout=table.layout,
         )
         write_json(folder / "run.json", record)
     _print_rows(rows)
+
+
+def _parameters(given: ReplayOptions) -> dict[str, Any]:
+    """What ``run.json`` keeps of the options; classes and the rule for repeats where given."""
+    from crowd_tvcs.answers.class_shares import STRENGTH
+
+    named = {} if given.classes is None else {"classes": given.classes}
+    strength = STRENGTH if given.prior is None else None
+    more = {"labels": given.wanted, "class_shares_strength": strength}
+    return recorded(given, RECORDED) | named | kept(given.keep) | more
 
 
 def _say_shares(table: Answers, known: Gold, gold_share: float) -> None:
