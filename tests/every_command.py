@@ -13,6 +13,11 @@ WIDE = "worker\tt1\tt2\nann\t0.9\t0.8\nbob\t0.7\t0.6\n"
 ANSWERS = "task,worker,label\n" + "".join(
     f"t{j},w{i},{(i * j) % 2}\n" for j in range(6) for i in range(3)
 )
+TIMED = "task,worker,label,answered_at,seconds\n" + "".join(
+    f"t{j},w{i},{(i * j) % 2},2026-03-01T12:{j:02d}:0{i}Z,{3 + i}\n"
+    for j in range(6)
+    for i in range(3)
+)
 GOLD = "task,label\nt0,0\nt1,1\nt2,0\n"
 SERIES = (
     "Time\tG1\tG2\tG3\n0\t1\t2\t3\n1\t2\t2.5\t1\n2\t3\t4\t0.5\n\n"
@@ -36,6 +41,10 @@ CAPS = "1\n2\n"
 MTURK = (
     "HITId,WorkerId,AssignmentStatus,Input.task,Answer.label\n"
     "h,w1,Approved,t1,1\nh,w2,Submitted,t1,0\n"
+)
+MTURK_TIMES = (
+    "WorkerId,AssignmentStatus,Input.task,Answer.label,AcceptTime,SubmitTime,WorkTimeInSeconds\n"
+    "w1,Approved,t1,1,Sun Mar 01 03:59:50 PST 2026,Sun Mar 01 04:00:00 PST 2026,9\n"
 )
 PROLIFIC = "PROLIFIC_PID,task,label,Status\np1,t1,1,APPROVED\np2,t1,0,REJECTED\np3,t2,0,APPROVED\n"
 PRODIGY = (
@@ -135,6 +144,14 @@ COMMANDS = {
                "crowd-tvcs models a.csv --gold g.csv --workers w.csv --out o --force"),
     "models workers": ("w.csv", KINDS, {"g.csv": GOLD, "a.csv": CONFIDENT},
                        "crowd-tvcs models a.csv --gold g.csv --workers w.csv --out o --force"),
+    "workers": ("a.csv", TIMED, {"g.csv": GOLD},
+                "crowd-tvcs workers a.csv --gold g.csv --out o --force"),
+    "vote keep": ("a.csv", ANSWERS, {}, "crowd-tvcs vote a.csv --keep last --out o --force"),
+    "assign minutes": ("w.csv", "worker,minutes\nann,2\nbob,0.5\n", {"q.csv": QUALITY},
+                       "crowd-tvcs assign q.csv --workers w.csv --minutes 3 --method greedy "
+                       "--out o --force"),
+    "import times": ("m.csv", MTURK_TIMES, {},
+                     "crowd-tvcs import m.csv --format mturk --times --out o --force"),
     "vote": ("a.csv", ANSWERS, {}, "crowd-tvcs vote a.csv --out o --force"),
     "replay": ("a.csv", ANSWERS, {"g.csv": GOLD + "t3,1\nt4,0\n"},
                "crowd-tvcs replay a.csv g.csv --splits 2 --gold-share 0.5 --out o --force"),

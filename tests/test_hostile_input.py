@@ -161,7 +161,7 @@ def test_a_strange_run_json_is_refused(tmp_path, text, capfd):
 
 def test_a_run_json_that_is_a_folder_or_no_text_is_refused(tmp_path, capfd):
     path, words = lay_out("score run.json", tmp_path)
-    path.write_bytes(b"\xff\xfe{}")
+    path.write_bytes(b"\x81{}")
     assert call(words, capfd)[::2] == (
         2,
         "error: run.json:1: must be UTF-8 text, found other bytes\n",

@@ -44,7 +44,7 @@ LEVELS = {
         ["agreement", "exchange", "plan", "simulation"],
         ["search.kernels"],
         ["search", "skills"],
-        ["verification", "methods", "routing"],
+        ["verification", "methods", "routing", "behaviour"],
         ["campaign.store"],
         ["campaign", "models", "what_if"],
         ["report"],

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tvcs_core.files.encodings import decimal_comma
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.shown import listed, shown
 from tvcs_core.files.spreadsheet import unshield
@@ -149,15 +150,6 @@ def no_name(table: Table, row: int, column: int) -> DataError:
     return table.error("must be a name, found an empty cell", row, column)
 
 
-def answered_twice(table: Table, row: int, before: int, worker: str, task: str) -> DataError:
-    """Make the error about a pair that was answered in the row `before` already."""
-    return table.error(
-        f"every pair must be answered once, but worker {shown(worker)} answered task "
-        f"{shown(task)} in line {table.lines[before]} already",
-        row,
-    )
-
-
 Reader = Callable[[Table, int, int], Any]  # of the cell in this row and column
 Rows = dict[str, dict[str, Any]]  # by name, the cells that are not empty by column
 
@@ -214,7 +206,8 @@ def read_price(table: Table, row: int, column: int) -> float:
     cell = table.rows[row][column]
     value = _number(cell)
     if not 0.0 <= value < math.inf:
-        raise table.error(f"must be a finite number >= 0, found {shown(cell)}", row, column)
+        what = f"must be a finite number >= 0, found {shown(cell)}{decimal_comma(cell)}"
+        raise table.error(what, row, column)
     if value and not PRICES[0] <= value < PRICES[1]:
         raise table.error(
             f"must be 0, or from {PRICES[0]:.6f} to below {PRICES[1]:.0f}, found {shown(cell)}",
@@ -229,7 +222,8 @@ def read_chance(table: Table, row: int, column: int) -> float:
     cell = table.rows[row][column]
     value = _number(cell)
     if not 0.0 <= value <= 1.0:
-        raise table.error(f"must be a probability in [0, 1], found {shown(cell)}", row, column)
+        what = f"must be a probability in [0, 1], found {shown(cell)}{decimal_comma(cell)}"
+        raise table.error(what, row, column)
     return value
 
 
@@ -242,12 +236,33 @@ WORKER_COLUMNS: Mapping[str, Reader] = {
     "max_tasks": read_count,
     "cost": read_price,
     "group": read_name,
+    "minutes": read_price,
 }
 TASK_COLUMNS: Mapping[str, Reader] = {
     "prior": read_chance,
     "min_workers": read_count,
     "max_workers": read_count,
 }
+
+
+def read_worker_rows(path: Path, known: Collection[str] | None = None) -> Rows:
+    """Read a table of workers for a plan, where `minutes` of a label stand for its cost.
+
+    Raises
+    ------
+    DataError
+        As `read_rows`, and if there are both: a plan has one limit.
+    """
+    rows = read_rows(path, WORKER, WORKER_COLUMNS, known)
+    if any("minutes" in row for row in rows.values()):
+        if any("cost" in row for row in rows.values()):
+            raise DataError(
+                "must have cost or minutes, what the plan is to limit; found both", path=path
+            )
+        for row in rows.values():
+            if "minutes" in row:
+                row["cost"] = row.pop("minutes")
+    return rows
 
 
 def require_costs(path: Path, rows: Rows, workers: Iterable[str]) -> None:

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from crowd_tvcs.answers.answers import read_gold, sort_classes
-from crowd_tvcs.answers.class_shares import class_counts, odd_classes, read_prior, said
+from crowd_tvcs.answers.class_shares import class_counts, read_prior, said
 from crowd_tvcs.answers.quality import Quality
+from crowd_tvcs.answers.slips import ask_about_classes
 from crowd_tvcs.campaign.entries import Task, Worker
 from crowd_tvcs.campaign.tables import (
     Qualities,
@@ -29,6 +30,7 @@ def read_first(
     tasks: Path | None,
     classes: str | None,
     prior: str | None,
+    keep: str | None = None,
 ) -> dict[str, Any]:
     """Read the tables of a new campaign; what `Campaign.create` takes.
 
@@ -49,14 +51,14 @@ def read_first(
     qualities = None if quality is None else read_qualities(quality)
     named = None if classes is None else [name.strip() for name in classes.split(",")]
     known = None if gold is None else read_gold(gold, named)
-    lines = [] if answers is None else read_lines(answers)
+    lines = [] if answers is None else read_lines(answers, keep)
     is_named = named is not None
     if named is None:
         found = set() if known is None else set(known.classes)
         found |= {line.label for line in lines}
         named = list(sort_classes(found)) if len(found) > 1 else ["0", "1"]
-    if known is not None and lines and not is_named:
-        for warning in odd_classes({line.label for line in lines}, known.labels):
+    if gold is not None and known is not None and lines and not is_named:
+        for warning in ask_about_classes(gold, known, {line.label for line in lines}):
             say(warning)
     if known is not None and prior is None:
         say(said(named, class_counts(known.labels, named)))

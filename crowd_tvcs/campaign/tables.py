@@ -11,18 +11,19 @@ from crowd_tvcs.answers.columns import (
     TASK,
     TASK_COLUMNS,
     WORKER,
-    WORKER_COLUMNS,
-    answered_twice,
+    code_columns,
     find,
-    names_in,
     open_table,
     read_chance,
     read_rows,
+    read_worker_rows,
     require_costs,
     rows_by_name,
 )
 from crowd_tvcs.answers.quality import Quality, read_quality
+from crowd_tvcs.answers.repeats import one_per_pair
 from crowd_tvcs.campaign.entries import Line, Task, Worker
+from tvcs_core.command.shell import say
 from tvcs_core.files.shown import shown
 
 Qualities = dict[str, float] | Quality
@@ -31,12 +32,14 @@ Qualities = dict[str, float] | Quality
 def read_workers(path: Path, known: Collection[str] | None = None) -> list[Worker]:
     """Read `worker` and any of `max_tasks`, `cost`, `group`; names are `known` ones if given.
 
+    `minutes` may stand for `cost`; then the campaign's money is in minutes.
+
     Raises
     ------
     DataError
         Naming file, line and column of what is not as it must be.
     """
-    rows = read_rows(path, WORKER, WORKER_COLUMNS, known)
+    rows = read_worker_rows(path, known)
     require_costs(path, rows, rows)
     return [
         Worker(name, row.get("max_tasks"), row.get("cost"), row.get("group"))
@@ -67,8 +70,11 @@ def read_qualities(path: Path) -> Qualities:
     return out
 
 
-def read_lines(path: Path) -> list[Line]:
+def read_lines(path: Path, keep: str | None = None) -> list[Line]:
     """Read answers `task, worker, label` with their lines; other columns are ignored.
+
+    Of a pair that is there twice `keep` says which answer to take (see
+    `crowd_tvcs.answers.repeats`), and what was done is said; None refuses that.
 
     Raises
     ------
@@ -76,12 +82,17 @@ def read_lines(path: Path) -> list[Line]:
         If a column is missing, a cell is empty, or a pair is there twice.
     """
     table = open_table(path)
-    columns = [names_in(table, j) for j in find(table, [TASK, WORKER, ANSWER])]
-    out: list[Line] = []
-    seen: dict[tuple[str, str], int] = {}
-    for (r, task), (_, worker), (_, label) in zip(*columns, strict=True):
-        if (task, worker) in seen:
-            raise answered_twice(table, r, seen[task, worker], worker, task)
-        seen[task, worker] = r
-        out.append(Line(task, worker, label, table, r))
-    return out
+    task, worker, label = code_columns(table, find(table, [TASK, WORKER, ANSWER]))
+    kept = one_per_pair(table, task, worker, label, keep)
+    if kept.said:
+        say(f"{path}: {kept.said}")
+    return [
+        Line(
+            task.names[task.codes[row]],
+            worker.names[worker.codes[row]],
+            label.names[label.codes[row]],
+            table,
+            row + 1,
+        )
+        for row in kept.rows.tolist()
+    ]

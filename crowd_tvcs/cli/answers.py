@@ -26,6 +26,14 @@ Classes = Annotated[
     str | None,
     typer.Option(metavar="A,B,...", help="Labels there may be. Default: those that occur."),
 ]
+Keep = Annotated[
+    str | None,
+    typer.Option(
+        metavar="RULE",
+        help="Where a worker answered a task more than once: take their first, last or majority "
+        "answer. Default: refuse.",
+    ),
+]
 PerClass = Annotated[
     bool, typer.Option("--per-class", help="Estimate a confusion matrix for every worker.")
 ]
@@ -47,21 +55,33 @@ Model = Annotated[
 GOLD = "Labels that are known: columns task (item), label (truth)."
 
 
-def read_with_gold(answers: Path, gold: Path, classes: str | None) -> tuple[Answers, Gold]:
+def read_with_gold(
+    answers: Path,
+    gold: Path,
+    classes: str | None,
+    keep: str | None = None,
+    *,
+    times: bool = False,
+) -> tuple[Answers, Gold]:
     """Read answers and gold, with the classes of both, and say how they were understood."""
     from crowd_tvcs.answers.answers import read_answers, read_gold
-    from crowd_tvcs.answers.class_shares import odd_classes
+    from crowd_tvcs.answers.slips import ask_about_classes
 
     names = class_names(classes)
     known = read_gold(gold, names)
-    table = read_answers(answers, names, also=known.classes)
+    table = read_answers(answers, names, also=known.classes, keep=keep, times=times)
     say(f"{answers}: {table.layout}")
     say(f"{gold}: {known.layout}")
     if names is None:
         used = {table.classes[k] for k in set(table.label_of.tolist())}
-        for line in odd_classes(used, known.labels):
+        for line in ask_about_classes(gold, known, used):
             say(line)
     return table, known
+
+
+def kept(keep: str | None) -> dict[str, str]:
+    """What ``run.json`` says of the rule for repeated answers: nothing where there is none."""
+    return {} if keep is None else {"keep": keep}
 
 
 def class_names(given: str | None) -> list[str] | None:

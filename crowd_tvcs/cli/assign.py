@@ -49,8 +49,8 @@ class AssignOptions:
 
     def recorded(self) -> dict[str, Any]:
         """Every option that changes the result but the seed; files by their names."""
-        out = recorded(self, RECORDED) | {"class_prior": self.demands.class_chances}
-        out["common_error"] = self.error
+        own = {"class_prior": self.demands.class_chances, "money": self.demands.limit}
+        out = recorded(self, RECORDED) | own | {"common_error": self.error}
         if self.error == 0.0:
             del out["common_error"]
         return out
@@ -114,7 +114,7 @@ def assign(given: AssignOptions) -> None:
         if given.skills is not None:
             found = with_deviation(found, given.skills)
         _write(found, given, folder, layout)
-    _say_result(found, given.out)
+    _say_result(found, given.out, "money" if given.demands.minutes is None else "minutes")
 
 
 def _write(found: Assignment, given: AssignOptions, folder: Path, layout: str) -> None:
@@ -160,7 +160,7 @@ def _command(given: AssignOptions) -> str:
     return command_line(words, options | {"seed": given.search.seed})
 
 
-def _say_result(found: Assignment, out: Path) -> None:
+def _say_result(found: Assignment, out: Path, limited: str) -> None:
     binding = found.binding()
     say(
         f"{found.size} answers, expected accuracy {found.expected_accuracy:.4f} "
@@ -170,7 +170,7 @@ def _say_result(found: Assignment, out: Path) -> None:
         say(f"the skills are estimates, which makes a standard deviation of {spread:.4f}")
     if found.spent is not None:
         of_all = "" if found.plan.money is None else f" of {found.plan.money:g}"
-        say(f"money spent: {found.spent:g}{of_all}")
+        say(f"{limited} spent: {found.spent:g}{of_all}")
     say(found.statement)
     say(
         f"caps that bind: {binding['max_workers_per_task']} tasks are full, "

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from crowd_tvcs.cli.answers import Keep
 from crowd_tvcs.cli.campaign_desk import next_task, release, reopen, submit
 from crowd_tvcs.cli.campaign_init import init
 from crowd_tvcs.cli.campaign_options import (
@@ -106,6 +107,7 @@ def import_answers(
     answers: Annotated[
         Path, typer.Argument(metavar="ANSWERS", help="Columns task, worker, label.")
     ],
+    keep: Keep = None,
 ) -> None:
     """Take answers in, all of them or none.
 
@@ -115,7 +117,7 @@ def import_answers(
     from crowd_tvcs.campaign.tables import read_lines
 
     with open_campaign(store) as campaign:
-        told = campaign.take(read_lines(answers))
+        told = campaign.take(read_lines(answers, keep))
     say(
         f"{answers}: {told['accepted'] + told['late']} answers taken"
         + (f", {told['late']} of them late" if told["late"] else "")
@@ -133,6 +135,7 @@ def add(
     quality: QualityFile = None,
     gold: GoldFile = None,
     answers: AnswersFile = None,
+    keep: Keep = None,
 ) -> None:
     """Add workers, tasks, qualities or gold; what was issued stays as it is."""
     from crowd_tvcs.answers.answers import read_gold
@@ -144,7 +147,7 @@ def add(
         "workers": tables.read_workers(workers) if workers else (),
         "tasks": tables.read_tasks(tasks) if tasks else (),
         "qualities": tables.read_qualities(quality) if quality else None,
-        "gold_answers": tables.read_lines(answers) if answers else (),
+        "gold_answers": tables.read_lines(answers, keep) if answers else (),
     }
     with open_campaign(store) as campaign:
         classes = campaign.state().classes

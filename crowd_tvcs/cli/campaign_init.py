@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from crowd_tvcs.cli.answers import Keep
 from crowd_tvcs.cli.campaign_options import (
     AnswersFile,
     GoldFile,
@@ -29,6 +30,7 @@ class FirstTables:
     answers: AnswersFile = None
     workers: WorkersFile = None
     tasks: TasksFile = None
+    keep: Keep = None
 
 
 @dataclass(frozen=True, kw_only=True)

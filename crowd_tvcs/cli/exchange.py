@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isnan
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from crowd_tvcs.cli.answers import Keep, kept
 from tvcs_core.command.options import Force, OutFolder, recorded, with_options
 from tvcs_core.command.shell import guarded, say
+
+if TYPE_CHECKING:
+    from crowd_tvcs.exchange import Collected
 
 TOOLS = "label-studio, argilla, prodigy, mturk or prolific"
 
@@ -57,6 +62,13 @@ class ImportOptions:
         Path | None,
         typer.Option(metavar="FILE", help="What the tool calls workers: account, worker."),
     ] = None
+    keep: Keep = None
+    times: Annotated[
+        bool,
+        typer.Option(
+            "--times", help="Also write when each answer was given, and how many seconds it took."
+        ),
+    ] = False
     force: Force = False
 
 
@@ -95,14 +107,14 @@ def export(given: ExportOptions) -> None:
 def import_answers(given: ImportOptions) -> None:
     """Read the answers that an annotation tool exported; write answers.csv and run.json.
 
-    answers.csv has the columns task, worker, label, each pair once. Answers that were skipped,
-    rejected or are empty are left out, and it is said how many.
+    answers.csv has the columns task, worker, label (with --times also answered_at, seconds), each
+    pair once. Answers that were skipped, rejected or are empty are left out, and it is said how
+    many.
     """
     from crowd_tvcs.exchange import import_answers as import_files
     from crowd_tvcs.exchange import read_accounts
     from tvcs_core.files.folders import output_folder, write_json
     from tvcs_core.files.record import run_record
-    from tvcs_core.files.spreadsheet import shield
     from tvcs_core.files.tables import write_table
 
     files, accounts, out = given.files, given.accounts, given.out
@@ -112,13 +124,16 @@ def import_answers(given: ImportOptions) -> None:
         question=given.question,
         task_field=given.task_field,
         accounts=None if accounts is None else read_accounts(accounts),
+        keep=given.keep,
+        times=given.times,
     )
     with output_folder(out, force=given.force) as folder:
-        rows = [[shield(cell) for cell in row] for row in found.rows]
-        write_table(folder / "answers.csv", ["task", "worker", "label"], rows, ",")
+        write_table(folder / "answers.csv", *_table(found), ",")
         record = run_record(
             "crowd-tvcs import",
-            recorded(given, ("format", "question", "task_field", "accounts")),
+            recorded(given, ("format", "question", "task_field", "accounts"))
+            | kept(given.keep)
+            | ({"times": True} if given.times else {}),
             seed=None,
             inputs=[*files, *([accounts] if accounts else [])],
             left_out=found.left_out,
@@ -132,3 +147,21 @@ def import_answers(given: ImportOptions) -> None:
     if found.left_out:
         counts = ", ".join(f"{count} {why}" for why, count in found.left_out.items())
         say(f"left out: {counts}")
+    if found.kept:
+        say(found.kept)
+    if found.has_times and not given.times:
+        say("the files say when answers were given or how long they took: --times keeps that")
+
+
+def _table(found: Collected) -> tuple[list[str], list[list[object]]]:
+    """Header and rows of answers.csv; a time that is not known is an empty cell."""
+    from crowd_tvcs.answers.times import as_text
+    from tvcs_core.files.spreadsheet import shield
+
+    header = ["task", "worker", "label"]
+    rows: list[list[object]] = [[shield(cell) for cell in row] for row in found.rows]
+    if found.times:
+        header += ["answered_at", "seconds"]
+        for row, timing in zip(rows, found.times, strict=True):
+            row += [as_text(timing.when), "" if isnan(timing.seconds) else timing.seconds]
+    return header, rows

@@ -15,6 +15,7 @@ from crowd_tvcs.cli.simulate import simulate
 from crowd_tvcs.cli.verify import verify
 from crowd_tvcs.cli.vote import vote
 from crowd_tvcs.cli.what_if import what_if
+from crowd_tvcs.cli.workers import workers
 from tvcs_core.command.shell import run
 
 app = typer.Typer(
@@ -27,6 +28,7 @@ app = typer.Typer(
 
 app.command()(quality)
 app.command()(vote)
+app.command()(workers)
 app.command()(replay)
 app.command()(agreement)
 app.command()(models)

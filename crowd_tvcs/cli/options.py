@@ -48,8 +48,8 @@ class Demands:
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Of single workers: columns worker and any of max_tasks, cost (of an answer), "
-            "group (at most one of it gets a task).",
+            help="Of single workers: columns worker and any of max_tasks, cost or minutes (of an "
+            "answer), group (at most one of it gets a task).",
         ),
     ] = None
     tasks: Annotated[
@@ -98,6 +98,14 @@ class Demands:
             help="Most money for all answers, in the unit of the column cost of --workers.",
         ),
     ] = None
+    minutes: Annotated[
+        float | None,
+        typer.Option(
+            metavar="M",
+            help="Most minutes of work for all answers, by the column minutes of --workers; "
+            "recorded as the money.",
+        ),
+    ] = None
 
     common_error: Annotated[
         str | None,
@@ -136,11 +144,32 @@ class Demands:
         from crowd_tvcs.plan.tables import read_plan
 
         given = {field.name: getattr(self, field.name) for field in fields(self)}
+        del given["minutes"]
+        self._require_minutes()
         given |= vars(caps) | {"class_prior": self.class_chances, "budget": budget}
-        given["common_error"] = self.error if error is None else error
+        given |= {"money": self.limit, "common_error": self.error if error is None else error}
         read = read_quality(quality)
         say(f"{quality}: {read.layout}")
         return read_plan(read.quality, **given), read.layout
+
+    @property
+    def limit(self) -> float | None:
+        """The money, or the minutes in its place."""
+        if self.minutes is None:
+            return self.money
+        if self.money is not None:
+            raise ValueError("give --money or --minutes, not both: a plan has one limit")
+        return self.minutes
+
+    def _require_minutes(self) -> None:
+        """Refuse --minutes beside a table whose costs are something else."""
+        from crowd_tvcs.answers.columns import Column, open_table
+
+        if self.minutes is None or self.workers is None:
+            return
+        table = open_table(self.workers)
+        if not any(map(Column("minutes").is_called, table.rows[0])):
+            raise table.error("must have the column minutes, which --minutes limits", 0)
 
     def files(self) -> list[Path]:
         """The tables that were given."""

@@ -14,8 +14,10 @@ from crowd_tvcs.cli.answers import (
     GOLD,
     AnswersFile,
     Classes,
+    Keep,
     Model,
     PerClass,
+    kept,
     read_with_gold,
     say_skill,
 )
@@ -52,6 +54,7 @@ class QualityOptions:
         bool, typer.Option("--wide", help="Write quality.csv wide, not worker, task, quality.")
     ] = False
     classes: Classes = None
+    keep: Keep = None
     per_class: PerClass = False
     prior: Annotated[
         str, typer.Option(help="What skills are shrunk to: empirical-bayes or two-answers.")
@@ -96,7 +99,7 @@ def quality(given: QualityOptions) -> None:
 
     if given.ask is not None and given.ask < 1:
         raise ValueError(f"--ask must be >= 1, found {given.ask}")
-    table, known = read_with_gold(given.answers, given.gold, given.classes)
+    table, known = read_with_gold(given.answers, given.gold, given.classes, given.keep)
     skill = _estimate(table, known, given)
     names = [task for task in table.tasks if task not in known.labels]
     if given.tasks is not None:
@@ -110,7 +113,9 @@ def quality(given: QualityOptions) -> None:
         _write_tables(folder, skill, class_shares.rows(skill.classes, of_class), names, given)
         record = run_record(
             "crowd-tvcs quality",
-            recorded(given, RECORDED) | {"class_shares": shares, "dependence": dependence},
+            recorded(given, RECORDED)
+            | kept(given.keep)
+            | {"class_shares": shares, "dependence": dependence},
             seed=None,
             inputs=[given.answers, given.gold, *([] if given.tasks is None else [given.tasks])],
             layout=table.layout,

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from crowd_tvcs.cli.answers import GOLD, AnswersFile, ClassChances, Model, PerClass, read_with_gold
+from crowd_tvcs.cli.answers import (
+    GOLD,
+    AnswersFile,
+    ClassChances,
+    Classes,
+    Keep,
+    Model,
+    PerClass,
+    kept,
+    read_with_gold,
+)
 from tvcs_core.command.options import Force, OutFolder, Seed, recorded, with_options
 from tvcs_core.command.shell import guarded, refuse_negative_seed, say
 
@@ -32,6 +42,8 @@ class ReplayOptions:
     gold_share: Annotated[
         float, typer.Option(metavar="P", help="Share of the known tasks that are gold.")
     ] = 0.2
+    classes: Classes = None
+    keep: Keep = None
     per_class: PerClass = False
     prior: ClassChances = None
     model: Model = "dependent"
@@ -68,7 +80,7 @@ def replay(given: ReplayOptions) -> None:
 
     refuse_negative_seed(given.seed)
     wanted = given.wanted
-    table, known = read_with_gold(given.answers, given.truth, None)
+    table, known = read_with_gold(given.answers, given.truth, given.classes, given.keep)
     chances = class_shares.read_prior(given.prior, table.classes)
     if given.prior is None:
         _say_shares(table, known, given.gold_share)
@@ -91,16 +103,25 @@ def replay(given: ReplayOptions) -> None:
         names = [field.name for field in fields(Outcome)]
         splits = [["" if cell != cell else cell for cell in astuple(one)] for one in found]
         write_table(folder / "splits.csv", names, splits, ",")
-        strength = class_shares.STRENGTH if given.prior is None else None
         record = run_record(
             "crowd-tvcs replay",
-            recorded(given, RECORDED) | {"labels": wanted, "class_shares_strength": strength},
+            _parameters(given),
             seed=given.seed,
             inputs=[given.answers, given.truth],
             layout=table.layout,
         )
         write_json(folder / "run.json", record)
     _print_rows(rows)
+
+
+def _parameters(given: ReplayOptions) -> dict[str, Any]:
+    """What ``run.json`` keeps of the options; classes and the rule for repeats where given."""
+    from crowd_tvcs.answers.class_shares import STRENGTH
+
+    named = {} if given.classes is None else {"classes": given.classes}
+    strength = STRENGTH if given.prior is None else None
+    more = {"labels": given.wanted, "class_shares_strength": strength}
+    return recorded(given, RECORDED) | named | kept(given.keep) | more
 
 
 def _say_shares(table: Answers, known: Gold, gold_share: float) -> None:

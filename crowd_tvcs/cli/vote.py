@@ -13,9 +13,11 @@ from crowd_tvcs.cli.answers import (
     AnswersFile,
     ClassChances,
     Classes,
+    Keep,
     Model,
     PerClass,
     class_names,
+    kept,
     read_with_gold,
     say_dependence,
     say_skill,
@@ -52,6 +54,7 @@ class VoteOptions:
     ] = None
     prior: ClassChances = None
     classes: Classes = None
+    keep: Keep = None
     per_class: PerClass = False
     model: Model = "dependent"
     force: Force = False
@@ -97,6 +100,7 @@ def vote(given: VoteOptions) -> None:
         record = run_record(
             "crowd-tvcs vote",
             recorded(given, RECORDED)
+            | kept(given.keep)
             | {"method": used, "class_shares": shares}
             | {"dependence": None if dependence is None else dependence.as_json()},
             seed=None,
@@ -112,8 +116,8 @@ def _read(given: VoteOptions) -> tuple[Answers, Gold | None]:
     from crowd_tvcs.answers.answers import read_answers
 
     if given.gold is not None:
-        return read_with_gold(given.answers, given.gold, given.classes)
-    table = read_answers(given.answers, class_names(given.classes))
+        return read_with_gold(given.answers, given.gold, given.classes, given.keep)
+    table = read_answers(given.answers, class_names(given.classes), keep=given.keep)
     say(f"{given.answers}: {table.layout}")
     return table, None
 

@@ -89,6 +89,8 @@ def import_answers(
     question: str | None = None,
     task_field: str | None = None,
     accounts: Mapping[str, str] | None = None,
+    keep: str | None = None,
+    times: bool = False,
 ) -> Collected:
     """Read the answers that a tool exported.
 
@@ -104,15 +106,20 @@ def import_answers(
         Name of the field that holds the task, if it is not the one that `export` writes.
     accounts
         Our name of a worker by what the tool calls them; None if they are the same.
+    keep
+        Which answer to take where a worker answered a task more than once: ``"first"``, ``"last"``
+        (in time, where the tool says the time) or ``"majority"``; None refuses that.
+    times
+        Also read when answers were given and how long they took, where the tool says so.
 
     Raises
     ------
     DataError
         Naming file, record or line, and field: of what is cut off or missing, of an unknown
-        account, and of both places where a worker answered a task twice.
+        account, of both places where a worker answered a task twice, and of a time that cannot be.
     """
     chosen = _format(format)
-    collector = Collector(accounts)
+    collector = Collector(accounts, keep=keep, times=times)
     files = [paths] if isinstance(paths, str | Path) else list(paths)
     for path in files:
         chosen.read(Path(path), collector, question, task_field)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from crowd_tvcs.exchange.collecting import Collector, Place, name_of
+from crowd_tvcs.exchange.collecting import Collector, Place, Stamp, name_of
 from crowd_tvcs.exchange.json_files import Record, read_records
 from crowd_tvcs.exchange.work import Work
 from tvcs_core.files.errors import DataError
@@ -14,6 +14,7 @@ from tvcs_core.files.folders import write_json
 from tvcs_core.files.shown import listed, shown
 
 TASK = "id"
+TIMES = ("inserted_at", "updated_at")  # of a response, where the export has them
 FLAT = ".responses"
 
 
@@ -58,7 +59,9 @@ def read(path: Path, collector: Collector, question: str | None, task_field: str
             else:
                 account = name_of(response.get("user_id"), place, "user_id")
                 label = name_of(response["value"], place, name)
-                collector.add(place, _task(record, task_field), account, label)
+                when = next((f for f in TIMES if response.get(f)), TIMES[0])
+                stamp = Stamp.of(response, when=when)
+                collector.add(place, _task(record, task_field), account, label, stamp)
 
 
 def _responses(record: Record, question: str | None) -> list[tuple[Place, str, dict[str, Any]]]:

@@ -1,12 +1,15 @@
-"""What came back: answers, each pair once, and how many were left out and why."""
+"""What came back: answers, each pair once, their times, and what was left out and why."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
+from crowd_tvcs.answers.repeats import EXAMPLES, most_frequent, remedy, require_keep, told_of
+from crowd_tvcs.answers.times import Timing, duration, parse_seconds, parse_time
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.shown import listed, shown
 from tvcs_core.files.spreadsheet import unshield
@@ -23,10 +26,19 @@ class Collected:
         (task, worker, label), sorted, each pair of task and worker once.
     left_out
         How many were not taken, by the reason: skipped, rejected, draft and so on.
+    times
+        Of every row when it was given and how long it took, if that was asked for; else empty.
+    has_times
+        Whether the files say so of some answer.
+    kept
+        What was done about pairs that are answered more than once, for people; else empty.
     """
 
     rows: tuple[tuple[str, str, str], ...]
     left_out: Mapping[str, int]
+    times: tuple[Timing, ...] = ()
+    has_times: bool = False
+    kept: str = ""
 
 
 @dataclass(frozen=True)
@@ -61,30 +73,98 @@ class Place:
         return f"{self.path}{line}" + (f", {self.record}" if self.record else "")
 
 
+@dataclass(frozen=True)
+class Stamp:
+    """What a tool says of the time of an answer, unread: fields and what they hold.
+
+    Attributes
+    ----------
+    when, started, seconds
+        Name and content of the field with the time it was given, that of its start, and how long
+        it took; None where the tool does not say.
+    shared_by
+        Answers that the duration is of; each gets an equal share.
+    """
+
+    when: tuple[str, object] | None = None
+    started: tuple[str, object] | None = None
+    seconds: tuple[str, object] | None = None
+    shared_by: int = 1
+
+    @classmethod
+    def of(cls, fields: Mapping[str, object], **names: str) -> Stamp:
+        """Take the fields of these names, where they are there and not empty."""
+        there: dict[str, Any] = {part: (name, fields.get(name)) for part, name in names.items()}
+        return cls(**{part: f for part, f in there.items() if f[1] not in (None, "")})
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it says nothing."""
+        return self.when is None and self.seconds is None
+
+    def read(self, place: Place) -> Timing:
+        """Read it; errors name the field."""
+        found = Timing()
+        for part, field in (("when", self.when), ("seconds", self.seconds)):
+            if field is not None:
+                try:
+                    value = (parse_time if part == "when" else parse_seconds)(field[1])
+                except ValueError as error:
+                    raise place.error(field[0], str(error)) from None
+                found = replace(found, **{part: value})
+        if self.started is not None and self.when is not None:
+            name = self.started[0]
+            try:
+                started = parse_time(self.started[1])
+                name = self.when[0]
+                found = replace(found, seconds=duration(started, found.when, found.seconds))
+            except ValueError as error:
+                raise place.error(name, str(error)) from None
+        return replace(found, seconds=found.seconds / self.shared_by)
+
+
+NO_STAMP = Stamp()
+
+
 class Collector:
-    """Takes answers one by one and refuses a pair that is answered twice.
+    """Takes answers one by one; of a pair that is answered more than once, one or none.
 
     Parameters
     ----------
     accounts
         Our name of a worker by what the tool calls them; None if they are the same. With it, an
         account that is not in it is an error.
+    keep
+        Which answer of such a pair to take, see `crowd_tvcs.answers.repeats`; None refuses it.
+        First and last are those in time where every answer of the pair has its time, else those of
+        the files.
+    times
+        Whether to read when answers were given and how long they took.
     """
 
-    def __init__(self, accounts: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        accounts: Mapping[str, str] | None = None,
+        *,
+        keep: str | None = None,
+        times: bool = False,
+    ) -> None:
+        require_keep(keep)
         self._accounts = accounts
-        self._label: dict[tuple[str, str], str] = {}
-        self._place: dict[tuple[str, str], Place] = {}
+        self._keep, self._times = keep, times
+        self._given: dict[tuple[str, str], list[tuple[str, Place, Timing]]] = {}
+        self._has_times = False
         self._left_out: Counter[str] = Counter()
 
-    def add(self, place: Place, task: str, account: str, label: str) -> None:
+    def add(
+        self, place: Place, task: str, account: str, label: str, stamp: Stamp = NO_STAMP
+    ) -> None:
         """Take an answer.
 
         Raises
         ------
         DataError
-            If the account is unknown, or the worker has answered the task already; the message
-            names both places.
+            If the account is unknown, or a time that is read cannot be.
         """
         worker = account
         if self._accounts is not None:
@@ -94,14 +174,9 @@ class Collector:
                     f"{place.record}: {what}".lstrip(": "), path=place.path, line=place.line
                 )
             worker = self._accounts[account]
-        pair = task, worker
-        if pair in self._label:
-            what = (
-                f"worker {shown(worker)} answers task {shown(task)} twice: "
-                f"{shown(self._label[pair])} in {self._place[pair]}, and {shown(label)} in {place}"
-            )
-            raise DataError(what, path=place.path, line=place.line)
-        self._label[pair], self._place[pair] = label, place
+        self._has_times |= not stamp.is_empty
+        timing = stamp.read(place) if self._times or self._keep else Timing()
+        self._given.setdefault((task, worker), []).append((label, place, timing))
 
     def knows(self, account: str) -> bool:
         """Whether the account is in the table of accounts."""
@@ -112,9 +187,49 @@ class Collector:
         self._left_out[why] += 1
 
     def collected(self) -> Collected:
-        """Return everything that was taken."""
-        rows = sorted((task, worker, label) for (task, worker), label in self._label.items())
-        return Collected(tuple(rows), dict(sorted(self._left_out.items())))
+        """Return everything that was taken, each pair once.
+
+        Raises
+        ------
+        DataError
+            If a worker answered a task more than once and no rule says which answer to take; the
+            message names two places, how many such pairs there are, and the remedy.
+        """
+        repeated = [pair for pair, given in self._given.items() if len(given) > 1]
+        if repeated and self._keep is None:
+            self._refuse(repeated)
+        pairs = sorted(self._given)
+        chosen = [self._choose(self._given[pair]) for pair in pairs]
+        rows = [(*pair, label) for pair, (label, _, _) in zip(pairs, chosen, strict=True)]
+        times = tuple(timing for _, _, timing in chosen) if self._times else ()
+        kept = self._told(repeated) if repeated else ""
+        left_out = dict(sorted(self._left_out.items()))
+        return Collected(tuple(rows), left_out, times, self._has_times, kept)
+
+    def _choose(self, given: list[tuple[str, Place, Timing]]) -> tuple[str, Place, Timing]:
+        if len(given) == 1:
+            return given[0]
+        if all(timing.when == timing.when for _, _, timing in given):  # none is NaN
+            given = sorted(given, key=lambda one: one[2].when)
+        if self._keep == "majority":
+            return given[most_frequent([label for label, _, _ in given])]
+        return given[-1 if self._keep == "last" else 0]
+
+    def _refuse(self, repeated: list[tuple[str, str]]) -> None:
+        task, worker = repeated[0]
+        (label, first, _), (other, place, _), *_ = self._given[repeated[0]]
+        what = (
+            f"worker {shown(worker)} answers task {shown(task)} twice: {shown(label)} in {first}, "
+            f"and {shown(other)} in {place}; {remedy(len(repeated))}"
+        )
+        raise DataError(what, path=place.path, line=place.line)
+
+    def _told(self, repeated: list[tuple[str, str]]) -> str:
+        examples = "; ".join(
+            f"{shown(worker)} on {shown(task)}" for task, worker in repeated[:EXAMPLES]
+        )
+        answers = sum(len(self._given[pair]) for pair in repeated)
+        return told_of(len(repeated), answers, str(self._keep), examples)
 
 
 def name_of(value: object, place: Place, field: str) -> str:
@@ -131,7 +246,8 @@ def name_of(value: object, place: Place, field: str) -> str:
 def only(values: list[object], place: Place, field: str) -> str:
     """Read the one label of a list of choices."""
     if len(values) != 1:
-        raise place.error(field, f"must hold one choice, found {shown(values)}")
+        several = "; questions with several answers are not read" if len(values) > 1 else ""
+        raise place.error(field, f"must hold one choice, found {shown(values)}{several}")
     return name_of(values[0], place, field)
 
 

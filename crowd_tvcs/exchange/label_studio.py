@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from crowd_tvcs.exchange.collecting import Collector, name_of, only
+from crowd_tvcs.exchange.collecting import Collector, Place, Stamp, name_of, only
 from crowd_tvcs.exchange.json_files import Record, read_records
 from crowd_tvcs.exchange.work import Work
 from tvcs_core.files.errors import DataError
@@ -13,6 +13,19 @@ from tvcs_core.files.folders import write_json
 from tvcs_core.files.shown import listed, shown
 
 TASK = "task"
+TIMES = {"when": "created_at", "seconds": "lead_time"}
+OTHERS = {  # what a result is that is no choice, by its type or the field that JSON-MIN keeps
+    "rating": "a rating",
+    "selected": "a pairwise comparison",
+    "pairwise": "a pairwise comparison",
+    "choices": "several choices",
+    "ranker": "a ranking",
+    "taxonomy": "choices of a taxonomy",
+    "textarea": "a text",
+    "text": "a text",
+    "number": "a number",
+    "datetime": "a date",
+}
 
 
 def write(path: Path, works: Sequence[Work]) -> None:
@@ -39,8 +52,9 @@ def read(path: Path, collector: Collector, question: str | None, task_field: str
     """Read an export. `question` is the name of the Choices tag; JSON-MIN needs it.
 
     An account is the e-mail address where the export has it, else the number of the user. In
-    JSON, annotations that were cancelled are left out as "skipped", those without a choice as
-    "empty"; JSON-MIN does not list the former.
+    JSON, annotations that were cancelled are left out as "skipped", those without a result as
+    "empty"; JSON-MIN does not list the former. Ratings, pairs, spans and several choices are no
+    answers with one label of several: they are refused by name.
     """
     field = task_field or TASK
     for record in read_records(path):
@@ -63,15 +77,17 @@ def _read_annotation(record: Record, collector: Collector, question: str | None,
     if record.fields.get("was_cancelled") or record.fields.get("skipped"):
         collector.leave_out("skipped")
         return
-    choices = [
-        part
-        for part in record.parts("result")
-        if part.fields.get("type") == "choices" and question in (None, part.fields.get("from_name"))
+    results = [
+        part for part in record.parts("result") if question in (None, part.fields.get("from_name"))
     ]
+    choices = [part for part in results if part.fields.get("type") == "choices"]
     names = sorted({str(part.fields.get("from_name")) for part in choices})
     if len(names) > 1:
         found = f"has more than one question: {listed(names)}; choose with --question"
         raise record.place.error("result", found)
+    if not choices and results:
+        kind = str(results[0].fields.get("type"))
+        raise _other(record.place, "result", kind, results[0].fields.get("from_name"))
     if not choices:
         collector.leave_out("empty")
         return
@@ -81,7 +97,8 @@ def _read_annotation(record: Record, collector: Collector, question: str | None,
     labels = value.fields.get("choices")
     if not isinstance(labels, list):
         raise value.place.error("choices", "must be a list")
-    collector.add(record.place, task, _account(record), only(labels, value.place, "choices"))
+    label = only(labels, value.place, "choices")
+    collector.add(record.place, task, _account(record), label, Stamp.of(record.fields, **TIMES))
 
 
 def _read_flat(record: Record, collector: Collector, question: str | None, field: str) -> None:
@@ -98,9 +115,25 @@ def _read_flat(record: Record, collector: Collector, question: str | None, field
         collector.leave_out("empty")
         return
     labels = label if isinstance(label, list) else [label]
+    if isinstance(labels[0], dict):
+        spans = [name for name in labels[0] if name.endswith("labels")]
+        kinds = [*spans, *(name for name in OTHERS if name in labels[0]), "unknown"]
+        raise _other(record.place, question, kinds[0], question)
     task = record.name(field, "; --task-field names another")
     account = record.name("annotator")
-    collector.add(record.place, task, account, only(labels, record.place, question))
+    stamp = Stamp.of(record.fields, **TIMES)
+    collector.add(record.place, task, account, only(labels, record.place, question), stamp)
+
+
+def _other(place: Place, field: str, kind: str, tag: object) -> DataError:
+    """Make the error about a result that is no choice of one label."""
+    what = "a span or region" if kind.endswith("labels") else OTHERS.get(kind, f"of type {kind!r}")
+    named = "" if tag is None else f" of the tag {shown(tag)}"
+    return place.error(
+        field,
+        f"must hold one choice, found {what}{named}: only Choices of one label can be read; "
+        "--question names the tag that has them",
+    )
 
 
 def _account(record: Record) -> str:

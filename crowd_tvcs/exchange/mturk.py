@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from crowd_tvcs.exchange.collecting import Collector, Place, name_of
+from crowd_tvcs.exchange.collecting import Collector, Place, Stamp, name_of
 from crowd_tvcs.exchange.csv_files import Sheet, read_sheet, write_sheet
 from crowd_tvcs.exchange.json_files import Record
 from crowd_tvcs.exchange.work import Work
@@ -16,6 +16,7 @@ from tvcs_core.files.shown import listed, shown
 TASK = "task"
 ANSWER, INPUT = "Answer.", "Input."
 JSON_ANSWER = "Answer.taskAnswers"
+TIMES = {"when": "SubmitTime", "started": "AcceptTime", "seconds": "WorkTimeInSeconds"}
 
 
 def write(path: Path, works: Sequence[Work]) -> None:
@@ -60,7 +61,8 @@ def read(path: Path, collector: Collector, question: str | None, task_field: str
             collector.leave_out("empty")
             continue
         account = name_of(row[worker], place, worker)
-        collector.add(place, name_of(row[task], place, task), account, label)
+        stamp = Stamp.of(row, **TIMES)
+        collector.add(place, name_of(row[task], place, task), account, label, stamp)
 
 
 def _answer_column(sheet: Sheet, question: str | None) -> str:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from crowd_tvcs.exchange.collecting import Collector, only
+from crowd_tvcs.exchange.collecting import Collector, Stamp, only
 from crowd_tvcs.exchange.json_files import Record, read_lines
 from crowd_tvcs.exchange.work import Work
 from tvcs_core.files.shown import plain, shown
@@ -68,7 +68,8 @@ def _add(record: Record, collector: Collector, task_field: str | None, label: st
     if field not in record.fields and isinstance(meta, dict) and field in meta:
         holder = record.part("meta")
     task = holder.name(field, "; --task-field names another")
-    collector.add(record.place, task, _account(record, collector), label)
+    stamp = Stamp.of(record.fields, when="_timestamp")
+    collector.add(record.place, task, _account(record, collector), label, stamp)
 
 
 def _account(record: Record, collector: Collector) -> str:

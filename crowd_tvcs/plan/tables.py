@@ -14,13 +14,13 @@ from crowd_tvcs.answers.columns import (
     TASK,
     TASK_COLUMNS,
     WORKER,
-    WORKER_COLUMNS,
     Rows,
     find,
     names_in,
     open_table,
     read_chance,
     read_rows,
+    read_worker_rows,
     require_costs,
 )
 from crowd_tvcs.answers.confusion import read_confusion
@@ -56,7 +56,8 @@ def read_plan(
     ----------
     workers
         Table with the column `worker` and any of `max_tasks`, `cost` (of a label) and `group` (at
-        most one of it gets a task). If there is a cost, every worker must have one.
+        most one of it gets a task). If there is a cost, every worker must have one. `minutes` of a
+        label may stand in its place; then `money` is in minutes.
     tasks
         Table with the column `task` and any of `prior`, `min_workers` and `max_workers`. With more
         than two classes `prior=CLASS` for each of these, in their order, in place of `prior`.
@@ -102,7 +103,7 @@ def read_plan(
     cost, group = _Column(quality.workers, None, None), _Column(quality.workers, None, None)
     if workers is not None:
         targets = {"max_tasks": per_worker, "cost": cost, "group": group}
-        rows = read_rows(workers, WORKER, WORKER_COLUMNS, set(quality.workers))
+        rows = read_worker_rows(workers, set(quality.workers))
         require_costs(workers, rows, quality.workers)
         _fill(rows, targets)
     if tasks is not None:

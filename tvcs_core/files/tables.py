@@ -1,13 +1,13 @@
 """Text tables in and out.
 
-Tables are UTF-8, with tab or comma between cells (sniffed), plain or ``.gz``; a byte-order
+Tables are UTF-8, or UTF-16 with a byte-order mark (see `encodings`), with tab, comma or semicolon
+between cells (sniffed, or named by a first line such as ``sep=;``), plain or ``.gz``; a byte-order
 mark and CRLF line ends are harmless; names such as ``NA`` or ``007`` stay as they are. A table is
 kept as its text (see `rows`), and no text may be larger than a limit (`input_size`).
 """
 
 from __future__ import annotations
 
-import codecs
 import csv
 import math
 from collections.abc import Iterator, Sequence
@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from tvcs_core.files.encodings import as_utf8, decimal_comma, separator_line
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.input_size import read_limited
 from tvcs_core.files.rows import MalformedError, Rows, find_rows
@@ -114,7 +115,8 @@ class Table:
                 try:
                     value = float(row[j])
                 except ValueError:
-                    raise self.error(f"must be a number, found {shown(row[j])}", i, j) from None
+                    what = f"must be a number, found {shown(row[j])}{decimal_comma(row[j])}"
+                    raise self.error(what, i, j) from None
                 if not math.isfinite(value):
                     raise self.error(f"must be a finite number, found {shown(row[j])}", i, j)
 
@@ -125,7 +127,7 @@ def read_table(path: str | Path) -> Table:
     Raises
     ------
     DataError
-        If the file is empty or too large, is not UTF-8 text, or is a damaged ``.gz``.
+        If the file is empty or too large, is no text (see `encodings`), or is a damaged ``.gz``.
     OSError
         If it cannot be opened.
     """
@@ -134,6 +136,16 @@ def read_table(path: str | Path) -> Table:
     if not first:
         raise DataError("the file is empty", path=path)
     delimiter = max(DELIMITERS, key=first.count)
+    named = separator_line(first)
+    if named is not None:
+        if named not in DELIMITERS:
+            raise DataError(
+                f"between cells may be {', '.join(DELIMITERS.values())}, but the first line names "
+                f"{shown(named)}",
+                path=path,
+            )
+        delimiter = named
+        text = text.replace(first.encode(), b"", 1)  # a blank line: the others keep their numbers
     try:
         found = find_rows(text, delimiter)
     except MalformedError as error:
@@ -174,7 +186,7 @@ def read_names(path: str | Path) -> list[str]:
 
 
 def read_text(path: str | Path) -> str:
-    """Read a UTF-8 text file, plain or ``.gz``; line ends become newlines.
+    """Read a text file, plain or ``.gz``; line ends become newlines.
 
     Raises
     ------
@@ -191,16 +203,7 @@ def _read_utf8(path: str | Path) -> bytes:
     path = Path(path)
     if path.is_dir():
         raise DataError("must be a file, found a folder", path=path)
-    raw = read_limited(path)
-    try:
-        if not raw.isascii():
-            raw.decode()
-    except UnicodeDecodeError as error:
-        line = raw[: error.start].count(b"\n") + 1
-        raise DataError("must be UTF-8 text, found other bytes", path=path, line=line) from None
-    if b"\0" in raw:
-        raise DataError("must be text, found a binary file", path=path)
-    raw = raw.removeprefix(codecs.BOM_UTF8)
+    raw = as_utf8(read_limited(path), path)
     return raw.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in raw else raw
 
 

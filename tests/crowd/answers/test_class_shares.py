@@ -271,9 +271,9 @@ def test_a_file_that_holds_no_shares_is_refused_in_one_line(init, text, message)
 
 
 def test_a_class_that_only_gold_has_is_pointed_out(init):
-    text = Path("gold.csv").read_text().replace("g007,yes", "g007,yess")
+    text = Path("gold.csv").read_text().replace("g007,yes", "g007,maybe")
     Path("gold.csv").write_text(text)
-    warning = "warning: only gold task 'g007' has the label 'yess', which no answer has"
+    warning = "warning: only gold task 'g007' has the label 'maybe', which no answer has"
     for done in (
         run("quality", "answers.csv", "--gold", "gold.csv", "--out", "q"),
         run("vote", "answers.csv", "--gold", "gold.csv", "--out", "v"),

@@ -1,0 +1,86 @@
+"""Gold: tasks whose label is known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowd_tvcs.answers.names import encode, require_names, sort_classes
+from tvcs_core.files.shown import listed, shown
+
+UNKNOWN = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Gold:
+    """Tasks whose label is known.
+
+    Attributes
+    ----------
+    labels
+        Label of each gold task, both by their names.
+    classes
+        Names of the labels there may be; those of the labels, sorted, if none are given.
+    layout
+        How the file was understood, for people; empty if it comes from no file.
+    once
+        Line of every label that a file gives to one task only, where nobody named the classes: it
+        may be a slip of the pen (see `crowd_tvcs.answers.slips`).
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a name is empty or a label is none of the classes.
+    """
+
+    labels: Mapping[str, str]
+    classes: tuple[str, ...]
+    layout: str
+    once: Mapping[str, int]
+
+    def __init__(
+        self,
+        labels: Mapping[str, str],
+        classes: Sequence[str] | None = None,
+        layout: str = "",
+        once: Mapping[str, int] | None = None,
+    ) -> None:
+        own = dict(labels)
+        if not own or not all(isinstance(task, str) and task for task in own):
+            require_names("gold tasks", tuple(own))  # which says what is wrong
+        names = require_names("classes", sort_classes(own.values()) if classes is None else classes)
+        encode("label", list(dict.fromkeys(own.values())), names)
+        object.__setattr__(self, "labels", own)
+        object.__setattr__(self, "classes", names)
+        object.__setattr__(self, "layout", layout)
+        object.__setattr__(self, "once", dict(once or {}))
+
+    def __repr__(self) -> str:
+        return f"Gold({len(self.labels)} tasks, {len(self.classes)} classes)"
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def codes(self, tasks: Sequence[str], classes: Sequence[str]) -> NDArray[np.int64]:
+        """Label of each of `tasks`, counting `classes` from 0; `UNKNOWN` where none is known.
+
+        Raises
+        ------
+        ValueError
+            If a label of one of the tasks is not among the classes.
+        """
+        code_of = {name: k for k, name in enumerate(classes)}
+        out = np.full(len(tasks), UNKNOWN, dtype=np.int64)
+        for j, task in enumerate(tasks):
+            if task in self.labels:
+                label = self.labels[task]
+                if label not in code_of:
+                    raise ValueError(
+                        f"the gold label of task {task!r} is {label!r}, which is none of the "
+                        f"classes {listed(classes, shown)}"
+                    )
+                out[j] = code_of[label]
+        return out

@@ -1,0 +1,203 @@
+"""Answers as they were given: who said what of which task, and when."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from crowd_tvcs.answers.names import (
+    encode,
+    require_classes,
+    require_codes,
+    require_names,
+    sort_classes,
+)
+from crowd_tvcs.answers.times import require_times
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """Answers of workers to tasks, each pair at most once.
+
+    Attributes
+    ----------
+    tasks, workers
+        Names: not empty, no two the same. A task or a worker may have no answer.
+    classes
+        Names of the labels there may be, at least two.
+    task_of, worker_of, label_of
+        Of every answer its task, worker and label, as integers that count `tasks`, `workers` and
+        `classes` from 0; of one length.
+    layout
+        How the file was understood, for people; empty if the answers come from no file.
+    when
+        Of every answer the time it was given, in seconds since 1970, NaN if it is not known; None
+        if no time is. See `crowd_tvcs.answers.times`.
+    seconds
+        Likewise how many seconds it took, above 0.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a name is empty or repeated, a number counts nothing, or a pair is answered twice.
+
+    Examples
+    --------
+    >>> Answers.of([("t1", "ann", "cat"), ("t1", "bob", "dog"), ("t2", "ann", "dog")])
+    Answers(3 answers of 2 workers to 2 tasks, 2 classes)
+    """
+
+    tasks: tuple[str, ...]
+    workers: tuple[str, ...]
+    classes: tuple[str, ...]
+    task_of: NDArray[np.int64]
+    worker_of: NDArray[np.int64]
+    label_of: NDArray[np.int64]
+    layout: str
+    when: NDArray[np.float64] | None
+    seconds: NDArray[np.float64] | None
+
+    def __init__(
+        self,
+        tasks: Sequence[str],
+        workers: Sequence[str],
+        classes: Sequence[str],
+        task_of: ArrayLike,
+        worker_of: ArrayLike,
+        label_of: ArrayLike,
+        layout: str = "",
+        *,
+        when: ArrayLike | None = None,
+        seconds: ArrayLike | None = None,
+    ) -> None:
+        size = np.asarray(task_of).size
+        for kind, given, codes in (
+            ("task", tasks, task_of),
+            ("worker", workers, worker_of),
+            ("label", classes, label_of),
+        ):
+            plural = "classes" if kind == "label" else f"{kind}s"
+            names = require_names(plural, given)
+            object.__setattr__(self, plural, names)
+            object.__setattr__(self, f"{kind}_of", require_codes(f"{kind}_of", codes, names, size))
+        object.__setattr__(self, "layout", layout)
+        object.__setattr__(self, "when", require_times("when", when, size))
+        object.__setattr__(self, "seconds", require_times("seconds", seconds, size))
+        require_classes(self.classes)
+        self._refuse_pairs_twice()
+
+    @classmethod
+    def of(
+        cls,
+        rows: Iterable[tuple[str, str, str]],
+        *,
+        tasks: Sequence[str] | None = None,
+        workers: Sequence[str] | None = None,
+        classes: Sequence[str] | None = None,
+        layout: str = "",
+        when: ArrayLike | None = None,
+        seconds: ArrayLike | None = None,
+    ) -> Answers:
+        """Make answers of rows (task, worker, label).
+
+        Names that are not given are those of the rows, sorted (labels that are all integers by
+        their value); the answers are sorted by task and worker, so the order of the rows changes
+        nothing. Times stand in the order of the rows.
+
+        Raises
+        ------
+        ValueError
+            If a row has a name that is not among those given, or a pair is answered twice.
+        """
+        listed = list(rows)
+        of_task, of_worker, of_label = ([row[k] for row in listed] for k in range(3))
+        task_names = tuple(sorted(set(of_task)) if tasks is None else tasks)
+        worker_names = tuple(sorted(set(of_worker)) if workers is None else workers)
+        class_names = tuple(sort_classes(of_label) if classes is None else classes)
+        task_of = encode("task", of_task, task_names)
+        worker_of = encode("worker", of_worker, worker_names)
+        label_of = encode("label", of_label, class_names)
+        order = np.lexsort((worker_of, task_of))
+        return cls(
+            task_names,
+            worker_names,
+            class_names,
+            task_of[order],
+            worker_of[order],
+            label_of[order],
+            layout,
+            when=None if when is None else np.asarray(when)[order],
+            seconds=None if seconds is None else np.asarray(seconds)[order],
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"Answers({self.size} answers of {len(self.workers)} workers to {len(self.tasks)} "
+            f"tasks, {len(self.classes)} classes)"
+        )
+
+    @property
+    def size(self) -> int:
+        """Number of answers."""
+        return int(self.task_of.size)
+
+    @property
+    def per_task(self) -> NDArray[np.int64]:
+        """Number of answers of every task."""
+        return np.bincount(self.task_of, minlength=len(self.tasks))
+
+    @property
+    def per_worker(self) -> NDArray[np.int64]:
+        """Number of answers of every worker."""
+        return np.bincount(self.worker_of, minlength=len(self.workers))
+
+    @property
+    def given(self) -> NDArray[np.bool_]:
+        """Which pairs are answered, of shape (workers, tasks)."""
+        out = np.zeros((len(self.workers), len(self.tasks)), dtype=bool)
+        out[self.worker_of, self.task_of] = True
+        return out
+
+    def select(self, chosen: NDArray[np.bool_]) -> Answers:
+        """Keep the answers that are `chosen`, one boolean per answer; all names stay."""
+        return Answers(
+            self.tasks,
+            self.workers,
+            self.classes,
+            self.task_of[chosen],
+            self.worker_of[chosen],
+            self.label_of[chosen],
+            self.layout,
+            when=None if self.when is None else self.when[chosen],
+            seconds=None if self.seconds is None else self.seconds[chosen],
+        )
+
+    def rows(self) -> list[tuple[str, str, str]]:
+        """Every answer as (task, worker, label)."""
+        codes = zip(
+            self.task_of.tolist(), self.worker_of.tolist(), self.label_of.tolist(), strict=True
+        )
+        return [(self.tasks[j], self.workers[i], self.classes[k]) for j, i, k in codes]
+
+    def frame(self) -> pd.DataFrame:
+        """Return the answers as crowd-kit's pandas table of `task`, `worker` and `label`."""
+        import pandas as pd
+
+        return pd.DataFrame(self.rows(), columns=["task", "worker", "label"])
+
+    def _refuse_pairs_twice(self) -> None:
+        pairs = self.worker_of * len(self.tasks) + self.task_of
+        unique, count = np.unique(pairs, return_counts=True)
+        if (count > 1).any():
+            i, j = divmod(int(unique[np.argmax(count > 1)]), len(self.tasks))
+            raise ValueError(
+                f"every pair must be answered once, but worker {self.workers[i]!r} answered task "
+                f"{self.tasks[j]!r} more often"
+            )

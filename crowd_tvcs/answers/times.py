@@ -1,0 +1,232 @@
+"""When an answer was given and how long it took: columns, formats, and what cannot be.
+
+A time of day is kept as seconds since 1970 (UTC), NaN where it is not known; so is a duration.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, timezone
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from crowd_tvcs.answers.columns import Column, find
+from tvcs_core.files.encodings import decimal_comma
+from tvcs_core.files.shown import shown
+from tvcs_core.files.tables import Table
+
+WHEN = Column("answered_at", ("time", "timestamp"))
+STARTED = Column("started_at", ("accepted_at",))
+SECONDS = Column("seconds", ("duration",))
+AHEAD = 86_400.0  # how far a clock elsewhere may be ahead of ours, or its zone unknown
+FIRST = 946_684_800.0  # the year 2000; what is smaller is a duration or no time at all
+MILLISECONDS = 1e11  # seconds would lie beyond the year 5000
+# Mechanical Turk writes: Mon Dec 17 18:24:25 PST 2012
+_ZONES = {"UTC": 0, "GMT": 0, "PST": -8, "PDT": -7, "MST": -7, "MDT": -6, "CST": -6, "CDT": -5,
+          "EST": -5, "EDT": -4}  # fmt: skip
+_AMERICAN = re.compile(
+    r"[A-Z][a-z]{2} ([A-Z][a-z]{2} \d{1,2} \d{2}:\d{2}:\d{2}) ([A-Z]{3}) (\d{4})"
+)
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Timing:
+    """When an answer was given, since 1970, and how long it took, in seconds; NaN: not known."""
+
+    when: float = math.nan
+    seconds: float = math.nan
+
+
+def parse_time(value: object, now: float | None = None) -> float:
+    """Read a time of day: ISO 8601 (UTC without a zone), seconds since 1970, or as MTurk writes it.
+
+    Parameters
+    ----------
+    now
+        What is more than a day later is refused; None for the clock of this machine.
+
+    Raises
+    ------
+    ValueError
+        Saying what must hold and what was found.
+
+    Examples
+    --------
+    >>> parse_time("2012-12-18T02:24:25Z"), parse_time("Mon Dec 17 18:24:25 PST 2012")
+    (1355797465.0, 1355797465.0)
+    """
+    seconds = _since_1970(value)
+    if math.isnan(seconds):
+        raise ValueError(
+            "must be a time such as 2026-03-01T12:30:00Z, or seconds since 1970, found "
+            f"{shown(value)}"
+        )
+    if seconds >= MILLISECONDS:
+        raise ValueError(
+            f"must be seconds since 1970, found {shown(value)}, which looks like milliseconds"
+        )
+    if seconds < FIRST or seconds > (time.time() if now is None else now) + AHEAD:
+        side = "before the year 2000" if seconds < FIRST else "in the future"
+        raise ValueError(f"must be a time of day and date, found {shown(value)}, which lies {side}")
+    return seconds
+
+
+def parse_seconds(value: object) -> float:
+    """Read a duration in seconds, which must be above 0.
+
+    Raises
+    ------
+    ValueError
+        Saying what must hold and what was found.
+    """
+    seconds = _number(value)
+    if not math.isfinite(seconds):
+        comma = decimal_comma(value) if isinstance(value, str) else ""
+        raise ValueError(f"must be a duration in seconds, found {shown(value)}{comma}")
+    if seconds <= 0.0:
+        raise ValueError(f"a duration must be above 0 seconds, found {shown(value)}")
+    return seconds
+
+
+def between(started: float, ended: float) -> float:
+    """Seconds from one time to another, NaN if one is not known.
+
+    Raises
+    ------
+    ValueError
+        If the second is before the first.
+    """
+    if ended < started:
+        raise ValueError(
+            f"must be after the start, {as_text(started)}, but is {as_text(ended)}: times run "
+            "backwards"
+        )
+    return ended - started
+
+
+def duration(started: float, ended: float, seconds: float) -> float:
+    """The duration that is given, else that from start to end; NaN if neither is known.
+
+    Raises
+    ------
+    ValueError
+        If times run backwards, or none is given and there is no time between them.
+    """
+    took = between(started, ended)
+    if not math.isnan(seconds):
+        return seconds
+    if took == 0.0:
+        raise ValueError("must be after the start: a duration must be above 0 seconds, found 0")
+    return took
+
+
+def time_columns(table: Table) -> list[tuple[Column, int]]:
+    """The columns of times that a table has, and where they stand."""
+    at = [(column, _place(table, column)) for column in (WHEN, STARTED, SECONDS)]
+    return [(column, j) for column, j in at if j is not None]
+
+
+def read_times(table: Table) -> tuple[Floats | None, Floats | None]:
+    """Read times of day and durations of the rows below the header; None without such a column.
+
+    The columns are `WHEN`, `SECONDS` and `STARTED`, from which durations follow where no column
+    has them; an empty cell is not known.
+
+    Raises
+    ------
+    DataError
+        Naming line and column of what is no time, lies in the future or runs backwards, and of a
+        duration that is not above 0.
+    """
+    at = {column.name: j for column, j in time_columns(table)}
+    now = time.time()
+
+    def parsed(column: Column, parse: Callable[[object], float]) -> Floats | None:
+        j = at.get(column.name)
+        if j is None:
+            return None
+        out = np.full(len(table.rows) - 1, math.nan)
+        for first, block in table.blocks(1):
+            for r, row in enumerate(block, start=first):
+                if row[j]:
+                    try:
+                        out[r - 1] = parse(row[j])
+                    except ValueError as error:
+                        raise table.error(str(error), r, j) from None
+        return out
+
+    when = parsed(WHEN, lambda cell: parse_time(cell, now))
+    started = parsed(STARTED, lambda cell: parse_time(cell, now))
+    seconds = parsed(SECONDS, parse_seconds)
+    if when is not None and started is not None:
+        seconds = np.full(when.size, math.nan) if seconds is None else seconds
+        for r in np.flatnonzero(~np.isnan(when - started)).tolist():
+            try:
+                seconds[r] = duration(float(started[r]), float(when[r]), float(seconds[r]))
+            except ValueError as error:
+                raise table.error(str(error), r + 1, at[WHEN.name]) from None
+    return when, seconds
+
+
+def require_times(name: str, values: ArrayLike | None, size: int) -> Floats | None:
+    """Refuse what is no vector of `size` times or durations, each above 0 or NaN; None for none."""
+    if values is None:
+        return None
+    out = np.array(values, dtype=np.float64)
+    if out.shape != (size,):
+        raise ValueError(f"{name} must have shape ({size},), found {out.shape}")
+    wrong = ~(np.isnan(out) | ((out > 0.0) & np.isfinite(out)))
+    if wrong.any():
+        raise ValueError(f"{name} must be above 0 or NaN, found {out[int(np.argmax(wrong))]}")
+    out.setflags(write=False)
+    return out
+
+
+def as_text(when: float) -> str:
+    """Write a time of day as ISO 8601 in UTC; empty if it is not known."""
+    if math.isnan(when):
+        return ""
+    moment = datetime.fromtimestamp(0, UTC) + timedelta(seconds=when)
+    return moment.isoformat(timespec="auto").replace("+00:00", "Z")
+
+
+def _place(table: Table, column: Column) -> int | None:
+    if not any(map(column.is_called, table.rows[0])):
+        return None
+    found: Sequence[int] = find(table, [column])
+    return found[0]
+
+
+def _since_1970(value: object) -> float:
+    """Seconds since 1970 of a number or a text; NaN for anything else."""
+    number = _number(value)
+    if not math.isnan(number) or not isinstance(value, str):
+        return number
+    text = value.strip()
+    american = _AMERICAN.fullmatch(text)
+    try:
+        if american is not None:
+            zone = timezone(timedelta(hours=_ZONES[american[2]]))
+            moment = datetime.strptime(f"{american[1]} {american[3]}", "%b %d %H:%M:%S %Y")
+            return moment.replace(tzinfo=zone).timestamp()
+        moment = datetime.fromisoformat(text)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, KeyError, OverflowError):
+        return math.nan
+
+
+def _number(value: object) -> float:
+    """The number that a value is or reads as; NaN for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return math.nan
+    try:
+        return float(value)
+    except (ValueError, OverflowError):
+        return math.nan

@@ -1,0 +1,130 @@
+"""The command `crowd-tvcs workers`: whom to keep, train, stop, or ask more gold of."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from crowd_tvcs.cli.answers import GOLD, AnswersFile, Classes, Keep, kept, read_with_gold
+from tvcs_core.command.options import Force, OutFolder, recorded, with_options
+from tvcs_core.command.shell import guarded, say, tell
+
+if TYPE_CHECKING:
+    from crowd_tvcs.behaviour.overview import Overview
+
+RECORDED = ("gold", "workers", "classes", "worth", "level", "interval")
+ORDER = ("stop", "train", "more gold", "keep")
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkersOptions:
+    """The options of ``crowd-tvcs workers``."""
+
+    answers: AnswersFile
+    gold: Annotated[Path, typer.Option(metavar="FILE", help=GOLD)]
+    out: OutFolder
+    workers: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="As for assign; the column cost gives the pay per hour."),
+    ] = None
+    classes: Classes = None
+    keep: Keep = None
+    worth: Annotated[
+        float | None,
+        typer.Option(
+            metavar="P",
+            help="Least accuracy of a label that is worth having. Default: .1 above a guess.",
+        ),
+    ] = None
+    level: Annotated[
+        float, typer.Option(metavar="P", help="Expected share of false flags, of each kind.")
+    ] = 0.05
+    interval: Annotated[
+        float, typer.Option(metavar="P", help="Chance that low to high hold the accuracy.")
+    ] = 0.9
+    rows: Annotated[int, typer.Option(metavar="N", help="How many workers to print.")] = 20
+    force: Force = False
+
+
+@guarded
+@with_options
+def workers(given: WorkersOptions) -> None:
+    """Say whom to keep, train, stop or ask more gold of; write tables of them and run.json.
+
+    workers.csv has everybody with accuracy, pace, flags and verdict, flags.csv the evidence of
+    every flag, minutes.csv how long a label takes them, as assign --minutes reads it. ANSWERS may
+    have columns answered_at (or time) and seconds (or duration), or started_at; crowd-tvcs import
+    --times writes them.
+    """
+    from crowd_tvcs.behaviour.overview import COLUMNS, FLAG_COLUMNS, look_over
+    from tvcs_core.files.folders import output_folder, write_json
+    from tvcs_core.files.record import run_record
+    from tvcs_core.files.tables import write_table
+
+    table, known = read_with_gold(given.answers, given.gold, given.classes, given.keep, times=True)
+    found = look_over(
+        table,
+        known,
+        cost=_costs(given.workers),
+        worth=given.worth,
+        level=given.level,
+        interval=given.interval,
+    )
+    with output_folder(given.out, force=given.force) as folder:
+        write_table(folder / "workers.csv", COLUMNS, found.rows(), ",")
+        write_table(folder / "flags.csv", FLAG_COLUMNS, found.flag_rows(), ",")
+        if minutes := found.minutes():
+            write_table(folder / "minutes.csv", ["worker", "minutes"], minutes, ",")
+        record = run_record(
+            "crowd-tvcs workers",
+            recorded(given, RECORDED) | kept(given.keep),
+            seed=None,
+            inputs=[p for p in (given.answers, given.gold, given.workers) if p is not None],
+            layout=table.layout,
+        )
+        write_json(folder / "run.json", record)
+    _say(found)
+    _print(found, given.rows)
+    say(f"written to {given.out}")
+
+
+def _costs(path: Path | None) -> dict[str, float] | None:
+    from crowd_tvcs.answers.columns import WORKER, WORKER_COLUMNS, read_rows
+
+    if path is None:
+        return None
+    rows = read_rows(path, WORKER, WORKER_COLUMNS)
+    return {name: row["cost"] for name, row in rows.items() if "cost" in row}
+
+
+def _say(found: Overview) -> None:
+    if not found.has_times:
+        say("no times of day: nothing is said of drift, fatigue and patterns")
+    if found.inferred:
+        say("no durations: the time since a worker's last answer stands for them")
+    say(str(found.haste))
+
+
+def _print(found: Overview, rows: int) -> None:
+    """Print the workers that need something first, those of most answers first."""
+    from tvcs_core.files.shown import plain
+
+    count = Counter(one.verdict for one in found.standings)
+    print(", ".join(f"{count[verdict]} {verdict}" for verdict in ORDER))
+    print(
+        f"\n{'verdict':<10}{'answers':>8}{'gold':>6}{'right':>6}{'quality':>9}{'low':>6}{'high':>6}"
+        f"{'seconds':>9}{'per hour':>10}  {'worker':<16}flags"
+    )
+    order = sorted(found.standings, key=lambda s: (ORDER.index(s.verdict), -s.answers, s.worker))
+    for s in order[: max(rows, 0)]:
+        seconds = "" if s.seconds != s.seconds else f"{s.seconds:.1f}"
+        pay = "" if s.pay_per_hour != s.pay_per_hour else f"{s.pay_per_hour:.2f}"
+        kinds = ", ".join(dict.fromkeys(flag.kind for flag in s.flags))
+        tell(
+            f"{s.verdict:<10}{s.answers:>8}{s.gold:>6}{s.right:>6}{s.quality:>9.3f}{s.low:>6.2f}"
+            f"{s.high:>6.2f}{seconds:>9}{pay:>10}  {plain(s.worker):<16}{kinds}".rstrip()
+        )

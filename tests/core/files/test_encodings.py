@@ -1,0 +1,68 @@
+"""Files as a spreadsheet saves them: read where they say what they are, else refused by name."""
+
+import codecs
+
+import pytest
+
+from tvcs_core.files.errors import DataError
+from tvcs_core.files.tables import read_table, read_text
+
+TEXT = "worker;task;quality\nZoë;t1;0.9\nŁukasz;t2;0.8\n"
+ROWS = [line.split(";") for line in TEXT.splitlines()]
+
+
+def write(folder, content):
+    path = folder / "t.csv"
+    path.write_bytes(content)
+    return path
+
+
+@pytest.mark.parametrize("bom", ["utf-16", "utf-16-le", "utf-16-be", "utf-8-sig", "utf-8"])
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+def test_what_says_how_it_is_encoded_is_read(tmp_path, bom, ends):
+    marks = {"utf-16-le": codecs.BOM_UTF16_LE, "utf-16-be": codecs.BOM_UTF16_BE}
+    text = TEXT.replace("\n", ends)
+    path = write(tmp_path, marks.get(bom, b"") + text.encode(bom))
+    assert read_table(path).rows == ROWS
+    assert read_text(path) == TEXT
+
+
+@pytest.mark.parametrize("first", ["sep=;", '"sep=;"', "SEP=;", "sep=;  "])
+def test_the_line_that_names_the_separator_is_no_row(tmp_path, first):
+    # without it the commas of the names would make commas the separator
+    table = read_table(write(tmp_path, f"{first}\r\na;b,c,d\r\nx;\r\n".encode()))
+    assert table.rows == [["a", "b,c,d"], ["x", ""]]
+    assert list(table.lines) == [2, 3]
+    assert "t.csv:3" in str(table.error("what", 1))
+
+
+def test_a_separator_that_is_none_is_refused(tmp_path):
+    with pytest.raises(DataError, match=r"between cells may be tab, .* first line names '\|'"):
+        read_table(write(tmp_path, b"sep=|\na|b\n"))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (TEXT.replace("Ł", "L").encode("cp1252"),
+         r"t.csv:2: must be UTF-8 text, found other bytes \('ë' if .* cp1252\): save it as 'CSV "
+         r"UTF-8'"),
+        (b"PK\x03\x04\x14\x00\x06\x00\x81\xff", "a workbook of Excel .* save it as 'CSV UTF-8'"),
+        (b"a\tb\n\x81\t1\n", r":2: must be UTF-8 text, found other bytes$"),
+        (TEXT.replace("Ł", "L").replace("ë", "e").encode("utf-16-le"),
+         "binary file; it looks like UTF-16 without its byte-order mark: save it as"),
+        (TEXT.encode("utf-16")[:-1], "must be whole UTF-16 text"),
+    ],
+)  # fmt: skip
+def test_what_does_not_say_it_is_refused_with_the_remedy(tmp_path, content, message):
+    with pytest.raises(DataError, match=message):
+        read_table(write(tmp_path, content))
+
+
+def test_a_decimal_comma_is_named(tmp_path):
+    table = read_table(write(tmp_path, b"worker;quality\nann;0,9\nbob;x\n"))
+    with pytest.raises(DataError, match=r"found '0,9'; that is a decimal comma: write 0\.9, or"):
+        table.numbers(1, [1])
+    table = read_table(write(tmp_path, b"worker;quality\nbob;x\n"))
+    with pytest.raises(DataError, match=r"found 'x'$"):
+        table.numbers(1, [1])
