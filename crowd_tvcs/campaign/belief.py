@@ -1,7 +1,8 @@
 """What the answers to one task say: its posterior, and how much of the uncertainty is left.
 
-The arithmetic of `crowd_tvcs.skills.vote.posterior` for one task and workers of one accuracy each,
-in plain Python, because a claim has no time for arrays. The uncertainty is the sum over pairs of
+The arithmetic of `crowd_tvcs.skills.vote.posterior` for one task, in plain Python, because a claim
+has no time for arrays: of workers of one accuracy each who err independently (`posterior`), and by
+the model of `crowd_tvcs.skills.dependence` (`together`). The uncertainty is the sum over pairs of
 classes of sqrt(p_a p_b), for two classes sqrt(c (1 - c)). An answer of a worker whose mistakes are
 spread evenly multiplies what it is expected to be by the same factor whatever the posterior is,
 their `affinity`; so answers that are still out count with the product of theirs.
@@ -9,10 +10,72 @@ their `affinity`; so answers that are still out count with the product of theirs
 
 from __future__ import annotations
 
+import json
 import math
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from functools import cache, lru_cache
+from itertools import combinations, pairwise
+from typing import NamedTuple
 
 SUREST = 1e-9  # as in the vote: nobody and nothing is taken to be surer
+# As in the model of dependence.
+KNOTS = (1, 2, 3, 5, 10)
+LEAST_CHANCE = 1e-4
+LEAST_WEIGHT = 0.1
+SUREST_SKILL = 1e-3
+# As in `routing`.
+LOOK_AHEAD = 5
+MOST_OUTCOMES = 500
+ROUNDING = 1e-12
+FIRST = 4.0  # times its uncertainty a task without labels counts, where workers err together
+
+Matrix = tuple[tuple[float, ...], ...]
+
+
+class Joint(NamedTuple):
+    """The numbers of `crowd_tvcs.skills.dependence.Dependence`, without arrays."""
+
+    temperature: float
+    overlap: float
+    shares: float
+    blend: float
+    common: float
+    contrast: float
+    steps: tuple[float, ...]
+
+    def factor(self, n: int) -> float:
+        """How much the evidence of `n` answers counts: `Dependence.factor`."""
+        at = min(max(bisect_right(KNOTS, n) - 1, 0), len(KNOTS) - 1)
+        step = self.steps[at]
+        if KNOTS[0] < n < KNOTS[-1]:
+            low, high = math.log(KNOTS[at]), math.log(KNOTS[at + 1])
+            step += (math.log(n) - low) / (high - low) * (self.steps[at + 1] - step)
+        return math.exp(step) / (1.0 + self.overlap * max(n - 1.0, 0.0))
+
+
+class Given(NamedTuple):
+    """One answer: the label, counting the classes, and what is known of its worker."""
+
+    label: int
+    accuracy: float
+    habits: Matrix | None = None
+
+
+@lru_cache(maxsize=16)
+def joint_of(text: str | None) -> Joint | None:
+    """Read the numbers as a store keeps them; None for workers who err independently."""
+    if text is None:
+        return None
+    found = json.loads(text)
+    numbers = {name: found[name] for name in Joint._fields}
+    return Joint(**numbers | {"steps": tuple(numbers["steps"])})
+
+
+@lru_cache(maxsize=4096)
+def habits_of(text: str | None) -> Matrix | None:
+    """Read the confusion matrix of a worker likewise."""
+    return None if text is None else tuple(tuple(row) for row in json.loads(text))
 
 
 def posterior(prior: Sequence[float], answers: Iterable[tuple[int, float]]) -> list[float]:
@@ -37,10 +100,41 @@ def posterior(prior: Sequence[float], answers: Iterable[tuple[int, float]]) -> l
         wrong = math.log(_clip((1.0 - accuracy) / (k - 1)))
         for y in range(k):
             logs[y] += math.log(right) if y == label else wrong
-    top = max(logs)
-    weights = [math.exp(x - top) for x in logs]
-    total = sum(weights)
-    return [w / total for w in weights]
+    return _softmax(logs)
+
+
+def together(
+    joint: Joint, prior: Sequence[float], answers: Sequence[Given], shares: float
+) -> list[float]:
+    """Probability of every class where workers err together: `skills.dependence.chances`.
+
+    Parameters
+    ----------
+    joint
+        The numbers of the model.
+    prior
+        One probability per class.
+    answers
+        All answers to the task.
+    shares
+        How much the prior counts: `joint.shares` for those of gold, 1 for one that is known.
+    """
+    k, n = len(prior), len(answers)
+    inside = [max(p, SUREST) for p in prior]
+    total = sum(inside)
+    inside = [p / total for p in inside]
+    weights = [_weight(one.accuracy, k) for one in answers]
+    others = joint.contrast * (1.0 - 1.0 / n) * sum(weights) / n if n else 0.0
+    sums = [0.0] * k
+    for one, weight in zip(answers, weights, strict=True):
+        kept = 1.0 - others / weight
+        if kept > 0.0:
+            for y, x in enumerate(_tempered(joint, one, k)):
+                sums[y] += kept * x
+    factor = joint.factor(n)
+    inner = _softmax([shares * math.log(p) + factor * s for p, s in zip(inside, sums, strict=True)])
+    rest = 1.0 - joint.common
+    return [rest * p + joint.common * q for p, q in zip(inner, inside, strict=True)]
 
 
 def uncertainty(chances: Sequence[float]) -> float:
@@ -57,6 +151,83 @@ def affinity(accuracy: float, n_classes: int) -> float:
     """
     wrong = (1.0 - accuracy) / (n_classes - 1)
     return min(1.0, 2.0 * math.sqrt(accuracy * wrong) + (n_classes - 2) * wrong)
+
+
+def gain_per_label(
+    chances: Sequence[float], accuracy: float, joint: Joint | None, answers: int
+) -> float:
+    """Most that next labels add to the expected accuracy: `routing.gain_per_label` of one task."""
+    k, sure, most = len(chances), max(chances), 0.0
+    right = accuracy
+    for labels in range(1, LOOK_AHEAD + 1):
+        if labels > 1 and math.comb(labels + k - 1, labels) > MOST_OUTCOMES:
+            break
+        if joint is not None:
+            right = _beside(accuracy, answers, labels, joint, k)
+        wrong = (1.0 - right) / (k - 1)
+        reached = 0.0
+        for ways, votes in _outcomes(labels, k):
+            of_truth = [right**v * wrong ** (labels - v) for v in votes]
+            reached += ways * max(p * c for p, c in zip(chances, of_truth, strict=True))
+        most = max(most, (reached - sure) / labels)
+    return most if most >= ROUNDING else 0.0
+
+
+def _beside(accuracy: float, n: int, labels: int, joint: Joint, k: int) -> float:
+    """Accuracy of workers who tell independently what so many of these tell beside n, each."""
+    inside = min(max(accuracy, SUREST_SKILL), 1.0 - SUREST_SKILL)
+    odds = max(math.log(inside * (k - 1.0) / (1.0 - inside)), 0.0)
+    more = (n + labels) * joint.factor(n + labels) - n * joint.factor(n)
+    odds *= joint.temperature * max(more, 0.0) / labels
+    return 1.0 / (1.0 + (k - 1.0) * math.exp(-odds))
+
+
+@cache
+def _outcomes(labels: int, k: int) -> list[tuple[int, tuple[int, ...]]]:
+    """All counts of votes for `k` classes by so many labels, and in how many ways they come."""
+    out = []
+    for places in combinations(range(labels + k - 1), k - 1):  # stars and bars
+        ends = (-1, *places, labels + k - 1)
+        votes = tuple(b - a - 1 for a, b in pairwise(ends))
+        ways = math.factorial(labels) // math.prod(math.factorial(v) for v in votes)
+        out.append((ways, votes))
+    return out
+
+
+def _tempered(joint: Joint, one: Given, k: int) -> list[float]:
+    """Logarithm of the chance of an answer under every truth, tempered; less what is its sum."""
+    right, wrong = one.accuracy, (1.0 - one.accuracy) / (k - 1)
+    power = joint.temperature
+    if one.habits is None or joint.blend == 0.0:
+        right, wrong = max(right, LEAST_CHANCE), max(wrong, LEAST_CHANCE)
+        total = math.log(right**power + (k - 1) * wrong**power)
+        yes, no = power * math.log(right) - total, power * math.log(wrong) - total
+        return [yes if y == one.label else no for y in range(k)]
+    out = []
+    for y, row in enumerate(one.habits):
+        blended = [
+            max(
+                (1.0 - joint.blend) * (right if y == z else wrong) + joint.blend * chance,
+                LEAST_CHANCE,
+            )
+            for z, chance in enumerate(row)
+        ]
+        total = math.log(sum(chance**power for chance in blended))
+        out.append(power * math.log(blended[one.label]) - total)
+    return out
+
+
+def _weight(accuracy: float, k: int) -> float:
+    """Log odds of a worker, at least `LEAST_WEIGHT`."""
+    inside = min(max(accuracy, SUREST_SKILL), 1.0 - SUREST_SKILL)
+    return max(math.log(inside * (k - 1.0) / (1.0 - inside)), LEAST_WEIGHT)
+
+
+def _softmax(logs: Sequence[float]) -> list[float]:
+    top = max(logs)
+    weights = [math.exp(x - top) for x in logs]
+    total = sum(weights)
+    return [w / total for w in weights]
 
 
 def _clip(chance: float) -> float:

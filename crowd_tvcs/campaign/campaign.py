@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sqlalchemy import insert, select
+from sqlalchemy import select
 
 from crowd_tvcs.campaign import leases
 from crowd_tvcs.campaign.entries import Line, Round, Task, Worker
 from crowd_tvcs.campaign.leases import Offer, Receipt
-from crowd_tvcs.campaign.settings import classes_of, count_of, first_row, prior_of_classes, within
+from crowd_tvcs.campaign.settings import count_of, within
 from crowd_tvcs.campaign.store import queries, schema
 from crowd_tvcs.campaign.store.store import Store, StoreError
 
@@ -52,7 +52,7 @@ class Campaign:
     >>> campaign = Campaign.create(
     ...     store, workers=["ann", "bob"], tasks=["t1"], qualities={"ann": .9, "bob": .7}, budget=2)
     >>> campaign.next("ann").task, round(campaign.submit("ann", "t1", "1").confidence, 3)
-    ('t1', 0.9)
+    ('t1', 0.878)
     >>> campaign.close(); folder.cleanup()
     """
 
@@ -78,6 +78,8 @@ class Campaign:
         max_tasks_per_worker: int | None = None,
         gate: float = 0.0,
         target: float = 1.0,
+        least_gain: float | None = None,
+        model: str = "dependent",
         lease_seconds: float = 900.0,
         seed: int = 0,
     ) -> Campaign:
@@ -109,7 +111,16 @@ class Campaign:
         gate
             Least quality of a worker to whom `next` gives a task.
         target
-            A task is done once its label has this posterior.
+            A task is done once its label has this posterior; with a dependent model and enough
+            gold, once gold shows that so many of such labels are right.
+        least_gain
+            A task whose next labels are expected to add less than this to its accuracy, each, is
+            not handed out, unless its minimum asks for them. None for `estimates.WORTH` beside a
+            target below 1 in a dependent model, and for no such rule otherwise.
+        model
+            ``"dependent"``: what several answers are worth together is fitted to the gold answers
+            (`crowd_tvcs.skills.dependence`), and usual without them. ``"independent"``: Bayes'
+            rule for workers who err independently.
         lease_seconds
             How long a task that `next` gave stays reserved.
         seed
@@ -122,47 +133,24 @@ class Campaign:
         ValueError
             If an argument does not hold what it must.
         """
-        from crowd_tvcs.answers.class_shares import class_counts, class_shares
-        from crowd_tvcs.campaign import intake
+        from crowd_tvcs.campaign.beginning import First, begin
 
-        names = classes_of(classes)
-        if prior is None and gold:
-            prior = class_shares(class_counts(gold, names)).tolist()
-        settings = first_row(
-            classes=names,
-            prior=prior_of_classes(prior, len(names)),
-            budget=count_of("budget", budget),
-            money=None if money is None else within("money", money, 0.0, 1e12),
-            max_workers_per_task=count_of("max_workers_per_task", max_workers_per_task),
-            max_tasks_per_worker=count_of("max_tasks_per_worker", max_tasks_per_worker),
-            gate=within("gate", gate, 0.0, 1.0),
-            target=within("target", target, 0.0, 1.0),
-            lease_seconds=within("lease_seconds", lease_seconds, 0.001, 1e9),
-            seed=count_of("seed", seed),
-            per_pair=not (qualities is None or isinstance(qualities, Mapping)),
-            source="gold" if qualities is None else "table",
+        begin(
+            place,
+            First(workers, tasks, qualities, gold, gold_answers),
+            classes=classes,
+            prior=prior,
+            budget=budget,
+            money=money,
+            max_workers_per_task=max_workers_per_task,
+            max_tasks_per_worker=max_tasks_per_worker,
+            gate=gate,
+            target=target,
+            least_gain=least_gain,
+            model=model,
+            lease_seconds=lease_seconds,
+            seed=seed,
         )
-        lines = [one if isinstance(one, Line) else Line(*one) for one in gold_answers]
-        if qualities is None and not lines:
-            raise ValueError("a campaign needs qualities, or gold labels and answers to them")
-        if lines and not gold:
-            raise ValueError("gold answers need the gold labels of their tasks")
-        listed = [one if isinstance(one, Worker) else Worker(one) for one in workers]
-        wanted = [one if isinstance(one, Task) else Task(one) for one in tasks]
-        if not listed or not wanted:
-            raise ValueError("a campaign needs workers and tasks")
-        store = Store(place)
-        with store.create() as connection:
-            connection.execute(insert(schema.campaign).values(settings))
-            row = connection.execute(select(schema.campaign)).one()
-            intake.add_workers(connection, row, listed)
-            if gold:
-                intake.add_gold(connection, row, gold, lines)
-            intake.add_tasks(connection, row, wanted)
-            if qualities is not None:
-                intake.set_qualities(connection, row, qualities)
-            intake.settle_all(connection, row)
-        store.close()
         return cls(place)
 
     def close(self) -> None:
@@ -230,7 +218,7 @@ class Campaign:
         labels: int | None = None,
         method: str | None = None,
         time_limit: float | None = None,
-        least_gain: float = 0.0,
+        least_gain: float | None = None,
     ) -> Round:
         """Plan what is left of the budget on what the answers say, and issue it.
 
@@ -246,7 +234,8 @@ class Campaign:
             money and groups where there are some. A time limit that strikes makes the plan depend
             on the machine.
         least_gain
-            Least expected accuracy per label that new labels of a task must add to it.
+            Least expected accuracy per label that new labels of a task must add to it; None for
+            that of the campaign.
 
         Raises
         ------
@@ -259,7 +248,8 @@ class Campaign:
         from crowd_tvcs.campaign import rounds
 
         count_of("labels", labels)
-        within("least_gain", least_gain, 0.0, 1.0)
+        if least_gain is not None:
+            within("least_gain", least_gain, 0.0, 1.0)
         for _ in range(TRIES):
             state = self.state()
             found = rounds.propose(
@@ -340,20 +330,27 @@ class Campaign:
                 intake.add_gold(connection, settings, gold or {}, lines)
             elif listed and settings.source == "gold":
                 intake.estimate(connection, settings)
-            intake.settle_all(connection, settings)
+            intake.settle_all(connection)
 
     def stop(
-        self, *, least_gain: float = 0.0, value: float | None = None, close: bool = False
+        self,
+        *,
+        least_gain: float | None = None,
+        value: float | None = None,
+        target: float | None = None,
+        close: bool = False,
     ) -> list[Standing]:
         """Judge for every task whether a further label is worth its price.
 
         Parameters
         ----------
         least_gain
-            Least expected accuracy of a task that a label must add.
+            Least expected accuracy of a task that a label must add; None for the campaign's.
         value
             What a right label is worth in money, so that a label must add its cost; None: costs are
             not looked at.
+        target
+            Share of right labels among those that are called sure; None for the campaign's.
         close
             Close the tasks that are not worth a label: no plan and no `next` gives them out again,
             until `reopen`.
@@ -362,26 +359,30 @@ class Campaign:
         from crowd_tvcs.campaign.state import read_state
         from crowd_tvcs.campaign.stopping import stand
 
-        within("least_gain", least_gain, 0.0, 1.0)
+        if least_gain is not None:
+            within("least_gain", least_gain, 0.0, 1.0)
         if value is not None:
             within("value", value, 0.0, 1e12)
+        if target is not None:
+            within("target", target, 0.0, 1.0)
+        asked = {"least_gain": least_gain, "value": value, "target": target}
         if not close:
-            return stand(self.state(), least_gain=least_gain, value=value)
+            return stand(self.state(), **asked)
         with self.store.write() as (connection, settings, _):
-            found = stand(read_state(connection, settings), least_gain=least_gain, value=value)
+            found = stand(read_state(connection, settings), **asked)
             names = [one.task for one in found if one.verdict == "not worth it"]
-            intake.set_closed(connection, settings, names, 1)
+            intake.set_closed(connection, names, 1)
         return found
 
     def reopen(self) -> int:
         """Open all closed tasks again; how many they were."""
         from crowd_tvcs.campaign import intake
 
-        with self.store.write() as (connection, settings, _):
+        with self.store.write() as (connection, _, _):
             names = list(
                 connection.scalars(select(schema.task.c.name).where(schema.task.c.closed == 1))
             )
-            intake.set_closed(connection, settings, names, 0)
+            intake.set_closed(connection, names, 0)
         return len(names)
 
     def release(self, number: int) -> int:

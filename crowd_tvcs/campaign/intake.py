@@ -9,18 +9,17 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
-from crowd_tvcs.answers.answers import Answers, Gold
 from crowd_tvcs.answers.columns import PRICES
 from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.campaign.belief import affinity
 from crowd_tvcs.campaign.entries import MILLION, Line, Task, Worker, require_different
+from crowd_tvcs.campaign.estimates import estimate, note_best
 from crowd_tvcs.campaign.leases import KNOWN, LATE, Refused, judge, take_again, write_answers
 from crowd_tvcs.campaign.store import schema
 from crowd_tvcs.campaign.store.queries import SETTLED
 from crowd_tvcs.campaign.store.schema import UNLIMITED, gold, gold_answer, pair, skill, task, worker
 from crowd_tvcs.campaign.tables import Qualities
 from crowd_tvcs.campaign.tasks import count, settle
-from crowd_tvcs.skills.estimate import estimate_quality
 
 
 def add_workers(connection: Connection, settings: Any, workers: Sequence[Worker]) -> None:
@@ -135,6 +134,7 @@ def set_qualities(connection: Connection, settings: Any, qualities: Qualities) -
         rows = [{"who": ids[n], "value": q} for n, q in sorted(qualities.items()) if n in ids]
         if rows:
             connection.execute(_SET_QUALITY, rows)
+        note_best(connection, settings)
         return
     classes = len(json.loads(settings.classes))
     tasks = dict(connection.execute(select(task.c.name, task.c.id)).all())
@@ -155,6 +155,7 @@ def set_qualities(connection: Connection, settings: Any, qualities: Qualities) -
     if listed:
         _refuse_known_pairs(connection, listed)
         connection.execute(insert(skill), listed)
+    note_best(connection, settings)
 
 
 def add_gold(
@@ -214,20 +215,6 @@ def add_gold_answers(
     return len(new), len(lines) - len(new)
 
 
-def estimate(connection: Connection, settings: Any) -> None:
-    """Estimate the quality of every worker from the gold answers in the store."""
-    classes = tuple(json.loads(settings.classes))
-    known = {row.task: classes[row.label] for row in connection.execute(select(gold)).all()}
-    names = list(connection.scalars(select(worker.c.name)))
-    rows = connection.execute(select(gold_answer)).all()
-    given = [(row.task, row.worker, classes[row.label]) for row in rows if row.task in known]
-    everybody = sorted({*names, *(name for _, name, _ in given)})
-    answers = Answers.of(given, tasks=sorted(known), workers=everybody, classes=classes)
-    found = estimate_quality(answers, Gold(known, classes))
-    qualities = dict(zip(found.workers, found.mean.tolist(), strict=True))
-    set_qualities(connection, settings, {n: q for n, q in qualities.items() if n in set(names)})
-
-
 def take_answers(connection: Connection, settings: Any, lines: Sequence[Line]) -> dict[str, int]:
     """Take a table of answers, all or none; how many were accepted, late, known, gold.
 
@@ -248,7 +235,8 @@ def take_answers(connection: Connection, settings: Any, lines: Sequence[Line]) -
     told["gold"], told["known"] = add_gold_answers(connection, classes, on_gold)
     if told["gold"] and settings.source == "gold":
         estimate(connection, settings)
-        settle_all(connection, settings)
+        settle_all(connection)
+        settings = connection.execute(select(schema.campaign)).one()
     new, late = [], []
     slots = {(row.task_id, row.worker_id): row for row in connection.execute(select(pair))}
     for line in (line for line in lines if line.task not in gold_names):
@@ -285,19 +273,20 @@ def _judged(
         raise line.error(str(error)) from None
 
 
-def settle_all(connection: Connection, settings: Any) -> None:
+def settle_all(connection: Connection) -> None:
     """Settle every task, after something that concerns all of them."""
+    settings = connection.execute(select(schema.campaign)).one()
     for row in connection.execute(select(task).order_by(task.c.id)).all():
         settle(connection, settings, row)
 
 
-def set_closed(connection: Connection, settings: Any, names: Sequence[str], closed: int) -> None:
+def set_closed(connection: Connection, names: Sequence[str], closed: int) -> None:
     """Close tasks, or open them again."""
     if names:
         rows = [{"called": name} for name in names]
         change = update(task).where(task.c.name == bindparam("called"))
         connection.execute(change.values(closed=closed), rows)
-        settle_all(connection, settings)
+        settle_all(connection)
 
 
 def _refuse_unknown(

@@ -15,6 +15,7 @@ from crowd_tvcs.campaign.store import queries
 from crowd_tvcs.campaign.store.schema import ANSWERED, ISSUED, LEASED
 from crowd_tvcs.campaign.store.statements import Call, together
 from crowd_tvcs.campaign.tasks import (
+    before_first,
     count,
     counted,
     known_or_nothing,
@@ -101,7 +102,8 @@ def offer(
     if chosen is None:
         return Offer(None, "no task is left for this worker")
     _take(connection, settings, who, chosen, expires)
-    reason = f"uncertainty {chosen.uncertainty:.4f}, confidence {chosen.confidence:.4f}"
+    left = chosen.uncertainty / (1.0 if chosen.slots else before_first(settings))
+    reason = f"uncertainty {left:.4f}, confidence {chosen.confidence:.4f}"
     return Offer(chosen.name, reason, expires)
 
 
@@ -147,7 +149,9 @@ def submit(
         row = queries.TASK.first(connection, of_task=row.id)
     code = classes.index(label)
     now = [
-        (ANSWERED, code, p.quality) if p.worker_id == who.id else (p.state, p.label, p.quality)
+        (ANSWERED, code, p.quality, p.habits)
+        if p.worker_id == who.id
+        else (p.state, p.label, p.quality, p.habits)
         for p in pairs
     ]
     values = settled(settings, row, now)
@@ -278,13 +282,14 @@ def _take(connection: Connection, settings: Any, who: Any, chosen: Any, expires:
     n_classes = len(json.loads(settings.classes))
     quality = known_or_nothing(chosen.quality if settings.per_pair else who.quality, n_classes)
     slots = chosen.slots + 1
+    left = chosen.uncertainty / (1.0 if chosen.slots else before_first(settings))
     lease = queries.NEW_LEASE if chosen.before is None else queries.LEASE
     together(
         connection,
         lease.with_(of_task=chosen.id, who=who.id, until=expires),
         queries.TAKE.with_(
             of_task=chosen.id,
-            uncertainty=chosen.uncertainty * affinity(quality, n_classes),
+            uncertainty=left * affinity(quality, n_classes),
             **openness(settings, chosen, slots, chosen.confidence),
         ),
         queries.ONE_SLOT_MORE.with_(who=who.id),

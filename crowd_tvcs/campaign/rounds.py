@@ -13,6 +13,7 @@ from sqlalchemy import Connection, bindparam, insert, select, update
 from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.campaign.entries import MILLION
 from crowd_tvcs.campaign.state import State
+from crowd_tvcs.campaign.stopping import is_worth_a_label, least_gain_of
 from crowd_tvcs.campaign.store.schema import ISSUED, LAPSED, pair, planned, worker
 from crowd_tvcs.campaign.tasks import count, settle_each
 from crowd_tvcs.methods import assign, methods_for
@@ -57,8 +58,9 @@ def plan_of(state: State, labels: int | None, spare: int = 0) -> Plan:
     """Return the static problem that a round is.
 
     Answered pairs are gone, their answers are in the priors and their cost is off the money; pairs
-    that are out are forced, since their answers will come and be paid; closed tasks, mates of whom
-    has a task, and caps that are used up leave no room.
+    that are out are forced, since their answers will come and be paid; closed tasks, those of
+    which no label is worth it by the settings, mates of whom has a task, and caps that are used up
+    leave no room.
 
     Parameters
     ----------
@@ -72,7 +74,8 @@ def plan_of(state: State, labels: int | None, spare: int = 0) -> Plan:
     settings, pending, answered = state.settings, state.pending, state.answered
     n, m = pending.shape
     allowed = state.quality.allowed if state.quality.allowed is not None else np.ones((n, m), bool)
-    able = allowed & ~answered & ~state.closed & ~state.team_mates
+    closed = state.closed | ~is_worth_a_label(state)
+    able = allowed & ~answered & ~closed & ~state.team_mates
     able |= pending
     done, out = answered.sum(axis=0), pending.sum(axis=0)
     per_task = np.array([t.max_workers for t in state.tasks]) - done
@@ -82,15 +85,12 @@ def plan_of(state: State, labels: int | None, spare: int = 0) -> Plan:
     if labels is not None:
         new = labels if new is None else min(new, labels)
     budget = None if new is None else new + int(out.sum())
-    least = np.where(state.closed, out, np.maximum(least, 0))
+    least = np.where(closed, out, np.maximum(least, 0))
     if budget is not None and np.maximum(least, out).sum() > budget:
         least = np.zeros(m, dtype=np.int64)  # a later round meets the minimums
     money = settings.money
     if money is not None:
         money = (money - spare - int(_prices(state) @ answered.sum(axis=1))) / MILLION
-    beliefs: dict[str, Any] = {"prior": state.posterior[:, 1]}
-    if len(state.classes) > 2:
-        beliefs = {"n_classes": len(state.classes), "class_prior": state.posterior}
     return Plan(
         Quality(state.quality.values, state.quality.workers, state.quality.tasks, able),
         max_workers_per_task=per_task,
@@ -101,8 +101,19 @@ def plan_of(state: State, labels: int | None, spare: int = 0) -> Plan:
         cost=state.costs,
         money=money,
         group=[w.team for w in state.workers],
-        **beliefs,
+        **_beliefs(state),
     )
+
+
+def _beliefs(state: State) -> dict[str, Any]:
+    """What a plan takes for known: every task starts from its posterior.
+
+    Its new labels count as those of independent workers beside it; a common error of plans
+    (`Dependence.plan_error`) belongs here.
+    """
+    if len(state.classes) > 2:
+        return {"n_classes": len(state.classes), "class_prior": state.posterior}
+    return {"prior": state.posterior[:, 1]}
 
 
 def propose(
@@ -111,7 +122,7 @@ def propose(
     labels: int | None,
     method: str | None,
     time_limit: float | None,
-    least_gain: float,
+    least_gain: float | None,
 ) -> Proposal:
     """Choose the pairs of a round; the same state gives the same pairs.
 
@@ -124,10 +135,11 @@ def propose(
         where there are some; None for `usual_method`.
     least_gain
         Least expected accuracy that the new labels of a task must add to it, per label; a task
-        with less gets none, unless its minimum asks for them.
+        with less gets none, unless its minimum asks for them. None for that of the campaign.
     """
     plan, found = _within_money(state, labels, method, time_limit)
-    chosen = _worth_their_price(state, plan, found.support & ~state.pending, least_gain)
+    least = least_gain_of(state, least_gain)
+    chosen = _worth_their_price(state, plan, found.support & ~state.pending, least)
     left_out = int((found.support & ~state.pending & ~chosen).sum())
     kept = Assignment(plan, chosen | state.pending, found.method, found.reason)
     reason = found.reason

@@ -11,15 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, select
 
+from crowd_tvcs.accuracy.model import even_matrices
 from crowd_tvcs.answers.answers import Answers
 from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.campaign.entries import MILLION
 from crowd_tvcs.campaign.store import schema
 from crowd_tvcs.campaign.store.schema import ANSWERED, ISSUED, LAPSED, LEASED
-from crowd_tvcs.campaign.tasks import prior_of
-from crowd_tvcs.skills.vote import posterior
+from crowd_tvcs.campaign.tasks import is_done, prior_of, prior_weight
+from crowd_tvcs.skills.dependence import Dependence, Told, chances, told
+from crowd_tvcs.skills.vote import posterior, priors
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +46,8 @@ class State:
         The plans made so far.
     gold
         Known labels of tasks, by name.
+    gold_answers
+        Answers to gold tasks that qualities come from, as (task, worker, label), with names.
     """
 
     settings: Any
@@ -53,6 +58,7 @@ class State:
     given: list[tuple[int, int, int]]
     rounds: list[Any]
     gold: dict[str, int]
+    gold_answers: list[tuple[str, str, str]]
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -85,10 +91,8 @@ class State:
     @property
     def closed(self) -> NDArray[np.bool_]:
         """Tasks that need no more labels: closed by the operator, or as sure as was wanted."""
-        target = self.settings.target
-        return np.array(
-            [bool(t.closed or (t.confidence >= target and not t.needy)) for t in self.tasks]
-        )
+        done = [is_done(self.settings, t.confidence) and not t.needy for t in self.tasks]
+        return np.array([bool(t.closed or d) for t, d in zip(self.tasks, done, strict=True)])
 
     @property
     def costs(self) -> Floats:
@@ -110,7 +114,54 @@ class State:
     @cached_property
     def posterior(self) -> Floats:
         """The same after all answers."""
-        return posterior(self.answers, self.quality, self.prior)
+        if self.model is None:
+            return posterior(self.answers, self.quality, self.prior)
+        of, tasks = self.answers.task_of, np.arange(len(self.tasks))
+        return self.chances(np.arange(of.size), of, tasks)
+
+    @cached_property
+    def model(self) -> Dependence | None:
+        """What several answers are worth together; None for workers who err independently."""
+        text = self.settings.dependence
+        return None if text is None else Dependence.from_json(json.loads(text))
+
+    def chances(self, entry: Integers, group_of: Integers, task_of_group: Integers) -> Floats:
+        """Probability of every class by some answers to a task, for several such groups.
+
+        Parameters
+        ----------
+        entry, group_of
+            Number of an answer and of a group per membership.
+        task_of_group
+            Task that the answers of each group are to.
+        """
+        if self.model is None:
+            raise ValueError("workers who err independently have no such model")
+        rows = self._rows.take(entry)
+        prior = priors(self.prior, *self.prior.shape)[task_of_group]
+        weight = np.array([prior_weight(self.settings, t, self.model.shares) for t in self.tasks])
+        out = np.empty_like(prior)
+        for shares in np.unique(weight):
+            found = chances(self.model, rows, group_of, task_of_group.size, prior, float(shares))
+            of = weight[task_of_group] == shares
+            out[of] = found[of]
+        return out
+
+    @cached_property
+    def _rows(self) -> Told:
+        """All answers as the model of dependence looks at them."""
+        a, k = self.answers, len(self.classes)
+        quality, allowed = self.quality.values, self.quality.allowed
+        known = quality if allowed is None else np.where(allowed, quality, 1.0 / k)
+        habits = None
+        if any(w.habits is not None for w in self.workers):
+            nothing = even_matrices(known[:, 0], k)
+            own = [
+                nothing[i] if w.habits is None else np.array(json.loads(w.habits))
+                for i, w in enumerate(self.workers)
+            ]
+            habits = np.array(own)[a.worker_of]
+        return told(a.label_of, known[a.worker_of, a.task_of], habits, k)
 
     @property
     def expected_accuracy(self) -> float:
@@ -136,7 +187,23 @@ def read_state(connection: Connection, settings: Any) -> State:
     rounds = connection.execute(select(schema.planned).order_by(schema.planned.c.round)).all()
     known = connection.execute(select(schema.gold.c.task, schema.gold.c.label))
     gold = dict(known.all())
-    return State(settings, list(workers), list(tasks), quality, slots, given, list(rounds), gold)
+    classes = json.loads(settings.classes)
+    told_of_gold = [
+        (row.task, row.worker, classes[row.label])
+        for row in connection.execute(select(schema.gold_answer)).all()
+        if row.task in gold
+    ]
+    return State(
+        settings,
+        list(workers),
+        list(tasks),
+        quality,
+        slots,
+        given,
+        list(rounds),
+        gold,
+        sorted(told_of_gold),
+    )
 
 
 _PAIRS = select(

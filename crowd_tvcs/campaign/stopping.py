@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crowd_tvcs.campaign.honesty import on_gold
 from crowd_tvcs.campaign.state import State
 from crowd_tvcs.campaign.store.schema import UNLIMITED
 from crowd_tvcs.routing.routing import gain_per_label, is_worth_buying
@@ -52,7 +53,13 @@ class Standing:
         return self.verdict not in (WORTH, WAITING)
 
 
-def stand(state: State, *, least_gain: float = 0.0, value: float | None = None) -> list[Standing]:
+def stand(
+    state: State,
+    *,
+    least_gain: float | None = None,
+    value: float | None = None,
+    target: float | None = None,
+) -> list[Standing]:
     """Judge for every task whether a further label is worth its price.
 
     Parameters
@@ -60,15 +67,17 @@ def stand(state: State, *, least_gain: float = 0.0, value: float | None = None) 
     state
         The campaign.
     least_gain
-        Least expected accuracy of a task that a label must add.
+        Least expected accuracy of a task that a label must add; None for that of the campaign.
     value
         What a right label is worth, in the money of the workers' costs: a label must add at least
         its cost. None: costs are not looked at.
+    target
+        What share of the labels that are called sure must be right; None for the campaign's.
     """
     chances = state.posterior
     best = chances.argmax(axis=1)
-    gain, is_worth = _worth(state, least_gain, value)
-    is_sure = state.closed.tolist()
+    gain, is_worth = _worth(state, least_gain_of(state, least_gain), value)
+    is_sure = (state.closed if target is None else _are_sure(state, target)).tolist()
     done, out = state.answered.sum(axis=0), state.pending.sum(axis=0)
     somebody = np.asarray(_able(state).any(axis=0))
     rows = []
@@ -132,9 +141,27 @@ def summary(state: State, standings: list[Standing]) -> dict[str, Any]:
         "measured_on": len(known),
         "verdicts": {name: verdicts.count(name) for name in sorted(set(verdicts))},
         "stopped": sum(one.stops for one in standings),
+        "sure_at": settings.sure_at,
+        "least_gain": settings.least_gain,
+        "model": "independent" if state.model is None else "dependent",
+        "dependence": None if state.model is None else state.model.as_json(),
         "rounds": settings.rounds,
         "revision": settings.revision,
     }
+
+
+def _are_sure(state: State, target: float) -> NDArray[np.bool_]:
+    """Tasks that would be done with another target."""
+    gold = on_gold(state)
+    at = target if gold is None or state.model is None else gold.sure_at(target)
+    return np.array([t.confidence >= at and not t.needy for t in state.tasks], dtype=bool)
+
+
+def least_gain_of(state: State, given: float | None) -> float:
+    """What a label must add at least, by what is asked for or by the settings."""
+    if given is None:
+        given = state.settings.least_gain
+    return 0.0 if given is None else float(given)
 
 
 def _able(state: State) -> NDArray[np.bool_]:
@@ -156,15 +183,27 @@ def _worth(
     able = _able(state)
     nothing = 1.0 / len(state.classes)
     top = np.where(able, quality, nothing).max(axis=0)
-    gain = np.where(able.any(axis=0), gain_per_label(state.posterior, top), 0.0)
+    joint: dict[str, Any] = {"dependence": state.model, "answers": state.answered.sum(axis=0)}
+    gain = np.where(able.any(axis=0), gain_per_label(state.posterior, top, **joint), 0.0)
     is_worth = (gain > 0.0) & (gain >= least_gain)
     if value is not None:
         pays = np.zeros(gain.size, dtype=bool)
         for i, cost in enumerate(state.costs.tolist()):
-            each = gain_per_label(state.posterior, np.where(able[i], quality[i], nothing))
+            one = np.where(able[i], quality[i], nothing)
+            each = gain_per_label(state.posterior, one, **joint)
             pays |= able[i] & is_worth_buying(each, cost, value)
         is_worth &= pays
     return gain, is_worth
+
+
+def is_worth_a_label(state: State) -> NDArray[np.bool_]:
+    """Tasks to which a label adds what it must by the settings, or whose minimum asks for it."""
+    if state.settings.least_gain is None:
+        return np.ones(len(state.tasks), dtype=bool)
+    needy = np.array([bool(t.needy) for t in state.tasks])
+    gain, _ = _worth(state, 0.0, None)
+    worth: NDArray[np.bool_] = needy | (gain >= state.settings.least_gain)
+    return worth
 
 
 def caps_of(state: State) -> tuple[list[int | None], list[int | None]]:

@@ -8,10 +8,22 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from crowd_tvcs.campaign.belief import affinity, posterior, uncertainty
+from crowd_tvcs.campaign.belief import (
+    FIRST,
+    Given,
+    affinity,
+    gain_per_label,
+    habits_of,
+    joint_of,
+    posterior,
+    together,
+    uncertainty,
+)
 from crowd_tvcs.campaign.store.queries import COUNT, COUNTERS, PAIRS, SETTLE, TASK
 from crowd_tvcs.campaign.store.schema import ANSWERED, LAPSED
 from crowd_tvcs.campaign.store.statements import Call
+
+Pair = tuple[int, int, float | None, str | None]  # state, label, quality and habits of the worker
 
 
 def prior_of(own: float | None, everybody: str) -> list[float]:
@@ -25,35 +37,63 @@ def known_or_nothing(quality: float | None, n_classes: int) -> float:
     return 1.0 / n_classes if quality is None else quality
 
 
-def settled(
-    settings: Any, row: Any, pairs: Iterable[tuple[int, int, float | None]]
-) -> dict[str, Any]:
-    """Compute all that follows from the pairs of a task, each (state, label, quality)."""
+def settled(settings: Any, row: Any, pairs: Iterable[Pair]) -> dict[str, Any]:
+    """Compute all that follows from the pairs of a task."""
     prior = prior_of(row.prior, settings.prior)
     answers, affinities, slots = [], 1.0, 0
-    for state, label, quality in pairs:
+    for state, label, quality, habits in pairs:
         slots += state > LAPSED
         known = known_or_nothing(quality, len(prior))
         if state == ANSWERED:
-            answers.append((label, known))
+            answers.append(Given(label, known, habits_of(habits)))
         elif state > LAPSED:
             affinities *= affinity(known, len(prior))
-    chances = posterior(prior, answers)
+    chances = _chances(settings, row, prior, answers)
     best = max(range(len(chances)), key=chances.__getitem__)
+    first = 1.0 if slots else before_first(settings)
+    is_worth = settings.least_gain is None or settings.least_gain <= gain_per_label(
+        chances, settings.best or 0.0, joint_of(settings.dependence), len(answers)
+    )
     return {
         "of_task": row.id,
         "answers": len(answers),
         "label": best,
         "confidence": chances[best],
-        "uncertainty": uncertainty(chances) * affinities,
-    } | openness(settings, row, slots, chances[best])
+        "uncertainty": first * uncertainty(chances) * affinities,
+    } | openness(settings, row, slots, chances[best], is_worth)
 
 
-def openness(settings: Any, row: Any, slots: int, confidence: float) -> dict[str, int]:
+def _chances(settings: Any, row: Any, prior: list[float], answers: list[Given]) -> list[float]:
+    """Probability of every class of a task, by the model of the campaign."""
+    joint = joint_of(settings.dependence)
+    if joint is None:
+        return posterior(prior, [(one.label, one.accuracy) for one in answers])
+    return together(joint, prior, answers, prior_weight(settings, row, joint.shares))
+
+
+def prior_weight(settings: Any, row: Any, shares: float) -> float:
+    """How much the prior of a task counts: `shares` if it is the class shares of gold, else 1."""
+    return shares if settings.shares_of_gold and row.prior is None else 1.0
+
+
+def before_first(settings: Any) -> float:
+    """How much more a task without labels counts, so that every task gets a first label early."""
+    return 1.0 if settings.dependence is None else FIRST
+
+
+def is_done(settings: Any, confidence: float) -> bool:
+    """Whether a task this sure of its label needs none more, its minimum apart."""
+    at = settings.target if settings.sure_at is None else settings.sure_at
+    return bool(confidence >= at)
+
+
+def openness(
+    settings: Any, row: Any, slots: int, confidence: float, is_worth: bool = True
+) -> dict[str, int]:
     """Return whether a task with so many slots may be offered, and whether its minimum is unmet."""
     is_short = slots < row.min_workers
-    is_sure = confidence >= settings.target and not is_short
-    is_wanted = slots < row.max_workers and not row.closed and not is_sure
+    is_over = (is_done(settings, confidence) or not is_worth) and not is_short
+    is_wanted = slots < row.max_workers and not row.closed and not is_over
     return {"slots": slots, "wanted": int(is_wanted), "needy": int(is_short)}
 
 
@@ -64,7 +104,7 @@ def missing_more(row: Any, slots: int) -> int:
 
 def settle(connection: Connection, settings: Any, row: Any) -> int:
     """Write down what follows from the pairs of a task; see `missing_more`."""
-    pairs = [(p.state, p.label, p.quality) for p in PAIRS(connection, of_task=row.id)]
+    pairs = [(p.state, p.label, p.quality, p.habits) for p in PAIRS(connection, of_task=row.id)]
     values = settled(settings, row, pairs)
     SETTLE(connection, **values)
     return missing_more(row, values["slots"])

@@ -20,7 +20,10 @@ from crowd_tvcs.cli.campaign_options import (
     StoreName,
     TasksFile,
     WorkersFile,
+    as_dict,
     open_campaign,
+    print_on_gold,
+    say_model,
     stored,
     write_rows,
 )
@@ -41,6 +44,7 @@ app = typer.Typer(
 )
 
 app.command()(init)
+NOT_SHOWN = ("classes", "class_prior", "verdicts", "revision", "dependence")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +66,7 @@ class RoundOptions:
     time_limit: Annotated[
         float, typer.Option(metavar="SECONDS", help="Take the best plan found by then.")
     ] = 60.0
-    least_gain: LeastGain = 0.0
+    least_gain: LeastGain = None
     out: OutFile = None
 
 
@@ -118,12 +122,14 @@ def import_answers(
 
     with open_campaign(store) as campaign:
         told = campaign.take(read_lines(answers, keep))
-    say(
-        f"{answers}: {told['accepted'] + told['late']} answers taken"
-        + (f", {told['late']} of them late" if told["late"] else "")
-        + (f", {told['gold']} to gold tasks" if told["gold"] else "")
-        + (f", {told['known']} known already" if told["known"] else "")
-    )
+        say(
+            f"{answers}: {told['accepted'] + told['late']} answers taken"
+            + (f", {told['late']} of them late" if told["late"] else "")
+            + (f", {told['gold']} to gold tasks" if told["gold"] else "")
+            + (f", {told['known']} known already" if told["known"] else "")
+        )
+        if told["gold"]:
+            say_model(campaign)
 
 
 @app.command()
@@ -152,7 +158,9 @@ def add(
     with open_campaign(store) as campaign:
         classes = campaign.state().classes
         campaign.add(**new, gold=dict(read_gold(gold, classes).labels) if gold else None)
-    say(f"{len(new['workers'])} workers and {len(new['tasks'])} tasks added")
+        say(f"{len(new['workers'])} workers and {len(new['tasks'])} tasks added")
+        if gold or answers:
+            say_model(campaign)
 
 
 @app.command()
@@ -167,23 +175,25 @@ def status(
     """Print where the campaign stands, and the tasks least sure; --json: of every task."""
     from crowd_tvcs.answers import class_shares
     from crowd_tvcs.campaign import stand, summary
+    from crowd_tvcs.campaign.honesty import on_gold
 
     with open_campaign(store) as campaign:
         state = campaign.state()
     standings = stand(state)
-    told = summary(state, standings)
+    told, gold = summary(state, standings), on_gold(state)
     if as_json:
         each = [_standing(one) for one in standings]
-        print(json_text({**told, "task": each}, indent=2))
+        print(json_text({**told, "gold": as_dict(gold), "task": each}, indent=2))
         return
     for name, value in told.items():
-        if value is not None and name not in ("classes", "class_prior", "verdicts", "revision"):
+        if value is not None and name not in NOT_SHOWN:
             shown = f"{value:.4f}" if isinstance(value, float) else str(value)
             tell(f"{name.replace('_', ' '):<20}{shown:>12}")
     for name, number in told["verdicts"].items():
         tell(f"{'tasks ' + name:<20}{number:>12}")
     prior = told["class_prior"]
     tell(f"{'class prior':<20}{class_shares.shown(list(prior), list(prior.values())):>12}")
+    print_on_gold(state, gold)
     least = sorted(standings, key=lambda one: (one.confidence, one.task))[:rows]
     _print_standings(least)
 
@@ -192,7 +202,14 @@ def status(
 @stored
 def stop(
     store: StoreName,
-    least_gain: LeastGain = 0.0,
+    least_gain: LeastGain = None,
+    target: Annotated[
+        float | None,
+        typer.Option(
+            metavar="P",
+            help="Share of the labels called sure that must be right. Default: as at init.",
+        ),
+    ] = None,
     value: Annotated[
         float | None,
         typer.Option(
@@ -208,10 +225,11 @@ def stop(
     """Say which tasks need no further label.
 
     gain is the most that the next labels can add to the chance of a right label, per label; up to
-    five are looked ahead, since one alone often adds nothing.
+    five are looked ahead, since one alone often adds nothing. A task is sure where gold tasks that
+    were this sure are right as often as --target asks; where gold shows that of none, none is.
     """
     with open_campaign(store) as campaign:
-        found = campaign.stop(least_gain=least_gain, value=value, close=close)
+        found = campaign.stop(least_gain=least_gain, value=value, target=target, close=close)
     if as_json:
         print(json_text([_standing(one) for one in found], indent=2))
         return

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from crowd_tvcs.cli.answers import Keep
+from crowd_tvcs.cli.answers import Keep, Model
 from crowd_tvcs.cli.campaign_options import (
     AnswersFile,
     GoldFile,
@@ -15,6 +15,7 @@ from crowd_tvcs.cli.campaign_options import (
     StoreName,
     TasksFile,
     WorkersFile,
+    say_model,
     stored,
 )
 from tvcs_core.command.options import with_options
@@ -76,6 +77,15 @@ class InitOptions:
     target: Annotated[
         float, typer.Option(metavar="P", help="A task this sure of its label is done.")
     ] = 1.0
+    least_gain: Annotated[
+        float | None,
+        typer.Option(
+            metavar="P",
+            help="A task is not handed out where next labels add less than this to the chance of "
+            "a right label, each. Default: .002 beside a --target in a dependent model, else 0.",
+        ),
+    ] = None
+    model: Model = "dependent"
     lease: Annotated[
         float, typer.Option(metavar="SECONDS", help="How long a task from next stays reserved.")
     ] = 900.0
@@ -102,10 +112,13 @@ def init(given: InitOptions) -> None:
         **vars(given.caps),
         gate=given.gate,
         target=given.target,
+        least_gain=given.least_gain,
+        model=given.model,
         lease_seconds=given.lease,
         seed=given.seed,
     )
     state = made.state()
     say(f"{len(state.workers)} workers, {len(state.tasks)} tasks, classes {list(state.classes)}")
+    say_model(made)
     say(f"written to {made.store.name}")
     made.close()

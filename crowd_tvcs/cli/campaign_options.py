@@ -1,20 +1,23 @@
-"""What the commands of `crowd-tvcs campaign` share: the store, and its errors as exit codes."""
+"""What the commands of `crowd-tvcs campaign` share: the store, its errors, and what gold says."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
 
 import typer
 
+from crowd_tvcs.cli.answers import say_dependence
 from tvcs_core.command.extras import to_install
-from tvcs_core.command.shell import FAILED, emit, guarded, stop
+from tvcs_core.command.shell import FAILED, emit, guarded, say, stop, tell
 
 if TYPE_CHECKING:
-    from crowd_tvcs.campaign import Campaign
+    from crowd_tvcs.campaign import Campaign, State
+    from crowd_tvcs.campaign.honesty import OnGold
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -48,10 +51,11 @@ TasksFile = Annotated[
     typer.Option(metavar="FILE", help="Columns task and any of prior, min_workers, max_workers."),
 ]
 LeastGain = Annotated[
-    float,
+    float | None,
     typer.Option(
         metavar="P",
-        help="Least that a label must add to the chance that its task is labelled rightly.",
+        help="Least that a label must add to the chance that its task is labelled rightly. "
+        "Default: as at init.",
     ),
 ]
 OutFile = Annotated[
@@ -102,3 +106,61 @@ def write_rows(out: Path | None, header: list[str], rows: list[list[object]]) ->
         emit(page.getvalue().removesuffix("\n"))
     else:
         write_whole(out, lambda path: write_table(path, header, shown, ","))
+
+
+def say_model(campaign: Campaign) -> None:
+    """Say what answers are worth together, where claims part, and from where a task is sure."""
+    state = campaign.state()
+    if state.model is not None:
+        say_dependence(state.model)
+        if line := said_of_target(state):
+            say(line)
+
+
+def said_of_target(state: State) -> str:
+    """Say from which confidence on gold shows that the target is reached; '' without a target."""
+    target, at = state.settings.target, state.settings.sure_at
+    if state.model is None or target >= 1.0:
+        return ""
+    if state.model.gold == 0 or at is None:
+        return (
+            f"target {target:g}: no gold shows that it is reached; the confidence is taken for it"
+        )
+    if at >= 1.0:
+        return (
+            f"target {target:g}: gold does not show that so many labels are right, however sure "
+            "they are; no task is called sure"
+        )
+    if at > target:
+        return f"target {target:g}: by the gold a task is sure from a confidence of {at:.3f}"
+    return f"target {target:g}: a task is sure from this confidence"
+
+
+def as_dict(gold: OnGold | None) -> dict[str, Any] | None:
+    """Return what is claimed and reached on gold for JSON."""
+    if gold is None:
+        return None
+    return {
+        "by_labels": [asdict(one) for one in gold.by_labels],
+        "by_confidence": [asdict(one) for one in gold.by_confidence],
+        "warnings": gold.warnings,
+    }
+
+
+def print_on_gold(state: State, gold: OnGold | None) -> None:
+    """Print claims beside what is reached on gold, by labels and by confidence, and warnings."""
+    from crowd_tvcs.skills.dependence import said
+
+    if state.model is not None:
+        tell(said(state.model))
+        if line := said_of_target(state):
+            tell(line)
+    if gold is None:
+        return
+    tell(f"\n{'on gold':<20}{'claimed':>9}{'reached':>9}{'from':>8}{'to':>8}{'tasks':>7}")
+    parts = [(f"{'all' if c.labels is None else c.labels} labels", c) for c in gold.by_labels]
+    parts += [("by confidence", c) for c in gold.by_confidence]
+    for name, c in parts:
+        tell(f"{name:<20}{c.claimed:>9.3f}{c.reached:>9.3f}{c.low:>8.3f}{c.high:>8.3f}{c.tasks:>7}")
+    for line in gold.warnings:
+        tell(line)

@@ -7,8 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crowd_tvcs.campaign.honesty import OnGold, on_gold
 from crowd_tvcs.campaign.state import State
 from crowd_tvcs.campaign.stopping import WAITING, WORTH, Standing, stand, summary
+from crowd_tvcs.report.reliability import diagram
+from crowd_tvcs.skills.dependence import said
 from crowd_tvcs.skills.vote import evidence, priors
 from tvcs_core.files.page import Axes, fill_page
 
@@ -53,7 +56,19 @@ def render(state: State, *, name: str) -> str:
         idle=sum(not w.slots for w in state.workers),
         rounds=[row._asdict() for row in state.rounds],
         source=state.settings.source,
+        honesty=_honesty(state, on_gold(state)),
     )
+
+
+def _honesty(state: State, gold: OnGold | None) -> dict[str, Any]:
+    """What the confidences rest on, and what gold says of them."""
+    model = state.model
+    return {
+        "said": "workers are taken to err independently" if model is None else said(model),
+        "diagram": None if gold is None else diagram(gold.by_confidence),
+        "by_labels": () if gold is None else gold.by_labels,
+        "warnings": [] if gold is None else gold.warnings,
+    }
 
 
 def accuracy_by_answers(state: State) -> tuple[Floats, Floats | None]:
@@ -62,6 +77,8 @@ def accuracy_by_answers(state: State) -> tuple[Floats, Floats | None]:
     Both begin before the first answer. The second is of the tasks with a known label, None if there
     are none. Qualities are those of today.
     """
+    if state.model is not None:
+        return _by_answers(state)
     logs = np.log(priors(state.prior, *state.prior.shape))
     told = evidence(state.answers, state.quality)
     truth = np.array([state.gold.get(task, -1) for task in state.quality.tasks])
@@ -83,6 +100,35 @@ def accuracy_by_answers(state: State) -> tuple[Floats, Floats | None]:
         measured.append(hits)
     n_known = int((truth >= 0).sum())
     return np.array(expected), np.array(measured) / n_known if n_known else None
+
+
+def _by_answers(state: State) -> tuple[Floats, Floats | None]:
+    """Compute the same where workers err together: every answer with those before it."""
+    of = state.answers.task_of
+    m, n = len(state.tasks), of.size
+    nothing, none = np.array([], dtype=np.int64), np.arange(m)
+    before = state.chances(nothing, nothing, none)
+    order = np.argsort(of, kind="stable")
+    start = np.cumsum(np.bincount(of, minlength=m)) - np.bincount(of, minlength=m)
+    place = np.empty(n, dtype=np.int64)
+    place[order] = np.arange(n) - start[of[order]]
+    group_of = np.repeat(np.arange(n), place + 1)  # answer a with all before it to the same task
+    first = np.cumsum(place + 1) - (place + 1)
+    entry = order[start[of[group_of]] + np.arange(group_of.size) - first[group_of]]
+    after = state.chances(entry, group_of, of)
+    earlier = np.where(
+        place[:, None] > 0, after[order[start[of] + np.maximum(place - 1, 0)]], before[of]
+    )
+    change = after.max(axis=1) - earlier.max(axis=1)
+    expected = (before.max(axis=1).sum() + np.concatenate([[0.0], np.cumsum(change)])) / m
+    truth = np.array([state.gold.get(task, -1) for task in state.quality.tasks])
+    if not (truth >= 0).any():
+        return expected, None
+    known, right = truth[of] >= 0, truth[of]
+    gained = known * (1.0 * (after.argmax(axis=1) == right) - (earlier.argmax(axis=1) == right))
+    at_first = ((before.argmax(axis=1) == truth) & (truth >= 0)).sum()
+    hits = at_first + np.concatenate([[0.0], np.cumsum(gained)])
+    return expected, hits / (truth >= 0).sum()
 
 
 def _advice(standings: list[Standing], expected: Floats) -> dict[str, Any]:

@@ -17,6 +17,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from crowd_tvcs.skills.dependence import SUREST, Dependence
 from tvcs_core import TVCS, project
 
 LOOK_AHEAD = 5
@@ -124,7 +125,14 @@ def next_batch(
     return chosen
 
 
-def gain_per_label(posterior: Floats, accuracy: ArrayLike, *, most: int = LOOK_AHEAD) -> Floats:
+def gain_per_label(
+    posterior: Floats,
+    accuracy: ArrayLike,
+    *,
+    most: int = LOOK_AHEAD,
+    dependence: Dependence | None = None,
+    answers: ArrayLike = 0,
+) -> Floats:
     """Most that the next labels can add to the expected accuracy of each task, per label.
 
     A single label may add nothing where two or three add much, so this looks ahead: the largest
@@ -140,6 +148,11 @@ def gain_per_label(posterior: Floats, accuracy: ArrayLike, *, most: int = LOOK_A
     most
         Most labels to look ahead, >= 1; fewer where there would be more than `MOST_OUTCOMES`
         outcomes.
+    dependence
+        What answers are worth together: k labels more of a task with n count as
+        (n + k) c_(n + k) - n c_n tempered ones, in equal parts. None for independent workers.
+    answers
+        How many answers the tasks have, which only matters with `dependence`.
 
     Returns
     -------
@@ -148,12 +161,15 @@ def gain_per_label(posterior: Floats, accuracy: ArrayLike, *, most: int = LOOK_A
     """
     m, n_classes = posterior.shape
     right = np.clip(np.broadcast_to(np.asarray(accuracy, dtype=np.float64), (m,)), 0.0, 1.0)
-    wrong = (1.0 - right) / (n_classes - 1)
+    alone, n = right, np.broadcast_to(np.asarray(answers, dtype=np.float64), (m,))
     sure = posterior.max(axis=1)
     out = np.zeros(m)
     for k in range(1, most + 1):
         if k > 1 and math.comb(k + n_classes - 1, k) > MOST_OUTCOMES:
             break
+        if dependence is not None:
+            right = _beside(alone, n, k, dependence, n_classes)
+        wrong = (1.0 - right) / (n_classes - 1)
         reached = np.zeros(m)
         for counts in _compositions(k, n_classes):
             ways = math.factorial(k) / math.prod(math.factorial(c) for c in counts)
@@ -162,6 +178,16 @@ def gain_per_label(posterior: Floats, accuracy: ArrayLike, *, most: int = LOOK_A
             reached += ways * (posterior * chance).max(axis=1)
         out = np.maximum(out, (reached - sure) / k)
     out[out < ROUNDING] = 0.0
+    return out
+
+
+def _beside(accuracy: Floats, n: Floats, k: int, dependence: Dependence, n_classes: int) -> Floats:
+    """Accuracy of workers who tell independently what k of these tell beside n answers, each."""
+    inside = np.clip(accuracy, SUREST, 1.0 - SUREST)
+    odds = np.maximum(np.log(inside * (n_classes - 1.0) / (1.0 - inside)), 0.0)
+    more = (n + k) * dependence.factor(n + k) - n * dependence.factor(n)
+    odds = odds * dependence.temperature * np.maximum(more, 0.0) / k
+    out: Floats = 1.0 / (1.0 + (n_classes - 1.0) * np.exp(-odds))
     return out
 
 

@@ -100,6 +100,13 @@ def fit_dependence(
     )
 
 
+def judged(answers: Answers, gold: Gold, skill: Skill) -> Prefixes:
+    """Return the gold tasks as a skill's model judges each by the others; some must be answered."""
+    seen = _seen(together(answers, gold), gold, skill)
+    is_best = skill.dependence is None or skill.dependence.order != "as given"
+    return _prefixes(seen, _ranks(seen, is_best))
+
+
 @dataclass(frozen=True, eq=False)
 class Seen:
     """Answers to gold tasks, each as it looks without its task.

@@ -70,6 +70,7 @@ _KNOWN = (
         pair.c.state,
         pair.c.label,
         func.coalesce(skill.c.quality, worker.c.quality).label("quality"),
+        worker.c.habits,
     )
     .join_from(pair, worker, worker.c.id == pair.c.worker_id)
     .outerjoin(skill, (skill.c.worker_id == pair.c.worker_id) & (skill.c.task_id == pair.c.task_id))

@@ -24,7 +24,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-VERSION = 1
+VERSION = 2
 LAPSED, ISSUED, LEASED, ANSWERED = 0, 1, 2, 3
 UNLIMITED = 2**31 - 1
 
@@ -53,6 +53,11 @@ campaign = Table(
     Column("committed", BigInteger, nullable=False),  # cost of the slots, in millionths
     Column("missing", Integer, nullable=False),  # slots that the minimums still ask for
     Column("rounds", Integer, nullable=False),
+    Column("dependence", Text),  # JSON of what answers are worth together; None: independent
+    Column("shares_of_gold", Integer),  # whether `prior` are the class shares of gold
+    Column("sure_at", Float),  # confidence with which gold reaches the target; None: the target
+    Column("least_gain", Float),  # that a label must add to be handed out; None: any
+    Column("best", Float),  # largest quality there is
     CheckConstraint("slots <= budget", name="within_budget"),
     CheckConstraint("committed <= money", name="within_money"),
 )
@@ -66,6 +71,7 @@ worker = Table(
     Column("cost", BigInteger, nullable=False),  # of one label, in millionths
     Column("team", Text),  # at most one of a team may see a task
     Column("quality", Float),  # None: not known
+    Column("habits", Text),  # JSON of the confusion matrix; None: mistakes spread evenly
     Column("slots", Integer, nullable=False),
     Column("answers", Integer, nullable=False),
     CheckConstraint("answers <= slots AND slots <= max_tasks", name="within_max_tasks"),
@@ -84,7 +90,8 @@ task = Table(
     Column("answers", Integer, nullable=False),
     Column("label", Integer, nullable=False),  # the likeliest so far
     Column("confidence", Float, nullable=False),  # its posterior
-    Column("uncertainty", Float, nullable=False),  # expected, once the open slots are answered
+    # Expected, once the open slots are answered; more before the first, see `belief.FIRST`.
+    Column("uncertainty", Float, nullable=False),
     Column("wanted", Integer, nullable=False),  # may be handed out: not full, closed or sure
     Column("needy", Integer, nullable=False),  # has fewer slots than its minimum
     CheckConstraint("answers <= slots AND slots <= max_workers", name="within_max_workers"),
@@ -154,3 +161,12 @@ planned = Table(
     Column("expected_accuracy", Float, nullable=False),
     Column("bound", Float),
 )
+
+# By version: the columns that came with the next one, all empty in stores made before.
+ADDED = {
+    1: [
+        *(campaign.c[name] for name in ("dependence", "shares_of_gold", "sure_at")),
+        *(campaign.c[name] for name in ("least_gain", "best")),
+        worker.c.habits,
+    ]
+}

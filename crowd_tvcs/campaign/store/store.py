@@ -85,7 +85,9 @@ class Store:
             raise
 
     def check(self) -> None:
-        """Refuse what is not a store of this version.
+        """Refuse what is not a store of this version, or one that can be brought to it.
+
+        An older store gets the columns it lacks, empty: it goes on as it was.
 
         Raises
         ------
@@ -101,6 +103,8 @@ class Store:
                 raise DataError("is not the store of a campaign", path=self.name)
             with self.engine.connect() as connection:
                 found = connection.exec_driver_sql("SELECT schema_version FROM campaign").scalar()
+        if found in schema.ADDED:
+            found = self._bring_up()
         if found != schema.VERSION:
             age = "an older" if found is not None and found < schema.VERSION else "a newer"
             raise DataError(
@@ -108,6 +112,21 @@ class Store:
                 f"this program reads version {schema.VERSION}); nothing was changed",
                 path=self.name,
             )
+
+    def _bring_up(self) -> int:
+        """Add the columns that a store of an older version lacks; the version it has then."""
+        lock = "" if self.is_file else " FOR UPDATE"
+        with self._changed(NOTHING, begin="BEGIN IMMEDIATE") as connection:
+            version = text(f"SELECT schema_version FROM campaign{lock}")
+            found = int(connection.execute(version).scalar_one())
+            while found in schema.ADDED:  # not if another process was faster
+                for column in schema.ADDED[found]:
+                    kind = column.type.compile(connection.dialect)
+                    added = f"ALTER TABLE {column.table.name} ADD COLUMN {column.name} {kind}"
+                    connection.execute(text(added))
+                found += 1
+                connection.execute(text(f"UPDATE campaign SET schema_version = {found}"))
+        return found
 
     @contextmanager
     def read(self) -> Iterator[tuple[Connection, Any]]:

@@ -173,7 +173,7 @@ def init():
 
 
 def test_a_campaign_believes_the_shares(init):
-    done = init()
+    done = init("--model", "independent")
     assert done.exit_code == 0, done.stderr
     assert SAID in done.stderr
     with Campaign("c.db") as campaign:

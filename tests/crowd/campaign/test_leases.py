@@ -73,7 +73,8 @@ def test_next_is_the_largest_score_by_hand(make):
     rng = np.random.default_rng(3)
     workers = {f"w{i}": round(float(q), 3) for i, q in enumerate(rng.uniform(0.5, 0.95, 8))}
     tasks = [Task(f"t{j}", prior=float(p)) for j, p in enumerate(rng.uniform(0.1, 0.9, 6))]
-    campaign = make(workers=workers, qualities=workers, tasks=tasks, max_workers_per_task=4)
+    options = {"max_workers_per_task": 4, "model": "independent"}
+    campaign = make(workers=workers, qualities=workers, tasks=tasks, **options)
     for step in range(24):
         worker = f"w{rng.integers(8)}"
         state = campaign.state()
@@ -148,7 +149,8 @@ def test_a_late_answer_is_taken_while_its_slot_is_free(make):
 
 
 def test_an_answer_after_the_sweep_is_accepted_late(make):
-    campaign = make(tasks=["t1"], max_workers_per_task=2, lease_seconds=60)
+    options = {"max_workers_per_task": 2, "model": "independent"}
+    campaign = make(tasks=["t1"], lease_seconds=60, **options)
     campaign.next("ann", now=0.0)
     campaign.next("bob", now=100.0)
     receipt = campaign.submit("ann", "t1", "1")
@@ -310,7 +312,7 @@ def test_the_end_of_the_budget_belongs_to_the_minimums(make):
 
 
 def test_with_three_classes_tasks_are_handed_out_and_voted(make):
-    campaign = make(classes=["cat", "dog", "eel"], prior=[0.2, 0.3, 0.5])
+    campaign = make(classes=["cat", "dog", "eel"], prior=[0.2, 0.3, 0.5], model="independent")
     task = campaign.next("ann").task
     receipt = campaign.submit("ann", task, "dog")
     weights = [0.2 * 0.05, 0.3 * 0.9, 0.5 * 0.05]

@@ -84,12 +84,13 @@ def test_a_replan_touches_nothing_that_was_issued(campaign, crowd):
     assert set(campaign.issued()) - before == {(w, t, 2) for w, t in second.pairs}
 
 
-def test_a_replan_knows_what_is_out_and_what_was_answered(campaign, crowd):
+def test_a_replan_knows_what_is_out_and_what_was_answered(tmp_path, crowd):
     """The expected accuracy that it states is that of the vote on all that is out, by hand."""
-    first = campaign.plan(labels=25)
-    campaign.take(recorded(crowd, first.pairs[:12]))
-    found = campaign.plan(labels=12)
-    state = campaign.state()
+    with start(tmp_path / "c.db", crowd, model="independent") as campaign:
+        first = campaign.plan(labels=25)
+        campaign.take(recorded(crowd, first.pairs[:12]))
+        found = campaign.plan(labels=12)
+        state = campaign.state()
     belief = posterior(state.answers, state.quality, state.prior)
     by_hand = expected_accuracy(state.quality.values, state.pending, belief[:, 1])
     assert found.expected_accuracy == pytest.approx(by_hand.mean())
@@ -285,7 +286,7 @@ def test_stop_says_which_tasks_are_worth_a_label(tmp_path):
     names = {f"w{i}": 0.7 for i in range(6)}
     tasks = [Task("doubt", prior=0.5), Task("sure", prior=0.999999)]
     with Campaign.create(
-        tmp_path / "c.db", workers=names, tasks=tasks, qualities=names
+        tmp_path / "c.db", workers=names, tasks=tasks, qualities=names, model="independent"
     ) as campaign:
         doubt, sure = campaign.stop(least_gain=0.001)
         assert (doubt.verdict, sure.verdict) == ("worth a label", "not worth it")

@@ -18,6 +18,7 @@ def page(tmp_path, labels, **caps):
         tasks=TASKS,
         qualities=dict.fromkeys(labels, 0.7),
         classes=["a", "b"],
+        model="independent",  # so that the numbers are known by hand
         **caps,
     ) as campaign:
         for worker, given in labels.items():

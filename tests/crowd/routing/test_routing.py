@@ -18,6 +18,7 @@ from crowd_tvcs.routing.routing import (
     separation,
     uncertainty,
 )
+from crowd_tvcs.skills.dependence import Dependence
 
 
 def random_posterior(rng, n_tasks, n_classes):
@@ -119,6 +120,27 @@ def test_looking_ahead_with_three_classes_agrees_with_enumeration(rng):
             )
             best = max(best, (reached - posterior[j].max()) / k)
         assert found[j] == approx(best, abs=1e-12)
+
+
+def test_a_model_of_independent_workers_changes_no_gain(rng):
+    posterior, q = random_posterior(rng, 6, 3), rng.uniform(0.4, 0.95, 6)
+    alone = gain_per_label(posterior, q)
+    assert gain_per_label(posterior, q, dependence=Dependence(), answers=4) == approx(alone)
+
+
+def test_where_workers_err_together_a_label_beside_many_adds_less(rng):
+    """One answer is worth what it was; 2 more beside 8 are worth as a quarter of an answer each."""
+    posterior, model = np.array([[0.45, 0.55]]), Dependence(overlap=0.3)
+    first = gain_per_label(posterior, 0.8, dependence=model, answers=0, most=1)
+    assert first == approx(gain_per_label(posterior, 0.8, most=1))
+    gains = [
+        gain_per_label(posterior, 0.8, dependence=model, answers=n)[0] for n in (0, 1, 3, 8, 30)
+    ]
+    assert gains == sorted(gains, reverse=True)
+    share = (10 / 3.7 - 8 / 3.1) / 2
+    weaker = 1.0 / (1.0 + (0.2 / 0.8) ** share)
+    two = gain_per_label(posterior, weaker, most=2)
+    assert gain_per_label(posterior, 0.8, dependence=model, answers=8, most=2) <= two + 1e-12
 
 
 def test_one_label_may_be_worth_nothing_where_three_are():

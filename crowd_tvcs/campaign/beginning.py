@@ -1,0 +1,84 @@
+"""The beginning of a campaign: its settings checked, its first contents written into a store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from sqlalchemy import insert, select
+
+from crowd_tvcs.answers.class_shares import class_counts, class_shares
+from crowd_tvcs.campaign import intake
+from crowd_tvcs.campaign.entries import Line, Task, Worker
+from crowd_tvcs.campaign.estimates import first_model
+from crowd_tvcs.campaign.settings import classes_of, count_of, first_row, prior_of_classes, within
+from crowd_tvcs.campaign.store import schema
+from crowd_tvcs.campaign.store.store import Store
+from crowd_tvcs.campaign.tables import Qualities
+
+
+class First(NamedTuple):
+    """What a campaign begins with; see `Campaign.create`."""
+
+    workers: Iterable[str | Worker]
+    tasks: Iterable[str | Task]
+    qualities: Qualities | None
+    gold: Mapping[str, str] | None
+    gold_answers: Iterable[Line | tuple[str, str, str]]
+
+
+def begin(place: str | Path, first: First, **given: Any) -> None:
+    """Make a new store; errors and settings as for `Campaign.create`."""
+    qualities, known = first.qualities, first.gold
+    settings = _settings(first, given)
+    lines = [one if isinstance(one, Line) else Line(*one) for one in first.gold_answers]
+    if qualities is None and not lines:
+        raise ValueError("a campaign needs qualities, or gold labels and answers to them")
+    if lines and not known:
+        raise ValueError("gold answers need the gold labels of their tasks")
+    listed = [one if isinstance(one, Worker) else Worker(one) for one in first.workers]
+    wanted = [one if isinstance(one, Task) else Task(one) for one in first.tasks]
+    if not listed or not wanted:
+        raise ValueError("a campaign needs workers and tasks")
+    store = Store(place)
+    with store.create() as connection:
+        connection.execute(insert(schema.campaign).values(settings))
+        row = connection.execute(select(schema.campaign)).one()
+        intake.add_workers(connection, row, listed)
+        if known:
+            intake.add_gold(connection, row, known, lines)
+        intake.add_tasks(connection, row, wanted)
+        if qualities is not None:
+            intake.set_qualities(connection, row, qualities)
+        intake.settle_all(connection)
+    store.close()
+
+
+def _settings(first: First, given: dict[str, Any]) -> dict[str, Any]:
+    """Check the settings; the row of the campaign."""
+    names = classes_of(given["classes"])
+    prior, is_of_gold = given["prior"], False
+    if prior is None and first.gold:
+        prior = class_shares(class_counts(first.gold, names)).tolist()
+        is_of_gold = True
+    least_gain, money = given["least_gain"], given["money"]
+    if least_gain is not None:
+        least_gain = within("least_gain", least_gain, 0.0, 1.0)
+    target = within("target", given["target"], 0.0, 1.0)
+    return first_row(
+        classes=names,
+        prior=prior_of_classes(prior, len(names)),
+        budget=count_of("budget", given["budget"]),
+        money=None if money is None else within("money", money, 0.0, 1e12),
+        max_workers_per_task=count_of("max_workers_per_task", given["max_workers_per_task"]),
+        max_tasks_per_worker=count_of("max_tasks_per_worker", given["max_tasks_per_worker"]),
+        gate=within("gate", given["gate"], 0.0, 1.0),
+        target=target,
+        lease_seconds=within("lease_seconds", given["lease_seconds"], 0.001, 1e9),
+        seed=count_of("seed", given["seed"]),
+        per_pair=not (first.qualities is None or isinstance(first.qualities, Mapping)),
+        source="gold" if first.qualities is None else "table",
+        shares_of_gold=int(is_of_gold),
+        **first_model(given["model"], target, least_gain),
+    )

@@ -1,0 +1,97 @@
+"""What a campaign learns of its workers from gold: how good each is, and how they err together."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, func, select, update
+
+from crowd_tvcs.answers.answers import Answers, Gold
+from crowd_tvcs.campaign.store import schema
+from crowd_tvcs.campaign.store.schema import gold, gold_answer, skill, worker
+from crowd_tvcs.skills.dependence import Dependence
+from crowd_tvcs.skills.dependence_fit import NO_GOLD
+from crowd_tvcs.skills.estimate import checked_model, estimate_quality
+from crowd_tvcs.skills.reliability import claims, sure_at
+
+WORTH = 0.002  # least gain of a label beside a target, see docs/campaigns.md
+
+
+def first_model(model: str, target: float, least_gain: float | None) -> dict[str, Any]:
+    """Return what the row of a new campaign says of its model; gold may say more later.
+
+    Parameters
+    ----------
+    model
+        ``"dependent"`` or ``"independent"``.
+    target
+        Confidence with which a task is done.
+    least_gain
+        Least that a label must add for a task to be handed out; None for `WORTH` beside a target
+        below 1 where workers err together, and for any gain otherwise.
+    """
+    is_dependent = checked_model(model) == "dependent"
+    if least_gain is None and is_dependent and target < 1.0:
+        least_gain = WORTH
+    return {
+        "dependence": _text(NO_GOLD) if is_dependent else None,
+        "sure_at": None,
+        "least_gain": least_gain or None,
+        "best": None,
+    }
+
+
+def estimate(connection: Connection, settings: Any) -> None:
+    """Estimate every worker's quality from the gold answers in the store, and the model."""
+    names = list(connection.scalars(select(worker.c.name)))
+    answers, known = gold_of(connection, settings, names)
+    model = "independent" if settings.dependence is None else "dependent"
+    found = estimate_quality(answers, known, model=model)
+    qualities = dict(zip(found.workers, found.mean.tolist(), strict=True))
+    habits: list[Any] = [None] * len(qualities)
+    if found.dependence is not None and found.dependence.blend > 0.0 and found.habits is not None:
+        habits = [json.dumps(rows) for rows in found.habits.tolist()]
+    of = dict(zip(found.workers, habits, strict=True))
+    rows = [{"called": n, "value": qualities[n], "matrix": of[n]} for n in sorted(names)]
+    if rows:
+        connection.execute(_SET_SKILL, rows)
+    if found.dependence is not None:
+        values = {
+            "dependence": _text(found.dependence),
+            "sure_at": sure_at(*claims(answers, known, found), settings.target),
+        }
+        connection.execute(update(schema.campaign).values(values))
+    note_best(connection, settings)
+
+
+def gold_of(connection: Connection, settings: Any, names: list[str]) -> tuple[Answers, Gold]:
+    """Read the gold answers, of these workers and of whoever gave some, and the gold labels."""
+    classes = tuple(json.loads(settings.classes))
+    known = {row.task: classes[row.label] for row in connection.execute(select(gold)).all()}
+    rows = connection.execute(select(gold_answer)).all()
+    given = [(row.task, row.worker, classes[row.label]) for row in rows if row.task in known]
+    everybody = sorted({*names, *(name for _, name, _ in given)})
+    answers = Answers.of(given, tasks=sorted(known), workers=everybody, classes=classes)
+    return answers, Gold(known, classes)
+
+
+def note_best(connection: Connection, settings: Any) -> None:
+    """Write down how good the best worker is, whom the gain of a label is looked at for."""
+    column = skill.c.quality if settings.per_pair else worker.c.quality
+    low, high = connection.execute(select(func.min(column), func.max(column))).one()
+    if high is not None:
+        is_mirrored = len(json.loads(settings.classes)) == 2
+        best = max(high, 1.0 - low) if is_mirrored else high
+        connection.execute(update(schema.campaign).values(best=best))
+
+
+def _text(model: Dependence) -> str:
+    return json.dumps(model.as_json())
+
+
+_SET_SKILL = (
+    update(worker)
+    .where(worker.c.name == bindparam("called"))
+    .values(quality=bindparam("value"), habits=bindparam("matrix"))
+)

@@ -1,0 +1,59 @@
+"""Whether the confidences of a campaign are what they say: gold tasks, judged by each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from crowd_tvcs.answers.answers import Answers, Gold
+from crowd_tvcs.campaign.state import State
+from crowd_tvcs.skills.dependence import Claimed, Dependence, warnings
+from crowd_tvcs.skills.dependence_fit import judged
+from crowd_tvcs.skills.estimate import estimate_quality
+from crowd_tvcs.skills.reliability import Bools, Floats, by_confidence, claims, sure_at
+
+
+@dataclass(frozen=True, eq=False)
+class OnGold:
+    """What is claimed of the gold tasks, and what is reached.
+
+    Attributes
+    ----------
+    claim, hit
+        Confidence and whether the label is right, see `crowd_tvcs.skills.reliability.claims`.
+    by_labels
+        Means by the number of answers.
+    """
+
+    claim: Floats
+    hit: Bools
+    by_labels: tuple[Claimed, ...]
+
+    @property
+    def by_confidence(self) -> list[Claimed]:
+        """Means by how sure the claim is."""
+        return by_confidence(self.claim, self.hit)
+
+    @property
+    def warnings(self) -> list[str]:
+        """Say where claims lie outside the intervals of what is reached."""
+        return warnings(Dependence(measured=self.by_labels))
+
+    def sure_at(self, target: float) -> float:
+        """How sure a label must be so that a share `target` of such labels are right."""
+        return sure_at(self.claim, self.hit, target)
+
+
+def on_gold(state: State) -> OnGold | None:
+    """Judge the gold tasks of a campaign by its model; None where qualities are from no gold."""
+    if state.settings.source != "gold" or not state.gold_answers:
+        return None
+    classes = state.classes
+    known = Gold({task: classes[label] for task, label in state.gold.items()}, classes)
+    workers = sorted({w.name for w in state.workers} | {name for _, name, _ in state.gold_answers})
+    answers = Answers.of(
+        state.gold_answers, tasks=sorted(state.gold), workers=workers, classes=classes
+    )
+    model = Dependence() if state.model is None else state.model
+    skill = replace(estimate_quality(answers, known, model="independent"), dependence=model)
+    by_labels = model.measured or judged(answers, known, skill).measured(model)
+    return OnGold(*claims(answers, known, skill), by_labels)

@@ -1,0 +1,284 @@
+"""Campaigns with a model of dependence: belief, refits, old stores, routing and stopping."""
+
+import json
+import sqlite3
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from crowd_tvcs.answers.answers import Answers, Gold
+from crowd_tvcs.campaign import Campaign, Task, belief, stand
+from crowd_tvcs.campaign.belief import Given, Joint, together
+from crowd_tvcs.routing import routing
+from crowd_tvcs.skills import dependence
+from crowd_tvcs.skills.dependence import Dependence, chances, told
+from crowd_tvcs.skills.dependence_fit import NO_GOLD
+from crowd_tvcs.skills.estimate import estimate_quality
+from crowd_tvcs.skills.vote import posterior
+
+VERSION_1 = Path(__file__).parent / "store" / "version_1.sql"
+WORKERS = [f"w{i}" for i in range(6)]
+
+
+def crowd(rng, n_gold=60, classes=("a", "b"), hard=0.3):
+    """Gold labels and answers of workers who guess on the same hard tasks."""
+    gold = {f"g{j:03d}": classes[rng.integers(len(classes))] for j in range(n_gold)}
+    answers = []
+    for task, label in gold.items():
+        shown = classes[rng.integers(len(classes))] if rng.random() < hard else label
+        for i, worker in enumerate(WORKERS):
+            is_right = rng.random() < 0.95 - 0.05 * i
+            answers.append(
+                (task, worker, shown if is_right else classes[rng.integers(len(classes))])
+            )
+    return gold, answers
+
+
+def start(path, rng, n_gold=60, **options):
+    classes = options.setdefault("classes", ("a", "b"))
+    gold, answers = crowd(rng, n_gold, classes)
+    options = {"tasks": [f"t{j}" for j in range(12)]} | options
+    return Campaign.create(path, workers=WORKERS, gold=gold, gold_answers=answers, **options)
+
+
+def hand_out(campaign, rng, labels):
+    classes = campaign.state().classes
+    for _ in range(labels):
+        worker = WORKERS[rng.integers(len(WORKERS))]
+        task = campaign.next(worker).task
+        if task is not None:
+            campaign.submit(worker, task, classes[rng.integers(len(classes))])
+
+
+def test_the_constants_are_those_of_the_model():
+    assert belief.KNOTS == dependence.KNOTS
+    assert belief.LEAST_CHANCE == dependence.LEAST_CHANCE
+    assert belief.LEAST_WEIGHT == dependence.LEAST_WEIGHT
+    assert belief.SUREST_SKILL == dependence.SUREST
+    assert (belief.LOOK_AHEAD, belief.MOST_OUTCOMES, belief.ROUNDING) == (
+        routing.LOOK_AHEAD,
+        routing.MOST_OUTCOMES,
+        routing.ROUNDING,
+    )
+
+
+@pytest.mark.parametrize("blend", [0.0, 0.6])
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_the_belief_of_a_task_is_that_of_the_model(k, blend, rng):
+    for _ in range(30):
+        n = int(rng.integers(0, 14))
+        model = some_model(rng, blend)
+        labels, accuracy = rng.integers(0, k, n), rng.random(n).round(3)
+        habits = rng.dirichlet(np.ones(k), (n, k))
+        prior = rng.dirichlet(np.ones(k))
+        rows = told(labels, accuracy, habits, k)
+        expected = chances(
+            model, rows, np.zeros(n, dtype=int), 1, prior[None], shares=model.shares
+        )[0]
+        given = [
+            Given(int(label), float(q), tuple(map(tuple, matrix.tolist())))
+            for label, q, matrix in zip(labels, accuracy, habits, strict=True)
+        ]
+        joint = belief.joint_of(json.dumps(model.as_json()))
+        found = together(joint, prior.tolist(), given, model.shares)
+        assert found == pytest.approx(expected.tolist(), abs=1e-12)
+
+
+def some_model(rng, blend=0.0):
+    return Dependence(
+        temperature=float(rng.uniform(0.5, 1.2)),
+        overlap=float(rng.uniform(0.0, 0.5)),
+        shares=float(rng.uniform(0.3, 1.2)),
+        blend=blend,
+        common=float(rng.uniform(0.0, 0.1)),
+        contrast=float(rng.uniform(0.0, 1.0)),
+        steps=tuple(rng.normal(0.0, 0.3, 5).tolist()),
+    )
+
+
+@pytest.mark.parametrize("k", [2, 3, 6])
+def test_the_gain_of_a_label_is_that_of_routing(k, rng):
+    for _ in range(20):
+        p, q, n = rng.dirichlet(np.ones(k)), float(rng.uniform(0.2, 0.99)), int(rng.integers(12))
+        for model in (None, some_model(rng)):
+            expected = routing.gain_per_label(p[None], q, dependence=model, answers=[n])[0]
+            joint = None if model is None else belief.joint_of(json.dumps(model.as_json()))
+            found = belief.gain_per_label(p.tolist(), q, joint, n)
+            assert found == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("classes", [("a", "b"), ("cat", "dog", "eel"), ("z", "b", "m")])
+def test_claims_and_arrays_and_the_vote_agree_in_a_store(tmp_path, rng, classes):
+    with start(tmp_path / "c.db", rng, classes=classes, max_workers_per_task=5) as campaign:
+        hand_out(campaign, rng, 40)
+        state = campaign.state()
+        assert state.model.source == "gold"
+        assert state.model.blend > 0.0
+        of_store = [t.confidence for t in state.tasks]
+        assert of_store == pytest.approx(state.posterior.max(axis=1), abs=1e-12)
+        known = {t: state.classes[k] for t, k in state.gold.items()}
+        told_of_gold = Answers.of(
+            state.gold_answers, tasks=sorted(known), workers=WORKERS, classes=classes
+        )
+        skill = estimate_quality(told_of_gold, Gold(known, classes))
+        by_vote = posterior(state.answers, skill)
+        assert state.posterior == pytest.approx(by_vote, abs=1e-9)
+
+
+def test_a_prior_that_is_known_counts_as_it_is(tmp_path, rng):
+    tasks = ["t0", Task("t1", prior=0.9)]
+    with start(tmp_path / "c.db", rng, tasks=tasks) as campaign:
+        t0, t1 = campaign.state().posterior
+        assert t1.tolist() == pytest.approx([0.1, 0.9])
+        counts, b = campaign.state().prior[0], campaign.state().model.shares
+        inner = counts**b / (counts**b).sum()
+        e = campaign.state().model.common
+        assert t0.tolist() == pytest.approx(((1 - e) * inner + e * counts).tolist())
+
+
+def test_gold_answers_that_come_later_fit_the_model_anew(tmp_path, rng):
+    with start(tmp_path / "c.db", rng, n_gold=2) as campaign:
+        hand_out(campaign, rng, 10)
+        few = campaign.state()
+        assert few.model.source == "little gold"
+        gold, answers = crowd(rng)
+        new = {f"n{t}": label for t, label in gold.items()}
+        campaign.add(gold=new, gold_answers=[(f"n{t}", w, k) for t, w, k in answers])
+        state = campaign.state()
+        assert (state.model.source, state.model.gold) == ("gold", 62)
+        assert [t.confidence for t in state.tasks] == pytest.approx(
+            state.posterior.max(axis=1), abs=1e-12
+        )
+        assert not np.allclose(few.posterior, state.posterior)
+
+
+def test_gold_of_one_class_and_of_nobody_but_one_makes_a_campaign(tmp_path):
+    gold = {f"g{j}": "a" for j in range(12)}
+    answers = [(task, "ann", "a" if j % 4 else "b") for j, task in enumerate(gold)]
+    options = {"workers": ["ann", "bob"], "tasks": ["t1"], "classes": ["a", "b"], "target": 0.95}
+    with Campaign.create(tmp_path / "c.db", gold=gold, gold_answers=answers, **options) as campaign:
+        assert campaign.state().model.source == "gold"
+        task = campaign.next("ann").task
+        receipt = campaign.submit("ann", task, "b")
+        assert 0.5 < receipt.confidence < 1.0
+        assert campaign.state().posterior.max() == pytest.approx(receipt.confidence, abs=1e-12)
+
+
+def test_without_gold_the_model_is_the_usual_one_and_nothing_is_measured(tmp_path):
+    qualities = {"ann": 0.9, "bob": 0.8}
+    with Campaign.create(
+        tmp_path / "c.db", workers=qualities, tasks=["t1"], qualities=qualities
+    ) as campaign:
+        assert campaign.state().model == NO_GOLD
+        assert campaign.state().model.measured == ()
+
+
+def test_a_model_that_there_is_not_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="model must be one of dependent, independent"):
+        Campaign.create(
+            tmp_path / "c.db", workers=["w"], tasks=["t"], qualities={"w": 0.8}, model="both"
+        )
+    assert not (tmp_path / "c.db").exists()
+
+
+@pytest.fixture
+def old(tmp_path):
+    """A store that the program made before there was a model."""
+    connection = sqlite3.connect(tmp_path / "old.db")
+    connection.executescript(VERSION_1.read_text(encoding="utf-8"))
+    connection.close()
+    return tmp_path / "old.db"
+
+
+def test_a_store_made_before_goes_on_with_independent_workers(old):
+    with Campaign(old) as campaign:
+        state = campaign.state()
+        assert state.settings.schema_version == 2
+        assert state.model is None
+        before = [0.7615384615384615, 0.9520865533230294, 0.8615384615384615]
+        assert [t.confidence for t in state.tasks] == before
+        assert state.posterior.max(axis=1).tolist() == before
+        verdicts = [one.verdict for one in stand(state)]
+        assert verdicts == ["waiting", "sure", "worth a label"]
+        receipt = campaign.submit("bob", "t1", "b")
+        odds = 0.7615384615384615 / 0.2384615384615385 * 0.1384615384615385 / 0.8615384615384615
+        assert receipt.confidence == pytest.approx(1.0 / (1.0 + odds), abs=1e-12)
+        campaign.add(gold={"g9": "a"}, gold_answers=[("g9", "ann", "a")])
+        assert campaign.state().model is None
+    with Campaign(old) as campaign:  # once is enough
+        assert campaign.state().settings.answers == 5
+
+
+def test_two_who_open_an_old_store_bring_it_up_once(old, monkeypatch):
+    from crowd_tvcs.campaign.store.store import Store
+
+    first, second = Store(old), Store(old)
+    bring_up, found = Store._bring_up, []
+    monkeypatch.setattr(Store, "_bring_up", lambda s: found.append(bring_up(s)) or bring_up(s))
+    first.check()
+    second.check()
+    assert found == [2]
+    first.close()
+    second.close()
+
+
+def test_every_task_gets_its_first_label_before_any_its_second(tmp_path, rng):
+    with start(tmp_path / "c.db", rng) as campaign:
+        seen = []
+        for step in range(12):
+            task = campaign.next(WORKERS[step % 6]).task
+            seen.append(task)
+            campaign.submit(WORKERS[step % 6], task, "ab"[step % 2])
+        assert len(set(seen)) == 12
+        again = campaign.next(WORKERS[0])
+        assert again.task in seen
+        left = next(t.uncertainty for t in campaign.state().tasks if t.name == again.task)
+        assert left < 0.5
+
+
+def test_a_first_label_that_tells_nothing_waits_for_a_second_that_does(tmp_path):
+    qualities = {"ann": 0.8, "bob": 0.8}
+    tasks = [Task("clear", prior=0.0001), Task("doubt", prior=0.5)]
+    with Campaign.create(
+        tmp_path / "c.db", workers=qualities, tasks=tasks, qualities=qualities
+    ) as campaign:
+        campaign.submit("ann", campaign.next("ann").task, "1")
+        assert campaign.next("bob").task == "doubt"
+
+
+def test_beside_a_target_nothing_is_handed_out_that_is_not_worth_a_label(tmp_path, rng):
+    options = {"target": 0.97, "tasks": ["t0"], "classes": ("a", "b")}
+    with start(tmp_path / "c.db", rng, **options) as campaign:
+        for worker in WORKERS[:5]:
+            if campaign.next(worker).task is None:
+                break
+            campaign.submit(worker, "t0", "a")
+        (one,) = campaign.stop()
+        assert one.verdict in ("not worth it", "sure")
+        assert one.answers < 5
+        assert campaign.next("w5").reason == "no task is left for this worker"
+    with start(tmp_path / "d.db", rng, **options | {"least_gain": 0.0}) as campaign:
+        for worker in WORKERS[:5]:
+            campaign.submit(worker, campaign.next(worker).task, "a")
+        assert campaign.stop()[0].answers == 5
+
+
+def test_a_round_buys_nothing_that_is_not_worth_a_label(tmp_path, rng):
+    with start(tmp_path / "c.db", rng, target=0.97, max_workers_per_task=6) as campaign:
+        for _ in range(6):
+            found = campaign.plan(method="fast")
+            campaign.take([(t, w, "a") for w, t in found.pairs])
+        assert found.pairs == []
+        state = campaign.state()
+        assert (state.answered.sum(axis=0) < 6).all()
+        assert {one.verdict for one in stand(state)} <= {"sure", "not worth it"}
+
+
+def test_the_joint_numbers_are_there_without_arrays():
+    joint = belief.joint_of(json.dumps(NO_GOLD.as_json()))
+    assert isinstance(joint, Joint)
+    assert [joint.factor(n) for n in range(1, 25)] == pytest.approx(
+        NO_GOLD.factor(np.arange(1, 25)).tolist(), abs=1e-15
+    )
+    assert belief.joint_of(None) is None

@@ -1,0 +1,152 @@
+"""The command `crowd-tvcs campaign` and how far its confidences are what they say."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from crowd_tvcs.cli.main import app
+
+WORKERS = ["ann", "bob", "cy", "dee"]
+
+
+def run(*words):
+    return CliRunner().invoke(app, ["campaign", *map(str, words)])
+
+
+def write_gold(folder, n_gold, right=0.85, classes="ab"):
+    rng = np.random.default_rng(5)
+    gold = {f"g{j:03d}": classes[rng.integers(len(classes))] for j in range(n_gold)}
+    rows = [
+        (task, worker, label if rng.random() < right else classes[rng.integers(len(classes))])
+        for task, label in gold.items()
+        for worker in WORKERS
+    ]
+    lines = "".join(f"{t},{k}\n" for t, k in gold.items())
+    (folder / "gold.csv").write_text(f"task,label\n{lines}")
+    lines = "".join(f"{t},{w},{k}\n" for t, w, k in rows)
+    (folder / "answers.csv").write_text(f"task,worker,label\n{lines}")
+    (folder / "tasks.csv").write_text("task\n" + "".join(f"t{j}\n" for j in range(10)))
+
+
+def init(*words):
+    tables = ("--gold", "gold.csv", "--answers", "answers.csv", "--tasks", "tasks.csv")
+    return run("init", "c.db", *tables, "--classes", "a,b", *words)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_gold(tmp_path, 80)
+    return tmp_path
+
+
+def test_status_shows_claimed_beside_reached(folder):
+    made = init("--target", 0.9)
+    assert made.exit_code == 0, made.stderr
+    assert "ten labels here are worth" in made.stderr
+    assert "target 0.9: by the gold a task is sure from a confidence of 0.9" in made.stderr
+    shown = run("status", "c.db").stdout
+    assert "ten labels here are worth" in shown
+    assert "3 labels" in shown
+    assert "by confidence" in shown
+    told = json.loads(run("status", "c.db", "--json").stdout)
+    assert [one["labels"] for one in told["gold"]["by_labels"]] == [1, 2, 3, 5, None]
+    assert all(c["low"] <= c["reached"] <= c["high"] for c in told["gold"]["by_confidence"])
+    assert told["model"] == "dependent"
+    assert told["least_gain"] == 0.002
+
+
+def test_an_independent_campaign_is_as_it_was_and_says_where_it_claims_too_much(folder):
+    answers = (folder / "answers.csv").read_text().splitlines()
+    ann = [row for row in answers[1:] if ",ann," in row]
+    copies = [row.replace(",ann,", f",{w},") for row in ann for w in WORKERS]
+    (folder / "answers.csv").write_text("\n".join([answers[0], *copies, ""]))
+    made = init("--model", "independent", "--target", 0.9)
+    assert made.exit_code == 0, made.stderr
+    assert "ten labels" not in made.stderr
+    told = json.loads(run("status", "c.db", "--json").stdout)
+    assert (told["model"], told["dependence"], told["least_gain"]) == ("independent", None, None)
+    assert any("with 3 labels a task" in line for line in told["gold"]["warnings"])
+    assert "warning: with 3 labels a task" in run("status", "c.db").stdout
+
+
+def test_a_target_that_gold_does_not_show_is_said(folder):
+    write_gold(folder, 80, right=0.4)
+    made = init("--target", 0.95)
+    assert made.exit_code == 0, made.stderr
+    assert "target 0.95: gold does not show that so many labels are right" in made.stderr
+    assert "no task is called sure" in run("status", "c.db").stdout
+
+
+@pytest.mark.parametrize("n_gold", [1, 2])
+def test_less_than_ten_gold_answers_are_said_to_measure_nothing(folder, n_gold):
+    write_gold(folder, n_gold)
+    made = init("--target", 0.95)
+    assert made.exit_code == 0, made.stderr
+    assert "little gold, so no confidence is measured" in made.stderr
+    assert "target 0.95: no gold shows that it is reached" in made.stderr
+
+
+def test_gold_of_one_class_is_taken(folder):
+    write_gold(folder, 20, classes="a")
+    made = init()
+    assert made.exit_code == 0, made.stderr
+    task = run("next", "c.db", "--worker", "ann").stdout.strip()
+    done = run("submit", "c.db", "--worker", "ann", "--task", task, "--label", "b")
+    assert done.exit_code == 0, done.stderr
+    assert run("status", "c.db").exit_code == 0
+    assert run("report", "c.db", "--out", "c.html").exit_code == 0
+
+
+def test_without_gold_no_confidence_is_measured(folder):
+    Path("quality.csv").write_text("worker,quality\nann,0.8\nbob,0.7\n")
+    made = run("init", "q.db", "--quality", "quality.csv", "--tasks", "tasks.csv")
+    assert made.exit_code == 0, made.stderr
+    assert "no gold, so no confidence is measured" in made.stderr
+    assert json.loads(run("status", "q.db", "--json").stdout)["gold"] is None
+
+
+def test_gold_answers_that_come_in_say_what_they_change(folder):
+    write_gold(folder, 2)
+    assert init().exit_code == 0
+    write_gold(folder, 60)
+    rows = (folder / "answers.csv").read_text().splitlines()
+    Path("more.csv").write_text("\n".join([rows[0], *rows[9:], ""]))
+    Path("gold2.csv").write_text(
+        "\n".join(["task,label", *(folder / "gold.csv").read_text().splitlines()[3:], ""])
+    )
+    assert "little gold" in run("add", "c.db", "--gold", "gold2.csv").stderr
+    done = run("import", "c.db", "more.csv")
+    assert done.exit_code == 0, done.stderr
+    assert "of 60 gold tasks, each judged by the others" in done.stderr
+
+
+def test_stop_asks_gold_for_another_target(folder):
+    assert init("--least-gain", 0).exit_code == 0
+    for worker in WORKERS:
+        task = run("next", "c.db", "--worker", worker).stdout.strip()
+        run("submit", "c.db", "--worker", worker, "--task", task, "--label", "a")
+    for target, sure in ((0.6, 4), (0.9999, 0)):
+        found = json.loads(run("stop", "c.db", "--target", target, "--json").stdout)
+        assert [one["verdict"] for one in found].count("sure") == sure
+    refused = run("stop", "c.db", "--target", 2)
+    assert refused.exit_code == 2
+    assert "target must be from 0 to 1, found 2" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--model", "both"), "model must be one of dependent, independent, found 'both'"),
+        (("--least-gain", 2), "least_gain must be from 0 to 1, found 2"),
+        (("--money", 5), "money needs the cost of a label of every worker, found none for 'ann'"),
+    ],
+)
+def test_what_cannot_be_is_refused_and_nothing_is_made(words, message):
+    done = init(*words)
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert not Path("c.db").exists()

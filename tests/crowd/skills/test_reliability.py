@@ -1,0 +1,80 @@
+"""Reliability on gold: parts by confidence, and the confidence at which a target is shown."""
+
+import numpy as np
+import pytest
+
+from crowd_tvcs.answers.answers import Answers, Gold
+from crowd_tvcs.skills.estimate import estimate_quality
+from crowd_tvcs.skills.reliability import by_confidence, claims, sure_at
+
+
+def gold_like(rng, n, reached, sure=0.97):
+    """So many gold tasks that all stop at this confidence, of which a share is right."""
+    hit = np.arange(n) < round(reached * n)
+    claim = np.tile([0.7, sure, sure], (n, 1))
+    return claim, np.tile(rng.permutation(hit)[:, None], (1, 3))
+
+
+def test_a_target_that_gold_shows_is_taken_as_it_is(rng):
+    assert sure_at(*gold_like(rng, 200, 0.97), 0.95) == 0.95
+
+
+def test_where_gold_shows_it_of_no_confidence_nothing_is_sure(rng):
+    assert sure_at(*gold_like(rng, 200, 0.90), 0.95) == 1.0
+
+
+def test_few_sure_tasks_show_nothing_even_if_all_are_right(rng):
+    claim, hit = gold_like(rng, 100, 1.0)
+    claim[15:] = 0.8
+    assert sure_at(claim, hit, 0.95) == 1.0
+    claim, hit = gold_like(rng, 100, 1.0)
+    claim[40:] = 0.8
+    assert sure_at(claim, hit, 0.95) == 0.95
+
+
+def test_surer_tasks_may_show_what_all_do_not(rng):
+    claim, hit = gold_like(rng, 100, 0.85, sure=0.955)
+    surer, right = gold_like(rng, 100, 1.0, sure=0.99)
+    found = sure_at(np.vstack([claim, surer]), np.vstack([hit, right]), 0.95)
+    assert 0.955 < found < 0.99
+
+
+@pytest.mark.parametrize(("n", "target"), [(49, 0.95), (200, 1.0)])
+def test_with_little_gold_or_no_target_it_is_the_target(rng, n, target):
+    assert sure_at(*gold_like(rng, n, 0.5), target) == target
+
+
+def test_a_task_stops_at_its_first_sure_number_of_answers():
+    """It is sure and right by one answer, wrong by two; nobody asks for the second."""
+    claim = np.tile([0.97, 0.99], (100, 1))
+    hit = np.tile([True, False], (100, 1))
+    assert sure_at(claim, hit, 0.95) == 0.95
+
+
+def test_parts_by_confidence_hold_every_claim_once(rng):
+    claim = rng.uniform(0.3, 1.0, (80, 5))
+    claim[0] = 1.0
+    hit = rng.random((80, 5)) < claim
+    parts = by_confidence(claim, hit)
+    claimed = [one.claimed for one in parts]
+    assert claimed == sorted(claimed)
+    assert all(one.low <= one.reached <= one.high for one in parts)
+    top = claim >= 0.95
+    assert parts[-1].reached == pytest.approx(hit[top].mean())
+    assert parts[-1].tasks == top.any(axis=1).sum()
+
+
+def test_claims_of_gold_are_those_that_the_model_measures(rng):
+    gold = {f"g{j:03d}": "ab"[rng.integers(2)] for j in range(80)}
+    rows = [
+        (task, f"w{i}", label if rng.random() < 0.9 - 0.1 * i else "ab"[label == "a"])
+        for task, label in gold.items()
+        for i in range(4)
+    ]
+    answers, known = Answers.of(rows), Gold(gold)
+    skill = estimate_quality(answers, known)
+    claim, hit = claims(answers, known, skill)
+    assert claim.shape == hit.shape == (80, 5)
+    for one, c, h in zip(skill.dependence.measured, claim.T, hit.T, strict=True):
+        assert c.mean() == pytest.approx(one.claimed, abs=1e-12)
+        assert h.mean() == pytest.approx(one.reached, abs=1e-12)
