@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +21,7 @@ from crowd_tvcs.methods import assign, methods_for
 from crowd_tvcs.plan.assignment import Assignment
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.plan.proof import CLOSED
+from crowd_tvcs.skills.dependence_fit import NO_GOLD
 from tvcs_core.streams import stream
 
 LEAST_GAIN = 1e-12  # in chance of a right label; below, a label adds nothing
@@ -108,12 +110,16 @@ def plan_of(state: State, labels: int | None, spare: int = 0) -> Plan:
 def _beliefs(state: State) -> dict[str, Any]:
     """What a plan takes for known: every task starts from its posterior.
 
-    Its new labels count as those of independent workers beside it; a common error of plans
-    (`Dependence.plan_error`) belongs here.
+    Where gold says how workers err together, new labels have the common error of plans, as in
+    `assign --skills`; without gold they count as those of independent workers, as there.
     """
+    model = state.model
+    joint: dict[str, Any] = {}
+    if model is not None and model.source != NO_GOLD.source:
+        joint = {"common_error": model.plan_error, "error_shares": json.loads(state.settings.prior)}
     if len(state.classes) > 2:
-        return {"n_classes": len(state.classes), "class_prior": state.posterior}
-    return {"prior": state.posterior[:, 1]}
+        return {"n_classes": len(state.classes), "class_prior": state.posterior, **joint}
+    return {"prior": state.posterior[:, 1], **joint}
 
 
 def propose(
