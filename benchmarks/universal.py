@@ -47,7 +47,7 @@ DRAWN, NETWORKS = 1200, 784  # designs that are drawn, of which the first are si
 COMMON, MOST_OF_ONE = ((10, 5, 21, 64), (100, 10, 21, 32), (30, 10, 21, 0)), 64
 KNOCKED = ({}, {"knocked_out": 1.0, "knocked_down": 1.0})
 RIDGE = 1.0
-SHUFFLED = 3  # of every so many networks the table is shuffled, too
+SHUFFLED = 3  # of every so many designs the table of a network is shuffled, too
 
 
 @dataclass(frozen=True)
@@ -168,26 +168,33 @@ def growth_of(combiner: Combiner, known: Sequence[Known]) -> np.ndarray:
 def learned_nulls(known: Sequence[Known], seed: int, processes: int) -> Trees:
     """Learn to tell tables without any edge from those of networks, of the same designs."""
     rows = [null_features(one.traits, one.design) for one in known if one.kind not in NULLS]
-    designs = [one.design for one in known]
+    jobs = list(enumerate(one.design for one in known))
     with ProcessPoolExecutor(processes) as pool:
-        jobs = pool.map(partial(tables_without, seed), enumerate(designs), chunksize=4)
-        nulls = [row for some in jobs for row in some]
+        drawn = list(pool.map(partial(more_tables, seed), jobs, chunksize=4))
+    rows += [row for networks, _ in drawn for row in networks]
+    nulls = [row for _, without in drawn for row in without]
     is_null = np.arange(len(rows) + len(nulls)) >= len(rows)
     return fit_nulls(np.array(rows + nulls), is_null)
 
 
-def tables_without(seed: int, job: tuple[int, Design]) -> list[np.ndarray]:
-    """Features of tables of a design without any edge: one drawn, and some shuffled ones."""
+def more_tables(seed: int, job: tuple[int, Design]) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Features of tables of a design: of networks, and of none.
+
+    One without edges of each kind; of every third design a network's, as it is and shuffled.
+    """
     number, design = job
     rng = stream(seed, "tables without edges", str(number))
-    drawn = draw_null(design, NULLS[number % len(NULLS)], rng)
-    found = [traits(drawn.expression, drawn.steady)]
+    drawn = [draw_null(design, kind, rng) for kind in NULLS]
+    networks, without = [], [traits(one.expression, one.steady) for one in drawn]
     if number % SHUFFLED == 0:  # knock-outs are no part of traits but for a few samples at rest
-        without = replace(design, knocked_out=0.0, knocked_down=0.0)
-        kinds = tuple(KINDS)
-        made = draw_example(without, kinds[number // SHUFFLED % len(kinds)], rng)
-        found.append(traits(shuffled(made.expression, rng)))
-    return [null_features(one, design) for one in found]
+        kinds, left = tuple(KINDS), replace(design, knocked_out=0.0, knocked_down=0.0)
+        made = draw_example(left, kinds[number // SHUFFLED % len(kinds)], rng).expression
+        networks.append(traits(made))
+        without.append(traits(shuffled(made, rng)))
+    return (
+        [null_features(one, design) for one in networks],
+        [null_features(one, design) for one in without],
+    )
 
 
 def shuffled(expression: Expression, rng: np.random.Generator) -> Expression:

@@ -160,7 +160,8 @@ def combined(
     none = model.null_log_odds(look, design)
     logits = unless_null(_calibrated(logits, known, n), none)
     if none > 0:
-        network = replace(network, notes=(*network.notes, NOTHING.format(chance(none))))
+        said = NOTHING.format(float(chance(np.array(none))))
+        network = replace(network, notes=(*network.notes, said))
     return _sure(network, parts, logits, prior, design, model)
 
 
