@@ -196,6 +196,16 @@ def test_very_small_networks(n_genes):
     assert found.scores.shape == (n_genes, n_genes)
 
 
+def test_the_unit_of_a_gene_changes_nothing(made, network):
+    """Powers of two, so that there is no rounding."""
+    unit = 2.0 ** np.random.default_rng(5).integers(-9, 9, 10)
+    expression, steady = made.expression, made.steady
+    other = replace(expression, values=expression.values * unit)
+    changed = replace(steady, levels=steady.levels * unit)
+    found = infer(other, steady=changed, scale="levels", rng=0, **FEW)
+    assert np.array_equal(found.scores, network.scores)
+
+
 def test_caps_hold_and_only_regulators_regulate(made):
     names = made.expression.genes[:4]
     found = infer(made.expression, regulators=names, max_in_degree=1, rng=0, **FEW)
