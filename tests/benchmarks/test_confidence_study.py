@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from benchmarks import confidence as study
 from benchmarks import universal
-from benchmarks.networks import confidence as study
 from grn_tvcs.simulation.designs import Design
 from grn_tvcs.simulation.examples import draw_example
 

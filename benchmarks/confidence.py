@@ -1,6 +1,6 @@
 """Does the confidence keep its word, and is nothing likely where nothing is true? -> two tables.
 
-    python -m benchmarks.networks.confidence [--networks N] [--nulls N] [--seed N] [--only WORD]
+    python -m benchmarks.confidence [--networks N] [--nulls N] [--seed N] [--only WORD]
 
 With the default method. The first table: pairs of a confidence above .1, over all networks of a
 design, flat to star in turn; the error in ten bins, and beside it the error that bins of so many
