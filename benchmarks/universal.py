@@ -187,8 +187,8 @@ def more_tables(seed: int, job: tuple[int, Design]) -> tuple[list[np.ndarray], l
     drawn = [draw_null(design, kind, rng) for kind in NULLS]
     networks, without = [], [traits(one.expression, one.steady) for one in drawn]
     if number % SHUFFLED == 0:  # knock-outs are no part of traits but for a few samples at rest
-        kinds, left = tuple(KINDS), replace(design, knocked_out=0.0, knocked_down=0.0)
-        made = draw_example(left, kinds[number // SHUFFLED % len(kinds)], rng).expression
+        kinds, plain = tuple(KINDS), replace(design, knocked_out=0.0, knocked_down=0.0)
+        made = draw_example(plain, kinds[number // SHUFFLED % len(kinds)], rng).expression
         networks.append(traits(made))
         without.append(traits(shuffled(made, rng)))
     return (
