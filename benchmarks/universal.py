@@ -17,7 +17,7 @@ import time
 import warnings
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import cycle, islice
 from pathlib import Path
@@ -29,10 +29,13 @@ from grn_tvcs.combine.chances import chance
 from grn_tvcs.combine.combiner import Combiner
 from grn_tvcs.combine.features import features_of
 from grn_tvcs.combine.likeness import covariates, learn_likeness, traits
+from grn_tvcs.combine.nulls import null_features
 from grn_tvcs.combine.parts import Parts, gather_parts
-from grn_tvcs.combine.training import Lesson, fit
+from grn_tvcs.combine.training import Lesson, fit, fit_nulls
+from grn_tvcs.combine.trees import Trees
 from grn_tvcs.combine.universal import PATH, WORDS, for_design, write_universal
 from grn_tvcs.evidence.lagged_regression import USUAL
+from grn_tvcs.expression.expression import Expression
 from grn_tvcs.simulation.designs import Design, universal_designs
 from grn_tvcs.simulation.examples import draw_example, draw_null
 from grn_tvcs.simulation.kinds import KINDS, NULLS
@@ -44,6 +47,7 @@ DRAWN, NETWORKS = 1200, 784  # designs that are drawn, of which the first are si
 COMMON, MOST_OF_ONE = ((10, 5, 21, 64), (100, 10, 21, 32), (30, 10, 21, 0)), 64
 KNOCKED = ({}, {"knocked_out": 1.0, "knocked_down": 1.0})
 RIDGE = 1.0
+SHUFFLED = 3  # of every so many designs the table of a network is shuffled, too
 
 
 @dataclass(frozen=True)
@@ -79,7 +83,8 @@ def main() -> None:
     }
     common = common_calibrations(combiner, own, given.processes)
     growth = growth_of(for_design(combiner, None), made)
-    write_universal(given.out, combiner, likeness, growth, common, own)
+    nulls = learned_nulls(known, given.seed, given.processes)
+    write_universal(given.out, combiner, likeness, growth, nulls, common, own)
     print(f"{given.out}: {given.out.stat().st_size / 1e6:.2f} MB, {len(common)} common designs")
 
 
@@ -158,6 +163,48 @@ def growth_of(combiner: Combiner, known: Sequence[Known]) -> np.ndarray:
     penalty = RIDGE * np.eye(X.shape[1])
     penalty[0, 0] = 0.0
     return np.linalg.solve(X.T @ X + penalty, X.T @ y)
+
+
+def learned_nulls(known: Sequence[Known], seed: int, processes: int) -> Trees:
+    """Learn to tell tables without any edge from those of networks, of the same designs."""
+    rows = [null_features(one.traits, one.design) for one in known if one.kind not in NULLS]
+    jobs = list(enumerate(one.design for one in known))
+    with ProcessPoolExecutor(processes) as pool:
+        drawn = list(pool.map(partial(more_tables, seed), jobs, chunksize=4))
+    rows += [row for networks, _ in drawn for row in networks]
+    nulls = [row for _, without in drawn for row in without]
+    is_null = np.arange(len(rows) + len(nulls)) >= len(rows)
+    return fit_nulls(np.array(rows + nulls), is_null)
+
+
+def more_tables(seed: int, job: tuple[int, Design]) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Features of tables of a design: of networks, and of none.
+
+    One without edges of each kind; of every third design a network's, as it is and shuffled.
+    """
+    number, design = job
+    rng = stream(seed, "tables without edges", str(number))
+    drawn = [draw_null(design, kind, rng) for kind in NULLS]
+    networks, without = [], [traits(one.expression, one.steady) for one in drawn]
+    if number % SHUFFLED == 0:  # knock-outs are no part of traits but for a few samples at rest
+        kinds, plain = tuple(KINDS), replace(design, knocked_out=0.0, knocked_down=0.0)
+        made = draw_example(plain, kinds[number // SHUFFLED % len(kinds)], rng).expression
+        networks.append(traits(made))
+        without.append(traits(shuffled(made, rng)))
+    return (
+        [null_features(one, design) for one in networks],
+        [null_features(one, design) for one in without],
+    )
+
+
+def shuffled(expression: Expression, rng: np.random.Generator) -> Expression:
+    """The table with the samples of each gene in an order of their own."""
+    rest = expression.at_rest
+    return replace(
+        expression,
+        values=rng.permuted(expression.values, axis=0),
+        at_rest=None if rest is None else rng.permuted(rest, axis=0),
+    )
 
 
 def common_calibrations(

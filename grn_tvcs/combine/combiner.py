@@ -16,7 +16,7 @@ from grn_tvcs.combine.relations import SECOND_STAGE, relations
 from grn_tvcs.combine.trees import Trees, evaluate
 from tvcs_core import DataError
 
-FORMAT = 1  # of the file; another one is refused
+FORMAT = 2  # of the file; another one is refused
 IMPOSSIBLE = -30.0  # log-odds of a pair that may not be an edge
 ROWS = 64  # inputs at a time, so that features of many genes fit into memory
 
@@ -78,7 +78,7 @@ def save(combiner: Combiner, path: Path, **more: NDArray[Any]) -> None:
     arrays: dict[str, NDArray[Any]] = {"names": np.array(combiner.names)} | more
     for k, stages in enumerate(combiner.stages):
         for stage, trees in stages._asdict().items():
-            arrays |= {f"{k}_{stage}_{name}": value for name, value in trees._asdict().items()}
+            arrays |= named(trees, f"{k}_{stage}")
     arrays |= {"digest": np.array(digest(arrays)), "format": np.array(FORMAT)}
     np.savez_compressed(path, **arrays)  # type: ignore[arg-type]
 
@@ -106,14 +106,20 @@ def load(path: Path) -> tuple[Combiner, dict[str, NDArray[Any]], str]:
         raise DataError("was changed after it was made: its arrays do not fit its hash", path=path)
     stages: list[Stages] = []
     while f"{len(stages)}_first_base" in arrays:
-        both = (_trees(arrays, f"{len(stages)}_{stage}") for stage in Stages._fields)
+        both = (trees_among(arrays, f"{len(stages)}_{stage}") for stage in Stages._fields)
         stages.append(Stages(*both))
     names = tuple(str(name) for name in arrays.pop("names"))
     return Combiner(names, tuple(stages)), arrays, stamp
 
 
-def _trees(arrays: dict[str, NDArray[Any]], prefix: str) -> Trees:
+def trees_among(arrays: dict[str, NDArray[Any]], prefix: str) -> Trees:
+    """Take trees out of arrays; `named` put them there."""
     return Trees(*(arrays.pop(f"{prefix}_{name}") for name in Trees._fields))
+
+
+def named(trees: Trees, prefix: str) -> dict[str, NDArray[Any]]:
+    """Trees as arrays with names."""
+    return {f"{prefix}_{name}": value for name, value in trees._asdict().items()}
 
 
 def digest(arrays: dict[str, NDArray[Any]]) -> str:

@@ -4,6 +4,8 @@ import numpy as np
 
 from tvcs_core.jit import kernel
 
+BLOCK = 32  # rows at a time, so that they and a tree stay in the fastest memory
+
 
 @kernel
 def add_trees(x, trees, out):
@@ -11,19 +13,21 @@ def add_trees(x, trees, out):
 
     `x` is (rows, features), NaN where a feature is not known; `trees` is a `Trees`.
     """
-    for row in range(x.shape[0]):
-        total = out[row]
+    n_rows = x.shape[0]
+    for start in range(0, n_rows, BLOCK):
+        stop = min(start + BLOCK, n_rows)
         for t in range(trees.starts.size - 1):
-            node = trees.starts[t]
-            while trees.feature[node] >= 0:
-                value = x[row, trees.feature[node]]
-                if np.isnan(value):
-                    goes_left = trees.nan_left[node]
-                else:
-                    goes_left = value <= trees.threshold[node]
-                node = trees.left[node] if goes_left else trees.right[node]
-            total += trees.value[node]
-        out[row] = total
+            root = np.int64(trees.starts[t])
+            for row in range(start, stop):
+                node = root
+                while trees.feature[node] >= 0:
+                    value = x[row, trees.feature[node]]
+                    # A comparison with NaN is false. No branch: it would go either way at random.
+                    is_left = value <= trees.threshold[node]
+                    is_left |= np.isnan(value) & trees.nan_left[node]
+                    left, right = np.int64(trees.left[node]), np.int64(trees.right[node])
+                    node = right + (left - right) * np.int64(is_left)
+                out[row] += trees.value[node]
 
 
 @kernel

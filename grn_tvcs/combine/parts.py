@@ -177,11 +177,28 @@ def _of_series(
 def _of_rates(
     expression: Expression, allowed: NDArray[np.bool_], rng: np.random.Generator, work: _Stages
 ) -> Array:
-    """Trees for rates, as shares of the variance of each target's response."""
+    """Trees for rates, as shares of the variance of each target's response.
+
+    Levels are in the unit of each gene's largest one, so that its own unit says nothing: rates
+    compare the levels of all genes. Logarithms have no unit.
+    """
+    if expression.scale != "log":
+        expression = _in_unit_of_largest(expression)
     forest = partial(importances, trees=_trees(len(expression.genes)))
     is_input = np.asarray(allowed.any(axis=1))
     found, variance = rate_trees(expression, is_input, rng, forest, work.next())
     return found / np.where(variance > 0, variance, 1.0)
+
+
+def _in_unit_of_largest(expression: Expression) -> Expression:
+    """The same table with the largest level of every gene 1; all zeros stay."""
+    largest = expression.levels.max(axis=0)
+    unit, rest = np.where(largest > 0, largest, 1.0), expression.at_rest
+    return replace(
+        expression,
+        values=expression.values / unit,
+        at_rest=None if rest is None else rest / unit,
+    )
 
 
 def _of_knockouts(

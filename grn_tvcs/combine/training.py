@@ -30,6 +30,12 @@ BOTH = {
     "early_stopping": False, "random_state": 0,
 }  # fmt: skip
 
+NULLS = {"max_iter": 120, "learning_rate": 0.08, "max_leaf_nodes": 8}
+OF_NULLS = {
+    "min_samples_leaf": 20, "l2_regularization": 5.0, "max_features": 0.4,
+    "early_stopping": False, "random_state": 0,
+}  # fmt: skip
+
 Array = NDArray[np.float64]
 
 
@@ -123,3 +129,23 @@ def thinned(true: NDArray[np.bool_], rng: np.random.Generator) -> tuple[NDArray[
         np.concatenate([edges, others]),
         np.concatenate([np.ones(edges.size), np.full(others.size, 1.0 / share)]),
     )
+
+
+def fit_nulls(features: NDArray[np.float32], is_null: NDArray[np.bool_]) -> Trees:
+    """Learn to tell tables without any edge; both kinds of table weigh the same.
+
+    Parameters
+    ----------
+    features
+        `nulls.null_features` of each table; (tables, features).
+    is_null
+        Which tables have no edge; some have, and some have not.
+    """
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from threadpoolctl import threadpool_limits
+
+    classifier = HistGradientBoostingClassifier(**OF_NULLS, **NULLS)
+    weight = np.where(is_null, 0.5 / is_null.mean(), 0.5 / (~is_null).mean())
+    with threadpool_limits(1, user_api="openmp"):  # sums in one order: the same bytes again
+        classifier.fit(features, is_null, weight)
+    return trees_of(classifier)

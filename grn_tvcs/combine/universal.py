@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.combine.calibration import Calibration
-from grn_tvcs.combine.combiner import Combiner, load, save
+from grn_tvcs.combine.combiner import Combiner, load, named, save, trees_among
 from grn_tvcs.combine.likeness import Likeness, covariates
+from grn_tvcs.combine.nulls import null_log_odds
+from grn_tvcs.combine.trees import Trees
 from grn_tvcs.simulation.designs import RANDOM, WILD, Design
 
 PATH = Path(__file__).with_name("universal.npz")
@@ -34,6 +36,8 @@ class Universal:
         What their tables look like, by where series start.
     growth
         How the logarithm of the number of supported edges follows from `covariates`.
+    nulls
+        Say of a table whether it has any edge.
     common
         Calibrations of common designs, by the key of the design.
     own
@@ -45,6 +49,7 @@ class Universal:
     combiner: Combiner
     likeness: dict[str, Likeness]
     growth: Array
+    nulls: Trees
     common: dict[str, Calibration]
     own: dict[str, int]
     stamp: str
@@ -63,6 +68,10 @@ class Universal:
             return design
         designs = [replace(design, start=start) for start in self.likeness]
         return min(designs, key=lambda one: self.likeness[one.start].strangeness(found, one))
+
+    def null_log_odds(self, found: dict[str, float], design: Design) -> float:
+        """Log-odds that a table with these traits has no edge."""
+        return null_log_odds(self.nulls, found, design)
 
     def edges_with(self, n_edges: int, design: Design, wider: Design) -> int:
         """How many edges another design would support where this one supports `n_edges`."""
@@ -92,7 +101,8 @@ def universal(path: Path = PATH) -> Universal:
         for start, word in WORDS.items()
     }
     own = {str(key): k for k, key in enumerate(more["own_keys"], 1)}
-    return Universal(combiner, likeness, more["growth"], common, own, stamp)
+    nulls = trees_among(more, "nulls")
+    return Universal(combiner, likeness, more["growth"], nulls, common, own, stamp)
 
 
 def for_design(combiner: Combiner, own: int | None) -> Combiner:
@@ -106,6 +116,7 @@ def write_universal(
     combiner: Combiner,
     likeness: dict[str, Likeness],
     growth: Array,
+    nulls: Trees,
     common: dict[str, Calibration],
     own: Sequence[str] = (),
 ) -> None:
@@ -124,6 +135,7 @@ def write_universal(
         combiner,
         path,
         growth=growth,
+        **named(nulls, "nulls"),
         own_keys=np.array(own, dtype=str),
         common_keys=np.array(list(common), dtype=str),
         common_offsets=np.array([c.offset for c in common.values()]),

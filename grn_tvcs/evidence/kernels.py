@@ -13,6 +13,7 @@ def grow(x, y, trees, tries, state, inputs, rows, nodes, importance):
     numbers of all inputs in any order; `rows` and `nodes` are for the work.
     """
     n_inputs, n_rows = x.shape
+    values, responses = np.empty(n_rows), np.empty(n_rows)  # of the rows of a node, in their order
     for _ in range(trees):
         for r in range(n_rows):
             rows[r] = r
@@ -25,9 +26,10 @@ def grow(x, y, trees, tries, state, inputs, rows, nodes, importance):
             n = stop - start
             total = 0.0
             square = 0.0
-            for r in range(start, stop):
-                total += y[rows[r]]
-                square += y[rows[r]] ** 2
+            for r in range(n):
+                responses[r] = y[rows[start + r]]
+                total += responses[r]
+                square += responses[r] ** 2
             if n < 2 or square - total * total / n <= 1e-12 * n:
                 continue
             best = -1.0
@@ -42,10 +44,13 @@ def grow(x, y, trees, tries, state, inputs, rows, nodes, importance):
                 j = inputs[k]
                 inputs[k] = inputs[unseen]
                 inputs[unseen] = j
-                low = high = x[j, rows[start]]
-                for r in range(start + 1, stop):
-                    low = min(low, x[j, rows[r]])
-                    high = max(high, x[j, rows[r]])
+                column = x[j]
+                low = high = column[rows[start]]
+                for r in range(n):
+                    value = column[rows[start + r]]
+                    values[r] = value
+                    low = value if value < low else low
+                    high = value if value > high else high
                 if low == high:
                     continue
                 left -= 1
@@ -55,10 +60,10 @@ def grow(x, y, trees, tries, state, inputs, rows, nodes, importance):
                     threshold = low
                 below = 0.0
                 n_below = 0
-                for r in range(start, stop):
-                    if x[j, rows[r]] <= threshold:
-                        below += y[rows[r]]
-                        n_below += 1
+                for r in range(n):  # without a branch, which would go either way at random
+                    is_below = np.int64(values[r] <= threshold)
+                    below += responses[r] * is_below
+                    n_below += is_below
                 above = total - below
                 gain = below * below / n_below + above * above / (n - n_below) - total * total / n
                 # Equal cuts, as of two samples, differ by rounding: the first of them is taken.

@@ -6,6 +6,7 @@ combiner that was learned on simulated networks from those without hubs to stars
 (`combine`). What its word is worth in the user's own design, networks simulated with that design
 tell: so an edge's score is the chance that it is true.
 
+Where a table looks like noise or a walk at random, chances are lowered by that (`combine.nulls`).
 Where tables do not look like anything that the simulator makes, nothing learned holds, and no
 chance is given. Without knock-outs the parts are then added up, as in ``ensemble``.
 """
@@ -24,6 +25,7 @@ from grn_tvcs.combine.calibration import NETWORKS, Calibration, calibrated, is_k
 from grn_tvcs.combine.chances import chance
 from grn_tvcs.combine.features import features_of
 from grn_tvcs.combine.likeness import traits
+from grn_tvcs.combine.nulls import unless_null
 from grn_tvcs.combine.parts import (
     CHANGE,
     CLR,
@@ -71,6 +73,10 @@ ADDED_UP = (
     "correlation."
 )
 LEARNED = "Edges are ranked by what was learned all the same, for there are knock-outs."
+NOTHING = (
+    "this table looks like one that no network made, such as noise or walks at random "
+    "(with a chance of {:.0%}), and chances of edges are lowered by that"
+)
 NOT_CALIBRATED = (
     "No chance is given that an edge is true: no networks of this design were simulated "
     "(--calibrate off); scores rank edges, no more."
@@ -105,7 +111,8 @@ def combined(
     rng
         Not used.
     resamples
-        Halves of the series for the lagged regression.
+        Halves of the series for the lagged regression. Common designs come calibrated for the usual
+        number alone.
     calibrate
         Networks to simulate with this design, unless that was done before; 0 for none.
     draws
@@ -128,7 +135,7 @@ def combined(
     if not rules.allowed(expression.genes, expression.constant_genes).any():
         return Network(expression.genes, np.zeros((n, n)), verdict=Verdict(why_not=NO_PAIR))
     look, design = _look_and_design(expression, rules, steady)
-    known = model.common.get(design.key)
+    known = _common(model, design, resamples)
     to_simulate = calibrate if known is None else 0
     first, second = _in_turn(progress, to_simulate)
     parts = gather_parts(
@@ -150,7 +157,11 @@ def combined(
     if is_strange or known is None:
         why_not = STRANGE + LEARNED if is_strange else NOT_CALIBRATED
         return _ranked(network, parts, chance(logits), prior, Verdict(why_not=why_not))
-    logits = _calibrated(logits, known, n)
+    none = model.null_log_odds(look, design)
+    logits = unless_null(_calibrated(logits, known, n), none)
+    if none > 0:
+        said = NOTHING.format(float(chance(np.array(none))))
+        network = replace(network, notes=(*network.notes, said))
     return _sure(network, parts, logits, prior, design, model)
 
 
@@ -163,9 +174,14 @@ def networks_to_simulate(
 ) -> int:
     """How many networks `combined` will simulate: none where the design is known already."""
     model, (_, design) = universal(), _look_and_design(expression, rules, steady)
-    if design.key in model.common or is_kept(model.stamp, design, calibrate, resamples):
-        return 0
-    return calibrate
+    is_known = _common(model, design, resamples) is not None
+    is_known = is_known or is_kept(model.stamp, design, calibrate, resamples)
+    return 0 if is_known else calibrate
+
+
+def _common(model: Universal, design: Design, resamples: int) -> Calibration | None:
+    """The calibration that comes with the package: of evidence of the usual halves, no other."""
+    return model.common.get(design.key) if resamples == USUAL.resamples else None
 
 
 def _look_and_design(
@@ -186,10 +202,7 @@ def _calibrated(logits: Array, known: Calibration, n_genes: int) -> Array:
 
 def _unscored(genes: tuple[str, ...], parts: Parts) -> Network:
     """A network without scores, with what the parts say of signs, stability and evidence."""
-    n = len(genes)
-    told = {name: by_strongest(np.nan_to_num(part), n) for name, part in parts.scores.items()}
-    nothing = np.zeros(parts.allowed.shape)
-    by_source = [np.max([told.get(p, nothing) for p in group], axis=0) for group in SOURCES]
+    n, told = len(genes), _told(parts)
     signed = np.sum(
         [told[p] * np.sign(np.nan_to_num(parts.signed[p])) for p in SIGNED if p in told], axis=0
     )
@@ -198,8 +211,30 @@ def _unscored(genes: tuple[str, ...], parts: Parts) -> Network:
         np.zeros((n, n)),
         _over_genes(parts, np.sign(signed)).astype(np.int8),
         stability=parts.stability,
-        evidence=carried_by([_over_genes(parts, part) for part in by_source]),
+        evidence=carried_by(_by_source(parts)),
     )
+
+
+def _told(parts: Parts) -> dict[str, Array]:
+    """Scores of the parts, each in the unit of its strongest; 0 where nothing is known."""
+    n = parts.allowed.shape[1]
+    return {name: by_strongest(np.nan_to_num(part), n) for name, part in parts.scores.items()}
+
+
+def _by_source(parts: Parts) -> list[Array]:
+    """What carries every pair, in the order of `SOURCES`; [gene, gene] each."""
+    told, nothing = _told(parts), np.zeros(parts.allowed.shape)
+    of = [np.max([told.get(p, nothing) for p in group], axis=0) for group in SOURCES]
+    return [_over_genes(parts, part) for part in of]
+
+
+def _with_prior(network: Network, parts: Parts, before: Array, after: Array, said: str) -> Network:
+    """The network where prior edges moved the scores from `before` to `after`."""
+    by_source = _by_source(parts)
+    total = np.sum(by_source, axis=0)
+    unit = before / np.where(total > 0, total, 1.0)
+    evidence = carried_by([*(unit * part for part in by_source), np.maximum(after - before, 0.0)])
+    return replace(network, evidence=evidence, notes=(*network.notes, said))
 
 
 def _over_genes(parts: Parts, values: Array) -> Array:
@@ -219,32 +254,31 @@ def _sure(
     model: Universal,
 ) -> Network:
     """Scores are chances; the verdict says what more series would support."""
-    notes = network.notes
+    p = _over_genes(parts, chance(logits))
     if prior is not None:
         allowed = _over_genes(parts, np.ones_like(logits)) > 0
         found = with_prior(_over_genes(parts, logits), prior, allowed)
-        logits, notes = found.logits[parts.inputs], (*notes, found.said)
-    p = _over_genes(parts, chance(logits))
+        before, p = p, np.where(allowed, chance(found.logits), 0.0)
+        network = _with_prior(network, parts, before, p, found.said)
     more = None
     if 0 < design.n_series < SERIES[-1]:
         n_edges = verdict_of(p, p).n_edges
         wider = replace(design, n_series=design.n_series + MORE_SERIES)
         more = MORE_SERIES, max(model.edges_with(n_edges, design, wider), n_edges)
-    return replace(
-        network, scores=p, selected=None, confidence=p, verdict=Verdict(more=more), notes=notes
-    )
+    return replace(network, scores=p, selected=None, confidence=p, verdict=Verdict(more=more))
 
 
 def _ranked(
     network: Network, parts: Parts, scores: Array, prior: Prior | None, verdict: Verdict
 ) -> Network:
     """Scores that rank, and are no chances."""
-    whole, notes = _over_genes(parts, scores), network.notes
+    whole = _over_genes(parts, scores)
     if prior is not None:
         allowed = _over_genes(parts, np.ones_like(scores)) > 0
-        whole, said = lifted(whole, prior, allowed)
-        notes = (*notes, said)
-    return replace(network, scores=whole, selected=None, verdict=verdict, notes=notes)
+        before = whole
+        whole, said = lifted(before, prior, allowed)
+        network = _with_prior(network, parts, before, whole, said)
+    return replace(network, scores=whole, selected=None, verdict=verdict)
 
 
 def _added_up(

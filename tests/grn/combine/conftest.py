@@ -8,11 +8,13 @@ import pytest
 from grn_tvcs.combine import training
 from grn_tvcs.combine.features import features_of
 from grn_tvcs.combine.likeness import learn_likeness, traits
+from grn_tvcs.combine.nulls import null_features
 from grn_tvcs.combine.parts import Parts, gather_parts
-from grn_tvcs.combine.training import Lesson, fit
+from grn_tvcs.combine.training import Lesson, fit, fit_nulls
+from grn_tvcs.combine.trees import Trees
 from grn_tvcs.simulation.designs import Design
-from grn_tvcs.simulation.examples import Example, draw_example
-from grn_tvcs.simulation.kinds import KINDS
+from grn_tvcs.simulation.examples import Example, draw_example, draw_null
+from grn_tvcs.simulation.kinds import KINDS, NULLS
 
 RESAMPLES = 6
 SERIES = Design(8, 8, 3, 7)
@@ -76,3 +78,15 @@ def likeness(known):
     return learn_likeness(
         [(traits(k.example.expression, k.example.steady), k.design) for k in known]
     )
+
+
+@pytest.fixture(scope="session")
+def nulls(known) -> Trees:
+    """Learned on the tables of the networks, each four times, and on as many without edges."""
+    rows = [
+        null_features(traits(k.example.expression, k.example.steady), k.design) for k in known
+    ] * 4
+    for number, design in enumerate(DESIGNS * 4):
+        made = draw_null(design, NULLS[number % len(NULLS)], number)
+        rows.append(null_features(traits(made.expression, made.steady), design))
+    return fit_nulls(np.array(rows), np.arange(len(rows)) >= len(rows) // 2)

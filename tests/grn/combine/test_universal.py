@@ -33,19 +33,21 @@ def common(rng):
 
 
 @pytest.fixture
-def path(combiner, likeness, common, tmp_path):
+def path(combiner, likeness, nulls, common, tmp_path):
     path = tmp_path / "universal.npz"
-    write_universal(path, combiner, likeness, GROWTH, common)
+    write_universal(path, combiner, likeness, GROWTH, nulls, common)
     return path
 
 
-def test_a_model_comes_back_as_it_was(path, combiner, likeness, common, lessons):
+def test_a_model_comes_back_as_it_was(path, combiner, likeness, nulls, common, lessons):
     model = universal(path)
     for start in (WILD, RANDOM):
         for name in ("means", "scatter", "distances"):
             one, other = (getattr(looks[start], name) for looks in (model.likeness, likeness))
             assert np.array_equal(one, other, equal_nan=True)
     assert np.array_equal(model.growth, GROWTH)
+    for one, other in zip(model.nulls, nulls, strict=True):
+        assert np.array_equal(one, other)
     assert list(model.common) == list(common)
     for key, known in common.items():
         back = model.common[key]
@@ -57,19 +59,19 @@ def test_a_model_comes_back_as_it_was(path, combiner, likeness, common, lessons)
 
 
 def test_the_same_model_has_the_same_bytes_and_another_one_another_stamp(
-    path, combiner, likeness, common, tmp_path
+    path, combiner, likeness, nulls, common, tmp_path
 ):
     again, other = tmp_path / "again.npz", tmp_path / "other.npz"
-    write_universal(again, combiner, likeness, GROWTH, common)
+    write_universal(again, combiner, likeness, GROWTH, nulls, common)
     assert again.read_bytes() == path.read_bytes()
     moved = replace(common["another"], slope=0.3)
-    write_universal(other, combiner, likeness, GROWTH, common | {"another": moved})
+    write_universal(other, combiner, likeness, GROWTH, nulls, common | {"another": moved})
     assert universal(other).stamp != universal(path).stamp == universal(again).stamp
 
 
-def test_a_model_without_common_designs_is_a_model(combiner, likeness, tmp_path):
+def test_a_model_without_common_designs_is_a_model(combiner, likeness, nulls, tmp_path):
     path = tmp_path / "none.npz"
-    write_universal(path, combiner, likeness, GROWTH, {})
+    write_universal(path, combiner, likeness, GROWTH, nulls, {})
     assert universal(path).common == {}
 
 
@@ -101,13 +103,13 @@ def test_edges_grow_as_the_coefficients_say(path):
 
 @pytest.mark.parametrize("sign", [-1, 1])
 def test_edges_grow_with_what_has_a_coefficient_and_with_nothing_else(
-    combiner, likeness, tmp_path, sign
+    combiner, likeness, nulls, tmp_path, sign
 ):
     path = tmp_path / f"series{sign}.npz"
     of_series = np.zeros(len(GROWTH))
     place = int(np.flatnonzero(covariates(replace(DESIGN, n_series=9)) != covariates(DESIGN))[0])
     of_series[place] = sign
-    write_universal(path, combiner, likeness, of_series, {})
+    write_universal(path, combiner, likeness, of_series, nulls, {})
     model = universal(path)
     found = [model.edges_with(100, DESIGN, replace(DESIGN, n_series=s)) for s in (1, 2, 3, 4, 9)]
     assert found == sorted(found, reverse=sign < 0)
@@ -117,12 +119,12 @@ def test_edges_grow_with_what_has_a_coefficient_and_with_nothing_else(
 
 
 def test_a_common_design_has_stages_of_its_own_and_the_mean_of_both_counts(
-    tmp_path, combiner, likeness, lessons
+    tmp_path, combiner, likeness, nulls, lessons
 ):
     design = Design(10, 10, 5, 21)
     both = Combiner(combiner.names, (combiner.stages[0], Stages(*reversed_trees(combiner))))
     path = tmp_path / "model.npz"
-    write_universal(path, both, likeness, GROWTH, {}, [design.key])
+    write_universal(path, both, likeness, GROWTH, nulls, {}, [design.key])
     model = universal(path)
     lesson = lessons[0]
     alone, own = (

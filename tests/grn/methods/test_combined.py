@@ -6,11 +6,19 @@ import numpy as np
 import pytest
 
 from grn_tvcs import Expression, SteadyStates, infer, simulate
+from grn_tvcs.combine.calibration import Calibration
+from grn_tvcs.combine.likeness import TRAITS, Likeness
+from grn_tvcs.combine.universal import Universal
+from grn_tvcs.evidence.lagged_regression import USUAL
 from grn_tvcs.methods import DEFAULT, METHODS
+from grn_tvcs.methods import combined as module
+from grn_tvcs.methods.combined import networks_to_simulate
 from grn_tvcs.network.evidence import NAMES
+from grn_tvcs.network.prior import Prior
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.simulation.designs import Design
 from grn_tvcs.simulation.examples import draw_example, draw_null
+from grn_tvcs.simulation.kinds import NULLS
 
 FEW = {"resamples": 12, "calibrate": 2}
 
@@ -89,6 +97,28 @@ def test_noise_has_no_likely_edge():
         assert found.confidence is None or found.confidence.max() < 0.5
 
 
+@pytest.mark.parametrize("kind", NULLS)
+def test_tables_without_edges_have_no_edge_above_a_chance_of_three_in_ten(kind):
+    for seed in range(3):
+        null = draw_null(Design(10, 10, 5, 21), kind, seed)
+        found = infer(null.expression, rng=0)
+        assert found.confidence is None or found.confidence.max() < 0.3
+        assert found.confidence is None or "one that no network made" in found.notes[0]
+
+
+def test_chances_are_lowered_and_edges_stay_in_order(monkeypatch):
+    made = draw_example(Design(10, 10, 5, 21), "mid", 3)
+    with monkeypatch.context() as patch:
+        patch.setattr(Universal, "null_log_odds", lambda *given: -700.0)
+        before = infer(made.expression, rng=0)
+    after = infer(made.expression, rng=0)
+    order = np.argsort(-before.scores, axis=None, kind="stable")
+    assert (np.diff(after.scores.flat[order]) <= 0).all()
+    assert (after.confidence <= before.confidence).all()
+    assert after.confidence.max() > 0.5 * before.confidence.max()
+    assert not after.notes
+
+
 def test_samples_at_rest_alone_are_enough():
     made = simulate(12, 2, 5, rng=1)
     rest = Expression(np.empty((0, 12)), [], (), made.expression.genes, at_rest=made.multifactorial)
@@ -112,6 +142,49 @@ def test_without_calibration_there_is_no_chance_where_the_design_is_not_known(ma
     assert "--calibrate off" in found.verdict.said()
 
 
+def test_a_common_design_is_calibrated_for_the_usual_halves_alone(monkeypatch):
+    """Other halves make other evidence: its chances are not those that come along."""
+    made = draw_example(Design(10, 10, 5, 21), "mid", 3)
+    given = made.expression, Rules(), None
+    assert networks_to_simulate(*given, 12, USUAL.resamples) == 0
+    assert networks_to_simulate(*given, 12, 3) == 12
+    assert infer(made.expression, rng=0, calibrate=0).confidence is not None
+    few = infer(made.expression, rng=0, calibrate=0, resamples=3)
+    assert few.confidence is None
+    assert "--calibrate off" in few.verdict.said()
+    asked = []
+
+    def calibrated(*given, resamples, **more):
+        asked.append(resamples)
+        return Calibration(-1.0, 0.5, np.empty((0, len(TRAITS))))
+
+    monkeypatch.setattr(module, "calibrated", calibrated)
+    assert infer(made.expression, rng=0, resamples=3).confidence is not None
+    assert asked == [3]
+
+
+def of_truth(made, is_edge):
+    genes = made.expression.genes
+    return Prior(genes, is_edge.astype(float), np.zeros(is_edge.shape, dtype=np.int8))
+
+
+@pytest.mark.parametrize("is_strange", [False, True])
+def test_evidence_names_prior_edges_where_they_carry_the_score(is_strange, monkeypatch):
+    made = draw_example(Design(10, 10, 5, 21), "hub", 4)
+    monkeypatch.setattr(Likeness, "is_strange", lambda *given: is_strange)
+    plain = infer(made.expression, rng=0)
+    found = infer(made.expression, rng=0, prior=of_truth(made, made.is_edge))
+    assert (found.confidence is None) == is_strange
+    names = np.array([[NAMES[code].split("+")[-1] for code in row] for row in found.evidence])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = np.where(plain.scores > 0, 1 - plain.scores / found.scores, 0.0)
+    assert (names[share > 0.3] == "prior").all()
+    assert (names[share < 0.1] != "prior").all()
+    is_prior = names == "prior"
+    assert 0 < is_prior.sum() <= made.is_edge.sum()
+    assert (found.evidence[~made.is_edge] == plain.evidence[~made.is_edge]).all()
+
+
 @pytest.mark.parametrize("n_genes", [1, 2, 3])
 def test_very_small_networks(n_genes):
     rng = np.random.default_rng(0)
@@ -121,6 +194,16 @@ def test_very_small_networks(n_genes):
     )  # fmt: skip
     found = infer(expression, rng=0, **FEW)
     assert found.scores.shape == (n_genes, n_genes)
+
+
+def test_the_unit_of_a_gene_changes_nothing(made, network):
+    """Powers of two, so that there is no rounding."""
+    unit = 2.0 ** np.random.default_rng(5).integers(-9, 9, 10)
+    expression, steady = made.expression, made.steady
+    other = replace(expression, values=expression.values * unit)
+    changed = replace(steady, levels=steady.levels * unit)
+    found = infer(other, steady=changed, scale="levels", rng=0, **FEW)
+    assert np.array_equal(found.scores, network.scores)
 
 
 def test_caps_hold_and_only_regulators_regulate(made):

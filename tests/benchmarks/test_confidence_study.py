@@ -1,0 +1,73 @@
+"""The study of confidence: its numbers from confidences that are known; tables without edges."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from benchmarks import confidence as study
+from benchmarks import universal
+from grn_tvcs.simulation.designs import Design
+from grn_tvcs.simulation.examples import draw_example
+
+DESIGN = Design(6, 6, 2, 5)
+
+
+@pytest.fixture
+def said(monkeypatch):
+    """A method that says what it is told to, of every pair; None: it says nothing."""
+    told = []
+
+    def infer(expression, **more):
+        value = told.pop(0)
+        n = len(expression.genes)
+        return SimpleNamespace(confidence=None if value is None else np.full((n, n), value))
+
+    monkeypatch.setattr(study, "infer", infer)
+    return told
+
+
+def test_pairs_of_all_networks_count_together_and_tables_without_confidence_do_not(said):
+    said += [0.6, None, 0.6, 0.05]
+    error, cells = study.networks_line(DESIGN, 4, 0)
+    _, n, described, pairs, shown, by_chance, supported, should_be, are_true = cells
+    assert (n, described, pairs, supported) == ("4", "3", "60", "60")
+    assert float(should_be) == 36
+    assert error == pytest.approx(abs(0.6 - int(are_true) / 60))
+    assert shown == f"{error:.3f}"
+    # The mean size of a share of 60 around .6: sqrt(2 / pi) standard deviations.
+    assert float(by_chance) == pytest.approx((2 / np.pi * 0.24 / 60) ** 0.5, abs=0.01)
+
+
+def test_nothing_described_is_a_row_without_numbers(said):
+    said += [None, None]
+    error, cells = study.networks_line(DESIGN, 2, 0)
+    assert error < 0
+    assert cells == [DESIGN.key, "2", "0", *[""] * 6]
+
+
+def test_the_largest_confidence_of_tables_without_edges(said):
+    said += [0.31, None, 0.3, 0.4]
+    assert study.null_line("walk", DESIGN, 4, 0) == (
+        0.4, ["walk", DESIGN.key, "4", "3", "0.400", "2 of 4"]
+    )  # fmt: skip
+
+
+def test_a_shuffled_table_keeps_the_values_of_each_gene_and_no_order():
+    design = Design(6, 6, 2, 12, n_at_rest=20)
+    made = draw_example(design, "hub", 1).expression
+    other = universal.shuffled(made, np.random.default_rng(0))
+    for one, two in ((made.values, other.values), (made.at_rest, other.at_rest)):
+        assert np.array_equal(np.sort(one, axis=0), np.sort(two, axis=0))
+        assert not np.array_equal(one, two)
+    orders = {tuple(np.argsort(column).tolist()) for column in other.values.T}
+    assert len(orders) == 6
+
+
+@pytest.mark.parametrize(("number", "n_networks", "n_without"), [(0, 1, 4), (1, 0, 3)])
+def test_tables_to_learn_from_are_of_each_null_and_some_networks(number, n_networks, n_without):
+    networks, without = universal.more_tables(3, (number, DESIGN))
+    assert (len(networks), len(without)) == (n_networks, n_without)
+    again = universal.more_tables(3, (number, DESIGN))
+    assert np.array_equal(np.array(without), np.array(again[1]), equal_nan=True)
+    assert len({row.tobytes() for row in (*networks, *without)}) == n_networks + n_without
