@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -27,14 +26,19 @@ from crowd_tvcs.verification import pricing_many_classes as multiclass
 from crowd_tvcs.verification.branches import bound_of_branches
 from crowd_tvcs.verification.claims import (
     LARGE_ERROR,
-    TOLERANCE,
     Found,
-    cost_of,
     refuted,
     uncertified,
     unchecked,
 )
 from crowd_tvcs.verification.pricing import accuracy, price_task
+from crowd_tvcs.verification.rations import (
+    beside,
+    broken_rations,
+    groups_of,
+    label_prices,
+    worth_of_money,
+)
 from crowd_tvcs.verification.written import (
     BRANCHES,
     TABLES,
@@ -149,8 +153,8 @@ def verify(
         there = "a file prices.csv" if has_prices else "no file prices.csv"
         out.violations.append(f"bound: summary.json says {shown(said)}, run.json names {there}")
     elif has_prices:
-        prices, budget_price = _prices(folder / "prices.csv", plan, summary)
-        by_prices = out.bound = _bound(plan, prices, budget_price, support, values, out, say)
+        prices = _prices(folder / "prices.csv", plan, summary)
+        by_prices = out.bound = _bound(plan, *prices, support, values, out, say)
         if BRANCHES in record.outputs:
             out.bound = _bound_of_branches(folder / BRANCHES, plan, out)
     found = Found(
@@ -238,7 +242,7 @@ def _broken(plan: Plan, support: NDArray[np.bool_]) -> list[str]:
         for i, j in np.argwhere(support & ~plan.quality.allowed):
             pair = f"{plan.quality.workers[i]!r} on {plan.quality.tasks[j]!r}"
             out.append(f"a pair that is not allowed: {pair}")
-    out += _together(plan, support)
+    out += broken_rations(plan, support)
     short = plan.min_workers_per_task - support.sum(axis=0)
     for j in np.flatnonzero(short > 0):
         has, least = int(support[:, j].sum()), plan.min_workers_per_task[j]
@@ -247,23 +251,6 @@ def _broken(plan: Plan, support: NDArray[np.bool_]) -> list[str]:
         for i, j in np.argwhere(plan.forced & ~support):
             pair = f"{plan.quality.workers[i]!r} on {plan.quality.tasks[j]!r}"
             out.append(f"a forced pair is missing: {pair}")
-    return out
-
-
-def _together(plan: Plan, support: NDArray[np.bool_]) -> list[str]:
-    """List which groups have several workers on a task, and what cannot be paid."""
-    out = []
-    if plan.money is not None:
-        cost = cost_of(plan, support)
-        if cost > Fraction(plan.money) * (1 + Fraction(TOLERANCE)):
-            out.append(f"money: the answers cost {float(cost):g}, the money is {plan.money:g}")
-    if plan.group is not None:
-        seen: dict[tuple[str, int], int] = {}
-        for i, j in np.argwhere(support).tolist():
-            group = plan.group[i]
-            if group is not None and seen.setdefault((group, j), i) != i:
-                names = f"{plan.quality.workers[seen[group, j]]!r} and {plan.quality.workers[i]!r}"
-                out.append(f"group {group!r}: {names} both have {plan.quality.tasks[j]!r}")
     return out
 
 
@@ -311,7 +298,8 @@ def _deviation(
     return math.sqrt(math.fsum([*alone.tolist(), *shared.tolist()]))
 
 
-def _prices(path: Path, plan: Plan, summary: dict[str, Any]) -> tuple[Floats, float]:
+def _prices(path: Path, plan: Plan, summary: dict[str, Any]) -> tuple[Floats, float, float]:
+    """Read the prices of the workers, of the budget and of money; the last is 0 without any."""
     table = open_exactly(path, "worker", "price")
     values = table.numbers(1, [1])[:, 0]
     row_of = rows_by_name(table, 0, "worker", set(plan.quality.workers))
@@ -321,19 +309,23 @@ def _prices(path: Path, plan: Plan, summary: dict[str, Any]) -> tuple[Floats, fl
     missing = [name for name in plan.quality.workers if name not in row_of]
     if missing:
         raise table.error(f"must have one price per worker, found none of {missing[0]!r}")
-    budget_price = summary.get("budget_price")
-    if not is_number(budget_price) or budget_price < 0.0:
-        raise DataError(
-            f"budget_price must be a number >= 0, found {shown(budget_price)}",
-            path=path.parent / "summary.json",
-        )
-    return values[[row_of[name] - 1 for name in plan.quality.workers]], float(budget_price)
+    others = []
+    for name in ("budget_price", "money_price"):
+        price = 0.0 if name == "money_price" and plan.money is None else summary.get(name)
+        if not is_number(price) or price < 0.0:
+            raise DataError(
+                f"{name} must be a number >= 0, found {shown(price)}",
+                path=path.parent / "summary.json",
+            )
+        others.append(float(price))
+    return values[[row_of[name] - 1 for name in plan.quality.workers]], others[0], others[1]
 
 
 def _bound(
     plan: Plan,
     prices: Floats,
     budget_price: float,
+    money_price: float,
     support: NDArray[np.bool_],
     values: Floats,
     out: Verification,
@@ -341,7 +333,7 @@ def _bound(
 ) -> float | None:
     """Price every task; tasks that are the same in everything are priced once."""
     m = len(plan.quality.tasks)
-    price = m * (prices + budget_price)
+    price, groups = m * label_prices(plan, prices, budget_price, money_price), groups_of(plan)
     free = np.ones(support.shape, bool) if plan.forced is None else ~plan.forced
     allowed = free if plan.quality.allowed is None else free & plan.quality.allowed
     best: dict[tuple[Any, ...], float] = {}
@@ -349,7 +341,8 @@ def _bound(
     for j, name in enumerate(plan.quality.tasks):
         if j and j % EVERY == 0:
             say(f"priced {j} of {m} tasks")
-        quality, fixed, may = plan.quality.values[:, j], ~free[:, j], allowed[:, j]
+        quality, fixed = plan.quality.values[:, j], ~free[:, j]
+        may = allowed[:, j] & beside(groups, fixed)
         cap = int(plan.max_workers_per_task[j]) - int(fixed.sum())
         least = max(0, int(plan.min_workers_per_task[j]) - int(fixed.sum()))
         prior = float(plan.prior[j])
@@ -361,24 +354,26 @@ def _bound(
             known = float(values[j] - price[chosen].sum())
             # A hand-made set that breaks the demands proves nothing about those that do not.
             is_one = may[chosen].all() and support[fixed, j].all() and least <= chosen.sum() <= cap
-            known = known if is_one else -np.inf
+            seen = groups[chosen & (groups >= 0)]
+            known = known if is_one and seen.size == np.unique(seen).size else -np.inf
             if plan.model is not None:
                 matrices, chance = multiclass.chances(plan, j)
                 priced = multiclass.price_task(
                     matrices[may], price[may], cap, chance, known, least=least,
-                    fixed=matrices[fixed],
+                    fixed=matrices[fixed], group=groups[may],
                 )  # fmt: skip
             else:
                 priced = price_task(
-                    quality[may], price[may], cap, prior, known, least=least, fixed=quality[fixed]
-                )
+                    quality[may], price[may], cap, prior, known, least=least,
+                    fixed=quality[fixed], group=groups[may],
+                )  # fmt: skip
             if not priced.exact:
                 out.violations.append(f"task {name!r} could not be priced exactly here")
                 return None
             best[key] = priced.value - float(price[fixed].sum())
         terms.append(best[key])
     caps = math.fsum(prices * plan.max_tasks_per_worker) + budget_price * plan.budget
-    return usable(caps + math.fsum(terms) / m)
+    return usable(caps + worth_of_money(plan, money_price) + math.fsum(terms) / m)
 
 
 def _bound_of_branches(path: Path, plan: Plan, out: Verification) -> float | None:
