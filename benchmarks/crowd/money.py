@@ -1,4 +1,4 @@
-"""What money and groups cost the method `best`: time, gap and accuracy beside the same plan without.
+"""What money and groups cost the method `best`: time, gap and error beside the same plan without.
 
     python -m benchmarks.crowd.money                  # 100 workers x 1,000 tasks
     python -m benchmarks.crowd.money --families iid --ratios .02 --repeats 1

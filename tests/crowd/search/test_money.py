@@ -65,8 +65,8 @@ def rationed_plan(seed):
 
 
 def by_integer_program(plan):
-    """Best mean accuracy found and the most there can be: a set for every task, within all limits."""
-    n, m = plan.quality.shape
+    """Best mean accuracy found and the most there can be: one set per task, within all limits."""
+    m = len(plan.quality.tasks)
     columns = []
     for j in range(m):
         may, member = may_have(plan, j)
