@@ -32,7 +32,7 @@ HEADS = ("family", "ratio", "plan", "method", "err", "gap / err", "seconds", "be
 RATIOS = (0.01, 0.02, 0.03)
 LEVELS = (1.0, 1.5, 2.0, 3.0)  # of costs, by quality
 MATES = 3
-SHARE = 0.8  # of what the free plan would cost
+SHARE = 0.8  # of what the labels of the free plan would cost on average
 
 
 def costs(quality: Quality) -> np.ndarray:

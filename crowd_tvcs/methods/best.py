@@ -39,6 +39,11 @@ def best(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignm
        (price of the worker + budget_price)]`, for any prices >= 0, where m is the number of
        tasks. The smallest bound met is returned with its prices.
 
+    With money a label of worker i is charged `money_price * cost[i]` too, and the bound gains
+    `money_price * money`; with groups the sets are those with one of a group at most, exactly. Then
+    step 1 has one assignment, that which must be; what `greedy` makes is tried at the end, where
+    that is quick or nothing is certified.
+
     Forced pairs are voters whom a task has in any case; a set has as many others as the minimum
     still asks for, or more. Where the tasks in random order leave a minimum unmet, the pairs are
     kept that can be kept with all minimums met. The bound is one for plans that meet the demands.

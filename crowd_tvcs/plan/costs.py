@@ -243,14 +243,16 @@ def cheapest_that_meets(plan: Plan, favoured: Bools | None = None) -> Bools:
     i, j = np.nonzero(open_pairs(plan, forced) & (missing > 0))
     team = group_codes(plan)[i] * m + j
     _, team = np.unique(team, return_inverse=True)
-    price = cost[i] if favoured is None else np.where(favoured[i, j], 0.0, cost[i] + 1e-3)
+    price = cost[i] / (cost.max(initial=0.0) or 1.0)
+    if favoured is not None:
+        price = np.where(favoured[i, j], 0.0, price + 1e-3)
     at, one = np.arange(i.size), np.ones(i.size)
     rows = np.concatenate([i, n + team])
     limits = np.concatenate(
         [plan.max_tasks_per_worker - forced.sum(axis=1), np.ones(team.max(initial=-1) + 1)]
     )
     solved = linprog(
-        price / max(1e-300, cost.max(initial=0.0)),
+        price,
         A_ub=csr_array((np.ones(2 * i.size), (rows, np.tile(at, 2))), shape=(limits.size, i.size)),
         b_ub=limits,
         A_eq=csr_array((one, (j, at)), shape=(m, i.size)),

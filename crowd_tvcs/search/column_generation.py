@@ -144,10 +144,8 @@ class Columns:
         """Assign the tasks their sets of the largest shares while there are room and money."""
         relaxation = self.relaxation
         sets = relaxation.nobody()
-        room, money = (
-            relaxation.caps.copy(),
-            relaxation.rations.left(sets.loads(relaxation.n_workers)),
-        )
+        rations, room = relaxation.rations, relaxation.caps.copy()
+        money = rations.left(sets.loads(relaxation.n_workers))
         order = np.argsort(relaxation.kind, kind="stable")
         left = np.bincount(relaxation.kind)
         begin = np.cumsum(left) - left
@@ -158,8 +156,8 @@ class Columns:
             column = solution.part[c]
             kind, workers = self._kind[column], self._workers[column]
             times = min(times, left[kind], room[-1] // workers.size, room[workers].min())
-            if relaxation.rations.has_money:
-                cost = float(relaxation.rations.cost[workers].sum())
+            if rations.has_money:
+                cost = float(rations.cost[workers].sum())
                 times = min(times, int(max(0.0, money) // cost)) if cost > 0.0 else times
                 money -= times * cost
             tasks = order[begin[kind] : begin[kind] + times]

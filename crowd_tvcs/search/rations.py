@@ -24,7 +24,8 @@ class Rations:
     Attributes
     ----------
     cost
-        What a label of every worker costs, in units of the mean; (0,) where nothing limits that.
+        What a label of every worker costs, in units of the mean of those who can be paid; (0,)
+        where nothing limits that.
     owed
         The least that the minimum of every task costs, likewise.
     money
@@ -48,11 +49,12 @@ class Rations:
         if plan.group is not None:
             codes = group_codes(plan)
             group = np.where(np.bincount(codes)[codes] > 1, codes, -1)
-        unit = 0.0 if plan.money is None or plan.cost is None else float(plan.cost.mean())
-        if unit == 0.0 or plan.cost is None:
+        if plan.money is None or plan.cost is None or not plan.cost.any():
             return cls(np.empty(0), np.empty(0), 0.0, 1.0, group)
-        owed = cheapest_minimums(plan, forced, plan.cost) / unit
         left = money_there_is(plan) - spent(plan.cost, forced)
+        payable = (plan.cost > 0.0) & (plan.cost <= left)
+        unit = float(plan.cost[payable if payable.any() else plan.cost > 0.0].mean())
+        owed = cheapest_minimums(plan, forced, plan.cost) / unit
         return cls(plan.cost / unit, owed, left / unit, unit, group)
 
     @property

@@ -295,8 +295,7 @@ class Relaxation:
             short=Shortlist.empty(n, has_groups=self.rations.group.size > 0),
             tried=np.empty(n, dtype=np.int64),
             beaten=np.empty(INTERVALS + 1, dtype=np.int64),
-            low=np.empty(n, dtype=np.int64),
-            high=np.empty(n, dtype=np.int64),
+            order=np.empty(n, dtype=np.int64),
         )
         branch = BranchScratch(
             tables=Tables.empty(EXACT + 1, 2 * TABLE),

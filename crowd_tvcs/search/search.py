@@ -83,7 +83,7 @@ class Search:
             if len(self._columns) > MOST_COLUMNS or not self._generate():
                 break
         self._trade()
-        if is_rationed(plan) and not self._closed():
+        if is_rationed(plan) and not self._closed() and not self._is_late():
             self._bargain()
         return self._closed() or (struck if self._is_late() else NO_MORE)
 

@@ -100,45 +100,58 @@ def note_beaten(q, p, i, x):
 
 
 @kernel
-def drop_beaten_of_groups(short, cap, beaten, stays, low, high):
+def sort_by_group(group, order):
+    """Fill `order` with all voters, mates next to each other."""
+    at = 0
+    for i in range(group.size):
+        is_first = True
+        for k in range(i):
+            is_first = is_first and (group[i] < 0 or group[k] != group[i])
+        if is_first:
+            for k in range(i, group.size):
+                if k == i or (group[i] >= 0 and group[k] == group[i]):
+                    order[at] = k
+                    at += 1
+
+
+@kernel
+def count_beaten(weight, low, high, beaten):
+    """Add to the changes in `beaten` who beats from interval `low` on and until `high`."""
+    beaten[0] += weight
+    if low > high:
+        beaten[high] -= weight
+        beaten[low] += weight
+    beaten[INTERVALS] -= weight
+
+
+@kernel
+def drop_beaten_of_groups(short, cap, beaten, stays, order):
     """Leave out, in place, who is beaten at every slope by a mate or by `cap` other groups.
 
     As `crowd_tvcs.search.kernels.bounds.drop_beaten`: the other members of a set keep at most
     `cap` - 1 groups out of it, so one of `cap` that beat a member could take their place; a mate
-    always could. `low` and `high` are scratch for one integer per group: the intervals in which
-    somebody of it beats the voter go from low to the end and from the start to high.
+    always could. `order` is scratch for one integer per voter.
     """
     q, p, group, c = short.quality, short.price, short.group, short.quality.size
+    sort_by_group(group, order)
     for i in range(c):
         for g in range(INTERVALS + 1):
             beaten[g] = 0
-        for x in range(c):
-            if group[x] >= 0:
-                low[group[x]] = INTERVALS
-                high[group[x]] = 0
-        for x in range(c):
+        # The intervals in which somebody of a group beats i: from low on, and until high.
+        low = INTERVALS
+        high = 0
+        for s in range(c):
+            x = order[s]
             first, last = note_beaten(q, p, i, x)
-            one = group[x]
-            if one < 0:
-                beaten[first] += 1
-                beaten[last] -= 1
-            elif last == INTERVALS and first < INTERVALS:
-                low[one] = min(low[one], first)
-            elif last > first:
-                high[one] = max(high[one], last)
-        for x in range(c):
-            one = group[x]
-            if one >= 0 and low[one] >= 0:
-                weight = cap if one == group[i] else 1
-                if low[one] <= high[one]:
-                    beaten[0] += weight
-                    beaten[INTERVALS] -= weight
-                else:
-                    beaten[0] += weight
-                    beaten[high[one]] -= weight
-                    beaten[low[one]] += weight
-                    beaten[INTERVALS] -= weight
-                low[one] = -1  # counted
+            if last == INTERVALS:
+                low = min(low, first)
+            else:
+                high = max(high, last)
+            if s == c - 1 or group[x] < 0 or group[order[s + 1]] != group[x]:
+                weight = cap if group[x] >= 0 and group[x] == group[i] else 1
+                count_beaten(weight, low, high, beaten)
+                low = INTERVALS
+                high = 0
         above = 0
         stays[i] = 0
         for g in range(INTERVALS):

@@ -108,10 +108,10 @@ def best_set(j, candidates, cap, price, sets, limit, scratch, branch):
         proved = bound <= value
     if c > MANY and slots > 1 and limit.steps > 0:
         beaten, stays = scratch.beaten, scratch.tried
-        if short.group.size > 0:
-            c = drop_beaten_of_groups(short, slots, beaten, stays, scratch.low, scratch.high)
-        else:
+        if short.group.size == 0:
             c = drop_beaten(short, slots, beaten, stays)
+        elif slots > 2:  # for pairs, looking who is beaten takes longer than trying all
+            c = drop_beaten_of_groups(short, slots, beaten, stays, scratch.order)
         short = first_of(short, c)
     start = value
     k = -1

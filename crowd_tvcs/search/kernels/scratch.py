@@ -202,7 +202,7 @@ class Scratch(NamedTuple):
         (n,): places in the shortlist of a set that is tried.
     beaten
         (INTERVALS + 1,): see `crowd_tvcs.search.kernels.bounds.drop_beaten`.
-    low, high
+    order
         (n,): see `crowd_tvcs.search.kernels.groups.drop_beaten_of_groups`.
     """
 
@@ -210,8 +210,7 @@ class Scratch(NamedTuple):
     short: Shortlist
     tried: Integers
     beaten: Integers
-    low: Integers
-    high: Integers
+    order: Integers
 
 
 class ManyClassBranchScratch(NamedTuple):
