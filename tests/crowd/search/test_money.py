@@ -257,7 +257,7 @@ def test_verify_recomputes_the_bound_of_a_plan_that_is_not_branched_on(tmp_path,
     (out / "summary.json").write_text(json.dumps(missing))
     done = run("verify", out)
     assert done.exit_code == 2
-    assert "money_price must be a number >= 0, found null" in done.stderr
+    assert "money_price must be a number >= 0, found None" in done.stderr
 
 
 def test_no_money_buys_only_what_is_free_and_that_is_proved():
