@@ -141,39 +141,39 @@ def refuse(j, most, base, sets):
 
 
 @kernel
-def left_for(j, candidates, prices, room, asked):
-    """Fill in what every worker asks of task j; return how many it may have.
+def left_for(cap, need, least, cost, prices, room, asked):
+    """Fill in what every worker asks of the next task; return how many it may have.
 
-    Where room is kept, workers without any, or who cost more than there is, ask an infinite price,
-    and as much of the budget and the money is left as the tasks to come must have.
+    It must have `need` of them, which cost the `least`. Where room is kept, workers without any, or
+    who cost more than there is, ask an infinite price, and as much of the budget and the money is
+    left as the tasks to come must have.
     """
-    price, labels, owed, cost = prices.price, room.labels, room.owed, candidates.cost
+    price, labels, owed = prices.price, room.labels, room.owed
     n = asked.size
     for i in range(n):
         asked[i] = price[i] + price[n]
     for i in range(cost.size):
         asked[i] += prices.money[0] * cost[i]
     if owed[0] < 0:
-        return candidates.cap[j]
-    owed[0] -= candidates.need[j]
+        return cap
+    owed[0] -= need
     for i in range(n):
         if labels[i] <= 0:
             asked[i] = np.inf
     if cost.size > 0:
-        room.money[1] -= candidates.owed[j]
+        room.money[1] -= least
         for i in range(n):
             if cost[i] > room.money[0] - room.money[1]:
                 asked[i] = np.inf
-    return max(0, min(candidates.cap[j], labels[n] - owed[0]))
+    return max(0, min(cap, labels[n] - owed[0]))
 
 
 @kernel
-def asks_more(j, candidates, prices, room, sets, asked, times):
+def asks_more(j, base, cost, prices, room, sets, asked, times):
     """Whether task j has a set that costs more money than it may spend.
 
     Then the set is taken away, and costs weigh more in what is asked, the more so the more `times`.
     """
-    cost = candidates.cost
     if cost.size == 0 or room.owed[0] < 0:
         return False
     spent = 0.0
@@ -181,7 +181,7 @@ def asks_more(j, candidates, prices, room, sets, asked, times):
         spent += cost[sets.workers[j, s]]
     if spent <= max(0.0, room.money[0] - room.money[1]):
         return False
-    refuse(j, np.int64(0), candidates.base[j], sets)
+    refuse(j, np.int64(0), base, sets)
     rise = max(LEAST_RISE, 0.25 * prices.money[0]) * 2.0**times
     for i in range(cost.size):
         if cost[i] > 0.0:
@@ -227,16 +227,19 @@ def visit(order, candidates, prices, room, sets, found, limit, scratch, branch):
 
     Fills `found` (`TaskValues`) for these tasks.
     """
+    cost = candidates.cost
     for j in order:
-        asked, times = scratch.asked, 0
-        most = left_for(j, candidates, prices, room, asked)
-        refuse(j, most, candidates.base[j], sets)
+        asked, base, times = scratch.asked, candidates.base[j], 0
+        least = candidates.owed[j] if cost.size > 0 else 0.0
+        need, cap = candidates.need[j], candidates.cap[j]
+        most = left_for(cap, need, least, cost, prices, room, asked)
+        refuse(j, most, base, sets)
         value, proved = best_set(j, candidates, most, asked, sets, limit, scratch, branch)
-        while asks_more(j, candidates, prices, room, sets, asked, times) and times < MOST_TIMES:
+        while asks_more(j, base, cost, prices, room, sets, asked, times) and times < MOST_TIMES:
             times += 1
             value, proved = best_set(j, candidates, most, asked, sets, limit, scratch, branch)
         found.value[j] = value
         found.proved[j] = proved
-        move(sets.workers[j, : sets.sizes[j]], candidates.cost, prices, room)
+        move(sets.workers[j, : sets.sizes[j]], cost, prices, room)
         if limit.stop[0] != 0:
             return

@@ -99,16 +99,19 @@ def visit(order, candidates, model, prices, room, sets, found, limit, scratch):
 
     As in `crowd_tvcs.search.kernels.pricing.visit`.
     """
+    cost = candidates.cost
     for j in order:
-        asked, times = scratch.asked, 0
-        most = left_for(j, candidates, prices, room, asked)
-        refuse(j, most, candidates.base[j], sets)
+        asked, base, times = scratch.asked, candidates.base[j], 0
+        least = candidates.owed[j] if cost.size > 0 else 0.0
+        need, cap = candidates.need[j], candidates.cap[j]
+        most = left_for(cap, need, least, cost, prices, room, asked)
+        refuse(j, most, base, sets)
         value, proved = best_set(j, candidates, most, model, asked, sets, limit, scratch)
-        while asks_more(j, candidates, prices, room, sets, asked, times) and times < MOST_TIMES:
+        while asks_more(j, base, cost, prices, room, sets, asked, times) and times < MOST_TIMES:
             times += 1
             value, proved = best_set(j, candidates, most, model, asked, sets, limit, scratch)
         found.value[j] = value
         found.proved[j] = proved
-        move(sets.workers[j, : sets.sizes[j]], candidates.cost, prices, room)
+        move(sets.workers[j, : sets.sizes[j]], cost, prices, room)
         if limit.stop[0] != 0:
             return
