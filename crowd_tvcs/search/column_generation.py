@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from crowd_tvcs.search.relaxation import DualBound, Relaxation
 
 KEPT = 6  # sets per task in the LP
 MANY = 3_000  # sets in the LP at least, if there are as many
+NODES = 500  # of the search for whole numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,13 +80,60 @@ class Columns:
         if the deadline struck, or if these sets cannot meet all minimums.
         """
         from scipy.optimize import linprog
+
+        relaxation = self.relaxation
+        base = relaxation.candidates.base
+        part = self._worth_trying(dual)
+        gain, matrix, most, must = self._program(part)
+        solved = linprog(
+            -gain,
+            A_ub=matrix[~must],
+            b_ub=most[~must],
+            A_eq=matrix[must] if must.any() else None,
+            b_eq=most[must] if must.any() else None,
+            bounds=(0, None),
+            method="highs",
+            options={"time_limit": max(0.01, min(deadline.left, 1e6))},
+        )
+        if solved.status != 0:
+            return None
+        n_limits = relaxation.rations.limits(relaxation.caps).size
+        prices = np.maximum(0.0, -solved.ineqlin.marginals[-n_limits:])
+        self._used = part[solved.x > 0.0]
+        return MasterSolution(part, solved.x, prices, float(base.sum() - solved.fun))
+
+    def solve_whole(self, deadline: Deadline) -> MasterSolution | None:
+        """Solve the program over all sets seen in whole numbers, for at most `NODES` nodes.
+
+        None if nothing whole was found.
+        """
+        from scipy.optimize import Bounds, LinearConstraint, milp
+
+        part = np.arange(len(self))
+        gain, matrix, most, must = self._program(part)
+        solved = milp(
+            -gain,
+            integrality=np.ones(part.size),
+            bounds=Bounds(0.0, np.inf),
+            constraints=LinearConstraint(matrix, np.where(must, most, -np.inf), most),
+            options={"node_limit": NODES, "time_limit": max(0.01, min(deadline.left, 1e6))},
+        )
+        if solved.x is None:
+            return None
+        optimum = float(self.relaxation.candidates.base.sum() - solved.fun)
+        return MasterSolution(part, np.round(solved.x), np.empty(0), optimum)
+
+    def _program(self, part: NDArray[np.int64]) -> tuple[Any, ...]:
+        """Return gains, rows and limits of the program over some sets, and which limits are met.
+
+        Rows are the kinds of tasks, the workers, the budget, and the money if there is any.
+        """
         from scipy.sparse import csr_array
 
         relaxation = self.relaxation
         n, n_kinds = relaxation.n_workers, relaxation.first.size
         limits = relaxation.rations.limits(relaxation.caps)
         base = relaxation.candidates.base
-        part = self._worth_trying(dual)
         chosen = [self._workers[c] for c in part]
         sizes = np.array([w.size for w in chosen])
         kind = np.array(self._kind)[part]
@@ -102,21 +151,7 @@ class Columns:
         gain = np.array(self._accuracy)[part] - base[relaxation.first[kind]]
         must = np.append(relaxation.need[relaxation.first] > 0, np.zeros(limits.size, dtype=bool))
         most = np.concatenate([np.bincount(relaxation.kind), limits])
-        solved = linprog(
-            -gain,
-            A_ub=matrix[~must],
-            b_ub=most[~must],
-            A_eq=matrix[must] if must.any() else None,
-            b_eq=most[must] if must.any() else None,
-            bounds=(0, None),
-            method="highs",
-            options={"time_limit": max(0.01, min(deadline.left, 1e6))},
-        )
-        if solved.status != 0:
-            return None
-        prices = np.maximum(0.0, -solved.ineqlin.marginals[-limits.size :])
-        self._used = part[solved.x > 0.0]
-        return MasterSolution(part, solved.x, prices, float(base.sum() - solved.fun))
+        return gain, matrix, most, must
 
     def _costs(self, part: NDArray[np.int64]) -> NDArray[np.float64]:
         """What these sets cost."""

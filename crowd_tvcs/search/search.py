@@ -96,11 +96,19 @@ class Search:
             self._traded = self.best
 
     def _bargain(self) -> None:
-        """Try the greedy assignments too, where they are cheap or nothing is certified."""
+        """Try greedy assignments too, and all sets seen in whole numbers.
+
+        Where that is cheap, or nothing is certified.
+        """
         plan = self.relaxation.plan
         few = MOST_BARGAINED if self.gap > CERTIFIED_WITHIN else FEW_BARGAINED
         if plan.quality.values.size <= few:
             self.offer(bargain(plan))
+            self._columns.add(self.best)
+            whole = self._columns.solve_whole(self._deadline) if len(self._columns) else None
+            if whole is not None:
+                self.offer(self.relaxation.support_of(self._columns.round(whole)))
+            self._trade()
 
     def _closed(self) -> str | None:
         """Return whether the gap is closed, and note it if it is."""
