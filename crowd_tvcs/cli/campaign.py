@@ -58,10 +58,7 @@ class RoundOptions:
     ] = None
     method: Annotated[
         str | None,
-        typer.Option(
-            help=f"As for assign: {', '.join(METHODS)}. Default: best, or greedy where money or "
-            "groups must be kept."
-        ),
+        typer.Option(help=f"As for assign: {', '.join(METHODS)}. Default: best."),
     ] = None
     time_limit: Annotated[
         float, typer.Option(metavar="SECONDS", help="Take the best plan found by then.")

@@ -59,7 +59,7 @@ METHODS: dict[str, Method] = {
             hint="with a bound on what any plan can reach",
             about="prices, column generation and exchanges, with a bound on what any plan can "
             "reach",
-            honours=SETTLED,
+            honours=SETTLED | {"money", "group"},
             proves_bound=True,
         ),
         Method(

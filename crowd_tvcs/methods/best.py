@@ -8,12 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.plan.assignment import Assignment, PlanProof
+from crowd_tvcs.plan.costs import is_rationed
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.plan.proof import CLOSED, LARGEST, is_largest, usable
 from crowd_tvcs.search.all_sets import fits
 from crowd_tvcs.search.branching import Branching
 from crowd_tvcs.search.deadline import Deadline
 from crowd_tvcs.search.initial import climb, largest_sum
+from crowd_tvcs.search.rations import money_price_of
 from crowd_tvcs.search.relaxation import DualBound
 from crowd_tvcs.search.search import NO_MORE, Search
 
@@ -37,6 +39,11 @@ def best(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignm
        (price of the worker + budget_price)]`, for any prices >= 0, where m is the number of
        tasks. The smallest bound met is returned with its prices.
 
+    With money a label of worker i is charged `money_price * cost[i]` too, and the bound gains
+    `money_price * money`; with groups the sets are those with one of a group at most, exactly. Then
+    step 1 has one assignment, that which must be; what `greedy` makes is tried at the end, where
+    that is quick or nothing is certified.
+
     Forced pairs are voters whom a task has in any case; a set has as many others as the minimum
     still asks for, or more. Where the tasks in random order leave a minimum unmet, the pairs are
     kept that can be kept with all minimums met. The bound is one for plans that meet the demands.
@@ -52,10 +59,11 @@ def best(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignm
     sets of all tasks being looked at (see `crowd_tvcs.search.branching`), until it is closed.
     """
     search = Search(plan, rng, deadline)
-    search.offer(climb(search.relaxation, exact=True))
-    search.offer(largest_sum(plan, plan.max_workers_per_task))
+    if not is_rationed(plan):
+        search.offer(climb(search.relaxation, exact=True))
+        search.offer(largest_sum(plan, plan.max_workers_per_task))
     reason = search.run()
-    support, certificate = search.relaxation.support_of(search.best), _by_prices(search.dual)
+    support, certificate = search.relaxation.support_of(search.best), _by_prices(search)
     if reason != LARGEST and not deadline.has_passed and fits(plan):
         support, certificate = _to_the_end(plan, support, search.dual, deadline)
         late = f"the time limit of {deadline}; this is the best so far"
@@ -68,15 +76,18 @@ def best(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignm
     return found
 
 
-def _by_prices(dual: DualBound | None) -> PlanProof | None:
+def _by_prices(search: Search) -> PlanProof | None:
     """Return what prices prove as a mean over the tasks; None if that is no news."""
+    dual, relaxation = search.dual, search.relaxation
     if dual is None:
         return None
-    m = dual.values.size
+    n, m = relaxation.n_workers, dual.values.size
     bound = usable(dual.bound / m)
     if bound is None or dual.bound > m * (1.0 + CLOSED):
         return None
-    return PlanProof(bound, dual.prices[:-1] / m, float(dual.prices[-1] / m))
+    prices = dual.prices / m
+    money_price = money_price_of(relaxation.plan, relaxation.rations, prices)
+    return PlanProof(bound, prices[:n], float(prices[n]), money_price=money_price)
 
 
 def _to_the_end(
@@ -84,12 +95,14 @@ def _to_the_end(
 ) -> tuple[NDArray[np.bool_], PlanProof]:
     """Close the gap by branching: the best assignment, and the bound of all parts together."""
     search = Branching(plan, deadline)
-    prices = np.zeros(len(plan.quality.workers) + 1) if dual is None else dual.prices
+    prices = np.zeros(search.sets.limits.size) if dual is None else dual.prices
     whole, parts = search.close(support, prices)
     root, leaves = search.leaf(whole), tuple(map(search.leaf, parts))
     bound, by_prices = usable(max(leaf.bound for leaf in leaves)), usable(root.bound)
     assert bound is not None
     assert by_prices is not None
     if not any(leaf.branches for leaf in leaves):
-        return search.support, PlanProof(by_prices, root.prices, root.budget_price)
-    return search.support, PlanProof(bound, root.prices, root.budget_price, leaves, by_prices)
+        leaves, bound, by_prices = (), by_prices, None
+    return search.support, PlanProof(
+        bound, root.prices, root.budget_price, leaves, by_prices, root.money_price
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from crowd_tvcs.plan.assignment import Assignment
+from crowd_tvcs.plan.costs import is_rationed
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.search.deadline import Deadline
 from crowd_tvcs.search.greedy_with_costs import bargain
@@ -22,6 +23,5 @@ def greedy(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assig
     per cost goes first; that is tried again with roots of the cost and with the gain alone, and
     the best is taken (`crowd_tvcs.search.greedy_with_costs`).
     """
-    is_rationed = plan.money is not None or plan.group is not None
-    support = bargain(plan) if is_rationed else climb(relax(plan), exact=True)
+    support = bargain(plan) if is_rationed(plan) else climb(relax(plan), exact=True)
     return Assignment(plan, support, "greedy", "no pair with a gain has room")

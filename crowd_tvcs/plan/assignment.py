@@ -58,8 +58,12 @@ class PlanProof:
     For any prices >= 0 and with m tasks, no assignment has a larger mean than
 
         budget_price * budget + sum over workers i of prices[i] * max_tasks_per_worker[i]
+        + money_price * money
         + mean over tasks of [max over sets S of at most max_workers_per_task allowed workers of
-          (accuracy(S) - m * sum over i in S of (prices[i] + budget_price))].
+          (accuracy(S) - m * sum over i in S of (prices[i] + budget_price
+          + money_price * cost[i]))],
+
+    where S has at most one worker of a group.
 
     Attributes
     ----------
@@ -75,6 +79,8 @@ class PlanProof:
         are any, `bound` is the largest of theirs, and the prices above prove `bound_by_prices`.
     bound_by_prices
         The same as `bound` without leaves.
+    money_price
+        Price of one more unit of money, >= 0; None for a plan without money.
     """
 
     bound: float
@@ -82,6 +88,7 @@ class PlanProof:
     budget_price: float
     leaves: tuple[Leaf, ...] = ()
     bound_by_prices: float | None = None
+    money_price: float | None = None
 
     def reorder(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> PlanProof:
         """Return the same for workers that are `rows` of these and tasks that are `columns`."""
@@ -185,6 +192,11 @@ class Assignment:
         return None if self.certificate is None else self.certificate.budget_price
 
     @property
+    def money_price(self) -> float | None:
+        """Price of one more unit of money, in mean expected accuracy, or None."""
+        return None if self.certificate is None else self.certificate.money_price
+
+    @property
     def spent(self) -> float | None:
         """Money that the answers cost; None if the plan has no costs."""
         return None if self.plan.cost is None else spent(self.plan.cost, self.support)
@@ -273,6 +285,8 @@ class Assignment:
             out["common_error"] = self.plan.common_error
         if self.spent is not None:
             out |= {"money": self.plan.money, "money_spent": self.spent}
+        if self.money_price is not None:
+            out["money_price"] = self.money_price
         if self.duals is not None:
             out["duals"] = {
                 "unit": self.duals.unit,

@@ -76,6 +76,11 @@ def group_codes(plan: Plan) -> NDArray[np.int64]:
     return np.array([code.setdefault(key, len(code)) for key in keys], dtype=np.int64)
 
 
+def is_rationed(plan: Plan) -> bool:
+    """Whether money or groups limit a plan."""
+    return plan.money is not None or plan.group is not None
+
+
 def spent(cost: Floats, support: Bools) -> float:
     """Sum of the costs of the pairs, of shape (workers, tasks)."""
     return math.fsum((cost * support.sum(axis=1)).tolist())
@@ -119,7 +124,7 @@ def refuse_what_cannot_be(plan: Plan) -> None:
         )
     if not plan.min_workers_per_task.any():
         return
-    least = spent(plan.cost, forced) + sum(_cheapest(plan, forced, plan.cost))
+    least = spent(plan.cost, forced) + sum(cheapest_minimums(plan, forced, plan.cost).tolist())
     if least > plan.money * (1.0 + ROUNDING):
         raise ValueError(
             f"money of {plan.money:g} cannot pay min_workers_per_task: with the cheapest workers "
@@ -161,24 +166,65 @@ def open_pairs(plan: Plan, fixed: Bools) -> Bools:
     return out
 
 
-def _cheapest(plan: Plan, forced: Bools, cost: Floats) -> list[float]:
-    """Least cost of what the minimum of every task still asks for, task by task."""
+def cheapest_minimums(plan: Plan, forced: Bools, cost: Floats) -> Floats:
+    """Least cost of what the minimum of every task still asks for, of shape (tasks,)."""
     missing = np.maximum(0, plan.min_workers_per_task - forced.sum(axis=0))
+    out = np.zeros(missing.size)
+    if not missing.any():
+        return out
     may, codes = open_pairs(plan, forced), group_codes(plan)
     order = np.argsort(cost, kind="stable")
-    out = []
     for j in np.flatnonzero(missing):
         able = order[may[order, j]]
         first = np.sort(np.unique(codes[able], return_index=True)[1])[: missing[j]]
-        out.append(float(cost[able[first]].sum()))
+        out[j] = cost[able[first]].sum()
     return out
 
 
-def cheapest_that_meets(plan: Plan) -> Bools:
+def money_there_is(plan: Plan) -> float:
+    """The money, or what the forced pairs cost where that is more by rounding; else infinity."""
+    if plan.money is None or plan.cost is None:
+        return math.inf
+    return plan.money if plan.forced is None else max(plan.money, spent(plan.cost, plan.forced))
+
+
+def kept_within(plan: Plan, support: Bools, told: Floats) -> Bools:
+    """Meet the minimums and forced pairs, then keep pairs of `support` while all limits allow it.
+
+    Of the pairs of `support`, those go first that have the most `told`, of shape (workers, tasks).
+
+    Raises
+    ------
+    ValueError
+        If the minimums cannot be met within caps, groups and money.
+    """
+    try:
+        out = cheapest_that_meets(plan, support).copy()
+    except ValueError:
+        out = cheapest_that_meets(plan).copy()
+    cost, codes = np.zeros(len(out)) if plan.cost is None else plan.cost, group_codes(plan)
+    work = plan.max_tasks_per_worker - out.sum(axis=1)
+    room = plan.max_workers_per_task - out.sum(axis=0)
+    left, money = plan.budget - int(out.sum()), money_there_is(plan) - spent(cost, out)
+    team = per_group(plan, out)
+    pairs = np.argwhere(support & ~out)
+    for i, j in pairs[np.argsort(-told[tuple(pairs.T)], kind="stable")].tolist():
+        fits = work[i] > 0 and room[j] > 0 and left > 0 and cost[i] <= money
+        if fits and not team[codes[i], j]:
+            out[i, j] = team[codes[i], j] = True
+            work[i] -= 1
+            room[j] -= 1
+            left -= 1
+            money -= cost[i]
+    return out
+
+
+def cheapest_that_meets(plan: Plan, favoured: Bools | None = None) -> Bools:
     """Find the cheapest pairs with which all minimums and forced pairs are met.
 
     A flow from the tasks through their groups to the workers, so the corners of its linear program
-    are whole. Returns pairs of shape (workers, tasks).
+    are whole. Pairs that are `favoured` count as if they cost nothing. Returns pairs of shape
+    (workers, tasks).
 
     Raises
     ------
@@ -197,13 +243,16 @@ def cheapest_that_meets(plan: Plan) -> Bools:
     i, j = np.nonzero(open_pairs(plan, forced) & (missing > 0))
     team = group_codes(plan)[i] * m + j
     _, team = np.unique(team, return_inverse=True)
+    price = cost[i] / (cost.max(initial=0.0) or 1.0)
+    if favoured is not None:
+        price = np.where(favoured[i, j], 0.0, price + 1e-3)
     at, one = np.arange(i.size), np.ones(i.size)
     rows = np.concatenate([i, n + team])
     limits = np.concatenate(
         [plan.max_tasks_per_worker - forced.sum(axis=1), np.ones(team.max(initial=-1) + 1)]
     )
     solved = linprog(
-        cost[i] / max(1e-300, cost.max(initial=0.0)),
+        price,
         A_ub=csr_array((np.ones(2 * i.size), (rows, np.tile(at, 2))), shape=(limits.size, i.size)),
         b_ub=limits,
         A_eq=csr_array((one, (j, at)), shape=(m, i.size)),

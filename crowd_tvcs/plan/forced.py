@@ -9,13 +9,15 @@ from numpy.typing import NDArray
 
 from crowd_tvcs.accuracy.many_classes import accuracy_under
 from crowd_tvcs.accuracy.two_classes import accuracy_bounds
+from crowd_tvcs.plan.costs import open_pairs
 from crowd_tvcs.plan.plan import Plan
 
 
 def beyond_forced(plan: Plan) -> tuple[NDArray[Any], ...]:
     """The forced pairs, and what they leave: room, need, and pairs that may be chosen.
 
-    Room is that of every worker and then of the budget; the last are of shape (tasks, workers).
+    Room is that of every worker and then of the budget; the last are of shape (tasks, workers), and
+    mates of a forced worker are not among them.
     """
     forced = np.zeros(plan.quality.shape, dtype=bool) if plan.forced is None else plan.forced
     caps = np.append(
@@ -25,6 +27,8 @@ def beyond_forced(plan: Plan) -> tuple[NDArray[Any], ...]:
     may = (caps[:-1] > 0) & ~forced.T
     if plan.quality.allowed is not None:
         may &= plan.quality.allowed.T
+    if plan.group is not None:
+        may &= open_pairs(plan, forced).T
     return forced, caps, need, may
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -50,12 +50,15 @@ class Leaf:
         As of `crowd_tvcs.plan.assignment.PlanProof`.
     bound
         On the mean expected accuracy of these plans.
+    money_price
+        As of `PlanProof`.
     """
 
     branches: tuple[Branch, ...]
     prices: NDArray[np.float64]
     budget_price: float
     bound: float
+    money_price: float | None = None
 
     def reorder(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Leaf:
         """Return the same for workers that are `rows` of these and tasks that are `columns`."""
@@ -71,7 +74,7 @@ class Leaf:
             )
             for b in self.branches
         )
-        return Leaf(branches, self.prices[rows], self.budget_price, self.bound)
+        return replace(self, branches=branches, prices=self.prices[rows])
 
 
 def as_json(
@@ -92,6 +95,7 @@ def as_json(
                 for b in leaf.branches
             ],
             "budget_price": leaf.budget_price,
+            **({} if leaf.money_price is None else {"money_price": leaf.money_price}),
             "prices": dict(sorted(zip(workers, leaf.prices.tolist(), strict=True))),
         }
         for leaf in leaves

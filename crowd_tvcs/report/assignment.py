@@ -126,6 +126,7 @@ def _prices(assignment: Assignment) -> dict[str, Any] | None:
     return {
         "budget": assignment.budget_price,
         "budget_tasks": assignment.budget_price * m,
+        "money": assignment.money_price,
         "workers": [(name, price, price * m) for name, price in workers],
     }
 

@@ -12,6 +12,7 @@ from crowd_tvcs.accuracy.model import AnswerModel
 from crowd_tvcs.accuracy.two_classes import expected_accuracy
 from crowd_tvcs.plan.forced import beyond_forced
 from crowd_tvcs.plan.plan import Plan
+from crowd_tvcs.search.rations import Rations
 
 MOST_TASKS, MOST_WORKERS = 20, 10
 MOST_WORK = 2_000_000_000  # outcomes of all sets of all kinds of tasks
@@ -30,8 +31,12 @@ class AllSets:
         What the forced pairs leave of every worker's cap, then of the budget.
     kind, first, times
         Kind of every task, the first task of every kind, and the number of its tasks.
+    rations, limits
+        What the forced pairs leave of the money; the caps, and that if there is any.
     member, size
         Who is in every set, of shape (sets, workers), and how many.
+    cost
+        What every set costs, in the unit of `rations`; (0,) without money.
     valid
         Which sets a kind may have, of shape (kinds, sets).
     """
@@ -40,6 +45,8 @@ class AllSets:
         self.plan = plan
         self.forced, self.caps, need, may = beyond_forced(plan)
         self.n, self.m = plan.quality.shape
+        self.rations = Rations.of(plan, self.forced)
+        self.limits = self.rations.limits(self.caps)
         room = plan.max_workers_per_task - self.forced.sum(axis=0)
         told = plan.quality.values.T if plan.model is None else plan.model.kind.T
         prior = plan.prior[:, None] if plan.model is None else plan.model.prior
@@ -49,8 +56,10 @@ class AllSets:
         self.times = np.bincount(self.kind)
         self.member = (np.arange(2**self.n)[:, None] >> np.arange(self.n) & 1).astype(bool)
         self.size = self.member.sum(axis=1)
+        self.cost = self.member @ self.rations.cost if self.rations.has_money else np.empty(0)
         fits = (self.size >= need[first][:, None]) & (self.size <= room[first][:, None])
         self.valid = fits & ~(~may[first].astype(bool) @ self.member.T)
+        self.valid &= self.rations.able(self.member) == self.size  # one of a group
 
     @property
     def work(self) -> float:

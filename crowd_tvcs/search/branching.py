@@ -23,6 +23,7 @@ from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.plan.proof import CLOSED
 from crowd_tvcs.search.all_sets import AllSets
 from crowd_tvcs.search.deadline import Deadline
+from crowd_tvcs.search.rations import money_price_of
 from crowd_tvcs.search.set_program import Halves, SetProgram, Test
 
 MOST_SOLVED = 5_000  # linear programs
@@ -46,7 +47,7 @@ class Part:
     halves
         Tests, each with the side that is meant.
     prices
-        Of the workers, of the budget, then of the halves.
+        Of the workers, of the budget, of the money if there is any, then of the halves.
     bound
         On the sum of the accuracies.
     share
@@ -87,8 +88,8 @@ class Branching:
     def close(self, support: Bools, prices: Floats) -> tuple[Part, list[Part]]:
         """Branch until the bound is reached; all plans as one part, and the parts they fall into.
 
-        Starts from an assignment of shape (workers, tasks), and from prices of the workers and the
-        budget in units of the sum of the accuracies.
+        Starts from an assignment of shape (workers, tasks), and from prices of the workers, the
+        budget and the money in units of the sum of the accuracies.
         """
         sets = self.sets
         bits = (support & ~sets.forced).T @ (1 << np.arange(sets.n))
@@ -156,6 +157,9 @@ class Branching:
         chosen[np.argsort(sets.kind, kind="stable")] = taken[np.argsort(kinds, kind="stable")]
         loads = sets.member[chosen].sum(axis=0)
         is_within = (np.append(loads, loads.sum()) <= sets.caps).all()
+        if sets.rations.has_money:
+            spent = float(sets.cost[chosen].sum())
+            is_within &= spent <= sets.rations.money + sets.rations.slack
         if is_within and value > self.best + BETTER * sets.m:
             self.best, self.chosen = value, chosen
 
@@ -212,14 +216,15 @@ class Branching:
                 price,
             )
             for (test, most, count), price in zip(
-                part.halves, prices[sets.n + 1 :].tolist(), strict=True
+                part.halves, prices[sets.limits.size :].tolist(), strict=True
             )
         )
         # Who has no room may not be chosen: they cost nothing in the bound, and more than they add.
         reward = sum(b.price for b in branches if not b.most)
         each[sets.caps[:-1] == 0] = 0.0
         each[sets.caps[:-1] == 0] = each.max(initial=0.0) + 1.0 / sets.m + reward
-        return Leaf(branches, each, float(prices[sets.n]), part.bound / sets.m)
+        money_price = money_price_of(sets.plan, sets.rations, prices)
+        return Leaf(branches, each, float(prices[sets.n]), part.bound / sets.m, money_price)
 
 
 def _size_or_worker(everybody: int, sizes: range, one: list[int]) -> Iterator[tuple[int, int]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from crowd_tvcs.search.relaxation import DualBound, Relaxation
 
 KEPT = 6  # sets per task in the LP
 MANY = 3_000  # sets in the LP at least, if there are as many
+NODES = 500  # of the search for whole numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +28,7 @@ class MasterSolution:
     share
         How many tasks take each of them; not always whole.
     prices
-        Price of every worker's cap, then of the budget.
+        Price of every worker's cap, then of the budget, then of the money if there is any.
     optimum
         Sum of the tasks' accuracies.
     """
@@ -78,12 +80,60 @@ class Columns:
         if the deadline struck, or if these sets cannot meet all minimums.
         """
         from scipy.optimize import linprog
+
+        relaxation = self.relaxation
+        base = relaxation.candidates.base
+        part = self._worth_trying(dual)
+        gain, matrix, most, must = self._program(part)
+        solved = linprog(
+            -gain,
+            A_ub=matrix[~must],
+            b_ub=most[~must],
+            A_eq=matrix[must] if must.any() else None,
+            b_eq=most[must] if must.any() else None,
+            bounds=(0, None),
+            method="highs",
+            options={"time_limit": max(0.01, min(deadline.left, 1e6))},
+        )
+        if solved.status != 0:
+            return None
+        n_limits = relaxation.rations.limits(relaxation.caps).size
+        prices = np.maximum(0.0, -solved.ineqlin.marginals[-n_limits:])
+        self._used = part[solved.x > 0.0]
+        return MasterSolution(part, solved.x, prices, float(base.sum() - solved.fun))
+
+    def solve_whole(self, deadline: Deadline) -> MasterSolution | None:
+        """Solve the program over all sets seen in whole numbers, for at most `NODES` nodes.
+
+        None if nothing whole was found.
+        """
+        from scipy.optimize import Bounds, LinearConstraint, milp
+
+        part = np.arange(len(self))
+        gain, matrix, most, must = self._program(part)
+        solved = milp(
+            -gain,
+            integrality=np.ones(part.size),
+            bounds=Bounds(0.0, np.inf),
+            constraints=LinearConstraint(matrix, np.where(must, most, -np.inf), most),
+            options={"node_limit": NODES, "time_limit": max(0.01, min(deadline.left, 1e6))},
+        )
+        if solved.x is None:
+            return None
+        optimum = float(self.relaxation.candidates.base.sum() - solved.fun)
+        return MasterSolution(part, np.round(solved.x), np.empty(0), optimum)
+
+    def _program(self, part: NDArray[np.int64]) -> tuple[Any, ...]:
+        """Return gains, rows and limits of the program over some sets, and which limits are met.
+
+        Rows are the kinds of tasks, the workers, the budget, and the money if there is any.
+        """
         from scipy.sparse import csr_array
 
         relaxation = self.relaxation
         n, n_kinds = relaxation.n_workers, relaxation.first.size
+        limits = relaxation.rations.limits(relaxation.caps)
         base = relaxation.candidates.base
-        part = self._worth_trying(dual)
         chosen = [self._workers[c] for c in part]
         sizes = np.array([w.size for w in chosen])
         kind = np.array(self._kind)[part]
@@ -93,31 +143,29 @@ class Columns:
         )
         columns = np.concatenate([at, np.repeat(at, sizes), at])
         entries = np.concatenate([np.ones(at.size + int(sizes.sum())), sizes])
-        matrix = csr_array((entries, (rows, columns)), shape=(n_kinds + n + 1, at.size))
+        if relaxation.rations.has_money:
+            rows = np.append(rows, np.full(at.size, n_kinds + n + 1))
+            columns = np.append(columns, at)
+            entries = np.append(entries, self._costs(part))
+        matrix = csr_array((entries, (rows, columns)), shape=(n_kinds + limits.size, at.size))
         gain = np.array(self._accuracy)[part] - base[relaxation.first[kind]]
-        limits = np.concatenate([np.bincount(relaxation.kind), relaxation.caps])
-        must = np.append(relaxation.need[relaxation.first] > 0, np.zeros(n + 1, dtype=bool))
-        solved = linprog(
-            -gain,
-            A_ub=matrix[~must],
-            b_ub=limits[~must],
-            A_eq=matrix[must] if must.any() else None,
-            b_eq=limits[must] if must.any() else None,
-            bounds=(0, None),
-            method="highs",
-            options={"time_limit": max(0.01, min(deadline.left, 1e6))},
-        )
-        if solved.status != 0:
-            return None
-        prices = np.maximum(0.0, -solved.ineqlin.marginals[-n - 1 :])
-        self._used = part[solved.x > 0.0]
-        return MasterSolution(part, solved.x, prices, float(base.sum() - solved.fun))
+        must = np.append(relaxation.need[relaxation.first] > 0, np.zeros(limits.size, dtype=bool))
+        most = np.concatenate([np.bincount(relaxation.kind), limits])
+        return gain, matrix, most, must
+
+    def _costs(self, part: NDArray[np.int64]) -> NDArray[np.float64]:
+        """What these sets cost."""
+        cost = self.relaxation.rations.cost
+        return np.array([cost[self._workers[c]].sum() for c in part.tolist()])
 
     def _worth_trying(self, dual: DualBound | None) -> NDArray[np.int64]:
         everything = np.arange(len(self))
         if dual is None or len(self) <= KEPT * self.relaxation.first.size:
             return everything
-        together = dual.prices[:-1] + dual.prices[-1]
+        n = self.relaxation.n_workers
+        together = dual.prices[:n] + dual.prices[n]
+        if self.relaxation.rations.has_money:
+            together = together + dual.prices[n + 1] * self.relaxation.rations.cost
         kind = np.array(self._kind)
         sizes = np.array([w.size for w in self._workers])
         cost = np.add.reduceat(together[np.concatenate(self._workers)], np.cumsum(sizes) - sizes)
@@ -128,10 +176,11 @@ class Columns:
         return np.unique(np.concatenate([best, self._used]))
 
     def round(self, solution: MasterSolution) -> TaskSets:
-        """Assign the tasks their sets of the largest shares while there is room."""
+        """Assign the tasks their sets of the largest shares while there are room and money."""
         relaxation = self.relaxation
         sets = relaxation.nobody()
-        room = relaxation.caps.copy()
+        rations, room = relaxation.rations, relaxation.caps.copy()
+        money = rations.left(sets.loads(relaxation.n_workers))
         order = np.argsort(relaxation.kind, kind="stable")
         left = np.bincount(relaxation.kind)
         begin = np.cumsum(left) - left
@@ -142,6 +191,10 @@ class Columns:
             column = solution.part[c]
             kind, workers = self._kind[column], self._workers[column]
             times = min(times, left[kind], room[-1] // workers.size, room[workers].min())
+            if rations.has_money:
+                cost = float(rations.cost[workers].sum())
+                times = min(times, int(max(0.0, money) // cost)) if cost > 0.0 else times
+                money -= times * cost
             tasks = order[begin[kind] : begin[kind] + times]
             sets.workers[tasks, : workers.size] = workers
             sets.sizes[tasks] = workers.size

@@ -60,10 +60,14 @@ def _proof(plan: Plan, proof: PlanProof) -> PlanProof:
         assert told is not None
         return told
 
+    def scaled(price: float | None) -> float | None:
+        return None if price is None else scale * price
+
     def leaf(part: Leaf) -> Leaf:
         branches = tuple(replace(b, price=scale * b.price) for b in part.branches)
         bound = constant + scale * part.bound
-        return Leaf(branches, scale * part.prices, scale * part.budget_price, bound)
+        prices = scale * part.prices, scale * part.budget_price
+        return Leaf(branches, *prices, bound, money_price=scaled(part.money_price))
 
     return PlanProof(
         of(proof.bound),
@@ -71,4 +75,5 @@ def _proof(plan: Plan, proof: PlanProof) -> PlanProof:
         scale * proof.budget_price,
         tuple(map(leaf, proof.leaves)),
         None if proof.bound_by_prices is None else of(proof.bound_by_prices),
+        money_price=scaled(proof.money_price),
     )

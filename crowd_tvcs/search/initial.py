@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from crowd_tvcs.plan.costs import cheapest_that_meets, is_rationed, kept_within
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.search.deadline import Deadline
 from crowd_tvcs.search.kernels.records import TaskSets
@@ -25,6 +26,8 @@ def quick(relaxation: Relaxation) -> tuple[str, TaskSets]:
     who has room, while the accuracy grows.
     """
     plan = relaxation.plan
+    if is_rationed(plan):
+        return "the least that must be", relaxation.sets_of(cheapest_that_meets(plan))
     tried = {
         "greedy on the probability of truth": climb(relaxation, exact=False),
         "equal odd sizes": odd_sizes(relaxation),
@@ -65,6 +68,8 @@ def climb(
 def met(plan: Plan, support: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Meet the minimums and forced pairs, keeping as many pairs of `support` as may be."""
     told = plan.told
+    if is_rationed(plan):
+        return kept_within(plan, support, told)
     fixed = plan.settle(np.where(support, 2.0, 1.0) + told)
     kept = project(np.where(support & ~fixed, 1.0 + told, 0.0), plan.rest(fixed)).support
     out: NDArray[np.bool_] = fixed | kept

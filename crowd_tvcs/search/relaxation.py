@@ -22,7 +22,6 @@ from crowd_tvcs.search.kernels.records import (
     Climb,
     Limit,
     Measure,
-    Places,
     Prices,
     Room,
     TaskSets,
@@ -37,6 +36,8 @@ from crowd_tvcs.search.kernels.scratch import (
     Shortlist,
     Tables,
 )
+from crowd_tvcs.search.places import places_of
+from crowd_tvcs.search.rations import Rations
 
 NODES = 0  # in the search for prices: exchanges alone do as well
 PROOF_NODES = 3_000_000
@@ -52,7 +53,7 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Relaxation:
-    """A plan without the caps that tie its tasks together: those of the workers and the budget.
+    """A plan without what ties its tasks together: caps of the workers, the budget, the money.
 
     Prices take their place: every task pays for its workers. Only what is free counts here, beyond
     the forced pairs.
@@ -69,6 +70,8 @@ class Relaxation:
     kind, first
         Tasks with the same candidates are of one kind: the kind of every task, and the first task
         of every kind.
+    rations
+        What they leave of the money, and who may not work together.
     """
 
     plan: Plan
@@ -76,6 +79,7 @@ class Relaxation:
     caps: Integers
     kind: Integers
     first: Integers
+    rations: Rations
 
     @classmethod
     def of(cls, plan: Plan) -> Relaxation:
@@ -91,18 +95,21 @@ class Relaxation:
         useful = ((folded > 0.5) | (need > 0)[:, None]) & open_pairs
         folded = np.where(useful, folded, 0.0)
         worker = np.argsort(-folded, axis=1, kind="stable").astype(np.int64)
-        count = useful.sum(axis=1)
+        count, rations = useful.sum(axis=1), Rations.of(plan, forced)
         candidates = Candidates(
             quality=np.ascontiguousarray(np.take_along_axis(folded, worker, axis=1)),
             worker=worker,
             size=count,
             need=need,
-            cap=np.minimum(plan.max_workers_per_task - forced.sum(axis=0), count),
+            cap=np.minimum(plan.max_workers_per_task - forced.sum(axis=0), rations.able(useful)),
             fixed=fixed,
             n_fixed=n_fixed,
             base=base,
+            cost=rations.cost,
+            owed=rations.owed,
+            group=rations.group,
         )
-        return cls(plan, candidates, caps, *kinds_of_tasks(candidates))
+        return cls(plan, candidates, caps, *kinds_of_tasks(candidates), rations)
 
     @property
     def updates(self) -> int:
@@ -183,11 +190,14 @@ class Relaxation:
         asked, and what is taken is taken off.
         """
         found = TaskValues(np.zeros(self.n_tasks), np.zeros(self.n_tasks, dtype=bool))
-        moving = Prices(prices, step, self.caps / self.n_tasks)
+        labels, m = prices[: self.n_workers + 1], self.n_tasks
+        money = prices[self.n_workers + 1 :]
+        moving = Prices(labels, step, self.caps / m, money, self.rations.money / m)
         if room is None:
-            left = Room(np.empty(0, dtype=np.int64), np.array([-1]))
+            left = Room(np.empty(0, dtype=np.int64), np.array([-1]), np.empty(0))
         else:
-            left = Room(room, np.array([int(self.need[order].sum())]))
+            owed = np.array([int(self.need[order].sum())])
+            left = Room(room, owed, self.rations.room(order, sets.loads(self.n_workers)))
         self._visit(order, moving, left, sets, found, Limit(node_limit, deadline.stop))
         return found
 
@@ -268,7 +278,7 @@ class Relaxation:
         exchange.exchange(
             self.candidates,
             out,
-            self._places(out),
+            places_of(self.candidates, self.caps, out, self.rations.left(out.loads(n))),
             Tables.empty(2, 2 * TABLE),
             np.empty(n),
             np.empty(most, dtype=np.int64),
@@ -277,31 +287,15 @@ class Relaxation:
         out = self.sets_of(self.support_of(out))
         return out if out.accuracy.sum() > sets.accuracy.sum() else sets
 
-    def _places(self, sets: TaskSets) -> Places:
-        """The places of all workers before any exchange."""
-        n, most = self.n_workers, sets.workers.shape[1]
-        load = sets.loads(n)[:-1]
-        j, s = sets.pairs()
-        order = np.argsort(sets.workers[j, s], kind="stable")
-        holder = sets.workers[j, s][order]
-        held = np.zeros((n, max(1, int(self.caps[:-1].max(initial=0)))), dtype=np.int64)
-        held[holder, np.arange(j.size) - (np.cumsum(load) - load)[holder]] = (j * most + s)[order]
-        return Places(
-            held=held,
-            load=load,
-            room=self.caps[:-1] - load,
-            rank=np.argsort(self.candidates.worker, axis=1),
-            better=np.empty((self.n_tasks * most, n)),
-        )
-
     def scratch(self) -> tuple[Scratch, BranchScratch]:
         """Scratch for the best sets, of one thread."""
         n, depths = self.n_workers, EXACT + 3
         scratch = Scratch(
             asked=np.empty(n),
-            short=Shortlist.empty(n),
+            short=Shortlist.empty(n, has_groups=self.rations.group.size > 0),
             tried=np.empty(n, dtype=np.int64),
             beaten=np.empty(INTERVALS + 1, dtype=np.int64),
+            order=np.empty(n, dtype=np.int64),
         )
         branch = BranchScratch(
             tables=Tables.empty(EXACT + 1, 2 * TABLE),
@@ -347,7 +341,8 @@ class DualBound:
     Attributes
     ----------
     prices
-        Price of a label of every worker, then of any label.
+        Price of a label of every worker, then of any label, then of money in the unit of
+        `Rations.cost` if there is any.
     bound
         No assignment within the caps has a larger sum of accuracies, if `proved`.
     proved
@@ -372,7 +367,7 @@ def price_everything(
     deadline: Deadline,
     node_limit: int = PROOF_NODES,
 ) -> DualBound | None:
-    """Price every task exactly; the bound is sum(prices * caps) + sum of the best values.
+    """Price every task exactly; the bound is sum(prices * limits) + sum of the best values.
 
     None if the deadline struck.
     """
@@ -390,6 +385,6 @@ def price_everything(
     if deadline.has_passed:
         return None
     like = first[relaxation.kind]
-    bound = float(prices @ relaxation.caps + value[like].sum())
+    bound = float(prices @ relaxation.rations.limits(relaxation.caps) + value[like].sum())
     are_proved = bool(proved[first].all() and relaxation.is_exact)
     return DualBound(prices, bound, are_proved, sets.of_tasks(like), value[like])

@@ -37,6 +37,7 @@ from crowd_tvcs.search.kernels.scratch import (
     Nodes,
     Shortlist,
 )
+from crowd_tvcs.search.rations import Rations
 from crowd_tvcs.search.relaxation import UPDATES, Relaxation, kinds_of_tasks
 
 PROOF_NODES = 300_000
@@ -83,17 +84,20 @@ class ManyClassRelaxation(Relaxation):
         kind = np.where(useful, model.kind.T, 0)
         worker = np.lexsort((kind, -reach), axis=1).astype(np.int64)
         kind = np.ascontiguousarray(np.take_along_axis(kind, worker, axis=1))
-        count = useful.sum(axis=1)
+        count, rations = useful.sum(axis=1), Rations.of(plan, forced)
         fixed, n_fixed = _fixed_kinds(model, forced)
         candidates = Candidates(
             quality=np.ascontiguousarray(np.take_along_axis(reach, worker, axis=1)),
             worker=worker,
             size=count,
             need=need,
-            cap=np.minimum(plan.max_workers_per_task - forced.sum(axis=0), count),
+            cap=np.minimum(plan.max_workers_per_task - forced.sum(axis=0), rations.able(useful)),
             fixed=fixed,
             n_fixed=n_fixed,
             base=base,
+            cost=rations.cost,
+            owed=rations.owed,
+            group=rations.group,
         )
         same, first = kinds_of_tasks(candidates, kind, model.prior)
         inside = Model(
@@ -105,7 +109,7 @@ class ManyClassRelaxation(Relaxation):
             exact=exact_voters(model.n_classes),
             limit=table_size(model.n_classes),
         )
-        return cls(plan, candidates, caps, same, first, inside)
+        return cls(plan, candidates, caps, same, first, rations, inside)
 
     def _visit(
         self,
@@ -152,7 +156,7 @@ class ManyClassRelaxation(Relaxation):
         most = self.model.counts.begin.size + n + INTERVALS
         return ManyClassScratch(
             asked=np.empty(n),
-            short=Shortlist.empty(n),
+            short=Shortlist.empty(n, has_groups=self.rations.group.size > 0),
             kinds=np.empty(n, dtype=np.int64),
             tried=np.empty(n, dtype=np.int64),
             pair=self._pair(),

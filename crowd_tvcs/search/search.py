@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crowd_tvcs.plan.costs import is_rationed
 from crowd_tvcs.plan.plan import Plan
-from crowd_tvcs.plan.proof import CLOSED, LARGEST
+from crowd_tvcs.plan.proof import CERTIFIED_WITHIN, CLOSED, LARGEST
 from crowd_tvcs.search.column_generation import Columns
 from crowd_tvcs.search.deadline import Deadline
+from crowd_tvcs.search.greedy_with_costs import bargain
 from crowd_tvcs.search.initial import met, quick, relax
 from crowd_tvcs.search.kernels.records import TaskSets
 from crowd_tvcs.search.relaxation import PROOF_NODES, TOLERANCE, DualBound, price_everything
@@ -24,6 +26,8 @@ ROUGH_NODES = 1000  # of branch and bound per task, as long as that finds better
 ROUGH_ROUNDS = 8
 MOST_COLUMNS = 40_000
 MOST_WORK = 3_000_000_000  # multiplications for exchanges, a few seconds
+# Pairs of a plan with money or groups that is tried greedily as well: always, or if uncertified.
+FEW_BARGAINED, MOST_BARGAINED = 10_000, 200_000
 NO_MORE = "no step found more"
 CLOSE = 1e-4  # a gap, as a part of the error, at which to stop
 NEARLY = f"proved to be off by at most {CLOSE:.2%} of the error"
@@ -37,6 +41,7 @@ class Search:
         self.best = quick(self.relaxation)[1]
         self.dual: DualBound | None = None
         self._guide: DualBound | None = None
+        self._traded: TaskSets | None = None
         self._nodes = ROUGH_NODES
         self.facts: dict[str, Any] = {}
         self._rng = rng
@@ -59,10 +64,11 @@ class Search:
     def run(self) -> str:
         """Take all steps, or those that the deadline leaves; says in words how it ended."""
         struck = f"the time limit of {self._deadline}; this is the best so far"
+        plan = self.relaxation.plan
         self._columns.add(self.best)
         if self._is_late():
             return struck
-        if self.relaxation.plan.model is None:
+        if plan.model is None and not is_rationed(plan):
             self._keep(self.relaxation.exchange(self.best, self._deadline, MOST_WORK))
         prices = self._first_prices()
         self._price(prices)
@@ -70,13 +76,40 @@ class Search:
         for n in range(ROUNDS):
             if n >= ROUGH_ROUNDS and self.dual is None:
                 self._look_closer()
+            self._trade()
             if closed := self._closed():
                 return closed
             if self._is_late():
                 return struck
             if len(self._columns) > MOST_COLUMNS or not self._generate():
                 break
+        self._trade()
+        if is_rationed(plan) and not self._closed() and not self._is_late():
+            self._bargain()
         return self._closed() or (struck if self._is_late() else NO_MORE)
+
+    def _trade(self) -> None:
+        """With money or groups, exchange workers in the best assignment if it is a new one."""
+        plan = self.relaxation.plan
+        is_new = self._traded is None or self.best.accuracy.sum() > self._traded.accuracy.sum()
+        if is_rationed(plan) and plan.model is None and is_new and not self._closed():
+            self._keep(self.relaxation.exchange(self.best, self._deadline))
+            self._traded = self.best
+
+    def _bargain(self) -> None:
+        """Try greedy assignments too, and all sets seen in whole numbers.
+
+        Where that is cheap, or nothing is certified.
+        """
+        plan = self.relaxation.plan
+        few = MOST_BARGAINED if self.gap > CERTIFIED_WITHIN else FEW_BARGAINED
+        if plan.quality.values.size <= few:
+            self.offer(bargain(plan))
+            self._columns.add(self.best)
+            whole = self._columns.solve_whole(self._deadline) if len(self._columns) else None
+            if whole is not None:
+                self.offer(self.relaxation.support_of(self._columns.round(whole)))
+            self._trade()
 
     def _closed(self) -> str | None:
         """Return whether the gap is closed, and note it if it is."""
@@ -97,8 +130,10 @@ class Search:
         """Move the prices after every task; their average over the last third of the epochs."""
         relaxation = self.relaxation
         n, m = relaxation.n_workers, relaxation.n_tasks
-        start = 0.3 * 2.0 ** -(relaxation.caps[-1] / m)
-        prices = np.append(np.zeros(n), start)
+        limits = relaxation.rations.limits(relaxation.caps)
+        start = 0.3 * 2.0 ** -(limits[n:].min() / m)  # money in labels of the mean cost
+        prices = np.zeros(limits.size)
+        prices[n + limits[n:].argmin()] = start
         epochs = max(LEAST_EPOCHS, min(EPOCHS, relaxation.updates // m))
         factor = (LAST_STEP / FIRST_STEP) ** (1.0 / (epochs - 1))
         kept = []
@@ -122,7 +157,7 @@ class Search:
         # What may not be used at all costs nothing in the bound and is worth at most what labels
         # can add to the likeliest of the classes.
         most_gain = 1.0 - 1.0 / self.relaxation.plan.n_classes
-        prices = np.where(self.relaxation.caps == 0, prices.max() + most_gain, prices)
+        prices = self.relaxation.rations.priced_out(prices, self.relaxation.caps, most_gain)
         dual = price_everything(self.relaxation, prices, start, self._deadline, self._nodes)
         if dual is None:
             return
@@ -160,12 +195,13 @@ class Search:
     def _generate(self) -> bool:
         """One round of column generation; whether the next may find more."""
         if not len(self._columns):  # no label is worth anything
-            self._price(np.zeros(self.relaxation.caps.size))
+            relaxation = self.relaxation
+            self._price(np.zeros(relaxation.rations.limits(relaxation.caps).size))
             return False
         master = self._columns.solve_master(self._guide, self._deadline)
         if master is None:
             return False
-        prices = master.prices
+        prices, known = master.prices, len(self._columns)
         self._assign_by(prices, self._columns.round(master))
         before = len(self._columns)
         if self._guide is not None:
@@ -176,4 +212,7 @@ class Search:
             self._price(0.5 * (prices + self._guide.prices))
         if len(self._columns) == before:
             self._price(prices)
-        return len(self._columns) > before or self._look_closer()
+        # Beside greedy starts the master knows nearly all sets; without them it may not know
+        # those that were just assigned.
+        known = known if is_rationed(self.relaxation.plan) else before
+        return len(self._columns) > known or self._look_closer()

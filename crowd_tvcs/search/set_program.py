@@ -54,7 +54,7 @@ class SetSolution:
     Attributes
     ----------
     prices
-        Of the workers, of the budget, then of the halves.
+        Of the workers, of the budget, of the money if there is any, then of the halves.
     bound
         What they prove, over all sets.
     share
@@ -87,9 +87,9 @@ class SetProgram:
         return self._bound(prices, halves, self._left(prices, halves).max(axis=1))
 
     def _bound(self, prices: Floats, halves: Halves, top: Floats) -> float:
-        n = self.sets.n
-        out = float(prices[: n + 1] @ self.sets.caps + self.sets.times @ top)
-        for (_, most, count), price in zip(halves, prices[n + 1 :].tolist(), strict=True):
+        at = self.sets.limits.size
+        out = float(prices[:at] @ self.sets.limits + self.sets.times @ top)
+        for (_, most, count), price in zip(halves, prices[at:].tolist(), strict=True):
             out += price * count if most else -price * count
         return out
 
@@ -97,7 +97,9 @@ class SetProgram:
         """Accuracy minus prices of every set of every kind."""
         sets, n = self.sets, self.sets.n
         left: Floats = self.accuracy - (sets.member @ prices[:n] + prices[n] * sets.size)
-        for (test, most, _), price in zip(halves, prices[n + 1 :].tolist(), strict=True):
+        if sets.rations.has_money:
+            left -= prices[n + 1] * sets.cost
+        for (test, most, _), price in zip(halves, prices[sets.limits.size :].tolist(), strict=True):
             if price > 0.0:
                 left -= np.where(test.counts, price if most else -price, 0.0)
         return left
@@ -129,11 +131,12 @@ class SetProgram:
         at, n_kinds, n_halves = kind.size, sets.times.size, len(halves)
         signs = np.array([1.0 if most else -1.0 for _, most, _ in halves])
         counted = [test.counts[kind, number] for test, _, _ in halves]
-        rows = [sets.member[number].T, sets.size[number], *map(np.multiply, signs, counted)]
-        most = np.vstack(rows).astype(np.float64)
+        rows = [sets.member[number].T, sets.size[number]]
+        rows += [sets.cost[number]] if sets.rations.has_money else []
+        most = np.vstack([*rows, *map(np.multiply, signs, counted)]).astype(np.float64)
         # A task without a set and a broken half are paid for dearly, so that there are prices.
         spare = np.zeros((len(most), n_kinds + n_halves))
-        spare[sets.n + 1 :, n_kinds:] = -np.eye(n_halves)
+        spare[sets.limits.size :, n_kinds:] = -np.eye(n_halves)
         each = np.zeros((n_kinds, at + n_kinds + n_halves))
         each[kind, np.arange(at)] = 1.0
         each[:, at : at + n_kinds] = np.eye(n_kinds)
@@ -143,7 +146,7 @@ class SetProgram:
         solved = linprog(
             np.concatenate([-self.accuracy[kind, number], np.full(n_kinds + n_halves, PENALTY)]),
             A_ub=np.hstack([most, spare]),
-            b_ub=np.concatenate([sets.caps, counts]),
+            b_ub=np.concatenate([sets.limits, counts]),
             A_eq=each,
             b_eq=sets.times,
             method="highs-ds",

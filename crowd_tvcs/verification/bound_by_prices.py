@@ -18,6 +18,7 @@ from crowd_tvcs.verification.pricing_common_error import (
     seeming_right,
     weights_and_scale,
 )
+from crowd_tvcs.verification.rations import beside, groups_of, label_prices, worth_of_money
 
 Floats = NDArray[np.float64]
 
@@ -28,6 +29,7 @@ def bound_by_prices(
     plan: Plan,
     prices: Floats,
     budget_price: float,
+    money_price: float,
     support: NDArray[np.bool_],
     values: Floats,
     say: Callable[[str], object],
@@ -40,7 +42,7 @@ def bound_by_prices(
         If a task could not be priced exactly; says which.
     """
     m = len(plan.quality.tasks)
-    price = m * (prices + budget_price)
+    price, groups = m * label_prices(plan, prices, budget_price, money_price), groups_of(plan)
     free = np.ones(support.shape, bool) if plan.forced is None else ~plan.forced
     allowed = free if plan.quality.allowed is None else free & plan.quality.allowed
     best: dict[tuple[Any, ...], tuple[float, float]] = {}
@@ -48,7 +50,8 @@ def bound_by_prices(
     for j, name in enumerate(plan.quality.tasks):
         if j and j % EVERY == 0:
             say(f"priced {j} of {m} tasks")
-        fixed, may = ~free[:, j], allowed[:, j]
+        fixed = ~free[:, j]
+        may = allowed[:, j] & beside(groups, fixed)
         cap = int(plan.max_workers_per_task[j]) - int(fixed.sum())
         least = max(0, int(plan.min_workers_per_task[j]) - int(fixed.sum()))
         prior = plan.prior[j] if plan.class_prior is None else plan.class_prior[j].tobytes()
@@ -58,13 +61,16 @@ def bound_by_prices(
             # A hand-made set that breaks the demands proves nothing about those that do not.
             chosen = support[:, j] & ~fixed
             is_one = may[chosen].all() and support[fixed, j].all() and least <= chosen.sum() <= cap
+            seen = groups[chosen & (groups >= 0)]
+            is_one = is_one and seen.size == np.unique(seen).size
             known = float(values[j] - price[support[:, j]].sum()) if is_one else -np.inf
-            priced = _priced(plan, j, price, may, fixed, least, cap, known)
+            priced = _priced(plan, j, price, groups, may, fixed, least, cap, known)
             if priced is None:
                 raise ValueError(f"task {name!r} could not be priced exactly here")
             best[key] = priced
         terms.append(best[key])
     caps = math.fsum(prices * plan.max_tasks_per_worker) + budget_price * plan.budget
+    caps += worth_of_money(plan, money_price)
     found, most = (math.fsum(column) / m for column in zip(*terms, strict=True))
     return min(caps + found, most)
 
@@ -73,6 +79,7 @@ def _priced(
     plan: Plan,
     j: int,
     price: Floats,
+    groups: NDArray[np.int64],
     may: NDArray[np.bool_],
     fixed: NDArray[np.bool_],
     least: int,
@@ -90,9 +97,12 @@ def _priced(
     task, known = (cost[may], cap), scale.back(known) + spent
     if plan.model is not None:
         priced = multiclass.price_task(
-            matrices[may], *task, chance, known, least=least, fixed=matrices[fixed]
-        )
+            matrices[may], *task, chance, known,
+            least=least, fixed=matrices[fixed], group=groups[may],
+        )  # fmt: skip
     else:
         q = seeming_right(plan.quality.values[:, j], e)
-        priced = price_task(q[may], *task, prior, known, least=least, fixed=q[fixed])
+        priced = price_task(
+            q[may], *task, prior, known, least=least, fixed=q[fixed], group=groups[may]
+        )
     return (scale.of(priced.value - spent), scale.of(1.0)) if priced.exact else None

@@ -4,7 +4,7 @@ Every plan takes one side of every test, so it is in one of the leaves if these 
 of a tree of tests. A leaf's prices prove a bound for the plans in it, by weak duality: with m
 tasks, the prices of the workers and the budget as in `prices.csv` and a price for every test,
 
-    bound = sum of price * cap + mean over tasks of max over sets S of
+    bound = sum of price * cap + money_price * money + mean over tasks of max over sets S of
             [accuracy(S) - m * (prices of S + the task's part in the tests)],
 
 where a test of at most k tasks adds its price * k and is paid by the tasks that count, and one of
@@ -28,10 +28,12 @@ from crowd_tvcs.verification.pricing_common_error import (
     seeming_right,
     weights_and_scale,
 )
+from crowd_tvcs.verification.rations import groups_of, label_prices, worth_of_money
 
 MOST_TASKS, MOST_WORKERS = 20, 10
 TOLERANCE = 1e-9  # of a bound
 QUICK = 2**16  # outcomes of a team
+MOST = 1e300  # of what may be any finite number
 
 Floats = NDArray[np.float64]
 Test = tuple[frozenset[str], frozenset[str], int]  # tasks, workers, how many of them
@@ -57,7 +59,7 @@ def bound_of_branches(plan: Plan, document: Any) -> float:
     tasks = _Tasks(plan)
     bounds = [tasks.bound(leaf) for leaf in read]
     for leaf, bound in zip(read, bounds, strict=True):
-        if abs(leaf.bound - bound) > TOLERANCE:
+        if abs(leaf.bound - bound) > TOLERANCE * max(1.0, abs(bound)):
             raise ValueError(f"leaf {leaf.number}: bound is {leaf.bound!r}, recomputed {bound!r}")
     return min(max(bounds), tasks.most)
 
@@ -68,16 +70,22 @@ class _Leaf:
     def __init__(self, plan: Plan, number: int, given: Any) -> None:
         self.number, quality = number, plan.quality
         names = {"prices", "budget_price", "branches", "bound"}
+        names |= set() if plan.money is None else {"money_price"}
         if not isinstance(given, dict) or set(given) != names or not isinstance(
             given["prices"], dict
         ):  # fmt: skip
-            raise ValueError(f"leaf {number} must have prices, a budget_price, branches and bound")
+            of_money = "" if plan.money is None else "a money_price, "
+            raise ValueError(
+                f"leaf {number} must have prices, a budget_price, {of_money}branches and bound"
+            )
         prices = given["prices"]
         if sorted(prices) != sorted(quality.workers):
             raise ValueError(f"leaf {number} must have one price per worker")
         self.prices = np.array([self._number(prices[name]) for name in quality.workers])
         self.budget_price = self._number(given["budget_price"])
-        self.bound = self._number(given["bound"])
+        # The bound of a half that no plan is in may be far below 0.
+        self.bound = self._number(given["bound"], least=-MOST)
+        self.money_price = self._number(given.get("money_price", 0.0), most=MOST)
         self.path: list[tuple[Test, bool, int]] = []
         self.branch_prices: list[float] = []
         branches = given["branches"]
@@ -87,8 +95,9 @@ class _Leaf:
             self.path.append(self._branch(branch, set(quality.tasks), set(quality.workers)))
             self.branch_prices.append(self._number(branch["price"]))
 
-    def _number(self, value: Any) -> float:
-        if isinstance(value, bool) or not isinstance(value, float | int) or not 0 <= value < 1e9:
+    def _number(self, value: Any, *, least: float = 0.0, most: float = 1e9) -> float:
+        is_one = isinstance(value, float | int) and not isinstance(value, bool)
+        if not is_one or not least <= value < most:
             raise ValueError(f"leaf {self.number}: a price must be a number >= 0, found {value!r}")
         return float(value)
 
@@ -135,6 +144,7 @@ class _Tasks:
         self.right = seeming_right(plan.quality.values, plan.common_error)
         self.prior = seeming_chances(plan)
         n, m = plan.quality.shape
+        groups = groups_of(plan)
         self.member = (np.arange(2**n)[:, None] >> np.arange(n) & 1).astype(bool)
         self.forced = np.zeros((n, m), bool) if plan.forced is None else plan.forced
         open_pairs = ~self.forced
@@ -148,6 +158,8 @@ class _Tasks:
             may = ~self.member[:, ~open_pairs[:, j]].any(axis=1)
             may &= size >= plan.min_workers_per_task[j]
             may &= size <= plan.max_workers_per_task[j]
+            for group in np.unique(groups[groups >= 0]):
+                may &= (self.member | self.forced[:, j])[:, groups == group].sum(axis=1) <= 1
             self.sets.append(np.flatnonzero(may))
             told = b"" if plan.confusion is not None else plan.quality.values[:, j].tobytes()
             prior = plan.prior[j] if plan.class_prior is None else plan.class_prior[j].tobytes()
@@ -190,6 +202,7 @@ class _Tasks:
         plan = self.plan
         m = len(plan.quality.tasks)
         out = [*(leaf.prices * plan.max_tasks_per_worker), leaf.budget_price * plan.budget]
+        out.append(worth_of_money(plan, leaf.money_price))
         out += [(k if most else -k) * price for (_, most, k), price in self._priced(leaf)]
         return math.fsum(out) + math.fsum(self._best(j, leaf) for j in range(m)) / m
 
@@ -200,7 +213,8 @@ class _Tasks:
         """Largest accuracy minus prices of task j, over all its sets."""
         quality, sets = self.plan.quality, self.sets[j]
         m, member = len(quality.tasks), self.member[sets]
-        pays = (member | self.forced[:, j]) @ (leaf.prices + leaf.budget_price)
+        each = label_prices(self.plan, leaf.prices, leaf.budget_price, leaf.money_price)
+        pays = (member | self.forced[:, j]) @ each
         for ((tasks, workers, least), most, _), price in self._priced(leaf):
             if quality.tasks[j] in tasks:
                 counted = np.array([name in workers for name in quality.workers])

@@ -9,7 +9,6 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -24,10 +23,10 @@ from crowd_tvcs.plan.proof import (
     is_largest,
     statement,
 )
+from crowd_tvcs.verification.rations import TOLERANCE, cost_of
 from crowd_tvcs.verification.written import is_count, is_number
 from tvcs_core.files.shown import shown
 
-TOLERANCE = 1e-9  # of rounding
 CLOSE = 1e-4  # a gap, as a part of the error, at which `best` stops
 PATIENCE, MOST_ITERATIONS = 100, 500
 SLOPES_OFF = 1e-8  # of a deviation, from differences
@@ -86,7 +85,7 @@ class Found:
 
 def refuted(summary: Mapping[str, Any], found: Found) -> list[str]:
     """List the fields of `summary` that are not as recomputed: what each says, what was found."""
-    wanted = _fields(found)
+    wanted = _fields(found, has_bound=summary.get("bound") is not None)
     out = [f"{name}: is missing in summary.json" for name in wanted if name not in summary]
     more = set(summary) - set(wanted) if found.parameters["method"] in KNOWN else ()
     out += [f"{shown(n)}: is no field of this method's summary.json" for n in summary if n in more]
@@ -135,7 +134,7 @@ def _said(summary: Mapping[str, Any], at: Place) -> object:
     return value
 
 
-def _fields(found: Found) -> list[str]:
+def _fields(found: Found, *, has_bound: bool) -> list[str]:
     """Names that a summary of this method and plan has."""
     out = ["method", "reason", "expected_accuracy", "bound", "gap", "certified", "certified_within"]
     out += ["budget_price", "assignments", "budget", "binding", "loads", "answers_per_task"]
@@ -152,6 +151,8 @@ def _fields(found: Found) -> list[str]:
     out += ["common_error"] if found.plan.common_error > 0.0 else []
     if found.plan.cost is not None:
         out += ["money", "money_spent"]
+    if found.plan.money is not None and has_bound:
+        out.append("money_price")
     return [*out, "classes"]
 
 
@@ -218,12 +219,6 @@ def _counts(summary: Mapping[str, Any], found: Found) -> Facts:
         yield "money_spent", _near(summary["money_spent"], spent - off, spent + off), spent
 
 
-def cost_of(plan: Plan, support: NDArray[np.bool_]) -> Fraction:
-    """Cost of the pairs, without rounding."""
-    cost = [Fraction(0)] if plan.cost is None else [Fraction(c) for c in plan.cost.tolist()]
-    return sum((cost[i] for i in support.nonzero()[0].tolist()), Fraction(0))
-
-
 def _accuracies(summary: Mapping[str, Any], found: Found) -> Facts:
     ranges = list(zip(found.least.tolist(), found.most.tolist(), strict=True))
     tasks, said = found.plan.quality.tasks, summary["task_accuracy"]
@@ -249,7 +244,8 @@ def _proof(summary: Mapping[str, Any], found: Found) -> Facts:
     """The bound and what follows from it; all of them or none."""
     within = summary["certified_within"]
     yield "certified_within", _alike(within, CERTIFIED_WITHIN), CERTIFIED_WITHIN
-    said = {name: summary[name] for name in ("bound", "gap", "budget_price")}
+    names = ("bound", "gap", "budget_price", "money_price")
+    said = {name: summary[name] for name in names if name in summary}
     if said["bound"] is None:
         for name in ("gap", "budget_price"):
             yield name, said[name] is None, None
@@ -259,15 +255,15 @@ def _proof(summary: Mapping[str, Any], found: Found) -> Facts:
         yield "bound", False, None
         return
     for name, number in said.items():
-        most = math.inf if name == "budget_price" else 1.0
+        most = math.inf if name.endswith("_price") else 1.0
         if not (is_number(number) and 0.0 <= number <= most):
             yield name, False, "a number >= 0" + ("" if most > 1.0 else " and at most 1")
             return
     if found.bound is not None:
-        words = "branches.json" if found.is_branched else "prices.csv and budget_price"
+        words = "branches.json" if found.is_branched else _prices_in(found)
         yield "bound", _near(said["bound"], found.bound), f"{found.bound!r} by {words}"
     if found.is_branched and found.by_prices is not None:
-        words = f"{found.by_prices!r} by prices.csv and budget_price"
+        words = f"{found.by_prices!r} by {_prices_in(found)}"
         yield "bound_by_prices", _near(summary["bound_by_prices"], found.by_prices), words
     accuracy = summary["expected_accuracy"]
     if is_number(accuracy):
@@ -277,6 +273,10 @@ def _proof(summary: Mapping[str, Any], found: Found) -> Facts:
         yield "gap", _near(said["gap"], gap), gap
         certified = is_certified(accuracy, said["bound"], _error(summary))
         yield "certified", summary["certified"] is certified, certified
+
+
+def _prices_in(found: Found) -> str:
+    return "prices.csv and budget_price" + " and money_price" * (found.plan.money is not None)
 
 
 def _error(summary: Mapping[str, Any]) -> float:

@@ -21,6 +21,7 @@ GRID = np.concatenate([[0.0], 0.5 + 0.5 * np.tanh(np.linspace(-18.0, 18.0, 36_00
 GRID = np.unique(GRID)
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 NOBODY: Floats = np.empty(0)
 
 
@@ -90,21 +91,26 @@ def price_task(
     *,
     least: int = 0,
     fixed: Floats = NOBODY,
+    group: Integers | None = None,
 ) -> Priced:
     """Maximise accuracy(fixed and S) - sum of `price` over S; sets S of least..cap workers.
 
     `quality` and `price` are of the workers who are allowed, `fixed` holds the qualities of those
     who label the task in any case. `known` is the value of some such set, to begin with. A
-    worker of quality q < 1/2 is one of 1 - q: the vote turns them around.
+    worker of quality q < 1/2 is one of 1 - q: the vote turns them around. Of each number >= 0 in
+    `group` S has at most one worker.
     """
+    group = np.full(quality.size, -1) if group is None else group
     q, fixed = np.maximum(quality, 1.0 - quality), np.maximum(fixed, 1.0 - fixed)
     fixed = fixed[fixed > 0.5]
     alone = accuracy(fixed, prior)
     value = max(known, alone[0]) if least == 0 else known
     if alone[0] == 1.0 or cap == 0:
-        return Priced(alone[1] - float(np.sort(price)[:least].sum()), alone[0] == alone[1])
-    kept = _not_replaceable(q, price, cap, least)
-    q, p = q[kept], price[kept]
+        cheap = _cheapest_together(price, group)[:least]
+        return Priced(alone[1] - float(cheap.sum()), alone[0] == alone[1])
+    kept = not_replaceable(q, price, cap, least, group, 0.5)
+    q, p, group = q[kept], price[kept], group[kept]
+    mates = (group[:, None] == group) & (group >= 0)
     cheapest = np.sort(p)[:cap].cumsum()
     affordable = int((1.0 - cheapest > value).sum())  # an accuracy is at most 1
     cap = min(cap, max(least, affordable))
@@ -113,10 +119,10 @@ def price_task(
     m1, m0 = np.array([[prior]]), np.array([[1.0 - prior]])
     for voter in fixed:
         m1, m0 = _add(m1, np.array([voter])), _add(m0, 1.0 - np.array([voter]))
-    spent, last = np.zeros(1), np.full(1, -1)
+    spent, last, barred = np.zeros(1), np.full(1, -1), np.zeros((1, q.size), dtype=bool)
     for size in range(1, cap + 1):
         after = _after_one_more(m1, m0, q) - spent[:, None] - p
-        after[np.arange(q.size) <= last[:, None]] = -np.inf
+        after[(np.arange(q.size) <= last[:, None]) | barred] = -np.inf
         if size >= least:
             value = max(value, float(after.max(initial=-np.inf)))
         row, column = np.nonzero(after > -np.inf)
@@ -125,26 +131,52 @@ def price_task(
         if row.size * 2 ** (size + fixed.size) > 40 * AT_ONCE:
             return Priced(value, False)
         m1, m0 = _add(m1[row], q[column]), _add(m0[row], 1.0 - q[column])
-        spent, last = spent[row] + p[column], column
-        may = _bounds(m1, m0, q, p, last, cap - size, least - size) - spent > value
-        m1, m0, spent, last = m1[may], m0[may], spent[may], last[may]
+        spent, last, barred = spent[row] + p[column], column, barred[row] | mates[column]
+        may = _bounds(m1, m0, q, p, group, last, barred, cap - size, least - size) - spent > value
+        m1, m0, spent, last, barred = m1[may], m0[may], spent[may], last[may], barred[may]
         if last.size > MOST_SETS:
             return Priced(value, False)
     return Priced(value, True)
 
 
-def _not_replaceable(q: Floats, price: Floats, cap: int, least: int) -> NDArray[np.intp]:
+def _cheapest_together(price: Floats, group: Integers) -> Floats:
+    """Prices of workers who may work together, the least ones first."""
+    return np.sort(-best_of_each(-price[None, :], group)[0])
+
+
+def not_replaceable(
+    q: Floats,
+    price: Floats,
+    cap: int,
+    least: int,
+    group: Integers,
+    useless: float,
+    serves: NDArray[np.bool_] | None = None,
+) -> NDArray[np.intp]:
     """Workers that some best set needs, best first.
 
-    Whoever has `cap` others as good and as cheap can be replaced in any set by one of them; and
-    nobody adds more than q - 1/2, which matters where nobody must be added.
+    Whoever has a mate, or others of `cap` groups, as good and as cheap can be replaced in any set
+    by one of them (a worker without a group is one alone); and nobody adds more than q - `useless`,
+    which matters where nobody must be added. Only those who `serves` can replace others.
     """
     kept: list[int] = []
     for i in np.lexsort((price, -q)).tolist():
-        as_cheap = sum(1 for k in kept if price[k] <= price[i])
-        if as_cheap < cap and (price[i] < q[i] - 0.5 or least > 0):
+        as_cheap = [k for k in kept if price[k] <= price[i] and (serves is None or serves[k])]
+        of = {(int(group[k]), k if group[k] < 0 else -1) for k in as_cheap}
+        if group[i] >= 0 and (int(group[i]), -1) in of:
+            continue
+        if len(of) < cap and (price[i] < q[i] - useless or least > 0):
             kept.append(i)
     return np.array(kept, dtype=np.intp)
+
+
+def best_of_each(values: Floats, group: Integers) -> Floats:
+    """Keep the columns of who has no group, and of each group the largest value of every row."""
+    if (group < 0).all():
+        return values
+    named = np.unique(group[group >= 0])
+    best = [values[:, group == name].max(axis=1) for name in named]
+    return np.column_stack([values[:, group < 0], *best])
 
 
 def _add(m: Floats, chance: Floats) -> Floats:
@@ -161,13 +193,22 @@ def _after_one_more(m1: Floats, m0: Floats, q: Floats) -> Floats:
 
 
 def _bounds(
-    m1: Floats, m0: Floats, q: Floats, p: Floats, last: NDArray[np.intp], more: int, least: int
+    m1: Floats,
+    m0: Floats,
+    q: Floats,
+    p: Floats,
+    group: Integers,
+    last: NDArray[np.intp],
+    barred: NDArray[np.bool_],
+    more: int,
+    least: int,
 ) -> Floats:
     """Bound the accuracy minus new prices of every set with least..more workers after its last.
 
     Accuracy is convex in the quality of a voter. So a worker of quality q is worth no more than
     a copy of the best one left, of quality Q, with chance (q - 1/2) / (Q - 1/2), else nobody;
-    and with g[k] the accuracy after k such copies, any line above g bounds all mixtures.
+    and with g[k] the accuracy after k such copies, any line above g bounds all mixtures. Of each
+    group the best counts, and of those whose mate is in the set nobody.
     """
     out = np.full(last.size, -np.inf)
     for first in np.unique(last[last + 1 < q.size]) + 1:
@@ -181,7 +222,8 @@ def _bounds(
             for b in range(a + 1, more + 1):
                 slope = (g[:, b] - g[:, a]) / (b - a)
                 height = (g - slope[:, None] * np.arange(more + 1)).max(axis=1)
-                left = -np.sort(p[first:] - slope[:, None] * chance, axis=1)[:, :more]
+                left = np.where(barred[rows, first:], -np.inf, slope[:, None] * chance - p[first:])
+                left = -np.sort(-best_of_each(left, group[first:]), axis=1)[:, :more]
                 left[:, max(0, least) :] = np.maximum(left[:, max(0, least) :], 0.0)
                 bound = np.minimum(bound, height + left.sum(axis=1))
         out[rows] = bound

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs.verification.pricing import Priced
+from crowd_tvcs.verification.pricing import Integers, Priced, best_of_each, not_replaceable
 from crowd_tvcs.verification.pricing_common_error import seeming_matrices, seeming_prior
 
 if TYPE_CHECKING:
@@ -117,6 +117,7 @@ def price_task(
     *,
     least: int = 0,
     fixed: Floats,
+    group: Integers | None = None,
 ) -> Priced:
     """Maximise accuracy(fixed and S) - sum of `price` over S; sets S of least..cap workers.
 
@@ -131,14 +132,17 @@ def price_task(
     if cap == 0:
         return Priced(_best(table), True)
     reach = _reach(matrices)
-    kept = _not_replaceable(matrices, reach, price, cap, least)
-    search = _Search(matrices[kept], reach[kept], price[kept], cap, least, value)
+    group = np.full(price.size, -1) if group is None else group
+    # Only evenly mistaken workers of more reach can do what another does.
+    useless, serves = 1.0 / prior.size, _are_even(matrices)
+    kept = not_replaceable(reach, price, cap, least, group, useless, serves)
+    search = _Search(matrices[kept], reach[kept], price[kept], group[kept], cap, least, value)
     affordable = int((1.0 - np.sort(search.price).cumsum() > value).sum())
     search.cap = min(cap, max(least, affordable), len(kept))
     if table.shape[1] * float(prior.size) ** search.cap > MOST_OUTCOMES:
         return Priced(value, search.cap == 0)
     if search.cap > 0:
-        search.visit(table, 0.0, 0, 0)
+        search.visit(table, 0.0, 0, 0, np.zeros(len(kept), dtype=bool))
     return Priced(search.value, search.nodes <= MOST_NODES)
 
 
@@ -156,58 +160,64 @@ def _reach(matrices: Floats) -> Floats:
     return np.clip(out + ROUNDING, 1.0 / k, 1.0)
 
 
-def _not_replaceable(
-    matrices: Floats, reach: Floats, price: Floats, cap: int, least: int
-) -> NDArray[np.intp]:
-    """Workers that some best set needs, best first.
-
-    Whoever has `cap` evenly mistaken others of more reach and as cheap can be replaced in any
-    set by one of them; and nobody adds more than their reach minus 1/K.
-    """
+def _are_even(matrices: Floats) -> NDArray[np.bool_]:
+    """Mark the workers whose mistakes all have the same chance, and who are right often enough."""
     k = matrices.shape[1]
     right = matrices[:, 0, 0]
     even = np.where(np.eye(k, dtype=bool), right[:, None, None],
                     ((1.0 - right) / (k - 1))[:, None, None])  # fmt: skip
-    is_even = (np.abs(matrices - even).max(axis=(1, 2)) == 0.0) & (right >= 1.0 / k)
-    kept: list[int] = []
-    for i in np.lexsort((price, -reach)).tolist():
-        as_cheap = sum(1 for other in kept if is_even[other] and price[other] <= price[i])
-        if as_cheap < cap and (price[i] < reach[i] - 1.0 / k or least > 0):
-            kept.append(i)
-    return np.array(kept, dtype=np.intp)
+    is_even: NDArray[np.bool_] = np.abs(matrices - even).max(axis=(1, 2)) == 0.0
+    return is_even & (right >= 1.0 / k)
 
 
 class _Search:
     """Depth first over the workers by falling reach."""
 
     def __init__(
-        self, matrices: Floats, reach: Floats, price: Floats, cap: int, least: int, value: float
+        self,
+        matrices: Floats,
+        reach: Floats,
+        price: Floats,
+        group: Integers,
+        cap: int,
+        least: int,
+        value: float,
     ) -> None:
-        self.matrices, self.reach, self.price = matrices, reach, price
+        self.matrices, self.reach, self.price, self.group = matrices, reach, price, group
         self.cap, self.least, self.value = cap, least, value
         self.nodes = 0
 
-    def visit(self, table: Floats, spent: float, first: int, size: int) -> None:
-        """Visit all sets of these `size`, whose table this is, and workers from `first` on."""
+    def visit(
+        self, table: Floats, spent: float, first: int, size: int, barred: NDArray[np.bool_]
+    ) -> None:
+        """Visit all sets of these `size`, whose table this is, and workers from `first` on.
+
+        Mates of those who are in are `barred`.
+        """
         self.nodes += 1
         n = self.price.size
         if first >= n or self.nodes > MOST_NODES:
             return
         if size + 1 >= self.least:
             after = [_best(_add(table, matrix)) for matrix in self.matrices[first:]]
-            self.value = max(self.value, float((after - self.price[first:]).max()) - spent)
+            left = np.where(barred[first:], -np.inf, after - self.price[first:])
+            self.value = max(self.value, float(left.max()) - spent)
         if size + 1 == self.cap:
             return
         for i in range(first, n - 1):
             if (i - first) % AGAIN == 0:
-                bound, with_one = self._bounds(table, i, size)
+                bound, with_one = self._bounds(table, i, size, barred)
                 start = i
                 if bound - spent <= self.value + ROUNDING:
                     return
-            if with_one[i - start] - spent > self.value + ROUNDING:
-                self.visit(_add(table, self.matrices[i]), spent + self.price[i], i + 1, size + 1)
+            if with_one[i - start] - spent > self.value + ROUNDING and not barred[i]:
+                mates = (self.group == self.group[i]) & (self.group >= 0)
+                after_it = _add(table, self.matrices[i]), spent + self.price[i], i + 1, size + 1
+                self.visit(*after_it, barred | mates)
 
-    def _bounds(self, table: Floats, first: int, size: int) -> tuple[float, Floats]:
+    def _bounds(
+        self, table: Floats, first: int, size: int, barred: NDArray[np.bool_]
+    ) -> tuple[float, Floats]:
         """Bound what sets of workers from `first` on add, and those that have each of them.
 
         An evenly mistaken worker of accuracy q is one of the first's reach Q with chance
@@ -228,8 +238,8 @@ class _Search:
             for b in range(a + 1, more + 1):
                 slope = (g[b] - g[a]) / (b - a)
                 height = max(g[x] - slope * x for x in range(more + 1))
-                left = slope * chance - self.price[first:]
-                best = -np.sort(-left)[:more]
+                left = np.where(barred[first:], -np.inf, slope * chance - self.price[first:])
+                best = -np.sort(-best_of_each(left[None, :], self.group[first:])[0])[:more]
                 best[least:] = np.maximum(best[least:], 0.0)
                 bound = min(bound, height + float(best.sum()))
                 # All but one of the best, which is the least of them at least.

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +27,7 @@ from crowd_tvcs.verification.bound_by_prices import bound_by_prices
 from crowd_tvcs.verification.branches import bound_of_branches
 from crowd_tvcs.verification.claims import (
     LARGE_ERROR,
-    TOLERANCE,
     Found,
-    cost_of,
     refuted,
     uncertified,
     unchecked,
@@ -42,6 +39,9 @@ from crowd_tvcs.verification.pricing_common_error import (
     scale_of_equals,
     seeming_chances,
     seeming_right,
+)
+from crowd_tvcs.verification.rations import (
+    broken_rations,
 )
 from crowd_tvcs.verification.written import (
     BRANCHES,
@@ -156,9 +156,9 @@ def verify(
         there = "a file prices.csv" if has_prices else "no file prices.csv"
         out.violations.append(f"bound: summary.json says {shown(said)}, run.json names {there}")
     elif has_prices:
-        prices, budget_price = _prices(folder / "prices.csv", plan, summary)
+        prices = _prices(folder / "prices.csv", plan, summary)
         try:
-            by_prices = bound_by_prices(plan, prices, budget_price, support, values, say)
+            by_prices = bound_by_prices(plan, *prices, support, values, say)
         except ValueError as error:
             out.violations.append(str(error))
         by_prices = out.bound = usable(by_prices)
@@ -250,7 +250,7 @@ def _broken(plan: Plan, support: NDArray[np.bool_]) -> list[str]:
         for i, j in np.argwhere(support & ~plan.quality.allowed):
             pair = f"{plan.quality.workers[i]!r} on {plan.quality.tasks[j]!r}"
             out.append(f"a pair that is not allowed: {pair}")
-    out += _together(plan, support)
+    out += broken_rations(plan, support)
     short = plan.min_workers_per_task - support.sum(axis=0)
     for j in np.flatnonzero(short > 0):
         has, least = int(support[:, j].sum()), plan.min_workers_per_task[j]
@@ -259,23 +259,6 @@ def _broken(plan: Plan, support: NDArray[np.bool_]) -> list[str]:
         for i, j in np.argwhere(plan.forced & ~support):
             pair = f"{plan.quality.workers[i]!r} on {plan.quality.tasks[j]!r}"
             out.append(f"a forced pair is missing: {pair}")
-    return out
-
-
-def _together(plan: Plan, support: NDArray[np.bool_]) -> list[str]:
-    """List which groups have several workers on a task, and what cannot be paid."""
-    out = []
-    if plan.money is not None:
-        cost = cost_of(plan, support)
-        if cost > Fraction(plan.money) * (1 + Fraction(TOLERANCE)):
-            out.append(f"money: the answers cost {float(cost):g}, the money is {plan.money:g}")
-    if plan.group is not None:
-        seen: dict[tuple[str, int], int] = {}
-        for i, j in np.argwhere(support).tolist():
-            group = plan.group[i]
-            if group is not None and seen.setdefault((group, j), i) != i:
-                names = f"{plan.quality.workers[seen[group, j]]!r} and {plan.quality.workers[i]!r}"
-                out.append(f"group {group!r}: {names} both have {plan.quality.tasks[j]!r}")
     return out
 
 
@@ -316,7 +299,8 @@ def _deviation(
     return deviation(plan, support, known)
 
 
-def _prices(path: Path, plan: Plan, summary: dict[str, Any]) -> tuple[Floats, float]:
+def _prices(path: Path, plan: Plan, summary: dict[str, Any]) -> tuple[Floats, float, float]:
+    """Read the prices of the workers, of the budget and of money; the last is 0 without any."""
     table = open_exactly(path, "worker", "price")
     values = table.numbers(1, [1])[:, 0]
     row_of = rows_by_name(table, 0, "worker", set(plan.quality.workers))
@@ -326,13 +310,16 @@ def _prices(path: Path, plan: Plan, summary: dict[str, Any]) -> tuple[Floats, fl
     missing = [name for name in plan.quality.workers if name not in row_of]
     if missing:
         raise table.error(f"must have one price per worker, found none of {missing[0]!r}")
-    budget_price = summary.get("budget_price")
-    if not is_number(budget_price) or budget_price < 0.0:
-        raise DataError(
-            f"budget_price must be a number >= 0, found {shown(budget_price)}",
-            path=path.parent / "summary.json",
-        )
-    return values[[row_of[name] - 1 for name in plan.quality.workers]], float(budget_price)
+    others = []
+    for name in ("budget_price", "money_price"):
+        price = 0.0 if name == "money_price" and plan.money is None else summary.get(name)
+        if not is_number(price) or price < 0.0:
+            raise DataError(
+                f"{name} must be a number >= 0, found {shown(price)}",
+                path=path.parent / "summary.json",
+            )
+        others.append(float(price))
+    return values[[row_of[name] - 1 for name in plan.quality.workers]], others[0], others[1]
 
 
 def _bound_of_branches(path: Path, plan: Plan, out: Verification) -> float | None:

@@ -186,15 +186,21 @@ def accuracy_of(plan, support):
     return float(np.mean([accuracies(plan, j)[s] for j, s in enumerate(numbers)]))
 
 
-def bound_of_prices(plan, prices, budget_price):
+def bound_of_prices(plan, prices, budget_price, money_price=None):
     """What the prices prove, every set of every task tried."""
     m = plan.quality.shape[1]
+    assert (money_price is None) == (plan.money is None)
+    each = prices + budget_price
+    if money_price is not None:
+        each = each + money_price * plan.cost
     terms = []
     for j in range(m):
         may, member = may_have(plan, j)
-        left = accuracies(plan, j) - m * (member @ (prices + budget_price))
+        left = accuracies(plan, j) - m * (member @ each)
         terms.append(left[may].max())
-    return prices @ plan.max_tasks_per_worker + budget_price * plan.budget + np.mean(terms)
+    of_money = 0.0 if money_price is None else money_price * plan.money
+    caps = prices @ plan.max_tasks_per_worker + budget_price * plan.budget
+    return caps + of_money + np.mean(terms)
 
 
 def round_of(plan, support, seed):

@@ -10,10 +10,10 @@ in the quality of one voter, hence convex in it; and a voter of quality 1/2 adds
 import numpy as np
 
 from crowd_tvcs.accuracy.kernels.two_class_table import total
+from crowd_tvcs.search.kernels.groups import INTERVALS, least_of_mates, make_way, take_off
 from crowd_tvcs.search.kernels.scratch import Shortlist
 from tvcs_core.jit import kernel
 
-INTERVALS = 32  # of slopes that are looked at
 PLANES = 8  # tried for one bound
 
 
@@ -57,7 +57,7 @@ def best_last(accuracy, spent, gain, price):
 @kernel
 def first_of(short, c):
     """The first c voters of a shortlist."""
-    return Shortlist(short.quality[:c], short.price[:c], short.worker[:c])
+    return Shortlist(short.quality[:c], short.price[:c], short.worker[:c], short.group[:c])
 
 
 @kernel
@@ -67,7 +67,7 @@ def is_never_needed(quality, cost, must, cap, held, least):
     That is who has no price (infinite); who costs what they could ever add, q - 1/2 (by the gain
     identity, confidences being at least 1/2), unless there `must` be somebody; and whom `cap`
     others match in quality and price: one of these is not in the set and can take the place.
-    `least` are the least prices of those others, `held` of them.
+    `least` are the least prices of those others, `held` of them; with groups, one of each.
     """
     if cost == np.inf or (cost >= quality - 0.5 and not must):
         return True
@@ -75,14 +75,23 @@ def is_never_needed(quality, cost, must, cap, held, least):
 
 
 @kernel
-def shortlist(quality, worker, price, cap, must, out, least):
-    """Copy the workers that an optimal set of at most `cap` may need; return how many."""
+def shortlist(quality, worker, price, group, cap, must, out, least):
+    """Copy the workers that an optimal set of at most `cap` may need; return how many.
+
+    Who has a mate as good and as cheap can be replaced by them in any set.
+    """
     c = 0
     held = np.int64(0)  # a plain 0 is a type of its own to the kernel that is called with it
     for i in range(quality.size):
         cost = price[worker[i]]
         if is_never_needed(quality[i], cost, must, cap, held, least):
             continue
+        if group.size > 0:
+            of_mates = least_of_mates(out.group, out.price, c, group[worker[i]])
+            if of_mates <= cost:
+                continue
+            held = take_off(least, held, of_mates)
+            out.group[c] = group[worker[i]]
         out.quality[c] = quality[i]
         out.price[c] = cost
         out.worker[c] = worker[i]
@@ -207,13 +216,14 @@ def next_edge(copies, a, most):
 
 
 @kernel
-def bound_by_lines(copies, need, most, q, p, first, enough, held, reach):
+def bound_by_lines(copies, need, most, q, p, group, first, enough, held, reach):
     """The most that need..most of the voters from `first` on leave; stops when at most `enough`.
 
     Accuracy is convex in the quality of every voter, so replacing each by a copy of the best,
     q[first], with chance (q - 1/2) / (q[first] - 1/2) and by nobody otherwise loses nothing. Then
     it is at most linear in the number of copies, by any line above `copies`. Where the bound is
-    above `enough`, reach[i] is filled with a bound for the sets that voter i is in.
+    above `enough`, reach[i] is filled with a bound for the sets that voter i is in. Of a group one
+    counts.
     """
     largest, whose = held.values, held.whose
     bound = np.inf
@@ -232,6 +242,11 @@ def bound_by_lines(copies, need, most, q, p, first, enough, held, reach):
             left = slope * scale * (q[i] - 0.5) - p[i]
             if (left <= 0.0 and need == 0) or (count == most and left <= largest[count - 1]):
                 continue
+            if group.size > 0:
+                fewer = make_way(largest, whose, group, count, left, i)
+                if fewer < 0:
+                    continue
+                count = fewer
             count = hold_largest(largest, whose, count, most, left, i)
         value = height + best_sum(largest, count, need, most)
         if value < bound:
@@ -311,7 +326,7 @@ def lower_grade(q, first):
 
 
 @kernel
-def bound_by_grades(grades, most, q, p, first, enough, slopes, held, reach):
+def bound_by_grades(grades, most, q, p, group, first, enough, slopes, held, reach):
     """The most that up to `most` of the voters from `first` on leave; tries to get `enough`.
 
     As in `bound_by_lines`, but a voter is replaced by copies of the next better and the next worse
@@ -333,6 +348,11 @@ def bound_by_grades(grades, most, q, p, first, enough, slopes, held, reach):
             reach[i] = left
             if left <= 0.0 or (count == most and left <= largest[count - 1]):
                 continue
+            if group.size > 0:
+                fewer = make_way(largest, whose, group, count, left, i)
+                if fewer < 0:
+                    continue
+                count = fewer
             count = hold_largest(largest, whose, count, most, left, i)
         # The bound is convex in the slopes; (up, down) is a subgradient: copies in the best set
         # less copies where the plane touches.

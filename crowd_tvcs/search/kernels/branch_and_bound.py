@@ -18,6 +18,7 @@ from crowd_tvcs.search.kernels.bounds import (
     fill_grades,
     lower_grade,
 )
+from crowd_tvcs.search.kernels.groups import bar_mates, bar_mates_of_others
 from tvcs_core.jit import kernel
 
 SWEEPS = 4
@@ -48,7 +49,8 @@ def branch_and_bound(short, need, cap, size, value, limit, scratch):
     following, fresh, reach = scratch.nodes.following, scratch.nodes.fresh, scratch.nodes.reach
     gain, copies, cheapest = scratch.bounds.gain, scratch.bounds.copies, scratch.bounds.cheapest
     held, slopes, table = scratch.bounds.held, scratch.grades.slopes, scratch.grades.accuracy
-    stop = limit.stop
+    stop, group, prices, asked = limit.stop, short.group, scratch.nodes.price, short.price
+    prices[0, :c] = p
     cheapest_sums(p, cap, held.values, cheapest)
     for s in range(cap + 1):
         slopes[s, 0] = 0.0
@@ -63,6 +65,8 @@ def branch_and_bound(short, need, cap, size, value, limit, scratch):
     while d >= 0:
         i = following[d]
         rest = cap - d
+        if group.size > 0:
+            p = prices[d, :c]  # infinite for the mates of whom the node has
         if enter:
             # All sets of one voter more at once: their gains need no tables (gain identity).
             enter = False
@@ -84,7 +88,8 @@ def branch_and_bound(short, need, cap, size, value, limit, scratch):
             fill_copies(t[d], f[d], outcomes[d], q[i], rest, scratch.bounds.chance, copies)
             fewest = max(0, need - d)
             if bound_by_copies(copies, max(2, fewest), rest, cheapest[i]) <= enough or (
-                bound_by_lines(copies, fewest, rest, q, p, i, enough, held, reach[d]) <= enough
+                bound_by_lines(copies, fewest, rest, q, p, group, i, enough, held, reach[d])
+                <= enough
             ):
                 d -= 1
                 continue
@@ -96,20 +101,22 @@ def branch_and_bound(short, need, cap, size, value, limit, scratch):
                     slopes[d, 0] = copies[1] - copies[0]
                     slopes[d, 1] = slopes[d, 0] * (lower - 0.5) / (q[i] - 0.5)
                 if (
-                    bound_by_grades(table, rest, q, p, i, enough, slopes[d], held, reach[d])
+                    bound_by_grades(table, rest, q, p, group, i, enough, slopes[d], held, reach[d])
                     <= enough
                 ):
                     d -= 1
                     continue
         following[d] = i + 1
         # `reach` was a bound when it was filled, and voters only went since.
-        if reach[d, i] <= enough:
+        if reach[d, i] <= enough or p[i] == np.inf:
             continue
-        # Of twins the first goes first: a set with the second alone is as good as one with it.
+        # Of twins the first goes first: a set with the second alone is as good as one with it
+        # (unless a mate of the first is in it).
         if (
             i > 0
             and q[i] == q[i - 1]
-            and p[i] == p[i - 1]
+            and asked[i] == asked[i - 1]
+            and (group.size == 0 or group[i - 1] < 0)
             and not (d > 0 and added[d - 1] == i - 1)
         ):
             continue
@@ -119,6 +126,7 @@ def branch_and_bound(short, need, cap, size, value, limit, scratch):
         # The node with voter i more; only later ones may join there.
         outcomes[d + 1] = add_voter(t[d], f[d], outcomes[d], q[i], t[d + 1], f[d + 1])
         spent[d + 1] = spent[d] + p[i]
+        bar_mates(group, i, prices[d], prices[d + 1])
         added[d] = i
         d += 1
         following[d] = i + 1
@@ -128,7 +136,7 @@ def branch_and_bound(short, need, cap, size, value, limit, scratch):
 
 
 @kernel
-def pick_by_slope(q, p, slope, chosen):
+def pick_by_slope(q, p, group, slope, chosen):
     """Choose as many voters as `chosen` is long, of largest slope * quality - price."""
     for s in range(chosen.size):
         best = -np.inf
@@ -137,13 +145,15 @@ def pick_by_slope(q, p, slope, chosen):
                 is_free = True
                 for r in range(s):
                     is_free = is_free and chosen[r] != i
+                    if group.size > 0:
+                        is_free = is_free and (group[i] < 0 or group[chosen[r]] != group[i])
                 if is_free:
                     best = slope * q[i] - p[i]
                     chosen[s] = i
 
 
 @kernel
-def exchange_one(fixed, q, p, chosen, t, f, gain):
+def exchange_one(fixed, q, p, group, chosen, t, f, gain):
     """Replace one voter after another by the best one beside the others, until none changes.
 
     Return the value of the set: its accuracy minus its prices.
@@ -158,6 +168,8 @@ def exchange_one(fixed, q, p, chosen, t, f, gain):
             for r in range(chosen.size):
                 if r != s:
                     gain[chosen[r]] = -np.inf
+            if group.size > 0:
+                bar_mates_of_others(group, chosen, s, gain)
             best = chosen[s]
             for i in range(p.size):
                 if gain[i] - p[i] > gain[best] - p[best] + 1e-15:
@@ -179,15 +191,15 @@ def ascend(fixed, short, need, cap, value, tables, tried, chosen, gain):
 
     Return its value and its size; the set is in `chosen`, the size -1 if none was found.
     """
-    q, p, t, f = short.quality, short.price, tables.t, tables.f
+    q, p, group, t, f = short.quality, short.price, short.group, tables.t, tables.f
     found = -1
     guess = 1.0
     for k in range(1, cap + 1):
         if k >= need:
             team = tried[:k]
             for slope in SLOPES:
-                pick_by_slope(q, p, slope * guess, team)
-                here = exchange_one(fixed, q, p, team, t, f, gain)
+                pick_by_slope(q, p, group, slope * guess, team)
+                here = exchange_one(fixed, q, p, group, team, t, f, gain)
                 if here > value:
                     value = here
                     found = k

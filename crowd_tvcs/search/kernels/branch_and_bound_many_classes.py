@@ -25,13 +25,24 @@ from crowd_tvcs.search.kernels.branch_and_bound import (
     keep_incumbent,
     pick_by_slope,
 )
+from crowd_tvcs.search.kernels.groups import bar_mates, bar_mates_of_others, take_off
 from tvcs_core.jit import kernel
 
 WORK = 64  # outcomes that cost as much as a node
 
 
 @kernel
-def shortlist(reach, worker, kinds, price, cap, must, is_even, scratch):
+def least_of_even_mates(short, kinds, is_even, count, one):
+    """The least price of the first `count` voters who are even and of the group `one`."""
+    least = np.inf
+    for k in range(count):
+        if one >= 0 and short.group[k] == one and is_even[kinds[k]]:
+            least = min(least, short.price[k])
+    return least
+
+
+@kernel
+def shortlist(reach, worker, kinds, price, group, cap, must, is_even, scratch):
     """Copy the voters that an optimal set of at most `cap` may need to `scratch`; return how many.
 
     As for two classes, but only even voters match others in reach and price: an uneven one may
@@ -44,6 +55,13 @@ def shortlist(reach, worker, kinds, price, cap, must, is_even, scratch):
         cost = price[worker[i]]
         if is_never_needed(reach[i], cost, must, cap, held, least):
             continue
+        if group.size > 0:
+            of_mates = least_of_even_mates(out, scratch.kinds, is_even, c, group[worker[i]])
+            if of_mates <= cost:
+                continue
+            if is_even[kinds[i]]:
+                held = take_off(least, held, of_mates)
+            out.group[c] = group[worker[i]]
         out.quality[c] = reach[i]
         out.price[c] = cost
         out.worker[c] = worker[i]
@@ -95,6 +113,8 @@ def branch_and_bound(short, kinds, need, cap, size, value, model, limit, scratch
     following, fresh, reach = scratch.nodes.following, scratch.nodes.fresh, scratch.nodes.reach
     gain, copies, cheapest = scratch.bounds.gain, scratch.bounds.copies, scratch.bounds.cheapest
     held, stop = scratch.bounds.held, limit.stop
+    group, prices, asked = short.group, scratch.nodes.price, short.price
+    prices[0, :c] = p
     cheapest_sums(p, cap, held.values, cheapest)
     outcomes[0] = size
     spent[0] = 0.0
@@ -107,6 +127,8 @@ def branch_and_bound(short, kinds, need, cap, size, value, model, limit, scratch
     while d >= 0:
         i = following[d]
         rest = cap - d
+        if group.size > 0:
+            p = prices[d, :c]  # infinite for the mates of whom the node has
         if enter:
             # All sets of one voter more at once, without their tables.
             enter = False
@@ -130,16 +152,19 @@ def branch_and_bound(short, kinds, need, cap, size, value, model, limit, scratch
             work += rest * rest * outcomes[d] // WORK
             fewest = max(0, need - d)
             if bound_by_copies(copies, max(2, fewest), rest, cheapest[i]) <= enough or (
-                bound_by_lines(copies, fewest, rest, q, p, i, enough, held, reach[d]) <= enough
+                bound_by_lines(copies, fewest, rest, q, p, group, i, enough, held, reach[d])
+                <= enough
             ):
                 d -= 1
                 continue
         following[d] = i + 1
         # `reach` was a bound when it was filled, and voters only went since.
-        if reach[d, i] <= enough:
+        if reach[d, i] <= enough or p[i] == np.inf:
             continue
-        # Of twins the first goes first: a set with the second alone is as good as one with it.
-        twin = i > 0 and kinds[i] == kinds[i - 1] and p[i] == p[i - 1]
+        # Of twins the first goes first: a set with the second alone is as good as one with it
+        # (unless a mate of the first is in it).
+        twin = i > 0 and kinds[i] == kinds[i - 1] and asked[i] == asked[i - 1]
+        twin = twin and (group.size == 0 or group[i - 1] < 0)
         if twin and not (d > 0 and added[d - 1] == i - 1):
             continue
         # The node with voter i more; only later ones may join there.
@@ -148,6 +173,7 @@ def branch_and_bound(short, kinds, need, cap, size, value, model, limit, scratch
         if stop[0] != 0:
             work = most + 1
         spent[d + 1] = spent[d] + p[i]
+        bar_mates(group, i, prices[d], prices[d + 1])
         added[d] = i
         d += 1
         following[d] = i + 1
@@ -157,7 +183,7 @@ def branch_and_bound(short, kinds, need, cap, size, value, model, limit, scratch
 
 
 @kernel
-def exchange_one(root, p, kinds, chosen, model, pair, gain, gains):
+def exchange_one(root, p, kinds, group, chosen, model, pair, gain, gains):
     """Replace one voter after another by the best one beside the others, until none changes.
 
     Return the value of the set: its accuracy minus its prices.
@@ -172,6 +198,8 @@ def exchange_one(root, p, kinds, chosen, model, pair, gain, gains):
             for r in range(chosen.size):
                 if r != s:
                     gain[chosen[r]] = -np.inf
+            if group.size > 0:
+                bar_mates_of_others(group, chosen, s, gain)
             best = chosen[s]
             for i in range(p.size):
                 if gain[i] - p[i] > gain[best] - p[best] + 1e-15:
@@ -195,15 +223,15 @@ def ascend(root, short, kinds, need, cap, value, model, thorough, scratch):
     found.
     """
     q, p, pair, gain = short.quality, short.price, scratch.pair, scratch.branch.bounds.gain
-    chosen, gains = scratch.branch.chosen, scratch.branch.gains
+    group, chosen, gains = short.group, scratch.branch.chosen, scratch.branch.gains
     found = -1
     guess = 1.0
     for k in range(1, cap + 1):
         if k >= need:
             team = scratch.tried[:k]
             for start in range(1 + 2 * thorough):
-                pick_by_slope(q, p, SLOPES[start] * guess, team)
-                here = exchange_one(root, p, kinds, team, model, pair, gain, gains)
+                pick_by_slope(q, p, group, SLOPES[start] * guess, team)
+                here = exchange_one(root, p, kinds, group, team, model, pair, gain, gains)
                 if here > value:
                     value = here
                     found = k

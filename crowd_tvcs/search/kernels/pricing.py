@@ -12,10 +12,13 @@ from crowd_tvcs.search.kernels.bounds import (
     shortlist,
 )
 from crowd_tvcs.search.kernels.branch_and_bound import ascend, branch_and_bound
+from crowd_tvcs.search.kernels.groups import count_groups, drop_beaten_of_groups
 from tvcs_core.jit import kernel
 
 MANY = 24  # voters of whom it is worth while to look who is beaten
 LEAST_ROOM = 4  # voters that may be chosen beside very many fixed ones
+MOST_TIMES = 40  # that money is asked a higher price of a task that has too little of it
+LEAST_RISE = 0.01  # of that price, which then doubles
 
 
 @kernel
@@ -86,22 +89,30 @@ def best_set(j, candidates, cap, price, sets, limit, scratch, branch):
     slots = max(need, min(worth, max(room, LEAST_ROOM)))
     c = 0
     if slots > 0:
-        c = shortlist(quality, worker, price, worth, need > 0, scratch.short, held.values)
-    if c == 0 or c < need:
-        return value, c == 0 and need == 0
-    short = first_of(scratch.short, c)
-    worth = min(worth, c)
-    slots = min(slots, c)
+        group = candidates.group
+        c = shortlist(quality, worker, price, group, worth, need > 0, scratch.short, held.values)
+    short, able = first_of(scratch.short, c), c
+    if short.group.size > 0:
+        able = count_groups(short.group)
+    if able == 0 or able < need:
+        return value, able == 0 and need == 0
+    worth = min(worth, able)
+    slots = min(slots, able)
     size = lay_fixed(fixed, t, f)
     proved = slots <= room
     if proved and worth > slots:
         # Larger sets may still be bounded away.
-        q, p, first = short.quality, short.price, np.int64(0)
+        q, p, group, first = short.quality, short.price, short.group, np.int64(0)
         fill_copies(t[0], f[0], size, q[0], worth, branch.bounds.chance, copies)
-        bound = bound_by_lines(copies, slots + 1, worth, q, p, first, value, held, gain)
+        bound = bound_by_lines(copies, slots + 1, worth, q, p, group, first, value, held, gain)
         proved = bound <= value
     if c > MANY and slots > 1 and limit.steps > 0:
-        short = first_of(short, drop_beaten(short, slots, scratch.beaten, scratch.tried))
+        beaten, stays = scratch.beaten, scratch.tried
+        if short.group.size == 0:
+            c = drop_beaten(short, slots, beaten, stays)
+        elif slots > 2:  # for pairs, looking who is beaten takes longer than trying all
+            c = drop_beaten_of_groups(short, slots, beaten, stays, scratch.order)
+        short = first_of(short, c)
     start = value
     k = -1
     nodes = limit.steps + 1
@@ -122,27 +133,64 @@ def best_set(j, candidates, cap, price, sets, limit, scratch, branch):
 
 
 @kernel
-def left_for(cap, need, prices, room, asked):
+def refuse(j, most, base, sets):
+    """Take the set of task j away if it has more than `most` workers."""
+    if sets.sizes[j] > most:
+        sets.sizes[j] = 0
+        sets.accuracy[j] = base
+
+
+@kernel
+def left_for(cap, need, least, cost, prices, room, asked):
     """Fill in what every worker asks of the next task; return how many it may have.
 
-    Where room is kept, workers without any ask an infinite price, and as much of the budget is left
-    as the tasks to come must have.
+    It must have `need` of them, which cost the `least`. Where room is kept, workers without any, or
+    who cost more than there is, ask an infinite price, and as much of the budget and the money is
+    left as the tasks to come must have.
     """
     price, labels, owed = prices.price, room.labels, room.owed
     n = asked.size
     for i in range(n):
         asked[i] = price[i] + price[n]
+    for i in range(cost.size):
+        asked[i] += prices.money[0] * cost[i]
     if owed[0] < 0:
         return cap
     owed[0] -= need
     for i in range(n):
         if labels[i] <= 0:
             asked[i] = np.inf
+    if cost.size > 0:
+        room.money[1] -= least
+        for i in range(n):
+            if cost[i] > room.money[0] - room.money[1]:
+                asked[i] = np.inf
     return max(0, min(cap, labels[n] - owed[0]))
 
 
 @kernel
-def move(chosen, prices, room):
+def asks_more(j, base, cost, prices, room, sets, asked, times):
+    """Whether task j has a set that costs more money than it may spend.
+
+    Then the set is taken away, and costs weigh more in what is asked, the more so the more `times`.
+    """
+    if cost.size == 0 or room.owed[0] < 0:
+        return False
+    spent = 0.0
+    for s in range(sets.sizes[j]):
+        spent += cost[sets.workers[j, s]]
+    if spent <= max(0.0, room.money[0] - room.money[1]):
+        return False
+    refuse(j, np.int64(0), base, sets)
+    rise = max(LEAST_RISE, 0.25 * prices.money[0]) * 2.0**times
+    for i in range(cost.size):
+        if cost[i] > 0.0:
+            asked[i] += rise * cost[i]
+    return True
+
+
+@kernel
+def move(chosen, cost, prices, room):
     """Take the workers whom a task has chosen off the room, and move the prices.
 
     A subgradient step on the dual function, of one task: its own labels less its share of the caps
@@ -154,6 +202,17 @@ def move(chosen, prices, room):
         for i in chosen:
             labels[i] -= 1
         labels[n] -= chosen.size
+    spent = 0.0
+    for i in chosen:
+        if cost.size > 0:
+            spent += cost[i]
+    if cost.size > 0 and room.owed[0] >= 0:
+        room.money[0] -= spent
+    if cost.size > 0 and step > 0.0:
+        # A single label may cost many times the mean; no step is longer than one of the labels.
+        most = chosen.size + 1.0
+        over = min(most, max(-most, spent - prices.money_share))
+        prices.money[0] = max(0.0, prices.money[0] + step * over)
     if step > 0.0:
         for i in chosen:
             price[i] += step
@@ -163,25 +222,24 @@ def move(chosen, prices, room):
 
 
 @kernel
-def refuse(j, most, base, sets):
-    """Take the set of task j away if it has more than `most` workers."""
-    if sets.sizes[j] > most:
-        sets.sizes[j] = 0
-        sets.accuracy[j] = base
-
-
-@kernel
 def visit(order, candidates, prices, room, sets, found, limit, scratch, branch):
     """Ask the tasks in `order` for their best sets; each may move prices and use up room.
 
     Fills `found` (`TaskValues`) for these tasks.
     """
+    cost = candidates.cost
     for j in order:
-        most = left_for(candidates.cap[j], candidates.need[j], prices, room, scratch.asked)
-        refuse(j, most, candidates.base[j], sets)
-        value, proved = best_set(j, candidates, most, scratch.asked, sets, limit, scratch, branch)
+        asked, base, times = scratch.asked, candidates.base[j], 0
+        least = candidates.owed[j] if cost.size > 0 else 0.0
+        need, cap = candidates.need[j], candidates.cap[j]
+        most = left_for(cap, need, least, cost, prices, room, asked)
+        refuse(j, most, base, sets)
+        value, proved = best_set(j, candidates, most, asked, sets, limit, scratch, branch)
+        while asks_more(j, base, cost, prices, room, sets, asked, times) and times < MOST_TIMES:
+            times += 1
+            value, proved = best_set(j, candidates, most, asked, sets, limit, scratch, branch)
         found.value[j] = value
         found.proved[j] = proved
-        move(sets.workers[j, : sets.sizes[j]], prices, room)
+        move(sets.workers[j, : sets.sizes[j]], cost, prices, room)
         if limit.stop[0] != 0:
             return

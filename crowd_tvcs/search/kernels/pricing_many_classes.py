@@ -10,8 +10,11 @@ from crowd_tvcs.search.kernels.branch_and_bound_many_classes import (
     fill_copies,
     shortlist,
 )
+from crowd_tvcs.search.kernels.groups import count_groups
 from crowd_tvcs.search.kernels.pricing import (
     LEAST_ROOM,
+    MOST_TIMES,
+    asks_more,
     keep_set,
     left_for,
     move,
@@ -28,10 +31,10 @@ def are_closed(size, slots, worth, short, value, model, scratch):
     copies = scratch.bounds.copies
     if worth <= slots or worth >= model.counts.begin.size - 1:
         return worth <= slots
-    q, p, first = short.quality, short.price, np.int64(0)
+    q, p, group, first = short.quality, short.price, short.group, np.int64(0)
     fill_copies(scratch.tables[0], size, q[0], worth, model.counts, scratch.bounds.chance, copies)
     held, reach = scratch.bounds.held, scratch.bounds.gain
-    return bound_by_lines(copies, slots + 1, worth, q, p, first, value, held, reach) <= value
+    return bound_by_lines(copies, slots + 1, worth, q, p, group, first, value, held, reach) <= value
 
 
 @kernel
@@ -56,12 +59,15 @@ def best_set(j, candidates, cap, model, price, sets, limit, scratch):
     c = 0
     if slots > 0:
         kinds = model.kind[j, :count]
-        c = shortlist(reach, worker, kinds, price, worth, need > 0, model.is_even, scratch)
-    if c == 0 or c < need:
-        return value, c == 0 and need == 0
-    short, kinds = first_of(scratch.short, c), scratch.kinds[:c]
-    worth = min(worth, c)
-    slots = min(slots, c)
+        group = candidates.group
+        c = shortlist(reach, worker, kinds, price, group, worth, need > 0, model.is_even, scratch)
+    short, kinds, able = first_of(scratch.short, c), scratch.kinds[:c], c
+    if short.group.size > 0:
+        able = count_groups(short.group)
+    if able == 0 or able < need:
+        return value, able == 0 and need == 0
+    worth = min(worth, able)
+    slots = min(slots, able)
     proved = slots <= room
     start = value
     k = -1
@@ -93,12 +99,19 @@ def visit(order, candidates, model, prices, room, sets, found, limit, scratch):
 
     As in `crowd_tvcs.search.kernels.pricing.visit`.
     """
+    cost = candidates.cost
     for j in order:
-        most = left_for(candidates.cap[j], candidates.need[j], prices, room, scratch.asked)
-        refuse(j, most, candidates.base[j], sets)
-        value, proved = best_set(j, candidates, most, model, scratch.asked, sets, limit, scratch)
+        asked, base, times = scratch.asked, candidates.base[j], 0
+        least = candidates.owed[j] if cost.size > 0 else 0.0
+        need, cap = candidates.need[j], candidates.cap[j]
+        most = left_for(cap, need, least, cost, prices, room, asked)
+        refuse(j, most, base, sets)
+        value, proved = best_set(j, candidates, most, model, asked, sets, limit, scratch)
+        while asks_more(j, base, cost, prices, room, sets, asked, times) and times < MOST_TIMES:
+            times += 1
+            value, proved = best_set(j, candidates, most, model, asked, sets, limit, scratch)
         found.value[j] = value
         found.proved[j] = proved
-        move(sets.workers[j, : sets.sizes[j]], prices, room)
+        move(sets.workers[j, : sets.sizes[j]], cost, prices, room)
         if limit.stop[0] != 0:
             return

@@ -41,6 +41,13 @@ class Candidates(NamedTuple):
         (m,): how many of a row of `fixed` count.
     base
         (m,): accuracy of the forced workers alone.
+    cost
+        (n,): what a label of every worker costs, in the mean cost; (0,) without money.
+    owed
+        (m,): the least that the task must spend; (0,) without money.
+    group
+        (n,): number of the group of every worker, -1 for none; (0,) without groups. No task has
+        candidates who are mates of workers that are forced on it.
     """
 
     quality: Floats
@@ -51,6 +58,9 @@ class Candidates(NamedTuple):
     fixed: Floats | Integers
     n_fixed: Integers
     base: Floats
+    cost: Floats
+    owed: Floats
+    group: Integers
 
 
 class AnswerCounts(NamedTuple):
@@ -161,11 +171,17 @@ class Prices(NamedTuple):
         By which the price of a worker whom a task takes rises; 0: prices stay.
     share
         (n + 1,): the part of every cap that falls to one task; a price falls by step * share.
+    money
+        (1,): of the mean cost of a label; (0,) without money.
+    money_share
+        The part of the money that falls to one task.
     """
 
     price: Floats
     step: float
     share: Floats
+    money: Floats
+    money_share: float
 
 
 class Room(NamedTuple):
@@ -177,10 +193,13 @@ class Room(NamedTuple):
         (n + 1,): that every worker may give yet, then that the budget allows; (0,) if not kept.
     owed
         (1,): labels that the tasks to come must have; below 0: no room is kept, nobody is refused.
+    money
+        (2,): what may be spent yet, and the least that the tasks to come must; (0,) without money.
     """
 
     labels: Integers
     owed: Integers
+    money: Floats
 
 
 class Limit(NamedTuple):
@@ -249,6 +268,8 @@ class Places(NamedTuple):
     better
         (m * most, n): what the task of a place would gain if another worker were there; -inf for
         who may not be there.
+    money
+        (1,): what may be spent yet; not looked at without money.
     """
 
     held: Integers
@@ -256,3 +277,4 @@ class Places(NamedTuple):
     room: Integers
     rank: Integers
     better: Floats
+    money: Floats

@@ -24,16 +24,20 @@ class Shortlist(NamedTuple):
     ----------
     quality, price, worker
         (c,): as in `Candidates`, and what a label of theirs costs.
+    group
+        (c,): number of their group, -1 for none; (0,) without groups.
     """
 
     quality: Floats
     price: Floats
     worker: Integers
+    group: Integers
 
     @classmethod
-    def empty(cls, n: int) -> Shortlist:
+    def empty(cls, n: int, *, has_groups: bool = False) -> Shortlist:
         """Make room for n voters."""
-        return cls(np.empty(n), np.empty(n), np.empty(n, dtype=np.int64))
+        worker, group = np.empty(n, dtype=np.int64), np.empty(n * has_groups, dtype=np.int64)
+        return cls(np.empty(n), np.empty(n), worker, group)
 
 
 class Nodes(NamedTuple):
@@ -56,6 +60,8 @@ class Nodes(NamedTuple):
         (D,): the voter from whom on `reach` is out of date.
     reach
         (D, n + 1): a bound for what sets below the node with voter i are worth, beside `spent`.
+    price
+        (D, n + 1): prices of the voters, infinite for mates of those of the node; for groups alone.
     """
 
     outcomes: Integers
@@ -64,13 +70,14 @@ class Nodes(NamedTuple):
     following: Integers
     fresh: Integers
     reach: Floats
+    price: Floats
 
     @classmethod
     def empty(cls, n: int, depths: int) -> Nodes:
         """Make room for so many depths and n voters."""
         outcomes, added, following, fresh = (np.empty(depths, dtype=np.int64) for _ in range(4))
-        reach = np.empty((depths, n + 1))
-        return cls(outcomes, np.empty(depths), added, following, fresh, reach)
+        reach, price = np.empty((depths, n + 1)), np.empty((depths, n + 1))
+        return cls(outcomes, np.empty(depths), added, following, fresh, reach, price)
 
 
 class Held(NamedTuple):
@@ -195,12 +202,15 @@ class Scratch(NamedTuple):
         (n,): places in the shortlist of a set that is tried.
     beaten
         (INTERVALS + 1,): see `crowd_tvcs.search.kernels.bounds.drop_beaten`.
+    order
+        (n,): see `crowd_tvcs.search.kernels.groups.drop_beaten_of_groups`.
     """
 
     asked: Floats
     short: Shortlist
     tried: Integers
     beaten: Integers
+    order: Integers
 
 
 class ManyClassBranchScratch(NamedTuple):

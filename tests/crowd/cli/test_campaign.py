@@ -68,7 +68,7 @@ def answer(pairs, path):
 def test_from_gold_answers_to_labels(store):
     planned = run("plan", store, "--labels", 8, "--out", "round1.csv")
     assert planned.exit_code == 0, planned.stderr
-    assert "round 1: 8 labels by greedy" in planned.stderr  # which keeps money and groups
+    assert "round 1: 8 labels by best" in planned.stderr  # which keeps money and groups
     pairs = read("round1.csv")[1:]
     assert len(pairs) == 8
     answer(pairs, "answers1.csv")

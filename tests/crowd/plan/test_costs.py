@@ -164,7 +164,9 @@ def test_a_forced_worker_keeps_his_mates_out():
 def test_the_other_methods_refuse_and_say_who_can(method, name, settings):
     if name in METHODS[method].honours:
         return
-    with pytest.raises(ValueError, match=f"{method} does not honour {name}; these do: greedy"):
+    with pytest.raises(
+        ValueError, match=f"{method} does not honour {name}; these do: best, greedy"
+    ):
         assign(Plan(crowd([[0.9, 0.8], [0.7, 0.6]]), **settings), method)
 
 
@@ -288,24 +290,44 @@ def test_the_command_reads_costs_and_groups_and_says_what_is_spent(assigned, tmp
     assert "at most one worker of a group on a task" in report
 
 
-def test_the_best_method_refuses_and_says_what_to_type(assigned, tmp_path):
+def test_a_method_that_cannot_refuses_and_says_what_to_type(assigned, tmp_path):
     for words in (("--money", 5), ()):
-        done = assigned(*words)
+        done = assigned(*words, "--method", "fast")
         assert done.exit_code == 2
-        assert "--method greedy" in done.stderr
+        assert "--method best" in done.stderr
         assert not (tmp_path / "plan").exists()
     budgets = ("what-if", tmp_path / "q.csv", "--budgets", "1,3", "--money", 2)
-    done = crowd_tvcs(*budgets, "--workers", tmp_path / "workers.csv")
+    done = crowd_tvcs(*budgets, "--workers", tmp_path / "workers.csv", "--method", "fast")
     assert done.exit_code == 2
-    assert "the method best does not honour money" in done.stderr
+    assert "the method fast does not honour money" in done.stderr
 
 
-def test_what_if_keeps_the_money_at_every_budget(assigned, tmp_path):
+@pytest.mark.parametrize("method", ["best", "greedy"])
+def test_what_if_keeps_the_money_at_every_budget(assigned, tmp_path, method):
     assigned("--method", "greedy")
     budgets = ("what-if", tmp_path / "q.csv", "--budgets", "0,1,9", "--money", 2, "--json")
-    done = crowd_tvcs(*budgets, "--workers", tmp_path / "workers.csv", "--method", "greedy")
+    done = crowd_tvcs(*budgets, "--workers", tmp_path / "workers.csv", "--method", method)
     assert done.exit_code == 0, done.stderr
-    assert [row["answers"] for row in json.loads(done.stdout)["budgets"]] == [0, 1, 2]
+    rows = json.loads(done.stdout)["budgets"]
+    assert [row["answers"] for row in rows] == [0, 1, 2]
+    assert [row["certified"] for row in rows] == [method == "best"] * 3
+
+
+def test_best_proves_a_plan_with_money_and_groups_and_verify_checks_it(assigned, tmp_path):
+    assert assigned("--money", 5, "--method", "best").exit_code == 0
+    done = crowd_tvcs("verify", tmp_path / "plan")
+    assert done.exit_code == 0, done.stderr
+    summary = json.loads((tmp_path / "plan" / "summary.json").read_text())
+    assert summary["money_price"] > 0.0
+    report = (tmp_path / "plan" / "report.html").read_text()
+    worth = f"{100 * summary['money_price']:.4f}"
+    assert f"One more unit of money is worth at most <b>{worth} points</b>" in report
+    pairs = tmp_path / "plan" / "assignment.csv"
+    pairs.write_text("worker,task\nann,t1\nann,t2\nbob,t1\n")
+    done = crowd_tvcs("verify", tmp_path / "plan")
+    assert done.exit_code == 1
+    assert "money: the answers cost 7, the money is 5" in done.stderr
+    assert "group '=team': 'ann' and 'bob' both have 't1'" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,8 @@ def test_ascent_never_claims_more_than_the_best_set():
         p = 0.02 + rng.exponential(0.01, 15)
         plan = Plan(Quality(q[:, None], [f"w{i}" for i in range(15)], ["t"]))
         scratch, branch = Relaxation.of(plan).scratch()
-        short, tables, gain = Shortlist(q, p, np.arange(15)), branch.tables, branch.bounds.gain
+        short = Shortlist(q, p, np.arange(15), np.empty(0, dtype=np.int64))
+        tables, gain = branch.tables, branch.bounds.gain
         value, k = kernels.ascend(
             np.array([0.5]), short, 0, 3, 0.5, tables, scratch.tried, branch.chosen, gain
         )

@@ -35,7 +35,8 @@ def check(plan, seed):
     assert found.bound is not None
     assert optimum - ROUNDING <= found.bound <= 1.0, "a bound that is beaten"
     proof = found.certificate
-    by_prices = min(1.0, bound_of_prices(plan, found.prices, found.budget_price))
+    prices = found.prices, found.budget_price, found.money_price
+    by_prices = min(1.0, bound_of_prices(plan, *prices))
     told = proof.bound_by_prices if proof.leaves else found.bound
     assert told == pytest.approx(by_prices, abs=ROUNDING)
     if proof.leaves:
@@ -69,6 +70,13 @@ def test_no_bound_of_a_small_plan_is_beaten_and_no_proof_is_false(seed):
         check(round_of(plan, found.support, seed), seed)
 
 
+@pytest.mark.parametrize("seed", range(1, 60, 2))
+def test_best_with_money_and_groups_is_proved(seed):
+    plan = small_plan(seed, together=True)
+    _, found = check(plan, seed)
+    assert plan.unmet(found.support) == ()
+
+
 @pytest.mark.parametrize("seed", range(0, 60, 4))
 def test_greedy_keeps_money_and_groups_and_never_has_more_than_the_best(seed):
     plan = small_plan(seed, together=True)
@@ -95,8 +103,8 @@ def test_no_bound_of_5000_small_plans_is_beaten_and_no_proof_is_false(first):
             check(round_of(plan, found.support, seed), seed)
         else:
             check_others(plan, seed, optimum)
-        if "greedy" in methods_for(small_plan(seed, together=True)):
-            test_greedy_keeps_money_and_groups_and_never_has_more_than_the_best(seed)
+        test_best_with_money_and_groups_is_proved(seed)
+        test_greedy_keeps_money_and_groups_and_never_has_more_than_the_best(seed)
 
 
 def test_a_task_with_a_forced_worker_and_one_without_are_not_of_one_kind():

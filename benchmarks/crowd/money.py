@@ -1,0 +1,130 @@
+"""What money and groups cost the method `best`: time, gap and error beside the same plan without.
+
+    python -m benchmarks.crowd.money                  # 100 workers x 1,000 tasks
+    python -m benchmarks.crowd.money --families iid --ratios .02 --repeats 1
+    python -m benchmarks.crowd.money --write-docs     # the table into docs/crowd-plans.md
+
+The plan without is that of `benchmarks.crowd.certificates`. With money a label costs from 1 to 3,
+more from the better half of the workers than from the other; the money pays for .8 of the labels
+of the plan without, so that it binds and the budget does not. With groups every three workers are
+one; every third plan has both. The plans of a row are made in turns, `--repeats` times each, and
+seconds are medians. Every method runs once on a tiny plan first, so that nothing is compiled on
+the clock.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from collections.abc import Iterator
+
+import numpy as np
+
+from benchmarks.crowd.cases import FAMILIES, plan_of
+from benchmarks.pages import fill, table
+from benchmarks.study import DOCS
+from crowd_tvcs import Assignment, Plan, Quality, assign, simulate
+from crowd_tvcs.methods import METHODS
+
+PAGE = DOCS / "crowd-plans.md"
+HEADS = ("family", "ratio", "plan", "method", "err", "gap / err", "seconds", "beside free")
+RATIOS = (0.01, 0.02, 0.03)
+LEVELS = (1.0, 1.5, 2.0, 3.0)  # of costs, by quality
+MATES = 3
+SHARE = 0.8  # of what the labels of the free plan would cost on average
+
+
+def costs(quality: Quality) -> np.ndarray:
+    """Cost of a label of every worker: a level by rank, the better the dearer."""
+    mean = np.maximum(quality.values, 1.0 - quality.values).mean(axis=1)
+    rank = np.argsort(np.argsort(mean, kind="stable"), kind="stable")
+    return np.array(LEVELS)[rank * len(LEVELS) // rank.size]
+
+
+def plans_of(free: Plan, labels: int) -> dict[str, Plan]:
+    """Return the free plan, and the same with money, with groups, and with both."""
+    quality = free.quality
+    cost = costs(quality)
+    money = {"cost": cost, "money": float(np.round(SHARE * labels * cost.mean(), 2))}
+    group = {"group": [f"g{i // MATES}" for i in range(quality.shape[0])]}
+    caps = {
+        "max_workers_per_task": free.max_workers_per_task,
+        "max_tasks_per_worker": free.max_tasks_per_worker,
+        "budget": free.budget,
+    }
+    return {
+        "free": free,
+        "money": Plan(quality, **caps, **money),
+        "groups": Plan(quality, **caps, **group),
+        "both": Plan(quality, **caps, **money, **group),
+    }
+
+
+def timed(plan: Plan, method: str, limit: float) -> tuple[float, Assignment]:
+    start = time.perf_counter()
+    found = assign(plan, method, rng=0, time_limit=limit)
+    return time.perf_counter() - start, found
+
+
+def rows(args: argparse.Namespace) -> Iterator[tuple[str, ...]]:
+    tiny = plan_of(simulate(12, 80, family="iid", rng=0).quality, 0.25)
+    for plan in plans_of(tiny, tiny.budget).values():
+        assign(plan, "best", rng=0)
+    for family in args.families:
+        for ratio in args.ratios:
+            quality = simulate(args.workers, args.tasks, family=family, rng=args.seed).quality
+            free = plan_of(quality, ratio)
+            yield from compared(family, ratio, plans_of(free, free.budget), args)
+
+
+def compared(
+    family: str, ratio: float, plans: dict[str, Plan], args: argparse.Namespace
+) -> Iterator[tuple[str, ...]]:
+    runs: dict[tuple[str, str], list[tuple[float, Assignment]]] = {}
+    for _ in range(args.repeats):
+        for name, plan in plans.items():
+            for method in args.methods:
+                if METHODS[method].honours.issuperset(plan.demands):
+                    run = timed(plan, method, args.time_limit)
+                    runs.setdefault((name, method), []).append(run)
+    for (name, method), done in runs.items():
+        seconds, found = statistics.median(s for s, _ in done), done[0][1]
+        beside = statistics.median(s for s, _ in runs["free", method])
+        err = 1.0 - found.expected_accuracy
+        gap = "" if found.gap is None else f"{found.gap / err:.3%}"
+        yield (
+            *(family, f"{ratio:g}", name, method, f"{err:.6f}", gap),
+            *(f"{seconds:.2f}", f"{seconds / beside:.2f}"),
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--workers", type=int, default=100)
+    parser.add_argument("--tasks", type=int, default=1000)
+    parser.add_argument("--families", nargs="+", default=FAMILIES, choices=FAMILIES)
+    parser.add_argument("--ratios", nargs="+", type=float, default=RATIOS)
+    parser.add_argument("--methods", nargs="+", default=["best"], choices=list(METHODS))
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--seed", type=int, default=20261121)
+    parser.add_argument("--time-limit", type=float, default=60.0)
+    parser.add_argument("--write-docs", action="store_true", help=f"also into docs/{PAGE.name}")
+    args = parser.parse_args()
+    found = []
+    for line in rows(args):
+        print(*line, sep="  ", flush=True)
+        found.append(line)
+    size = f"{args.workers} workers x {args.tasks:,} tasks, seed {args.seed}"
+    content = (
+        f"{size}, median of {args.repeats} runs in turns, time limit {args.time_limit:g} s:\n\n"
+        f"{table(HEADS, found, words=len(HEADS))}"
+    )
+    print(content)
+    if args.write_docs:
+        page = fill(PAGE.read_text(encoding="utf-8"), "money", content)
+        PAGE.write_text(page, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
