@@ -80,8 +80,8 @@ def shortlist(quality, worker, price, group, cap, must, out, least):
 
     Who has a mate as good and as cheap can be replaced by them in any set.
     """
-    c = 0
-    held = np.int64(0)  # a plain 0 is a type of its own to the kernel that is called with it
+    # a plain 0 is a type of its own to the kernel that is called with it
+    c, held = np.int64(0), np.int64(0)
     for i in range(quality.size):
         cost = price[worker[i]]
         if is_never_needed(quality[i], cost, must, cap, held, least):

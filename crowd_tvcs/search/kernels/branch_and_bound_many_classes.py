@@ -49,8 +49,7 @@ def shortlist(reach, worker, kinds, price, group, cap, must, is_even, scratch):
     be worth less than their reach.
     """
     out, least = scratch.short, scratch.branch.bounds.held.values
-    c = 0
-    held = np.int64(0)  # as in the twin for two classes
+    c, held = np.int64(0), np.int64(0)  # as in the twin for two classes
     for i in range(reach.size):
         cost = price[worker[i]]
         if is_never_needed(reach[i], cost, must, cap, held, least):

@@ -101,7 +101,7 @@ def visit(order, candidates, model, prices, room, sets, found, limit, scratch):
     """
     cost = candidates.cost
     for j in order:
-        asked, base, times = scratch.asked, candidates.base[j], 0
+        asked, base, times = scratch.asked, candidates.base[j], np.int64(0)
         least = candidates.owed[j] if cost.size > 0 else 0.0
         need, cap = candidates.need[j], candidates.cap[j]
         most = left_for(cap, need, least, cost, prices, room, asked)
