@@ -291,7 +291,8 @@ def _batch(split: Split, chosen: Bools, left: int, least: float = 0.0) -> Bools:
     chances = split.posterior(bought)
     if least > 0.0:
         best = np.where(is_open, skill.cautious()[:, None], 0.0).max(axis=0)
-        is_open &= is_worth_buying(gain_per_label(chances, best), least, value=1.0)
+        gain = gain_per_label(chances, best, dependence=skill.dependence, answers=bought.per_task)
+        is_open &= is_worth_buying(gain, least, value=1.0)
     scores = routing_scores(chances, skill.matrices if skill.per_class else skill.cautious())
     size = max(1, round(BATCH * len(recorded.tasks)))
     batch = next_batch(scores, is_open, max_workers_per_task=1, budget=min(size, left))

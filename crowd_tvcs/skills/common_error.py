@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from crowd_tvcs.accuracy.many_classes import accuracy_of_classes
 
 USUAL_ERROR = 0.15
-USUAL_LOGIT, SPREAD = -1.7, 2.0  # of the common error, where claims say little
-RIDGE = 1e-4
+USUAL_LOGIT = -1.7  # of the common error, where claims say little, give or take 1
+VARIANCE = 0.04  # of a claim, by which it says little where gold tasks are few
 MOST_OUTCOMES = 4096
 MOST_TASKS = 200
 LARGEST = 0.9
@@ -44,6 +44,7 @@ def common_error(
     """
     from scipy.optimize import minimize_scalar
 
+    ridge = VARIANCE / n_answers.size
     some = slice(None, None, -(-n_answers.size // MOST_TASKS))
     accuracy, n_answers = accuracy[:, some], n_answers[some]
     parts = []
@@ -55,7 +56,7 @@ def common_error(
     def loss(logit: float) -> float:
         e = 1.0 / (1.0 + np.exp(-logit))
         off = [expected(part, e, n_classes) - claim for part, claim in parts]
-        return float(np.square(off).sum() + RIDGE * ((logit - USUAL_LOGIT) / SPREAD) ** 2)
+        return float(np.square(off).sum() + ridge * (logit - USUAL_LOGIT) ** 2)
 
     low, high = np.log(LEAST / (1.0 - LEAST)), np.log(LARGEST / (1.0 - LARGEST))
     found = minimize_scalar(loss, bounds=(low, high), method="bounded", options={"xatol": 0.01})
