@@ -1,0 +1,269 @@
+"""The fit of the model of dependence: slow twins, simulated crowds, thin and odd gold."""
+
+import numpy as np
+import pytest
+from pytest import approx
+
+from crowd_tvcs.answers.answers import Answers, Gold
+from crowd_tvcs.skills.confusion import CROWD_STRENGTH, shrunk, strength_around, usual_matrices
+from crowd_tvcs.skills.dependence import Dependence
+from crowd_tvcs.skills.dependence_fit import (
+    PREFIXES,
+    SPREAD,
+    USUAL,
+    Loss,
+    _prefixes,
+    _ranks,
+    _seen,
+    fit_dependence,
+    ranks,
+    wilson,
+)
+from crowd_tvcs.skills.estimate import estimate_quality
+from crowd_tvcs.skills.skill import Skill
+from crowd_tvcs.skills.vote import posterior
+
+
+def simulated(
+    rng, *, n_tasks=400, n_gold=120, n_workers=20, n_classes=2, per_task=8, common=0.0, spread=0.2
+):
+    """Answers, gold, and the label of every task; with chance `common` all see another task's."""
+    truth = rng.integers(0, n_classes, n_tasks)
+    seen = np.where(rng.random(n_tasks) < common, rng.integers(0, n_classes, n_tasks), truth)
+    accuracy = rng.uniform(0.75 - spread, 0.75 + spread, n_workers)
+    order = rng.random((n_tasks, n_workers)).argsort(axis=1)[:, :per_task]
+    task_of, worker_of = np.repeat(np.arange(n_tasks), per_task), order.ravel()
+    other = (seen[task_of] + rng.integers(1, n_classes, task_of.size)) % n_classes
+    is_right = rng.random(task_of.size) < accuracy[worker_of]
+    label_of = np.where(is_right, seen[task_of], other)
+    names = [f"t{j:05d}" for j in range(n_tasks)]
+    classes = [f"c{k:02d}" for k in range(n_classes)]
+    workers = [f"w{i:03d}" for i in range(n_workers)]
+    answers = Answers(names, workers, classes, task_of, worker_of, label_of)
+    gold = Gold({names[j]: classes[truth[j]] for j in range(n_gold)}, classes)
+    return answers, gold, truth
+
+
+def independent(answers, gold, **more):
+    return estimate_quality(answers, gold, model="independent", **more)
+
+
+def prefixes(answers, gold, *, best=True):
+    skill = independent(answers, gold)
+    seen = _seen(answers, gold, skill)
+    return _prefixes(seen, _ranks(seen, best))
+
+
+def test_every_gold_task_is_looked_at_as_if_it_had_never_been_seen(rng):
+    """Closed form against estimates from counts of the other tasks; the crowd's numbers stay."""
+    answers, gold, truth = simulated(rng, n_tasks=40, n_gold=25, n_workers=9, n_classes=3)
+    skill = independent(answers, gold)
+    seen = _seen(answers, gold, skill)
+    pooled = skill.all_counts.sum(axis=0)
+    usual = usual_matrices(skill.mean, pooled, skill.prior.mean, CROWD_STRENGTH)
+    strength = strength_around(skill.all_counts, usual)
+    at = 0
+    for j in range(25):
+        counts = np.zeros((9, 3, 3), dtype=np.int64)
+        for t, i, k in zip(answers.task_of, answers.worker_of, answers.label_of, strict=True):
+            if t < 25 and t != j:
+                counts[i, truth[t], k] += 1
+        per_class = np.bincount(np.delete(truth[:25], j), minlength=3)
+        left = Skill(skill.workers, skill.classes, counts, skill.prior, gold_per_class=per_class)
+        expected = usual_matrices(
+            left.mean, counts.sum(axis=0).astype(float), skill.prior.mean, CROWD_STRENGTH
+        )
+        habits = shrunk(counts.astype(float), expected, strength)
+        assert seen.prior[j] == approx(left.class_shares)
+        assert seen.truth[j] == truth[j]
+        mine = np.flatnonzero(seen.task_of == j)
+        workers = answers.worker_of[answers.task_of == j]
+        assert seen.rows.label_of[mine].tolist() == answers.label_of[answers.task_of == j].tolist()
+        assert seen.rows.even[mine, 0, 0] == approx(left.mean[workers])
+        assert seen.cautious[mine] == approx(left.cautious()[workers])
+        assert seen.rows.own[mine] == approx(habits[workers])
+        at += mine.size
+    assert at == seen.rows.label_of.size
+
+
+@pytest.mark.parametrize("n_classes", [2, 4, 25])
+@pytest.mark.parametrize("best", [True, False])
+def test_the_gradient_of_the_loss_is_that_of_differences(rng, n_classes, best):
+    answers, gold, _ = simulated(rng, n_gold=40, n_classes=n_classes, common=0.2)
+    loss = Loss(prefixes(answers, gold, best=best))
+    for _ in range(3):
+        point = USUAL + SPREAD * rng.normal(size=USUAL.size)
+        _, gradient = loss(point)
+        steps = 1e-5 * np.eye(USUAL.size)
+        slow = np.array([(loss(point + s)[0] - loss(point - s)[0]) / 2e-5 for s in steps])
+        assert gradient == approx(slow, rel=1e-5, abs=1e-5 * abs(slow).max())
+
+
+def test_the_loss_without_the_claims_is_the_likelihood_of_the_labels(rng):
+    answers, gold, _ = simulated(rng, n_gold=60, common=0.2)
+    given = prefixes(answers, gold)
+    loss = Loss(given)
+    loss.honest = 0.0
+    per_task = -given.score(Dependence.at(USUAL))
+    assert loss(USUAL)[0] == approx(60 * per_task)  # the density is 1 at the usual numbers
+
+
+def test_prefixes_hold_the_first_answers_of_each_task(rng):
+    answers, gold, _ = simulated(rng, n_gold=30, per_task=4)
+    given = prefixes(answers, gold)
+    assert given.n.reshape(len(PREFIXES), 30).tolist() == [[k] * 30 for k in (1, 2, 3, 4, 4)]
+    rank = ranks(given.group_of, np.arange(given.entry.size))
+    seen = _seen(answers, gold, independent(answers, gold))
+    first = given.entry[(given.group_of < 30) & (rank == 0)]
+    best = [max(seen.cautious[seen.task_of == j]) for j in range(30)]
+    assert seen.cautious[first].tolist() == best
+
+
+def test_the_likeliest_numbers_beat_their_neighbours(rng):
+    answers, gold, _ = simulated(rng, common=0.25)
+    loss = Loss(prefixes(answers, gold))
+    found = loss.likeliest()
+    least = loss(found)[0]
+    assert least < loss(USUAL)[0]
+    for step in 0.5 * np.diag(SPREAD):
+        assert least < loss(found + step)[0]
+        assert least < loss(found - step)[0]
+
+
+def fitted_numbers(answers, gold, **more):
+    model = estimate_quality(answers, gold, **more).dependence
+    six = (model.temperature, model.overlap, model.shares, model.blend, model.common)
+    return [*six, model.contrast, *model.steps, model.score]
+
+
+def uneven(rng):
+    """Answers of workers who have all answered another number of gold tasks: no two are alike."""
+    answers, gold, _ = simulated(rng, n_gold=120, n_tasks=240, per_task=9, n_workers=9, n_classes=3)
+    among_theirs = ranks(answers.worker_of, rng.random(answers.size) + (answers.task_of >= 120))
+    answers = answers.select(among_theirs < 50 + 7 * answers.worker_of)
+    assert len(set(independent(answers, gold).n_gold.tolist())) == 9
+    return answers, gold
+
+
+def test_the_same_gold_gives_the_same_numbers_in_any_order_of_rows(rng):
+    answers, gold = uneven(rng)
+    rows = answers.rows()
+    first = fitted_numbers(Answers.of(rows), gold)
+    rng.shuffle(rows)
+    turned = Gold(dict(reversed(gold.labels.items())), gold.classes)
+    assert fitted_numbers(Answers.of(rows), turned) == first
+
+
+def test_names_do_not_matter(rng):
+    answers, gold = uneven(rng)
+    tasks, workers, classes = (
+        dict(zip(names, rng.permutation(names).tolist(), strict=True))
+        for names in (answers.tasks, answers.workers, answers.classes)
+    )
+    rows = [(tasks[t], workers[w], classes[k]) for t, w, k in answers.rows()]
+    known = {tasks[t]: classes[k] for t, k in gold.labels.items()}
+    renamed = fitted_numbers(Answers.of(rows), Gold(known))
+    assert renamed == approx(fitted_numbers(answers, gold), rel=1e-4, abs=1e-4)
+
+
+def test_too_little_gold_falls_back_to_the_usual_numbers_and_says_so(rng):
+    for n_gold, per_task, enough in ((4, 8, False), (5, 1, False), (9, 1, False), (5, 8, True)):
+        answers, gold, _ = simulated(rng, n_gold=n_gold, per_task=per_task, common=0.2)
+        model = estimate_quality(answers, gold).dependence
+        assert model.source == ("gold" if enough else "little gold")
+        assert model.gold == (n_gold if enough else 0)
+        assert len(model.measured) == (5 if enough else 0)
+        if not enough:
+            usual = Dependence.at(USUAL)
+            assert model.blend == 0.0
+            assert (model.overlap, model.common) == (usual.overlap, usual.common)
+
+
+def test_gold_tasks_that_nobody_answered_do_not_count_as_gold(rng):
+    answers, gold, _ = simulated(rng, n_gold=20)
+    more = Gold(gold.labels | {f"unseen{j}": "c00" for j in range(50)}, gold.classes)
+    assert estimate_quality(answers, more).dependence.gold == 20
+
+
+@pytest.mark.parametrize(
+    "what", [{"n_classes": 25}, {"n_workers": 1, "per_task": 1}, {"n_workers": 3, "per_task": 3}]
+)
+def test_odd_crowds_are_fitted(rng, what):
+    answers, gold, _ = simulated(rng, n_gold=50, common=0.2, **what)
+    skill = estimate_quality(answers, gold)
+    assert skill.dependence.source == "gold"
+    assert (skill.habits is None) == (len(answers.classes) > 20)
+    p = posterior(answers, skill)
+    assert np.isfinite(p).all()
+    assert p.sum(axis=1) == approx(1.0)
+    assert (p >= 0.0).all()
+
+
+def test_gold_of_one_class_and_a_worker_without_gold_are_fitted(rng):
+    answers, gold, _ = simulated(rng, n_gold=120)
+    one = Gold({t: k for t, k in gold.labels.items() if k == "c00"}, gold.classes)
+    rows = [*answers.rows(), ("t00399", "new", "c01")]
+    skill = estimate_quality(Answers.of(rows), one)
+    assert skill.dependence.source == "gold"
+    assert skill.n_gold[skill.workers.index("new")] == 0
+    p = posterior(Answers.of(rows), skill)
+    assert np.isfinite(p).all()
+    assert (p.max(axis=1) <= 1.0).all()
+
+
+def test_the_intervals_are_wilsons():
+    from scipy.stats import binomtest
+
+    for hits, n in ((0, 5), (5, 5), (3, 7), (80, 100), (499, 500)):
+        expected = binomtest(hits, n).proportion_ci(0.95, method="wilson")
+        assert wilson(hits / n, n) == approx((expected.low, expected.high), abs=1e-4)
+
+
+def test_which_answers_are_fitted_follows_from_those_that_are_voted_on(rng):
+    answers, gold, _ = simulated(rng, n_gold=80)
+    skill = independent(answers, gold)
+    is_open = answers.task_of >= 80
+    by_skill = ranks(answers.task_of, -skill.cautious()[answers.worker_of])
+    drawn = ranks(answers.task_of, rng.random(answers.size))
+    for k in (1, 3):
+        best = fit_dependence(answers, gold, skill, like=answers.select(is_open & (by_skill < k)))
+        any_ = fit_dependence(answers, gold, skill, like=answers.select(is_open & (drawn < k)))
+        assert best.dependence.order == "best first"
+        assert any_.dependence.order == "as given"
+    assert fit_dependence(answers, gold, skill).dependence.order == "best first"
+
+
+def claims(answers, truth, skill, n_gold, order):
+    """Claimed and reached at 1, 3 and all labels of the tasks that are not gold."""
+    rank, out = ranks(answers.task_of, order), []
+    for k in (1, 3, None):
+        seen = answers if k is None else answers.select(rank < k)
+        p = posterior(seen, skill)[n_gold:]
+        out.append((p.max(axis=1).mean(), (p.argmax(axis=1) == truth[n_gold:]).mean()))
+    return np.array(out)
+
+
+def of_several_crowds(rng, times, **what):
+    """Mean claims of crowds by the model of dependence and by Bayes' rule, best workers first."""
+    found = []
+    for _ in range(times):
+        answers, gold, truth = simulated(rng, n_tasks=2400, n_gold=400, **what)
+        skill = estimate_quality(answers, gold)
+        bayes = independent(answers, gold)
+        order = -bayes.cautious()[answers.worker_of]
+        found.append([claims(answers, truth, s, 400, order) for s in (skill, bayes)])
+    return np.mean(found, axis=0)
+
+
+@pytest.mark.parametrize("n_classes", [2, pytest.param(3, marks=pytest.mark.slow)])
+def test_workers_who_err_independently_lose_nothing_by_the_model(rng, n_classes):
+    ours, bayes = of_several_crowds(rng, 4, n_classes=n_classes)
+    assert abs(ours[:, 0] - ours[:, 1]).max() < 0.02
+    assert (ours[:, 1] > bayes[:, 1] - 0.005).all()
+
+
+def test_of_workers_with_a_common_error_no_more_is_claimed_than_reached(rng):
+    ours, bayes = of_several_crowds(rng, 4, common=0.3, per_task=12)
+    assert abs(ours[:, 0] - ours[:, 1]).max() < 0.03
+    assert bayes[2, 0] - bayes[2, 1] > 0.1
+    assert (ours[:, 1] > bayes[:, 1] - 0.005).all()
