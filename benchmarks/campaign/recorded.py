@@ -21,6 +21,7 @@ POLICIES = (
     ("stopping", "weighted"),
 )
 UNLIMITED = ("all", "stopping")
+MODEL = "independent"  # of the tables; the model of dependence: benchmarks/crowd/confidence.py
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,7 @@ def replay_split(task: tuple[str, str, int, int]) -> list[Case]:
         splits=1,
         first_split=split,
         per_class=bool(per_class),
+        model=MODEL,
     )
     return [
         Case(name, per_class, o.policy, o.vote, o.labels, o.split, o.bought, o.accuracy)

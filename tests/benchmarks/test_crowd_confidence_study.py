@@ -1,0 +1,111 @@
+"""The study of claims: what it counts, and that a set left out is left out."""
+
+import numpy as np
+import pytest
+from pytest import approx
+
+from benchmarks.crowd import confidence, usual
+from benchmarks.crowd.confidence import MODELS
+from crowd_tvcs.skills import dependence_fit
+from crowd_tvcs.skills.dependence import Dependence
+from crowd_tvcs.skills.estimate import estimate_quality
+from crowd_tvcs.skills.vote import vote
+
+
+def write_set(folder, seed):
+    """Record 90 tasks of two classes and six workers, with a common error; two pairs are twice."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 2, 90)
+    seen = np.where(rng.random(90) < 0.2, 1 - truth, truth)
+    lines = [
+        f"t{j:02d},w{i},{seen[j] if rng.random() < q else 1 - seen[j]}"
+        for j in range(90)
+        for i, q in enumerate(np.linspace(0.6, 0.9, 6))
+    ]
+    folder.mkdir()
+    (folder / "label.csv").write_text("\n".join(["item,worker,label", *lines, *lines[:2]]))
+    known = [f"t{j:02d},{k}" for j, k in enumerate(truth)]
+    (folder / "truth.csv").write_text("\n".join(["item,truth", *known]))
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("sets")
+    for seed, name in enumerate(("one", "two", "three")):
+        write_set(folder / name, seed)
+    return str(folder)
+
+
+def test_a_claim_is_the_mean_over_the_splits_of_what_votes_claim_and_reach(data):
+    found = {c.key: c for c in confidence.claims_of((data, "one", 0.4, MODELS, 2))}
+    assert len(found) == 2 * 2 * 5
+    claimed, reached, score, sure = [], [], [], []
+    for split in confidence.splits_of(data, "one", 0.4, 2):
+        answers, _ = confidence.recorded(data, "one")
+        skill = estimate_quality(answers, split.gold)
+        votes = vote(split.recorded, skill=skill)
+        chances = split.posterior(split.recorded, skill)
+        right = votes.label_of == split.truth
+        claimed.append(votes.confidence.mean())
+        reached.append(right.mean())
+        score.append(np.log(chances[np.arange(right.size), split.truth]).mean())
+        sure.append((votes.confidence >= 0.95).mean())
+    case = found["one", 0.4, "best", "dependent", 0, 2]
+    assert case.claimed == approx(np.mean(claimed))
+    assert case.reached == approx(np.mean(reached))
+    assert case.log_score == approx(np.mean(score))
+    assert case.sure == approx(np.mean(sure))
+    gap = np.subtract(claimed, reached)
+    assert case.gap == approx(gap.mean())
+    assert case.gap_error == approx(abs(gap[0] - gap[1]) / 2)
+    independent = found["one", 0.4, "best", "independent", 0, 2]
+    assert independent.claimed > case.claimed + 0.05
+
+
+def test_labels_of_random_workers_are_the_first_of_more(data):
+    (split,) = confidence.splits_of(data, "one", 0.4, 1)
+    sizes, before = [], set()
+    for k in (1, 2, 3, 5, 0):
+        rows = set(confidence.seen_in(split, "random", k, np.random.default_rng(1)).rows())
+        assert before <= rows
+        before = rows
+        sizes.append(len(rows))
+    assert sizes == [54, 108, 162, 270, 324]
+
+
+def test_what_is_wrong_among_the_sure_is_counted_over_all_splits():
+    rows = np.array([[0.9, 0.8, -0.5, 0.5, 0.1], [0.9, 0.6, -0.5, 0.0, 0.0]])
+    *_, sure, wrong = confidence.summary(rows)
+    assert (sure, wrong) == (0.25, approx(0.05 / 0.25))
+    assert confidence.summary(rows[1:])[-1] is None
+
+
+def test_a_point_is_where_its_numbers_are(rng):
+    point = rng.normal(0.0, 1.0, 11)
+    assert usual.point_of(Dependence.at(point)) == approx(point)
+
+
+def test_the_usual_numbers_of_a_set_left_out_are_those_of_the_others(data, monkeypatch):
+    monkeypatch.setattr(usual, "SPLITS", 2)
+    before = dependence_fit.USUAL.copy(), dependence_fit.SPREAD.copy()
+    mean, spread = usual.without(data, "one")
+    others = np.array([usual.points_of(data, name).mean(axis=0) for name in ("two", "three")])
+    assert mean == approx(others.mean(axis=0))
+    assert (spread >= usual.LEAST_SPREAD).all()
+    left_out = confidence.claims_of((data, "one", 0.2, (confidence.LEFT_OUT,), 1))
+    assert [(c.model, c.order) for c in left_out] == [("left out", "best")] * 5
+    with pytest.raises(RuntimeError), usual.usual_numbers(mean, spread):
+        raise RuntimeError
+    assert (dependence_fit.USUAL == before[0]).all()
+    assert (dependence_fit.SPREAD == before[1]).all()
+
+
+def test_adaptive_labels_are_set_beside_balanced_ones_of_the_same_splits(data):
+    found = {p.key: p for p in confidence.policies_of((data, "two", 2))}
+    assert len(found) == 2 * 2 * 3
+    for model in MODELS:
+        for k in (1, 2, 3):
+            balanced = found["two", model, "balanced", k, 2]
+            adaptive = found["two", model, "adaptive", k, 2]
+            assert (balanced.ahead, balanced.ahead_error) == (0.0, 0.0)
+            assert adaptive.ahead == approx(adaptive.reached - balanced.reached)
