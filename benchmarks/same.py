@@ -153,6 +153,14 @@ def _answers() -> Iterator[str]:
     for extra in ("", "--per-class", "--refresh em", "--prior two-answers"):
         out = "skills" + re.sub(r"\W", "", extra)
         yield f"crowd-tvcs quality crowd40/answers.csv --gold crowd40/gold.csv {extra} --out {out}"
+    yield f"crowd-tvcs agreement {recorded} --bootstrap 50 --out agreement"
+    yield f"crowd-tvcs workers {recorded} --gold recorded/labels.csv --out workers"
+    models = "--family models --workers 8 --tasks 60 --gold 20 --recorded --seed 3"
+    yield f"crowd-tvcs simulate {models} --out models"
+    yield (
+        "crowd-tvcs models models/answers.csv --workers models/workers.csv "
+        "--gold models/gold.csv --out after-models"
+    )
     yield f"crowd-tvcs vote {recorded} --gold recorded/labels.csv --out vote-gold"
     yield f"crowd-tvcs vote {recorded} --method majority --out vote-majority"
     yield f"crowd-tvcs replay {recorded} recorded/labels.csv --splits 3 --out replay"

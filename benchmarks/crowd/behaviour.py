@@ -7,6 +7,7 @@ worker, and how many copies that are planted among them are found.
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections import Counter
 from pathlib import Path
@@ -138,7 +139,15 @@ def _told(counts: Counter[str]) -> str:
     return ", ".join(f"{kind} {counts[kind]}" for kind in KINDS if counts[kind]) or "none"
 
 
-if __name__ == "__main__":
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", nargs="*", type=Path, help="folders of recorded sets")
+    arguments = parser.parse_args()
     simulated()
-    for folder in sys.argv[1:]:
-        recorded(Path(folder))
+    for folder in arguments.data:
+        recorded(folder)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

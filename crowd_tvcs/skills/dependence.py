@@ -33,6 +33,7 @@ SIZE = 6 + len(KNOTS)
 LEAST_CHANCE = 1e-4  # of an answer, before it is tempered
 LEAST_WEIGHT = 0.1  # of a worker, in log odds
 SUREST = 1e-3  # accuracies are taken to be this far from 0 and 1
+ENOUGH = 50  # gold tasks, to warn by some of their answers
 MOST_CLASSES = 20  # with matrices; beyond, mistakes count as spread evenly
 
 Floats = NDArray[np.float64]
@@ -61,6 +62,11 @@ class Claimed:
     reached: float
     low: float
     high: float
+
+    @property
+    def shown(self) -> str:
+        """The number of labels in words."""
+        return "1 label" if self.labels == 1 else f"{self.labels or 'all'} labels"
 
     @property
     def parts(self) -> bool:
@@ -279,11 +285,14 @@ def said(model: Dependence) -> str:
 
 
 def warnings(model: Dependence) -> list[str]:
-    """Say where what is claimed of gold lies outside the interval of what is reached."""
+    """Say where what is claimed of gold lies outside the interval of what is reached.
+
+    Of few gold tasks only by all their answers: who is best without a task tends to be who is wrong
+    there, so what the best one or two reach of few tasks scatters more than its interval.
+    """
     return [
-        f"warning: with {'all' if one.labels is None else one.labels} labels a task a confidence "
-        f"of {one.claimed:.3f} is claimed of gold and {one.reached:.3f} reached ({one.low:.3f} to "
-        f"{one.high:.3f}, {one.tasks} tasks)"
+        f"warning: with {one.shown} a task a confidence of {one.claimed:.3f} is claimed of gold, "
+        f"and {one.reached:.3f} is reached ({one.low:.3f} to {one.high:.3f}, {one.tasks} tasks)"
         for one in model.measured
-        if one.parts
+        if one.parts and (one.labels is None or one.tasks >= ENOUGH)
     ]

@@ -317,7 +317,9 @@ class Loss:
         """Return the point of the smallest loss."""
         from scipy.optimize import minimize
 
-        bounds = list(zip(USUAL - REACH * SPREAD, USUAL + REACH * SPREAD, strict=True))
+        most = USUAL + REACH * SPREAD
+        most[1] = 0.0  # of log rho: more answers are never worth less
+        bounds = list(zip(USUAL - REACH * SPREAD, most, strict=True))
         found = minimize(
             self, USUAL, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": ROUNDS}
         )

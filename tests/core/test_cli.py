@@ -163,7 +163,7 @@ BAD_MATRICES = {
     "text in csv": ("m.csv", write_csv("1,2\n3,x\n"), "m.csv:2, column 2: must be a number"),
     "NaN in csv": ("m.csv", write_csv("1,2\n3,nan\n"), "m.csv:2, column 2: must be a finite"),
     "ragged csv": ("m.csv", write_csv("1,2\n3\n"), "m.csv:2: must have 2 cells"),
-    "binary csv": ("m.csv", write_bytes(b"\xff\xfe\x00"), "must be UTF-8 text"),
+    "binary csv": ("m.csv", write_bytes(b"\x81\xfe\x00"), "must be UTF-8 text"),
     "half gz": ("m.csv.gz", write_half, "damaged .gz"),
     "gz of npy": ("m.npy.gz", write_bytes(b""), "must be a .npy"),
 }  # fmt: skip

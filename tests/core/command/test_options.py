@@ -132,11 +132,23 @@ def test_a_command_line_is_read_back_as_it_was_meant():
             (*grn_tvcs.cli.simulate.GROWN, *grn_tvcs.cli.simulate.MEASURED, "series", "points"),
             "out topology ode seed force",
         ),
-        (crowd_tvcs.cli.assign.assign, crowd_tvcs.cli.assign.RECORDED, "quality out seed force"),
-        (crowd_tvcs.cli.quality.quality, crowd_tvcs.cli.quality.RECORDED, "answers out force"),
-        (crowd_tvcs.cli.vote.vote, crowd_tvcs.cli.vote.RECORDED, "answers out force"),
-        (crowd_tvcs.cli.replay.replay, crowd_tvcs.cli.replay.RECORDED, "answers out seed force"),
-        (crowd_tvcs.cli.simulate.simulate, crowd_tvcs.cli.simulate.RECORDED, "out seed force"),
+        (
+            crowd_tvcs.cli.assign.assign,
+            crowd_tvcs.cli.assign.RECORDED,
+            "quality out seed force minutes model",
+        ),
+        (crowd_tvcs.cli.quality.quality, crowd_tvcs.cli.quality.RECORDED, "answers out force keep"),
+        (crowd_tvcs.cli.vote.vote, crowd_tvcs.cli.vote.RECORDED, "answers out force keep"),
+        (
+            crowd_tvcs.cli.replay.replay,
+            crowd_tvcs.cli.replay.RECORDED,
+            "answers out seed force keep classes",
+        ),
+        (
+            crowd_tvcs.cli.simulate.simulate,
+            (*crowd_tvcs.cli.simulate.RECORDED, *crowd_tvcs.cli.simulate.OF_MODELS),
+            "out seed force",
+        ),
     ],
     ids=lambda value: getattr(value, "__module__", None),
 )

@@ -207,6 +207,9 @@ def test_one_sentence_says_what_answers_are_worth_and_a_warning_where_claims_par
     )
     (line,) = warnings(model)  # .8 lies between .54 and .82, .95 not between .65 and .9
     assert line.startswith("warning: with all labels a task a confidence of 0.950 is claimed")
-    assert "0.800 reached (0.650 to 0.900, 40 tasks)" in line
+    assert "0.800 is reached (0.650 to 0.900, 40 tasks)" in line
+    for tasks, said_too in ((49, False), (50, True)):  # of few tasks only by all their answers
+        off = Claimed(1, tasks, 0.9, 0.5, 0.4, 0.6)
+        assert bool(warnings(Dependence(measured=(off,)))) == said_too
     assert "as in most crowds: no gold, so no confidence is measured" in said(Dependence())
     assert warnings(Dependence()) == []
