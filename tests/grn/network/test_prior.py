@@ -80,7 +80,7 @@ def test_what_does_not_count_is_one_warning(write):
         ("a\tb\n", "a, b would match if capitals did not count"),
         ("A\tB\t0\n", "must have a prior edge"),
         ("", "the file is empty"),
-        ("A\tB\n".encode("utf-16"), "must be"),
+        ("A\tB\n".encode("utf-16-le"), "must be"),
     ],
 )  # fmt: skip
 def test_a_list_that_cannot_be_meant_is_refused_with_its_place(write, text, message):
