@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold, together
 from crowd_tvcs.routing.routing import gain_per_label, is_worth_buying, next_batch, routing_scores
-from crowd_tvcs.skills.dependence_fit import fit_dependence
+from crowd_tvcs.skills.dependence_fit import fit_dependence, ranks
 from crowd_tvcs.skills.em import refresh
 from crowd_tvcs.skills.estimate import MODELS, estimate_quality
 from crowd_tvcs.skills.skill import Skill
@@ -227,7 +227,7 @@ def _outcomes(
     n_tasks = len(recorded.tasks)
     everything = np.ones(recorded.size, dtype=bool)
     bought = [("all", EVERYTHING, everything)]
-    order = _within_task(recorded, rng.random(recorded.size))
+    order = ranks(recorded.task_of, rng.random(recorded.size))
     bought += [("random", k, order < k) for k in labels]
     bought += [("balanced", k, _balanced(split, k)) for k in labels]
     bought += [("adaptive", k, chosen) for k, chosen in _adaptive(split, labels)]
@@ -297,15 +297,6 @@ def _batch(split: Split, chosen: Bools, left: int, least: float = 0.0) -> Bools:
     size = max(1, round(BATCH * len(recorded.tasks)))
     batch = next_batch(scores, is_open, max_workers_per_task=1, budget=min(size, left))
     return batch[recorded.worker_of, recorded.task_of]
-
-
-def _within_task(recorded: Answers, keys: Floats) -> NDArray[np.int64]:
-    """Rank of every answer among those to its task, by its key."""
-    order = np.lexsort((keys, recorded.task_of))
-    first = np.cumsum(recorded.per_task) - recorded.per_task
-    out = np.empty(recorded.size, dtype=np.int64)
-    out[order] = np.arange(recorded.size) - first[recorded.task_of[order]]
-    return out
 
 
 def averages(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
