@@ -26,6 +26,7 @@ from tvcs_core.command.shell import guarded, say
 
 if TYPE_CHECKING:
     from crowd_tvcs.answers.answers import Answers, Gold
+    from crowd_tvcs.skills.em import Comparison
     from crowd_tvcs.skills.skill import Skill
 
 ASK = ("task", "answers", "tells")
@@ -130,7 +131,7 @@ def quality(given: QualityOptions) -> None:
 
 def _estimate(table: Answers, known: Gold, given: QualityOptions) -> Skill:
     """Estimate the skills from gold answers, and where it is asked for from the others too."""
-    from crowd_tvcs.skills.em import refresh
+    from crowd_tvcs.skills.em import ROUNDS, helps, refresh
     from crowd_tvcs.skills.estimate import estimate_quality
 
     skill = estimate_quality(
@@ -141,9 +142,15 @@ def _estimate(table: Answers, known: Gold, given: QualityOptions) -> Skill:
         interval=given.interval,
         model=given.model,
     )
-    if given.refresh is not None:
-        skill = refresh(table, known, skill, method=given.refresh)
-        _say_what_gold_says(table, known, skill, given.refresh)
+    if given.refresh is None:
+        return skill
+    method, most = ("em", 1) if given.refresh == "auto" else (given.refresh, ROUNDS)
+    found = helps(
+        table, known, method=method, per_class=skill.per_class, model=skill.model, rounds=most
+    )
+    if given.refresh != "auto" or found.is_worth_it:
+        skill = refresh(table, known, skill, method=method, rounds=most)
+    _say_what_gold_says(found, given.refresh, is_done=skill.learnt is not None)
     return skill
 
 
@@ -207,26 +214,15 @@ def _confusion_rows(skill: Skill) -> list[list[object]]:
     ]
 
 
-def _say_what_gold_says(answers: Answers, gold: Gold, skill: Skill, method: str) -> None:
-    from crowd_tvcs.skills.em import helps
-
-    is_auto = method == "auto"
-    found = helps(
-        answers,
-        gold,
-        method="em" if is_auto else method,
-        per_class=skill.per_class,
-        model=skill.model,
-        **({"rounds": 1} if is_auto else {}),
-    )
+def _say_what_gold_says(found: Comparison, method: str, *, is_done: bool) -> None:
+    done = f"refreshed by {method}" if is_done else "not refreshed"
     if found.gold == 0:
-        say(f"refreshed by {method}; there is too little gold to say whether that helps")
+        say(f"{done}; there is too little gold to say whether that helps")
         return
-    done = f"refreshed by {method}" if skill.learnt is not None else "not refreshed"
     say(
         f"{done}; of {found.gold} held-out gold tasks the vote gets {found.without} right without "
         f"and {found.refreshed} with it, their labels are more probable by a factor of "
         f"{math.exp(found.gain):.3f} (log {found.gain:+.4f}, standard error {found.error:.4f})"
     )
-    if skill.learnt is not None and found.refreshed < found.without:
+    if is_done and found.refreshed < found.without:
         say("warning: held-out gold says that the refresh makes the labels worse")

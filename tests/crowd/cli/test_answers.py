@@ -102,6 +102,13 @@ def test_quality_names_tasks_to_ask_gold_of_and_refreshes_only_where_it_helps(cr
     assert tells == sorted(tells, reverse=True)
     assert not {row["task"] for row in asked} & set(read_gold(crowd / "gold.csv").labels)
     assert "refreshed" in done.stderr
+    (tmp_path / "one.csv").write_text("\n".join((crowd / "gold.csv").read_text().splitlines()[:2]))
+    little = crowd_tvcs(
+        "quality", crowd / "answers.csv", "--gold", tmp_path / "one.csv",
+        "--out", tmp_path / "little", "--refresh", "auto",
+    )  # fmt: skip
+    assert little.exit_code == 0, little.stderr
+    assert "not refreshed; there is too little gold" in little.stderr  # it said: refreshed by auto
     refused = crowd_tvcs(
         "quality", crowd / "answers.csv", "--gold", crowd / "gold.csv", "--out", out, "--ask", "0"
     )
