@@ -28,6 +28,26 @@ def test_an_interrupt_while_a_command_is_loaded_is_one_line(package, sigint_of_a
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
 
 
+# Where numba compiles, LLVM calls Python back: an exception has nobody to go to there.
+LOST = """
+import ctypes, os, signal, time
+from tvcs_core.command.shell import run
+@ctypes.CFUNCTYPE(None)
+def callback():
+    os.kill(os.getpid(), signal.SIGINT)
+def work(standalone_mode):
+    callback()
+    time.sleep(30)
+    print("went on")
+run(work)
+"""
+
+
+def test_an_interrupt_that_strikes_in_a_callback_is_not_lost(sigint_of_a_terminal):
+    done = subprocess.run([sys.executable, "-c", LOST], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
+
+
 def test_a_program_that_is_started_in_the_background_can_still_be_tested(sigint_of_a_terminal):
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     code = "import signal; print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)"

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import NoReturn, ParamSpec, TextIO, TypeVar
 
+from tvcs_core.command.interrupts import raise_lost_interrupts
 from tvcs_core.files.errors import NO_SPACE, WriteError
 from tvcs_core.files.shown import message as tidy
 from tvcs_core.files.shown import visible
@@ -115,6 +116,7 @@ def run_command(module: str) -> None:
 
 def run(app: Callable[..., object]) -> None:
     """Run a typer app: a wrong option is one line too, and Ctrl-C ends with 130 at any moment."""
+    raise_lost_interrupts()
     try:
         code = app(standalone_mode=False)
     except KeyboardInterrupt:

@@ -315,12 +315,15 @@ def test_an_interrupt_leaves_nothing(tmp_path, sigint_of_a_terminal):
     words = ["assign", str(tmp_path / "crowd" / "quality.csv"), "--out", str(out)]
     words += ["--max-workers-per-task", "5", "--max-tasks-per-worker", "50", "--budget", "4000"]
     command = [sys.executable, "-m", "crowd_tvcs.cli.main", *words]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    while not out.exists() and process.poll() is None:
-        time.sleep(0.05)
-    time.sleep(0.3)
-    process.send_signal(signal.SIGINT)
-    stderr = process.communicate(timeout=60)[1]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        while not out.exists() and process.poll() is None:
+            time.sleep(0.05)
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        try:
+            stderr = process.communicate(timeout=60)[1]
+        finally:
+            process.kill()
     assert process.returncode == 130, stderr
     assert stderr.splitlines()[-1] == "interrupted"
     assert "Traceback" not in stderr
