@@ -1,5 +1,6 @@
 """Ctrl-C ends every command in one line, from its first moments on."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -45,6 +46,37 @@ run(work)
 
 def test_an_interrupt_that_strikes_in_a_callback_is_not_lost(sigint_of_a_terminal):
     done = subprocess.run([sys.executable, "-c", LOST], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
+
+
+def test_an_interrupt_of_a_text_that_is_executed_ends_with_130(tmp_path, sigint_of_a_terminal):
+    (tmp_path / "work.py").write_text(
+        "from tvcs_core.command.shell import run\n"
+        "run(lambda standalone_mode: exec('raise KeyboardInterrupt'))"
+    )
+    command = [sys.executable, "-m", "work"]  # only a module that is run with -m met it
+    path = os.pathsep.join(filter(None, [str(tmp_path), *sys.path]))
+    done = subprocess.run(
+        command, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": path}
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
+
+
+# Python 3.11 raises a RuntimeError from what is raised here.
+IN_A_CLASS = """
+from tvcs_core.command.shell import guarded, run
+class Part:
+    def __set_name__(self, owner, name):
+        raise KeyboardInterrupt
+@guarded
+def work(standalone_mode):
+    type("Whole", (), {"part": Part()})
+run(work)
+"""
+
+
+def test_an_interrupt_where_a_class_is_made_is_one(sigint_of_a_terminal):
+    done = subprocess.run([sys.executable, "-c", IN_A_CLASS], capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
 
 

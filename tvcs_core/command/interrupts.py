@@ -6,6 +6,7 @@ lost now and then.
 """
 
 import _thread
+import signal
 import sys
 import threading
 
@@ -20,8 +21,17 @@ def raise_lost_interrupts() -> None:
         if not issubclass(lost.exc_type, KeyboardInterrupt):
             before(lost)
             return
-        again = threading.Timer(AGAIN, _thread.interrupt_main)
+        again = threading.Timer(AGAIN, _interrupt_main)
         again.daemon = True  # it does not keep a program that ends meanwhile
         again.start()
 
     sys.unraisablehook = hook
+
+
+def _interrupt_main() -> None:
+    """Send SIGINT to the main thread, which wakes it; where threads get none, it waits its turn."""
+    main = threading.main_thread().ident
+    if main is not None and hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(main, signal.SIGINT)
+    else:
+        _thread.interrupt_main()

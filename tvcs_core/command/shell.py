@@ -54,6 +54,14 @@ def stop(message: str, code: int) -> NoReturn:
     raise SystemExit(code)
 
 
+def end_interrupted() -> NoReturn:
+    """Say that Ctrl-C was heard and exit with 130."""
+    # Python ends by the signal itself where the interrupt has passed through a text that was being
+    # executed, as when a namedtuple is made, although it was caught; the next text clears that.
+    exec("")
+    stop("interrupted", INTERRUPTED)
+
+
 def refuse_negative_seed(seed: int) -> None:
     """Refuse a seed that NumPy would not take."""
     if seed < 0:
@@ -76,33 +84,44 @@ def guarded(command: Callable[P, R]) -> Callable[P, R]:
             sys.stdout.flush()
             return result
         except KeyboardInterrupt:
-            stop("interrupted", INTERRUPTED)
-        except BrokenPipeError:
-            # The reader of our output (`| head`) has left: nothing more to say to it.
-            _give_up(sys.stdout)
-            raise SystemExit(0) from None
-        except WriteError as error:
-            _debug(error)
-            stop(f"error: {_one_line(error)}", FAILED)
-        except (ValueError, TypeError, OSError) as error:
-            _debug(error)
-            if isinstance(error, OSError) and error.errno in NO_SPACE:
-                _give_up(sys.stdout)
-                where = "" if error.filename else "standard output: "
-                stop(f"error: {where}{error.strerror if where else _one_line(error)}", FAILED)
-            stop(f"error: {_one_line(error)}", BAD_INPUT)
-        except MemoryError as error:
-            _debug(error)
-            stop(f"error: not enough memory. {_one_line(error)}".rstrip(), FAILED)
+            end_interrupted()
         except Exception as error:
-            _debug(error)
-            stop(
-                f"error: unexpected {type(error).__name__}: {_one_line(error)} "
-                "(set TVCS_DEBUG=1 to see where; please report it)",
-                FAILED,
-            )
+            _end_with(error)
 
     return wrapper
+
+
+def _end_with(error: Exception) -> NoReturn:
+    """Say in one line what a command raised, and exit with its code."""
+    if _is_of_interrupt(error):
+        end_interrupted()
+    if isinstance(error, BrokenPipeError):
+        # The reader of our output (`| head`) has left: nothing more to say to it.
+        _give_up(sys.stdout)
+        raise SystemExit(0) from None
+    _debug(error)
+    if isinstance(error, WriteError):
+        stop(f"error: {_one_line(error)}", FAILED)
+    if isinstance(error, OSError) and error.errno in NO_SPACE:
+        _give_up(sys.stdout)
+        where = "" if error.filename else "standard output: "
+        stop(f"error: {where}{error.strerror if where else _one_line(error)}", FAILED)
+    if isinstance(error, ValueError | TypeError | OSError):
+        stop(f"error: {_one_line(error)}", BAD_INPUT)
+    if isinstance(error, MemoryError):
+        stop(f"error: not enough memory. {_one_line(error)}".rstrip(), FAILED)
+    stop(
+        f"error: unexpected {type(error).__name__}: {_one_line(error)} "
+        "(set TVCS_DEBUG=1 to see where; please report it)",
+        FAILED,
+    )
+
+
+def _is_of_interrupt(error: BaseException) -> bool:
+    """Whether Ctrl-C led to `error`: Python makes a RuntimeError of it where a class is made."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return isinstance(error, KeyboardInterrupt)
 
 
 def run_command(module: str) -> None:
@@ -110,7 +129,7 @@ def run_command(module: str) -> None:
     try:
         app = import_module(module).app
     except KeyboardInterrupt:
-        stop("interrupted", INTERRUPTED)
+        end_interrupted()
     run(app)
 
 
@@ -120,11 +139,11 @@ def run(app: Callable[..., object]) -> None:
     try:
         code = app(standalone_mode=False)
     except KeyboardInterrupt:
-        stop("interrupted", INTERRUPTED)
+        end_interrupted()
     except Exception as error:
         # typer's own errors, under whatever name the installed version keeps them
         if type(error).__name__ == "Abort":
-            stop("interrupted", INTERRUPTED)
+            end_interrupted()
         if not hasattr(error, "format_message"):
             raise
         if type(error).__name__ == "NoArgsIsHelpError":
