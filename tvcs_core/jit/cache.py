@@ -14,6 +14,7 @@ from numba.core.serialize import dumps
 
 from tvcs_core.jit.compiling import add_compiling
 from tvcs_core.jit.folder import read_sealed, write_sealed
+from tvcs_core.jit.uninterrupted import uninterrupted
 
 
 class SealedCache(NullCache):
@@ -35,7 +36,9 @@ class SealedCache(NullCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Load what was compiled for `sig`; None if it must be compiled."""
-        with contextlib.suppress(Exception):
+        # LLVM asks for the machine code by a callback; cut off there, it would make a function of
+        # nothing, and the next call would end the process.
+        with uninterrupted(), contextlib.suppress(Exception):
             payload = read_sealed(self._path(sig, target_context))
             if payload is not None:
                 target_context.refresh()

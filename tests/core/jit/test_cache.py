@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import signal
 import sys
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from numba.core.compiler import CompileResult
 
 from tests.core.jit.toys import INNER, INNER_FILE, VALUES, check_healed, sealed_file, was_cached
-from tvcs_core.jit import folder
+from tvcs_core.jit import cache, folder
 
 pytestmark = pytest.mark.skipif(
     os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled without the JIT"
@@ -129,3 +130,22 @@ def test_a_numba_without_such_a_cache_is_used_without_one(toy, monkeypatch):
     assert run(VALUES) == 24.0
     assert not was_cached(run)
     assert not list(folder.cache_folder("toy").iterdir())
+
+
+def test_an_interrupt_waits_until_a_kernel_is_loaded(toy, monkeypatch, sigint_of_a_terminal):
+    toy()(VALUES)
+    run = toy()
+    payloads = []
+
+    def read_sealed(path):
+        signal.raise_signal(signal.SIGINT)
+        payloads.append(folder.read_sealed(path))
+        return payloads[-1]
+
+    monkeypatch.setattr(cache, "read_sealed", read_sealed)
+    with pytest.raises(KeyboardInterrupt):
+        run(VALUES)
+    assert len(payloads) == 1
+    assert payloads[0]
+    monkeypatch.undo()
+    assert run(VALUES) == 24.0
