@@ -1,0 +1,1 @@
+"""Kernels of the default method: arrays in, arrays filled."""
