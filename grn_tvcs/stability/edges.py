@@ -79,7 +79,7 @@ class Edges:
 
     def per_target(self, values: Array) -> Array:
         """Sum over the edges of each target of `values`, one for each edge."""
-        return np.bincount(self.targets, values, self.shape[1])
+        return np.bincount(self.targets, values, self.shape[1]).astype(np.float64, copy=False)
 
     def nonzero(self) -> Edges:
         """Those whose weight is not 0."""

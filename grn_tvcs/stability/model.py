@@ -181,6 +181,8 @@ class StepLoss(Loss):
         If the levels are too large to be squared.
     """
 
+    shape: tuple[int, int]
+
     def __init__(
         self,
         past: Array,

@@ -8,8 +8,8 @@ no sum can leave 64 bits.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,6 +93,23 @@ class Packed:
     first: int
     last: int
     parts: tuple[PackedPart, ...]
+
+    @property
+    def arrays(self) -> dict[str, Ints]:
+        """All of it by name, as a file keeps it."""
+        found = {"pairs": np.array([self.first, self.last])}
+        for k, part in enumerate(self.parts):
+            found |= {f"{name}{k}": array for name, array in vars(part).items()}
+        return found
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, Ints]) -> Packed:
+        """What gave these `arrays`."""
+        names = [field.name for field in fields(PackedPart)]
+        n_parts = (len(arrays) - 1) // len(names)
+        parts = [PackedPart(*(arrays[f"{name}{k}"] for name in names)) for k in range(n_parts)]
+        first, last = arrays["pairs"].tolist()
+        return cls(first, last, tuple(parts))
 
 
 class Sums:

@@ -137,20 +137,47 @@ def steepest(inputs, edges, size, start, at, slope):
     n = np.int64(0)
     for i in range(n_targets):
         slopes_of(i, inputs, edges, row)
-        best[:] = 0.0  # the largest so far, rising
-        for j in range(n_inputs):
-            x = abs(row[j])
-            if x > best[0]:
-                k = 1
-                while k < size and x > best[k]:
-                    best[k - 1] = best[k]
-                    k += 1
-                best[k - 1] = x
+        least = largest(row, best)
         start[i] = n
         for j in range(n_inputs):
-            if abs(row[j]) >= best[0] and row[j] != 0.0:
+            if abs(row[j]) >= least and row[j] != 0.0:
                 if n < at.size:
                     at[n], slope[n] = j, row[j]
                 n += 1
     start[n_targets] = n
     return n
+
+
+@kernel
+def best_of_targets(edges, size, keep):
+    """Keep the `size` edges of each target whose weights are largest in size.
+
+    Of as many as equal the last of them none is left out, and no weight of 0 is kept. Returns how
+    many are kept beyond `size` in a target.
+    """
+    best, beyond = np.empty(size), 0
+    for i in range(edges.start.size - 1):
+        weight = edges.weight[edges.start[i] : edges.start[i + 1]]
+        least = largest(weight, best)
+        n = 0
+        for e in range(weight.size):
+            is_kept = abs(weight[e]) >= least and weight[e] != 0.0
+            keep[edges.start[i] + e] = is_kept
+            n += is_kept
+        beyond += max(n - size, 0)
+    return beyond
+
+
+@kernel
+def largest(values, best):
+    """Fill `best` with the sizes of the largest values, rising, and return the first of them."""
+    best[:] = 0.0
+    for j in range(values.size):
+        x = abs(values[j])
+        if x > best[0]:
+            k = 1
+            while k < best.size and x > best[k]:
+                best[k - 1] = best[k]
+                k += 1
+            best[k - 1] = x
+    return best[0]

@@ -160,7 +160,7 @@ def choose(target, width, size, ridge, scratch):
     covariance with what is left of the response (Batch-OMP: Rubinstein, Zibulevsky and Elad 2008).
     Returns how many are chosen; `PLACE` says which may be, and then which are.
     """
-    S, c, d, left = target.S, target.c, target.d, scratch.left
+    S, c, d, left, columns = target.S, target.c, target.d, scratch.left, scratch.columns
     for j in range(width):
         left[COVARIANCE, j] = target.b[j]
         left[VARIANCE, j] = d[j] * d[j] * (target.variance[j] - c[j] * c[j]) + ridge
@@ -168,10 +168,9 @@ def choose(target, width, size, ridge, scratch):
         at = strongest(width, left, 2.0 * ridge)
         if at < 0:
             return n
-        column = scratch.columns[n]
         for j in range(width):
-            column[j] = d[j] * d[at] * (S[at, j] - c[j] * c[at])
-        column[at] += ridge
+            columns[n, j] = d[j] * d[at] * (S[at, j] - c[j] * c[at])
+        columns[n, at] += ridge
         scratch.steps[n] = take(at, n, width, scratch)
     return size
 
@@ -197,13 +196,11 @@ def take(at, n, width, scratch):
     factor; `inverse` gets the next row of its inverse.
     """
     columns, inverse, left = scratch.columns, scratch.inverse, scratch.left
-    column = columns[n]
     for k in range(n):
-        before = columns[k]
-        factor = before[at]
+        factor = columns[k, at]
         for j in range(width):
-            column[j] -= factor * before[j]
-    root = math.sqrt(column[at])
+            columns[n, j] -= factor * columns[k, j]
+    root = math.sqrt(columns[n, at])
     for k in range(n):
         inverse[n, k] = 0.0
         for m in range(k, n):
@@ -212,9 +209,9 @@ def take(at, n, width, scratch):
     inverse[n, n] = 1.0 / root
     step = left[COVARIANCE, at] / root
     for j in range(width):
-        column[j] /= root
-        left[COVARIANCE, j] -= step * column[j]
-        left[VARIANCE, j] -= column[j] * column[j]
+        columns[n, j] /= root
+        left[COVARIANCE, j] -= step * columns[n, j]
+        left[VARIANCE, j] -= columns[n, j] * columns[n, j]
     left[PLACE, at] = n + 1.0
     return step
 
