@@ -6,10 +6,11 @@ import contextlib
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from grn_tvcs.stability.model import Array
 from tvcs_core import DataError
 from tvcs_core.files.errors import WriteError
 from tvcs_core.files.folders import write_whole
@@ -27,7 +28,7 @@ class FinishedWork:
         self._digest = digest
         self._saved = time.monotonic()
 
-    def load(self) -> tuple[int, list[Array]]:
+    def load(self) -> tuple[int, list[NDArray[Any]]]:
         """Halves that are done and their sums; 0 and nothing where no work is kept.
 
         Raises
@@ -54,7 +55,7 @@ class FinishedWork:
             )
         return done, sums
 
-    def save(self, done: int, sums: Sequence[Array], *, now: bool = False) -> None:
+    def save(self, done: int, sums: Sequence[NDArray[Any]], *, now: bool = False) -> None:
         """Keep what is done, whole or not at all; only now and then unless `now`."""
         if not now and time.monotonic() - self._saved < EVERY:
             return

@@ -15,7 +15,17 @@ from numpy.typing import NDArray
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.scales import guess_scale, log_levels
 from grn_tvcs.network.rules import Rules
-from grn_tvcs.stability.kernels import ADDED, DROPPED, WEIGHT, Inputs, fade, pursue
+from grn_tvcs.stability.edges import Edges, Ints
+from grn_tvcs.stability.kernels.covariances import (
+    Inputs,
+    Lists,
+    explained_by,
+    fade,
+    scale_inputs,
+    slopes,
+    steepest,
+)
+from grn_tvcs.stability.kernels.pursuit import Chosen, fit, pursue
 from tvcs_core import LeastSquares, Loss, Problem
 
 RIDGE = 1e-6  # on the unit diagonal: keeps supports solvable that the samples cannot tell apart
@@ -114,34 +124,32 @@ def transitions(expression: Expression, log_offset: float) -> Transitions:
 
 @dataclass(frozen=True)
 class Explained:
-    """What edges explain of the variance of their targets, [regulator, target].
+    """What the edges that were chosen explain of the variance of their targets.
 
     Attributes
     ----------
+    edges
+        The chosen edges with their coefficients, without those whose coefficient is 0.
     dropped
-        Part of the variance that is no longer explained when a chosen edge alone is dropped,
-        ``w_j^2 / inv(G)_jj``; 0 for edges that are not chosen.
-    added
-        Part that an edge that is not chosen would explain if it alone were added.
-    weights
-        Coefficient of each chosen edge.
+        Part of the variance that is no longer explained when an edge alone is dropped,
+        ``w_j^2 / inv(G)_jj``; one for each edge.
     left
         Part of each target's variance that all of its edges leave unexplained; (targets,).
     freedom
         Steps less what was fitted for each target; (targets,).
     """
 
+    edges: Edges
     dropped: Array
-    added: Array
-    weights: Array
     left: Array
     freedom: Array
 
     @property
     def t_squared(self) -> Array:
-        """Square of Student's t of each chosen edge, the others of its target being there."""
-        beyond = self.dropped * np.maximum(self.freedom, 0.0)
-        return np.where(beyond > 0, beyond / np.maximum(self.left, FLAT), 0.0)
+        """Square of Student's t of each edge, the others of its target being there."""
+        target = self.edges.targets
+        beyond = self.dropped * np.maximum(self.freedom, 0.0)[target]
+        return np.where(beyond > 0, beyond / np.maximum(self.left, FLAT)[target], 0.0)
 
 
 class StepLoss(Loss):
@@ -150,7 +158,8 @@ class StepLoss(Loss):
     Own level and intercepts of each target are projected out of its response and of all inputs,
     then response and inputs have unit variance, and input j is multiplied by ``weights[j]``.
     Everything is kept as covariances: for target i the inputs have the covariance of all inputs
-    less one rank, ``S - c_i c_i'``, so nothing of size genes^3 is ever stored.
+    less one rank, ``S - c_i c_i'``, so nothing of size genes^3 is ever stored. A target has few
+    edges, so value and gradient are made of the rows of S that these name.
 
     Parameters
     ----------
@@ -162,7 +171,17 @@ class StepLoss(Loss):
         Number of the intercept of each step.
     weights
         One factor above 0 per input.
+    allowed
+        Which pairs may be edges, [input, target]; all by default. Others explain nothing, and
+        their slope is 0.
+
+    Raises
+    ------
+    ValueError
+        If the levels are too large to be squared.
     """
+
+    shape: tuple[int, int]
 
     def __init__(
         self,
@@ -171,6 +190,7 @@ class StepLoss(Loss):
         following: Array,
         intercepts: NDArray[np.int64],
         weights: Array,
+        allowed: Flags | None = None,
     ) -> None:
         z, u, y = (_centred(part, intercepts) for part in (past, own, following))
         own_variance = np.mean(u * u, axis=0)
@@ -178,65 +198,110 @@ class StepLoss(Loss):
         self.shape = (z.shape[1], y.shape[1])
         self.freedom = len(z) - np.unique(intercepts).size - 1  # the weight of the own level
         self._own_scale = own_scale
-        self._S = z.T @ z / len(z)
-        self._c = z.T @ (u * (own_scale / len(z)))
         self._own_response = own_response = np.mean(u * y, axis=0) * own_scale
-        input_variance = self._S.diagonal()[:, None]
-        self._d = _inverse_root(input_variance - self._c**2, input_variance) * weights[:, None]
         response_variance = np.mean(y * y, axis=0)
         self._y = _inverse_root(response_variance - own_response**2, response_variance)
-        self._b = self._d * (z.T @ y / len(z) - self._c * own_response) * self._y
+        S = z.T @ z
+        S /= len(z)
+        variance = S.diagonal().copy()
+        if not (np.isfinite(variance).all() and np.isfinite(response_variance).all()):
+            raise ValueError("levels must be small enough to be squared and summed")
         # The kernels walk along the inputs of a target.
-        by_target = (np.ascontiguousarray(part.T) for part in (self._c, self._d, self._b))
-        self._inputs = Inputs(self._S, *by_target)
+        c = (u * (own_scale / len(z))).T @ z
+        b = y.T @ z
+        b /= len(z)
+        d = np.ones(b.shape) if allowed is None else np.ascontiguousarray(allowed.T, np.float64)
+        self._inputs = Inputs(S, variance, c, d, b)
+        scale_inputs(self._inputs, weights, own_response, self._y, FLAT)
 
     def value(self, W: Array) -> float:
         """Half the unexplained part of each response's variance, summed; n_genes / 2 at 0."""
-        explained = 2.0 * self._b - self._curvature(W)
-        return 0.5 * float(np.count_nonzero(self._y) - np.vdot(W, explained))
+        return self.value_of(Edges.of(W))
 
     def gradient(self, W: Array) -> Array:
         """Gradient at W, [regulator, target]."""
-        return self._curvature(W) - self._b
+        return self.gradient_at(Edges.of(W))
 
     def minimize_on(self, support: Flags) -> Array:
         """Least squares of every target on its regulators in `support`."""
-        return self.explained(support, np.zeros_like(support)).weights
+        return self.fitted(np.flatnonzero(np.ascontiguousarray(support.T))).dense
 
-    def explained(self, support: Flags, others: Flags) -> Explained:
-        """Least squares on `support`; what each of its edges, or one of `others`, explains."""
-        return self.pursue(support, int(support.sum(axis=0).max(initial=0)), others)
+    def value_of(self, edges: Edges) -> float:
+        """`value` of a few edges, from the products among each target's own inputs."""
+        explained = explained_by(self._inputs, edges.lists)
+        return 0.5 * float(np.count_nonzero(self._y) - explained)
 
-    def pursue(self, allowed: Flags, size: int, others: Flags | None = None) -> Explained:
+    def gradient_at(self, edges: Edges) -> Array:
+        """`gradient` at a few edges: as many rows of S are added up as there are edges."""
+        by_target = np.empty(self._inputs.b.shape)
+        slopes(self._inputs, edges.lists, by_target)
+        return by_target.T
+
+    def steepest(self, edges: Edges, size: int) -> Edges:
+        """The `size` >= 1 largest entries of each target's gradient, and those equal to the last.
+
+        Under a cap of `size` on every target, and on all, no other can be in a projection.
+        """
+        start = np.empty(self.shape[1] + 1, np.int64)
+        room = min(size, self.shape[0]) * self.shape[1]
+        while True:
+            at, slope = np.empty(room, np.int64), np.empty(room)
+            needed = int(steepest(self._inputs, edges.lists, size, start, at, slope))
+            if needed <= room:
+                break
+            room = needed  # many are equal
+        targets = np.repeat(np.arange(self.shape[1]), np.diff(start))
+        return Edges(self.shape, targets * self.shape[0] + at[:needed], slope[:needed])
+
+    def fitted(self, places: Ints) -> Edges:
+        """Least squares of every target on its inputs at `places`; see `Edges.places`."""
+        edges = Edges(self.shape, places, np.empty(places.size))
+        lists = edges.lists
+        fit(self._inputs, lists, RIDGE, np.empty(places.size))
+        return Edges(self.shape, places, lists.weight).nonzero()
+
+    def explained(self, places: Ints, added: Ints) -> Explained:
+        """Least squares on the inputs at `places`; what each of them, or one more, explains.
+
+        To `added`, [target, input], is added what an edge that is not chosen would explain if it
+        alone were added, in units of ``1 / SHARE_STEPS``.
+        """
+        edges = Edges(self.shape, places, np.empty(places.size))
+        return self._pursued(edges.lists, edges.largest_number(), added)
+
+    def pursued(self, size: int, added: Ints) -> Explained:
         """Orthogonal matching pursuit: up to `size` regulators of every target, one by one.
 
-        Of the edges that are not chosen, those in `others` (all allowed ones by default) get
-        what they would add.
+        `added` as for `explained`.
         """
+        anything = Lists(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
+        return self._pursued(anything, min(size, self.shape[0]), added)
+
+    def _pursued(self, members: Lists, size: int, added: Ints) -> Explained:
         n_inputs, n_targets = self.shape
-        effects = np.zeros((3, n_targets, n_inputs))
-        pursue(
-            self._inputs,
-            np.ascontiguousarray(allowed.T),
-            np.ascontiguousarray(allowed.T if others is None else others.T),
-            RIDGE,
-            size,
-            effects,
+        room = n_targets, size
+        chosen = Chosen(
+            np.empty(n_targets, np.int64), np.empty(room, np.int64), np.empty(room), np.empty(room)
         )
-        found = effects[WEIGHT].T
+        if pursue(self._inputs, members, RIDGE, chosen, added):
+            raise ValueError("levels must be small enough for what edges explain to be known")
+        targets, k = np.nonzero(np.arange(size) < chosen.size[:, None])
+        places, weights = targets * n_inputs + chosen.at[targets, k], chosen.weight[targets, k]
+        is_there = weights != 0
+        edges = Edges(self.shape, places[is_there], weights[is_there])
+        along = edges.weights * self._inputs.b.ravel()[edges.places]
         return Explained(
-            effects[DROPPED].T,
-            effects[ADDED].T,
-            found,
-            1.0 - (found * self._b).sum(axis=0),
-            self.freedom - np.count_nonzero(found, axis=0).astype(np.float64),
+            edges,
+            chosen.dropped[targets, k][is_there],
+            1.0 - edges.per_target(along),
+            self.freedom - np.bincount(edges.targets, minlength=n_targets).astype(np.float64),
         )
 
     @property
     def alone(self) -> Array:
         """Square of Student's t of each pair when its edge is the only one, [regulator, target]."""
-        explained = np.minimum(self._b**2, 1.0)
-        return explained * (self.freedom - 1) / np.maximum(1.0 - explained, FLAT)
+        explained = np.minimum(self._inputs.b**2, 1.0)
+        return (explained * (self.freedom - 1) / np.maximum(1.0 - explained, FLAT)).T
 
     def response(self, own: Array, following: Array, intercepts: NDArray[np.int64]) -> Array:
         """Responses of other steps in the same units; (steps, targets).
@@ -249,12 +314,11 @@ class StepLoss(Loss):
     def predicted(self, W: Array, past: Array, own: Array, intercepts: NDArray[np.int64]) -> Array:
         """What `W` says of the responses of other steps; (steps, targets)."""
         z, u = (_centred(part, intercepts) for part in (past, own))
-        V = self._d * W
-        return z @ V - u * (self._own_scale * (self._c * V).sum(axis=0))
-
-    def _curvature(self, W: Array) -> Array:
-        V = self._d * W
-        return self._d * (self._S @ V - self._c * (self._c * V).sum(axis=0))
+        edges = Edges.of(W)
+        weights = edges.weights * self._inputs.d.ravel()[edges.places]
+        along = edges.per_target(weights * self._inputs.c.ravel()[edges.places])
+        unscaled = Edges(self.shape, edges.places, weights).matrix
+        return (unscaled.T @ z.T).T - u * (self._own_scale * along)
 
 
 def _centred(x: Array, intercepts: NDArray[np.int64]) -> Array:

@@ -12,10 +12,11 @@ not. Where halves would share steps, or have few, there is none.
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.metadata import version
@@ -29,9 +30,12 @@ from threadpoolctl import threadpool_limits
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.stability.checkpoint import FinishedWork
+from grn_tvcs.stability.edges import Ints
+from grn_tvcs.stability.matching_pursuit import gradmp
 from grn_tvcs.stability.model import Array, Explained, Flags, StepLoss, Transitions, transitions
 from grn_tvcs.stability.significance import noise_limit
-from tvcs_core import TVCS, Problem, solve
+from grn_tvcs.stability.sums import MOST_HALVES, Evidence, Found, Packed, PackedPart, Sums
+from tvcs_core import TVCS
 
 PARTS = ("tvcs", "omp")
 FEWEST_SEGMENTS = 4  # with fewer, they are cut into blocks ...
@@ -40,9 +44,7 @@ BLOCK_STEPS = 2  # ... for blocks of so many steps
 FEWEST_STEPS = 6  # with fewer in a half, all steps are used: own level and mean take two
 LEAST_STEPS = 24  # with fewer in all, halves tell nothing about single edges
 SURE = 0.5  # edges of this stability are called sure
-
-
-Found = tuple[Explained, Flags]  # of one solver on a half; which edges stand out in both halves
+SUMMED = "exact sums, 1"  # what finished work holds; another number refuses that of before
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,8 @@ class Plan:
         for name in ("resamples", "iterations"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be >= 1, found {getattr(self, name)}")
+        if 2 * self.pairs > MOST_HALVES:
+            raise ValueError(f"resamples must be <= {MOST_HALVES}, found {self.resamples}")
         for name, least, most in (
             ("memory", 0.0, 0.99),
             ("column_weights", 0.01, 1.0),
@@ -96,33 +100,6 @@ class Plan:
                     f"{name} must be two numbers, the lower one first, in [{least}, {most}], "
                     f"found {low} and {high}"
                 )
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """Sums over the halves of what one solver found, [input, gene].
-
-    Attributes
-    ----------
-    dropped, added, weights
-        As in `Explained`.
-    chosen
-        In how many halves each edge was chosen and stood out of noise, as in the complement.
-    """
-
-    dropped: Array
-    added: Array
-    weights: Array
-    chosen: Array
-
-    def plus(self, found: Explained, is_sure: Flags) -> Evidence:
-        """What was found on one half more, and what of it stood out."""
-        return Evidence(
-            self.dropped + found.dropped,
-            self.added + found.added,
-            self.weights + found.weights,
-            self.chosen + is_sure,
-        )
 
 
 @dataclass(frozen=True)
@@ -141,6 +118,8 @@ class Draws:
         The user's caps, which bound the drawn ones, and the names they are for.
     plan
         What is drawn.
+    streams
+        Random numbers of every pair of halves; `with_streams` makes them.
     """
 
     steps: Transitions
@@ -149,6 +128,13 @@ class Draws:
     rules: Rules
     genes: tuple[str, ...]
     plan: Plan
+    streams: tuple[np.random.Generator, ...] = ()
+
+    def with_streams(self, rng: np.random.Generator) -> Draws:
+        """The same with a stream for every pair of halves, spawned from `rng`; ready to be sent."""
+        ready = replace(self, streams=tuple(rng.spawn(self.plan.pairs)))
+        ready.limit  # noqa: B018  (computed here, not by every worker)
+        return ready
 
     @cached_property
     def limit(self) -> float:
@@ -159,68 +145,94 @@ class Draws:
         loss = StepLoss(past, steps.own, steps.following, steps.intercepts, ones)
         return noise_limit(loss, self.allowed)
 
-    def pair(self, rng: np.random.Generator) -> list[list[Found]]:
+    def sums(self) -> Sums:
+        """Empty sums, for what the units find."""
+        return Sums(len(self.plan.parts), self._shape, self.plan.pairs)
+
+    def unit(self, first: int, last: int) -> Packed:
+        """What all parts of the plan find on the pairs of halves from `first` to ``last - 1``.
+
+        A pure function of the draws and the two numbers, where BLAS has one thread.
+        """
+        added = [np.zeros(self._shape[::-1], np.int64) for _ in self.plan.parts]
+        found: list[list[Found]] = [[] for _ in added]
+        for stream in self.streams[first:last]:
+            for part, halves in zip(found, self.pair(copy.deepcopy(stream), added), strict=True):
+                part += halves
+        parts = zip(added, found, strict=True)
+        return Packed(first, last, tuple(PackedPart.of(*part) for part in parts))
+
+    def pair(self, rng: np.random.Generator, added: Sequence[Ints]) -> list[list[Found]]:
         """Draw a half and its complement; what each part of the plan finds on either.
 
         On half of the steps an edge must show the correlation that it needs on all of them.
+        To `added`, one for each part, is added as `StepLoss.explained` does.
         """
-        plan = self.plan
-        past = self.steps.past(self.inputs, rng.uniform(*plan.memory))
+        past = self.steps.past(self.inputs, rng.uniform(*self.plan.memory))
         found = []
         for rows in _halves(_blocks(self.steps), rng):
-            weights = rng.uniform(*plan.column_weights, len(self.inputs))
-            in_degree = int(rng.integers(plan.in_degrees[0], plan.in_degrees[1] + 1))
-            total = int(np.rint(rng.uniform(*plan.edges_per_gene) * len(self.genes)))
-            loss = StepLoss(
-                past[rows],
-                self.steps.own[rows],
-                self.steps.following[rows],
-                self.steps.intercepts[rows],
-                weights,
-            )
             limit = self.limit * np.count_nonzero(rows) / len(rows)
-            half = [self._solved(part, loss, in_degree, total) for part in plan.parts]
+            half = self._half(past, rows, rng, added)
             found.append([(part, part.t_squared > limit) for part in half])
-        first, second = found
-        in_both = [a & b for (_, a), (_, b) in zip(first, second, strict=True)]
-        return [
-            [(part, flags) for (part, _), flags in zip(half, in_both, strict=True)]
-            for half in found
-        ]
+        return [_in_both(*halves) for halves in zip(*found, strict=True)]
 
-    def digest(self, rng: np.random.Generator) -> str:
+    @cached_property
+    def digest(self) -> str:
         """A hash of all that the draws depend on."""
-        state = json.dumps(rng.bit_generator.state, default=repr, sort_keys=True)
-        seeds = repr(getattr(rng.bit_generator, "seed_seq", None))
         rules = self.rules
         out = rules.max_out_degree
         caps = [sorted(out.items()) if isinstance(out, Mapping) else out]
         caps += [rules.max_in_degree, rules.max_edges]
-        said = [version("tvcs"), self.genes, caps, self.plan, state, seeds]
+        said = [SUMMED, version("tvcs"), self.genes, caps, self.plan]
         digest = hashlib.sha256(repr(said).encode())
+        for stream in self.streams:
+            state = json.dumps(stream.bit_generator.state, default=repr, sort_keys=True)
+            digest.update(state.encode())
         steps = self.steps
         on = np.zeros(0) if steps.perturbed is None else steps.perturbed
         for part in (steps.levels, steps.pause, steps.before, steps.series, on, self.allowed):
             digest.update(np.ascontiguousarray(part).tobytes())
         return digest.hexdigest()
 
-    def _solved(self, part: str, loss: StepLoss, in_degree: int, total: int) -> Explained:
-        rules = self.rules
-        in_degree = min(in_degree, _or(rules.max_in_degree, in_degree))
-        if part == "omp":
-            return loss.pursue(self.allowed, in_degree)
-        out = rules.out_caps(self.genes)
-        constraint = TVCS.matrix(
-            self.allowed.shape,
+    @property
+    def _shape(self) -> tuple[int, int]:
+        return self.allowed.shape[0], self.allowed.shape[1]
+
+    def _half(
+        self, past: Array, rows: Flags, rng: np.random.Generator, added: Sequence[Ints]
+    ) -> list[Explained]:
+        """Draw weights and caps for some of the steps; what each part finds on them."""
+        plan = self.plan
+        weights = rng.uniform(*plan.column_weights, len(self.inputs))
+        in_degree = int(rng.integers(plan.in_degrees[0], plan.in_degrees[1] + 1))
+        total = int(np.rint(rng.uniform(*plan.edges_per_gene) * len(self.genes)))
+        loss = StepLoss(
+            past[rows],
+            self.steps.own[rows],
+            self.steps.following[rows],
+            self.steps.intercepts[rows],
+            weights,
+            self.allowed,
+        )
+        in_degree = min(in_degree, _or(self.rules.max_in_degree, in_degree))
+        found = []
+        for part, sums in zip(plan.parts, added, strict=True):
+            if part == "omp":
+                found.append(loss.pursued(in_degree, sums))
+            else:
+                places = gradmp(loss, self._constraint(in_degree, total), plan.iterations)
+                found.append(loss.explained(places, sums))
+        return found
+
+    def _constraint(self, in_degree: int, total: int) -> TVCS:
+        """The drawn caps within those of the user; what may be no edge, the loss says."""
+        out = self.rules.out_caps(self.genes)
+        return TVCS.matrix(
+            self._shape,
             row_caps=out[self.inputs] if isinstance(out, np.ndarray) else out,
             col_caps=in_degree,
-            total=min(total, _or(rules.max_edges, total)),
-            allowed=self.allowed,
+            total=min(total, _or(self.rules.max_edges, total)),
         )
-        solution = solve(
-            Problem(loss, constraint), "gradmp", refit=True, max_iter=self.plan.iterations
-        )
-        return loss.explained(solution.support, self.allowed)
 
 
 def gather(
@@ -233,34 +245,30 @@ def gather(
 ) -> list[Evidence]:
     """Evidence of each part of the plan, over all its halves.
 
-    What is found is added in the order of the draws, so that the number of threads changes
-    nothing. `progress` is told how many halves are done, and of how many. What is finished is
-    kept in the folder `keep` now and then and when the work is interrupted, and taken from there.
+    A unit of work is a pair of halves. What units find is added up exactly, so their order and
+    the number of threads change nothing. `progress` is told how many halves are done, and of how
+    many. What is finished is kept in the folder `keep` now and then and when the work is
+    interrupted, and taken from there.
     """
-    n_pairs = draws.plan.pairs
-    parts = draws.plan.parts
-    kept = None if keep is None else FinishedWork(keep, draws.digest(rng))
-    start, sums = (0, []) if kept is None else kept.load()
-    if not sums:
-        sums = [np.zeros(draws.allowed.shape)] * 4 * len(parts)
-    state = start, [Evidence(*sums[4 * k : 4 * k + 4]) for k in range(len(parts))]
-    streams = rng.spawn(n_pairs)[start:]
-    try:
-        with threadpool_limits(1, "blas"):
-            for found in _in_order(draws.pair, streams, threads):
-                evidence = state[1]
-                for half in found:
-                    evidence = [e.plus(*part) for e, part in zip(evidence, half, strict=True)]
-                state = state[0] + 1, evidence
+    with threadpool_limits(1, "blas"):
+        draws = draws.with_streams(rng)
+        sums = draws.sums()
+        kept = None if keep is None else FinishedWork(keep, draws.digest)
+        if kept is not None and (arrays := kept.load()[1]):
+            sums.load(*arrays)
+        before = sums.n_done
+        try:
+            for packed in _as_completed(draws.unit, np.flatnonzero(~sums.is_done), threads):
+                sums.add(packed)
                 if progress is not None:
-                    progress(2 * state[0], 2 * n_pairs)
+                    progress(2 * sums.n_done, 2 * draws.plan.pairs)
                 if kept is not None:
-                    kept.save(state[0], _sums(state[1]))
-    except BaseException:
-        if kept is not None and state[0] > start:
-            kept.save(state[0], _sums(state[1]), now=True)
-        raise
-    return state[1]
+                    kept.save(sums.n_done, sums.arrays)
+        except BaseException:
+            if kept is not None and sums.n_done > before:
+                kept.save(sums.n_done, sums.arrays, now=True)
+            raise
+    return sums.evidence()
 
 
 def untold(expression: Expression) -> str | None:
@@ -284,26 +292,29 @@ def untold(expression: Expression) -> str | None:
     return None
 
 
-def _sums(evidence: list[Evidence]) -> list[Array]:
-    return [a for part in evidence for a in (part.dropped, part.added, part.weights, part.chosen)]
+def _in_both(first: Found, second: Found) -> list[Found]:
+    """What was found on two halves, with what stands out in both of them."""
+    (one, in_one), (two, in_two) = first, second
+    both = np.intersect1d(one.edges.places[in_one], two.edges.places[in_two], assume_unique=True)
+    return [(half, np.isin(half.edges.places, both, assume_unique=True)) for half in (one, two)]
 
 
-def _in_order(
-    function: Callable[[np.random.Generator], list[list[Found]]],
-    streams: list[np.random.Generator],
-    threads: int,
-) -> Iterator[list[list[Found]]]:
-    """Results in the order of the streams, some of them worked at ahead."""
+def _as_completed(
+    unit: Callable[[int, int], Packed], pairs: NDArray[np.int64], threads: int
+) -> Iterator[Packed]:
+    """Units of one pair each, as they are finished; few are worked at ahead."""
     if threads == 1:
-        yield from map(function, streams)
+        yield from (unit(int(k), int(k) + 1) for k in pairs)
         return
-    left = iter(streams)
+    left = iter(pairs.tolist())
     pool = ThreadPoolExecutor(threads)
     try:
-        ahead = [pool.submit(function, stream) for stream in islice(left, threads + 1)]
-        while ahead:
-            yield ahead.pop(0).result()
-            ahead += [pool.submit(function, stream) for stream in islice(left, 1)]
+        waiting = {pool.submit(unit, k, k + 1) for k in islice(left, threads + 1)}
+        while waiting:
+            done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+            for future in done:
+                yield future.result()
+            waiting |= {pool.submit(unit, k, k + 1) for k in islice(left, len(done))}
     finally:
         pool.shutdown(cancel_futures=True)
 

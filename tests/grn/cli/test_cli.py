@@ -281,10 +281,10 @@ def test_ctrl_c_ends_with_130_and_resume_gives_the_same_bytes(tmp_path, sigint_o
     words += ["--option", "resamples=60"]
     slow = (
         "import sys, time, grn_tvcs.stability.stability as s; pair = s.Draws.pair\n"
-        "def slower(draws, rng):\n"
+        "def slower(draws, *more):\n"
         "    print('next', file=sys.stderr, flush=True)\n"
         "    time.sleep(0.2)\n"
-        "    return pair(draws, rng)\n"
+        "    return pair(draws, *more)\n"
         "s.Draws.pair = slower\n"
         "from grn_tvcs.cli.main import main; main()"
     )

@@ -3,10 +3,28 @@ import pytest
 
 from grn_tvcs import Expression, simulate
 from grn_tvcs.expression.scales import log_levels
-from grn_tvcs.stability.model import StepLoss, transitions
+from grn_tvcs.stability.edges import Edges
+from grn_tvcs.stability.kernels.pursuit import SHARE_STEPS
+from grn_tvcs.stability.model import RIDGE, StepLoss, transitions
 from tvcs_core import TVCS, Problem, solve
 
 GENES = np.arange(2)
+
+
+class Found:
+    """What a loss explains on a support or by pursuit, as arrays of [input, target]."""
+
+    def __init__(self, loss, *, support=None, size=None):
+        added = np.zeros(loss.shape[::-1], np.int64)
+        if support is None:
+            found = loss.pursued(size, added)
+        else:
+            found = loss.explained(np.flatnonzero(support.T), added)
+        self.added = added.T / SHARE_STEPS
+        self.weights = found.edges.dense
+        places = found.edges.places
+        self.dropped = Edges(loss.shape, places, found.dropped).dense
+        self.t_squared = Edges(loss.shape, places, found.t_squared).dense
 
 
 def expression(values, times=None, **more):
@@ -94,12 +112,11 @@ class TestStepLoss:
 
     def test_dropped_and_added_are_what_leaving_out_and_taking_in_an_edge_change(self, case):
         _, _, loss, support = case
-        others = ~np.eye(6, dtype=bool)
-        found = loss.explained(support, others)
+        found = Found(loss, support=support)
         for i in range(6):
             on = np.flatnonzero(support[:, i])
             now = self.unexplained(case, i, on)
-            for j in np.flatnonzero(others[:, i]):
+            for j in np.flatnonzero(~np.eye(6, dtype=bool)[:, i]):
                 if support[j, i]:
                     change = self.unexplained(case, i, on[on != j]) - now
                     assert found.dropped[j, i] == pytest.approx(change, abs=1e-4)
@@ -111,7 +128,7 @@ class TestStepLoss:
 
     def test_t_squared_is_that_of_a_regression_on_rows(self, case):
         steps, weights, loss, support = case
-        t_squared = loss.explained(support, np.zeros_like(support)).t_squared
+        t_squared = Found(loss, support=support).t_squared
         fitted = np.unique(steps.intercepts).size + 1
         for i in range(6):
             X, y = self.rows_of(steps, weights, i)
@@ -125,11 +142,10 @@ class TestStepLoss:
 
     def test_t_squared_of_an_edge_alone(self, case):
         loss, support = case[2], np.zeros((6, 6), dtype=bool)
-        alone = loss.explained(support, support)
-        assert not alone.t_squared.any()
+        assert not Found(loss, support=support).t_squared.any()
         for j, i in ((0, 1), (4, 2)):
             support[j, i] = True
-            found = loss.explained(support, np.zeros_like(support)).t_squared[j, i]
+            found = Found(loss, support=support).t_squared[j, i]
             weight = case[1][j] ** 2  # `alone` is of a loss whose inputs have equal weights
             assert weight > 0
             steps = case[0]
@@ -138,10 +154,12 @@ class TestStepLoss:
             assert equal.alone[j, i] == pytest.approx(found, rel=1e-3)
 
     def test_matching_pursuit_takes_what_goes_best_with_the_rest(self, case):
-        steps, weights, loss, _ = case
+        steps, weights, _, _ = case
         allowed = ~np.eye(6, dtype=bool)
+        past = steps.past(np.arange(6), 0.5)
+        loss = StepLoss(past, steps.own, steps.following, steps.intercepts, weights, allowed)
         for size in (0, 1, 3):
-            found = loss.pursue(allowed, size).weights != 0
+            found = Found(loss, size=size).weights != 0
             for i in range(6):
                 X, y = self.rows_of(steps, weights, i)
                 slow = []
@@ -176,6 +194,65 @@ class TestStepLoss:
         steps = case[0]
         past = np.repeat(steps.past(np.arange(6), 0.5)[:, :1], 2, axis=1)
         loss = StepLoss(past, steps.own, steps.following, steps.intercepts, np.ones(2))
-        found = loss.explained(np.ones((2, 6), dtype=bool), np.ones((2, 6), dtype=bool))
+        found = Found(loss, support=np.ones((2, 6), dtype=bool))
         assert np.isfinite(found.weights).all()
         assert ((found.weights != 0).sum(axis=0) <= 1).all()
+
+    def test_value_and_gradient_are_those_of_the_dense_products(self, case, rng):
+        _, _, loss, support = case
+        W = rng.normal(size=(6, 6)) * support
+        inputs = loss._inputs
+        c, d, b = inputs.c.T, inputs.d.T, inputs.b.T
+        V = d * W
+        curved = d * (inputs.S @ V - c * (c * V).sum(axis=0))
+        value = 0.5 * (np.count_nonzero(loss._y) - np.vdot(W, 2 * b - curved))
+        assert loss.value(W) == pytest.approx(value, abs=1e-10)
+        assert loss.gradient(W) == pytest.approx(curved - b, abs=1e-10)
+        assert loss.curvature(W) == pytest.approx(np.vdot(W, curved), abs=1e-10)
+
+    def test_what_edges_would_add_is_that_of_the_dense_normal_equations(self, case):
+        _, _, loss, support = case
+        found = Found(loss, support=support)
+        for i in range(6):
+            c, d, b = (part[i] for part in (loss._inputs.c, loss._inputs.d, loss._inputs.b))
+            H = np.outer(d, d) * (loss._inputs.S - np.outer(c, c)) + RIDGE * np.eye(6)
+            on = np.flatnonzero(support[:, i])
+            inverse = np.linalg.inv(H[np.ix_(on, on)])
+            weights = inverse @ b[on]
+            assert found.weights[on, i] == pytest.approx(weights, abs=1e-10)
+            assert found.dropped[on, i] == pytest.approx(weights**2 / np.diag(inverse), abs=1e-10)
+            for j in np.flatnonzero(~support[:, i]):
+                left = b[j] - H[j, on] @ weights
+                variance = H[j, j] - H[j, on] @ inverse @ H[on, j]
+                assert found.added[j, i] == pytest.approx(left**2 / variance, abs=1e-10)
+
+    def test_the_steepest_are_the_largest_slopes_of_each_target_and_all_that_equal_them(self, case):
+        _, _, loss, support = case
+        edges = Edges.of(loss.minimize_on(support))
+        slopes = np.abs(loss.gradient_at(edges))
+        for size in (1, 2, 6, 9):
+            found = loss.steepest(edges, size)
+            least = np.sort(slopes, axis=0)[-min(size, 6)]
+            assert np.array_equal(found.dense != 0, (slopes >= least) & (slopes > 0))
+        loss._inputs.b[:] = 0.25
+        assert (loss.steepest(Edges.none((6, 6)), 2).dense == -0.25).all()
+
+    def test_pairs_that_may_be_no_edge_explain_nothing(self, case):
+        steps, weights, whole, _ = case
+        allowed = np.random.default_rng(3).uniform(size=(6, 6)) < 0.6
+        past = steps.past(np.arange(6), 0.5)
+        loss = StepLoss(past, steps.own, steps.following, steps.intercepts, weights, allowed)
+        everything = np.ones((6, 6), dtype=bool)
+        found = Found(loss, support=everything)
+        assert np.array_equal(found.weights != 0, allowed)
+        assert np.array_equal(found.weights, loss.minimize_on(allowed))
+        assert np.array_equal(found.weights, whole.minimize_on(allowed))
+        assert not Found(loss, support=~everything).added[~allowed].any()
+        assert not loss.gradient(found.weights)[~allowed].any()
+
+    def test_levels_that_cannot_be_squared_are_refused(self, case):
+        steps = case[0]
+        past = steps.past(np.arange(6), 0.5)
+        past[0, 0] = 1e200
+        with np.errstate(all="ignore"), pytest.raises(ValueError, match="to be squared"):
+            StepLoss(past, steps.own, steps.following, steps.intercepts, np.ones(6))

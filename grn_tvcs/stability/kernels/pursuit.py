@@ -1,0 +1,227 @@
+"""Kernels of matching pursuit: what inputs explain of a target, chosen one by one."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from grn_tvcs.stability.kernels.covariances import Floats, Ints
+from tvcs_core.jit import kernel
+
+# Rows of what is left: covariance with what is left of the response, what is left of the own
+# variance, and 1 + place among the chosen ones (0: not chosen, -1: may not be chosen).
+COVARIANCE, VARIANCE, PLACE = 0, 1, 2
+# Shares of variance are summed as multiples of 2^-40. None is above 1 but by rounding.
+SHARE_STEPS, LARGEST_SHARE = 2.0**40, 2.0
+
+
+class Target(NamedTuple):
+    """The same for one target; c, d and b are (inputs,)."""
+
+    S: Floats
+    variance: Floats
+    c: Floats
+    d: Floats
+    b: Floats
+
+
+class Chosen(NamedTuple):
+    """What was chosen for each target; only the first ``size[i]`` entries of a row count.
+
+    Attributes
+    ----------
+    size
+        (targets,).
+    at, weight, dropped
+        (targets, most): input, its coefficient, and the variance that is lost without it alone.
+    """
+
+    size: Ints
+    at: Ints
+    weight: Floats
+    dropped: Floats
+
+
+class Scratch(NamedTuple):
+    """Memory for the pursuit of one target.
+
+    Attributes
+    ----------
+    columns
+        (most, inputs): covariances with the chosen inputs, made orthogonal.
+    inverse
+        (most, most): of the Cholesky factor of the chosen inputs.
+    steps
+        (most,): coefficients of the orthogonal columns.
+    left
+        (3, inputs): see `COVARIANCE`, `VARIANCE` and `PLACE`.
+    """
+
+    columns: Floats
+    inverse: Floats
+    steps: Floats
+    left: Floats
+
+
+@kernel
+def fit(inputs, edges, ridge, dropped):
+    """Fill in the weights of the edges by least squares, and what is lost without each alone.
+
+    Each target is pursued among its own few inputs. The weight of one that the others explain is 0.
+    """
+    start, at = edges.start, edges.at
+    most = np.int64(0)
+    for i in range(start.size - 1):
+        most = max(most, start[i + 1] - start[i])
+    few = Target(
+        np.empty((most, most)), np.empty(most), np.empty(most), np.empty(most), np.empty(most)
+    )
+    scratch = Scratch(
+        np.empty((most, most)), np.empty((most, most)), np.empty(most), np.empty((3, most))
+    )
+    for i in range(start.size - 1):
+        first, width = start[i], start[i + 1] - start[i]
+        for e in range(width):
+            j = at[first + e]
+            few.c[e], few.d[e], few.b[e] = inputs.c[i, j], inputs.d[i, j], inputs.b[i, j]
+            few.variance[e] = inputs.variance[j]
+            for f in range(width):
+                few.S[e, f] = inputs.S[j, at[first + f]]
+            scratch.left[PLACE, e] = 0.0
+        n = choose(few, width, width, ridge, scratch)
+        for e in range(width):
+            place = int(scratch.left[PLACE, e]) - 1
+            edges.weight[first + e], dropped[first + e] = 0.0, 0.0
+            if place >= 0:
+                weight, loss = drop(place, n, scratch.inverse, scratch.steps)
+                edges.weight[first + e], dropped[first + e] = weight, loss
+
+
+@kernel
+def pursue(inputs, members, ridge, chosen, added):
+    """Choose inputs for each target by orthogonal matching pursuit; return what is out of range.
+
+    Parameters
+    ----------
+    members
+        `Lists` of the inputs that may be chosen; without a `start`, all of them.
+    ridge
+        On the diagonal of the covariances.
+    chosen
+        Filled in; as many inputs are chosen as it has room for, where so many are of use.
+    added
+        (targets, inputs): to it is added what each input that is not chosen would explain if it
+        alone were added, in units of ``1 / SHARE_STEPS``. Terms that no grid can hold are counted.
+    """
+    n_targets, n_inputs = inputs.b.shape
+    size = chosen.at.shape[1]
+    scratch = Scratch(
+        np.empty((size, n_inputs)), np.empty((size, size)), np.empty(size), np.empty((3, n_inputs))
+    )
+    left, n_wrong = scratch.left, 0
+    for i in range(n_targets):
+        left[PLACE] = 0.0
+        if members.start.size > 0:
+            left[PLACE] = -1.0
+            for e in range(members.start[i], members.start[i + 1]):
+                left[PLACE, members.at[e]] = 0.0
+        target = Target(inputs.S, inputs.variance, inputs.c[i], inputs.d[i], inputs.b[i])
+        n = choose(target, n_inputs, size, ridge, scratch)
+        k = np.int64(0)
+        for j in range(n_inputs):
+            if left[PLACE, j] > 0.0:
+                weight, loss = drop(int(left[PLACE, j]) - 1, n, scratch.inverse, scratch.steps)
+                chosen.at[i, k], chosen.weight[i, k], chosen.dropped[i, k] = j, weight, loss
+                k += 1
+        chosen.size[i] = n
+        n_wrong += add_shares(left, ridge, added[i])
+    return n_wrong
+
+
+@kernel
+def add_shares(left, ridge, added):
+    """Add the share of the response that each input would explain, if it is not chosen."""
+    n_wrong = 0
+    for j in range(added.size):
+        # Of an input that the chosen ones explain only the ridge is left.
+        is_open = left[PLACE, j] <= 0.0 and left[VARIANCE, j] > 2.0 * ridge
+        share = left[COVARIANCE, j] ** 2 / left[VARIANCE, j] if is_open else 0.0
+        fits = share <= LARGEST_SHARE  # a NaN does not
+        added[j] += np.int64((share if fits else 0.0) * SHARE_STEPS + 0.5)
+        n_wrong += not fits
+    return n_wrong
+
+
+@kernel
+def choose(target, width, size, ridge, scratch):
+    """Choose up to `size` of the first `width` inputs by orthogonal matching pursuit.
+
+    The inputs have covariance ``d d' * (S - c c')``, and b with the response. One is chosen by its
+    covariance with what is left of the response (Batch-OMP: Rubinstein, Zibulevsky and Elad 2008).
+    Returns how many are chosen; `PLACE` says which may be, and then which are.
+    """
+    S, c, d, left, columns = target.S, target.c, target.d, scratch.left, scratch.columns
+    for j in range(width):
+        left[COVARIANCE, j] = target.b[j]
+        left[VARIANCE, j] = d[j] * d[j] * (target.variance[j] - c[j] * c[j]) + ridge
+    for n in range(size):
+        at = strongest(width, left, 2.0 * ridge)
+        if at < 0:
+            return n
+        for j in range(width):
+            columns[n, j] = d[j] * d[at] * (S[at, j] - c[j] * c[at])
+        columns[n, at] += ridge
+        scratch.steps[n] = take(at, n, width, scratch)
+    return size
+
+
+@kernel
+def strongest(width, left, least):
+    """The input of largest covariance with what is left, or -1."""
+    best = 0.0
+    at = -1
+    for j in range(width):
+        size = abs(left[COVARIANCE, j])
+        if size > best and left[PLACE, j] == 0.0 and left[VARIANCE, j] > least:
+            best = size
+            at = j
+    return at
+
+
+@kernel
+def take(at, n, width, scratch):
+    """Make column n orthogonal to those before and take it out; return its coefficient there.
+
+    One step of Gram-Schmidt in the metric of the inputs, which gives one column of the Cholesky
+    factor; `inverse` gets the next row of its inverse.
+    """
+    columns, inverse, left = scratch.columns, scratch.inverse, scratch.left
+    for k in range(n):
+        factor = columns[k, at]
+        for j in range(width):
+            columns[n, j] -= factor * columns[k, j]
+    root = math.sqrt(columns[n, at])
+    for k in range(n):
+        inverse[n, k] = 0.0
+        for m in range(k, n):
+            inverse[n, k] -= columns[m, at] * inverse[m, k]
+        inverse[n, k] /= root
+    inverse[n, n] = 1.0 / root
+    step = left[COVARIANCE, at] / root
+    for j in range(width):
+        columns[n, j] /= root
+        left[COVARIANCE, j] -= step * columns[n, j]
+        left[VARIANCE, j] -= columns[n, j] * columns[n, j]
+    left[PLACE, at] = n + 1.0
+    return step
+
+
+@kernel
+def drop(k, n, inverse, steps):
+    """Coefficient w of the k-th of n chosen inputs, and what is lost without it, w^2 / inv(G)."""
+    weight = 0.0
+    spread = 0.0
+    for m in range(k, n):
+        weight += inverse[m, k] * steps[m]
+        spread += inverse[m, k] * inverse[m, k]
+    return weight, weight * weight / spread

@@ -1,0 +1,187 @@
+"""Sums over halves that no order of adding changes.
+
+Every term is rounded to a grid and summed as an integer, so that any order, any grouping and any
+number of workers give the same bits. A share of variance is at most 1 and a coefficient at most
+1,000 (one over the root of the ridge), both but for rounding, and a plan has at most 2^20 halves:
+no sum can leave 64 bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grn_tvcs.stability.edges import Ints
+from grn_tvcs.stability.kernels.pursuit import LARGEST_SHARE, SHARE_STEPS
+from grn_tvcs.stability.model import Array, Explained
+
+WEIGHT_STEPS, LARGEST_WEIGHT = 2.0**30, 2.0**12
+MOST_HALVES = 2**20
+STEPS = (SHARE_STEPS, SHARE_STEPS, WEIGHT_STEPS, 1.0)  # of the four sums of `Evidence`
+
+Found = tuple[Explained, NDArray[np.bool_]]  # of one solver on a half; which edges stand out
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Sums over the halves of what one solver found, [input, gene].
+
+    Attributes
+    ----------
+    dropped, weights
+        As in `Explained`; 0 for edges that are not chosen.
+    added
+        Part of the variance that an edge that was not chosen would have explained if it alone
+        had been added.
+    chosen
+        In how many halves each edge was chosen and stood out of noise, as in the complement.
+    """
+
+    dropped: Array
+    added: Array
+    weights: Array
+    chosen: Array
+
+
+@dataclass(frozen=True)
+class PackedPart:
+    """Sums of one solver over a few halves, on the grid.
+
+    Attributes
+    ----------
+    added
+        Of every pair, [target, input].
+    places
+        ``target * n_inputs + input`` of the edges that were chosen in some half, rising.
+    dropped, weights, chosen
+        Of these edges.
+    """
+
+    added: Ints
+    places: Ints
+    dropped: Ints
+    weights: Ints
+    chosen: Ints
+
+    @classmethod
+    def of(cls, added: Ints, found: Iterable[Found]) -> PackedPart:
+        """Add up what was found on some halves."""
+        halves = list(found)
+        where = [half.edges.places for half, _ in halves]
+        places, at = np.unique(np.concatenate(where), return_inverse=True)
+        shares = np.concatenate([half.dropped for half, _ in halves])
+        weights = np.concatenate([half.edges.weights for half, _ in halves])
+        sure = np.concatenate([is_sure for _, is_sure in halves]).astype(np.int64)
+        terms = (
+            on_grid(shares, SHARE_STEPS, LARGEST_SHARE),
+            on_grid(weights, WEIGHT_STEPS, LARGEST_WEIGHT),
+            sure,
+        )
+        sums = [np.zeros(places.size, np.int64) for _ in terms]
+        for total, term in zip(sums, terms, strict=True):
+            np.add.at(total, at, term)
+        return cls(added, places, *sums)
+
+
+@dataclass(frozen=True)
+class Packed:
+    """What a unit of work found: the pairs of halves from `first` to `last` - 1, part by part."""
+
+    first: int
+    last: int
+    parts: tuple[PackedPart, ...]
+
+    @property
+    def arrays(self) -> dict[str, Ints]:
+        """All of it by name, as a file keeps it."""
+        found = {"pairs": np.array([self.first, self.last])}
+        for k, part in enumerate(self.parts):
+            found |= {f"{name}{k}": array for name, array in vars(part).items()}
+        return found
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, Ints]) -> Packed:
+        """What gave these `arrays`."""
+        names = [field.name for field in fields(PackedPart)]
+        n_parts = (len(arrays) - 1) // len(names)
+        parts = [PackedPart(*(arrays[f"{name}{k}"] for name in names)) for k in range(n_parts)]
+        first, last = arrays["pairs"].tolist()
+        return cls(first, last, tuple(parts))
+
+
+class Sums:
+    """Sums over all pairs of halves that were added, in any order.
+
+    Parameters
+    ----------
+    n_parts
+        Number of solvers.
+    shape
+        Number of inputs and of genes.
+    n_pairs
+        Number of pairs of halves in all, at most half of `MOST_HALVES`.
+    """
+
+    def __init__(self, n_parts: int, shape: tuple[int, int], n_pairs: int) -> None:
+        self.is_done = np.zeros(n_pairs, dtype=np.bool_)
+        self._parts = np.zeros((n_parts, 4, shape[1], shape[0]), np.int64)
+
+    def add(self, packed: Packed) -> None:
+        """Add what a unit found.
+
+        Raises
+        ------
+        ValueError
+            If one of its pairs was added before.
+        """
+        pairs = slice(packed.first, packed.last)
+        if self.is_done[pairs].any():
+            raise ValueError(f"pairs {packed.first} to {packed.last - 1} were added before")
+        self.is_done[pairs] = True
+        for (dropped, added, weights, chosen), part in zip(self._parts, packed.parts, strict=True):
+            added += part.added
+            dropped.ravel()[part.places] += part.dropped
+            weights.ravel()[part.places] += part.weights
+            chosen.ravel()[part.places] += part.chosen
+
+    @property
+    def arrays(self) -> tuple[NDArray[np.bool_], Ints]:
+        """Which pairs are done, and the sums: what a file has to keep."""
+        return self.is_done, self._parts
+
+    @property
+    def n_done(self) -> int:
+        """Number of pairs that were added."""
+        return int(np.count_nonzero(self.is_done))
+
+    def load(self, is_done: NDArray[np.bool_], parts: Ints) -> None:
+        """Take up what `arrays` gave."""
+        self.is_done[:], self._parts[:] = is_done, parts
+
+    def evidence(self) -> list[Evidence]:
+        """The sums as numbers, part by part."""
+        return [
+            Evidence(
+                *(
+                    np.ascontiguousarray(total.T) / unit
+                    for total, unit in zip(part, STEPS, strict=True)
+                )
+            )
+            for part in self._parts
+        ]
+
+
+def on_grid(terms: Array, steps: float, largest: float) -> Ints:
+    """The terms in units of ``1 / steps``, rounded.
+
+    Raises
+    ------
+    ValueError
+        If one is above `largest` in size, or is no number.
+    """
+    if not (np.abs(terms) <= largest).all():
+        raise ValueError("levels must be small enough for what edges explain to be known")
+    return np.rint(terms * steps).astype(np.int64)

@@ -1,0 +1,134 @@
+"""Units of work and their sums: the same bits in any order, grouping and number of threads."""
+
+import pickle
+from hashlib import sha256
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_limits
+
+from grn_tvcs import Rules, infer, simulate
+from grn_tvcs.stability.kernels.pursuit import SHARE_STEPS
+from grn_tvcs.stability.model import transitions
+from grn_tvcs.stability.stability import Draws, Plan, gather
+from grn_tvcs.stability.sums import (
+    LARGEST_SHARE,
+    LARGEST_WEIGHT,
+    MOST_HALVES,
+    WEIGHT_STEPS,
+    Packed,
+    on_grid,
+)
+
+PLAN = Plan(("tvcs", "omp"), 16, (0.3, 0.7), (0.6, 1.0), (1, 3), (1.0, 3.0), 5)
+
+
+@pytest.fixture(scope="module")
+def draws():
+    data = simulate(20, 8, 21, noise_level=0.03, rng=0).expression
+    rules = Rules(max_out_degree=4, regulators=frozenset(data.genes[:15]))
+    allowed = rules.allowed(data.genes)
+    inputs = np.flatnonzero(allowed.any(axis=1))
+    return Draws(transitions(data, 0.2), inputs, allowed[inputs], rules, data.genes, PLAN)
+
+
+@pytest.fixture(autouse=True)
+def one_thread_of_blas():
+    """What a unit asks for, and `gather` sees to."""
+    with threadpool_limits(1, "blas"):
+        yield
+
+
+def digest(evidence):
+    arrays = [a for part in evidence for a in vars(part).values()]
+    return sha256(b"".join(np.ascontiguousarray(a).tobytes() for a in arrays)).hexdigest()
+
+
+@pytest.fixture(scope="module")
+def whole(draws):
+    return digest(gather(draws, np.random.default_rng(5)))
+
+
+@pytest.mark.parametrize("threads", [2, 4])
+def test_the_number_of_threads_changes_no_bit(draws, whole, threads):
+    assert digest(gather(draws, np.random.default_rng(5), threads=threads)) == whole
+
+
+@pytest.mark.parametrize(
+    "cuts",
+    [
+        [(0, 8)],
+        [(0, 3), (3, 6), (6, 8)],
+        [(6, 8), (0, 3), (3, 6)],
+        [(k, k + 1) for k in (5, 2, 7, 0, 1, 6, 3, 4)],
+    ],
+    ids=["one unit", "threes", "threes in another order", "single pairs in any order"],
+)
+def test_order_and_grouping_change_no_bit(draws, whole, cuts):
+    ready = pickle.loads(pickle.dumps(draws.with_streams(np.random.default_rng(5))))
+    sums = ready.sums()
+    for first, last in cuts:
+        unit = ready.unit(first, last)
+        sums.add(Packed.of_arrays(unit.arrays))
+        again = ready.unit(first, last)  # the same, however often it is asked for
+        assert pickle.dumps(again) == pickle.dumps(unit)
+    assert sums.is_done.all()
+    assert digest(sums.evidence()) == whole
+
+
+def test_streams_are_those_that_a_generator_spawns(draws):
+    ready = draws.with_streams(np.random.default_rng(5))
+    spawned = np.random.default_rng(5).spawn(PLAN.pairs)
+    assert [s.random() for s in ready.streams] == [s.random() for s in spawned]
+    assert draws.with_streams(np.random.default_rng(6)).digest != draws.digest
+
+
+def test_exact_sums_are_the_plain_ones(draws):
+    """The slow twin: the same terms without a grid, added up as floats, pair by pair."""
+    ready = draws.with_streams(np.random.default_rng(5))
+    shape = ready.allowed.shape[::-1]
+    slow = np.zeros((2, 4, *shape))
+    for stream in np.random.default_rng(5).spawn(PLAN.pairs):
+        added = [np.zeros(shape, np.int64) for _ in PLAN.parts]
+        for k, halves in enumerate(ready.pair(stream, added)):
+            slow[k, 1] += added[k] / SHARE_STEPS
+            for found, is_sure in halves:
+                places = found.edges.places
+                slow[k, 0].ravel()[places] += found.dropped
+                slow[k, 2].ravel()[places] += found.edges.weights
+                slow[k, 3].ravel()[places] += is_sure
+    for part, evidence in zip(slow, gather(draws, np.random.default_rng(5)), strict=True):
+        assert np.abs(evidence.dropped.T - part[0]).max() < 1e-10
+        assert np.abs(evidence.added.T - part[1]).max() < 1e-10
+        assert np.abs(evidence.weights.T - part[2]).max() < 1e-7  # signs alone are made of it
+        assert np.array_equal(evidence.chosen.T, part[3])
+        assert all(total.any() for total in part)
+
+
+def test_a_unit_counts_once(draws):
+    ready = draws.with_streams(np.random.default_rng(5))
+    sums, unit = ready.sums(), ready.unit(2, 4)
+    sums.add(unit)
+    before = digest(sums.evidence())
+    with pytest.raises(ValueError, match="pairs 3 to 3 were added before"):
+        sums.add(ready.unit(3, 4))
+    assert digest(sums.evidence()) == before
+    assert np.flatnonzero(sums.is_done).tolist() == [2, 3]
+
+
+def test_a_unit_is_small(draws):
+    unit = draws.with_streams(np.random.default_rng(5)).unit(0, 1)
+    n_pairs, n_genes = draws.allowed.size, draws.allowed.shape[1]
+    most = n_pairs + 4 * PLAN.in_degrees[1] * 2 * n_genes  # of a pair of halves
+    assert sum(array.size for array in unit.arrays.values()) <= 2 * most + 2
+
+
+def test_no_sum_can_leave_64_bits_and_no_term_the_grid():
+    assert MOST_HALVES * LARGEST_SHARE * SHARE_STEPS < 2.0**63
+    assert MOST_HALVES * LARGEST_WEIGHT * WEIGHT_STEPS < 2.0**63
+    assert on_grid(np.array([0.5, 2.0**-40, 1.0]), SHARE_STEPS, 2.0).tolist() == [2**39, 1, 2**40]
+    for wrong in (2.1, -2.1, np.nan, np.inf):
+        with pytest.raises(ValueError, match="small enough"):
+            on_grid(np.array([0.5, wrong]), SHARE_STEPS, LARGEST_SHARE)
+    with pytest.raises(ValueError, match="resamples must be <= 1048576, found 1048577"):
+        infer(simulate(4, 2, 9, n_edges=3, rng=0).expression, "tvcs", resamples=MOST_HALVES + 1)
