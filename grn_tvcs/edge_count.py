@@ -262,7 +262,10 @@ def held_out_gains(
     """
     known = options_of("tvcs") | dict(options)
     steps = transitions(expression, known["log_offset"])
-    inputs = np.flatnonzero(rules.allowed(expression.genes).any(axis=1))
+    regulators, targets, allowed = rules.candidates(expression.genes)
+    inputs = regulators[allowed.any(axis=1)]
+    steps = replace(steps, targets=targets)
+    network = network.among(inputs, targets)
     past = steps.past(inputs, float(np.mean(known["memory"])))
     out = is_out[steps.before]
     intercepts = steps.intercepts
@@ -271,12 +274,11 @@ def held_out_gains(
     )
     response = loss.response(steps.own[out], steps.following[out], intercepts[out])
     unexplained = np.mean(response**2, axis=0)
-    is_target = ~expression.is_constant
+    is_target = ~expression.is_constant[targets]
     gains = []
     for size in sizes:
-        chosen = network.within(replace(rules, max_edges=size)).selected
-        assert chosen is not None
-        weights = SHRINK * loss.minimize_on(np.ascontiguousarray(chosen[inputs]))
+        chosen = network.within(replace(rules, max_edges=size)).pairs.selected
+        weights = SHRINK * loss.minimize_on(chosen.copy())
         left = response - loss.predicted(weights, past[out], steps.own[out], intercepts[out])
         gain = (unexplained - np.mean(left**2, axis=0)) / np.maximum(unexplained, 1.0)
         gains.append(gain[is_target].sum() / max(int(is_target.sum()), 1))
@@ -303,9 +305,9 @@ def best_count(sizes: Sequence[int], curves: Array) -> EdgeCount:
 
 
 def _sizes(rules: Rules, expression: Expression, most: int) -> tuple[int, ...]:
-    n_pairs = int(rules.allowed(expression.genes, expression.constant_genes).sum())
-    most = min(most, n_pairs)
-    per_gene = {round(share * len(expression.genes)) for share in EDGES_PER_GENE}
+    candidates = rules.candidates(expression.genes, expression.constant_genes)
+    most = min(most, int(candidates.allowed.sum()))
+    per_gene = {round(share * candidates.targets.size) for share in EDGES_PER_GENE}
     return tuple(sorted({size for size in per_gene if size < most} | {most}))
 
 
@@ -326,7 +328,7 @@ def _digest(
     genes = expression.genes
     facts = [version("tvcs"), genes, expression.series, rules.max_in_degree, *told]
     facts += [expression.scale]
-    parts: list[Any] = [expression.values, expression.times, rules.allowed(genes)]
+    parts: list[Any] = [expression.values, expression.times, *rules.candidates(genes)]
     parts += [expression.perturbed, rules.out_caps(genes), expression.at_rest]
     if steady is not None:
         facts += [steady.genes, steady.changed]

@@ -12,7 +12,8 @@ from grn_tvcs.edge_count import EdgeCount
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.methods.at_rest import unknowable
-from grn_tvcs.network.edge_files import Reference, write_edges
+from grn_tvcs.network.edge_files import Reference
+from grn_tvcs.network.edge_table import write_edges
 from grn_tvcs.network.export import write_graphml, write_sif
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.rules import Rules
@@ -93,7 +94,7 @@ class Results:
             return []
         true, network = self.reference.network, self.network
         found = [score(network, true, pairs=self.given.pairs, cut=cut) for cut in ("caps", "top-n")]
-        if network.own is not None:
+        if network.pairs.own is not None:
             found.append(score(network.by_own_cut(), true, pairs=self.given.pairs, cut="own"))
         return found
 

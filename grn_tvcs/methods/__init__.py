@@ -181,6 +181,7 @@ def infer(
     from grn_tvcs.expression.scales import beside, on_scale
     from grn_tvcs.expression.warned import warn_user
     from grn_tvcs.methods.at_rest import refuse_unsuited, used_by
+    from grn_tvcs.network.digits import significant
     from grn_tvcs.network.rules import Rules
     from grn_tvcs.network.verdict import judged
     from tvcs_core.files.shown import listed
@@ -203,7 +204,7 @@ def infer(
     rules = Rules(max_in_degree, max_out_degree, max_edges, names)
     refuse_unsuited(expression, method)
     expression = used_by(on_scale(expression, scale), method).in_name_order()
-    allowed = rules.allowed(expression.genes, expression.constant_genes)
+    candidates = rules.candidates(expression.genes, expression.constant_genes)
     if missing := sorted((names or frozenset()) - set(expression.genes)):
         warn_user(
             f"{len(missing)} of {len(names or ())} regulators are no genes: {listed(missing)}"
@@ -222,10 +223,12 @@ def infer(
         options["prior"] = prior.of(expression.genes)
     able = {name: value for name, value in options.items() if name in known.keywords}
     network: Network = known(expression, rules, rng, **able)
-    scores = _significant(np.where(allowed, network.scores, 0.0))
-    own = network.selected if known.selects else None
-    rules = rules.with_defaults(len(expression.genes))
-    return judged(replace(network, scores=scores, selected=None, own=own)).within(rules)
+    pairs = network.pairs.among(candidates.regulators, candidates.targets)
+    scores = significant(np.where(candidates.allowed, pairs.scores, 0.0), DIGITS)
+    own = pairs.selected if known.selects else None
+    rules = rules.with_defaults(candidates.targets.size)
+    network = network.but(pairs=replace(pairs, scores=scores, selected=scores > 0, own=own))
+    return judged(network).within(rules)
 
 
 def refuse_without_prior(method: str) -> None:
@@ -244,13 +247,3 @@ def refuse_without_prior(method: str) -> None:
 def options_of(method: str) -> dict[str, Any]:
     """Options of a method and their defaults."""
     return METHODS[method].options
-
-
-def _significant(scores: np.ndarray) -> np.ndarray:
-    """Round to six significant digits: what is written is what is ranked."""
-    import numpy as np
-
-    rounded = np.zeros_like(scores)
-    is_there = scores > 0
-    rounded[is_there] = np.char.mod(f"%.{DIGITS}g", scores[is_there]).astype(np.float64)
-    return rounded
