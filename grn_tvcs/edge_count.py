@@ -104,6 +104,7 @@ def choose_edges(
     max_out_degree: int | Mapping[str, int] | None = None,
     max_edges: int | None = None,
     regulators: Iterable[str] | None = None,
+    targets: Iterable[str] | None = None,
     steady: SteadyStates | None = None,
     prior: Prior | None = None,
     scale: str | None = None,
@@ -120,14 +121,16 @@ def choose_edges(
 
     Parameters
     ----------
-    expression, method, max_in_degree, max_out_degree, regulators, steady, prior, scale, rng
+    expression, method, max_in_degree, max_out_degree, regulators, targets
+        As for `infer`.
+    steady, prior, scale, rng
         As for `infer`.
     threads
         As for `infer`.
     **options
         As for `infer`.
     max_edges
-        The largest number that is tried; by default 6 per gene.
+        The largest number that is tried; by default 6 per target.
     progress
         Called with the percent that are done, and 100.
     keep
@@ -138,12 +141,13 @@ def choose_edges(
     ValueError
         If there are fewer than two series and they are too short to be cut; or as for `infer`.
     """
-    names = None if regulators is None else frozenset(regulators)
-    rules = Rules(max_in_degree, max_out_degree, max_edges, names)
+    names = (None if some is None else frozenset(some) for some in (regulators, targets))
+    rules = Rules(max_in_degree, max_out_degree, max_edges, *names)
     if "resamples" in options_of(method):
         options["resamples"] = fewer_resamples(options.get("resamples"))
     data = in_folds(on_scale(expression, scale).in_name_order())
-    most = 6 * len(data.genes) if max_edges is None else max_edges
+    n_targets = int(rules.roles(data.genes)[1].sum())
+    most = 6 * n_targets if max_edges is None else max_edges
     sizes = _sizes(rules, data, most)
     fold_of = fold_numbers(data)
     n_folds = int(fold_of.max()) + 1
@@ -193,6 +197,7 @@ def _quietly(expression: Expression, method: str, rules: Rules, **given: Any) ->
             max_in_degree=rules.max_in_degree,
             max_out_degree=rules.max_out_degree,
             regulators=rules.regulators,
+            targets=rules.targets,
             **given,
         )
 

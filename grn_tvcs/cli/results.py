@@ -57,7 +57,7 @@ class Results:
         """Write every file; the scores, one for each cut."""
         network, given = self.network, self.given
         sources = [path.name for path in given.expression]
-        write_edges(network, folder / "edges.tsv")
+        write_edges(network, folder / given.edges_file, top=given.top)
         write_graphml(network, folder / "network.graphml")
         write_sif(network, folder / "network.sif")
         if self.count is not None:
@@ -80,6 +80,8 @@ class Results:
             left_out=() if self.reference is None else self.reference.said(),
             count=self.count,
             steady=self.steady,
+            edges_file=given.edges_file,
+            top=given.top,
         )
         (folder / "report.html").write_text(page, encoding="utf-8")
         write_json(folder / "run.json", self._record(scores))

@@ -105,8 +105,11 @@ def lagged_regression(
         As in `stability.gather`.
     """
     genes = expression.genes
-    asked = rules if targets_alone else replace(rules, targets=None)
-    regulators, targets, allowed = asked.candidates(genes, expression.constant_genes)
+    asked, none = rules, list(expression.constant_genes)
+    if not targets_alone:
+        asked = replace(rules, targets=None)
+        none += [gene for gene in genes if rules.targets is not None and gene not in rules.targets]
+    regulators, targets, allowed = asked.candidates(genes, none)
     has_target = allowed.any(axis=1)
     inputs, allowed = regulators[has_target], allowed[has_target]
     steps = transitions(expression, log_offset)

@@ -48,6 +48,8 @@ def render(
     left_out: Sequence[str] = (),
     count: EdgeCount | None = None,
     steady: SteadyStates | None = None,
+    edges_file: str = "edges.tsv",
+    top: int | None = None,
 ) -> str:
     """Write the report of `network` as HTML.
 
@@ -79,6 +81,8 @@ def render(
         How the number of edges was chosen, if it was.
     steady
         Knock-outs, knock-downs and wild type, if they were used.
+    edges_file, top
+        The table of edges, and how many of the surest it holds beside the selected; None for all.
     """
     edges = network.edges(selected_only=True)
     return fill_page(
@@ -106,6 +110,8 @@ def render(
         rules=rules,
         n_edges=len(edges),
         n_scored=network.n_scored,
+        edges_file=edges_file,
+        top=None if top is None or top >= network.n_scored else top,
         edges=edges[:MOST_LISTED],
         n_told=sum("series" not in e.evidence and "knock-" in e.evidence for e in edges),
         stable=stabilities(network, edges[:MOST_LISTED]),

@@ -190,7 +190,9 @@ class Draws:
             digest.update(state.encode())
         steps = self.steps
         on = np.zeros(0) if steps.perturbed is None else steps.perturbed
-        for part in (steps.levels, steps.pause, steps.before, steps.series, on, self.allowed):
+        targets = np.zeros(0) if steps.targets is None else steps.targets
+        data = (steps.levels, steps.pause, steps.before, steps.series, on, self.allowed, targets)
+        for part in data:
             digest.update(np.ascontiguousarray(part).tobytes())
         return digest.hexdigest()
 

@@ -99,4 +99,4 @@ def test_memory_does_not_grow_by_a_line_of_text_per_edge(tmp_path):
         words = [sys.executable, "-c", WRITES, str(n), str(tmp_path / "edges.tsv")]
         done = subprocess.run(words, capture_output=True, text=True, check=True)
         peaks.append(int(done.stdout))
-    assert (peaks[1] - peaks[0]) / 700**2 < 150  # bytes per edge: of arrays; it was above 1,000
+    assert (peaks[1] - peaks[0]) / 700**2 < 150  # bytes per edge; with all lines at once 480
