@@ -64,8 +64,9 @@ def _best_of_lines(pairs: Pairs, constraint: TVCS, is_open: Flags) -> Flags:
     scores = np.where(is_open, pairs.scores, 0.0)
     row_caps = constraint.row_caps[pairs.regulators]
     col_caps = constraint.col_caps[pairs.targets]
-    n_kept = min(constraint.total, int(row_caps.sum()), int(col_caps.sum()))
-    least = np.full(pairs.shape[1], _least(scores.ravel(), MORE * n_kept))
+    lines_keep = min(int(row_caps.sum()), int(col_caps.sum()))
+    n_best = MORE * constraint.total if constraint.total < lines_keep else 0  # 0 lets in all
+    least = np.full(pairs.shape[1], _least(scores.ravel(), n_best))
     for cap in np.unique(col_caps):
         of_cap = np.flatnonzero(col_caps == cap)
         if MORE * cap < pairs.shape[0]:
