@@ -11,13 +11,8 @@ if TYPE_CHECKING:
     from grn_tvcs.expression.reading import read_expression
     from grn_tvcs.expression.steady_states import SteadyStates, read_steady_states
     from grn_tvcs.methods import METHODS, infer
-    from grn_tvcs.network.edge_files import (
-        read_genes,
-        read_network,
-        read_reference,
-        write_edges,
-        write_reference,
-    )
+    from grn_tvcs.network.edge_files import read_genes, read_network, read_reference
+    from grn_tvcs.network.edge_table import write_edges, write_reference
     from grn_tvcs.network.export import FORMATS, write_graphml, write_network, write_sif
     from grn_tvcs.network.network import Edge, Network
     from grn_tvcs.network.prior import Prior, read_prior
@@ -65,7 +60,8 @@ __getattr__, __dir__ = on_demand(
         "expression.reading": "read_expression",
         "expression.steady_states": "SteadyStates read_steady_states",
         "methods": "METHODS infer",
-        "network.edge_files": "read_genes read_network read_reference write_edges write_reference",
+        "network.edge_files": "read_genes read_network read_reference",
+        "network.edge_table": "write_edges write_reference",
         "network.export": "FORMATS write_graphml write_network write_sif",
         "network.network": "Edge Network",
         "network.prior": "Prior read_prior",

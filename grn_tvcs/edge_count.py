@@ -104,6 +104,7 @@ def choose_edges(
     max_out_degree: int | Mapping[str, int] | None = None,
     max_edges: int | None = None,
     regulators: Iterable[str] | None = None,
+    targets: Iterable[str] | None = None,
     steady: SteadyStates | None = None,
     prior: Prior | None = None,
     scale: str | None = None,
@@ -120,14 +121,16 @@ def choose_edges(
 
     Parameters
     ----------
-    expression, method, max_in_degree, max_out_degree, regulators, steady, prior, scale, rng
+    expression, method, max_in_degree, max_out_degree, regulators, targets
+        As for `infer`.
+    steady, prior, scale, rng
         As for `infer`.
     threads
         As for `infer`.
     **options
         As for `infer`.
     max_edges
-        The largest number that is tried; by default 6 per gene.
+        The largest number that is tried; by default 6 per target.
     progress
         Called with the percent that are done, and 100.
     keep
@@ -138,12 +141,13 @@ def choose_edges(
     ValueError
         If there are fewer than two series and they are too short to be cut; or as for `infer`.
     """
-    names = None if regulators is None else frozenset(regulators)
-    rules = Rules(max_in_degree, max_out_degree, max_edges, names)
+    names = (None if some is None else frozenset(some) for some in (regulators, targets))
+    rules = Rules(max_in_degree, max_out_degree, max_edges, *names)
     if "resamples" in options_of(method):
         options["resamples"] = fewer_resamples(options.get("resamples"))
     data = in_folds(on_scale(expression, scale).in_name_order())
-    most = 6 * len(data.genes) if max_edges is None else max_edges
+    n_targets = int(rules.roles(data.genes)[1].sum())
+    most = 6 * n_targets if max_edges is None else max_edges
     sizes = _sizes(rules, data, most)
     fold_of = fold_numbers(data)
     n_folds = int(fold_of.max()) + 1
@@ -193,6 +197,7 @@ def _quietly(expression: Expression, method: str, rules: Rules, **given: Any) ->
             max_in_degree=rules.max_in_degree,
             max_out_degree=rules.max_out_degree,
             regulators=rules.regulators,
+            targets=rules.targets,
             **given,
         )
 
@@ -262,7 +267,10 @@ def held_out_gains(
     """
     known = options_of("tvcs") | dict(options)
     steps = transitions(expression, known["log_offset"])
-    inputs = np.flatnonzero(rules.allowed(expression.genes).any(axis=1))
+    regulators, targets, allowed = rules.candidates(expression.genes)
+    inputs = regulators[allowed.any(axis=1)]
+    steps = replace(steps, targets=targets)
+    network = network.among(inputs, targets)
     past = steps.past(inputs, float(np.mean(known["memory"])))
     out = is_out[steps.before]
     intercepts = steps.intercepts
@@ -271,12 +279,11 @@ def held_out_gains(
     )
     response = loss.response(steps.own[out], steps.following[out], intercepts[out])
     unexplained = np.mean(response**2, axis=0)
-    is_target = ~expression.is_constant
+    is_target = ~expression.is_constant[targets]
     gains = []
     for size in sizes:
-        chosen = network.within(replace(rules, max_edges=size)).selected
-        assert chosen is not None
-        weights = SHRINK * loss.minimize_on(np.ascontiguousarray(chosen[inputs]))
+        chosen = network.within(replace(rules, max_edges=size)).pairs.selected
+        weights = SHRINK * loss.minimize_on(chosen.copy())
         left = response - loss.predicted(weights, past[out], steps.own[out], intercepts[out])
         gain = (unexplained - np.mean(left**2, axis=0)) / np.maximum(unexplained, 1.0)
         gains.append(gain[is_target].sum() / max(int(is_target.sum()), 1))
@@ -303,9 +310,9 @@ def best_count(sizes: Sequence[int], curves: Array) -> EdgeCount:
 
 
 def _sizes(rules: Rules, expression: Expression, most: int) -> tuple[int, ...]:
-    n_pairs = int(rules.allowed(expression.genes, expression.constant_genes).sum())
-    most = min(most, n_pairs)
-    per_gene = {round(share * len(expression.genes)) for share in EDGES_PER_GENE}
+    candidates = rules.candidates(expression.genes, expression.constant_genes)
+    most = min(most, int(candidates.allowed.sum()))
+    per_gene = {round(share * candidates.targets.size) for share in EDGES_PER_GENE}
     return tuple(sorted({size for size in per_gene if size < most} | {most}))
 
 
@@ -326,7 +333,7 @@ def _digest(
     genes = expression.genes
     facts = [version("tvcs"), genes, expression.series, rules.max_in_degree, *told]
     facts += [expression.scale]
-    parts: list[Any] = [expression.values, expression.times, rules.allowed(genes)]
+    parts: list[Any] = [expression.values, expression.times, *rules.candidates(genes)]
     parts += [expression.perturbed, rules.out_caps(genes), expression.at_rest]
     if steady is not None:
         facts += [steady.genes, steady.changed]

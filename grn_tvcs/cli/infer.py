@@ -57,7 +57,7 @@ def infer(given: InferOptions) -> None:
             say(note)
         Results(network, data, rules, given, reference, count, work.steady).write(folder)
     shutil.rmtree(given.finished, ignore_errors=True)
-    n_selected, n_scored = int(network.out_degrees.sum()), int((network.scores > 0).sum())
+    n_selected, n_scored = int(network.out_degrees.sum()), network.n_scored
     say(f"{n_selected} edges selected of {n_scored} with a score; open {out / 'report.html'}")
 
 

@@ -7,10 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from grn_tvcs.cli.genes import read_gene_names, with_genes_left
 from grn_tvcs.cli.options import InferOptions
 from grn_tvcs.cli.work import Inference
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates, read_steady_states
+from grn_tvcs.expression.subset import FEWEST
 from grn_tvcs.methods import METHODS, options_of, refuse_without_prior
 from grn_tvcs.methods.at_rest import refuse_unsuited
 from grn_tvcs.network.edge_files import Reference, reference_in
@@ -31,14 +33,8 @@ def read_inputs(given: InferOptions) -> tuple[Inference, Reference | None]:
 
     The work is given the bins of cells, where the user names none.
     """
-    refuse_negative_seed(given.seed)
-    if given.threads < 1:
-        raise ValueError(f"--threads must be >= 1, found {given.threads}")
-    if given.pairs not in PAIRS:
-        raise ValueError(f"--pairs must be one of {', '.join(PAIRS)}, found {given.pairs!r}")
+    _refuse_wrong_words(given)
     layout = given.layout
-    layout.wanted_bins()
-    given.wanted_calibration()
     cap = given.edge_cap
     out_caps = read_out_degrees(given.max_out_degree, given.out_degrees)
     Rules(given.max_in_degree, out_caps, cap)
@@ -57,17 +53,37 @@ def read_inputs(given: InferOptions) -> tuple[Inference, Reference | None]:
             "--knockouts and --knockdowns are used beside time series, but all samples are at "
             "rest; given as EXPRESSION they are samples at rest too"
         )
+    regulators = read_regulators(given.regulators, data)
+    targets = None if given.targets is None else read_gene_names(given.targets, data)
+    named = (regulators or frozenset()) | (targets or frozenset())
+    data, steady = with_genes_left(given, data, steady, named)
+    rules = Rules(given.max_in_degree, out_caps, cap, regulators, targets)
+    rules.roles(data.genes)
     prior = None if given.prior is None else read_prior(given.prior, data.genes)
-    names = read_regulators(given.regulators, data)
     work = Inference(
         given=given,
         data=data,
-        rules=Rules(given.max_in_degree, out_caps, cap, names),
+        rules=rules,
         options=options,
         steady=steady,
         prior=prior,
     )
     return work, read_true_edges(given.reference, data)
+
+
+def _refuse_wrong_words(given: InferOptions) -> None:
+    """Refuse what no file is needed to refuse."""
+    refuse_negative_seed(given.seed)
+    if given.threads < 1:
+        raise ValueError(f"--threads must be >= 1, found {given.threads}")
+    if given.pairs not in PAIRS:
+        raise ValueError(f"--pairs must be one of {', '.join(PAIRS)}, found {given.pairs!r}")
+    given.layout.wanted_bins()
+    given.wanted_calibration()
+    if given.top is not None and given.top < 0:
+        raise ValueError(f"--top must be >= 0, found {given.top}")
+    if given.top_variable is not None and given.top_variable < FEWEST:
+        raise ValueError(f"--top-variable must be >= {FEWEST}, found {given.top_variable}")
 
 
 def goes_on(given: InferOptions) -> bool:

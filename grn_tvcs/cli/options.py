@@ -20,14 +20,18 @@ AUTO = "auto"
 OFF = "off"
 FINISHED = ".resume"
 FILES = (
-    "regulators", "out_degrees", "knockouts", "knockdowns", "wildtype", "samples", "pseudotime",
-    "lineage_weights", "reference", "prior",
+    "genes", "targets", "regulators", "out_degrees", "knockouts", "knockdowns", "wildtype",
+    "samples", "pseudotime", "lineage_weights", "reference", "prior",
 )  # fmt: skip
-NEW = ("bins", "lineage_weights", "calibrate", "prior")  # recorded where they are given alone
+# Recorded where they are given alone.
+NEW = (
+    "bins", "lineage_weights", "calibrate", "prior", "genes", "targets", "top_variable", "top",
+    "compress",
+)  # fmt: skip
 RECORDED = (
     "max_in_degree", "max_out_degree", "perturbed_until", "scale", "missing", "genes_in_rows",
     "time_column", "series_column", "method", "max_edges", "option", "pairs", *FILES, "bins",
-    "calibrate",
+    "calibrate", "top_variable", "top", "compress",
 )  # fmt: skip
 
 
@@ -213,6 +217,19 @@ class InferOptions:
         ),
     ] = None
     regulators: RegulatorFile = None
+    targets: Annotated[
+        Path | None, file_option("Genes whose regulators are sought, one per line. Default: all.")
+    ] = None
+    genes: Annotated[
+        Path | None, file_option("Genes to use, one per line; all others are left out first.")
+    ] = None
+    top_variable: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Use the N most variable genes, and those that --regulators and --targets name.",
+        ),
+    ] = None
     layout: Layout
     knockouts: Annotated[
         Path | None, file_option("Knock-outs, in the order of the genes: one column per gene.")
@@ -249,6 +266,16 @@ class InferOptions:
         Path | None, file_option("True edges: the network is scored, in scores.tsv and the report.")
     ] = None
     pairs: Pairs = "all"
+    top: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Write the N surest edges to edges.tsv, and every selected one. Default: all.",
+        ),
+    ] = None
+    compress: Annotated[
+        bool, typer.Option("--compress", help="Write edges.tsv.gz instead of edges.tsv.")
+    ] = False
     seed: Seed = 0
     threads: Annotated[int, typer.Option(help="Threads; the result is the same.")] = 1
     force: Force = False
@@ -260,6 +287,11 @@ class InferOptions:
     def finished(self) -> Path:
         """The folder of what an interrupted run has finished."""
         return self.out / FINISHED
+
+    @property
+    def edges_file(self) -> str:
+        """The name of the table of edges."""
+        return "edges.tsv.gz" if self.compress else "edges.tsv"
 
     @property
     def chooses_edges(self) -> bool:
@@ -296,6 +328,7 @@ class InferOptions:
             "max_edges": AUTO if self.chooses_edges else self.edge_cap,
             "option": sorted(self.option or []),
             "pairs": self.pairs if self.reference else None,
+            "compress": self.compress or None,
         }
         return {name: value for name, value in told.items() if name not in NEW or value is not None}
 

@@ -12,7 +12,8 @@ from grn_tvcs.edge_count import EdgeCount
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.methods.at_rest import unknowable
-from grn_tvcs.network.edge_files import Reference, write_edges
+from grn_tvcs.network.edge_files import Reference
+from grn_tvcs.network.edge_table import write_edges
 from grn_tvcs.network.export import write_graphml, write_sif
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.rules import Rules
@@ -56,7 +57,7 @@ class Results:
         """Write every file; the scores, one for each cut."""
         network, given = self.network, self.given
         sources = [path.name for path in given.expression]
-        write_edges(network, folder / "edges.tsv")
+        write_edges(network, folder / given.edges_file, top=given.top)
         write_graphml(network, folder / "network.graphml")
         write_sif(network, folder / "network.sif")
         if self.count is not None:
@@ -79,6 +80,8 @@ class Results:
             left_out=() if self.reference is None else self.reference.said(),
             count=self.count,
             steady=self.steady,
+            edges_file=given.edges_file,
+            top=given.top,
         )
         (folder / "report.html").write_text(page, encoding="utf-8")
         write_json(folder / "run.json", self._record(scores))
@@ -93,7 +96,7 @@ class Results:
             return []
         true, network = self.reference.network, self.network
         found = [score(network, true, pairs=self.given.pairs, cut=cut) for cut in ("caps", "top-n")]
-        if network.own is not None:
+        if network.pairs.own is not None:
             found.append(score(network.by_own_cut(), true, pairs=self.given.pairs, cut="own"))
         return found
 

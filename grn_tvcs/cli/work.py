@@ -45,14 +45,14 @@ class Inference:
 
     def expected(self) -> str:
         """Tell what the work will take; refuse what cannot fit."""
-        data, genes = self.data, self.data.genes
-        inputs = int(self.rules.allowed(genes).any(axis=1).sum())
+        data = self.data
+        inputs, targets = (int(is_in.sum()) for is_in in self.rules.roles(data.genes))
         resamples = (options_of(self.given.method) | self.options)["resamples"]
         if self.holds_series_out:
             resamples += fold_resamples(data, resamples)
         if METHODS[self.given.method].has_confidence:
             return self._expected_of_parts(inputs, resamples)
-        cost = estimate(len(genes), inputs, len(data.times), resamples, self.given.threads)
+        cost = estimate(targets, inputs, len(data.times), resamples, self.given.threads)
         cost.refuse_what_cannot_fit()
         return f"about {span(cost.seconds)} and {cost.memory / 1e9:.1f} GB"
 
@@ -93,15 +93,16 @@ class Inference:
         """
         with Progress("parts of the work") as progress:
             network = infer(self.data, self.given.method, **self._arguments(), progress=progress)
-        n_genes, verdict = len(self.data.genes), network.verdict
+        verdict = network.verdict
+        n_targets = int(self.rules.roles(self.data.genes)[1].sum())
         if not self.given.chooses_edges:
-            return network, self.rules.with_defaults(n_genes)
+            return network, self.rules.with_defaults(n_targets)
         if count is not None:
             n_edges = count.n_edges
         elif verdict is not None and verdict.is_known:
             n_edges = verdict.n_edges
         else:
-            n_edges = EDGES_PER_GENE * n_genes
+            n_edges = EDGES_PER_GENE * n_targets
         rules = replace(self.rules, max_edges=n_edges)
         return network.within(rules), rules
 
@@ -112,6 +113,7 @@ class Inference:
             "max_out_degree": rules.max_out_degree,
             "max_edges": rules.max_edges,
             "regulators": rules.regulators,
+            "targets": rules.targets,
             "steady": self.steady,
             "prior": self.prior,
             "rng": self.given.seed,

@@ -117,7 +117,7 @@ def gather_parts(
             scores[name] = found.scores
             signed[name] = found.scores * np.sign(found.weights)
             facts[f"{name} gain"] = mean_of_strongest(found.gains, len(genes))
-        stability = lagged[LAGGED].stability
+        stability = lagged[LAGGED].stability_over_genes
         scores[RATES] = _of_rates(expression, allowed, rng, work)[inputs]
         signed[CHANGE] = lagged_correlation(expression, "change")[inputs]
         signed[NEXT] = lagged_correlation(expression, "level")[inputs]

@@ -8,7 +8,7 @@ its strongest edges.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -41,31 +41,38 @@ class LaggedRegression:
 
     Attributes
     ----------
-    inputs
-        Places of the genes that may regulate.
+    inputs, targets
+        Places of the genes that may regulate, and of those whose regulators are sought.
     scores
-        Explained variance, >= 0; 1 is the mean of the strongest edges, one per gene;
-        [input, gene].
+        Explained variance, >= 0; 1 is the mean of the strongest edges, one per target;
+        [input, target].
     gains
-        The same in the unit of a target's variance, the mean of both solvers; [input, gene].
+        The same in the unit of a target's variance, the mean of both solvers; [input, target].
     weights
-        Sum of the coefficients over all halves and solvers; [input, gene].
+        Sum of the coefficients over all halves and solvers; [input, target].
     stability
         In which part of all pairs of halves an edge stood out of noise; NaN where the data are
-        too few to be halved; [gene, gene].
+        too few to be halved; [input, target].
     """
 
     inputs: NDArray[np.int64]
+    targets: NDArray[np.int64]
     scores: Array
     gains: Array
     weights: Array
     stability: Array
 
-    def over_genes(self, part: Array) -> Array:
-        """An array of [input, gene] as one of [gene, gene], 0 where a gene may not regulate."""
-        whole = np.zeros((part.shape[1], part.shape[1]))
+    def over_genes(self, part: Array, rest: float = 0.0) -> Array:
+        """An array of [input, gene] as one of [gene, gene]; `rest` where a gene is no input."""
+        whole = np.full((part.shape[1], part.shape[1]), rest)
         whole[self.inputs] = part
         return whole
+
+    @property
+    def stability_over_genes(self) -> Array:
+        """The stability as [gene, gene]; all NaN where the data are too few."""
+        is_untold = self.stability.size > 0 and bool(np.isnan(self.stability.flat[0]))
+        return self.over_genes(self.stability, np.nan if is_untold else 0.0)
 
 
 def lagged_regression(
@@ -76,6 +83,7 @@ def lagged_regression(
     *,
     log_offset: float = LOG_OFFSET,
     added_share: float = ADDED_SHARE,
+    targets_alone: bool = False,
     threads: int = 1,
     progress: Callable[[int, int], None] | None = None,
     keep: Path | None = None,
@@ -91,24 +99,32 @@ def lagged_regression(
         What is drawn; a plan with `SHORT_MEMORY` is the second of the two memories.
     log_offset, added_share
         As for the method ``tvcs``.
+    targets_alone
+        Whether the targets are those of `rules`, and not all genes.
     threads, progress, keep
         As in `stability.gather`.
     """
     genes = expression.genes
-    allowed = rules.allowed(genes, expression.constant_genes)
-    inputs = np.flatnonzero(allowed.any(axis=1))
+    asked, none = rules, list(expression.constant_genes)
+    if not targets_alone:
+        asked = replace(rules, targets=None)
+        none += [gene for gene in genes if rules.targets is not None and gene not in rules.targets]
+    regulators, targets, allowed = asked.candidates(genes, none)
+    has_target = allowed.any(axis=1)
+    inputs, allowed = regulators[has_target], allowed[has_target]
     steps = transitions(expression, log_offset)
-    draws = Draws(steps, inputs, allowed[inputs], rules, genes, plan)
+    if targets_alone and rules.targets is not None:
+        steps = replace(steps, targets=targets)
+    draws = Draws(steps, inputs, allowed, rules, genes, plan)
     evidence = gather(draws, rng, threads=threads, progress=progress, keep=keep)
     halves = plan.pairs * 2
     gains = [_gains(part, added_share) / halves for part in evidence]
-    scores = np.mean([by_strongest(gain, len(genes)) for gain in gains], axis=0)
-    stability = np.zeros(allowed.shape)
-    stability[inputs] = sum(part.chosen for part in evidence) / (len(evidence) * halves)
+    scores = np.mean([by_strongest(gain, targets.size) for gain in gains], axis=0)
+    stability = np.sum([part.chosen for part in evidence], axis=0) / (len(evidence) * halves)
     if untold(expression) is not None:
         stability[:] = np.nan
     weights = np.sum([part.weights for part in evidence], axis=0)
-    return LaggedRegression(inputs, scores, np.mean(gains, axis=0), weights, stability)
+    return LaggedRegression(inputs, targets, scores, np.mean(gains, axis=0), weights, stability)
 
 
 def _gains(evidence: Evidence, added_share: float) -> Array:

@@ -8,7 +8,10 @@ from numpy.typing import NDArray
 
 def mean_of_strongest(scores: NDArray[np.float64], n: int) -> float:
     """Mean of the `n` largest, what is not known (NaN) being 0; 0 where there are none."""
-    strongest = np.sort(np.nan_to_num(scores), axis=None)[::-1][:n]
+    known = np.nan_to_num(scores).ravel()
+    if 0 < n < known.size:
+        known = np.partition(known, known.size - n)[known.size - n :]
+    strongest = np.sort(known)[::-1][:n]
     return float(strongest.mean()) if strongest.size else 0.0
 
 

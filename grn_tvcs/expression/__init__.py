@@ -11,8 +11,17 @@ if TYPE_CHECKING:
     from grn_tvcs.expression.bins import in_bins
     from grn_tvcs.expression.expression import Expression, spacing, write_expression
     from grn_tvcs.expression.reading import read_expression
+    from grn_tvcs.expression.subset import most_variable, of_genes
 
-__all__ = ["Expression", "in_bins", "read_expression", "spacing", "write_expression"]
+__all__ = [
+    "Expression",
+    "in_bins",
+    "most_variable",
+    "of_genes",
+    "read_expression",
+    "spacing",
+    "write_expression",
+]
 
 __getattr__, __dir__ = on_demand(
     __name__,
@@ -20,5 +29,6 @@ __getattr__, __dir__ = on_demand(
         "bins": "in_bins",
         "expression": "Expression spacing write_expression",
         "reading": "read_expression",
+        "subset": "most_variable of_genes",
     },
 )

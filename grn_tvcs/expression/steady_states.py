@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -90,6 +90,17 @@ class SteadyStates:
         levels = self.levels[np.ix_(order, [place[gene] for gene in genes])]
         changed = tuple(self.changed[k] for k in order)
         return SteadyStates(levels, changed, self.is_knockout[order], tuple(genes))
+
+    def among(self, genes: Collection[str]) -> SteadyStates:
+        """The levels of some genes, without the experiments in which another gene was changed."""
+        kept = [j for j, gene in enumerate(self.genes) if gene in genes]
+        rows = [k for k, gene in enumerate(self.changed) if gene == WILD_TYPE or gene in genes]
+        return SteadyStates(
+            self.levels[np.ix_(rows, kept)],
+            tuple(self.changed[k] for k in rows),
+            self.is_knockout[rows],
+            tuple(self.genes[j] for j in kept),
+        )
 
     def _key(self, k: int) -> tuple[str, bool, list[float]]:
         return (self.changed[k], bool(self.is_knockout[k]), sorted(self.levels[k].tolist()))

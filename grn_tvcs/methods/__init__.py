@@ -123,6 +123,7 @@ def infer(
     max_out_degree: int | Mapping[str, int] | None = None,
     max_edges: int | None = None,
     regulators: Iterable[str] | None = None,
+    targets: Iterable[str] | None = None,
     steady: SteadyStates | None = None,
     prior: Prior | None = None,
     scale: str | None = None,
@@ -143,10 +144,13 @@ def infer(
         One of `METHODS`; by default ``"combined"``.
     max_in_degree, max_out_degree, max_edges
         Caps on the regulators of a gene, the targets of a regulator and all edges; None is no
-        cap. Without any of the three, 2 edges per gene are selected. `max_out_degree` may map
+        cap. Without any of the three, 2 edges per target are selected. `max_out_degree` may map
         names of regulators to caps of their own; the others then have none.
     regulators
         Names of the genes that may regulate; None means all.
+    targets
+        Names of the genes whose regulators are sought; None means all. ``"tvcs"`` takes time and
+        memory for these alone.
     steady
         Knock-outs, knock-downs and wild type of the same genes, for methods that use them.
     prior
@@ -181,6 +185,7 @@ def infer(
     from grn_tvcs.expression.scales import beside, on_scale
     from grn_tvcs.expression.warned import warn_user
     from grn_tvcs.methods.at_rest import refuse_unsuited, used_by
+    from grn_tvcs.network.digits import significant
     from grn_tvcs.network.rules import Rules
     from grn_tvcs.network.verdict import judged
     from tvcs_core.files.shown import listed
@@ -197,17 +202,16 @@ def infer(
     if prior is not None:
         refuse_without_prior(method)
     rng = stream(rng, "infer", method)
-    if isinstance(regulators, str):
-        raise TypeError(f"regulators must be a list of names, found {regulators!r}")
-    names = None if regulators is None else frozenset(regulators)
-    rules = Rules(max_in_degree, max_out_degree, max_edges, names)
+    named = {"regulators": _names("regulators", regulators), "targets": _names("targets", targets)}
+    rules = Rules(max_in_degree, max_out_degree, max_edges, **named)
     refuse_unsuited(expression, method)
     expression = used_by(on_scale(expression, scale), method).in_name_order()
-    allowed = rules.allowed(expression.genes, expression.constant_genes)
-    if missing := sorted((names or frozenset()) - set(expression.genes)):
-        warn_user(
-            f"{len(missing)} of {len(names or ())} regulators are no genes: {listed(missing)}"
-        )
+    candidates = rules.candidates(expression.genes, expression.constant_genes)
+    for kind, names in named.items():
+        if missing := sorted((names or frozenset()) - set(expression.genes)):
+            warn_user(
+                f"{len(missing)} of {len(names or ())} {kind} are no genes: {listed(missing)}"
+            )
     n_steps, n_rest = len(expression.times) - len(expression.pieces()), expression.n_at_rest
     if n_steps + n_rest < FEWEST_STEPS:
         kinds = {"steps from sample to sample": n_steps, "samples at rest": n_rest}
@@ -222,10 +226,18 @@ def infer(
         options["prior"] = prior.of(expression.genes)
     able = {name: value for name, value in options.items() if name in known.keywords}
     network: Network = known(expression, rules, rng, **able)
-    scores = _significant(np.where(allowed, network.scores, 0.0))
-    own = network.selected if known.selects else None
-    rules = rules.with_defaults(len(expression.genes))
-    return judged(replace(network, scores=scores, selected=None, own=own)).within(rules)
+    pairs = network.pairs.among(candidates.regulators, candidates.targets)
+    scores = significant(np.where(candidates.allowed, pairs.scores, 0.0), DIGITS)
+    own = pairs.selected if known.selects else None
+    rules = rules.with_defaults(candidates.targets.size)
+    network = network.but(pairs=replace(pairs, scores=scores, selected=scores > 0, own=own))
+    return judged(network).within(rules)
+
+
+def _names(kind: str, names: Iterable[str] | None) -> frozenset[str] | None:
+    if isinstance(names, str):
+        raise TypeError(f"{kind} must be a list of names, found {names!r}")
+    return None if names is None else frozenset(names)
 
 
 def refuse_without_prior(method: str) -> None:
@@ -244,13 +256,3 @@ def refuse_without_prior(method: str) -> None:
 def options_of(method: str) -> dict[str, Any]:
     """Options of a method and their defaults."""
     return METHODS[method].options
-
-
-def _significant(scores: np.ndarray) -> np.ndarray:
-    """Round to six significant digits: what is written is what is ranked."""
-    import numpy as np
-
-    rounded = np.zeros_like(scores)
-    is_there = scores > 0
-    rounded[is_there] = np.char.mod(f"%.{DIGITS}g", scores[is_there]).astype(np.float64)
-    return rounded

@@ -117,7 +117,7 @@ def ensemble(
         genes,
         np.sum(by_source, axis=0),
         np.sign(signed).astype(np.int8),
-        stability=series.stability,
+        stability=series.stability_over_genes,
         evidence=carried_by(by_source),
     )
     return network if prior is None else _lifted(network, by_source, signed, prior, allowed)

@@ -34,6 +34,7 @@ from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.network.evidence import carried_by
 from grn_tvcs.network.network import Network
+from grn_tvcs.network.pairs import Pairs
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.stability.stability import PARTS, Plan
 
@@ -124,33 +125,36 @@ def tvcs(
             f"{added_share}, {hub_power}, {hub_genes} and {log_offset}"
         )
     genes = expression.genes
-    allowed = rules.allowed(genes, expression.constant_genes)
     plan = Plan(
         PARTS if parts == "both" else (parts,),
         resamples, memory, column_weights, in_degrees, edges_per_gene, iterations,
     )  # fmt: skip
     found = lagged_regression(
         expression, rules, rng, plan, log_offset=log_offset, added_share=added_share,
-        threads=threads, progress=progress, keep=keep,
+        targets_alone=True, threads=threads, progress=progress, keep=keep,
     )  # fmt: skip
     power = hub_power if len(genes) > hub_genes else 0.0
     told = None
     if steady is not None:
         told = knockout_evidence(
-            steady, expression, allowed, weight=knockout_weight, hub_power=hub_power,
-            knockdown_weight=knockdown_weight, largest_effect=largest_effect,
+            steady, expression, rules.allowed(genes, expression.constant_genes),
+            weight=knockout_weight, hub_power=hub_power, knockdown_weight=knockdown_weight,
+            largest_effect=largest_effect,
         )  # fmt: skip
         power = told.power_for_series(power)
-    scores = found.over_genes(found.scores * hub_prior(found.scores, power))
-    signed = scores * found.over_genes(np.sign(found.weights))
-    by_source = [scores]
+    scores = found.scores * hub_prior(found.scores, power)
+    signed = scores * np.sign(found.weights)
+    evidence = None
     if told is not None:
-        by_source += [told.knockouts, told.knockdowns]
-        signed += told.signs * (told.knockouts + told.knockdowns)
-    return Network(
+        at = np.ix_(found.inputs, found.targets)
+        by_source = [scores, told.knockouts[at], told.knockdowns[at]]
+        signed += told.signs[at] * (by_source[1] + by_source[2])
+        scores = np.sum(by_source, axis=0)
+        evidence = carried_by(by_source)
+    return Network.of_pairs(
         genes,
-        np.sum(by_source, axis=0),
-        np.sign(signed).astype(np.int8),
-        stability=found.stability,
-        evidence=None if told is None else carried_by(by_source),
-    )
+        Pairs(
+            found.inputs, found.targets, scores, np.sign(signed).astype(np.int8), scores > 0,
+            stability=found.stability, evidence=evidence,
+        ),
+    )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Networks in files: tables of edges in and out, references in and out, lists of genes in."""
+"""Networks from files: tables of edges, references, lists of genes."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 from grn_tvcs.expression.expression import repeated
 from grn_tvcs.expression.warned import warn_user
 from grn_tvcs.network.evidence import CODES
-from grn_tvcs.network.network import EXTRA, HEADER, Network
+from grn_tvcs.network.network import HEADER, Network
+from grn_tvcs.network.pairs import ELSEWHERE, EXTRA
 from tvcs_core import DataError
 from tvcs_core.files.shown import listed, shown
-from tvcs_core.files.spreadsheet import shield, unshield
-from tvcs_core.files.tables import Table, is_number, read_names, read_table, read_text, write_table
+from tvcs_core.files.spreadsheet import unshield
+from tvcs_core.files.tables import Table, is_number, read_names, read_table, read_text
 
 REGULATOR = ("regulator", "source", "from", "tf", "gene1", "regulatorygene", "regulatory.gene")
 TARGET = ("target", "to", "gene2", "targetgene", "target.gene")
@@ -28,7 +29,6 @@ SIGNED = "edgeweight"
 SIGN_OF = {"+": 1, "-": -1, "?": 0, "1": 0}
 NO_EDGE = "0"
 ANYBODYS = ("stability", "own")  # columns that are read from tables of other programs too
-UNLISTED = {"false_discovery": 1.0}  # what a pair has that the table does not list, where not 0
 REASONS = {
     "self_loops": "of a gene on itself",
     "unknown_genes": "with a gene that is not in the network",
@@ -67,7 +67,9 @@ def read_network(path: str | Path, genes: Sequence[str]) -> Network:
     is_ours = "selected" in columns
     # Other programs have columns of this name that mean something else.
     known = [name for name in EXTRA if name in columns and (is_ours or name in ANYBODYS)]
-    extra: dict[str, Any] = {name: np.full(scores.shape, UNLISTED.get(name, 0.0)) for name in known}
+    extra: dict[str, Any] = {
+        name: np.full(scores.shape, ELSEWHERE.get(name, 0.0)) for name in known
+    }
     kept = _Kept({gene: i for i, gene in enumerate(genes)})
     for row, weight in enumerate(weights, start=first):
         cells = table.rows[row]
@@ -310,41 +312,5 @@ READERS = {
 }  # fmt: skip
 
 
-def _cell(value: float | str) -> str:
-    if isinstance(value, str):
-        return value
-    return "" if value != value else f"{value:g}"
-
-
 def _blank(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return np.zeros((n, n)), np.zeros((n, n), dtype=np.int8), np.zeros((n, n), dtype=bool)
-
-
-def write_edges(network: Network, path: Path) -> None:
-    """Write every edge as ``edges.tsv``: regulator, target, score, sign, rank, selected.
-
-    Where the method resampled, a column holds the stability, empty where the data are too few;
-    where it selects edges itself, a column `own` says which; where knock-outs or knock-downs were
-    given, or the method is an ensemble, a column `evidence` says what the score stands on; where
-    the chance that an edge is true is known, there are columns `confidence` and `false_discovery`.
-    People open it in a spreadsheet, so a name that would act as a formula gets an apostrophe,
-    which `read_network` takes off.
-    """
-    extra = network.extra()
-    rows = [
-        (
-            *(shield(e.regulator), shield(e.target)),
-            *(repr(e.score), e.sign, e.rank, int(e.selected)),
-            *map(_cell, more),
-        )
-        for e, *more in zip(network.edges(), *extra.values(), strict=True)
-    ]
-    write_table(path, (*HEADER, *extra), rows)
-
-
-def write_reference(network: Network, path: Path) -> None:
-    """Write the selected edges as a reference: regulator, target, sign."""
-    edges = network.edges(selected_only=True)
-    write_table(
-        path, ("regulator", "target", "sign"), [(e.regulator, e.target, e.sign) for e in edges]
-    )

@@ -83,10 +83,10 @@ def write_graphml(network: Network, path: Path) -> None:
         '<key id="rank" for="edge" attr.name="rank" attr.type="long"/>',
         '<graph edgedefault="directed">',
     ]
-    if network.evidence is not None:
+    if network.pairs.evidence is not None:
         lines.insert(-1, '<key id="evidence" for="edge" attr.name="evidence" attr.type="string"/>')
     for name in CHANCES:
-        if getattr(network, name) is not None:
+        if getattr(network.pairs, name) is not None:
             lines.insert(-1, f'<key id="{name}" for="edge" attr.name="{name}" attr.type="double"/>')
     lines += [f"<node id={quoteattr(_printable(gene))}/>" for gene in network.genes]
     lines += [

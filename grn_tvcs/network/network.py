@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,20 +11,17 @@ from numpy.typing import NDArray
 
 from grn_tvcs.expression.expression import repeated
 from grn_tvcs.network.evidence import CODES, NAMES
+from grn_tvcs.network.pairs import EXTRA, FIXED, KINDS, OverGenes, Pairs, square
+from grn_tvcs.network.ranking import Ranked, ranked, ranked_selected, surest
 from grn_tvcs.network.rules import Rules
+from grn_tvcs.network.selection import select
 from grn_tvcs.network.verdict import Verdict
-from tvcs_core import project
 from tvcs_core.files.shown import listed
 
 if TYPE_CHECKING:
     import pandas as pd
 
 HEADER = ("regulator", "target", "score", "sign", "rank", "selected")
-# Known of the edges of some networks only, with the kind of value.
-EXTRA = {
-    "stability": np.float64, "own": np.bool_, "evidence": np.uint8, "confidence": np.float64,
-    "false_discovery": np.float64,
-}  # fmt: skip
 CHANCES = ("confidence", "false_discovery")
 SIGNS = {1: "+", -1: "-", 0: "?"}
 
@@ -71,6 +69,9 @@ class Edge:
 class Network:
     """Scored directed edges between named genes, ``[regulator, target]``.
 
+    Arrays are given and shown over all genes. They are kept over the pairs that may be edges
+    alone (`pairs`), so a network of few regulators takes memory for these until one is asked for.
+
     Parameters
     ----------
     genes
@@ -109,47 +110,88 @@ class Network:
     """
 
     genes: tuple[str, ...]
-    scores: NDArray[np.float64]
-    signs: NDArray[np.int8] | None = None
-    selected: NDArray[np.bool_] | None = None
-    stability: NDArray[np.float64] | None = None
-    own: NDArray[np.bool_] | None = None
-    evidence: NDArray[np.uint8] | None = None
-    confidence: NDArray[np.float64] | None = None
-    false_discovery: NDArray[np.float64] | None = None
+    scores: OverGenes[NDArray[np.float64]] = OverGenes(is_required=True)
+    signs: OverGenes[NDArray[np.int8]] = OverGenes()
+    selected: OverGenes[NDArray[np.bool_]] = OverGenes()
+    stability: OverGenes[NDArray[np.float64] | None] = OverGenes()
+    own: OverGenes[NDArray[np.bool_] | None] = OverGenes()
+    evidence: OverGenes[NDArray[np.uint8] | None] = OverGenes()
+    confidence: OverGenes[NDArray[np.float64] | None] = OverGenes()
+    false_discovery: OverGenes[NDArray[np.float64] | None] = OverGenes()
     verdict: Verdict | None = None
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        genes = tuple(str(gene) for gene in self.genes)
-        scores = np.array(self.scores, dtype=np.float64)
-        shape = (len(genes), len(genes))
-        signs = np.zeros(shape, np.int8) if self.signs is None else np.array(self.signs, np.int8)
-        selected = scores > 0 if self.selected is None else np.array(self.selected, dtype=bool)
-        for name, array in (("scores", scores), ("signs", signs), ("selected", selected)):
-            if array.shape != shape:
-                raise ValueError(f"{name} must have the shape {shape}, found {array.shape}")
-            array.setflags(write=False)
-            object.__setattr__(self, name, array)
-        for name, kind in EXTRA.items():
-            given = getattr(self, name)
-            if given is not None and np.shape(given) != shape:
-                raise ValueError(f"{name} must have the shape {shape}, found {np.shape(given)}")
-            object.__setattr__(self, name, None if given is None else np.array(given, dtype=kind))
-        object.__setattr__(self, "genes", genes)
+        given = {name: self.__dict__.pop(name) for name in KINDS}
+        object.__setattr__(self, "genes", tuple(str(gene) for gene in self.genes))
+        object.__setattr__(self, "_pairs", square(len(self.genes), given))
+        self._check()
+
+    @classmethod
+    def of_pairs(
+        cls,
+        genes: Sequence[str],
+        pairs: Pairs,
+        *,
+        verdict: Verdict | None = None,
+        notes: Sequence[str] = (),
+    ) -> Network:
+        """Make a network of `pairs`, whose arrays it keeps; memory is for them alone.
+
+        Raises
+        ------
+        ValueError
+            As for the class.
+        """
+        network = object.__new__(cls)
+        facts = {"genes": tuple(genes), "verdict": verdict, "notes": tuple(notes), "_pairs": pairs}
+        for name, value in facts.items():
+            object.__setattr__(network, name, value)
+        network._check()
+        return network
+
+    @property
+    def pairs(self) -> Pairs:
+        """What is known of the pairs that may be edges, over regulators x targets."""
+        pairs: Pairs = self.__dict__["_pairs"]
+        return pairs
+
+    def but(self, **changes: Any) -> Network:
+        """The same with other `pairs`, or arrays over them, another verdict or other notes."""
+        facts = {name: changes.pop(name, getattr(self, name)) for name in ("verdict", "notes")}
+        pairs = replace(changes.pop("pairs", self.pairs), **changes)
+        return Network.of_pairs(self.genes, pairs, **facts)
+
+    def among(self, regulators: NDArray[np.int64], targets: NDArray[np.int64]) -> Network:
+        """The same over other pairs: of the genes at these places, which rise."""
+        return self.but(pairs=self.pairs.among(regulators, targets))
+
+    def over_genes(self, name: str) -> NDArray[Any] | None:
+        """One of the arrays, (genes, genes); made when it is asked for first."""
+        known: dict[str, NDArray[Any] | None] = self.__dict__.setdefault("_square", {})
+        if name not in known:
+            known[name] = self.pairs.over_genes(name, len(self.genes))
+        return known[name]
+
+    def _check(self) -> None:
+        """Refuse what the class must not hold."""
+        genes, pairs = self.genes, self.pairs
+        for name in FIXED:
+            getattr(pairs, name).setflags(write=False)
         if twice := repeated(genes):
             raise ValueError(f"gene names must be different, found twice: {listed(twice)}")
-        if not (np.isfinite(scores).all() and (scores >= 0).all()):
+        if not (np.isfinite(pairs.scores).all() and (pairs.scores >= 0).all()):
             raise ValueError("scores must be finite and >= 0")
-        if scores.diagonal().any():
-            own = genes[int(np.flatnonzero(scores.diagonal())[0])]
-            raise ValueError(f"a gene has no edge to itself, but {own!r} has one")
-        if (selected & (scores == 0)).any():
+        rows, cols = pairs.on_themselves
+        if (own := pairs.scores[rows, cols] > 0).any():
+            gene = genes[int(pairs.regulators[rows[own][0]])]
+            raise ValueError(f"a gene has no edge to itself, but {gene!r} has one")
+        if (pairs.selected & (pairs.scores == 0)).any():
             raise ValueError("a selected edge must have a score above 0")
-        if self.evidence is not None and (self.evidence >= len(NAMES)).any():
-            raise ValueError(f"evidence must be below {len(NAMES)}, found {self.evidence.max()}")
+        if pairs.evidence is not None and (pairs.evidence >= len(NAMES)).any():
+            raise ValueError(f"evidence must be below {len(NAMES)}, found {pairs.evidence.max()}")
         for name in CHANCES:
-            chances = getattr(self, name)
+            chances = getattr(pairs, name)
             if chances is not None and not ((chances >= 0) & (chances <= 1)).all():
                 wrong = chances[~((chances >= 0) & (chances <= 1))][0]
                 raise ValueError(f"{name} must be from 0 to 1, found {wrong:g}")
@@ -196,78 +238,78 @@ class Network:
         This is the projection of the square roots of the scores onto the constraint, so the
         kept value of the projection is the sum of the scores. Scores stay as they are.
         """
-        projection = project(np.sqrt(self.scores), rules.constraint(self.genes))
-        return replace(self, selected=projection.support & (self.scores > 0))
+        return self.but(selected=select(self.pairs, rules, self.genes))
 
     def top(self, n_edges: int) -> Network:
         """Select the `n_edges` surest edges; of equal ones the first by name."""
         if n_edges < 0:
             raise ValueError(f"n_edges must be >= 0, found {n_edges}")
-        selected = np.zeros(self.scores.shape, dtype=bool)
-        rows, cols = self._by_rank()
-        selected[rows[:n_edges], cols[:n_edges]] = True
-        return replace(self, selected=selected)
+        selected = np.zeros(self.pairs.shape, dtype=bool)
+        selected.flat[surest(self.pairs, self.genes, n_edges)] = True
+        return self.but(selected=selected)
 
     def by_own_cut(self) -> Network:
         """Select the edges that the method itself selects; every one with a score if it does not.
 
         What TIGRESS and ARACNE publish, whatever the caps.
         """
-        return replace(self, selected=None if self.own is None else self.own & (self.scores > 0))
+        has_score, own = self.pairs.scores > 0, self.pairs.own
+        return self.but(selected=has_score if own is None else own & has_score)
 
     def edges(self, *, selected_only: bool = False) -> list[Edge]:
         """All edges with a score above 0, the surest first, equal ones by name."""
-        assert self.signs is not None
-        assert self.selected is not None
-        rows, cols = self._by_rank()
-        scores = self.scores[rows, cols]
-        rank = 1 + np.searchsorted(-scores, -scores, side="left")
-        codes = np.zeros(len(rows), int) if self.evidence is None else self.evidence[rows, cols]
-        nothing = [None] * len(rows)
+        of = ranked_selected if selected_only else ranked
+        return self.listed(of(self.pairs, self.genes))
+
+    def listed(self, some: Ranked) -> list[Edge]:
+        """These pairs as edges."""
+        pairs, at = self.pairs, (some.rows, some.cols)
+        nothing = [None] * len(some.rows)
         confidence, false = (
-            nothing if known is None else known[rows, cols].tolist()
-            for known in (self.confidence, self.false_discovery)
+            nothing if known is None else known[at].tolist()
+            for known in (pairs.confidence, pairs.false_discovery)
+        )
+        codes = np.zeros(len(some.rows), int) if pairs.evidence is None else pairs.evidence[at]
+        columns = zip(
+            *(places[where].tolist() for places, where in (
+                (pairs.regulators, some.rows), (pairs.targets, some.cols))),
+            *(part[at].tolist() for part in (pairs.scores, pairs.signs)),
+            some.ranks.tolist(), pairs.selected[at].tolist(), codes.tolist(), confidence, false,
+            strict=True,
         )  # fmt: skip
         return [
             Edge(
-                self.genes[i],
-                self.genes[j],
-                float(self.scores[i, j]),
-                SIGNS[int(self.signs[i, j])],
-                int(r),
-                bool(self.selected[i, j]),
-                NAMES[int(code)],
-                chance,
-                share,
+                self.genes[i], self.genes[j], score, SIGNS[sign], rank, is_in, NAMES[code], *known
             )
-            for i, j, r, code, chance, share in zip(
-                rows, cols, rank, codes, confidence, false, strict=True
-            )
-            if self.selected[i, j] or not selected_only
-        ]
+            for i, j, score, sign, rank, is_in, code, *known in columns
+        ]  # fmt: skip
 
-    def _by_rank(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        place = np.argsort(np.argsort(np.array(self.genes, dtype=object)))
-        rows, cols = np.nonzero(self.scores)
-        order = np.lexsort((place[cols], place[rows], -self.scores[rows, cols]))
-        return rows[order], cols[order]
+    @property
+    def n_scored(self) -> int:
+        """Edges with a score above 0."""
+        return self.pairs.n_scored
 
     @property
     def out_degrees(self) -> NDArray[np.int64]:
         """Selected targets of each gene."""
-        assert self.selected is not None
-        return self.selected.sum(axis=1)
+        return self._degrees(self.pairs.regulators, axis=1)
 
     @property
     def in_degrees(self) -> NDArray[np.int64]:
         """Selected regulators of each gene."""
-        assert self.selected is not None
-        return self.selected.sum(axis=0)
+        return self._degrees(self.pairs.targets, axis=0)
 
-    def extra(self) -> dict[str, list[Any]]:
+    def _degrees(self, places: NDArray[np.int64], axis: int) -> NDArray[np.int64]:
+        degrees = np.zeros(len(self.genes), dtype=np.int64)
+        degrees[places] = np.count_nonzero(self.pairs.selected, axis=axis)
+        return degrees
+
+    def extra(self, some: Ranked | None = None) -> dict[str, list[Any]]:
         """What is known of edges beside `HEADER`: columns by name, in the order of `edges`."""
-        at = self._by_rank()
-        known = [(name, getattr(self, name)) for name in EXTRA]
+        if some is None:
+            some = ranked(self.pairs, self.genes)
+        at = some.rows, some.cols
+        known = [(name, getattr(self.pairs, name)) for name in EXTRA]
         columns = {name: values[at].tolist() for name, values in known if values is not None}
         if "evidence" in columns:
             columns["evidence"] = [NAMES[code] for code in columns["evidence"]]
@@ -277,8 +319,9 @@ class Network:
         """All edges as a table with the columns of ``edges.tsv``."""
         import pandas as pd
 
-        frame = pd.DataFrame([vars(edge) for edge in self.edges()], columns=list(HEADER))
-        return frame.assign(**self.extra())
+        some = ranked(self.pairs, self.genes)
+        frame = pd.DataFrame([vars(edge) for edge in self.listed(some)], columns=list(HEADER))
+        return frame.assign(**self.extra(some))
 
     def to_networkx(self) -> Any:
         """All genes and the selected edges as a `networkx.DiGraph`.

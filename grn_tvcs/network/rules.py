@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +14,29 @@ from tvcs_core.files.shown import listed
 
 EDGES_PER_GENE = 2
 
+Flags = NDArray[np.bool_]
+Places = NDArray[np.int64]
+
+
+class Candidates(NamedTuple):
+    """Who may regulate whom, over regulators x targets.
+
+    Attributes
+    ----------
+    regulators, targets
+        Places of the genes that may regulate, and of those whose regulators are sought.
+    allowed
+        Which pairs may be edges; [regulator, target].
+    """
+
+    regulators: Places
+    targets: Places
+    allowed: Flags
+
 
 @dataclass(frozen=True)
 class Rules:
-    """Caps on a network and who may regulate; None means no cap, or every gene.
+    """Caps on a network, who may regulate and be regulated; None means no cap, or every gene.
 
     Parameters
     ----------
@@ -29,17 +49,20 @@ class Rules:
         Most edges in all.
     regulators
         Names of the genes that may regulate.
+    targets
+        Names of the genes whose regulators are sought.
 
     Raises
     ------
     ValueError, TypeError
-        If a cap is negative or is no integer, or the list of regulators is empty.
+        If a cap is negative or is no integer.
     """
 
     max_in_degree: int | None = None
     max_out_degree: int | Mapping[str, int] | None = None
     max_edges: int | None = None
     regulators: frozenset[str] | None = None
+    targets: frozenset[str] | None = None
 
     def __post_init__(self) -> None:
         for name in ("max_in_degree", "max_edges"):
@@ -51,8 +74,9 @@ class Rules:
             object.__setattr__(self, "max_out_degree", given)
         else:
             object.__setattr__(self, "max_out_degree", _cap("max_out_degree", out))
-        if self.regulators is not None:
-            object.__setattr__(self, "regulators", frozenset(self.regulators))
+        for name in ("regulators", "targets"):
+            names = getattr(self, name)
+            object.__setattr__(self, name, None if names is None else frozenset(names))
 
     @property
     def has_caps(self) -> bool:
@@ -64,7 +88,44 @@ class Rules:
         """Cap the edges at 2 per gene where no cap is given; known networks have 1 to 3."""
         if self.has_caps:
             return self
-        return Rules(max_edges=EDGES_PER_GENE * n_genes, regulators=self.regulators)
+        return replace(self, max_edges=EDGES_PER_GENE * n_genes)
+
+    def roles(self, genes: Sequence[str]) -> tuple[Flags, Flags]:
+        """Which genes may regulate, and the regulators of which are sought; (genes,) each.
+
+        Raises
+        ------
+        ValueError
+            If no gene is among the regulators, or among the targets.
+        """
+        found = []
+        for kind, names in (("regulators", self.regulators), ("targets", self.targets)):
+            is_in = np.array([names is None or gene in names for gene in genes], dtype=bool)
+            if names is not None and not is_in.any():
+                raise ValueError(
+                    f"none of the {kind} is among the genes: the {kind} are "
+                    f"{listed(sorted(names))}; the genes are {listed(list(genes))}"
+                )
+            found.append(is_in)
+        return found[0], found[1]
+
+    def candidates(self, genes: Sequence[str], no_targets: Sequence[str] = ()) -> Candidates:
+        """Pairs that may be edges: of regulators x targets, never a gene on itself.
+
+        Parameters
+        ----------
+        no_targets
+            Names of genes that get no regulators.
+
+        Raises
+        ------
+        ValueError
+            As in `roles`.
+        """
+        regulators, targets = (np.flatnonzero(is_in) for is_in in self.roles(genes))
+        allowed = regulators[:, None] != targets
+        allowed[:, np.isin(np.array(genes, dtype=object)[targets], list(no_targets))] = False
+        return Candidates(regulators, targets, allowed)
 
     def allowed(self, genes: Sequence[str], no_targets: Sequence[str] = ()) -> NDArray[np.bool_]:
         """Which pairs (regulator, target) may be edges; (genes, genes), never a gene on itself.
@@ -72,18 +133,11 @@ class Rules:
         Raises
         ------
         ValueError
-            If no gene is among the regulators.
+            As in `roles`.
         """
-        pairs = ~np.eye(len(genes), dtype=bool)
-        if self.regulators is not None:
-            may_regulate = np.array([gene in self.regulators for gene in genes])
-            if not may_regulate.any():
-                raise ValueError(
-                    "none of the regulators is among the genes: the regulators are "
-                    f"{listed(sorted(self.regulators))}; the genes are {listed(list(genes))}"
-                )
-            pairs &= may_regulate[:, None]
-        pairs[:, np.isin(np.array(genes, dtype=object), np.array(no_targets, dtype=object))] = False
+        found = self.candidates(genes, no_targets)
+        pairs = np.zeros((len(genes), len(genes)), dtype=bool)
+        pairs[np.ix_(found.regulators, found.targets)] = found.allowed
         return pairs
 
     def out_caps(self, genes: Sequence[str]) -> int | NDArray[np.int64] | None:
@@ -112,6 +166,19 @@ class Rules:
             col_caps=self.max_in_degree,
             total=self.max_edges,
             allowed=self.allowed(genes),
+        )
+
+    def caps_over(self, genes: Sequence[str]) -> TVCS:
+        """The caps of `constraint` alone, for a sparse matrix of the pairs that may be edges.
+
+        Bounds that bound nothing let the projection measure gains as it does with `allowed`.
+        """
+        return TVCS.matrix(
+            (len(genes), len(genes)),
+            row_caps=self.out_caps(genes),
+            col_caps=self.max_in_degree,
+            total=self.max_edges,
+            bounds=(-np.inf, np.inf),
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -130,15 +130,15 @@ def judged(network: Network) -> Network:
     verdict that is there, what more series would support is kept; the rest is counted anew. A
     network without a confidence stays as it is.
     """
-    if network.confidence is None:
+    pairs = network.pairs
+    if pairs.confidence is None:
         return network
-    confidence = np.where(network.scores > 0, np.round(network.confidence, DECIMALS), 0.0)
+    confidence = np.where(pairs.scores > 0, np.round(pairs.confidence, DECIMALS), 0.0)
     more = None if network.verdict is None else network.verdict.more
-    return replace(
-        network,
+    return network.but(
         confidence=confidence,
-        false_discovery=np.round(false_discovery(confidence, network.scores), DECIMALS),
-        verdict=verdict_of(confidence, network.scores, more=more),
+        false_discovery=np.round(false_discovery(confidence, pairs.scores), DECIMALS),
+        verdict=verdict_of(confidence, pairs.scores, more=more),
     )
 
 

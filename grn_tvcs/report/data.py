@@ -91,10 +91,12 @@ def undrawn(network: Network, edges: Sequence[Edge], dots: Sequence[Dot]) -> dic
 
 def stabilities(network: Network, edges: Sequence[Edge]) -> list[float | None]:
     """Stability of each edge; None where nothing was resampled or too little for it."""
-    if network.stability is None:
+    pairs = network.pairs
+    if pairs.stability is None:
         return [None] * len(edges)
-    place = {gene: i for i, gene in enumerate(network.genes)}
-    found = [float(network.stability[place[e.regulator], place[e.target]]) for e in edges]
+    row = {network.genes[i]: k for k, i in enumerate(pairs.regulators.tolist())}
+    col = {network.genes[j]: k for k, j in enumerate(pairs.targets.tolist())}
+    found = [float(pairs.stability[row[e.regulator], col[e.target]]) for e in edges]
     return [None if part != part else round(part, 3) for part in found]
 
 
@@ -174,10 +176,10 @@ def support(network: Network) -> dict[str, Any] | None:
     The axis goes to twice the supported edges, and to as many as there are genes. Beside the
     curve stands the line on which all edges would be true. None where no confidence is known.
     """
-    confidence, verdict = network.confidence, network.verdict
+    confidence, verdict = network.pairs.confidence, network.verdict
     if confidence is None or verdict is None:
         return None
-    true, n_edges = expected_true(confidence, network.scores), verdict.n_edges
+    true, n_edges = expected_true(confidence, network.pairs.scores), verdict.n_edges
     last = max(1, min(true.size - 1, max(2 * n_edges, len(network.genes))))
     sizes = np.unique(np.linspace(0, min(last, true.size - 1), MOST_POINTS).round().astype(int))
     lines = round_numbers(0.0, max(float(true[sizes[-1]]), 1.0))

@@ -48,6 +48,8 @@ def render(
     left_out: Sequence[str] = (),
     count: EdgeCount | None = None,
     steady: SteadyStates | None = None,
+    edges_file: str = "edges.tsv",
+    top: int | None = None,
 ) -> str:
     """Write the report of `network` as HTML.
 
@@ -79,6 +81,8 @@ def render(
         How the number of edges was chosen, if it was.
     steady
         Knock-outs, knock-downs and wild type, if they were used.
+    edges_file, top
+        The table of edges, and how many of the surest it holds beside the selected; None for all.
     """
     edges = network.edges(selected_only=True)
     return fill_page(
@@ -105,11 +109,13 @@ def render(
         not_known=unknowable(expression, method),
         rules=rules,
         n_edges=len(edges),
-        n_scored=int(np.count_nonzero(network.scores)),
+        n_scored=network.n_scored,
+        edges_file=edges_file,
+        top=None if top is None or top >= network.n_scored else top,
         edges=edges[:MOST_LISTED],
         n_told=sum("series" not in e.evidence and "knock-" in e.evidence for e in edges),
         stable=stabilities(network, edges[:MOST_LISTED]),
-        why_unstable=None if network.stability is None else untold(expression),
+        why_unstable=None if network.pairs.stability is None else untold(expression),
         sure=SURE,
         n_sure=sum(part is not None and part >= SURE for part in stabilities(network, edges)),
         scale=said(expression) if expression.scale else None,
@@ -162,7 +168,7 @@ def methods_paragraph(
         f"A directed network of {len(network.genes)} genes was inferred from "
         f"{samples_said(expression, 'time series')} with tvcs {tvcs_version()} "
         f"(method {method}{drawn}).{values}{known} The method: {METHODS[method].about[0]} "
-        f"Of {int(np.count_nonzero(network.scores))} directed edges with a score, {n_edges} were "
+        f"Of {network.n_scored} directed edges with a score, {n_edges} were "
         f"selected: those whose scores add up to the most with at most {_joined(caps)}, found "
         "exactly, by projection onto a three-view cardinality constraint."
         + ("" if count is None else _counted(count))

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression.expression import Expression, write_expression
-from grn_tvcs.network.edge_files import write_reference
+from grn_tvcs.network.edge_table import write_reference
 from grn_tvcs.network.network import Network
 from grn_tvcs.simulation.kernels import advance, settle, wander
 from grn_tvcs.simulation.kinetics import Kinetics, draw_kinetics

@@ -52,6 +52,8 @@ class Transitions:
         Number of the series of each step, from 0.
     perturbed
         Whether the perturbation is on when the step starts; None where nothing is known.
+    targets
+        Places of the genes that are regressed on others; None for all.
     """
 
     levels: Array
@@ -59,16 +61,21 @@ class Transitions:
     before: NDArray[np.int64]
     series: NDArray[np.int64]
     perturbed: Flags | None
+    targets: NDArray[np.int64] | None = None
 
     @property
     def own(self) -> Array:
-        """Log level before each step; (steps, genes)."""
-        return self.levels[self.before]
+        """Log level of each target before each step; (steps, targets)."""
+        return self._of_targets(self.before)
 
     @property
     def following(self) -> Array:
-        """Log level after each step; (steps, genes)."""
-        return self.levels[self.before + 1]
+        """Log level of each target after each step; (steps, targets)."""
+        return self._of_targets(self.before + 1)
+
+    def _of_targets(self, samples: NDArray[np.int64]) -> Array:
+        levels = self.levels[samples]
+        return levels if self.targets is None else levels[:, self.targets]
 
     def past(self, inputs: NDArray[np.int64], memory: float) -> Array:
         """Weighted mean of the log levels of `inputs` up to each step; (steps, inputs).

@@ -113,7 +113,7 @@ class Draws:
     inputs
         Places of the genes that may regulate.
     allowed
-        Which pairs may be edges, [input, gene].
+        Which pairs may be edges, [input, target].
     rules, genes
         The user's caps, which bound the drawn ones, and the names they are for.
     plan
@@ -190,7 +190,9 @@ class Draws:
             digest.update(state.encode())
         steps = self.steps
         on = np.zeros(0) if steps.perturbed is None else steps.perturbed
-        for part in (steps.levels, steps.pause, steps.before, steps.series, on, self.allowed):
+        targets = np.zeros(0) if steps.targets is None else steps.targets
+        data = (steps.levels, steps.pause, steps.before, steps.series, on, self.allowed, targets)
+        for part in data:
             digest.update(np.ascontiguousarray(part).tobytes())
         return digest.hexdigest()
 
@@ -205,7 +207,7 @@ class Draws:
         plan = self.plan
         weights = rng.uniform(*plan.column_weights, len(self.inputs))
         in_degree = int(rng.integers(plan.in_degrees[0], plan.in_degrees[1] + 1))
-        total = int(np.rint(rng.uniform(*plan.edges_per_gene) * len(self.genes)))
+        total = int(np.rint(rng.uniform(*plan.edges_per_gene) * self._shape[1]))
         loss = StepLoss(
             past[rows],
             self.steps.own[rows],

@@ -1,0 +1,107 @@
+"""Which genes of a table `grn-tvcs infer` uses, and what is said of those that it does not."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import replace
+from pathlib import Path
+
+from grn_tvcs.cli.options import InferOptions
+from grn_tvcs.expression.expression import Expression
+from grn_tvcs.expression.scales import beside
+from grn_tvcs.expression.steady_states import SteadyStates
+from grn_tvcs.expression.subset import FEWEST, most_variable, of_genes
+from tvcs_core import DataError
+from tvcs_core.command.shell import say
+from tvcs_core.files.shown import listed
+from tvcs_core.files.tables import read_names
+
+
+def read_gene_names(path: Path, data: Expression, least: int = 1) -> frozenset[str]:
+    """Read names, at least so many of which are genes, and say which are named twice.
+
+    Raises
+    ------
+    DataError
+        If fewer are genes.
+    """
+    given = read_names(path)
+    names = frozenset(given)
+    strangers = sorted(names - set(data.genes))
+    n_known = len(names) - len(strangers)
+    if n_known < least:
+        found = listed(strangers) if strangers else listed(given) or "an empty list"
+        what = f"at least {least} genes" if least > 1 else "genes"
+        n_found = "none" if not n_known else str(n_known)
+        raise DataError(
+            f"must name {what} of the expression file, found {n_found}; here stands {found}; "
+            f"there {listed(data.genes)}",
+            path=path,
+        )
+    if twice := [name for name, n in Counter(given).items() if n > 1]:
+        say(f"warning: {path}: named more than once, which changes nothing: {listed(twice)}")
+    return names
+
+
+def with_genes_left(
+    given: InferOptions,
+    data: Expression,
+    steady: SteadyStates | None,
+    named: Collection[str],
+) -> tuple[Expression, SteadyStates | None]:
+    """Leave out genes as ``--genes`` and ``--top-variable`` say, and say what is left out.
+
+    Parameters
+    ----------
+    named
+        Regulators and targets that files name: ``--top-variable`` keeps them.
+
+    Raises
+    ------
+    ValueError, DataError
+        If the options leave fewer than two genes.
+    """
+    before, why = data, []
+    if given.genes is not None:
+        listed_there = read_gene_names(given.genes, data, FEWEST)
+        names = listed_there & set(data.genes)
+        if strangers := sorted(listed_there - names):
+            say(
+                f"warning: {given.genes}: {len(strangers)} of {len(listed_there)} names are no "
+                f"genes of the expression file: {listed(strangers)}"
+            )
+        data, steady = _left(data, steady, names)
+        why.append(f"{len(names)} that {given.genes.name} names")
+    if given.top_variable is not None:
+        n, there_are = given.top_variable, len(data.genes)
+        if n > there_are:
+            say(f"--top-variable {n}: there are {there_are} genes, and all are kept")
+        kept = set(most_variable(data, n))
+        more = (set(named) & set(data.genes)) - kept
+        data, steady = _left(data, steady, kept | more)
+        beside_them = f" and {len(more)} regulators or targets that are named" if more else ""
+        of_these = "of these " if why else ""
+        why.append(f"{of_these}the {len(kept)} most variable{beside_them}")
+    gone = sorted(set(before.genes) - set(data.genes))
+    if not gone:
+        return data, steady
+    said = f"{len(data.genes)} of {len(before.genes)} genes are used: {', '.join(why)}"
+    say(f"{said}; left out: {listed(gone)}{_experiments_said(given, gone)}")
+    return replace(data, notes=(*data.notes, f"{said[0].upper()}{said[1:]}.")), steady
+
+
+def _left(
+    data: Expression, steady: SteadyStates | None, names: Collection[str]
+) -> tuple[Expression, SteadyStates | None]:
+    """The data of these genes; steady states are brought to the scale of all genes first."""
+    if len(names) == len(data.genes):
+        return data, steady
+    if steady is not None:
+        steady = replace(steady, levels=beside(data, steady.levels)).among(frozenset(names))
+    return of_genes(data, names), steady
+
+
+def _experiments_said(given: InferOptions, gone: list[str]) -> str:
+    is_changed = given.knockouts is not None or given.knockdowns is not None
+    return ", with the experiments that changed them" if is_changed and gone else ""

@@ -1,0 +1,91 @@
+"""Writing ``edges.tsv``: some lines at a time, so that memory does not grow with them."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import IO
+
+from grn_tvcs.network.network import HEADER, SIGNS, Network
+from grn_tvcs.network.pairs import EXTRA
+from grn_tvcs.network.ranking import Ranked, blocks
+from tvcs_core.files.spreadsheet import shield
+
+LEVEL = 6  # of compression: zlib's own default
+
+
+def write_edges(network: Network, path: str | Path, *, top: int | None = None) -> None:
+    """Write every edge as ``edges.tsv``: regulator, target, score, sign, rank, selected.
+
+    Where the method resampled, a column holds the stability, empty where the data are too few;
+    where it selects edges itself, a column `own` says which; where knock-outs or knock-downs were
+    given, or the method is an ensemble, a column `evidence` says what the score stands on; where
+    the chance that an edge is true is known, there are columns `confidence` and `false_discovery`.
+    People open it in a spreadsheet, so a name that would act as a formula gets an apostrophe,
+    which `read_network` takes off.
+
+    Parameters
+    ----------
+    path
+        Compressed where it ends with ``.gz``: the same edges give the same bytes.
+    top
+        Write the `top` surest edges alone, and every selected one; None writes all.
+
+    Raises
+    ------
+    ValueError
+        If `top` is below 0.
+    """
+    if top is not None and top < 0:
+        raise ValueError(f"top must be >= 0, found {top}")
+    extra = [name for name in EXTRA if getattr(network.pairs, name) is not None]
+    names = [shield(gene) for gene in network.genes]
+    with ExitStack() as opened:
+        writer = csv.writer(_text(Path(path), opened), delimiter="\t", lineterminator="\n")
+        writer.writerow((*HEADER, *extra))
+        for some in blocks(network.pairs, network.genes, top):
+            writer.writerows(_lines(network, names, some))
+
+
+def write_reference(network: Network, path: Path) -> None:
+    """Write the selected edges as a reference: regulator, target, sign."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, delimiter="\t", lineterminator="\n")
+        writer.writerow(("regulator", "target", "sign"))
+        edges = network.edges(selected_only=True)
+        writer.writerows((e.regulator, e.target, e.sign) for e in edges)
+
+
+def _text(path: Path, opened: ExitStack) -> IO[str]:
+    """The open file; a compressed one holds neither a name nor a time."""
+    if path.suffix != ".gz":
+        return opened.enter_context(path.open("w", encoding="utf-8", newline=""))
+    raw = opened.enter_context(path.open("wb"))
+    packed = gzip.GzipFile("", "wb", LEVEL, raw, mtime=0)
+    buffered = io.BufferedWriter(opened.enter_context(packed), 2**20)
+    return opened.enter_context(io.TextIOWrapper(buffered, encoding="utf-8", newline=""))
+
+
+def _lines(network: Network, names: list[str], some: Ranked) -> Iterator[tuple[object, ...]]:
+    """The cells of these edges."""
+    pairs, at = network.pairs, (some.rows, some.cols)
+    return zip(
+        (names[i] for i in pairs.regulators[some.rows].tolist()),
+        (names[j] for j in pairs.targets[some.cols].tolist()),
+        map(repr, pairs.scores[at].tolist()),
+        (SIGNS[sign] for sign in pairs.signs[at].tolist()),
+        some.ranks.tolist(),
+        map(int, pairs.selected[at].tolist()),
+        *(map(_cell, column) for column in network.extra(some).values()),
+        strict=True,
+    )
+
+
+def _cell(value: float | str) -> str:
+    if isinstance(value, str):
+        return value
+    return "" if value != value else f"{value:g}"

@@ -1,0 +1,150 @@
+"""What is known of the pairs that may be edges: regulators x targets, never genes x genes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar, cast, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+# Known of the edges of some networks only, with the kind of value.
+EXTRA = {
+    "stability": np.float64, "own": np.bool_, "evidence": np.uint8, "confidence": np.float64,
+    "false_discovery": np.float64,
+}  # fmt: skip
+KINDS = {"scores": np.float64, "signs": np.int8, "selected": np.bool_, **EXTRA}
+FIXED = ("scores", "signs", "selected")  # known of every network, and not to be changed
+ELSEWHERE = {"false_discovery": 1.0}  # what all other pairs have, where it is not 0
+
+Floats = NDArray[np.float64]
+Places = NDArray[np.int64]
+Kept = TypeVar("Kept")
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Arrays of the shape (regulators, targets); None where nothing is known.
+
+    Attributes
+    ----------
+    regulators, targets
+        Places among the genes of what rows and columns stand for, rising.
+    scores, signs, selected, stability, own, evidence, confidence, false_discovery
+        As in `Network`.
+    """
+
+    regulators: Places
+    targets: Places
+    scores: Floats
+    signs: NDArray[np.int8]
+    selected: NDArray[np.bool_]
+    stability: Floats | None = None
+    own: NDArray[np.bool_] | None = None
+    evidence: NDArray[np.uint8] | None = None
+    confidence: Floats | None = None
+    false_discovery: Floats | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Regulators and targets."""
+        return self.regulators.size, self.targets.size
+
+    @property
+    def n_scored(self) -> int:
+        """Pairs with a score above 0."""
+        return int(np.count_nonzero(self.scores))
+
+    @property
+    def on_themselves(self) -> tuple[Places, Places]:
+        """Row and column of every pair of a gene with itself."""
+        return _in_both(self.regulators, self.targets)
+
+    def among(self, regulators: Places, targets: Places) -> Pairs:
+        """The pairs of these genes; of those that are not there nothing is known, so no edge."""
+        if np.array_equal(regulators, self.regulators) and np.array_equal(targets, self.targets):
+            return self
+        rows, from_rows = _in_both(regulators, self.regulators)
+        cols, from_cols = _in_both(targets, self.targets)
+        known: dict[str, Any] = {}
+        for name in KINDS:
+            if (part := getattr(self, name)) is not None:
+                rest = self._elsewhere(name)
+                known[name] = np.full((regulators.size, targets.size), rest, dtype=part.dtype)
+                known[name][np.ix_(rows, cols)] = part[np.ix_(from_rows, from_cols)]
+        return Pairs(regulators, targets, **known)
+
+    def over_genes(self, name: str, n_genes: int) -> NDArray[Any] | None:
+        """One of the arrays as (genes, genes); itself where rows and columns are all genes."""
+        values = cast("NDArray[Any] | None", getattr(self, name))
+        if values is None or self.shape == (n_genes, n_genes):
+            return values
+        whole = np.full((n_genes, n_genes), self._elsewhere(name), dtype=values.dtype)
+        whole[np.ix_(self.regulators, self.targets)] = values
+        whole.setflags(write=name not in FIXED)
+        return whole
+
+    def _elsewhere(self, name: str) -> float:
+        """What pairs have that are not among these."""
+        if name == "stability" and self.stability is not None and self.stability.size:
+            return np.nan if np.isnan(self.stability.flat[0]) else 0.0  # told of all or of none
+        return ELSEWHERE.get(name, 0.0)
+
+
+def _in_both(some: Places, others: Places) -> tuple[Places, Places]:
+    """Where what both hold stands in either."""
+    _, here, there = np.intersect1d(some, others, assume_unique=True, return_indices=True)
+    return here, there
+
+
+class OverGenes(Generic[Kept]):
+    """A field of `Network` that is given and shown over all genes, and kept as `Pairs`."""
+
+    def __init__(self, *, is_required: bool = False) -> None:
+        self._is_required = is_required
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, network: None, owner: type) -> None: ...
+
+    @overload
+    def __get__(self, network: object, owner: type) -> Kept: ...
+
+    def __get__(self, network: Any, owner: type) -> Kept | None:
+        if network is None:  # a dataclass asks for the default
+            if self._is_required:
+                raise AttributeError(self._name)
+            return None
+        return cast("Kept", network.over_genes(self._name))
+
+    def __set__(self, network: Any, value: ArrayLike | None) -> None:
+        network.__dict__[self._name] = value
+
+
+def square(genes: int, given: dict[str, Any]) -> Pairs:
+    """Pairs of all genes from copies of arrays of the shape (genes, genes).
+
+    Raises
+    ------
+    ValueError
+        If an array has another shape.
+    """
+    scores = np.array(given["scores"], dtype=np.float64)
+    given = given | {"scores": scores}
+    if given["signs"] is None:
+        given["signs"] = np.zeros((genes, genes), np.int8)
+    if given["selected"] is None:
+        given["selected"] = scores > 0
+    known: dict[str, Any] = {}
+    for name, kind in KINDS.items():
+        if given[name] is None:
+            continue
+        known[name] = np.array(given[name], dtype=kind)
+        if known[name].shape != (genes, genes):
+            raise ValueError(
+                f"{name} must have the shape {(genes, genes)}, found {known[name].shape}"
+            )
+    places = np.arange(genes)
+    return Pairs(places, places, **known)

@@ -1,0 +1,109 @@
+"""The edges whose scores add up to the most under the caps, found among few of the pairs.
+
+A projection takes memory and time for every pair, though hardly any can be selected. So it is
+solved on the pairs that are among the best of their regulator, their target and all, about twice as
+many as the caps let in, and its prices are then asked about every other pair: one that is worth
+less than the prices of its two caps and of the total is in no best selection (weak duality). Those
+that are worth more, or as much within what breaks ties, join the few, until there are none. What
+comes out is what the projection of all pairs selects, ties included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from grn_tvcs.network.pairs import Floats, Pairs, Places
+from grn_tvcs.network.rules import Rules
+from tvcs_core import TVCS, Projection, project
+
+FEW = 50_000  # pairs that are projected as they are
+MORE = 2  # times the caps: how many of the best pairs are taken first
+ROUNDS = 4  # after so many every pair is taken
+CLOSE = 2.0**-30  # of the largest score: far more than what breaks ties (2^-37)
+
+Flags = NDArray[np.bool_]
+
+
+def select(pairs: Pairs, rules: Rules, genes: Sequence[str]) -> Flags:
+    """Which pairs are selected: (regulators, targets)."""
+    constraint = rules.caps_over(genes)
+    selected = np.zeros(pairs.shape, dtype=bool)
+    if not constraint.total:
+        return selected
+    is_open = _open(pairs, rules, genes, constraint)
+    few = is_open
+    if np.count_nonzero(is_open) > FEW:
+        few = _best_of_lines(pairs, constraint, is_open)
+    for round_ in range(ROUNDS):
+        projection = _projected(pairs, constraint, few)
+        missed = _worth_more(pairs, projection, is_open & ~few) if few is not is_open else None
+        if missed is None or not missed.any():
+            break
+        few = is_open if round_ + 2 >= ROUNDS else few | missed
+    kept = projection.support.tocoo()
+    rows, cols = (np.searchsorted(of, at) for of, at in zip(
+        (pairs.regulators, pairs.targets), kept.coords, strict=True))  # fmt: skip
+    selected[rows, cols] = True
+    return selected
+
+
+def _open(pairs: Pairs, rules: Rules, genes: Sequence[str], constraint: TVCS) -> Flags:
+    """Pairs with a score that rules and caps leave room for."""
+    may_regulate, may_be_target = rules.roles(genes)
+    rows = may_regulate & (constraint.row_caps > 0)
+    cols = may_be_target & (constraint.col_caps > 0)
+    return (pairs.scores > 0) & rows[pairs.regulators, None] & cols[pairs.targets]
+
+
+def _best_of_lines(pairs: Pairs, constraint: TVCS, is_open: Flags) -> Flags:
+    """Pairs that are among the best of their row, of their column and of all."""
+    scores = np.where(is_open, pairs.scores, 0.0)
+    row_caps = constraint.row_caps[pairs.regulators]
+    col_caps = constraint.col_caps[pairs.targets]
+    lines_keep = min(int(row_caps.sum()), int(col_caps.sum()))
+    n_best = MORE * constraint.total if constraint.total < lines_keep else 0  # 0 lets in all
+    least = np.full(pairs.shape[1], _least(scores.ravel(), n_best))
+    for cap in np.unique(col_caps):
+        of_cap = np.flatnonzero(col_caps == cap)
+        if MORE * cap < pairs.shape[0]:
+            among = scores if of_cap.size == least.size else scores[:, of_cap]
+            least[of_cap] = np.maximum(least[of_cap], _least(among.T, MORE * int(cap)))
+    few = is_open & (scores >= least)
+    for cap in np.unique(row_caps):
+        of_cap = np.flatnonzero(row_caps == cap)
+        if MORE * cap < pairs.shape[1]:
+            few[of_cap] &= scores[of_cap] >= _least(scores[of_cap], MORE * int(cap))[:, None]
+    return few
+
+
+def _least(scores: Floats, n: int) -> Floats:
+    """The n-th largest along the last axis; 0 where there are fewer."""
+    size = scores.shape[-1]
+    if not 0 < n < size:
+        return np.zeros(scores.shape[:-1])
+    return np.asarray(np.partition(scores, size - n, axis=-1)[..., size - n])
+
+
+def _projected(pairs: Pairs, constraint: TVCS, few: Flags) -> Projection:
+    """Project the square roots of the scores of few pairs: what is kept is the sum of scores.
+
+    Rows and columns are those of all genes, for ties are broken by their numbers.
+    """
+    rows, cols = np.nonzero(few)
+    at = pairs.regulators[rows], pairs.targets[cols]
+    values = np.sqrt(pairs.scores[rows, cols])
+    return project(sparse.csr_array((values, at), shape=constraint.shape), constraint)
+
+
+def _worth_more(pairs: Pairs, projection: Projection, others: Flags) -> Flags:
+    """Which of the other pairs are worth the prices of their caps, or nearly."""
+    close = CLOSE * float(pairs.scores.max(initial=0.0))
+    prices: Places | Floats = projection.col_duals[pairs.targets] + projection.total_dual - close
+    out = np.zeros(pairs.shape, dtype=bool)
+    for i, gene in enumerate(pairs.regulators):
+        out[i] = others[i] & (pairs.scores[i] >= prices + projection.row_duals[gene])
+    return out

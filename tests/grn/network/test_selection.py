@@ -1,0 +1,100 @@
+"""Edges under caps, found among few of the pairs: just those of the projection of all pairs."""
+
+import numpy as np
+import pytest
+
+from grn_tvcs import Network, Rules
+from grn_tvcs.network import selection
+from grn_tvcs.network.pairs import Pairs
+from tvcs_core import project
+
+N = 40
+GENES = tuple(f"G{i:02d}" for i in range(N))
+KINDS = ("plain", "ties", "hubs", "sparse", "equal", "tiny")
+
+
+def scores_of(kind, rng):
+    scores = rng.gamma(0.5, size=(N, N))
+    if kind == "ties":
+        scores = rng.integers(0, 4, (N, N)).astype(float)
+    elif kind == "hubs":
+        scores *= rng.gamma(0.3, size=(N, 1)) ** 2
+    elif kind == "sparse":
+        scores *= rng.uniform(size=(N, N)) < 0.05
+    elif kind == "equal":
+        scores[:] = 1.0
+    elif kind == "tiny":
+        scores = scores.round(2) * 1e-12 + (rng.uniform(size=(N, N)) < 0.01)
+    scores[rng.integers(0, N)] = 0.0
+    np.fill_diagonal(scores, 0.0)
+    return scores
+
+
+def rules_of(rng):
+    """Caps of every kind, some of them 0 and some by name."""
+
+    def some(most, share):
+        return int(rng.integers(0, most)) if rng.uniform() < share else None
+
+    out = some(N, 0.5)
+    if rng.uniform() < 0.3:
+        out = {gene: int(rng.integers(0, 6)) for gene in rng.permutation(GENES)[:15]}
+    names = {
+        kind: frozenset(rng.permutation(GENES)[: rng.integers(1, N)].tolist())
+        for kind in ("regulators", "targets")
+        if rng.uniform() < 0.5
+    }
+    return Rules(some(8, 0.7), out, some(200, 0.7), **names)
+
+
+def by_projection_of_all(network, rules):
+    """What was done before there was a choice of few pairs: the definition."""
+    projection = project(np.sqrt(network.scores), rules.constraint(network.genes))
+    return projection.support & (network.scores > 0)
+
+
+@pytest.mark.parametrize("few", [0, 10**9], ids=["among few", "all at once"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_selected_are_the_edges_of_the_projection_of_all_pairs(monkeypatch, kind, few):
+    monkeypatch.setattr(selection, "FEW", few)
+    rng = np.random.default_rng(KINDS.index(kind))
+    for _ in range(25):
+        network, rules = Network(GENES, scores_of(kind, rng)), rules_of(rng)
+        found = network.within(rules).selected
+        assert np.array_equal(found, by_projection_of_all(network, rules)), rules
+
+
+def test_few_of_many_pairs_are_projected(monkeypatch):
+    rng = np.random.default_rng(1)
+    n = 400
+    scores = rng.gamma(0.5, size=(n, n))
+    np.fill_diagonal(scores, 0.0)
+    network = Network(tuple(f"G{i:03d}" for i in range(n)), scores)
+    taken = []
+
+    def spied(V, constraint):
+        taken.append(V.nnz)
+        return project(V, constraint)
+
+    monkeypatch.setattr(selection, "project", spied)
+    rules = Rules(max_in_degree=3, max_out_degree=30, max_edges=800)
+    assert np.array_equal(network.within(rules).selected, by_projection_of_all(network, rules))
+    assert taken[-1] < 0.05 * n * n
+
+
+def test_pairs_of_few_regulators_are_selected_as_in_the_whole_square():
+    rng = np.random.default_rng(4)
+    for kind in KINDS:
+        scores = scores_of(kind, rng)
+        regulators = np.sort(rng.permutation(N)[:9])
+        targets = np.sort(rng.permutation(N)[:31])
+        is_in = np.zeros((N, N), bool)
+        is_in[np.ix_(regulators, targets)] = True
+        square = Network(GENES, np.where(is_in, scores, 0.0))
+        part = scores[np.ix_(regulators, targets)]
+        lean = Network.of_pairs(
+            GENES, Pairs(regulators, targets, part, np.zeros(part.shape, np.int8), part > 0)
+        )
+        for _ in range(5):
+            rules = Rules(int(rng.integers(1, 5)), int(rng.integers(1, 9)), int(rng.integers(80)))
+            assert np.array_equal(lean.within(rules).selected, square.within(rules).selected)
