@@ -80,6 +80,32 @@ def test_an_interrupt_where_a_class_is_made_is_one(sigint_of_a_terminal):
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
 
 
+# Where numba is imported; its parts in C say that they failed to import.
+IMPORTING = """
+import builtins, os, signal
+real = builtins.__import__
+def importing(name, *rest):
+    if name == "numba":
+        os.kill(os.getpid(), signal.SIGINT)
+    return real(name, *rest)
+builtins.__import__ = importing
+import sys
+from tvcs_core.command.shell import run
+from tvcs_core.projection.kernels.gains import mix
+def work(standalone_mode):
+    try:
+        mix(5)
+    finally:
+        print(hasattr(sys.modules["numba"], "njit"))
+run(work)
+"""
+
+
+def test_an_interrupt_waits_until_numba_is_imported(sigint_of_a_terminal):
+    done = subprocess.run([sys.executable, "-c", IMPORTING], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "True\n", "interrupted\n")
+
+
 def test_a_program_that_is_started_in_the_background_can_still_be_tested(sigint_of_a_terminal):
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     code = "import signal; print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)"

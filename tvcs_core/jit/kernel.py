@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tvcs_core.jit.folder import folder_for
+from tvcs_core.jit.uninterrupted import uninterrupted
 
 _LOCK = threading.Lock()
 
@@ -64,7 +65,8 @@ kernel = Kernel
 
 def _dispatchers(function: Callable[..., Any]) -> tuple[Any, Any]:
     """Return what kernels link in, and what Python calls."""
-    from numba import config, njit
+    with uninterrupted():  # its parts in C make an ImportError of Ctrl-C
+        from numba import config, njit
 
     if config.DISABLE_JIT:  # type: ignore[attr-defined]
         return function, function
