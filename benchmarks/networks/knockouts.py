@@ -12,6 +12,7 @@ that is stopped goes on; --keep holds what was simulated, most of the time, for 
 from __future__ import annotations
 
 import argparse
+import copy
 import sys
 import warnings
 from dataclasses import dataclass
@@ -101,7 +102,7 @@ def solve_halves_once() -> None:
     gather, known = method.gather, {}
 
     def once(draws, rng, **how):
-        key = draws.digest(rng)
+        key = draws.with_streams(copy.deepcopy(rng)).digest
         if key not in known:
             known.clear()
             known[key] = gather(draws, rng, **how)

@@ -1,10 +1,15 @@
+import time
+import tracemalloc
+
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 from grn_tvcs import Expression, simulate
 from grn_tvcs.expression.scales import log_levels
 from grn_tvcs.stability.edges import Edges
 from grn_tvcs.stability.kernels.pursuit import SHARE_STEPS
+from grn_tvcs.stability.matching_pursuit import gradmp
 from grn_tvcs.stability.model import RIDGE, StepLoss, transitions
 from tvcs_core import TVCS, Problem, solve
 
@@ -256,3 +261,49 @@ class TestStepLoss:
         past[0, 0] = 1e200
         with np.errstate(all="ignore"), pytest.raises(ValueError, match="to be squared"):
             StepLoss(past, steps.own, steps.following, steps.intercepts, np.ones(6))
+
+
+def large(n_inputs, n_targets):
+    """A loss of random walks and three edges for each target."""
+    rng = np.random.default_rng(0)
+    levels = np.cumsum(rng.normal(size=(41, n_targets)), axis=0)
+    places = n_inputs * np.arange(n_targets)[:, None] + rng.choice(n_inputs, 3, replace=False)
+    loss = StepLoss(
+        levels[:-1, :n_inputs], levels[:-1], levels[1:], np.zeros(40, np.int64), np.ones(n_inputs)
+    )
+    return loss, np.sort(places.ravel())
+
+
+def test_value_gradient_and_fit_take_a_small_part_of_a_dense_product():
+    loss, places = large(1200, 1200)
+    edges, S, dense = loss.fitted(places), loss._inputs.S, np.ones((1200, 1200))
+    with threadpool_limits(1, "blas"):
+        product = least_time(lambda: S @ dense)
+    assert least_time(lambda: loss.value_of(edges)) < product / 10
+    assert least_time(lambda: loss.fitted(places)) < product / 4
+    assert least_time(lambda: loss.gradient_at(edges)) < product / 2
+
+
+def least_time(function):
+    """Processor seconds of the fastest of three calls."""
+    times = [0.0] * 3
+    for k in range(3):
+        began = time.thread_time()
+        function()
+        times[k] = time.thread_time() - began
+    return min(times)
+
+
+def test_memory_grows_with_inputs_times_targets():
+    loss, places = large(10, 2500)  # an array of all genes would take 50 MB
+    added = np.zeros(loss.shape[::-1], np.int64)
+    loss.explained(places, added)
+    tracemalloc.start()
+    try:
+        gradmp(large(10, 2500)[0], TVCS.matrix((10, 2500), col_caps=3, total=5000), 5)
+        loss.explained(places, added)
+        loss.pursued(3, added)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 15e6
