@@ -264,7 +264,7 @@ class StepLoss(Loss):
         """Least squares of every target on its inputs at `places`; see `Edges.places`."""
         edges = Edges(self.shape, places, np.empty(places.size))
         lists = edges.lists
-        fit(self._inputs, lists, RIDGE, np.empty(places.size))
+        fit(self._inputs, lists, RIDGE)
         return Edges(self.shape, places, lists.weight).nonzero()
 
     def explained(self, places: Ints, added: Ints) -> Explained:

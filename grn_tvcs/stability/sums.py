@@ -20,7 +20,7 @@ from grn_tvcs.stability.model import Array, Explained
 
 WEIGHT_STEPS, LARGEST_WEIGHT = 2.0**30, 2.0**12
 MOST_HALVES = 2**20
-STEPS = (SHARE_STEPS, SHARE_STEPS, WEIGHT_STEPS, 1.0)  # of the four sums of `Evidence`
+STEPS = SHARE_STEPS, SHARE_STEPS, WEIGHT_STEPS, 1.0  # of the four sums of `Evidence`
 
 Found = tuple[Explained, NDArray[np.bool_]]  # of one solver on a half; which edges stand out
 
@@ -31,19 +31,36 @@ class Evidence:
 
     Attributes
     ----------
-    dropped, weights
-        As in `Explained`; 0 for edges that are not chosen.
-    added
-        Part of the variance that an edge that was not chosen would have explained if it alone
-        had been added.
-    chosen
-        In how many halves each edge was chosen and stood out of noise, as in the complement.
+    on_grid
+        The four sums as integers, [target, input]; each is made a number when it is asked for.
     """
 
-    dropped: Array
-    added: Array
-    weights: Array
-    chosen: Array
+    on_grid: Ints
+
+    @property
+    def dropped(self) -> Array:
+        """As in `Explained`; 0 for edges that are not chosen."""
+        return self._sum(0)
+
+    @property
+    def added(self) -> Array:
+        """Variance that an edge would have explained, not being chosen, if it alone were added."""
+        return self._sum(1)
+
+    @property
+    def weights(self) -> Array:
+        """Coefficients; 0 for edges that are not chosen."""
+        return self._sum(2)
+
+    @property
+    def chosen(self) -> Array:
+        """In how many halves each edge was chosen and stood out of noise, as in the complement."""
+        return self._sum(3)
+
+    def _sum(self, k: int) -> Array:
+        numbers = self.on_grid[k].T.astype(np.float64, order="C")
+        numbers /= STEPS[k]
+        return numbers
 
 
 @dataclass(frozen=True)
@@ -162,16 +179,8 @@ class Sums:
         self.is_done[:], self._parts[:] = is_done, parts
 
     def evidence(self) -> list[Evidence]:
-        """The sums as numbers, part by part."""
-        return [
-            Evidence(
-                *(
-                    np.ascontiguousarray(total.T) / unit
-                    for total, unit in zip(part, STEPS, strict=True)
-                )
-            )
-            for part in self._parts
-        ]
+        """The sums, part by part; they go on as more is added."""
+        return [Evidence(part) for part in self._parts]
 
 
 def on_grid(terms: Array, steps: float, largest: float) -> Ints:

@@ -64,10 +64,10 @@ class Scratch(NamedTuple):
 
 
 @kernel
-def fit(inputs, edges, ridge, dropped):
-    """Fill in the weights of the edges by least squares, and what is lost without each alone.
+def fit(inputs, edges, ridge):
+    """Fill in the weights of the edges by least squares, target by target among its own inputs.
 
-    Each target is pursued among its own few inputs. The weight of one that the others explain is 0.
+    The weight of an input that the others explain is 0.
     """
     start, at = edges.start, edges.at
     most = np.int64(0)
@@ -91,10 +91,9 @@ def fit(inputs, edges, ridge, dropped):
         n = choose(few, width, width, ridge, scratch)
         for e in range(width):
             place = int(scratch.left[PLACE, e]) - 1
-            edges.weight[first + e], dropped[first + e] = 0.0, 0.0
+            edges.weight[first + e] = 0.0
             if place >= 0:
-                weight, loss = drop(place, n, scratch.inverse, scratch.steps)
-                edges.weight[first + e], dropped[first + e] = weight, loss
+                edges.weight[first + e] = drop(place, n, scratch.inverse, scratch.steps)[0]
 
 
 @kernel
