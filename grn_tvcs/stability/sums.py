@@ -31,11 +31,11 @@ class Evidence:
 
     Attributes
     ----------
-    on_grid
+    sums
         The four sums as integers, [target, input]; each is made a number when it is asked for.
     """
 
-    on_grid: Ints
+    sums: Ints
 
     @property
     def dropped(self) -> Array:
@@ -58,7 +58,7 @@ class Evidence:
         return self._sum(3)
 
     def _sum(self, k: int) -> Array:
-        numbers = self.on_grid[k].T.astype(np.float64, order="C")
+        numbers = self.sums[k].T.astype(np.float64, order="C")
         numbers /= STEPS[k]
         return numbers
 
@@ -179,7 +179,7 @@ class Sums:
         self.is_done[:], self._parts[:] = is_done, parts
 
     def evidence(self) -> list[Evidence]:
-        """The sums, part by part; they go on as more is added."""
+        """The sums so far, part by part; they are no copies."""
         return [Evidence(part) for part in self._parts]
 
 
