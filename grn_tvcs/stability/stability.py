@@ -153,7 +153,14 @@ class Draws:
         """What all parts of the plan find on the pairs of halves from `first` to ``last - 1``.
 
         A pure function of the draws and the two numbers, where BLAS has one thread.
+
+        Raises
+        ------
+        ValueError
+            If there are no such pairs, as before `with_streams`.
         """
+        if not 0 <= first < last <= len(self.streams):
+            raise ValueError(f"pairs {first} to {last - 1} must be among {len(self.streams)} drawn")
         added = [np.zeros(self._shape[::-1], np.int64) for _ in self.plan.parts]
         found: list[list[Found]] = [[] for _ in added]
         for stream in self.streams[first:last]:

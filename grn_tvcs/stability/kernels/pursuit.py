@@ -16,7 +16,7 @@ SHARE_STEPS, LARGEST_SHARE = 2.0**40, 2.0
 
 
 class Target(NamedTuple):
-    """The same for one target; c, d and b are (inputs,)."""
+    """`Inputs` of one target: c, d and b are (inputs,)."""
 
     S: Floats
     variance: Floats

@@ -117,6 +117,15 @@ def test_a_unit_counts_once(draws):
     assert np.flatnonzero(sums.is_done).tolist() == [2, 3]
 
 
+def test_a_unit_has_pairs_that_were_drawn(draws):
+    ready = draws.with_streams(np.random.default_rng(5))
+    for pairs in ((0, 0), (3, 2), (-1, 1), (7, 9)):
+        with pytest.raises(ValueError, match="must be among 8 drawn"):
+            ready.unit(*pairs)
+    with pytest.raises(ValueError, match="pairs 0 to 0 must be among 0 drawn"):
+        draws.unit(0, 1)
+
+
 def test_a_unit_is_small(draws):
     unit = draws.with_streams(np.random.default_rng(5)).unit(0, 1)
     n_pairs, n_genes = draws.allowed.size, draws.allowed.shape[1]
