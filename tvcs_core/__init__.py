@@ -15,11 +15,14 @@ if TYPE_CHECKING:
     from tvcs_core.files.errors import DataError
     from tvcs_core.loss import Huber, LeastSquares, Logistic, Loss, SquaredHinge
     from tvcs_core.problem import Problem
+    from tvcs_core.projection.blocks.holders import answer_block
+    from tvcs_core.projection.blocks.projection import BlockProjection, project_blocks
     from tvcs_core.projection.projection import Projection, project, project_many
     from tvcs_core.solvers import Solution, solve
 
 __all__ = [
     "TVCS",
+    "BlockProjection",
     "Certificate",
     "DataError",
     "Huber",
@@ -32,8 +35,10 @@ __all__ = [
     "SquaredHinge",
     "TVCSClassifier",
     "TVCSRegressor",
+    "answer_block",
     "certify",
     "project",
+    "project_blocks",
     "project_many",
     "solve",
 ]
@@ -47,6 +52,8 @@ __getattr__, __dir__ = on_demand(
         "estimators": "TVCSClassifier TVCSRegressor",
         "loss": "Huber LeastSquares Logistic Loss SquaredHinge",
         "problem": "Problem",
+        "projection.blocks.holders": "answer_block",
+        "projection.blocks.projection": "BlockProjection project_blocks",
         "projection.projection": "Projection project project_many",
         "solvers": "Solution solve",
     },
