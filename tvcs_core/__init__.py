@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tvcs_core.lazy import on_demand
 
 if TYPE_CHECKING:
-    from tvcs_core.certificate import Certificate, certify
+    from tvcs_core.certificate import Certificate, certify, certify_blocks
     from tvcs_core.constraint import TVCS
     from tvcs_core.estimators import TVCSClassifier, TVCSRegressor
     from tvcs_core.files.errors import DataError
@@ -37,6 +37,7 @@ __all__ = [
     "TVCSRegressor",
     "answer_block",
     "certify",
+    "certify_blocks",
     "project",
     "project_blocks",
     "project_many",
@@ -46,7 +47,7 @@ __all__ = [
 __getattr__, __dir__ = on_demand(
     __name__,
     {
-        "certificate": "Certificate certify",
+        "certificate": "Certificate certify certify_blocks",
         "constraint": "TVCS",
         "files.errors": "DataError",
         "estimators": "TVCSClassifier TVCSRegressor",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -70,6 +71,27 @@ class BlockProjection:
     def matrix(self) -> Any:
         """The projection of V as a scipy sparse matrix in rows."""
         return sparse.csr_array((self.values, (self.rows, self.cols)), shape=self.constraint.shape)
+
+    def save(self, path: str | Path) -> None:
+        """Write the support, the caps and the prices to an `.npz` file that `load` reads."""
+        from tvcs_core.projection.blocks.file import save
+
+        save(self, path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> BlockProjection:
+        """Read a projection that `save` wrote; its `facts` are empty.
+
+        `kept` and `gap` are what the file says: V is not in it. `certify_blocks` checks them.
+
+        Raises
+        ------
+        DataError
+            If the file is not one that `save` wrote, or is damaged.
+        """
+        from tvcs_core.projection.blocks.file import load
+
+        return load(path)
 
 
 def project_blocks(
