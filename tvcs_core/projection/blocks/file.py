@@ -37,7 +37,7 @@ def save(projection: BlockProjection, path: str | Path) -> None:
 def is_saved(path: str | Path) -> bool:
     """Whether this is such a file; False of any other, damaged ones included."""
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with Path(path).open("rb") as raw, np.load(raw, allow_pickle=False) as file:
             return str(file["format"]) == FORMAT
     except Exception:
         return False
