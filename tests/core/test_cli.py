@@ -353,10 +353,8 @@ def test_a_folder_of_blocks_is_projected_and_verified(tvcs):
     assert (code, err) == (0, "")
     assert "optimal   yes\nkept      25.0\nbound     25.0\n" in out
     code, _, err = tvcs("verify", "p.npz")
-    assert (code, err) == (
-        2,
-        "p.npz: holds a projection of blocks; give their folder: --blocks DIR\n",
-    )
+    assert code == 2
+    assert err.endswith("p.npz: holds a projection of blocks; give their folder: --blocks DIR\n")
     np.save("blocks/rows-10.npy", V[1:] + 1)
     code, out, err = tvcs("verify", "p.npz", "--blocks", "blocks")
     assert code == 1
