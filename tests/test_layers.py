@@ -22,6 +22,7 @@ LEVELS = {
         ["projection.kernels"],
         ["projection.exact"],
         ["projection"],
+        ["projection.blocks"],
         ["problem", "certificate", "convex"],
         ["solvers"],
         ["estimators"],

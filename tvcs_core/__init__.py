@@ -9,17 +9,20 @@ from typing import TYPE_CHECKING
 from tvcs_core.lazy import on_demand
 
 if TYPE_CHECKING:
-    from tvcs_core.certificate import Certificate, certify
+    from tvcs_core.certificate import Certificate, certify, certify_blocks
     from tvcs_core.constraint import TVCS
     from tvcs_core.estimators import TVCSClassifier, TVCSRegressor
     from tvcs_core.files.errors import DataError
     from tvcs_core.loss import Huber, LeastSquares, Logistic, Loss, SquaredHinge
     from tvcs_core.problem import Problem
+    from tvcs_core.projection.blocks.holders import answer_block
+    from tvcs_core.projection.blocks.projection import BlockProjection, project_blocks
     from tvcs_core.projection.projection import Projection, project, project_many
     from tvcs_core.solvers import Solution, solve
 
 __all__ = [
     "TVCS",
+    "BlockProjection",
     "Certificate",
     "DataError",
     "Huber",
@@ -32,8 +35,11 @@ __all__ = [
     "SquaredHinge",
     "TVCSClassifier",
     "TVCSRegressor",
+    "answer_block",
     "certify",
+    "certify_blocks",
     "project",
+    "project_blocks",
     "project_many",
     "solve",
 ]
@@ -41,12 +47,14 @@ __all__ = [
 __getattr__, __dir__ = on_demand(
     __name__,
     {
-        "certificate": "Certificate certify",
+        "certificate": "Certificate certify certify_blocks",
         "constraint": "TVCS",
         "files.errors": "DataError",
         "estimators": "TVCSClassifier TVCSRegressor",
         "loss": "Huber LeastSquares Logistic Loss SquaredHinge",
         "problem": "Problem",
+        "projection.blocks.holders": "answer_block",
+        "projection.blocks.projection": "BlockProjection project_blocks",
         "projection.projection": "Projection project project_many",
         "solvers": "Solution solve",
     },

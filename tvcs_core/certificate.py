@@ -22,6 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from tvcs_core.files.errors import DataError
+from tvcs_core.projection.blocks.holders import Crew
+from tvcs_core.projection.blocks.projection import BlockProjection
+from tvcs_core.projection.blocks.proof import Proof, Prove
 from tvcs_core.projection.projection import Projection
 
 TOLERANCE = 1e-9
@@ -82,6 +86,73 @@ def certify(projection: Projection) -> Certificate:
         violations.append("a price is negative or not a number")
     kept, bound, exact = _sums(projection, entries)
     return Certificate(tuple(violations), kept, bound, exact)
+
+
+def certify_blocks(projection: BlockProjection, blocks: Any) -> Certificate:
+    """Check a projection of blocks by the definition of TVCS and weak duality alone.
+
+    Every entry of every block is read again. Bound and kept gain are summed apart and not as
+    integers, so the certificate is never `exact`.
+
+    Parameters
+    ----------
+    projection
+        As `project_blocks` returned it or `BlockProjection.load` read it. Its `kept` and `gap` are
+        not used.
+    blocks
+        As for `project_blocks`.
+
+    Raises
+    ------
+    DataError
+        If a block cannot be read, or the blocks have another shape together.
+    """
+    constraint, crew = projection.constraint, Crew(blocks, threads=1, retries=2)
+    if crew.shape != constraint.shape:
+        raise DataError(f"the blocks have shape {crew.shape}, the projection {constraint.shape}")
+    rows, cols = projection.rows, projection.cols
+    u, w, price = projection.row_duals, projection.col_duals, projection.total_dual
+    violations = [*_full_lines(projection)]
+    prices = np.concatenate([u, w, [price]])
+    if not (np.isfinite(prices) & (prices >= 0)).all():
+        violations.append("a price is negative or no finite number")
+    inside = (rows >= 0) & (rows < crew.shape[0]) & (cols >= 0) & (cols < crew.shape[1])
+    places = rows * crew.shape[1] + cols
+    if not inside.all() or (np.diff(places) <= 0).any():
+        violations.append("the support must list places of the shape row by row, each once")
+    if violations:
+        return Certificate(tuple(violations), 0.0, math.inf, False)
+
+    def prove(block: int) -> Prove:
+        of_block = crew.rows(block)
+        at = slice(*np.searchsorted(rows, [of_block.start, of_block.stop]))
+        mine = rows[at] - of_block.start, cols[at], projection.values[at]
+        return Prove(u[of_block], w, price, *mine)
+
+    proofs: list[Proof] = crew.ask(prove)
+    violations += [
+        f"{name}: {proof.wrong} values of the projection are not those of the block"
+        for name, proof in zip(crew.names, proofs, strict=True)
+        if proof.wrong
+    ]
+    bound = [float(u @ constraint.row_caps), float(w @ constraint.col_caps)]
+    bound += [price * constraint.total, *(proof.surplus for proof in proofs)]
+    kept = math.fsum(proof.kept for proof in proofs)
+    return Certificate(tuple(violations), kept, math.fsum(bound), False)
+
+
+def _full_lines(projection: BlockProjection) -> Iterator[str]:
+    """A sentence for every cap that a list of entries does not keep."""
+    constraint = projection.constraint
+    for name, group, caps in (
+        ("row", projection.rows, constraint.row_caps),
+        ("column", projection.cols, constraint.col_caps),
+    ):
+        used = np.bincount(group[(group >= 0) & (group < caps.size)], minlength=caps.size)
+        for g in np.flatnonzero(used > caps):
+            yield f"{name} {g} keeps {used[g]}, its cap is {caps[g]}"
+    if projection.rows.size > constraint.total:
+        yield f"{projection.rows.size} entries are kept, the total cap is {constraint.total}"
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from tvcs_core.command.shell import FAILED, guarded, run, say
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tvcs_core import Projection
+    from tvcs_core import BlockProjection, Certificate, Projection
 
 app = typer.Typer(
     add_completion=False,
@@ -37,7 +37,8 @@ class ProjectOptions:
             metavar="MATRIX",
             help="A .npy file, a .npz file of a scipy sparse matrix (its entries are the only "
             "candidates), or numbers in a .csv or .tsv file (.gz accepted; a first row without "
-            "any number is a header and skipped).",
+            "any number is a header and skipped). Or a folder of .npy files, each a block of rows, "
+            "in the order of their names; they are not read into memory.",
         ),
     ]
     out: Annotated[
@@ -67,7 +68,10 @@ class ProjectOptions:
 
     def inputs(self) -> list[Path]:
         """Every file that is read."""
-        return [path for path in (self.matrix, self.row_caps, self.col_caps) if path is not None]
+        from tvcs_core.projection.blocks.holders import sources_of
+
+        matrix = sources_of(self.matrix) if self.matrix.is_dir() else [self.matrix]
+        return [*matrix, *(path for path in (self.row_caps, self.col_caps) if path is not None)]
 
 
 @app.command()
@@ -85,17 +89,19 @@ def project(given: ProjectOptions) -> None:
     _refuse_both("row", given.row_cap, given.row_caps)
     _refuse_both("col", given.col_cap, given.col_caps)
     _check_output(given)
-    V = read_matrix(given.matrix, names=given.names, say=say)
+    blocks = given.matrix.is_dir()
+    V = None if blocks else read_matrix(given.matrix, names=given.names, say=say)
+    shape = _shape_of_blocks(given) if V is None else V.shape
     rows, cols = given.row_caps, given.col_caps
     constraint = TVCS.matrix(
-        V.shape,
-        row_caps=given.row_cap if rows is None else read_caps(rows, V.shape[0], "row"),
-        col_caps=given.col_cap if cols is None else read_caps(cols, V.shape[1], "column"),
+        shape,
+        row_caps=given.row_cap if rows is None else read_caps(rows, shape[0], "row"),
+        col_caps=given.col_cap if cols is None else read_caps(cols, shape[1], "column"),
         total=given.total,
     )
     projection, seconds = _project(given, V, constraint)
     _write(projection, given)
-    typer.echo(f"kept  {projection.kept!r} in {int(projection.support.sum())} entries")
+    typer.echo(f"kept  {projection.kept!r} in {_count_kept(projection)} entries")
     typer.echo(f"gap   {projection.gap!r}")
     typer.echo(f"time  {seconds:.3g} s")
 
@@ -104,15 +110,18 @@ def project(given: ProjectOptions) -> None:
 @guarded
 def verify(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="What `tvcs project` wrote.")],
+    blocks: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="The folder of blocks that FILE is a projection of."),
+    ] = None,
 ) -> None:
     """Check anew that a projection keeps the caps and that no other could keep more.
 
-    Uses nothing but V, the caps, the support and the prices in FILE. Exit code 0 if the
+    Uses nothing but V, the caps, the support and the prices in FILE; V of a projection of blocks is
+    in DIR. Exit code 0 if the
     projection is proved optimal, 1 if it is not, 2 if FILE holds no projection.
     """
-    from tvcs_core import certify
-
-    certificate = certify(_load(file))
+    certificate = _certify(file, blocks)
     for violation in certificate.violations[:10]:
         say(f"{file}: {violation}")
     if len(certificate.violations) > 10:
@@ -139,6 +148,29 @@ def doctor() -> None:
 def main() -> None:
     """Run the command line."""
     run(app)
+
+
+def _count_kept(projection: Projection | BlockProjection) -> int:
+    from tvcs_core import BlockProjection
+
+    if isinstance(projection, BlockProjection):
+        return projection.rows.size
+    return int(projection.support.sum())
+
+
+def _certify(file: Path, blocks: Path | None) -> Certificate:
+    """The certificate of what FILE holds, of the kind that it is."""
+    from tvcs_core import BlockProjection, DataError, certify, certify_blocks
+    from tvcs_core.projection.blocks.file import is_saved
+
+    of_blocks = is_saved(file)
+    if of_blocks and blocks is None:
+        raise DataError("holds a projection of blocks; give their folder: --blocks DIR", path=file)
+    if blocks is None:
+        return certify(_load(file))
+    if not of_blocks:
+        raise DataError("holds no projection of blocks; --blocks is for those", path=file)
+    return certify_blocks(BlockProjection.load(file), blocks)
 
 
 def _load(file: Path) -> Projection:
@@ -172,11 +204,23 @@ def _check_output(given: ProjectOptions) -> None:
             raise DataError("exists; give --force to replace it", path=path)
 
 
-def _project(given: ProjectOptions, V: Any, constraint: Any) -> tuple[Projection, float]:
+def _shape_of_blocks(given: ProjectOptions) -> tuple[int, int]:
+    """The shape of all blocks together; options that are of one file alone are refused."""
+    from tvcs_core.projection.blocks.holders import Crew
+
+    if given.names or given.method != "exact":
+        wrong = "--names" if given.names else "--method"
+        raise ValueError(f"{wrong} cannot be given where MATRIX is a folder of blocks")
+    return Crew(given.matrix, threads=1, retries=0).shape
+
+
+def _project(
+    given: ProjectOptions, V: Any, constraint: Any
+) -> tuple[Projection | BlockProjection, float]:
     """The projection and its time, without that of compiling."""
     from time import perf_counter
 
-    from tvcs_core import DataError
+    from tvcs_core import DataError, project_blocks
     from tvcs_core import project as project_onto
     from tvcs_core.jit import compiling_seconds
     from tvcs_core.projection.projection import METHODS
@@ -184,14 +228,20 @@ def _project(given: ProjectOptions, V: Any, constraint: Any) -> tuple[Projection
     if given.method not in METHODS:
         raise ValueError(f"--method must be one of {', '.join(METHODS)}, found {given.method!r}")
     start = perf_counter() - compiling_seconds()
+    projection: Projection | BlockProjection
     try:
-        projection = project_onto(V, constraint, given.method)
+        if V is None:
+            projection = project_blocks(given.matrix, constraint)
+        else:
+            projection = project_onto(V, constraint, given.method)
+    except DataError:
+        raise
     except (ValueError, TypeError) as error:
         raise DataError(str(error), path=given.matrix) from None
     return projection, perf_counter() - start - compiling_seconds()
 
 
-def _write(projection: Projection, given: ProjectOptions) -> None:
+def _write(projection: Projection | BlockProjection, given: ProjectOptions) -> None:
     """The record goes first and comes last: where it stands, FILE is whole and its own."""
     from tvcs_core.files.folders import write_json, write_whole
     from tvcs_core.files.record import run_record

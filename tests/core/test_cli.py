@@ -136,7 +136,7 @@ BAD_MATRICES = {
     "missing": ("m.npy", lambda path: None, "m.npy: No such file or directory"),
     "unknown kind": ("m.xlsx", write_bytes(b""), "must be a .npy, .npz, .csv or .tsv file"),
     "no extension": ("m", write_bytes(b""), "found 'no extension'"),
-    "folder": ("m.csv", Path.mkdir, "must be a file, found a folder"),
+    "folder": ("m.csv", Path.mkdir, "must hold .npy files, one for each block of rows, found none"),
     "NaN": ("m.npy", write_array([[1, 2], [np.nan, 3]]), "found nan in row 2, column 1"),
     "infinity": ("m.npy", write_array([[1, -np.inf]]), "found -inf in row 1, column 2"),
     "complex": ("m.npy", write_array([[1j]]), "must hold real numbers, found complex128"),
@@ -332,3 +332,52 @@ def test_a_first_column_of_names_is_refused_with_what_to_do(tvcs):
     Path("t.csv").write_text("worker,t1\nann,3\nbob,1\n")
     code, _, err = tvcs("project", "t.csv", "--out", "p.npz")
     assert (code, err) == (2, "error: t.csv:2: the first column holds names; give --names\n")
+
+
+def write_blocks(folder="blocks", V=V):
+    Path(folder).mkdir()
+    for i, rows in enumerate(np.split(V, [1])):
+        np.save(Path(folder) / f"rows-{9 + i}.npy", rows)
+
+
+def test_a_folder_of_blocks_is_projected_and_verified(tvcs):
+    write_blocks()
+    arguments = ("--row-cap", 1, "--total", 4, "--out", "p.npz")
+    code, out, err = tvcs("project", "blocks", *arguments)
+    assert (code, err) == (0, "")
+    assert "kept  25.0 in 2 entries\ngap   0.0\n" in out
+    record = json.loads(Path("p.npz.run.json").read_text())
+    assert [entry["file"] for entry in record["inputs"]] == ["rows-9.npy", "rows-10.npy"]
+    assert (record["shape"], record["kept"]) == ([2, 3], 25.0)
+    code, out, err = tvcs("verify", "p.npz", "--blocks", "blocks")
+    assert (code, err) == (0, "")
+    assert "optimal   yes\nkept      25.0\nbound     25.0\n" in out
+    code, _, err = tvcs("verify", "p.npz")
+    assert code == 2
+    assert err.endswith("p.npz: holds a projection of blocks; give their folder: --blocks DIR\n")
+    np.save("blocks/rows-10.npy", V[1:] + 1)
+    code, out, err = tvcs("verify", "p.npz", "--blocks", "blocks")
+    assert code == 1
+    assert "rows-10.npy: 1 values of the projection are not those of the block" in err
+
+
+def test_what_is_wrong_with_blocks_is_one_line(tvcs):
+    Path("empty").mkdir()
+    write_blocks()
+    for arguments, says in (
+        (("empty",), "empty: must hold .npy files, one for each block of rows, found none"),
+        (("blocks", "--names"), "--names cannot be given where MATRIX is a folder of blocks"),
+        (
+            ("blocks", "--method", "lp"),
+            "--method cannot be given where MATRIX is a folder of blocks",
+        ),
+    ):
+        code, _, err = tvcs("project", *arguments, "--row-cap", 1, "--out", "p.npz")
+        assert code == 2
+        assert says in err
+        assert err.count("\n") == 1
+    write_matrix("m.npy")
+    tvcs("project", "m.npy", "--row-cap", 1, "--out", "p.npz")
+    code, _, err = tvcs("verify", "p.npz", "--blocks", "blocks")
+    assert code == 2
+    assert err.endswith("p.npz: holds no projection of blocks; --blocks is for those\n")

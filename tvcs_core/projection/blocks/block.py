@@ -1,0 +1,123 @@
+"""A block of rows of V: a `.npy` file or an array, read in pieces of bounded size."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tvcs_core.files.errors import DataError
+
+PIECE = 1 << 20  # entries that are read together, or one row
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What tells a block from another: its shape, its type, when its file changed and its size."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    stamp: tuple[int, int] | None
+
+
+class Block:
+    """Some rows of V.
+
+    Parameters
+    ----------
+    source
+        Path of a `.npy` file that holds a matrix of real numbers, or such an array.
+    name
+        What errors call it; None for the path.
+
+    Raises
+    ------
+    DataError
+        If there is no such file or it holds anything else.
+    """
+
+    def __init__(self, source: Any, name: str | None = None) -> None:
+        self.path = Path(source) if isinstance(source, str | os.PathLike) else None
+        self.name = str(self.path) if name is None and self.path is not None else name
+        array = source if self.path is None else self._mapped()
+        if array.ndim != 2 or 0 in array.shape:
+            raise self.error(f"must be a matrix with entries, found shape {array.shape}")
+        if array.dtype.kind not in "buif":
+            raise self.error(f"must hold real numbers, found {array.dtype}")
+        self.shape: tuple[int, int] = array.shape
+        self.dtype: np.dtype[Any] = array.dtype
+        self._offset = int(getattr(array, "offset", 0))
+        # Pieces of a file in C order are read, not mapped: what is read once is no part of us.
+        is_read = self.path is not None and array.flags.c_contiguous
+        self._array = None if is_read else array
+
+    def _mapped(self) -> Any:
+        assert self.path is not None
+        try:
+            return np.load(self.path, mmap_mode="r", allow_pickle=False)
+        except FileNotFoundError:
+            raise self.error("does not exist") from None
+        except MemoryError:
+            raise
+        except Exception as error:  # NumPy reads headers with Python's tokenizer and what it raises
+            raise self.error(f"is not a whole .npy file of numbers ({error})") from None
+
+    @property
+    def facts(self) -> Facts:
+        """Shape and type, and how its file stands now."""
+        path = self.path or getattr(self._array, "filename", None)
+        if path is None:
+            return Facts(self.shape, str(self.dtype), None)
+        try:
+            found = os.stat(path)
+        except OSError as error:
+            raise self.error(f"cannot be read any more ({error.strerror})") from None
+        return Facts(self.shape, str(self.dtype), (found.st_mtime_ns, found.st_size))
+
+    def error(self, what: str) -> DataError:
+        """An error that names the block."""
+        return DataError(what, path=self.name)
+
+    def raw_pieces(self) -> Iterator[tuple[int, NDArray[Any]]]:
+        """First row and values of each piece, in the block's own type."""
+        n, m = self.shape
+        rows = max(1, PIECE // m)
+        for first in range(0, n, rows):
+            yield first, self._rows(first, min(rows, n - first))
+
+    def pieces(self) -> Iterator[tuple[int, NDArray[np.float64]]]:
+        """First row and float64 values of each piece, which are the reader's to keep."""
+        for first, raw in self.raw_pieces():
+            yield first, self._as_float(raw)
+
+    def take(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The values of some rows."""
+        out = np.empty((rows.size, self.shape[1]))
+        for i, row in enumerate(rows.tolist()):
+            out[i] = self._rows(row, 1)[0]
+        return out
+
+    def _as_float(self, raw: NDArray[Any]) -> NDArray[np.float64]:
+        if self._array is None and raw.dtype == np.float64:
+            return raw
+        return np.array(raw, dtype=np.float64, order="C")
+
+    def _rows(self, first: int, count: int) -> NDArray[Any]:
+        if self._array is not None:
+            return np.asarray(self._array[first : first + count])
+        m, size = self.shape[1], self.dtype.itemsize
+        assert self.path is not None
+        try:
+            found = np.fromfile(
+                self.path, self.dtype, count * m, offset=self._offset + first * m * size
+            )
+        except OSError as error:
+            raise self.error(f"cannot be read any more ({error})") from None
+        if found.size != count * m:
+            raise self.error(f"changed while it was read: row {first + count} is missing")
+        return found.reshape(count, m)

@@ -1,0 +1,77 @@
+"""Projections of blocks on disk: an `.npz` file of support, caps and prices, without V."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tvcs_core.constraint import TVCS
+from tvcs_core.files.errors import DataError
+from tvcs_core.projection.blocks.projection import BlockProjection
+
+FORMAT = "tvcs-block-projection-1"
+ARRAYS = (
+    "rows", "cols", "values", "row_duals", "col_duals", "total_dual", "kept", "gap",
+)  # fmt: skip
+
+
+def save(projection: BlockProjection, path: str | Path) -> None:
+    """Write `projection`; see `BlockProjection.save`."""
+    constraint = projection.constraint
+    arrays: dict[str, Any] = {
+        "format": np.array(FORMAT),
+        "shape": np.array(constraint.shape),
+        "row_caps": constraint.row_caps,
+        "col_caps": constraint.col_caps,
+        "total": np.array(constraint.total),
+    }
+    arrays |= {name: np.asarray(getattr(projection, name)) for name in ARRAYS}
+    with Path(path).open("wb") as file:
+        np.savez_compressed(file, **arrays)
+
+
+def is_saved(path: str | Path) -> bool:
+    """Whether this is such a file; False of any other, damaged ones included."""
+    try:
+        with Path(path).open("rb") as raw, np.load(raw, allow_pickle=False) as file:
+            return str(file["format"]) == FORMAT
+    except Exception:
+        return False
+
+
+def load(path: str | Path) -> BlockProjection:
+    """Read a projection; see `BlockProjection.load`."""
+    with Path(path).open("rb") as raw:
+        try:
+            with np.load(raw, allow_pickle=False) as file:
+                arrays = {name: file[name] for name in file.files}
+            if str(arrays["format"]) != FORMAT:
+                raise ValueError(f"its format is {arrays['format']}, not {FORMAT}")
+            return _assembled(arrays)
+        except (OSError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
+            raise DataError(f"is not a whole .npz file ({error})", path=path) from None
+        except (ValueError, TypeError, LookupError, AttributeError) as error:
+            raise DataError(f"is no saved projection of blocks ({error})", path=path) from None
+
+
+def _assembled(arrays: dict[str, Any]) -> BlockProjection:
+    n, m = (int(side) for side in arrays["shape"])
+    caps = {name: arrays[name] for name in ("row_caps", "col_caps")}
+    constraint = TVCS.matrix((n, m), total=int(arrays["total"]), **caps)
+    size = arrays["rows"].size
+    shapes = {"rows": (size,), "cols": (size,), "values": (size,)}
+    shapes |= {"row_duals": (n,), "col_duals": (m,)}
+    found: dict[str, Any] = {}
+    for name in ARRAYS:
+        shape, kind = shapes.get(name, ()), "i" if name in ("rows", "cols") else "f"
+        array = arrays[name]
+        if array.shape != shape or array.dtype.kind != kind:
+            raise ValueError(f"its {name} must have shape {shape}, found {array.shape}")
+        found[name] = (
+            array.astype(np.int64 if kind == "i" else np.float64) if shape else float(array)
+        )
+    return BlockProjection(**found, constraint=constraint, facts={})

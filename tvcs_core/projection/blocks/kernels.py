@@ -1,0 +1,140 @@
+"""Passes over a piece of a block: counts above levels, samples, the gains of a list.
+
+A piece is a dense table whose first rows are missing: `first_row` says which is the first one that
+is there, so that the hash that breaks ties sees the row's number in the whole of V.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from tvcs_core.jit import kernel
+from tvcs_core.projection.kernels.gains import LANE, NUDGE, coarse_tie, gain, mix, tie_of_row
+from tvcs_core.projection.kernels.records import Floats, Ints
+from tvcs_core.projection.kernels.table import nudged_gains
+
+
+class Drawn(NamedTuple):
+    """A uniform sample (a reservoir) of the values of some columns that are above a level.
+
+    Attributes
+    ----------
+    seen
+        How many there were (columns,).
+    drawn
+        Those drawn (columns, s), the first seen[c] at most.
+    """
+
+    seen: Ints
+    drawn: Floats
+
+
+@kernel
+def sample_wanted(candidates, caps, grid, col_price, thresholds, step, first_row, pool):
+    """Fill `pool` with what rows want, of about every step-th entry; return how many.
+
+    A row wants what is above its threshold once the column prices are off.
+    """
+    values, n_cols, n = candidates.values, candidates.columns.size, np.int64(0)
+    for r in range(first_row, candidates.start.size - 1):
+        if caps.rows[r] == 0:
+            continue
+        of_row, first = tie_of_row(r), candidates.start[r]
+        # Elsewhere in every row, so that no column is left out.
+        for c in range(r * 7919 % step, n_cols, step):
+            s = gain(values[first + c], grid.factor, candidates.squared)
+            if grid.nudged and s > 0.0:
+                s += coarse_tie(of_row, c, np.int64(0)) * NUDGE
+            s -= col_price[c]
+            if s > thresholds[r]:
+                pool[n] = s
+                n += 1
+    return n
+
+
+@kernel
+def count_between(candidates, caps, grid, row_price, columns, levels, first_row, counts, sample):
+    """Count the gains of some columns, less row prices, between levels, and draw some of them.
+
+    `levels` (columns, L) grow; counts[c, i] is raised by what lies above level i of columns[c] and
+    not above the next. `sample` is a `Drawn`.
+    """
+    n_levels, seen, drawn, n_drawn = (
+        levels.shape[1],
+        sample.seen,
+        sample.drawn,
+        sample.drawn.shape[1],
+    )
+    own, lowest = np.empty(candidates.columns.size), levels[:, 0].copy()
+    for r in range(first_row, candidates.start.size - 1):
+        if caps.rows[r] == 0:
+            continue
+        nudged_gains(candidates, grid, r, own)
+        price = row_price[r]
+        for c in range(columns.size):
+            s = own[columns[c]] - price
+            if s <= lowest[c]:
+                continue
+            at = 1
+            while at < n_levels and s > levels[c, at]:
+                at += 1
+            counts[c, at - 1] += 1
+            if at == 1:
+                continue
+            place = seen[c]
+            seen[c] += 1
+            if place >= n_drawn:
+                place = mix((r * 0x9E3779B + c * 0x2545F49) & LANE) % seen[c]
+            if place < n_drawn:
+                drawn[c, place] = s
+
+
+@kernel
+def value_of_rank(levels, above, drawn, n_drawn, rank):
+    """Estimate the value that `rank` values of a column are above.
+
+    `above` says how many are above each of the growing levels. Between two of them stand evenly
+    those of the first `n_drawn` values (sorted) that were drawn there; where none was, numbers
+    are taken to fall by a constant factor.
+    """
+    at, rank = 0, max(rank, 0.0)
+    while at < levels.size - 2 and above[at + 1] >= rank:
+        at += 1
+    left, right, inside, before = levels[at], levels[at + 1], 0, 0
+    for i in range(n_drawn):
+        before += drawn[i] <= left
+        inside += left < drawn[i] <= right
+    if above[at] <= rank or above[at] <= above[at + 1]:
+        return left
+    if inside == 0:
+        share = math.log((above[at] + 1.0) / (rank + 1.0))
+        share /= math.log((above[at] + 1.0) / (above[at + 1] + 1.0))
+        return left + share * (right - left)
+    place = (above[at] - rank) / (above[at] - above[at + 1]) * (inside + 1)
+    below = min(int(place), inside)
+    if below < inside:
+        right = drawn[before + below]
+    if below > 0:
+        left = drawn[before + below - 1]
+    return left + (place - below) * (right - left)
+
+
+@kernel
+def values_of_ranks(levels, above, drawn, n_drawn, ranks, out):
+    """Estimate the values of several ranks of every column; `drawn` is sorted here."""
+    for c in range(levels.shape[0]):
+        drawn[c].sort()
+        for i in range(ranks.shape[1]):
+            out[c, i] = value_of_rank(levels[c], above[c], drawn[c], n_drawn[c], ranks[c, i])
+
+
+@kernel
+def gains_of_list(row, col, values, grid, out):
+    """Fill `out` with the gains of listed entries, nudged where asked."""
+    for e in range(row.size):
+        out[e] = gain(values[e], grid.factor, True)
+        if grid.nudged and out[e] > 0.0:
+            out[e] += (
+                coarse_tie(tie_of_row(np.int64(row[e])), np.int64(col[e]), np.int64(0)) * NUDGE
+            )
