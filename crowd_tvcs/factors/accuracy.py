@@ -13,9 +13,7 @@ AT_ONCE = 1_000_000  # workers x teams of a block
 Floats = NDArray[np.float64]
 
 
-def accuracies(
-    plan: FactoredPlan, tasks: NDArray[np.int32], workers: NDArray[np.int32]
-) -> Floats:
+def accuracies(plan: FactoredPlan, tasks: NDArray[np.int32], workers: NDArray[np.int32]) -> Floats:
     """Expected accuracy of the vote on every task, each with its own prior.
 
     Of pairs task by task; see `Plan.accuracy`. With more than two classes teams that are the same
@@ -26,7 +24,9 @@ def accuracies(
     start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     if plan.class_prior is None:
         voters = plan.factors.table.values[workers, plan.factors.kind[tasks]]
-        return accuracy_of_teams(start, np.ascontiguousarray(voters), np.ascontiguousarray(plan.prior))
+        return accuracy_of_teams(
+            start, np.ascontiguousarray(voters), np.ascontiguousarray(plan.prior)
+        )
     place = np.arange(tasks.size) - start[tasks]
     teams = np.full((m, int(sizes.max(initial=0))), -1, dtype=np.int64)
     teams[tasks, place] = workers

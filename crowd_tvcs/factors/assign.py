@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.factors.assignment import FactoredAssignment
-from crowd_tvcs.factors.grid import Groups
+from crowd_tvcs.factors.grid import MOST_GROUPS, Groups
 from crowd_tvcs.factors.minimums import least_teams
 from crowd_tvcs.factors.plan import FactoredPlan
 from crowd_tvcs.factors.prices import GroupRelaxation, PriceSearch
@@ -43,7 +43,7 @@ def assign_factors(
     2. The bound: every group priced exactly, times its tasks (see `crowd_tvcs.factors.grid`).
     3. Whole parts of the linear program; the tasks left over take, in random order, their best
        sets among the workers with room, and again at lower prices.
-    4. While the gap is above 1e-4 of the error, all tasks once more in random order, block by block.
+    4. While the gap is above 1e-4 of the error, all tasks once more in random order, in blocks.
 
     Workers and tasks are sorted by name before any arithmetic, and the assignment is of the plan
     so sorted. Sets of more than 12 workers are not searched.
@@ -104,7 +104,7 @@ class _State:
         """Take the whole parts of the linear program, and complete them."""
         search, relaxed = self.search, self.relaxed
         master = search.master
-        if master is None and len(search.columns):
+        if master is None and len(search.columns) and relaxed.groups.size <= MOST_GROUPS:
             master = search.columns.solve_master(search.guide, Deadline.after(None))
         begin = self.teams.copy()
         if master is not None:
@@ -123,9 +123,7 @@ class _State:
                 break
             before = float(self.teams.accuracy.sum())
             every = self._shuffled(np.arange(self.relaxed.n_tasks))
-            assign_by(
-                self.relaxed, every, self.prices.copy(), self.teams, self.deadline, step=step
-            )
+            assign_by(self.relaxed, every, self.prices.copy(), self.teams, self.deadline, step=step)
             if float(self.teams.accuracy.sum()) - before <= 0.1 * self.gap:
                 break
         if self.is_close:
@@ -156,7 +154,5 @@ def _told(plan: FactoredPlan, state: _State, reason: str) -> FactoredAssignment:
     facts = {"groups": state.relaxed.groups.size, "rounds": state.search.rounds}
     found = FactoredAssignment(plan, tasks[order], workers[order], "best", reason, facts, proof)
     if is_largest(found.expected_accuracy, found.bound):
-        return FactoredAssignment(
-            plan, found.tasks, found.workers, "best", LARGEST, facts, proof
-        )
+        return FactoredAssignment(plan, found.tasks, found.workers, "best", LARGEST, facts, proof)
     return found

@@ -94,6 +94,11 @@ class FactoredAssignment:
         return gap_between(self.expected_accuracy, self.bound)
 
     @property
+    def spent(self) -> None:
+        """Money that the answers cost: a plan in factors has no costs."""
+        return None
+
+    @property
     def certified(self) -> bool:
         """Whether `gap` is proved to be at most `proof.CERTIFIED_WITHIN`."""
         return is_certified(self.expected_accuracy, self.bound)

@@ -20,7 +20,7 @@ from crowd_tvcs.factors.plan import FactoredPlan
 from crowd_tvcs.plan.plan import Plan
 
 MOST_GROUPS = 20_000  # of kind, limits and prior; beyond, one LP over sets takes too long
-LEAST_KNOTS, MOST_KNOTS = 3, 12  # of a line
+LEAST_KNOTS, MOST_KNOTS = 3, 48  # of a line
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

@@ -1,4 +1,4 @@
-"""Teams that meet the minimums of all tasks, within the caps of the workers; or why there are none."""
+"""Teams that meet the minimums of all tasks within the caps of the workers, or why none do."""
 
 from __future__ import annotations
 
@@ -53,9 +53,7 @@ def _classes(plan: FactoredPlan) -> tuple[Integers, NDArray[np.bool_], Integers]
     return known[has_need, 1], allowed[:, first[known[has_need, 0]]], number[inverse.reshape(-1)]
 
 
-def _flow(
-    plan: FactoredPlan, need: Integers, may: NDArray[np.bool_], count: Integers
-) -> Integers:
+def _flow(plan: FactoredPlan, need: Integers, may: NDArray[np.bool_], count: Integers) -> Integers:
     """How many tasks of every class each worker labels, of shape (workers, classes)."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import maximum_flow

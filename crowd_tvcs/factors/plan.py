@@ -1,11 +1,11 @@
-"""A plan in factors: how good each worker is at each kind of task, and of which kind each task is."""
+"""A plan in factors: how good each worker is at each kind of task, and the kind of every task."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -108,6 +108,12 @@ class FactoredPlan:
     min_workers_per_task: Integers
     n_classes: int
     class_prior: Floats | None
+    # What a `Plan` may have beside, for what is told of both alike.
+    forced: ClassVar[None] = None
+    cost: ClassVar[None] = None
+    money: ClassVar[None] = None
+    group: ClassVar[None] = None
+    common_error: ClassVar[float] = 0.0
 
     def __init__(
         self,
@@ -162,6 +168,11 @@ class FactoredPlan:
         return self.factors.tasks
 
     @property
+    def demands(self) -> tuple[str, ...]:
+        """What must be, beyond the caps."""
+        return ("min_workers_per_task",) if self.min_workers_per_task.any() else ()
+
+    @property
     def room(self) -> tuple[Integers, Integers]:
         """How many tasks every worker may do, and workers every task may get, without caps."""
         table, kind = self.factors.table, self.factors.kind
@@ -195,7 +206,9 @@ class FactoredPlan:
         if prior is None:
             prior = self.prior[tasks] if self.n_classes == 2 else np.full(tasks.size, 0.5)
         return Plan(
-            Quality(table.values[:, kind], table.workers, list(map(str, range(kind.size))), allowed),
+            Quality(
+                table.values[:, kind], table.workers, list(map(str, range(kind.size))), allowed
+            ),
             max_workers_per_task=self.max_workers_per_task[tasks],
             prior=prior,
             min_workers_per_task=np.minimum(self.min_workers_per_task[tasks], allowed.sum(axis=0)),
@@ -253,4 +266,3 @@ class FactoredPlan:
 
 def _order(names: Sequence[str]) -> NDArray[np.intp]:
     return np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.intp)
-

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs.factors.grid import Groups
+from crowd_tvcs.factors.grid import MOST_GROUPS, Groups
 from crowd_tvcs.search.column_generation import Columns, MasterSolution
 from crowd_tvcs.search.deadline import Deadline
 from crowd_tvcs.search.initial import relax
@@ -150,7 +150,8 @@ class PriceSearch:
 
     def _improve(self) -> bool:
         """One round of column generation; whether the next may find more."""
-        if self.guide is None or not 0 < len(self.columns) < MOST_COLUMNS:
+        is_large = self.relaxed.groups.size > MOST_GROUPS
+        if is_large or self.guide is None or not 0 < len(self.columns) < MOST_COLUMNS:
             return False
         master = self.columns.solve_master(self.guide, self._deadline)
         if master is None:

@@ -49,7 +49,10 @@ def take_whole_parts(
         times = min(times, int(teams.room[-1]) // workers.size, int(teams.room[workers].min()))
         if times > 0:
             tasks, free = order[first : first + times], first + times
-            rows, sizes = np.broadcast_to(workers, (times, workers.size)), np.full(times, workers.size)
+            rows, sizes = (
+                np.broadcast_to(workers, (times, workers.size)),
+                np.full(times, workers.size),
+            )
             teams.put(tasks, rows, sizes, teams.accuracy[tasks])
     teams.accuracy[:] = accuracies(groups.plan, *teams.pairs())
 

@@ -40,9 +40,7 @@ class Teams:
 
     def copy(self) -> Teams:
         """Copy everything."""
-        return Teams(
-            self.workers.copy(), self.sizes.copy(), self.accuracy.copy(), self.room.copy()
-        )
+        return Teams(self.workers.copy(), self.sizes.copy(), self.accuracy.copy(), self.room.copy())
 
     def put(self, tasks: Integers, workers: Integers, sizes: Integers, accuracy: Floats) -> None:
         """Put teams, one row per task, in the place of those that some tasks have."""
