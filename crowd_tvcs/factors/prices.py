@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,14 +13,17 @@ from crowd_tvcs.search.column_generation import Columns, MasterSolution
 from crowd_tvcs.search.deadline import Deadline
 from crowd_tvcs.search.initial import relax
 from crowd_tvcs.search.kernels.records import Limit, Prices, Room, TaskSets, TaskValues
-from crowd_tvcs.search.relaxation import PROOF_NODES, DualBound, Relaxation, price_everything
+from crowd_tvcs.search.relaxation import THREADS, DualBound, Relaxation
 
 EPOCHS = 30
 FIRST_STEP, LAST_STEP = 0.05, 0.001  # of the first price, as for a plan that is a table
-VISITS_PER_WORKER = 10  # in an epoch
+VISITS_PER_WORKER = 5  # in an epoch
 LEAST_VISITS, MOST_VISITS = 2_000, 20_000  # in an epoch
 ROUNDS = 30  # of column generation
-ROUGH_NODES = 1000  # of branch and bound per task, as long as that finds better prices
+ROUGH_NODES = 2_000  # of branch and bound per group, as long as that finds better prices
+PROOF_NODES = 200_000
+SLACK = 2e-5  # of the error, by which a proof may be off; WIDENED so often where nodes run out
+WIDER, WIDENED = 5, 8.0
 MOST_COLUMNS = 400_000
 CLOSE = 2e-5  # of bound and linear program, as a part of the error, at which to stop
 
@@ -67,16 +71,41 @@ class GroupRelaxation:
         return sets
 
     def price(
-        self, prices: Floats, start: TaskSets, deadline: Deadline, nodes: int
+        self, prices: Floats, start: TaskSets, deadline: Deadline, nodes: int, slack: float = 0.0
     ) -> DualBound | None:
-        """Price every group; the bound is in units of the sum over all tasks."""
+        """Price every group; the bound is in units of the sum over all tasks.
+
+        With a `slack`, in accuracy of a task, what is worth at most so much more than the set in
+        `start` is not looked for, and the value of the group is that much larger: a bound all the
+        same, which takes a fraction of the nodes where many sets are worth nearly the same. Where
+        the nodes do not do, the slack grows. None if the deadline struck.
+        """
         relaxation, plan = self.relaxation, self.groups.plan
         prices = relaxation.rations.priced_out(prices, relaxation.caps, 1.0 - 1.0 / plan.n_classes)
-        dual = price_everything(relaxation, prices, start, deadline, nodes)
-        if dual is None:
-            return None
-        bound = float(dual.prices @ relaxation.caps + self.groups.weight @ dual.values)
-        return replace(dual, bound=bound)
+        sets, every = start.copy(), np.arange(self.groups.size)
+        value, proved = np.empty(every.size), np.zeros(every.size, dtype=bool)
+
+        def part(tasks: Integers) -> None:
+            found = relaxation.visit(tasks, prices, sets, deadline, node_limit=nodes)
+            value[tasks], proved[tasks] = found.value[tasks], found.proved[tasks]
+
+        left = every
+        for _ in range(WIDER if slack > 0.0 else 1):
+            true = sets.accuracy.copy()
+            sets.accuracy[left] += slack
+            raised = sets.accuracy.copy()
+            with ThreadPoolExecutor(THREADS) as pool:
+                for done in [pool.submit(part, x) for x in np.array_split(left, 2 * THREADS)]:
+                    done.result()
+            # A set that was found has its own accuracy; the others get theirs back.
+            sets.accuracy[:] = np.where(sets.accuracy == raised, true, sets.accuracy)
+            if deadline.has_passed:
+                return None
+            left, slack = np.flatnonzero(~proved), slack * WIDENED
+            if not left.size:
+                break
+        bound = float(prices @ relaxation.caps + self.groups.weight @ value)
+        return DualBound(prices, bound, bool(proved.all()), sets, value)
 
 
 class PriceSearch:
@@ -93,18 +122,25 @@ class PriceSearch:
         self.rounds = 0
         self._rng = rng
         self._deadline = deadline
-        self._nodes = ROUGH_NODES
+        self._nodes, self._slack = ROUGH_NODES, 0.0
 
     def run(self) -> None:
         """Move prices task by task, then by linear programs, then prove what they are worth."""
         self._price(self._first_prices())
         for _ in range(ROUNDS):
-            if self._deadline.has_passed or not self._improve():
+            if self._deadline.has_passed or not (self._improve() or self._look_closer()):
                 break
-        if self.guide is not None and self.proved is not self.guide:
-            self._nodes = PROOF_NODES
-            best, self.guide = self.guide.prices, None
-            self._price(best)
+        self._look_closer()
+
+    def _look_closer(self) -> bool:
+        """Price again at the best prices, with the nodes of a proof; False if that was done."""
+        if self.guide is None or self._nodes == PROOF_NODES:
+            return False
+        self._nodes, before = PROOF_NODES, self.guide
+        self._slack = SLACK * max(0.0, 1.0 - before.bound / self.relaxed.n_tasks)
+        self.guide = None
+        self._price(before.prices, before.sets)
+        return self.guide is not None
 
     def _first_prices(self) -> Floats:
         """Average prices of the last third of the epochs."""
@@ -135,10 +171,12 @@ class PriceSearch:
         drawn = np.minimum(np.searchsorted(ends, places, side="right"), weight.size - 1)
         return self._rng.permutation(drawn).astype(np.int64)
 
-    def _price(self, prices: Floats) -> int:
+    def _price(self, prices: Floats, start: TaskSets | None = None) -> int:
         """Price all groups; keep the best bound, and the best proved; return how many sets new."""
-        start = self.relaxed.relaxation.nobody() if self.guide is None else self.guide.sets
-        dual = self.relaxed.price(prices, start, self._deadline, self._nodes)
+        if start is None:
+            nobody = self.relaxed.relaxation.nobody
+            start = nobody() if self.guide is None else self.guide.sets
+        dual = self.relaxed.price(prices, start, self._deadline, self._nodes, self._slack)
         if dual is None:
             return 0
         new = self.columns.add(dual.sets)
