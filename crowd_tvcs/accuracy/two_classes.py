@@ -195,6 +195,16 @@ def _accuracy(
     return np.clip(out, 0.0, 1.0)
 
 
+def accuracy_of_teams(
+    start: NDArray[np.int64], voters: NDArray[np.float64], prior: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the expected accuracy of teams given by the qualities of their voters, unchecked.
+
+    Those of task j are voters[start[j] : start[j + 1]].
+    """
+    return _accuracy(start, voters, prior, spread=False)
+
+
 def _voters(
     quality: ArrayLike, assignment: ArrayLike, prior: ArrayLike
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -40,7 +41,7 @@ def require_names(kind: str, names: Sequence[str]) -> tuple[str, ...]:
         if not isinstance(name, str) or not name:
             raise TypeError(f"{kind} must be names, but {kind}[{i}] is {name!r}")
     if len(set(out)) < len(out):
-        repeated = sorted({name for name in out if out.count(name) > 1})
+        repeated = sorted(name for name, times in Counter(out).items() if times > 1)
         raise ValueError(f"{kind} must differ, found more than once: {listed(repeated, shown)}")
     return out
 

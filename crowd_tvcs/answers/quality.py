@@ -14,6 +14,7 @@ from crowd_tvcs.answers.columns import (
     TASK,
     WORKER,
     Coded,
+    Column,
     code_columns,
     find,
     first_repeat,
@@ -137,14 +138,14 @@ class QualityFile:
     layout: str
 
 
-def read_quality(path: str | Path) -> QualityFile:
+def read_quality(path: str | Path, of: Column = TASK) -> QualityFile:
     """Read a quality table, wide or long, CSV or TSV, plain or ``.gz``.
 
     Wide: one row per worker, the first column is `worker`, then one column per task. Long: the
     columns `worker`, `task` and `quality` in any order, and others that are ignored; a pair that
     is not listed may not be assigned. `performer` and `annotator` stand for `worker`, `item`
     for `task`. An apostrophe before a name that starts like a formula is taken off (see
-    `tvcs_core.files.spreadsheet`).
+    `tvcs_core.files.spreadsheet`). With `of` the columns are of something else than tasks.
 
     Raises
     ------
@@ -154,11 +155,11 @@ def read_quality(path: str | Path) -> QualityFile:
     table = open_table(path)
     first, *others = table.rows[0]
     is_short = WORKER.is_called(first) and len(others) == 1 and QUALITY.is_called(others[0])
-    if is_short or any(map(TASK.is_called, table.rows[0])):
-        quality, ignored = _from_long(table)
+    if is_short or any(map(of.is_called, table.rows[0])):
+        quality, ignored = _from_long(table, of)
         kind = "long"
     else:
-        quality, ignored = _from_wide(table), []
+        quality, ignored = _from_wide(table, of.name), []
         kind = "wide"
     n_workers, n_tasks = quality.shape
     layout = f"{kind}, {DELIMITERS[table.delimiter]} between cells, "
@@ -170,24 +171,24 @@ def read_quality(path: str | Path) -> QualityFile:
     return QualityFile(quality, layout)
 
 
-def _from_wide(table: Table) -> Quality:
+def _from_wide(table: Table, of: str) -> Quality:
     header = table.rows[0]
     if not WORKER.is_called(header[0]):
         raise table.error(
-            "the first column must be 'worker' (one row per worker, one column per task), or the "
-            f"columns must be worker, task, quality; found {shown(header[0])}",
+            f"the first column must be 'worker' (one row per worker, one column per {of}), or the "
+            f"columns must be worker, {of}, quality; found {shown(header[0])}",
             row=0,
             column=0,
         )
     if len(header) < 2:
-        raise table.error("must have a column for every task after 'worker'", row=0)
+        raise table.error(f"must have a column for every {of} after 'worker'", row=0)
     require_rows(table, "a row of values")
     tasks = [unshield(cell) for cell in header[1:]]
     workers = [name for _, name in names_in(table, 0)]
     for j, task in enumerate(tasks):
         if not task:
-            raise table.error("every task needs a name, found an empty one", 0, j + 1)
-    _refuse_repeated(table, "task", tasks, [f"column {j + 2}" for j in range(len(tasks))])
+            raise table.error(f"every {of} needs a name, found an empty one", 0, j + 1)
+    _refuse_repeated(table, of, tasks, [f"column {j + 2}" for j in range(len(tasks))])
     lines = [f"line {line}" for line in table.lines[1:]]
     _refuse_repeated(table, "worker", workers, lines)
     columns = range(1, len(header))
@@ -195,7 +196,7 @@ def _from_wide(table: Table) -> Quality:
         if "" in row:
             raise table.error(
                 "must be a number in [0, 1], found an empty cell; to forbid a pair leave it out "
-                "of a long table (worker, task, quality)",
+                f"of a long table (worker, {of}, quality)",
                 i,
                 row.index(""),
             )
@@ -204,9 +205,10 @@ def _from_wide(table: Table) -> Quality:
     return Quality(values, workers, tasks)
 
 
-def _from_long(table: Table) -> tuple[Quality, list[str]]:
-    hint = "; a long table has worker, task, quality, a wide one 'worker' and one column per task"
-    at = find(table, [WORKER, TASK, QUALITY], hint)
+def _from_long(table: Table, of: Column) -> tuple[Quality, list[str]]:
+    name = of.name
+    hint = f"; a long table has worker, {name}, quality, a wide one 'worker' and one column per "
+    at = find(table, [WORKER, of, QUALITY], hint + name)
     require_rows(table, "a row of values")
     worker, task = code_columns(table, at[:2])
     given = table.numbers(1, at[2:])

@@ -10,17 +10,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from crowd_tvcs.cli.answers import Model
-from crowd_tvcs.cli.options import Caps, Demands, QualityFile, Search
+from crowd_tvcs.cli.factors import one_crowd, read_crowd, require_best, write_factors
+from crowd_tvcs.cli.options import Caps, Demands, KindsFile, OptionalQualityFile, Search
 from tvcs_core.command.options import Force, OutFolder, command_line, recorded, with_options
 from tvcs_core.command.shell import guarded, refuse_negative_seed, say
 
 if TYPE_CHECKING:
+    from crowd_tvcs.factors.assignment import FactoredAssignment
+    from crowd_tvcs.factors.plan import FactoredPlan
     from crowd_tvcs.plan.assignment import Assignment
+    from crowd_tvcs.plan.plan import Plan
 
 RECORDED = (
     "max_workers_per_task", "max_tasks_per_worker", "workers", "tasks", "forced", "forbidden",
     "classes", "class_prior", "confusion", "money", "budget", "prior", "method", "time_limit",
-    "skills", "common_error",
+    "skills", "common_error", "kinds",
 )  # fmt: skip
 
 
@@ -28,7 +32,8 @@ RECORDED = (
 class AssignOptions:
     """The options of ``crowd-tvcs assign``."""
 
-    quality: QualityFile
+    quality: OptionalQualityFile = None
+    kinds: KindsFile = None
     out: OutFolder
     caps: Caps
     budget: Annotated[
@@ -53,7 +58,20 @@ class AssignOptions:
         out = recorded(self, RECORDED) | own | {"common_error": self.error}
         if self.error == 0.0:
             del out["common_error"]
+        if self.kinds is None:
+            del out["kinds"]
         return out
+
+    @property
+    def crowd(self) -> Path:
+        """The table that says how good workers are."""
+        return one_crowd(self.quality, self.kinds, self.demands.tasks)
+
+    def read(self) -> tuple[Plan | FactoredPlan, str]:
+        """Read the plan, and say how its tables were understood."""
+        if self.kinds is not None:
+            return read_crowd(self.crowd, self.demands, self.caps, self.budget, self.error)
+        return self.demands.read(self.crowd, self.caps, self.budget, self.error)
 
     @cached_property
     def beside_skills(self) -> Path | None:
@@ -77,7 +95,7 @@ class AssignOptions:
     def inputs(self) -> list[Path]:
         """Every file that is read."""
         skills = [] if self.skills is None else [self.skills]
-        return [self.quality, *self.demands.files(), *skills]
+        return [self.crowd, *self.demands.files(), *skills]
 
     def without_skills(self) -> AssignOptions:
         """Return the same plan, of which nothing is said by skills."""
@@ -93,6 +111,7 @@ def assign(given: AssignOptions) -> None:
     The method best also writes prices.csv: what one more task of each worker would be worth, and
     for small plans branches.json where these prices alone do not prove the bound.
     """
+    from crowd_tvcs.factors.plan import FactoredPlan
     from crowd_tvcs.methods import assign as assign_plan
     from crowd_tvcs.methods import method_for
     from crowd_tvcs.skills.plan_deviation import with_deviation
@@ -100,9 +119,12 @@ def assign(given: AssignOptions) -> None:
 
     search = given.search
     refuse_negative_seed(search.seed)
-    plan, layout = given.demands.read(given.quality, given.caps, given.budget, given.error)
+    plan, layout = given.read()
     if given.beside_skills is not None:
         say(f"{given.beside_skills}: the common error of the crowd is {given.error:.3f}")
+    if isinstance(plan, FactoredPlan):
+        _assign_factors(plan, given, layout)
+        return
     if given.skills is not None and (plan.n_classes > 2 or plan.confusion is not None):
         raise ValueError("--skills is for two classes and qualities, not for more or --confusion")
     if given.skills is not None and plan.model is not None:
@@ -117,12 +139,29 @@ def assign(given: AssignOptions) -> None:
     _say_result(found, given.out, "money" if given.demands.minutes is None else "minutes")
 
 
+def _assign_factors(plan: FactoredPlan, given: AssignOptions, layout: str) -> None:
+    """Plan a crowd too large for a table of workers x tasks."""
+    from crowd_tvcs.factors.assign import assign_factors
+    from tvcs_core.files.folders import output_folder
+
+    search = given.search
+    require_best(search.method)
+    if given.skills is not None:
+        raise ValueError("--skills is for crowds whose workers x tasks are few; leave it out")
+    with output_folder(given.out, force=given.force) as folder:
+        found = assign_factors(plan, rng=search.seed, time_limit=search.time_limit)
+        options, names = given.recorded(), [str(k) for k in range(plan.n_classes)]
+        shown = {"source": given.crowd.name, "command": _command(given), "caps": options}
+        write_factors(found, folder, names, shown)
+        _write_record(given, folder, layout)
+    _say_result(found, given.out, "money")
+
+
 def _write(found: Assignment, given: AssignOptions, folder: Path, layout: str) -> None:
     """Write the plan, its proof, its report and last the record of them all."""
     from crowd_tvcs.report.assignment import render
     from crowd_tvcs.what_if import around
     from tvcs_core.files.folders import write_json
-    from tvcs_core.files.record import digests, run_record
     from tvcs_core.files.tables import write_table
 
     write_table(folder / "assignment.csv", ["worker", "task"], found.rows(), ",")
@@ -132,19 +171,26 @@ def _write(found: Assignment, given: AssignOptions, folder: Path, layout: str) -
         write_table(folder / "prices.csv", ["worker", "price"], found.price_rows(), ",")
     if branches := found.branches():
         write_json(folder / "branches.json", {"leaves": branches})
-    options, seed = given.recorded(), given.search.seed
     page = render(
         found,
-        source=given.quality.name,
+        source=given.crowd.name,
         command=_command(given),
-        caps=options,
-        curve=around(found, rng=seed),
+        caps=given.recorded(),
+        curve=around(found, rng=given.search.seed),
     )
     (folder / "report.html").write_text(page, encoding="utf-8")
+    _write_record(given, folder, layout)
+
+
+def _write_record(given: AssignOptions, folder: Path, layout: str) -> None:
+    """Write run.json, with the hashes of all other files."""
+    from tvcs_core.files.folders import write_json
+    from tvcs_core.files.record import digests, run_record
+
     record = run_record(
         "crowd-tvcs assign",
-        options,
-        seed=seed,
+        given.recorded(),
+        seed=given.search.seed,
         inputs=given.inputs(),
         layout=layout,
         outputs=digests(sorted(folder.iterdir())),
@@ -156,11 +202,11 @@ def _command(given: AssignOptions) -> str:
     """The command that does it again; of the chances of the classes it holds the numbers."""
     options, chances = given.recorded(), given.demands.class_chances
     options["class_prior"] = None if chances is None else ",".join(map(str, chances))
-    words = ["crowd-tvcs", "assign", given.quality.name]
+    words = ["crowd-tvcs", "assign"] + ([] if given.quality is None else [given.quality.name])
     return command_line(words, options | {"seed": given.search.seed})
 
 
-def _say_result(found: Assignment, out: Path, limited: str) -> None:
+def _say_result(found: Assignment | FactoredAssignment, out: Path, limited: str) -> None:
     binding = found.binding()
     say(
         f"{found.size} answers, expected accuracy {found.expected_accuracy:.4f} "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -23,6 +23,24 @@ QualityFile = Annotated[
         metavar="QUALITY",
         help="CSV or TSV, plain or .gz. Wide: a column worker, then one column per task. "
         "Long: columns worker, task, quality; pairs that are not listed are not assigned.",
+    ),
+]
+OptionalQualityFile = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="[QUALITY]",
+        help="CSV or TSV, plain or .gz. Wide: a column worker, then one column per task. "
+        "Long: columns worker, task, quality; pairs that are not listed are not assigned. "
+        "In its place --kinds.",
+    ),
+]
+KindsFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="For very many tasks, in place of QUALITY: how good each worker is at each kind of "
+        "task. Wide: a column worker, then one column per kind. Long: columns worker, kind, "
+        "quality. --tasks then has a column kind.",
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, not a table.")]
@@ -143,14 +161,19 @@ class Demands:
         from crowd_tvcs.answers.quality import read_quality
         from crowd_tvcs.plan.tables import read_plan
 
+        given = self.given(caps, budget, error)
+        read = read_quality(quality)
+        say(f"{quality}: {read.layout}")
+        return read_plan(read.quality, **given), read.layout
+
+    def given(self, caps: Caps, budget: int | None, error: float | None = None) -> dict[str, Any]:
+        """Return what is asked of a plan, as `read_plan` takes it; see `read`."""
         given = {field.name: getattr(self, field.name) for field in fields(self)}
         del given["minutes"]
         self._require_minutes()
         given |= vars(caps) | {"class_prior": self.class_chances, "budget": budget}
         given |= {"money": self.limit, "common_error": self.error if error is None else error}
-        read = read_quality(quality)
-        say(f"{quality}: {read.layout}")
-        return read_plan(read.quality, **given), read.layout
+        return given
 
     @property
     def limit(self) -> float | None:

@@ -19,6 +19,7 @@ from crowd_tvcs.answers.columns import (
     names_in,
     open_table,
     read_chance,
+    read_name,
     read_rows,
     read_worker_rows,
     require_costs,
@@ -28,6 +29,7 @@ from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.plan.plan import Plan
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.shown import shown
+from tvcs_core.files.tables import Table
 
 OF_CLASS = "prior="  # and a class: its chance, a column of tasks of more than two classes
 NO_CAP = np.iinfo(np.int64).max
@@ -49,6 +51,7 @@ def read_plan(
     confusion: Path | None = None,
     money: float | None = None,
     common_error: float = 0.0,
+    has_kinds: bool = False,
 ) -> Plan:
     """Make a plan of `quality` and of tables.
 
@@ -74,6 +77,8 @@ def read_plan(
         `crowd_tvcs.answers.confusion`; its labels are the classes.
     money, common_error
         As for `Plan`.
+    has_kinds
+        Whether the table of tasks may have a column `kind` too, which was read already.
 
     Tables are CSV or TSV, plain or ``.gz``; other columns are an error, so that none is
     overlooked.
@@ -94,7 +99,7 @@ def read_plan(
         classes = len(names)
     n_classes = 2 if classes is None else classes
     if n_classes == 2 and class_prior is not None:
-        prior, class_prior = _chance_of_the_second(prior, class_prior), None
+        prior, class_prior = chance_of_the_second(prior, class_prior), None
     of_classes: Sequence[float] | NDArray[np.float64] | None = class_prior
     per_worker = _Column(quality.workers, max_tasks_per_worker, NO_CAP)
     per_task = _Column(quality.tasks, max_workers_per_task, NO_CAP)
@@ -109,9 +114,13 @@ def read_plan(
     if tasks is not None:
         targets = {"prior": chance, "min_workers": least, "max_workers": per_task}
         readers = {k: v for k, v in TASK_COLUMNS.items() if k != "prior" or n_classes == 2}
-        columns = _columns_of_classes(tasks, n_classes, None if confusion is None else names)
+        class_names = None if confusion is None else names
+        columns = columns_of_classes(open_table(tasks), n_classes, class_names)
         readers |= dict.fromkeys(columns, read_chance)
+        readers |= {"kind": read_name} if has_kinds else {}
         rows = read_rows(tasks, TASK, readers, set(quality.tasks))
+        for row in rows.values():
+            row.pop("kind", None)
         if columns:
             of_classes = _priors_of_tasks(tasks, rows, columns, quality.tasks, class_prior)
         _fill(rows, targets)
@@ -137,7 +146,7 @@ def read_plan(
     )
 
 
-def _columns_of_classes(path: Path, n_classes: int, names: Sequence[str] | None) -> list[str]:
+def columns_of_classes(table: Table, n_classes: int, names: Sequence[str] | None) -> list[str]:
     """Columns ``prior=CLASS`` of a table of tasks, in the order of the classes; none with two.
 
     Raises
@@ -145,7 +154,6 @@ def _columns_of_classes(path: Path, n_classes: int, names: Sequence[str] | None)
     DataError
         If there are some, and not one for every class; `names` are those of confusion matrices.
     """
-    table = open_table(path)
     found = [header for header in table.rows[0] if header.lower().startswith(OF_CLASS)]
     if n_classes == 2 or not found:
         return []
@@ -185,7 +193,7 @@ def _priors_of_tasks(
     return out
 
 
-def _chance_of_the_second(prior: float, chances: Sequence[float]) -> float:
+def chance_of_the_second(prior: float, chances: Sequence[float]) -> float:
     """Return the prior of two classes from the chances of both."""
     if prior != 0.5:
         raise ValueError("give --prior or --class-prior, not both")

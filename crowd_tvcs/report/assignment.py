@@ -65,26 +65,28 @@ def render(
         idle=int((assignment.loads == 0).sum()),
         unanswered=int((assignment.answers == 0).sum()),
         names_loads=len(assignment.plan.quality.workers) <= MOST_BARS,
-        load_bars=_load_bars(assignment),
-        answer_bars=_counts(assignment.answers),
-        accuracy_bars=_accuracy_bars(assignment.task_accuracy),
+        load_bars=load_bars(assignment.plan.quality.workers, assignment.loads),
+        answer_bars=counts(assignment.answers),
+        accuracy_bars=accuracy_bars(assignment.task_accuracy),
         least_sure=_least_sure(assignment),
         n_priced=0 if assignment.prices is None else int((assignment.prices > 0).sum()),
         duals=_duals(assignment),
         prices=_prices(assignment),
         curve=None if curve is None else _curve(assignment, *curve),
+        kinds=None,
+        all_tasks="summary.json",
     )
 
 
-def _load_bars(assignment: Assignment) -> list[tuple[str, int]]:
+def load_bars(workers: Sequence[str], loads: NDArray[np.int64]) -> list[tuple[str, int]]:
     """Tasks of every worker, busiest first; of many workers, how many have which load."""
-    if len(assignment.plan.quality.workers) > MOST_BARS:
-        return _counts(assignment.loads)
-    pairs = zip(assignment.plan.quality.workers, assignment.loads.tolist(), strict=True)
+    if len(workers) > MOST_BARS:
+        return counts(loads)
+    pairs = zip(workers, loads.tolist(), strict=True)
     return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
 
 
-def _counts(values: NDArray[np.int64]) -> list[tuple[str, int]]:
+def counts(values: NDArray[np.int64]) -> list[tuple[str, int]]:
     """How often each value occurs, from the smallest to the largest, binned if there are many."""
     low, high = int(values.min()), int(values.max())
     width = -(-(high - low + 1) // MOST_BARS)
@@ -96,7 +98,8 @@ def _counts(values: NDArray[np.int64]) -> list[tuple[str, int]]:
     return out
 
 
-def _accuracy_bars(accuracy: NDArray[np.float64]) -> list[tuple[str, int]]:
+def accuracy_bars(accuracy: NDArray[np.float64]) -> list[tuple[str, int]]:
+    """Count tasks by expected accuracy."""
     low = min(1.0 - 1.0 / BINS, float(np.floor(accuracy.min() * BINS) / BINS))
     counts, edges = np.histogram(accuracy, bins=BINS, range=(low, 1.0))
     return [(f"{left:.3g}", int(count)) for left, count in zip(edges[:-1], counts, strict=True)]
@@ -122,7 +125,7 @@ def _prices(assignment: Assignment) -> dict[str, Any] | None:
     if assignment.prices is None or assignment.budget_price is None:
         return None
     m = len(assignment.plan.quality.tasks)
-    workers = _dearest(assignment.plan.quality.workers, assignment.prices)
+    workers = dearest(assignment.plan.quality.workers, assignment.prices)
     return {
         "budget": assignment.budget_price,
         "budget_tasks": assignment.budget_price * m,
@@ -161,11 +164,12 @@ def _duals(assignment: Assignment) -> dict[str, Any] | None:
     return {
         "unit": duals.unit,
         "budget": duals.budget,
-        "workers": _dearest(quality.workers, duals.workers),
-        "tasks": _dearest(quality.tasks, duals.tasks),
+        "workers": dearest(quality.workers, duals.workers),
+        "tasks": dearest(quality.tasks, duals.tasks),
     }
 
 
-def _dearest(names: tuple[str, ...], prices: NDArray[np.float64]) -> list[tuple[str, float]]:
+def dearest(names: tuple[str, ...], prices: NDArray[np.float64]) -> list[tuple[str, float]]:
+    """Return the names of the largest prices above 0, and these."""
     pairs = sorted(zip(names, prices.tolist(), strict=True), key=lambda pair: (-pair[1], pair[0]))
     return [(name, price) for name, price in pairs[:PRICES] if price > 0]

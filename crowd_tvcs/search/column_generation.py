@@ -40,10 +40,15 @@ class MasterSolution:
 
 
 class Columns:
-    """Sets of workers seen so far, each once per kind of task, with their expected accuracy."""
+    """Sets of workers seen so far, each once per kind of task, with their expected accuracy.
 
-    def __init__(self, relaxation: Relaxation) -> None:
+    With a `weight` per task of the relaxation, none of which is like another, it stands for so many
+    tasks; not always whole.
+    """
+
+    def __init__(self, relaxation: Relaxation, weight: NDArray[np.float64] | None = None) -> None:
         self.relaxation = relaxation
+        self._weight = weight
         self._seen: dict[tuple[int, bytes], int] = {}
         self._kind: list[int] = []
         self._workers: list[NDArray[np.int64]] = []
@@ -71,6 +76,10 @@ class Columns:
                 self._accuracy.append(float(sets.accuracy[j]))
         return len(self) - before
 
+    def set_of(self, column: int) -> tuple[int, NDArray[np.int64]]:
+        """Return the kind of tasks that a set was seen on, and its workers."""
+        return self._kind[column], self._workers[column]
+
     def solve_master(self, dual: DualBound | None, deadline: Deadline) -> MasterSolution | None:
         """Solve the LP over the sets: how many tasks of a kind take each, prices and optimum.
 
@@ -83,6 +92,7 @@ class Columns:
 
         relaxation = self.relaxation
         base = relaxation.candidates.base
+        nobody = base.sum() if self._weight is None else self._weight @ base
         part = self._worth_trying(dual)
         gain, matrix, most, must = self._program(part)
         solved = linprog(
@@ -100,7 +110,7 @@ class Columns:
         n_limits = relaxation.rations.limits(relaxation.caps).size
         prices = np.maximum(0.0, -solved.ineqlin.marginals[-n_limits:])
         self._used = part[solved.x > 0.0]
-        return MasterSolution(part, solved.x, prices, float(base.sum() - solved.fun))
+        return MasterSolution(part, solved.x, prices, float(nobody - solved.fun))
 
     def solve_whole(self, deadline: Deadline) -> MasterSolution | None:
         """Solve the program over all sets seen in whole numbers, for at most `NODES` nodes.
@@ -150,7 +160,8 @@ class Columns:
         matrix = csr_array((entries, (rows, columns)), shape=(n_kinds + limits.size, at.size))
         gain = np.array(self._accuracy)[part] - base[relaxation.first[kind]]
         must = np.append(relaxation.need[relaxation.first] > 0, np.zeros(limits.size, dtype=bool))
-        most = np.concatenate([np.bincount(relaxation.kind), limits])
+        of_kind = np.bincount(relaxation.kind) if self._weight is None else self._weight
+        most = np.concatenate([of_kind, limits])
         return gain, matrix, most, must
 
     def _costs(self, part: NDArray[np.int64]) -> NDArray[np.float64]:

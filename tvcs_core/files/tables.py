@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -208,7 +208,7 @@ def _read_utf8(path: str | Path) -> bytes:
 
 
 def write_table(
-    path: Path, header: Sequence[str], rows: Sequence[Sequence[object]], delimiter: str = "\t"
+    path: Path, header: Sequence[str], rows: Iterable[Sequence[object]], delimiter: str = "\t"
 ) -> None:
     """Write a table with `header`; cells that hold a delimiter are quoted."""
     with path.open("w", encoding="utf-8", newline="") as file:

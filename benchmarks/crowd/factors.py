@@ -1,0 +1,102 @@
+"""Plans of very many tasks from a table of workers x kinds: time, memory and gap of the command.
+
+    python -m benchmarks.crowd.factors                                  # 200 x 100,000, 400 kinds
+    python -m benchmarks.crowd.factors --workers 1000 --tasks 1000000 --kinds 2000
+    python -m benchmarks.crowd.factors --priors 3 --keep /tmp/crowd     # keeps tables and plan
+
+The quality of a worker on a kind mixes a skill that grows with the ease of the kind (GLAD) and one
+per topic, from .5 to .97. Five answers per task at most, as many tasks per worker as share these
+equally, and a budget of four per task. `crowd-tvcs assign` runs in a process of its own; seconds are of its
+processor and of the clock, memory is its peak.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+TOPICS = 8
+MOST, LABELS = 5, 4  # answers of a task at most, and on average
+PRIORS = (0.5, 0.35, 0.6, 0.25, 0.7)
+
+
+def write_crowd(args: argparse.Namespace, folder: Path) -> None:
+    """Write kinds.csv and tasks.csv."""
+    rng = np.random.default_rng(args.seed)
+    n, k, m = args.workers, args.kinds, args.tasks
+    logit = rng.gamma(2.0, 0.6, (n, 1)) * rng.lognormal(0.0, 0.5, (1, k))
+    topic = rng.beta(4.0, 2.2, (n, TOPICS))[:, rng.integers(0, TOPICS, k)]
+    quality = np.clip(0.6 / (1.0 + np.exp(-logit)) + 0.4 * topic, 0.5, 0.97).round(4)
+    kind, prior = rng.integers(0, k, m).tolist(), rng.choice(PRIORS[: args.priors], m).tolist()
+    with (folder / "kinds.csv").open("w", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(["worker", *(f"kind{c:05d}" for c in range(k))])
+        table.writerows([f"w{i:05d}", *row] for i, row in enumerate(quality.tolist()))
+    with (folder / "tasks.csv").open("w", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(["task", "kind", "prior"])
+        table.writerows([f"t{j:08d}", f"kind{kind[j]:05d}", prior[j]] for j in range(m))
+
+
+def planned(args: argparse.Namespace, folder: Path) -> dict[str, float]:
+    """Run the command; return its seconds and its peak of memory."""
+    words = ["assign", "--kinds", folder / "kinds.csv", "--tasks", folder / "tasks.csv"]
+    words += ["--max-workers-per-task", MOST, "--budget", LABELS * args.tasks]
+    words += ["--max-tasks-per-worker", MOST * args.tasks // args.workers]
+    words += ["--time-limit", args.time_limit, "--out", folder / "plan", "--force"]
+    start = time.perf_counter()
+    command = [sys.executable, "-m", "crowd_tvcs", *map(str, words)]
+    process = subprocess.Popen(command)
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit(process.returncode)
+    return {
+        "clock": time.perf_counter() - start,
+        "processor": used.ru_utime + used.ru_stime,
+        "gigabytes": used.ru_maxrss / 2**20,
+    }
+
+
+def main() -> None:
+    """Write a crowd, plan it and print what that took."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--workers", type=int, default=200)
+    parser.add_argument("--tasks", type=int, default=100_000)
+    parser.add_argument("--kinds", type=int, default=400)
+    parser.add_argument("--priors", type=int, default=1, choices=range(1, len(PRIORS) + 1))
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--time-limit", type=float, default=7200.0)
+    parser.add_argument("--keep", type=Path)
+    args = parser.parse_args()
+    folder = args.keep or Path(tempfile.mkdtemp())
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        write_crowd(args, folder)
+        took = planned(args, folder)
+        found = json.loads((folder / "plan" / "summary.json").read_text(encoding="utf-8"))
+    finally:
+        if args.keep is None:
+            shutil.rmtree(folder)
+    error = 1.0 - found["expected_accuracy"]
+    gap = "none" if found["gap"] is None else f"{found['gap'] / error:.4%} of the error"
+    print(f"{args.workers} workers x {args.tasks} tasks, {args.kinds} kinds, {args.priors} priors")
+    print(f"error {error:.6f}, gap {gap}, {found['reason']}")
+    print(
+        f"{took['processor']:.0f} s of processor, {took['clock']:.0f} s in all, "
+        f"{took['gigabytes']:.2f} GB"
+    )
+
+
+if __name__ == "__main__":
+    main()

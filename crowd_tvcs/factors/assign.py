@@ -1,0 +1,158 @@
+"""Assign a crowd in factors: prices by groups, a linear program over sets, and its rounding."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowd_tvcs.factors.assignment import FactoredAssignment
+from crowd_tvcs.factors.grid import MOST_GROUPS, Groups
+from crowd_tvcs.factors.minimums import least_teams
+from crowd_tvcs.factors.plan import FactoredPlan
+from crowd_tvcs.factors.prices import GroupRelaxation, PriceSearch
+from crowd_tvcs.factors.rounding import assign_by, take_whole_parts
+from crowd_tvcs.factors.teams import Teams
+from crowd_tvcs.plan.assignment import PlanProof
+from crowd_tvcs.plan.proof import CLOSED, LARGEST, is_largest, usable
+from crowd_tvcs.search.deadline import Deadline
+from tvcs_core.streams import stream
+
+MOST_WORKERS = 24  # of a task, but for minimums; larger sets are not searched
+SHARE_OF_PRICES = 0.7  # of a time limit
+CLOSE = 1e-4  # a gap, as a part of the error, at which to stop
+PASSES = 3  # over all tasks, where the linear program leaves a gap
+RELIEF = (1.0, 0.5, 0.0)  # times the prices, for tasks that the linear program leaves over
+NEARLY = f"proved to be off by at most {CLOSE:.2%} of the error"
+NO_MORE = "no step found more"
+
+
+def assign_factors(
+    plan: FactoredPlan,
+    *,
+    rng: int | np.random.Generator | None = None,
+    time_limit: float | None = None,
+) -> FactoredAssignment:
+    """Choose who labels which task by the method `best`, of groups of tasks that are alike.
+
+    1. Prices of the caps: groups, drawn as often as they have tasks, take their best sets in turn,
+       and the prices move at once; then by column generation, whose linear program says how many
+       tasks of a group take a set.
+    2. The bound: every group priced exactly, times its tasks (see `crowd_tvcs.factors.grid`).
+    3. Whole parts of the linear program; the tasks left over take, in random order, their best
+       sets among the workers with room, and again at lower prices.
+    4. While the gap is above 1e-4 of the error, all tasks once more in random order, in blocks.
+
+    Workers and tasks are sorted by name before any arithmetic, and the assignment is of the plan
+    so sorted. Sets of more than 12 workers are not searched.
+
+    Raises
+    ------
+    ValueError
+        If the minimums cannot be met, or the time limit is not a number of seconds above 0.
+    """
+    if time_limit is not None and not 0 < time_limit < math.inf:
+        raise ValueError(f"time_limit must be a number of seconds above 0, found {time_limit}")
+    plan = plan.by_name()
+    most = int(max(MOST_WORKERS, plan.min_workers_per_task.max(initial=0)))
+    teams = least_teams(plan, min(most, int(plan.max_workers_per_task.max(initial=1)) or 1))
+    relaxed = GroupRelaxation.of(Groups.of(plan))
+    rng = stream(rng, "assign", "factors")
+    share = None if time_limit is None else SHARE_OF_PRICES * time_limit
+    with Deadline.after(time_limit) as deadline:
+        with Deadline.after(share) as first:
+            search = PriceSearch(relaxed, rng, first)
+            search.run()
+        state = _State(relaxed, search, teams, rng, deadline)
+        state.fill()
+        reason = state.improve()
+    return _told(plan, state, reason)
+
+
+@dataclass(eq=False)
+class _State:
+    """The teams so far, and what they are made from."""
+
+    relaxed: GroupRelaxation
+    search: PriceSearch
+    teams: Teams
+    rng: np.random.Generator
+    deadline: Deadline
+
+    @property
+    def prices(self) -> NDArray[np.float64]:
+        """The best prices so far."""
+        guide = self.search.proved or self.search.guide
+        caps = self.relaxed.relaxation.caps
+        return np.zeros(caps.size) if guide is None else guide.prices
+
+    @property
+    def gap(self) -> float:
+        """Bound minus accuracy, in units of the sum over all tasks."""
+        proved = self.search.proved
+        return math.inf if proved is None else proved.bound - float(self.teams.accuracy.sum())
+
+    @property
+    def is_close(self) -> bool:
+        """Whether the gap is small enough."""
+        error = self.relaxed.n_tasks - float(self.teams.accuracy.sum())
+        return self.gap <= max(CLOSE * error, CLOSED * self.relaxed.n_tasks)
+
+    def fill(self) -> None:
+        """Take the whole parts of the linear program, and complete them."""
+        search, relaxed = self.search, self.relaxed
+        master = search.master
+        if master is None and len(search.columns) and relaxed.groups.size <= MOST_GROUPS:
+            master = search.columns.solve_master(search.guide, Deadline.after(None))
+        begin = self.teams.copy()
+        if master is not None:
+            take_whole_parts(relaxed, search.columns, master, self.teams)
+        self.teams = self.teams if self._is_met() else begin
+        left = np.flatnonzero(self.teams.sizes == begin.sizes)
+        prices = self.prices if master is None else master.prices
+        for relief in RELIEF:
+            assign_by(relaxed, self._shuffled(left), relief * prices, self.teams, self.deadline)
+
+    def improve(self) -> str:
+        """Let all tasks choose again while that gains; says in words how it ended."""
+        step = 0.001 * float(self.prices.max(initial=0.0))
+        for _ in range(PASSES):
+            if self.is_close or self.deadline.has_passed:
+                break
+            before = float(self.teams.accuracy.sum())
+            every = self._shuffled(np.arange(self.relaxed.n_tasks))
+            assign_by(self.relaxed, every, self.prices.copy(), self.teams, self.deadline, step=step)
+            if float(self.teams.accuracy.sum()) - before <= 0.1 * self.gap:
+                break
+        if self.is_close:
+            return NEARLY
+        if self.deadline.has_passed:
+            return f"the time limit of {self.deadline}; this is the best so far"
+        return NO_MORE
+
+    def _is_met(self) -> bool:
+        plan = self.relaxed.groups.plan
+        is_within = bool((self.teams.room >= 0).all())
+        return is_within and bool((self.teams.sizes >= plan.min_workers_per_task).all())
+
+    def _shuffled(self, tasks: NDArray[np.int64]) -> NDArray[np.int64]:
+        return self.rng.permutation(tasks)
+
+
+def _told(plan: FactoredPlan, state: _State, reason: str) -> FactoredAssignment:
+    """Return the assignment with what its prices prove."""
+    teams, dual = state.teams, state.search.proved
+    tasks, workers = teams.pairs()
+    order = np.lexsort((workers, tasks))
+    m, n = len(plan.tasks), len(plan.workers)
+    proof = None
+    if dual is not None and (bound := usable(dual.bound / m)) is not None:
+        prices = dual.prices / m
+        proof = PlanProof(bound, prices[:n], float(prices[n]))
+    facts = {"groups": state.relaxed.groups.size, "rounds": state.search.rounds}
+    found = FactoredAssignment(plan, tasks[order], workers[order], "best", reason, facts, proof)
+    if is_largest(found.expected_accuracy, found.bound):
+        return FactoredAssignment(plan, found.tasks, found.workers, "best", LARGEST, facts, proof)
+    return found

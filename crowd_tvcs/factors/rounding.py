@@ -1,0 +1,122 @@
+"""From prices to teams: whole parts of a linear program, then task by task within the room left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowd_tvcs.factors.accuracy import accuracies
+from crowd_tvcs.factors.prices import GroupRelaxation
+from crowd_tvcs.factors.teams import Teams
+from crowd_tvcs.search.column_generation import Columns, MasterSolution
+from crowd_tvcs.search.deadline import Deadline
+from crowd_tvcs.search.kernels.records import Limit, Prices, Room, TaskSets, TaskValues
+from crowd_tvcs.search.relaxation import Relaxation
+from crowd_tvcs.search.relaxation_many_classes import ManyClassRelaxation
+
+AT_ONCE = 2_000_000  # workers x tasks of a block
+ROUNDING = 1e-6  # of the shares of a linear program
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+def take_whole_parts(
+    relaxed: GroupRelaxation, columns: Columns, master: MasterSolution, teams: Teams
+) -> None:
+    """Assign tasks the sets of a linear program as often as it does, rounded down.
+
+    The tasks of a line are taken by prior, and the sets of its groups likewise, so that a task
+    gets a set of a knot near its own prior.
+    """
+    groups = relaxed.groups
+    order = np.lexsort((groups.prior, groups.line))
+    ends = np.cumsum(groups.weight)  # of every group, among these
+    used = np.flatnonzero(master.share > ROUNDING)
+    sets = [columns.set_of(c) for c in master.part[used].tolist()]
+    of_group = np.array([group for group, _ in sets], dtype=np.int64)
+    free, at, last = 0, 0.0, -1  # the next task that has nobody, and where shares have come to
+    for u in np.lexsort((-master.share[used], of_group)).tolist():
+        group, workers = sets[u]
+        if group != last:
+            at, last = float(ends[group] - groups.weight[group]), group
+        first = max(free, int(np.ceil(at - ROUNDING)))
+        at = min(at + float(master.share[used[u]]), float(ends[group]))
+        times = int(np.floor(at + ROUNDING)) - first
+        times = min(times, int(teams.room[-1]) // workers.size, int(teams.room[workers].min()))
+        if times > 0:
+            tasks, free = order[first : first + times], first + times
+            rows, sizes = (
+                np.broadcast_to(workers, (times, workers.size)),
+                np.full(times, workers.size),
+            )
+            teams.put(tasks, rows, sizes, teams.accuracy[tasks])
+    teams.accuracy[:] = accuracies(groups.plan, *teams.pairs())
+
+
+def blocks(relaxed: GroupRelaxation, tasks: Integers) -> Iterator[Integers]:
+    """Yield tasks in blocks whose candidates are few enough for the memory."""
+    size = max(1, AT_ONCE // relaxed.relaxation.n_workers)
+    for at in range(0, tasks.size, size):
+        yield tasks[at : at + size]
+
+
+def relaxation_of(relaxed: GroupRelaxation, tasks: Integers) -> Relaxation:
+    """Return the relaxation of some tasks, each with its own prior, from that of their groups."""
+    whole, groups = relaxed.relaxation, relaxed.groups
+    plan, at = groups.plan, groups.low[tasks]
+    x = whole.candidates
+    guess = plan.guess[tasks]
+    fixed = x.fixed[at]
+    if plan.class_prior is None:
+        fixed = guess[:, None].copy()
+    candidates = x._replace(
+        quality=x.quality[at], worker=x.worker[at], size=x.size[at], need=x.need[at],
+        cap=x.cap[at], fixed=fixed, n_fixed=x.n_fixed[at], base=guess.copy(),
+    )  # fmt: skip
+    each = np.arange(tasks.size)
+    out = replace(whole, candidates=candidates, kind=each, first=each)
+    if isinstance(out, ManyClassRelaxation):
+        model = out.model._replace(kind=out.model.kind[at], prior=out.model.prior[at])
+        return replace(out, model=model)
+    return out
+
+
+def assign_by(
+    relaxed: GroupRelaxation,
+    tasks: Integers,
+    prices: Floats,
+    teams: Teams,
+    deadline: Deadline,
+    *,
+    step: float = 0.0,
+) -> None:
+    """Assign tasks, in this order, their best sets at some prices among workers with room.
+
+    What they have is given back first, block by block; a block that would then miss a minimum, or
+    have less of accuracy in sum, keeps it. With a `step` the prices move after every task.
+    """
+    caps = relaxed.relaxation.caps
+    for some in blocks(relaxed, tasks):
+        if deadline.has_passed:
+            return
+        relaxation, before = relaxation_of(relaxed, some), teams.loads(some)
+        sets = relaxation.nobody()
+        found = TaskValues(np.zeros(some.size), np.zeros(some.size, dtype=bool))
+        moving = Prices(prices, step, caps / relaxed.n_tasks, np.empty(0), 0.0)
+        need = relaxation.candidates.need
+        room = Room(teams.room + before, np.array([int(need.sum())]), np.empty(0))
+        order = np.arange(some.size)
+        relaxation._visit(order, moving, room, sets, found, Limit(0, deadline.stop))
+        _keep_better(teams, some, sets, need)
+
+
+def _keep_better(teams: Teams, tasks: Integers, sets: TaskSets, need: Integers) -> None:
+    most = teams.workers.shape[1]
+    is_met = bool(((sets.sizes >= need) & (sets.sizes <= most)).all())
+    was_met = bool((teams.sizes[tasks] >= need).all())
+    if is_met and (not was_met or sets.accuracy.sum() > teams.accuracy[tasks].sum()):
+        teams.put(tasks, sets.workers, sets.sizes, sets.accuracy)
