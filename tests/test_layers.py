@@ -181,6 +181,14 @@ def test_a_kernel_imports_kernels_and_arrays_alone(module):
         assert is_kernel or name in ("tvcs_core.jit", "tvcs_core.jit.kernel"), name
 
 
+@pytest.mark.parametrize("module", [m for m in PATHS if ".kernels" in m])
+def test_a_kernel_has_at_most_nine_arguments(module):
+    """Arguments that travel together are a record: of many, two are soon swapped."""
+    tree = ast.parse(PATHS[module].read_text(encoding="utf-8"))
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    assert [f.name for f in functions if len(f.args.args) > 9] == []
+
+
 @pytest.mark.parametrize("module", [m for m in PATHS if "verification.pricing" in m])
 def test_what_prices_again_uses_numpy_alone(module):
     outside = imports(module) - sys.stdlib_module_names - {"collections.abc"}

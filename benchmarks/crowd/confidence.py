@@ -28,7 +28,8 @@ from benchmarks.pages import standard_error
 from benchmarks.study import complete, load, options, run
 from crowd_tvcs.answers.answers import Answers, Gold, read_gold
 from crowd_tvcs.routing.replay import EVERYTHING, Split, _adaptive, draw_split
-from crowd_tvcs.skills.dependence_fit import fit_dependence, ranks
+from crowd_tvcs.skills.dependence_fit import fit_dependence
+from crowd_tvcs.skills.held_out import ranks
 from crowd_tvcs.skills.vote import majority, vote
 from tvcs_core.streams import stream
 

@@ -18,7 +18,8 @@ from benchmarks.crowd.class_shares import first_answers
 from crowd_tvcs.answers.answers import read_gold
 from crowd_tvcs.routing.replay import draw_split
 from crowd_tvcs.skills import dependence_fit
-from crowd_tvcs.skills.dependence import KNOTS, Dependence
+from crowd_tvcs.skills.dependence import KNOTS
+from crowd_tvcs.skills.dependence_fit import Loss, judged
 from tvcs_core.streams import stream
 
 GOLD = 0.2
@@ -60,13 +61,5 @@ def points_of(data: str, name: str) -> Floats:
         for number in range(SPLITS):
             rng = stream(0, "usual numbers", str(number))
             split = draw_split(answers, truth, GOLD, per_class=False, rng=rng)
-            assert split.skill.dependence is not None
-            points.append(point_of(split.skill.dependence))
+            points.append(Loss(judged(answers, split.gold, split.skill)).likeliest())
     return np.array(points)
-
-
-def point_of(model: Dependence) -> Floats:
-    """Where `Dependence.at` gives these numbers."""
-    logs = np.log([model.temperature, model.overlap, model.shares])
-    inside = np.array([model.blend, model.common, model.contrast])
-    return np.concatenate([logs, np.log(inside / (1.0 - inside)), model.steps])

@@ -16,9 +16,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold, together
 from crowd_tvcs.routing.routing import gain_per_label, is_worth_buying, next_batch, routing_scores
-from crowd_tvcs.skills.dependence_fit import fit_dependence, ranks
+from crowd_tvcs.skills.dependence_fit import fit_dependence
 from crowd_tvcs.skills.em import refresh
 from crowd_tvcs.skills.estimate import MODELS, estimate_quality
+from crowd_tvcs.skills.held_out import ranks
 from crowd_tvcs.skills.skill import Skill
 from crowd_tvcs.skills.vote import majority, posterior, priors
 from tvcs_core.streams import stream

@@ -51,7 +51,7 @@ class Claimed:
     tasks
         How many tasks.
     claimed, reached
-        Mean confidence and share of right labels, each task judged by all others.
+        Mean confidence and share of right labels, each task judged by other folds of gold.
     low, high
         Where the share of right labels lies with chance .95 (Wilson).
     """
@@ -106,7 +106,7 @@ class Dependence:
         Number of gold tasks that the numbers were fitted to; 0 if they were not.
     score, independent_score
         Mean logarithm of the probability of the true label of the gold tasks, which were left out
-        of what it rests on one by one, over 1, 2, 3, 5 and all answers; by this model and by
+        of what it rests on fold by fold, over 1, 2, 3, 5 and all answers; by this model and by
         independent workers. None if nothing was fitted.
     measured
         What is claimed of gold tasks and what is reached, by the number of answers.
@@ -287,8 +287,8 @@ def said(model: Dependence) -> str:
 def warnings(model: Dependence) -> list[str]:
     """Say where what is claimed of gold lies outside the interval of what is reached.
 
-    Of few gold tasks only by all their answers: who is best without a task tends to be who is wrong
-    there, so what the best one or two reach of few tasks scatters more than its interval.
+    Of few gold tasks only by all their answers: who is best differs between the folds of few tasks,
+    so what the best one or two reach of them scatters more than the interval says.
     """
     return [
         f"warning: with {one.shown} a task a confidence of {one.claimed:.3f} is claimed of gold, "

@@ -1,11 +1,11 @@
 """Fit the numbers of `dependence` to gold: the likeliest ones, around those of real crowds.
 
-Everything that is said of a gold task rests on the others: the accuracy of each of its workers,
-their confusion matrices, the crowd's and the class shares are counted without it, in closed form.
-What is maximised is the sum over the gold tasks of the mean over 1, 2, 3, 5 and all of their
-answers of the logarithm of the probability of the true label, plus the logarithm of the density
-of `USUAL`, less what claims are off: for each number of answers the squared difference of the mean
-confidence and the share of right labels, in units of its variance. Draws come from a fixed stream:
+Everything that is said of a gold task rests on other gold (`held_out`). What is maximised is the
+sum over the gold tasks of the mean over 1, 2, 3, 5 and all of their answers of the logarithm of the
+probability of the true label, plus the logarithm of the density of `USUAL`, less what claims are
+off: for each number of answers the squared difference of the mean confidence and the share of right
+labels, in units of its variance. It is done twice, with confusion matrices and with one accuracy
+per worker: matrices stay where they make held-out gold likelier. Draws come from a fixed stream:
 the same gold gives the same numbers.
 """
 
@@ -16,10 +16,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold, together
-from crowd_tvcs.answers.class_shares import class_shares
+from crowd_tvcs.answers.answers import Answers, Gold, together
 from crowd_tvcs.skills.common_error import USUAL_ERROR, common_error
-from crowd_tvcs.skills.confusion import CROWD_STRENGTH, shrunk, strength_around, usual_matrices
 from crowd_tvcs.skills.dependence import (
     SIZE,
     Claimed,
@@ -29,23 +27,24 @@ from crowd_tvcs.skills.dependence import (
     contrasts,
     steps_at,
     summed,
-    told,
 )
-from crowd_tvcs.skills.skill import CAUTION, Skill
+from crowd_tvcs.skills.held_out import LEAST_TASKS, Seen, held_out, is_best_first, ranks
+from crowd_tvcs.skills.skill import Skill
 from tvcs_core.streams import stream
 
 PREFIXES = (1, 2, 3, 5, None)  # numbers of answers that a task is judged by; None for all
 # What six public crowds have in common, on the scales of `Dependence.at`.
 USUAL = np.array([-0.05, -1.9, -0.4, 0.3, -3.5, -1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
-SPREAD = np.array([0.3, 1.1, 0.25, 1.2, 1.0, 1.0, 0.35, 0.35, 0.35, 0.35, 0.35])
+# With many answers crowds differ most.
+SPREAD = np.array([0.3, 1.1, 0.25, 1.2, 1.0, 1.0, 0.35, 0.35, 0.35, 0.35, 0.8])
 NO_GOLD = Dependence(temperature=0.95, overlap=0.15, common=0.03, plan_error=USUAL_ERROR)
 REACH = 4.0  # standard deviations from the usual numbers, at most
 ROUNDS = 30
 HONEST = 3.0  # how much claims that are off count, beside the probability of the labels
 HALF_HONEST = 30.0  # gold tasks with which it is half of that
 LEAST_VARIANCE = 0.02
-LEAST_TASKS, LEAST_ANSWERS = 5, 10  # of gold, below which nothing is fitted
-MOST_NUMBERS = 2_000_000  # answers x classes x classes to fit to; of more gold, a part
+LEAST_ANSWERS = 10  # to gold, below which nothing is fitted, as below `LEAST_TASKS` tasks
+ENOUGH_TO_CHOOSE = 30  # gold tasks, below which nobody asks whether matrices help
 ORDERS = 2  # random orders of the answers, where they were not given best first
 Z = 1.96
 
@@ -76,21 +75,19 @@ def fit_dependence(
         them it holds the usual numbers.
     """
     answers = together(answers, gold)
-    seen = _seen(answers, gold, skill)
+    seen = held_out(answers, gold, skill)
     if seen.truth.size < LEAST_TASKS or seen.rows.label_of.size < LEAST_ANSWERS:
         usual = Dependence.at(USUAL, source="little gold", plan_error=USUAL_ERROR)
         return replace(skill, dependence=replace(usual, blend=0.0))
-    is_best = like is None or _is_best_first(like, gold, skill, seen)
+    is_best = like is None or is_best_first(like, answers, gold, skill)
     given = _prefixes(seen, _ranks(seen, is_best))
-    loss = Loss(given)
-    model = Dependence.at(
-        loss.likeliest(), source="gold", order="best first" if is_best else "as given"
-    )
-    alone = Dependence()
+    model, alone = _likeliest(given), Dependence()
     return replace(
         skill,
         dependence=replace(
             model,
+            source="gold",
+            order="best first" if is_best else "as given",
             plan_error=_plan_error(seen, model, len(answers.classes)),
             gold=int(seen.truth.size),
             score=given.score(model),
@@ -102,68 +99,19 @@ def fit_dependence(
 
 def judged(answers: Answers, gold: Gold, skill: Skill) -> Prefixes:
     """Return the gold tasks as a skill's model judges each by the others; some must be answered."""
-    seen = _seen(together(answers, gold), gold, skill)
+    seen = held_out(together(answers, gold), gold, skill)
     is_best = skill.dependence is None or skill.dependence.order != "as given"
     return _prefixes(seen, _ranks(seen, is_best))
 
 
-@dataclass(frozen=True, eq=False)
-class Seen:
-    """Answers to gold tasks, each as it looks without its task.
-
-    Attributes
-    ----------
-    rows, task_of
-        The answers, and which of the gold tasks they are to.
-    cautious
-        Cautious skill of the worker of every answer.
-    truth, prior
-        Label and class shares of every gold task.
-    """
-
-    rows: Told
-    task_of: Integers
-    cautious: Floats
-    truth: Integers
-    prior: Floats
-
-
-def _seen(answers: Answers, gold: Gold, skill: Skill) -> Seen:
-    """Leave every gold task out of what is known, in closed form."""
-    truth = gold.codes(answers.tasks, answers.classes)
-    k = len(answers.classes)
-    known = truth[answers.task_of] != UNKNOWN
-    tasks = np.unique(answers.task_of[known])
-    most = max(LEAST_TASKS, MOST_NUMBERS // (k * k) // max(1, int(known.sum()) // tasks.size))
-    tasks = tasks[:: -(-tasks.size // most)]
-    known &= np.isin(answers.task_of, tasks)
-    task_of = np.searchsorted(tasks, answers.task_of[known])
-    worker, label = answers.worker_of[known], answers.label_of[known]
-    of_task = truth[tasks]
-    right = of_task[task_of] == label
-    # the Beta posterior of every worker without this answer
-    a, b = skill.beta
-    a, b = a[worker] - right, b[worker] - ~right
-    accuracy = a / (a + b)
-    deviation = np.sqrt(a * b / (a + b + 1.0)) / (a + b)
-    shares = np.array(skill.gold_per_class)[None, :] - np.eye(k, dtype=np.int64)[of_task]
-    prior = np.stack([class_shares(row) for row in np.unique(shares, axis=0)])
-    prior = prior[np.unique(shares, axis=0, return_inverse=True)[1].ravel()]
-    habits = None
-    if skill.habits is not None:
-        counts = skill.all_counts
-        pooled = counts.sum(axis=0)
-        usual = usual_matrices(skill.mean, pooled, skill.prior.mean, CROWD_STRENGTH)
-        strength = strength_around(counts, usual)
-        own, at = counts[worker], np.arange(worker.size)
-        own[at, of_task[task_of], label] -= 1.0
-        of_tasks = np.zeros((tasks.size, k, k))
-        np.add.at(of_tasks, (task_of, of_task[task_of], label), 1.0)
-        rest = pooled[None] - of_tasks[task_of]
-        usual = usual_matrices(accuracy, rest, skill.prior.mean, CROWD_STRENGTH)
-        habits = shrunk(own, usual, strength)
-    cautious = np.clip(accuracy - CAUTION * deviation, 0.0, 1.0)
-    return Seen(told(label, accuracy, habits, k), task_of, cautious, of_task, prior)
+def _likeliest(given: Prefixes) -> Dependence:
+    """Return the likeliest numbers, with confusion matrices where held-out gold gains by them."""
+    model = Dependence.at(Loss(given).likeliest())
+    if given.rows.own is None or given.tasks < ENOUGH_TO_CHOOSE:
+        return model
+    even = replace(given, rows=replace(given.rows, own=None))
+    other = replace(Dependence.at(Loss(even).likeliest()), blend=0.0)
+    return model if given.score(model) >= even.score(other) else other
 
 
 def _ranks(seen: Seen, is_best: bool) -> list[Integers]:
@@ -172,32 +120,6 @@ def _ranks(seen: Seen, is_best: bool) -> list[Integers]:
         return [ranks(seen.task_of, -seen.cautious)]
     rng = stream(0, "order of gold answers")
     return [ranks(seen.task_of, rng.random(seen.task_of.size)) for _ in range(ORDERS)]
-
-
-def ranks(group_of: Integers, keys: Floats) -> Integers:
-    """Place of every member in its group by its key, from 0; of equals the first comes first."""
-    order = np.lexsort((keys, group_of))
-    per = np.bincount(group_of)
-    first = np.cumsum(per) - per
-    out = np.empty(group_of.size, dtype=np.int64)
-    out[order] = np.arange(group_of.size) - first[group_of[order]]
-    return out
-
-
-def _is_best_first(like: Answers, gold: Gold, skill: Skill, seen: Seen) -> bool:
-    """Whether the workers of open tasks are rather the best than any of those who do gold."""
-    known = gold.codes(like.tasks, skill.classes)
-    is_open = known[like.task_of] == UNKNOWN
-    place = {name: i for i, name in enumerate(skill.workers)}
-    at = np.array([place[name] for name in like.workers], dtype=np.intp)
-    if not is_open.any():
-        return True
-    chosen = skill.cautious()[at][like.worker_of[is_open]].mean()
-    per_task = np.bincount(like.task_of[is_open])
-    usual = int(np.median(per_task[per_task > 0]))
-    everybody = seen.cautious.mean()
-    best = seen.cautious[ranks(seen.task_of, -seen.cautious) < usual].mean()
-    return bool(best > everybody and chosen > (best + everybody) / 2.0)
 
 
 def _plan_error(seen: Seen, model: Dependence, n_classes: int) -> float:
@@ -242,6 +164,11 @@ class Prefixes:
     prior: Floats
     part: tuple[slice, ...]
     weight: float
+
+    @property
+    def tasks(self) -> int:
+        """How many gold tasks there are."""
+        return round(self.n.size * self.weight)
 
     def chances(self, model: Dependence) -> Floats:
         """Return the probability of every label of every group."""
@@ -310,8 +237,7 @@ class Loss:
         self.contrast = contrasts(given.rows.weight[given.entry], given.group_of, given.n)
         self.log_prior = np.log(given.prior)
         self.others = np.maximum(given.n - 1.0, 0.0)
-        tasks = given.n.size * given.weight
-        self.honest = HONEST * tasks / (tasks + HALF_HONEST)
+        self.honest = HONEST * given.tasks / (given.tasks + HALF_HONEST)
 
     def likeliest(self) -> Floats:
         """Return the point of the smallest loss."""

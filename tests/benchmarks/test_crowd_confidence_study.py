@@ -7,7 +7,6 @@ from pytest import approx
 from benchmarks.crowd import confidence, usual
 from benchmarks.crowd.confidence import MODELS
 from crowd_tvcs.skills import dependence_fit
-from crowd_tvcs.skills.dependence import Dependence
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.vote import vote
 
@@ -78,11 +77,6 @@ def test_what_is_wrong_among_the_sure_is_counted_over_all_splits():
     *_, sure, wrong = confidence.summary(rows)
     assert (sure, wrong) == (0.25, approx(0.05 / 0.25))
     assert confidence.summary(rows[1:])[-1] is None
-
-
-def test_a_point_is_where_its_numbers_are(rng):
-    point = rng.normal(0.0, 1.0, 11)
-    assert usual.point_of(Dependence.at(point)) == approx(point)
 
 
 def test_the_usual_numbers_of_a_set_left_out_are_those_of_the_others(data, monkeypatch):

@@ -10,7 +10,14 @@ in the quality of one voter, hence convex in it; and a voter of quality 1/2 adds
 import numpy as np
 
 from crowd_tvcs.accuracy.kernels.two_class_table import total
-from crowd_tvcs.search.kernels.groups import INTERVALS, least_of_mates, make_way, take_off
+from crowd_tvcs.search.kernels.groups import (
+    INTERVALS,
+    is_ever_among,
+    keep_staying,
+    least_of_mates,
+    make_way,
+    take_off,
+)
 from crowd_tvcs.search.kernels.scratch import Shortlist
 from tvcs_core.jit import kernel
 
@@ -126,20 +133,8 @@ def drop_beaten(short, cap, beaten, stays):
             elif at > 1.0:
                 beaten[0] += 1
                 beaten[INTERVALS if at > INTERVALS else int(np.ceil(at)) - 1] -= 1
-        above = 0
-        stays[i] = 0
-        for g in range(INTERVALS):
-            above += beaten[g]
-            if above < cap:
-                stays[i] = 1
-    kept = 0
-    for i in range(c):
-        if stays[i] == 1:
-            q[kept] = q[i]
-            p[kept] = p[i]
-            short.worker[kept] = short.worker[i]
-            kept += 1
-    return kept
+        stays[i] = is_ever_among(beaten, cap)
+    return keep_staying(short, stays)
 
 
 @kernel
@@ -216,7 +211,7 @@ def next_edge(copies, a, most):
 
 
 @kernel
-def bound_by_lines(copies, need, most, q, p, group, first, enough, held, reach):
+def bound_by_lines(copies, need, most, voters, first, enough, held, reach):
     """The most that need..most of the voters from `first` on leave; stops when at most `enough`.
 
     Accuracy is convex in the quality of every voter, so replacing each by a copy of the best,
@@ -225,6 +220,7 @@ def bound_by_lines(copies, need, most, q, p, group, first, enough, held, reach):
     above `enough`, reach[i] is filled with a bound for the sets that voter i is in. Of a group one
     counts.
     """
+    q, p, group = voters.quality, voters.price, voters.group
     largest, whose = held.values, held.whose
     bound = np.inf
     scale = 1.0 / (q[first] - 0.5) if q[first] > 0.5 else 0.0
@@ -326,7 +322,7 @@ def lower_grade(q, first):
 
 
 @kernel
-def bound_by_grades(grades, most, q, p, group, first, enough, slopes, held, reach):
+def bound_by_grades(grades, most, voters, first, enough, slopes, held, reach):
     """The most that up to `most` of the voters from `first` on leave; tries to get `enough`.
 
     As in `bound_by_lines`, but a voter is replaced by copies of the next better and the next worse
@@ -334,6 +330,7 @@ def bound_by_grades(grades, most, q, p, group, first, enough, slopes, held, reac
     slopes >= 0 give a bound; they are moved, from those in `slopes`, by subgradients with
     Polyak's step (1969).
     """
+    q, p, group = voters.quality, voters.price, voters.group
     largest, whose = held.values, held.whose
     best = np.inf
     top = q[first]

@@ -19,6 +19,7 @@ from crowd_tvcs.search.kernels.bounds import (
     lower_grade,
 )
 from crowd_tvcs.search.kernels.groups import bar_mates, bar_mates_of_others
+from crowd_tvcs.search.kernels.scratch import Shortlist
 from tvcs_core.jit import kernel
 
 SWEEPS = 4
@@ -87,9 +88,9 @@ def branch_and_bound(short, need, cap, size, value, limit, scratch):
             fresh[d] = i + FRESH
             fill_copies(t[d], f[d], outcomes[d], q[i], rest, scratch.bounds.chance, copies)
             fewest = max(0, need - d)
+            voters = Shortlist(q, p, short.worker, group)  # at the prices of the node
             if bound_by_copies(copies, max(2, fewest), rest, cheapest[i]) <= enough or (
-                bound_by_lines(copies, fewest, rest, q, p, group, i, enough, held, reach[d])
-                <= enough
+                bound_by_lines(copies, fewest, rest, voters, i, enough, held, reach[d]) <= enough
             ):
                 d -= 1
                 continue
@@ -101,7 +102,7 @@ def branch_and_bound(short, need, cap, size, value, limit, scratch):
                     slopes[d, 0] = copies[1] - copies[0]
                     slopes[d, 1] = slopes[d, 0] * (lower - 0.5) / (q[i] - 0.5)
                 if (
-                    bound_by_grades(table, rest, q, p, group, i, enough, slopes[d], held, reach[d])
+                    bound_by_grades(table, rest, voters, i, enough, slopes[d], held, reach[d])
                     <= enough
                 ):
                     d -= 1

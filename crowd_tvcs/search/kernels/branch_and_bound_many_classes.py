@@ -26,6 +26,7 @@ from crowd_tvcs.search.kernels.branch_and_bound import (
     pick_by_slope,
 )
 from crowd_tvcs.search.kernels.groups import bar_mates, bar_mates_of_others, take_off
+from crowd_tvcs.search.kernels.scratch import Shortlist
 from tvcs_core.jit import kernel
 
 WORK = 64  # outcomes that cost as much as a node
@@ -150,9 +151,9 @@ def branch_and_bound(short, kinds, need, cap, size, value, model, limit, scratch
             fill_copies(t[d], outcomes[d], q[i], rest, model.counts, scratch.bounds.chance, copies)
             work += rest * rest * outcomes[d] // WORK
             fewest = max(0, need - d)
+            voters = Shortlist(q, p, short.worker, group)  # at the prices of the node
             if bound_by_copies(copies, max(2, fewest), rest, cheapest[i]) <= enough or (
-                bound_by_lines(copies, fewest, rest, q, p, group, i, enough, held, reach[d])
-                <= enough
+                bound_by_lines(copies, fewest, rest, voters, i, enough, held, reach[d]) <= enough
             ):
                 d -= 1
                 continue

@@ -125,6 +125,32 @@ def count_beaten(weight, low, high, beaten):
 
 
 @kernel
+def is_ever_among(beaten, cap):
+    """Whether fewer than `cap` beat a voter at some slope; `beaten` holds changes (1 or 0)."""
+    above = 0
+    for g in range(INTERVALS):
+        above += beaten[g]
+        if above < cap:
+            return np.int64(1)
+    return np.int64(0)
+
+
+@kernel
+def keep_staying(short, stays):
+    """Close the ranks of a shortlist, in place, over those who do not stay; return how many do."""
+    kept = 0
+    for i in range(short.quality.size):
+        if stays[i] == 1:
+            short.quality[kept] = short.quality[i]
+            short.price[kept] = short.price[i]
+            short.worker[kept] = short.worker[i]
+            if short.group.size > 0:
+                short.group[kept] = short.group[i]
+            kept += 1
+    return kept
+
+
+@kernel
 def drop_beaten_of_groups(short, cap, beaten, stays, order):
     """Leave out, in place, who is beaten at every slope by a mate or by `cap` other groups.
 
@@ -152,18 +178,5 @@ def drop_beaten_of_groups(short, cap, beaten, stays, order):
                 count_beaten(weight, low, high, beaten)
                 low = INTERVALS
                 high = 0
-        above = 0
-        stays[i] = 0
-        for g in range(INTERVALS):
-            above += beaten[g]
-            if above < cap:
-                stays[i] = 1
-    kept = 0
-    for i in range(c):
-        if stays[i] == 1:
-            q[kept] = q[i]
-            p[kept] = p[i]
-            group[kept] = group[i]
-            short.worker[kept] = short.worker[i]
-            kept += 1
-    return kept
+        stays[i] = is_ever_among(beaten, cap)
+    return keep_staying(short, stays)

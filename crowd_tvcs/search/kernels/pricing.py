@@ -102,9 +102,9 @@ def best_set(j, candidates, cap, price, sets, limit, scratch, branch):
     proved = slots <= room
     if proved and worth > slots:
         # Larger sets may still be bounded away.
-        q, p, group, first = short.quality, short.price, short.group, np.int64(0)
-        fill_copies(t[0], f[0], size, q[0], worth, branch.bounds.chance, copies)
-        bound = bound_by_lines(copies, slots + 1, worth, q, p, group, first, value, held, gain)
+        first = np.int64(0)
+        fill_copies(t[0], f[0], size, short.quality[0], worth, branch.bounds.chance, copies)
+        bound = bound_by_lines(copies, slots + 1, worth, short, first, value, held, gain)
         proved = bound <= value
     if c > MANY and slots > 1 and limit.steps > 0:
         beaten, stays = scratch.beaten, scratch.tried

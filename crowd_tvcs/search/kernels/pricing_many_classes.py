@@ -31,10 +31,10 @@ def are_closed(size, slots, worth, short, value, model, scratch):
     copies = scratch.bounds.copies
     if worth <= slots or worth >= model.counts.begin.size - 1:
         return worth <= slots
-    q, p, group, first = short.quality, short.price, short.group, np.int64(0)
-    fill_copies(scratch.tables[0], size, q[0], worth, model.counts, scratch.bounds.chance, copies)
+    t, chance, best, first = scratch.tables, scratch.bounds.chance, short.quality[0], np.int64(0)
+    fill_copies(t[0], size, best, worth, model.counts, chance, copies)
     held, reach = scratch.bounds.held, scratch.bounds.gain
-    return bound_by_lines(copies, slots + 1, worth, q, p, group, first, value, held, reach) <= value
+    return bound_by_lines(copies, slots + 1, worth, short, first, value, held, reach) <= value
 
 
 @kernel

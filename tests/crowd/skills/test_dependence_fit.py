@@ -5,7 +5,6 @@ import pytest
 from pytest import approx
 
 from crowd_tvcs.answers.answers import Answers, Gold
-from crowd_tvcs.skills.confusion import CROWD_STRENGTH, shrunk, strength_around, usual_matrices
 from crowd_tvcs.skills.dependence import Dependence
 from crowd_tvcs.skills.dependence_fit import (
     PREFIXES,
@@ -14,13 +13,11 @@ from crowd_tvcs.skills.dependence_fit import (
     Loss,
     _prefixes,
     _ranks,
-    _seen,
     fit_dependence,
-    ranks,
     wilson,
 )
 from crowd_tvcs.skills.estimate import estimate_quality
-from crowd_tvcs.skills.skill import Skill
+from crowd_tvcs.skills.held_out import held_out, ranks
 from crowd_tvcs.skills.vote import posterior
 
 
@@ -50,40 +47,8 @@ def independent(answers, gold, **more):
 
 def prefixes(answers, gold, *, best=True):
     skill = independent(answers, gold)
-    seen = _seen(answers, gold, skill)
+    seen = held_out(answers, gold, skill)
     return _prefixes(seen, _ranks(seen, best))
-
-
-def test_every_gold_task_is_looked_at_as_if_it_had_never_been_seen(rng):
-    """Closed form against estimates from counts of the other tasks; the crowd's numbers stay."""
-    answers, gold, truth = simulated(rng, n_tasks=40, n_gold=25, n_workers=9, n_classes=3)
-    skill = independent(answers, gold)
-    seen = _seen(answers, gold, skill)
-    pooled = skill.all_counts.sum(axis=0)
-    usual = usual_matrices(skill.mean, pooled, skill.prior.mean, CROWD_STRENGTH)
-    strength = strength_around(skill.all_counts, usual)
-    at = 0
-    for j in range(25):
-        counts = np.zeros((9, 3, 3), dtype=np.int64)
-        for t, i, k in zip(answers.task_of, answers.worker_of, answers.label_of, strict=True):
-            if t < 25 and t != j:
-                counts[i, truth[t], k] += 1
-        per_class = np.bincount(np.delete(truth[:25], j), minlength=3)
-        left = Skill(skill.workers, skill.classes, counts, skill.prior, gold_per_class=per_class)
-        expected = usual_matrices(
-            left.mean, counts.sum(axis=0).astype(float), skill.prior.mean, CROWD_STRENGTH
-        )
-        habits = shrunk(counts.astype(float), expected, strength)
-        assert seen.prior[j] == approx(left.class_shares)
-        assert seen.truth[j] == truth[j]
-        mine = np.flatnonzero(seen.task_of == j)
-        workers = answers.worker_of[answers.task_of == j]
-        assert seen.rows.label_of[mine].tolist() == answers.label_of[answers.task_of == j].tolist()
-        assert seen.rows.even[mine, 0, 0] == approx(left.mean[workers])
-        assert seen.cautious[mine] == approx(left.cautious()[workers])
-        assert seen.rows.own[mine] == approx(habits[workers])
-        at += mine.size
-    assert at == seen.rows.label_of.size
 
 
 @pytest.mark.parametrize("n_classes", [2, 4, 25])
@@ -113,7 +78,7 @@ def test_prefixes_hold_the_first_answers_of_each_task(rng):
     given = prefixes(answers, gold)
     assert given.n.reshape(len(PREFIXES), 30).tolist() == [[k] * 30 for k in (1, 2, 3, 4, 4)]
     rank = ranks(given.group_of, np.arange(given.entry.size))
-    seen = _seen(answers, gold, independent(answers, gold))
+    seen = held_out(answers, gold, independent(answers, gold))
     first = given.entry[(given.group_of < 30) & (rank == 0)]
     best = [max(seen.cautious[seen.task_of == j]) for j in range(30)]
     assert seen.cautious[first].tolist() == best

@@ -1,0 +1,161 @@
+"""Gold tasks by the gold of other folds: a slow twin, laws of folds, and what folds are for."""
+
+import numpy as np
+import pytest
+from pytest import approx
+
+from crowd_tvcs.answers.answers import Answers, Gold
+from crowd_tvcs.skills.confusion import CROWD_STRENGTH, shrunk, strength_around, usual_matrices
+from crowd_tvcs.skills.dependence import Dependence
+from crowd_tvcs.skills.dependence_fit import Loss, _likeliest, fit_dependence, judged
+from crowd_tvcs.skills.estimate import estimate_quality
+from crowd_tvcs.skills.held_out import FOLDS, folds, held_out, is_best_first, ranks
+from crowd_tvcs.skills.skill import Skill
+from crowd_tvcs.skills.vote import posterior
+
+
+def crowd(rng, accuracy, n_tasks, *, per_task=None, n_classes=2, n_gold=None, habit=0.0):
+    """Answers, gold and truth; with chance `habit` the first class is named, whatever is true."""
+    n, per_task = len(accuracy), per_task or len(accuracy)
+    truth = rng.integers(0, n_classes, n_tasks)
+    worker_of = rng.random((n_tasks, n)).argsort(axis=1)[:, :per_task].ravel()
+    task_of = np.repeat(np.arange(n_tasks), per_task)
+    other = (truth[task_of] + rng.integers(1, n_classes, task_of.size)) % n_classes
+    is_right = rng.random(task_of.size) < np.asarray(accuracy)[worker_of]
+    label_of = np.where(is_right, truth[task_of], other)
+    label_of[rng.random(task_of.size) < habit] = 0
+    names = [f"t{j:04d}" for j in range(n_tasks)]
+    classes = [f"c{k}" for k in range(n_classes)]
+    answers = Answers(names, [f"w{i:02d}" for i in range(n)], classes, task_of, worker_of, label_of)
+    known = range(n_tasks if n_gold is None else n_gold)
+    return answers, Gold({names[j]: classes[truth[j]] for j in known}, classes), truth
+
+
+def independent(answers, gold):
+    return estimate_quality(answers, gold, model="independent")
+
+
+def test_every_gold_task_is_looked_at_as_if_its_fold_had_never_been_seen(rng):
+    """Closed form against estimates from counts of the other folds; the crowd's numbers stay."""
+    accuracy = rng.uniform(0.5, 0.95, 9)
+    answers, gold, truth = crowd(rng, accuracy, 40, per_task=6, n_classes=3, n_gold=27)
+    skill = independent(answers, gold)
+    seen = held_out(answers, gold, skill)
+    usual = usual_matrices(
+        skill.mean, skill.all_counts.sum(axis=0), skill.prior.mean, CROWD_STRENGTH
+    )
+    strength = strength_around(skill.all_counts, usual)
+    for fold in range(FOLDS):
+        inside = np.flatnonzero(seen.fold == fold)
+        assert 0 < inside.size < 27
+        counts = np.zeros((9, 3, 3), dtype=np.int64)
+        for t, i, k in zip(answers.task_of, answers.worker_of, answers.label_of, strict=True):
+            if t < 27 and t not in inside:
+                counts[i, truth[t], k] += 1
+        per_class = np.bincount(np.delete(truth[:27], inside), minlength=3)
+        left = Skill(skill.workers, skill.classes, counts, skill.prior, gold_per_class=per_class)
+        pooled = counts.sum(axis=0).astype(float)
+        expected = usual_matrices(left.mean, pooled, skill.prior.mean, CROWD_STRENGTH)
+        habits = shrunk(counts.astype(float), expected, strength)
+        for j in inside:
+            assert seen.prior[j] == approx(left.class_shares)
+            assert seen.truth[j] == truth[j]
+            mine = np.flatnonzero(seen.task_of == j)
+            workers = answers.worker_of[answers.task_of == j]
+            labels = answers.label_of[answers.task_of == j]
+            assert seen.rows.label_of[mine].tolist() == labels.tolist()
+            assert seen.rows.even[mine, 0, 0] == approx(left.mean[workers])
+            assert seen.cautious[mine] == approx(left.cautious()[workers])
+            assert seen.rows.own[mine] == approx(habits[workers])
+
+
+@pytest.mark.parametrize("n_tasks", [1, 3, 5, 101])
+def test_folds_are_as_large_as_each_other(rng, n_tasks):
+    task_of = np.repeat(np.arange(n_tasks), 4)
+    alike = rng.integers(0, 9, (task_of.size, 3))
+    sizes = np.bincount(folds(task_of, alike, n_tasks))
+    assert sizes.size == min(FOLDS, n_tasks)
+    assert sizes.max() - sizes.min() <= 1
+
+
+def test_folds_follow_the_answers_and_not_the_order_of_tasks_or_rows(rng):
+    task_of, alike = np.repeat(np.arange(60), 5), rng.integers(0, 50, (300, 4))
+    first = folds(task_of, alike, 60)
+    renamed, order = rng.permutation(60), rng.permutation(300)
+    again = folds(renamed[task_of][order], alike[order], 60)
+    assert again[renamed].tolist() == first.tolist()
+
+
+def test_tasks_that_are_answered_alike_fall_into_folds_as_if_drawn():
+    """Neither all into one, nor as many into each, which would show every fold the others."""
+    kind = np.arange(200) % 2
+    out = folds(np.arange(200), kind[:, None], 200)
+    first = np.bincount(out[kind == 0], minlength=FOLDS)
+    assert first.min() >= 10
+    assert first.max() <= 30
+    assert first.max() - first.min() > 1
+
+
+def test_what_gold_says_of_equally_good_workers_scatters_as_its_interval_says():
+    """Whoever is best without a single task tends to be wrong there: .109 instead of .043."""
+    found = []
+    for seed in range(40):
+        answers, gold, _ = crowd(np.random.default_rng(seed), [0.8] * 8, 100)
+        given = judged(answers, gold, independent(answers, gold))
+        found.append(
+            [(c.reached, (c.high - c.low) / 2.0 / 1.96) for c in given.measured(Dependence())]
+        )
+    reached, error = np.moveaxis(np.array(found), 2, 0)
+    scatter, said = reached.std(axis=0, ddof=1), error.mean(axis=0)
+    assert (scatter < 1.5 * said).all()
+    assert abs(reached[:, 0].mean() - 0.8) < 3.0 * scatter[0] / np.sqrt(len(found))
+
+
+def test_all_answers_there_are_were_not_chosen_whatever_their_number(rng):
+    """Where tasks have one answer more or less, all of them looked like the best by chance."""
+    for _ in range(20):
+        accuracy = rng.uniform(0.55, 0.95, 30)
+        answers, gold, _ = crowd(rng, accuracy, 300, per_task=6, n_gold=60)
+        kept = rng.random(answers.size) < 0.97
+        answers = answers.select(kept)
+        skill = independent(answers, gold)
+        assert not is_best_first(answers, answers, gold, skill)
+        rank = ranks(answers.task_of, -skill.cautious()[answers.worker_of])
+        best = answers.select((rank < 3) | (answers.task_of < 60))
+        assert is_best_first(best, answers, gold, skill)
+
+
+def test_matrices_are_for_crowds_whose_gold_is_likelier_by_them(rng):
+    uses = []
+    for habit in (0.0, 0.35):
+        blends = []
+        for _ in range(8):
+            accuracy = rng.uniform(0.6, 0.95, 40)
+            answers, gold, _ = crowd(rng, accuracy, 160, per_task=8, habit=habit)
+            blends.append(estimate_quality(answers, gold).dependence.blend)
+        uses.append(sum(blend > 0.0 for blend in blends))
+    assert uses[0] <= 2
+    assert uses[1] == 8
+
+
+def test_of_two_workers_who_contradict_each_other_no_matrix_overrules_the_better_one(rng):
+    """On crowds without habits matrices lost labels to Bayes' rule with one accuracy per worker."""
+    lost = []
+    for _ in range(6):
+        accuracy = rng.uniform(0.6, 0.95, 60)
+        answers, gold, truth = crowd(rng, accuracy, 3000, per_task=8, n_gold=150)
+        skill = independent(answers, gold)
+        rank = ranks(answers.task_of, -skill.cautious()[answers.worker_of])
+        two = answers.select(rank < 2)
+        hits = [
+            (posterior(two, s).argmax(axis=1) == truth)[150:].mean()
+            for s in (fit_dependence(answers, gold, skill), skill)
+        ]
+        lost.append(hits[1] - hits[0])
+    assert np.mean(lost) < 0.002
+
+
+def test_with_little_gold_matrices_are_not_asked_about(rng):
+    answers, gold, _ = crowd(rng, rng.uniform(0.6, 0.95, 8), 20)
+    given = judged(answers, gold, independent(answers, gold))
+    assert _likeliest(given) == Dependence.at(Loss(given).likeliest())
