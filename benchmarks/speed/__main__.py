@@ -6,7 +6,7 @@ import argparse
 import subprocess
 import sys
 
-MODULES = ("campaign", "inference", "projection", "solvers")
+MODULES = ("campaign", "families", "inference", "projection", "solvers")
 
 
 def main() -> int:
