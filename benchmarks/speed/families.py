@@ -1,6 +1,6 @@
 """Speed of the projection on every family of values, cell by cell, against what else solves it.
 
-    python -m benchmarks.speed.families --quick          about two minutes, keeps nothing
+    python -m benchmarks.speed.families --quick          about a minute, keeps nothing
     python -m benchmarks.speed.families --write-docs     hours; goes on where it was stopped
     python -m benchmarks.speed.families --sizes 300x300 --families logistic sums --ratios .2
 

@@ -1,0 +1,93 @@
+"""What a support keeps and how far its prices are from a proof; where rounding decides, exactly."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tvcs_core.constraint import TVCS
+from tvcs_core.projection.entries import Entries
+from tvcs_core.projection.exact import writeable
+from tvcs_core.projection.kernels.records import Prices
+from tvcs_core.projection.kernels.slackness import Claim, slackness_dense, slackness_edges
+
+# A gap below this fraction of what is kept is less than rounding: then it is looked at exactly.
+CLEAR = 2.0**-75
+# Doubtful entries that are looked at one by one; with more of them their sum is bounded.
+ROOM = 1_000
+# The square of a value may be off by half of this where it underflows.
+LEAST = 2.0**-1074
+
+
+def measure(entries: Entries, constraint: TVCS, solved: Any) -> tuple[float, float]:
+    """What is kept, and how much more another support could keep at most, in the entries' unit.
+
+    A gap of 0 is a proof in exact arithmetic.
+    """
+    doubtful = np.empty(ROOM, np.int64)
+    kept, gap, found, hidden = _slackness(entries, constraint, solved, False, doubtful)
+    if gap > CLEAR * kept:
+        return kept, gap + LEAST * entries.gains.size
+    if found and not entries.squared and entries.are_short(constraint):
+        kept, gap, found, hidden = _slackness(entries, constraint, solved, True, doubtful)
+    if found == 0:
+        return kept, gap
+    if found <= ROOM:
+        hidden = _hidden(entries, constraint, solved, doubtful[:found])
+    return kept, math.nextafter(gap + hidden, math.inf) if gap + hidden else 0.0
+
+
+def upwards(number: float, unit: int) -> float:
+    """``number * 2**unit``, rounded up where it underflows."""
+    scaled = math.ldexp(number, unit)
+    return scaled if math.ldexp(scaled, -unit) >= number else math.nextafter(scaled, math.inf)
+
+
+def _slackness(
+    entries: Entries, constraint: TVCS, solved: Any, exact: bool, doubtful: NDArray[np.int64]
+) -> tuple[float, float, int, float]:
+    """What is kept, the gap, and how many entries are doubtful and may hide how much of it."""
+    row_caps, col_caps, total = constraint.caps
+    used_rows, used_cols = np.zeros(row_caps.size, np.int64), np.zeros(col_caps.size, np.int64)
+    prices = Prices(solved.row_duals, solved.col_duals, solved.total_dual)
+    gains, keep = writeable(entries.gains), solved.keep
+    used = (used_rows, used_cols)
+    claim = Claim(gains, entries.squared, exact, keep, prices, *used, doubtful)
+    if entries.is_matrix:
+        kept, slack, found, hidden = slackness_dense(claim)
+    else:
+        row_of, col_of = entries.labels(constraint)
+        kept, slack, found, hidden = slackness_edges(writeable(row_of), writeable(col_of), claim)
+    slack += float(solved.row_duals @ (row_caps - used_rows))
+    slack += float(solved.col_duals @ (col_caps - used_cols))
+    slack += solved.total_dual * (total - int(np.count_nonzero(keep)))
+    return kept, slack, found, hidden
+
+
+def _hidden(entries: Entries, constraint: TVCS, solved: Any, places: NDArray[np.int64]) -> float:
+    """By how much entries are on the wrong side of their prices in exact arithmetic, in all.
+
+    What is in a group that may keep nothing is not, whatever the price.
+    """
+    at = places if entries.where is None else entries.where[places]
+    row_of, col_of = constraint.labels_at(at)
+    keep = solved.keep.reshape(-1)[places]
+    hidden, unit, total = Fraction(0), Fraction(2) ** -entries.unit, Fraction(solved.total_dual)
+    gains = entries.exact_gains(places, constraint)
+    for gain, i, j, is_kept in zip(gains, row_of, col_of, keep, strict=True):
+        surplus = gain * unit - total
+        may_be_kept = constraint.total > 0
+        if i >= 0:
+            surplus -= Fraction(solved.row_duals[i])
+            may_be_kept &= bool(constraint.row_caps[i] > 0)
+        if j >= 0:
+            surplus -= Fraction(solved.col_duals[j])
+            may_be_kept &= bool(constraint.col_caps[j] > 0)
+        if may_be_kept and (surplus < 0 if is_kept else surplus > 0):
+            hidden += abs(surplus)
+    found = float(hidden)
+    return found if found >= hidden else math.nextafter(found, math.inf)
