@@ -13,7 +13,8 @@ from tvcs_core.constraint import TVCS
 from tvcs_core.projection.entries import Entries
 from tvcs_core.projection.exact import writeable
 from tvcs_core.projection.kernels.records import Prices
-from tvcs_core.projection.kernels.slackness import Claim, slackness_dense, slackness_edges
+from tvcs_core.projection.kernels.rounding import Claim, doubtful_dense, doubtful_edges
+from tvcs_core.projection.kernels.slackness import slackness_dense, slackness_edges
 
 # A gap below this fraction of what is kept is less than rounding: then it is looked at exactly.
 CLEAR = 2.0**-75
@@ -28,17 +29,13 @@ def measure(entries: Entries, constraint: TVCS, solved: Any) -> tuple[float, flo
 
     A gap of 0 is a proof in exact arithmetic.
     """
-    doubtful = np.empty(ROOM, np.int64)
-    kept, gap, found, hidden = _slackness(entries, constraint, solved, False, doubtful)
+    kept, gap = _slackness(entries, constraint, solved)
+    if gap > 0.0:
+        gap += LEAST * entries.gains.size
     if gap > CLEAR * kept:
-        return kept, gap + LEAST * entries.gains.size
-    if found and not entries.squared and entries.are_short(constraint):
-        kept, gap, found, hidden = _slackness(entries, constraint, solved, True, doubtful)
-    if found == 0:
         return kept, gap
-    if found <= ROOM:
-        hidden = _hidden(entries, constraint, solved, doubtful[:found])
-    return kept, math.nextafter(gap + hidden, math.inf) if gap + hidden else 0.0
+    hidden = _hidden(entries, constraint, solved)
+    return kept, math.nextafter(gap + hidden, math.inf) if hidden else gap
 
 
 def upwards(number: float, unit: int) -> float:
@@ -47,28 +44,46 @@ def upwards(number: float, unit: int) -> float:
     return scaled if math.ldexp(scaled, -unit) >= number else math.nextafter(scaled, math.inf)
 
 
-def _slackness(
-    entries: Entries, constraint: TVCS, solved: Any, exact: bool, doubtful: NDArray[np.int64]
-) -> tuple[float, float, int, float]:
-    """What is kept, the gap, and how many entries are doubtful and may hide how much of it."""
+def _slackness(entries: Entries, constraint: TVCS, solved: Any) -> tuple[float, float]:
+    """What is kept, and the sum of all slacks."""
     row_caps, col_caps, total = constraint.caps
     used_rows, used_cols = np.zeros(row_caps.size, np.int64), np.zeros(col_caps.size, np.int64)
     prices = Prices(solved.row_duals, solved.col_duals, solved.total_dual)
-    gains, keep = writeable(entries.gains), solved.keep
-    used = (used_rows, used_cols)
-    claim = Claim(gains, entries.squared, exact, keep, prices, *used, doubtful)
+    worth = (writeable(entries.gains), entries.squared, solved.keep, prices, used_rows, used_cols)
     if entries.is_matrix:
-        kept, slack, found, hidden = slackness_dense(claim)
+        kept, slack = slackness_dense(*worth)
     else:
         row_of, col_of = entries.labels(constraint)
-        kept, slack, found, hidden = slackness_edges(writeable(row_of), writeable(col_of), claim)
+        kept, slack = slackness_edges(writeable(row_of), writeable(col_of), *worth)
     slack += float(solved.row_duals @ (row_caps - used_rows))
     slack += float(solved.col_duals @ (col_caps - used_cols))
-    slack += solved.total_dual * (total - int(np.count_nonzero(keep)))
-    return kept, slack, found, hidden
+    return kept, slack + solved.total_dual * (total - int(np.count_nonzero(solved.keep)))
 
 
-def _hidden(entries: Entries, constraint: TVCS, solved: Any, places: NDArray[np.int64]) -> float:
+def _hidden(entries: Entries, constraint: TVCS, solved: Any) -> float:
+    """What rounding may hide of the sum of all slacks, at most."""
+    places = np.empty(ROOM, np.int64)
+    found, hidden = _doubtful(entries, constraint, solved, False, places)
+    if found and not entries.squared and entries.are_short(constraint):
+        found, hidden = _doubtful(entries, constraint, solved, True, places)
+    if 0 < found <= ROOM:
+        return _wrong(entries, constraint, solved, places[:found])
+    return hidden
+
+
+def _doubtful(
+    entries: Entries, constraint: TVCS, solved: Any, exact: bool, places: NDArray[np.int64]
+) -> tuple[int, float]:
+    """How many entries are doubtful and what they may hide; `places` of the first of them."""
+    prices = Prices(solved.row_duals, solved.col_duals, solved.total_dual)
+    claim = Claim(writeable(entries.gains), entries.squared, exact, prices)
+    if entries.is_matrix:
+        return doubtful_dense(claim, places)
+    row_of, col_of = entries.labels(constraint)
+    return doubtful_edges(writeable(row_of), writeable(col_of), claim, places)
+
+
+def _wrong(entries: Entries, constraint: TVCS, solved: Any, places: NDArray[np.int64]) -> float:
     """By how much entries are on the wrong side of their prices in exact arithmetic, in all.
 
     What is in a group that may keep nothing is not, whatever the price.
