@@ -45,22 +45,38 @@ def is_sum_rounded(a, b, s):
 
 
 @kernel
-def is_rounded(value, exact, squared, first, second, third):
-    """Whether the gain of an entry, less one price after the other, is rounded anywhere."""
-    gain = value
-    if squared:
-        # The square of 26 bits has at most 52; a half of Veltkamp's split says how many there are.
-        wide = SPLIT * value
-        if wide - (wide - value) != value or 0.0 < abs(value) < LEAST_SQUARED:
-            return True
-        gain = value * value
-    elif not exact:
-        return True
+def is_doubtful(value, exact, squared, first, second, third, is_first_rounded):
+    """Whether a gain less one price after the other is within rounding of 0, and was rounded.
+
+    Without branches, so that a loop over it is vector code.
+    """
+    gain = value * value if squared else value
     rest = gain - first
-    if is_sum_rounded(gain, -first, rest):
-        return True
     last = rest - second
-    return is_sum_rounded(rest, -second, last) or is_sum_rounded(last, -third, last - third)
+    surplus = last - third
+    is_near = abs(surplus) <= (gain + first + second + third) * ROUNDING + UNDERFLOW
+    # The square of 26 bits has at most 52; a half of Veltkamp's split says how many there are.
+    wide = SPLIT * value
+    is_long = (wide - (wide - value) != value) | (abs(value) < LEAST_SQUARED)
+    is_gain_rounded = is_long if squared else not exact
+    is_difference_rounded = (
+        is_sum_rounded(gain, -first, rest)
+        | is_sum_rounded(rest, -second, last)
+        | is_sum_rounded(last, -third, surplus)
+    )
+    is_rounded = is_gain_rounded | is_difference_rounded | is_first_rounded
+    return is_near & (value != 0.0) & is_rounded
+
+
+@kernel
+def are_doubtful(line, exact, squared, row_price, col_duals, is_row_rounded):
+    """How many entries of a row are doubtful."""
+    found = 0
+    for j in range(line.size):
+        found += is_doubtful(
+            line[j], exact, squared, row_price, col_duals[j], 0.0, is_row_rounded
+        )
+    return found
 
 
 @kernel
@@ -71,19 +87,17 @@ def doubtful_dense(claim, doubtful):
     n_rows, n_cols = values.shape
     found, hidden = 0, 0.0
     for i in range(n_rows):
-        row_price = row_duals[i] + total_dual
-        is_price_rounded = is_sum_rounded(row_duals[i], total_dual, row_price)
+        line, price = values[i], row_duals[i] + total_dual
+        is_rounded = is_sum_rounded(row_duals[i], total_dual, price)
+        if are_doubtful(line, exact, squared, price, col_duals, is_rounded) == 0:
+            continue
         for j in range(n_cols):
-            value, col_price = values[i, j], col_duals[j]
-            gain = value * value if squared else value
-            within = (gain + row_price + col_price) * ROUNDING + UNDERFLOW
-            if abs(gain - row_price - col_price) > within or value == 0.0:
-                continue
-            if is_price_rounded or is_rounded(value, exact, squared, row_price, col_price, 0.0):
+            if is_doubtful(line[j], exact, squared, price, col_duals[j], 0.0, is_rounded):
                 if found < doubtful.size:
                     doubtful[found] = i * n_cols + j
                 found += 1
-                hidden += within
+                gain = line[j] * line[j] if squared else line[j]
+                hidden += (gain + price + col_duals[j]) * ROUNDING + UNDERFLOW
     return found, hidden
 
 
@@ -97,13 +111,10 @@ def doubtful_edges(row_of, col_of, claim, doubtful):
         i, j, value = row_of[e], col_of[e], values[e]
         row_price = row_duals[i] if i >= 0 else 0.0
         col_price = col_duals[j] if j >= 0 else 0.0
-        gain = value * value if squared else value
-        within = (gain + total_dual + row_price + col_price) * ROUNDING + UNDERFLOW
-        if abs(gain - total_dual - row_price - col_price) > within or value == 0.0:
-            continue
-        if is_rounded(value, exact, squared, total_dual, row_price, col_price):
+        if is_doubtful(value, exact, squared, total_dual, row_price, col_price, False):
             if found < doubtful.size:
                 doubtful[found] = e
             found += 1
-            hidden += within
+            gain = value * value if squared else value
+            hidden += (gain + total_dual + row_price + col_price) * ROUNDING + UNDERFLOW
     return found, hidden
