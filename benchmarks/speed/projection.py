@@ -166,13 +166,12 @@ def tiny(out, calls=500):
             a, b, k = draw_caps(rng, 20, 20, 20 * ratio, 20 * ratio, kind, total)
             start, columns = np.arange(21) * 20, np.arange(20, dtype=np.int32)
             keys, keep = np.zeros(20, np.int64), np.zeros(400, bool)
-            u, w, flat = np.zeros(20), np.zeros(20), values.reshape(-1)
-            candidates = Candidates(flat, start, columns, keys, True, True)
-            table_ = (candidates, Counts(a, b, k), 2.0**55, keep, u, w)
+            candidates = Candidates(values.reshape(-1), start, columns, keys, True, True)
+            table_, prices = (candidates, Counts(a, b, k), 2.0**55, keep), np.zeros((2, 20))
             tvcs = TVCS.matrix((20, 20), row_caps=a, col_caps=b, total=k)
             found.append([])
             for call in (
-                lambda t=table_: small.solve_small(*t),
+                lambda t=table_, p=prices: small.solve_small(*t, *(0.0 * p)),
                 lambda v=values, c=(a, b, k): solve_dense(v, *c, squared=True),
                 lambda v=values, t=tvcs: project(v, t),
             ):

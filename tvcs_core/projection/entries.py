@@ -64,9 +64,14 @@ class Entries:
         return replace(self, gains=gains.ravel(), squared=False)
 
     @property
+    def is_sparse(self) -> bool:
+        """Whether V is a sparse matrix, whose stored entries are the only candidates."""
+        return self.where is not None
+
+    @property
     def values(self) -> NDArray[np.float64]:
         """The values themselves, one by one, in the order of the gains."""
-        return self.V.data if sparse.issparse(self.V) else self.V.ravel()
+        return self.V.data if self.is_sparse else self.V.ravel()
 
     def are_short(self, constraint: TVCS) -> bool:
         """Whether values and bounds have so few bits that no gain was rounded."""
@@ -88,7 +93,7 @@ class Entries:
 
     @property
     def _shape(self) -> tuple[int, ...]:
-        return (self.V.data if sparse.issparse(self.V) else self.V).shape
+        return (self.V.data if self.is_sparse else self.V).shape
 
     def labels(self, constraint: TVCS) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Row group and column group of every entry."""
@@ -229,7 +234,8 @@ def _check_range(values: NDArray[np.float64]) -> float:
     """The largest size of a value, refused if it is too large or some value is not finite."""
     if not values.size:
         return 0.0
-    low, high = float(values.min()), float(values.max())
+    low = float(np.minimum.reduce(values, axis=None))
+    high = float(np.maximum.reduce(values, axis=None))
     if math.isnan(low):
         raise ValueError("V must be finite, found NaN")
     largest = max(-low, high)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tvcs_core.constraint import TVCS
 from tvcs_core.projection.entries import Entries
 from tvcs_core.projection.exact import writeable
-from tvcs_core.projection.kernels.records import Prices
+from tvcs_core.projection.kernels.records import Counts, Prices
 from tvcs_core.projection.kernels.rounding import Claim, doubtful_dense, doubtful_edges
 from tvcs_core.projection.kernels.slackness import slackness_dense, slackness_edges
 
@@ -46,18 +46,29 @@ def upwards(number: float, unit: int) -> float:
 
 def _slackness(entries: Entries, constraint: TVCS, solved: Any) -> tuple[float, float]:
     """What is kept, and the sum of all slacks."""
-    row_caps, col_caps, total = constraint.caps
-    used_rows, used_cols = np.zeros(row_caps.size, np.int64), np.zeros(col_caps.size, np.int64)
     prices = Prices(solved.row_duals, solved.col_duals, solved.total_dual)
-    worth = (writeable(entries.gains), entries.squared, solved.keep, prices, used_rows, used_cols)
+    worth = (writeable(entries.gains), entries.squared, solved.keep, prices)
+    caps = Counts(*constraint.caps)
     if entries.is_matrix:
-        kept, slack = slackness_dense(*worth)
+        kept, slack, has_room = slackness_dense(*worth, caps)
     else:
         row_of, col_of = entries.labels(constraint)
-        kept, slack = slackness_edges(writeable(row_of), writeable(col_of), *worth)
-    slack += float(solved.row_duals @ (row_caps - used_rows))
-    slack += float(solved.col_duals @ (col_caps - used_cols))
-    return kept, slack + solved.total_dual * (total - int(np.count_nonzero(solved.keep)))
+        kept, slack, has_room = slackness_edges(writeable(row_of), writeable(col_of), *worth, caps)
+    return kept, _with_room(entries, constraint, solved, slack) if has_room else slack
+
+
+def _with_room(entries: Entries, constraint: TVCS, solved: Any, slack: float) -> float:
+    """Add the prices of all caps times what is left of them."""
+    row_of, col_of = entries.labels(constraint)
+    row_caps, col_caps, total = constraint.caps
+    keep = solved.keep.reshape(-1)
+    for group, prices, caps in (
+        (row_of[keep], solved.row_duals, row_caps),
+        (col_of[keep], solved.col_duals, col_caps),
+    ):
+        used = np.bincount(group[group >= 0], minlength=caps.size)
+        slack += float(prices @ (caps - used))
+    return slack + solved.total_dual * (total - int(np.count_nonzero(keep)))
 
 
 def _hidden(entries: Entries, constraint: TVCS, solved: Any) -> float:

@@ -204,7 +204,7 @@ def proved(entries: Entries, constraint: TVCS, solved: Any) -> Projection:
     """The projection with the support and prices of `solved`, and how far they are from a proof."""
     kept, gap = measure(entries, constraint, solved)
     V, keep = entries.V, solved.keep
-    if sparse.issparse(V):
+    if entries.is_sparse:
         at = (V.coords[0][keep], V.coords[1][keep])
         nearest = entries.clip(V.data, constraint)[keep]
         matrix = sparse.csr_array((nearest, at), shape=constraint.shape)
