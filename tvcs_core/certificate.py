@@ -7,8 +7,8 @@ gains more than
 
 A support that keeps the caps and gains that much is optimal, whoever found it. Where all
 values and prices are integers (times one power of two) the sums are exact; elsewhere every sum is
-rounded once (`math.fsum`). An entry that a sparse V does not store is not allowed, gains nothing
-and takes no memory.
+rounded once (`math.fsum`), and where the two look equal exact arithmetic says whether they are. An
+entry that a sparse V does not store is not allowed, gains nothing and takes no memory.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,8 @@ from tvcs_core.projection.blocks.proof import Proof, Prove
 from tvcs_core.projection.projection import Projection
 
 TOLERANCE = 1e-9
+# More than what a surplus is rounded by: this share of what goes into it, and this if it is tiny.
+ROUNDING, UNDERFLOW = 2.0**-50, 2.0**-1000
 # Values of up to so many bits, and prices of up to so many, are summed as integers.
 VALUE_BITS, PRICE_BITS = 20, 60
 
@@ -56,7 +59,7 @@ class Certificate:
 
     @property
     def gap(self) -> float:
-        """`bound` - `kept`."""
+        """`bound` - `kept`; 0 only where that is exact."""
         return self.bound - self.kept
 
     @property
@@ -276,10 +279,17 @@ def _sums(projection: Projection, entries: _Entries) -> tuple[float, float, bool
             yield from (p * cap for p, cap in pairs)
         yield price * constraint.total
 
-    terms_of_kept = gains[entries.kept[allowed]].tolist()
+    is_kept = entries.kept[allowed]
+    terms_of_kept = gains[is_kept].tolist()
     if unit is None:
-        bound = math.fsum(terms_of_bound()) + _underflow(v, nearest, gains)
-        return math.fsum(terms_of_kept), bound, False
+        kept, bound = math.fsum(terms_of_kept), math.fsum(terms_of_bound())
+        if bound > kept and bound > UNDERFLOW:
+            return kept, bound, False
+        with np.errstate(all="ignore"):
+            doubt = ROUNDING * (gains + np.abs(charged)) + UNDERFLOW
+            unclear = np.where(is_kept, surplus <= doubt, surplus >= -doubt)
+        gap = _exact_gap(projection, entries, np.flatnonzero(allowed)[unclear])
+        return kept, _kept_and(kept, gap) if gap is not None else bound, False
     kept, bound = (sum(terms) for terms in (terms_of_kept, terms_of_bound()))
     rounded = math.ldexp(kept, 2 * unit), math.ldexp(bound, 2 * unit)
     if bound > kept:  # however large the sums are, they do not look equal if they are not
@@ -287,12 +297,48 @@ def _sums(projection: Projection, entries: _Entries) -> tuple[float, float, bool
     return *rounded, True
 
 
-def _underflow(
-    v: NDArray[np.float64], nearest: NDArray[np.float64], gains: NDArray[np.float64]
-) -> float:
-    """What gains and prices may be short of, in all, because squares of tiny values round to 0."""
-    tiny = (v != 0) & (nearest != 0) & (np.abs(gains) < 2.0**-1000)
-    return float(np.count_nonzero(tiny)) * 2.0**-1074
+def _exact_gap(
+    projection: Projection, entries: _Entries, unclear: NDArray[np.int64]
+) -> Fraction | None:
+    """Bound less kept, term by term; None if some number is infinite or none.
+
+    Every entry adds what it is worth more than its prices and is not kept, or less and is; every
+    cap its price for what is left of it. Entries add nothing unless they are `unclear`, nor do
+    those that a cap of 0 leaves out at any price.
+    """
+    constraint, kept = projection.constraint, entries.kept & entries.allowed
+    u, w, price = projection.row_duals, projection.col_duals, float(projection.total_dual)
+    numbers = (entries.v[unclear], entries.nearest[unclear], u, w, [price])
+    if not all(np.isfinite(x).all() for x in numbers):
+        return None
+    gap = Fraction(price) * (constraint.total - int(np.count_nonzero(kept)))
+    for group, prices, caps in (
+        (entries.row, u, constraint.row_caps),
+        (entries.col, w, constraint.col_caps),
+    ):
+        left = caps - np.bincount(group[kept & (group >= 0)], minlength=caps.size)
+        for g in np.flatnonzero(prices * left):
+            gap += Fraction(float(prices[g])) * int(left[g])
+    for e in unclear:
+        v, nearest = Fraction(float(entries.v[e])), Fraction(float(entries.nearest[e]))
+        surplus, is_closed = nearest * (2 * v - nearest) - Fraction(price), constraint.total == 0
+        for of, prices, caps in (
+            (entries.row[e], u, constraint.row_caps),
+            (entries.col[e], w, constraint.col_caps),
+        ):
+            if of >= 0:
+                surplus -= Fraction(float(prices[of]))
+                is_closed |= caps[of] == 0
+        if kept[e] or not is_closed:
+            gap += max(surplus, Fraction(0)) - (surplus if kept[e] else 0)
+    return gap
+
+
+def _kept_and(kept: float, gap: Fraction) -> float:
+    """Kept and gap in one number, which is above what is kept just where the gap is above 0."""
+    if gap <= 0:
+        return kept + float(gap)
+    return max(kept + float(gap), math.nextafter(kept, math.inf))
 
 
 def _unit(

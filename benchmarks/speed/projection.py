@@ -2,9 +2,10 @@
 
     python -m benchmarks.speed.projection --quick          about a minute
     python -m benchmarks.speed.projection --write-docs     all of it, into docs/projection-speed.md
-    python -m benchmarks.speed.projection --only tiny assignment --write-docs  these sections of it
+    python -m benchmarks.speed.projection --only tiny growth --write-docs  these sections of it
 
-All of it takes about half an hour on a quiet core, `--only families` a minute, `large` four.
+All of it takes about half an hour on a quiet core. `benchmarks.speed.families` measures what values
+do to it, and peers where all caps are 1.
 Peers take turns; each figure is a median of ratios within a turn. Seconds are processor time of
 the one thread that all of them use, which a busy machine distorts least. OR-Tools is timed on its
 solve alone (its build is shown apart) with costs of 46 bits. Answers are compared with OR-Tools'.
@@ -19,11 +20,10 @@ import tracemalloc
 from functools import partial
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from benchmarks import pages
-from benchmarks.speed.matrices import CASES, FAMILIES, SEEDS, draw_caps, named, scaled
-from benchmarks.speed.peers import clock, flow, flow_of_matrix, program
+from benchmarks.speed.matrices import CASES, draw_caps, named, scaled
+from benchmarks.speed.peers import clock, flow, flow_of_matrix
 from benchmarks.study import DOCS
 from tvcs_core import TVCS, project
 from tvcs_core.projection.exact import solve_dense, solve_edges
@@ -107,62 +107,6 @@ def grid(out, sizes, ratios):
     table(out, [*heads, "cold / warm", "cold / np.partition", "OR-Tools' build / solve"], rows)
 
 
-def cold_turns(values, caps, turns):
-    """Seconds of ours, cold, and of OR-Tools' solve, one row per turn."""
-    gains, rows = values * values, []
-    for _ in range(turns):
-        ours, answer = clock(lambda: solve_dense(values, *caps, squared=True))
-        theirs, kept = flow_of_matrix(gains, *caps)[1:]
-        check(gains[answer.keep].sum(), kept)
-        rows.append((ours, theirs))
-    return np.array(rows)
-
-
-def families(out, heading, sizes, cases, seeds=SEEDS):
-    """The worst and the median of several seeds for every family, the worst family first."""
-    out.append(f"\n## {heading}\n")
-    out.append(f"Ratio .2, cold, {len(seeds)} seeds: OR-Tools' solve / ours. Lowest first.\n")
-    rows = []
-    for n, m in sizes:
-        turns = 5 if n * m < 5e4 else 2 if n * m < 5e5 else 1
-        for name, make in FAMILIES.items():
-            for kind, total in cases:
-                found = []
-                for seed in seeds:
-                    rng = np.random.default_rng(seed)
-                    values = scaled(make(rng, n, m))
-                    caps = draw_caps(rng, n, m, 0.2 * m, 0.2 * n, kind, total)
-                    found.append(np.median(cold_turns(values, caps, turns), axis=0))
-                ours, theirs = np.array(found).T
-                ratios = theirs / ours
-                cells = [f"{ratios.min():.2g}", f"{np.median(ratios):.2g}"]
-                cells += [f"{1e3 * x:.3g}" for x in (ours.max(), np.median(ours))]
-                cells.append(f"{1e3 * np.median(theirs):.3g}")
-                case = [f"{n} x {m}", name, named(kind, total)]
-                rows.append((ratios.min(), [*case, *cells]))
-                print(rows[-1], flush=True)
-    heads = ["size", "family", "caps, total", "worst", "median", "ours worst, ms", "ours, ms"]
-    table(out, [*heads, "OR-Tools, ms"], [row for _, row in sorted(rows, key=lambda r: r[0])])
-
-
-def assignment(out, sizes):
-    out.append("\n## All caps 1: against linear_sum_assignment (ours over scipy's)\n")
-    rows = []
-    for n, m in sizes:
-        for name in ("gauss", "ties", "heavy tails"):
-            rng = np.random.default_rng([n, m])
-            values = scaled(FAMILIES[name](rng, n, m))
-            a, b, gains, found = np.ones(n, np.int64), np.ones(m, np.int64), values**2, []
-            for _ in range(7 if n * m < 1e6 else 3):
-                ours, answer = clock(partial(solve_dense, values, a, b, n * m, squared=True))
-                theirs, (row, col) = clock(partial(linear_sum_assignment, gains, maximize=True))
-                check(gains[answer.keep].sum(), gains[row, col].sum(), "linear_sum_assignment")
-                found.append((ours / theirs, ours))
-            ratio, seconds = np.median(found, axis=0)
-            rows.append([f"{n} x {m}", name, f"{1e3 * seconds:.3g}", f"{ratio:.2f}"])
-    table(out, ["size", "family", "ours, ms", "ours / scipy"], rows)
-
-
 def closed_forms(out, sizes):
     out.append("\n## Caps of one side and the total only: closed forms\n")
     rows = []
@@ -222,13 +166,12 @@ def tiny(out, calls=500):
             a, b, k = draw_caps(rng, 20, 20, 20 * ratio, 20 * ratio, kind, total)
             start, columns = np.arange(21) * 20, np.arange(20, dtype=np.int32)
             keys, keep = np.zeros(20, np.int64), np.zeros(400, bool)
-            u, w, flat = np.zeros(20), np.zeros(20), values.reshape(-1)
-            candidates = Candidates(flat, start, columns, keys, True, True)
-            table_ = (candidates, Counts(a, b, k), 2.0**55, keep, u, w)
+            candidates = Candidates(values.reshape(-1), start, columns, keys, True, True)
+            table_, prices = (candidates, Counts(a, b, k), 2.0**55, keep), np.zeros((2, 20))
             tvcs = TVCS.matrix((20, 20), row_caps=a, col_caps=b, total=k)
             found.append([])
             for call in (
-                lambda t=table_: small.solve_small(*t),
+                lambda t=table_, p=prices: small.solve_small(*t, *(0.0 * p)),
                 lambda v=values, c=(a, b, k): solve_dense(v, *c, squared=True),
                 lambda v=values, t=tvcs: project(v, t),
             ):
@@ -238,25 +181,6 @@ def tiny(out, calls=500):
         cells = [f"{x:.0f}" for x in np.median(found, axis=0)]
         rows.append([named(kind, total), *cells])
     table(out, ["caps, total", "kernel", "solver", "project", "OR-Tools' solve"], rows)
-
-
-def against_highs(out):
-    out.append("\n## HiGHS (scipy), 300 x 300, ratio .2\n")
-    rows = []
-    for kind, total in CASES:
-        rng = np.random.default_rng(3)
-        values = scaled(rng.normal(size=(300, 300)))
-        caps = draw_caps(rng, 300, 300, 60, 60, kind, total)
-        ours = min(clock(partial(solve_dense, values, *caps, squared=True))[0] for _ in range(3))
-        theirs, _ = clock(program(values**2, *caps))
-        rows.append(
-            [
-                named(kind, total),
-                f"{theirs:.2f}",
-                f"{theirs / ours:.0f}",
-            ]
-        )
-    table(out, ["caps, total", "HiGHS, s", "HiGHS / ours"], rows)
 
 
 def growth(out, sides):
@@ -290,19 +214,12 @@ def sections(quick):
     """A function for every section that appends it to a list of lines."""
     small_sizes, ratios = SIZES[:4] if quick else SIZES, RATIOS[1:2] if quick else RATIOS
     squares = [(100, 100), (300, 300)] if quick else [(100, 100), (300, 300), (1000, 1000)]
-    seeds = SEEDS[:2] if quick else SEEDS
-    small = [(100, 100)] if quick else [(20, 20), (100, 100), (300, 300)]
-    large = [(300, 300)] if quick else [(1000, 1000)]
     candidates = (2000, 200, 20_000) if quick else (20_000, 2000, 1_000_000)
     return {
-        "families": lambda out: families(out, "Families: small sizes", small, CASES, seeds),
-        "large": lambda out: families(out, "Families: a million entries", large, CASES[:2], seeds),
         "tiny": tiny,
         "grid": lambda out: grid(out, small_sizes, ratios),
-        "assignment": lambda out: assignment(out, squares + [(200, 2000)] * (not quick)),
         "closed": lambda out: closed_forms(out, squares),
         "lists": lambda out: lists(out, *candidates),
-        "highs": against_highs,
         "growth": lambda out: growth(out, (316, 1000) if quick else (316, 1000, 3162)),
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,10 @@ LARGEST_INTEGER = 2**53
 SAFE_EXPONENT = 200
 # Gains further apart than this power of two cannot all be counted on a grid in one unit.
 WIDEST = 900
+# The least exponent of a gain in its unit: smaller ones are not 0 either.
+LEAST = -1073
+# Values of this many bits have gains that are not rounded.
+SHORT = 20
 # Below the exponent of any gain.
 NONE = -5000
 
@@ -57,6 +62,38 @@ class Entries:
         """The same entries with their gains, not their square roots, in a list."""
         gains = np.square(self.gains) if self.squared else self.gains
         return replace(self, gains=gains.ravel(), squared=False)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether V is a sparse matrix, whose stored entries are the only candidates."""
+        return self.where is not None
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """The values themselves, one by one, in the order of the gains."""
+        return self.V.data if self.is_sparse else self.V.ravel()
+
+    def are_short(self, constraint: TVCS) -> bool:
+        """Whether values and bounds have so few bits that no gain was rounded."""
+        values = self.values
+        clipped = self.clip(values.reshape(self._shape), constraint).ravel()
+        largest = float(np.abs(values).max(initial=0.0))
+        scale = SHORT - math.frexp(largest)[1]
+        return all(
+            bool((whole == np.rint(whole)).all())
+            for whole in (np.ldexp(values, scale), np.ldexp(clipped, scale))
+        )
+
+    def exact_gains(self, places: NDArray[np.int64], constraint: TVCS) -> list[Fraction]:
+        """What keeping the entries at `places` is worth, in exact arithmetic and in unit 1."""
+        values = self.values
+        clipped = self.clip(values.reshape(self._shape), constraint).ravel()[places].tolist()
+        both = zip(map(Fraction, values[places].tolist()), map(Fraction, clipped), strict=True)
+        return [nearest * (2 * value - nearest) for value, nearest in both]
+
+    @property
+    def _shape(self) -> tuple[int, ...]:
+        return (self.V.data if self.is_sparse else self.V).shape
 
     def labels(self, constraint: TVCS) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Row group and column group of every entry."""
@@ -131,7 +168,7 @@ def _gains(
         return gains, 0
     if int(power.min(initial=unit, where=kept > 0.0)) < unit - WIDEST:
         _refuse_drowned(np.where(kept > 0.0, power, NONE).ravel(), unit, constraint, where)
-    return np.ldexp(kept, power - unit), unit
+    return np.ldexp(kept, np.maximum(power - unit, LEAST)), unit
 
 
 def _refuse_drowned(
@@ -197,7 +234,8 @@ def _check_range(values: NDArray[np.float64]) -> float:
     """The largest size of a value, refused if it is too large or some value is not finite."""
     if not values.size:
         return 0.0
-    low, high = float(values.min()), float(values.max())
+    low = float(np.minimum.reduce(values, axis=None))
+    high = float(np.maximum.reduce(values, axis=None))
     if math.isnan(low):
         raise ValueError("V must be finite, found NaN")
     largest = max(-low, high)

@@ -16,9 +16,8 @@ from scipy import sparse
 
 from tvcs_core.constraint import TVCS
 from tvcs_core.projection.entries import Entries, enter
-from tvcs_core.projection.exact import solve_dense, solve_edges, writeable
-from tvcs_core.projection.kernels.records import Prices
-from tvcs_core.projection.kernels.slackness import slackness_dense, slackness_edges
+from tvcs_core.projection.exact import solve_dense, solve_edges
+from tvcs_core.projection.gap import measure, upwards
 from tvcs_core.projection.relaxations import Solved, solve_lp, solve_pdhg, solve_pgd
 
 RELAXATIONS: dict[str, Callable[..., Solved]] = {
@@ -203,9 +202,9 @@ def _solve_exactly(entries: Entries, constraint: TVCS, warm: Any) -> Any:
 
 def proved(entries: Entries, constraint: TVCS, solved: Any) -> Projection:
     """The projection with the support and prices of `solved`, and how far they are from a proof."""
-    kept, gap = _kept_and_gap(entries, constraint, solved)
+    kept, gap = measure(entries, constraint, solved)
     V, keep = entries.V, solved.keep
-    if sparse.issparse(V):
+    if entries.is_sparse:
         at = (V.coords[0][keep], V.coords[1][keep])
         nearest = entries.clip(V.data, constraint)[keep]
         matrix = sparse.csr_array((nearest, at), shape=constraint.shape)
@@ -215,7 +214,7 @@ def proved(entries: Entries, constraint: TVCS, solved: Any) -> Projection:
         matrix = entries.clip(np.where(support, V, 0.0), constraint)
     row_duals, col_duals, total_dual = solved.row_duals, solved.col_duals, solved.total_dual
     if entries.unit:
-        kept, gap = math.ldexp(kept, entries.unit), math.ldexp(gap, entries.unit)
+        kept, gap = math.ldexp(kept, entries.unit), upwards(gap, entries.unit)
         row_duals, col_duals = (np.ldexp(d, entries.unit) for d in (row_duals, col_duals))
         total_dual = math.ldexp(total_dual, entries.unit)
     return Projection(
@@ -230,18 +229,3 @@ def proved(entries: Entries, constraint: TVCS, solved: Any) -> Projection:
         constraint=constraint,
         _warm=getattr(solved, "warm", None),
     )
-
-
-def _kept_and_gap(entries: Entries, constraint: TVCS, solved: Any) -> tuple[float, float]:
-    row_caps, col_caps, total = constraint.caps
-    used_rows, used_cols = np.zeros(row_caps.size, np.int64), np.zeros(col_caps.size, np.int64)
-    prices = Prices(solved.row_duals, solved.col_duals, solved.total_dual)
-    worth = (writeable(entries.gains), entries.squared, solved.keep, prices, used_rows, used_cols)
-    if entries.is_matrix:
-        kept, slack = slackness_dense(*worth)
-    else:
-        row_of, col_of = entries.labels(constraint)
-        kept, slack = slackness_edges(writeable(row_of), writeable(col_of), *worth)
-    slack += float(solved.row_duals @ (row_caps - used_rows))
-    slack += float(solved.col_duals @ (col_caps - used_cols))
-    return kept, slack + solved.total_dual * (total - int(np.count_nonzero(solved.keep)))

@@ -1,5 +1,6 @@
 """The way from a table to its best support: shortcut, warm start, or all steps."""
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,14 @@ from tvcs_core.projection.exact.network import CoreNetwork
 from tvcs_core.projection.exact.prices import Near, first_prices
 from tvcs_core.projection.exact.shortcuts import SMALL, keep_everything, keep_nothing, solve_small
 from tvcs_core.projection.kernels import prices, table
-from tvcs_core.projection.kernels.records import Candidates, Counts, Floats, Ints, Prices
+from tvcs_core.projection.kernels.records import (
+    Candidates,
+    Counts,
+    Floats,
+    Int32s,
+    Ints,
+    Prices,
+)
 
 
 def solve_dense(
@@ -32,17 +40,15 @@ def solve_dense(
     warm: Any = None,
 ) -> Exact:
     """Find the best support of an (n, m) matrix of values (or of gains, if not `squared`)."""
-    n, m = values.shape
-    candidates = Candidates(
-        writeable(values).reshape(-1),
-        np.arange(n + 1, dtype=np.int64) * m,
-        np.arange(m, dtype=np.int32),
-        np.zeros(m, np.int64),
-        True,
-        squared,
-    )
+    candidates = Candidates(writeable(values).reshape(-1), *layout(*values.shape), True, squared)
     caps = Counts(writeable(row_caps), writeable(col_caps), total)
     return solve(candidates, caps, warm, values.shape)
+
+
+@lru_cache(maxsize=8)
+def layout(n: int, m: int) -> tuple[Ints, Int32s, Ints]:
+    """Where the rows of a table of this shape begin, its columns, and no keys; never written to."""
+    return np.arange(n + 1, dtype=np.int64) * m, np.arange(m, dtype=np.int32), np.zeros(m, np.int64)
 
 
 def solve_edges(

@@ -6,14 +6,29 @@ prices and was left out, and the shortfall of every entry that is worth less and
 Summed this way the gap is exactly 0 when every term is, and loses no digits when it is not.
 """
 
+import numpy as np
+
 from tvcs_core.jit import kernel
 
 
 @kernel
-def slackness_dense(values, squared, keep, prices, used_rows, used_cols):
-    """Count what rows and columns use; return (kept, slack of the entries)."""
+def has_priced_room(prices, caps, used_rows, used_cols, used):
+    """Whether a cap that has a price is not full (or too full)."""
+    found = prices.total != 0.0 and used != caps.total
+    for i in range(caps.rows.size):
+        found |= prices.rows[i] != 0.0 and used_rows[i] != caps.rows[i]
+    for j in range(caps.cols.size):
+        found |= prices.cols[j] != 0.0 and used_cols[j] != caps.cols[j]
+    return found
+
+
+@kernel
+def slackness_dense(values, squared, keep, prices, caps):
+    """Return (kept, slack of the entries, whether that of the caps is not 0)."""
     n_rows, n_cols = values.shape
     row_duals, col_duals, total_dual = prices.rows, prices.cols, prices.total
+    used_rows, used_cols = np.zeros(n_rows, np.int64), np.zeros(n_cols, np.int64)
+    used = 0
     # Gains are summed with Neumaier's carry: the sum is as good as rounded once.
     kept = 0.0
     carry = 0.0
@@ -33,16 +48,16 @@ def slackness_dense(values, squared, keep, prices, used_rows, used_cols):
                     slack -= surplus
             elif surplus > 0.0:
                 slack += surplus
-    return kept + carry, slack
+        used += used_rows[i]
+    return kept + carry, slack, has_priced_room(prices, caps, used_rows, used_cols, used)
 
 
 @kernel
-def slackness_edges(row_of, col_of, values, squared, keep, prices, used_rows, used_cols):
-    """Count what row and column groups use; return (kept, slack of the entries).
-
-    Labels are -1 where an entry is in no group.
-    """
+def slackness_edges(row_of, col_of, values, squared, keep, prices, caps):
+    """Do the same for a list of entries. Labels are -1 where an entry is in no group."""
     row_duals, col_duals, total_dual = prices.rows, prices.cols, prices.total
+    used_rows, used_cols = np.zeros(row_duals.size, np.int64), np.zeros(col_duals.size, np.int64)
+    used = 0
     kept = 0.0
     carry = 0.0
     slack = 0.0
@@ -56,6 +71,7 @@ def slackness_edges(row_of, col_of, values, squared, keep, prices, used_rows, us
         if j >= 0:
             surplus -= col_duals[j]
         if keep[e]:
+            used += 1
             if i >= 0:
                 used_rows[i] += 1
             if j >= 0:
@@ -67,4 +83,4 @@ def slackness_edges(row_of, col_of, values, squared, keep, prices, used_rows, us
                 slack -= surplus
         elif surplus > 0.0:
             slack += surplus
-    return kept + carry, slack
+    return kept + carry, slack, has_priced_room(prices, caps, used_rows, used_cols, used)

@@ -1,0 +1,275 @@
+"""Speed of the projection on every family of values, cell by cell, against what else solves it.
+
+    python -m benchmarks.speed.families --quick          about a minute, keeps nothing
+    python -m benchmarks.speed.families --write-docs     hours; goes on where it was stopped
+    python -m benchmarks.speed.families --sizes 300x300 --families logistic sums --ratios .2
+
+A cell is a family, a size, a ratio of the caps to the groups and a kind of caps and total; five
+seeds of it are five rows of cells.csv in --out, which are there as soon as they are known. Times
+are processor time of the one thread that all use; the methods take turns, and each row has the
+medians of the turns. Ours is all of `project`, with checks and certificate; OR-Tools' is its solve
+alone (building is a column apart) on costs of 46 bits. scipy's `linear_sum_assignment` takes part
+where all caps are 1, HiGHS at 300 x 300 with ratio .2 and the first seed. An answer that keeps more
+or less than OR-Tools' ends the run; a time never does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import platform
+import sys
+import tempfile
+from collections import Counter
+from dataclasses import astuple, dataclass
+from functools import cache, partial
+from pathlib import Path
+
+from benchmarks.study import ROOT, claim, complete, forget, one_thread, options, resume, run
+
+one_thread()
+
+import numpy as np  # noqa: E402
+from scipy.optimize import linear_sum_assignment  # noqa: E402
+
+from benchmarks.speed.matrices import (  # noqa: E402
+    CROWD,
+    FAMILIES,
+    SEEDS,
+    draw_caps,
+    qualities,
+    scaled,
+)
+from benchmarks.speed.peers import clock, flow_of_matrix, program  # noqa: E402
+from tvcs_core import TVCS, project  # noqa: E402
+from tvcs_core.jit import compiling_seconds  # noqa: E402
+
+SIZES = ((20, 20), (100, 100), (300, 300), (1000, 1000), (200, 10_000), (1000, 10_000))
+RATIOS = (0.05, 0.2, 0.5)
+TOTALS = {0.8: "binding", None: "loose"}
+HUGE = 5_000_000  # entries: from here on one ratio and uniform caps only
+ONES = "ones"  # caps of 1, whatever the ratio
+SAME = 1e-9  # by how much of it kept gains may differ: OR-Tools rounds costs to 46 bits
+
+
+@dataclass(frozen=True)
+class Task:
+    """One row to be measured."""
+
+    family: str
+    rows: int
+    cols: int
+    caps: str
+    total: str
+    ratio: float
+    seed: int
+    crowd: Path = CROWD
+    quick: bool = False
+
+    @property
+    def key(self) -> tuple[str | int | float, ...]:
+        """That of its row."""
+        return astuple(self)[:7]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A row: seconds of every method; None where one does not take part."""
+
+    family: str
+    rows: int
+    cols: int
+    caps: str
+    total: str
+    ratio: float
+    seed: int
+    code: str
+    ours: float
+    moved: float
+    warm: float
+    ortools: float
+    build: float
+    scipy: float | None
+    highs: float | None
+
+    @property
+    def key(self) -> tuple[str | int | float, ...]:
+        """What is measured, apart from the code that measured it."""
+        return astuple(self)[:7]
+
+    @property
+    def entries(self) -> int:
+        """How large the table is."""
+        return self.rows * self.cols
+
+
+def measure(task: Task) -> list[Cell]:
+    """Time all methods on one table, in turns."""
+    n, m, p = task.rows, task.cols, task.rows * task.cols
+    warm_up(min(n, 300), min(m, 300), task.caps, task.total)
+    values, moved, tvcs = instance(task)
+    turns = 1 if task.quick or p >= 500_000 else 3 if p > 50_000 else 5 if p > 2500 else 21
+    rows = np.array([turn(values, moved, tvcs, task) for _ in range(turns)])
+    ours, again, warm, ortools, build, scipy = np.median(rows, axis=0).tolist()
+    has_highs = (n, m, task.ratio, task.seed) == (300, 300, 0.2, SEEDS[0]) and not task.quick
+    highs = clock(program(values**2, *caps_of(tvcs)))[0] if has_highs else None
+    peers = (scipy if task.caps == ONES else None, highs)
+    return [Cell(*task.key, code(), ours, again, warm, ortools, build, *peers)]
+
+
+def instance(task: Task):
+    """The values of a row, the same with a change of 1 %, and the constraint."""
+    n, m = task.rows, task.cols
+    rng = np.random.default_rng(task.seed)
+    make = partial(qualities, file=task.crowd) if task.family == "qualities" else None
+    values = scaled((make or FAMILIES[task.family])(rng, n, m))
+    if task.caps == ONES:
+        a, b, total = np.ones(n, np.int64), np.ones(m, np.int64), n * m
+    else:
+        share = next(share for share, name in TOTALS.items() if name == task.total)
+        a, b, total = draw_caps(rng, n, m, task.ratio * m, task.ratio * n, task.caps, share)
+    moved = values * (1.0 + 0.01 * rng.normal(size=(n, m)))
+    return values, moved, TVCS.matrix((n, m), row_caps=a, col_caps=b, total=total)
+
+
+def turn(values, moved, tvcs, task):
+    """Seconds of one turn: ours, ours on the moved values cold and warm, the peers."""
+    gains, caps = values * values, caps_of(tvcs)
+    ours, answer = compiled(partial(project, values, tvcs))
+    build, ortools, kept = flow_of_matrix(gains, *caps)
+    agree(answer.kept, kept, "OR-Tools", task)
+    scipy = np.nan
+    if task.caps == ONES:
+        scipy, (row, col) = clock(partial(linear_sum_assignment, gains, maximize=True))
+        agree(answer.kept, gains[row, col].sum(), "linear_sum_assignment", task)
+    again, cold = compiled(partial(project, moved, tvcs))
+    warm, second = compiled(partial(project, moved, tvcs, warm=answer))
+    if not np.array_equal(cold.support, second.support):
+        raise AssertionError(f"warm and cold differ: {task}")
+    return ours, again, warm, ortools, build, scipy
+
+
+def caps_of(tvcs):
+    """Caps as the peers take them."""
+    return tvcs.row_caps, tvcs.col_caps, tvcs.total
+
+
+def compiled(call):
+    """The time of a call that found its kernels compiled."""
+    before = compiling_seconds()
+    found = clock(call)
+    return found if compiling_seconds() == before else clock(call)
+
+
+@cache
+def warm_up(rows: int, cols: int, caps: str, total: str) -> None:
+    """Load the kernels that such tables need."""
+    turn(*instance(warm := Task("gauss", rows, cols, caps, total, 0.2, 0)), warm)
+
+
+def agree(ours: float, theirs: float, peer: str, task: Task) -> None:
+    """End the run where a peer keeps more or less."""
+    if abs(ours - theirs) > SAME * abs(theirs):
+        raise AssertionError(f"ours keeps {ours!r}, {peer} {theirs!r}: {task}")
+
+
+@cache
+def code() -> str:
+    """A name for the state of the code that is measured."""
+    files = sorted((ROOT / "tvcs_core" / "projection").rglob("*.py"))
+    return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:8]
+
+
+def machine() -> str:
+    """What the times depend on beside the code."""
+    return f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+
+
+def tasks(arguments: argparse.Namespace) -> list[Task]:
+    """What is asked for, small tables first, the five seeds of a cell one after the other."""
+    found = []
+    for rows, cols in arguments.sizes or SIZES:
+        is_huge = rows * cols >= HUGE
+        ratios = arguments.ratios or (RATIOS[1:2] if is_huge else RATIOS)
+        kinds = arguments.caps or (["uniform"] if is_huge else ["uniform", "varied", ONES])
+        for family in arguments.families or FAMILIES:
+            for caps in kinds:
+                has_ratio = caps != ONES
+                totals = arguments.totals or TOTALS.values() if has_ratio else ["loose"]
+                for ratio in ratios if has_ratio else [0.0]:
+                    for total in totals:
+                        for seed in arguments.seeds or SEEDS:
+                            what = (family, rows, cols, caps, total, ratio, seed)
+                            found.append(Task(*what, arguments.crowd, arguments.quick))
+    return found
+
+
+def size(word: str) -> tuple[int, int]:
+    """Read a size such as 300 or 200x10000."""
+    rows, _, cols = word.partition("x")
+    return int(rows), int(cols or rows)
+
+
+def compute(arguments: argparse.Namespace) -> None:
+    """Measure the rows that are asked for and not known."""
+    wanted = tasks(arguments)
+    path = arguments.out / "cells.csv"
+    claim(arguments.out / "machine.txt", machine())
+    if arguments.stale:
+        keys = {task.key for task in wanted}
+        old = {c.key for c in resume(path, Cell) if c.key in keys and c.code != code()}
+        forget(path, Cell, old)
+    todo = {task: {task.key} for task in wanted}
+    complete(path, Cell, todo, measure, jobs=1, order=lambda cell: order(cell.key))
+    for line in in_short(resume(path, Cell)):
+        print(line)
+
+
+def order(key):
+    """Small tables first, and the rest as it stands above."""
+    family, rows, cols, caps, total, ratio, seed = key
+    return (rows * cols, rows, list(FAMILIES).index(family), caps, ratio, total, seed)
+
+
+def in_short(cells: list[Cell]) -> list[str]:
+    """How many rows of every size lose."""
+    known = Counter((c.rows, c.cols) for c in cells)
+    slower = Counter((c.rows, c.cols) for c in cells if c.ortools < c.ours)
+    return [
+        f"{rows} x {cols}: OR-Tools is faster in {slower[rows, cols]} of {count} rows"
+        for (rows, cols), count in known.items()
+    ]
+
+
+def write_page(out: Path, docs: Path) -> None:
+    from benchmarks.speed.families_page import write_docs
+
+    write_docs(out, docs)
+
+
+def main() -> int:
+    parser = options(__doc__, results="projection", page="projection-families.md")
+    parser.add_argument("--sizes", type=size, nargs="+", help="such as 300 or 200x10000")
+    parser.add_argument("--families", nargs="+", choices=list(FAMILIES))
+    parser.add_argument("--caps", nargs="+", choices=["uniform", "varied", ONES])
+    parser.add_argument("--totals", nargs="+", choices=list(TOTALS.values()))
+    parser.add_argument("--ratios", type=float, nargs="+")
+    parser.add_argument("--seeds", type=int, nargs="+")
+    parser.add_argument("--crowd", type=Path, default=CROWD, help="qualities of a real crowd")
+    parser.add_argument("--stale", action="store_true", help="measure anew what other code did")
+    parser.add_argument("--quick", action="store_true", help="small, two seeds, nothing kept")
+    arguments = parser.parse_args()
+    if not arguments.quick:
+        return run(arguments, compute, write_page)
+    arguments.sizes = arguments.sizes or SIZES[:3]
+    arguments.ratios = arguments.ratios or RATIOS[1:2]
+    arguments.seeds = arguments.seeds or SEEDS[:2]
+    arguments.caps, arguments.write_docs = arguments.caps or ["uniform"], False
+    with tempfile.TemporaryDirectory() as folder:
+        arguments.out = Path(folder)
+        return run(arguments, compute, write_page)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

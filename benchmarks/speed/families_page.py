@@ -1,0 +1,167 @@
+"""What docs/projection-families.md shows: where the projection loses, and by how much it wins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.pages import table
+from benchmarks.speed.families import FAMILIES, HUGE, ONES, SEEDS, TOTALS, Cell
+from benchmarks.study import load
+
+SMALL = 10_000  # entries: below it a ratio of .9 is not yet said to lose
+KINDS = [(caps, total) for caps in ("uniform", "varied") for total in TOTALS.values()]
+PAGE = "projection-families.md"
+HOW = f"""## How it was measured
+
+Processor time of one thread, the methods in turns in one process. Ours is all of `project`, its
+checks and its certificate included; OR-Tools' minimum cost flow is its solve alone, without
+building the network, on costs of 46 bits. Every answer is compared with OR-Tools', and warm answers
+with cold ones. A cell is a family, a size, a ratio of the caps to the groups' sizes (.05, .2, .5;
+from {HUGE:,} entries on .2 and equal caps only), caps that are equal or drawn, and a total that
+binds (.8 of what the caps allow) or does not; it has {len(SEEDS)} seeds. *Gradients* are what
+the fifth step of IHT projects on a sparse regression, *qualities* the workers and tasks of a crowd,
+drawn again where there are too few. Single rows are good to about 30 %.
+"""
+
+
+def write_docs(out: Path, docs: Path) -> None:
+    """Write the page from the rows that are known."""
+    cells = load(out / "cells.csv", Cell)
+    machine = (out / "machine.txt").read_text(encoding="utf-8").strip()
+    (docs / PAGE).write_text("\n".join(page(cells, machine)), encoding="utf-8")
+
+
+def page(cells: list[Cell], machine: str) -> Iterator[str]:
+    """The page, line by line."""
+    capped = [c for c in cells if c.caps != ONES]
+    yield "# Where the projection wins and where it loses\n"
+    yield "Written by `python -m benchmarks.speed.families --write-docs`, from"
+    yield f"{len(cells):,} rows measured on {machine}; {code_of(cells)}. All ratios are OR-Tools'"
+    yield "time over ours, unless something else is said: above 1 is in our favour.\n"
+    yield "## Where this loses\n"
+    yield from losses(capped)
+    for rows, cols in dict.fromkeys((c.rows, c.cols) for c in capped):
+        yield f"## {rows} x {cols}\n"
+        yield "Worst / median over seeds and ratios of the caps.\n"
+        yield by_family([c for c in capped if (c.rows, c.cols) == (rows, cols)]) + "\n"
+    yield from warm_starts(capped)
+    yield from ones([c for c in cells if c.caps == ONES])
+    yield from against_highs([c for c in cells if c.highs is not None])
+    yield HOW
+
+
+def code_of(cells: list[Cell]) -> str:
+    """Whether all rows are of one state of the code."""
+    states = {c.code for c in cells}
+    return "one state of the code" if len(states) == 1 else f"{len(states)} states of the code"
+
+
+def ratio(cell: Cell) -> float:
+    """OR-Tools' time over ours."""
+    return cell.ortools / cell.ours
+
+
+def grouped(cells: Iterable[Cell], by: Callable[[Cell], Hashable]) -> dict[Hashable, list[Cell]]:
+    """The cells of every group, groups in the order in which they come."""
+    found: dict[Hashable, list[Cell]] = {}
+    for cell in cells:
+        found.setdefault(by(cell), []).append(cell)
+    return found
+
+
+def losses(cells: list[Cell]) -> Iterator[str]:
+    """Every cell whose worst seed is slower than OR-Tools, the worst first."""
+    kinds = grouped(cells, lambda c: c.key[:-1]).values()
+    found = [seeds for seeds in kinds if min(map(ratio, seeds)) < limit(seeds[0])]
+    yield f"The worst seed is slower than OR-Tools (below {SMALL:,} entries: than .9 of it)"
+    yield f"in {len(found)} of {len(kinds)} cells; lowest first.\n"
+    if found:
+        heads = ["size", "family", "caps, total", "ratio", "seeds", "worst", "median"]
+        rows = sorted(found, key=lambda seeds: min(map(ratio, seeds)))
+        yield table(
+            [*heads, "ours worst, ms", "ours, ms", "OR-Tools, ms"], map(loss, rows), words=3
+        )
+        yield ""
+
+
+def limit(cell: Cell) -> float:
+    """The ratio below which a cell is said to lose."""
+    return 1.0 if cell.entries >= SMALL else 0.9
+
+
+def loss(seeds: list[Cell]) -> list[str]:
+    """The row of a cell."""
+    one, ratios = seeds[0], [ratio(c) for c in seeds]
+    size, kind = f"{one.rows} x {one.cols}", f"{one.caps}, {one.total}"
+    ours, theirs = [c.ours for c in seeds], [c.ortools for c in seeds]
+    times = max(ours), middle(ours), middle(theirs)
+    figures = [f"{min(ratios):.2f}", f"{middle(ratios):.2f}", *(f"{1e3 * t:.3g}" for t in times)]
+    return [size, one.family, kind, f"{one.ratio:g}", str(len(seeds)), *figures]
+
+
+def middle(values: Iterable[float]) -> float:
+    """The median."""
+    return float(np.median(list(values)))
+
+
+def by_family(cells: list[Cell]) -> str:
+    """Families by caps and totals."""
+    rows = []
+    for family in FAMILIES:
+        ours = [c for c in cells if c.family == family]
+        kinds = grouped(ours, lambda c: (c.caps, c.total))
+        if ours:
+            rows.append([family, *(worst_and_median(kinds.get(kind, [])) for kind in KINDS)])
+    return table(["family", *(", ".join(kind) for kind in KINDS)], rows)
+
+
+def worst_and_median(cells: list[Cell], of: Callable[[Cell], float] = ratio) -> str:
+    """Both in one cell of a table."""
+    found = [of(c) for c in cells]
+    return f"{min(found):.2g} / {middle(found):.2g}" if found else ""
+
+
+def warm_starts(cells: list[Cell]) -> Iterator[str]:
+    """What the last projection is worth where the values have changed by 1 %."""
+    yield "## Warm starts: values that have changed by 1 %\n"
+    yield "Cold over warm; a row is one seed of a cell.\n"
+    rows = []
+    for (n, m), found in grouped(cells, lambda c: (c.rows, c.cols)).items():  # type: ignore[misc]
+        slow = sum(c.warm * 0.95 > c.moved for c in found)
+        gains = worst_and_median(found, lambda c: c.moved / c.warm)
+        peers = worst_and_median(found, lambda c: c.ortools / c.warm)
+        rows.append([f"{n} x {m}", gains, f"{slow} of {len(found)}", peers])
+    heads = ["size", "worst / median", "rows below .95", "OR-Tools / warm"]
+    yield table(heads, rows) + "\n"
+
+
+def ones(cells: list[Cell]) -> Iterator[str]:
+    """Caps of 1 against the assignment problem."""
+    if not cells:
+        return
+    yield "## All caps 1: our time over that of scipy's `linear_sum_assignment`\n"
+    yield "Median / worst over seeds; below 1 is in our favour.\n"
+    sizes = list(grouped(cells, lambda c: (c.rows, c.cols)))
+    rows = []
+    for family, found in grouped(cells, lambda c: c.family).items():
+        of_size = grouped(found, lambda c: (c.rows, c.cols))
+        shares = [[c.ours / (c.scipy or np.nan) for c in of_size.get(size, [])] for size in sizes]
+        figures = [f"{middle(s):.2g} / {max(s):.2g}" if s else "" for s in shares]
+        rows.append([str(family), *figures])
+    yield table(["family", *(f"{n} x {m}" for n, m in sizes)], rows) + "\n"  # type: ignore[misc]
+
+
+def against_highs(cells: list[Cell]) -> Iterator[str]:
+    """The linear program, where it was tried."""
+    if not cells:
+        return
+    yield "## HiGHS (scipy's `linprog`), 300 x 300, ratio .2, one seed\n"
+    rows = [
+        [c.family, f"{c.caps}, {c.total}", f"{c.highs:.2f}", f"{c.highs / c.ours:.0f}"]
+        for c in cells
+        if c.highs is not None
+    ]
+    yield table(["family", "caps, total", "HiGHS, s", "HiGHS / ours"], rows, words=2) + "\n"

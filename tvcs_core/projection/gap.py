@@ -1,0 +1,119 @@
+"""What a support keeps and how far its prices are from a proof; where rounding decides, exactly."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tvcs_core.constraint import TVCS
+from tvcs_core.projection.entries import Entries
+from tvcs_core.projection.exact import writeable
+from tvcs_core.projection.kernels.records import Counts, Prices
+from tvcs_core.projection.kernels.rounding import Claim, doubtful_dense, doubtful_edges
+from tvcs_core.projection.kernels.slackness import slackness_dense, slackness_edges
+
+# A gap below this fraction of what is kept is less than rounding: then it is looked at exactly.
+CLEAR = 2.0**-75
+# Doubtful entries that are looked at one by one; with more of them their sum is bounded.
+ROOM = 1_000
+# The square of a value may be off by half of this where it underflows.
+LEAST = 2.0**-1074
+
+
+def measure(entries: Entries, constraint: TVCS, solved: Any) -> tuple[float, float]:
+    """What is kept, and how much more another support could keep at most, in the entries' unit.
+
+    A gap of 0 is a proof in exact arithmetic.
+    """
+    kept, gap = _slackness(entries, constraint, solved)
+    if gap > 0.0:
+        gap += LEAST * entries.gains.size
+    if gap > CLEAR * kept:
+        return kept, gap
+    hidden = _hidden(entries, constraint, solved)
+    return kept, math.nextafter(gap + hidden, math.inf) if hidden else gap
+
+
+def upwards(number: float, unit: int) -> float:
+    """``number * 2**unit``, rounded up where it underflows."""
+    scaled = math.ldexp(number, unit)
+    return scaled if math.ldexp(scaled, -unit) >= number else math.nextafter(scaled, math.inf)
+
+
+def _slackness(entries: Entries, constraint: TVCS, solved: Any) -> tuple[float, float]:
+    """What is kept, and the sum of all slacks."""
+    prices = Prices(solved.row_duals, solved.col_duals, solved.total_dual)
+    worth = (writeable(entries.gains), entries.squared, solved.keep, prices)
+    caps = Counts(*constraint.caps)
+    if entries.is_matrix:
+        kept, slack, has_room = slackness_dense(*worth, caps)
+    else:
+        row_of, col_of = entries.labels(constraint)
+        kept, slack, has_room = slackness_edges(writeable(row_of), writeable(col_of), *worth, caps)
+    return kept, _with_room(entries, constraint, solved, slack) if has_room else slack
+
+
+def _with_room(entries: Entries, constraint: TVCS, solved: Any, slack: float) -> float:
+    """Add the prices of all caps times what is left of them."""
+    row_of, col_of = entries.labels(constraint)
+    row_caps, col_caps, total = constraint.caps
+    keep = solved.keep.reshape(-1)
+    for group, prices, caps in (
+        (row_of[keep], solved.row_duals, row_caps),
+        (col_of[keep], solved.col_duals, col_caps),
+    ):
+        used = np.bincount(group[group >= 0], minlength=caps.size)
+        slack += float(prices @ (caps - used))
+    return slack + solved.total_dual * (total - int(np.count_nonzero(keep)))
+
+
+def _hidden(entries: Entries, constraint: TVCS, solved: Any) -> float:
+    """What rounding may hide of the sum of all slacks, at most."""
+    places = np.empty(ROOM, np.int64)
+    found, hidden = _doubtful(entries, constraint, solved, False, places)
+    if found and not entries.squared and entries.are_short(constraint):
+        found, hidden = _doubtful(entries, constraint, solved, True, places)
+    if 0 < found <= ROOM:
+        return _wrong(entries, constraint, solved, places[:found])
+    return hidden
+
+
+def _doubtful(
+    entries: Entries, constraint: TVCS, solved: Any, exact: bool, places: NDArray[np.int64]
+) -> tuple[int, float]:
+    """How many entries are doubtful and what they may hide; `places` of the first of them."""
+    prices = Prices(solved.row_duals, solved.col_duals, solved.total_dual)
+    claim = Claim(writeable(entries.gains), entries.squared, exact, prices)
+    if entries.is_matrix:
+        return doubtful_dense(claim, places)
+    row_of, col_of = entries.labels(constraint)
+    return doubtful_edges(writeable(row_of), writeable(col_of), claim, places)
+
+
+def _wrong(entries: Entries, constraint: TVCS, solved: Any, places: NDArray[np.int64]) -> float:
+    """By how much entries are on the wrong side of their prices in exact arithmetic, in all.
+
+    What is in a group that may keep nothing is not, whatever the price.
+    """
+    at = places if entries.where is None else entries.where[places]
+    row_of, col_of = constraint.labels_at(at)
+    keep = solved.keep.reshape(-1)[places]
+    hidden, unit, total = Fraction(0), Fraction(2) ** -entries.unit, Fraction(solved.total_dual)
+    gains = entries.exact_gains(places, constraint)
+    for gain, i, j, is_kept in zip(gains, row_of, col_of, keep, strict=True):
+        surplus = gain * unit - total
+        may_be_kept = constraint.total > 0
+        if i >= 0:
+            surplus -= Fraction(solved.row_duals[i])
+            may_be_kept &= bool(constraint.row_caps[i] > 0)
+        if j >= 0:
+            surplus -= Fraction(solved.col_duals[j])
+            may_be_kept &= bool(constraint.col_caps[j] > 0)
+        if may_be_kept and (surplus < 0 if is_kept else surplus > 0):
+            hidden += abs(surplus)
+    found = float(hidden)
+    return found if found >= hidden else math.nextafter(found, math.inf)
