@@ -6,7 +6,7 @@ import argparse
 import subprocess
 import sys
 
-MODULES = ("blocks", "campaign", "families", "inference", "projection", "solvers")
+MODULES = ("blocks", "campaign", "cost", "families", "inference", "projection", "solvers")
 
 
 def main() -> int:

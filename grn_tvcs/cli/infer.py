@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING
 
-from grn_tvcs.cli.options import InferOptions
+from grn_tvcs.cli.options import EDGES, InferOptions
 from tvcs_core.command.options import with_options
 from tvcs_core.command.shell import guarded, say
 
@@ -57,6 +57,7 @@ def infer(given: InferOptions) -> None:
             say(note)
         Results(network, data, rules, given, reference, count, work.steady).write(folder)
     shutil.rmtree(given.finished, ignore_errors=True)
+    (out / EDGES[not given.compress]).unlink(missing_ok=True)  # of an earlier run
     n_selected, n_scored = int(network.out_degrees.sum()), network.n_scored
     say(f"{n_selected} edges selected of {n_scored} with a score; open {out / 'report.html'}")
 

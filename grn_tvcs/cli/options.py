@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 AUTO = "auto"
 OFF = "off"
 FINISHED = ".resume"
+EDGES = ("edges.tsv", "edges.tsv.gz")  # as it is, and compressed
 FILES = (
     "genes", "targets", "regulators", "out_degrees", "knockouts", "knockdowns", "wildtype",
     "samples", "pseudotime", "lineage_weights", "reference", "prior",
@@ -291,7 +292,7 @@ class InferOptions:
     @property
     def edges_file(self) -> str:
         """The name of the table of edges."""
-        return "edges.tsv.gz" if self.compress else "edges.tsv"
+        return EDGES[self.compress]
 
     @property
     def chooses_edges(self) -> bool:

@@ -2,22 +2,52 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from tvcs_core.files.memory import available_memory
 
-# Measured on one core of 2026 with 30 to 1,000 genes; a guess within a factor of two elsewhere.
-SECONDS_PER_HALF = 3e-3
-SECONDS_PER_PAIR = 1.3e-6  # of an input and a gene, in a half
-SECONDS_PER_SAMPLE_AND_PAIR = 3e-10
-BYTES_AT_REST = 0.2e9
-BYTES_PER_PAIR = 400.0
-BYTES_PER_PAIR_AT_WORK = 250.0  # in each thread
-BYTES_PER_PAIR_OF_GENES = 60.0  # in the result
+# Fitted to `python -m benchmarks.speed.cost`; another machine is as much faster or slower.
+SECONDS_TO_START = 3.3
+SECONDS_PER_VALUE = 1e-6  # of the table
+SECONDS_PER_TARGET = 1.8e-5  # in a half
+SECONDS_PER_PAIR = 7.4e-8  # of a regulator and a target, in a half
+SECONDS_PER_SAMPLE_AND_PAIR = 3e-11
+SECONDS_PER_PAIR_AFTER = 3e-7  # adding up, rounding, the caps
+SECONDS_PER_LINE = 2.5e-6  # of edges.tsv
+BYTES_AT_REST = 0.27e9
+BYTES_PER_PAIR = 120.0
+BYTES_PER_PAIR_AT_WORK = 33.0  # in each thread
+# Of `combined`, roughly: by 30 to 300 genes.
+SECONDS_PER_TREE_SAMPLE_AND_PAIR = 3.5e-8
+BYTES_PER_PAIR_OF_PARTS = 400.0  # of a regulator and a gene, beside all that, in `combined` ...
+BYTES_PER_PAIR_OF_GENES = 60.0  # ... whose correlations are of all genes
 
 
-@dataclass(frozen=True)
-class Cost:
+class Work(NamedTuple):
+    """The sizes of an inference by ``"tvcs"``.
+
+    Attributes
+    ----------
+    genes, regulators, targets, samples
+        Of the table, who may regulate, whose regulators are sought; time points of all series.
+    halves
+        That are solved, those of folds too.
+    lines
+        Of ``edges.tsv``.
+    threads
+        That halves are solved in.
+    """
+
+    genes: int
+    regulators: int
+    targets: int
+    samples: int
+    halves: int
+    lines: int
+    threads: int = 1
+
+
+class Cost(NamedTuple):
     """An estimate.
 
     Attributes
@@ -31,29 +61,41 @@ class Cost:
     seconds: float
     memory: float
 
-    def refuse_what_cannot_fit(self) -> None:
+    def refuse_what_cannot_fit(self, what_helps: str) -> None:
         """Refuse work that needs more memory than there is.
 
         Raises
         ------
         MemoryError
-            Naming what is needed and what there is.
+            Naming what is needed, what there is, and what helps.
         """
         there_is = available_memory()
         if there_is is not None and self.memory > there_is:
             raise MemoryError(
                 f"this needs about {self.memory / 1e9:.1f} GB, but only {there_is / 1e9:.1f} GB "
-                "are free; give a list of --regulators or fewer genes"
+                f"are free; {what_helps}"
             )
 
 
-def estimate(n_genes: int, n_inputs: int, n_samples: int, resamples: int, threads: int) -> Cost:
+def estimate(work: Work) -> Cost:
     """Estimate time and memory of ``infer(..., "tvcs")``; threads are not counted as time saved."""
-    pairs = n_genes * n_inputs
-    half = SECONDS_PER_PAIR + SECONDS_PER_SAMPLE_AND_PAIR * n_samples
-    return Cost(
-        resamples * (SECONDS_PER_HALF + half * pairs),
-        BYTES_AT_REST
-        + (BYTES_PER_PAIR + BYTES_PER_PAIR_AT_WORK * threads) * pairs
-        + BYTES_PER_PAIR_OF_GENES * n_genes**2,
+    pairs = work.regulators * work.targets
+    half = SECONDS_PER_PAIR + SECONDS_PER_SAMPLE_AND_PAIR * work.samples
+    seconds = (
+        SECONDS_TO_START
+        + SECONDS_PER_VALUE * work.samples * work.genes
+        + work.halves * (SECONDS_PER_TARGET * work.targets + half * pairs)
+        + SECONDS_PER_PAIR_AFTER * pairs
+        + SECONDS_PER_LINE * work.lines
     )
+    per_pair = BYTES_PER_PAIR + BYTES_PER_PAIR_AT_WORK * work.threads
+    return Cost(seconds, BYTES_AT_REST + per_pair * pairs)
+
+
+def estimate_of_parts(work: Work, trees: int) -> Cost:
+    """Estimate the same of ``"combined"``, whose forests have so many trees per gene."""
+    lagged = estimate(work._replace(halves=work.halves + work.halves // 2))  # both memories
+    pairs = work.regulators * work.genes
+    seconds = lagged.seconds + SECONDS_PER_TREE_SAMPLE_AND_PAIR * trees * work.samples * pairs
+    of_parts = BYTES_PER_PAIR_OF_PARTS * pairs + BYTES_PER_PAIR_OF_GENES * work.genes**2
+    return Cost(seconds, lagged.memory + of_parts)

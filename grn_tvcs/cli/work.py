@@ -7,7 +7,7 @@ from typing import Any
 
 from grn_tvcs.cli.options import InferOptions
 from grn_tvcs.cli.progress import Progress, span
-from grn_tvcs.cli.resources import estimate
+from grn_tvcs.cli.resources import SECONDS_TO_START, Work, estimate, estimate_of_parts
 from grn_tvcs.edge_count import EdgeCount, choose_edges, fold_resamples
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
@@ -15,8 +15,6 @@ from grn_tvcs.methods import METHODS, infer, options_of
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.prior import Prior
 from grn_tvcs.network.rules import EDGES_PER_GENE, Rules
-
-PARTS = 2.5  # times lagged regression alone; measured with 10 to 100 genes
 
 
 @dataclass(frozen=True)
@@ -46,34 +44,59 @@ class Inference:
     def expected(self) -> str:
         """Tell what the work will take; refuse what cannot fit."""
         data = self.data
-        inputs, targets = (int(is_in.sum()) for is_in in self.rules.roles(data.genes))
         resamples = (options_of(self.given.method) | self.options)["resamples"]
         if self.holds_series_out:
             resamples += fold_resamples(data, resamples)
+        regulators, targets = (int(is_in.sum()) for is_in in self.rules.roles(data.genes))
+        lines = regulators * targets
+        if self.given.top is not None:
+            lines = min(lines, self.given.top)
+        work = Work(
+            len(data.genes), regulators, targets, len(data.times), resamples, lines,
+            self.given.threads,
+        )  # fmt: skip
         if METHODS[self.given.method].has_confidence:
-            return self._expected_of_parts(inputs, resamples)
-        cost = estimate(targets, inputs, len(data.times), resamples, self.given.threads)
-        cost.refuse_what_cannot_fit()
+            return self._expected_of_parts(work)
+        cost = estimate(work)
+        cost.refuse_what_cannot_fit(self.what_helps())
         return f"about {span(cost.seconds)} and {cost.memory / 1e9:.1f} GB"
 
-    def _expected_of_parts(self, inputs: int, resamples: int) -> str:
+    def what_helps(self) -> str:
+        """What a user may still do where memory does not suffice."""
+        given = self.given
+        able = {
+            "a list of --regulators": given.regulators is None,
+            "--targets, the genes of interest": given.targets is None,
+            "--top-variable N or a list of --genes": given.genes is given.top_variable is None,
+            "fewer --threads": given.threads > 1,
+            "--method tvcs": METHODS[given.method].has_confidence,
+        }
+        left = [what for what, is_left in able.items() if is_left]
+        return f"what helps: {', '.join(left) or 'a machine with more memory'}"
+
+    def _expected_of_parts(self, work: Work) -> str:
         """The same for a method that computes all parts, and perhaps simulates networks."""
-        from grn_tvcs.combine.parts import halves_of
+        from grn_tvcs.combine.parts import halves_of, trees_of
         from grn_tvcs.methods.combined import networks_to_simulate
         from grn_tvcs.simulation.designs import GENES
 
-        data, n = self.data, len(self.data.genes)
-        halves = halves_of(resamples, n * inputs)
-        cost = estimate(n, inputs, len(data.times), halves, self.given.threads)
-        cost.refuse_what_cannot_fit()
-        told = f"about {span(PARTS * cost.seconds)} and {cost.memory / 1e9:.1f} GB"
+        resamples, threads = work.halves, self.given.threads
+        halves = halves_of(resamples, work.targets * work.regulators)
+        cost = estimate_of_parts(work._replace(halves=halves), trees_of(work.genes))
+        cost.refuse_what_cannot_fit(self.what_helps())
+        told = f"about {span(cost.seconds)} and {cost.memory / 1e9:.1f} GB"
         asked = {"calibrate": self.options["calibrate"]} if "calibrate" in self.options else {}
-        networks = networks_to_simulate(data, self.rules, self.steady, resamples=resamples, **asked)
+        networks = networks_to_simulate(
+            self.data, self.rules, self.steady, resamples=resamples, **asked
+        )
         if not networks:
             return told
-        size = min(n, GENES[-1])
-        each = estimate(size, min(inputs, size), len(data.times), resamples, 1)
-        seconds = PARTS * networks * each.seconds / min(self.given.threads, networks)
+        size = min(work.genes, GENES[-1])
+        small = work._replace(
+            genes=size, regulators=min(work.regulators, size), targets=size, lines=0, threads=1
+        )
+        each = estimate_of_parts(small, trees_of(size)).seconds - SECONDS_TO_START
+        seconds = networks * each / min(threads, networks)
         return f"{told}, and {span(seconds)} once for {networks} networks of this design"
 
     def count(self) -> EdgeCount | None:

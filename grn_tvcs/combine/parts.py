@@ -122,7 +122,7 @@ def gather_parts(
         signed[CHANGE] = lagged_correlation(expression, "change")[inputs]
         signed[NEXT] = lagged_correlation(expression, "level")[inputs]
     logs = logs_of_all(expression, steady)
-    forest = partial(importances, trees=_trees(len(genes)))
+    forest = partial(importances, trees=trees_of(len(genes)))
     scores[LEVELS] = level_trees(logs, genes, allowed, rng, forest, work.next())[inputs]
     rho = rank_correlation(levels_of_all(expression, steady))
     scores[CLR] = relatedness(mutual_information(rho))[inputs]
@@ -184,7 +184,7 @@ def _of_rates(
     """
     if expression.scale != "log":
         expression = _in_unit_of_largest(expression)
-    forest = partial(importances, trees=_trees(len(expression.genes)))
+    forest = partial(importances, trees=trees_of(len(expression.genes)))
     is_input = np.asarray(allowed.any(axis=1))
     found, variance = rate_trees(expression, is_input, rng, forest, work.next())
     return found / np.where(variance > 0, variance, 1.0)
@@ -263,7 +263,8 @@ def autocorrelation(expression: Expression) -> float:
     return float(np.median(r)) if r.size else 0.0
 
 
-def _trees(n_genes: int) -> int:
+def trees_of(n_genes: int) -> int:
+    """Trees per gene in the forests of so many genes."""
     return TREES if n_genes <= FEW_GENES else TREES_OF_MANY
 
 

@@ -34,7 +34,7 @@ def test_simulate_infer_check_and_score_work_together(small, tmp_path):
     done = grn("infer", small / "timeseries.tsv", "--out", out, "--max-in-degree", 2)
     assert done.exit_code == 0, done.stderr
     assert done.stdout == ""
-    assert "about 1 s and 0.2 GB" in done.stderr
+    assert "about 3 s and 0.3 GB" in done.stderr
     assert {path.name for path in out.iterdir()} == RESULTS
     header = (out / "edges.tsv").read_text().splitlines()[0].split("\t")
     assert header == [
@@ -240,7 +240,10 @@ def test_what_cannot_fit_is_refused_with_an_estimate(small, tmp_path, monkeypatc
     monkeypatch.setattr("grn_tvcs.cli.resources.available_memory", lambda: 1e8)
     done = grn("infer", small / "timeseries.tsv", "--out", tmp_path / "out")
     assert done.exit_code == 1
-    assert "this needs about 0.2 GB, but only 0.1 GB are free" in done.stderr
+    assert (
+        "this needs about 0.3 GB, but only 0.1 GB are free; what helps: a list of --regulators, "
+        in done.stderr
+    )
     assert not (tmp_path / "out").exists()
 
 

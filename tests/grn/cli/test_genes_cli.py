@@ -140,3 +140,10 @@ def test_compressed_edges_are_scored_and_converted_as_they_are(folder, tmp_path)
     genes = record_of(tmp_path / "packed")["genes"]
     assert read_network(packed, genes).edges()
     assert "edges.tsv.gz" in (tmp_path / "packed" / "report.html").read_text()
+
+
+def test_the_edges_of_an_earlier_run_do_not_stay_in_another_form(folder, tmp_path):
+    for words in ((), ("--compress", "--force"), ("--force",)):
+        assert infer(folder, tmp_path / "out", *words).exit_code == 0
+        [edges] = (tmp_path / "out").glob("edges.tsv*")
+        assert (edges.suffix == ".gz") == ("--compress" in words)

@@ -1,0 +1,76 @@
+"""What an inference says that it will take, and what it says where that is too much."""
+
+import re
+
+import pytest
+from typer.testing import CliRunner
+
+from grn_tvcs import simulate, write_expression
+from grn_tvcs.cli.main import app
+from grn_tvcs.cli.resources import Work, estimate, estimate_of_parts
+
+GENOME = Work(genes=20_000, regulators=1500, targets=20_000, samples=100, halves=100, lines=10**5)
+
+
+def test_memory_is_for_regulators_x_targets_and_not_for_the_square_of_the_genes():
+    assert estimate(GENOME).memory < 8e9
+    twice = estimate(GENOME._replace(genes=40_000))
+    assert twice.memory == estimate(GENOME).memory
+    half = estimate(GENOME._replace(targets=10_000))
+    assert half.memory < 0.55 * estimate(GENOME).memory
+
+
+@pytest.mark.parametrize("name", ["genes", "regulators", "targets", "samples", "halves", "lines"])
+def test_more_of_anything_never_takes_less(name):
+    more = estimate(GENOME._replace(**{name: 2 * getattr(GENOME, name)}))
+    assert more.seconds > estimate(GENOME).seconds
+    assert more.memory >= estimate(GENOME).memory
+
+
+def test_the_parts_of_the_default_method_need_more():
+    parts, series = estimate_of_parts(GENOME, 20), estimate(GENOME)
+    assert parts.memory > 20e9 > series.memory
+    assert parts.seconds > series.seconds
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    path = tmp_path_factory.mktemp("data") / "x.tsv"
+    write_expression(simulate(8, 4, 9, n_edges=9, rng=2).expression, path)
+    (path.parent / "names.txt").write_text("G1\nG2\nG3\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("words", "helps"),
+    [
+        (
+            (),
+            "a list of --regulators, --targets, the genes of interest, --top-variable N or a list "
+            "of --genes, --method tvcs",
+        ),
+        (
+            ("--method", "tvcs", "--threads", "2", "--top-variable", "5"),
+            "a list of --regulators, --targets, the genes of interest, fewer --threads",
+        ),
+        (
+            ("--method", "tvcs", "--regulators", "names.txt", "--genes", "names.txt"),
+            "--targets, the genes of interest",
+        ),
+        (
+            ("--method", "tvcs", "--regulators", "names.txt", "--genes", "names.txt",
+             "--targets", "names.txt"),
+            "a machine with more memory",
+        ),
+    ],
+)  # fmt: skip
+def test_a_refusal_names_what_was_not_done_yet(table, tmp_path, monkeypatch, words, helps):
+    monkeypatch.setattr("grn_tvcs.cli.resources.available_memory", lambda: 1e8)
+    words = [str(table.parent / word) if word.endswith(".txt") else word for word in words]
+    args = ["infer", str(table), "--out", str(tmp_path / "out"), *words]
+    done = CliRunner().invoke(app, args)
+    assert done.exit_code == 1
+    said = " ".join(done.stderr.split())
+    assert re.search(r"needs about 0\.3 GB, but only 0\.1 GB are free; what helps: ", said)
+    assert said.endswith(helps)
+    assert not (tmp_path / "out").exists()
