@@ -8,6 +8,8 @@ all of them may hide is summed.
 
 from typing import NamedTuple
 
+import numpy as np
+
 from tvcs_core.jit import kernel
 from tvcs_core.projection.kernels.records import Floats, Prices
 
@@ -106,12 +108,12 @@ def doubtful_edges(row_of, col_of, claim, doubtful):
     """Do the same for a list of entries. Labels are -1 where an entry is in no group."""
     values, squared, exact = claim.values, claim.squared, claim.exact
     row_duals, col_duals, total_dual = claim.prices.rows, claim.prices.cols, claim.prices.total
-    found, hidden = 0, 0.0
+    found, hidden, no = 0, 0.0, np.bool_(False)  # a literal would be a type of its own
     for e in range(values.size):
         i, j, value = row_of[e], col_of[e], values[e]
         row_price = row_duals[i] if i >= 0 else 0.0
         col_price = col_duals[j] if j >= 0 else 0.0
-        if is_doubtful(value, exact, squared, total_dual, row_price, col_price, False):
+        if is_doubtful(value, exact, squared, total_dual, row_price, col_price, no):
             if found < doubtful.size:
                 doubtful[found] = e
             found += 1
