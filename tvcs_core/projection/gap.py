@@ -87,7 +87,11 @@ def _doubtful(
 ) -> tuple[int, float]:
     """How many entries are doubtful and what they may hide; `places` of the first of them."""
     prices = Prices(solved.row_duals, solved.col_duals, solved.total_dual)
-    claim = Claim(writeable(entries.gains), entries.squared, exact, prices)
+    gains, squared = entries.gains, entries.squared
+    is_plain = constraint.bounds is None and constraint.allowed is None and entries.unit == 0
+    if is_plain and not squared:  # as a list they have been squared, and may have underflowed
+        gains, squared = entries.values, True
+    claim = Claim(writeable(gains), squared, exact, prices)
     if entries.is_matrix:
         return doubtful_dense(claim, places)
     row_of, col_of = entries.labels(constraint)
