@@ -138,11 +138,21 @@ def verify(
 @app.command()
 @guarded
 def doctor() -> None:
-    """Show versions, kernel cache, cores and memory, and warn of what may surprise."""
+    """Show versions, kernel cache, cores and memory, and warn of what may surprise.
+
+    Projects a small table and says whether its kernels came from the cache or were compiled. Exit
+    code 1 if its proof fails, or if kernels cannot be kept, so that every run compiles them anew.
+    """
     for name, value in _facts():
         typer.echo(f"{name:<10}{value}")
     for warning in _surprises():
         say(f"warning: {warning}")
+    tried, trouble = _try_projection()
+    typer.echo(f"{'try':<10}{tried}")
+    for sentence in trouble:
+        say(f"error: {sentence}")
+    if trouble:
+        raise SystemExit(FAILED)
 
 
 def main() -> None:
@@ -282,7 +292,7 @@ def _facts() -> Iterator[tuple[str, str]]:
         return
     files = list(folder.glob("*.kernel"))
     sealed = sum(read_sealed(path) is not None for path in files)
-    yield "cache", str(folder)
+    yield "cache", f"{folder}{'' if os.access(folder, os.W_OK) else ' (cannot be written)'}"
     yield "kernels", f"{sealed} compiled and sealed" if sealed else "compiled at their first use"
     if sealed < len(files):
         yield "", f"{len(files) - sealed} were damaged and have been deleted"
@@ -300,6 +310,10 @@ def _surprises() -> Iterator[str]:
         yield "no kernel cache: the sources cannot be read or changed since this command began"
     else:
         yield from _unused_places(stamp)
+    try:
+        import tvcs_core.jit.linking  # noqa: F401
+    except ImportError as error:
+        yield f"{error}: the first use of kernels takes longer"
     for name in sorted(os.environ):
         if name.startswith("NUMBA_") or name == "TVCS_DEBUG":
             yield f"{name}={os.environ[name]} is set"
@@ -308,6 +322,33 @@ def _surprises() -> Iterator[str]:
     cores = _cores()
     if cores < (os.cpu_count() or 1):
         yield f"this process may use {cores} of {os.cpu_count()} cores"
+
+
+def _try_projection() -> tuple[str, list[str]]:
+    """What became of projecting a small table, and what is wrong with the installation."""
+    import os
+    from time import perf_counter
+
+    import numpy as np
+
+    from tvcs_core import TVCS, certify
+    from tvcs_core import project as project_onto
+    from tvcs_core.jit import compiling_seconds
+    from tvcs_core.jit.folder import cache_folder
+
+    V, trouble = np.add.outer(np.arange(20), np.arange(20)), []
+    began, before = perf_counter(), compiling_seconds()
+    projection = project_onto(V, TVCS.matrix(V.shape, row_caps=4, col_caps=5, total=70))
+    seconds, compiling = perf_counter() - began, compiling_seconds() - before
+    if projection.gap or not certify(projection).optimal:
+        trouble.append("the projection of a table of 20 x 20 is not proved: trust no result")
+    folder = cache_folder()
+    if folder is None or not os.access(folder, os.W_OK):
+        trouble.append("no kernel can be kept: set TVCS_CACHE_DIR to a folder of your own")
+    how = f"kernels compiled in {compiling:.1f} s" if compiling else "kernels from the cache"
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") != "0":
+        how = "kernels not compiled"
+    return f"a table of 20 x 20 in {seconds:.2f} s, {how}", trouble
 
 
 def _unused_places(stamp: str) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -12,7 +13,7 @@ import pytest
 from scipy import sparse
 
 import tvcs_core
-from tvcs_core import TVCS, Projection, project
+from tvcs_core import TVCS, Certificate, Projection, project
 from tvcs_core.cli import app
 
 V = np.array([[3.0, 2.0, 0.0], [2.0, -4.0, 1.0]])
@@ -304,6 +305,37 @@ def test_the_doctor_names_versions_and_cache(tvcs, tmp_path, monkeypatch):
     assert f"numpy {np.__version__}" in out
     assert f"cache     {tmp_path / 'cache' / 'tvcs' / 'kernels-tvcs_core-'}" in out
     assert f"warning: no kernel cache in {tmp_path / 'file' / 'below'}: " in err
+
+
+def test_the_doctor_tries_a_projection_and_says_where_its_kernels_came_from(tvcs, monkeypatch):
+    import tvcs_core.jit
+
+    tvcs("doctor")  # whatever was not compiled yet is now
+    code, out, _ = tvcs("doctor")
+    assert code == 0
+    assert re.search(r"^try       a table of 20 x 20 in .* s, kernels from the cache$", out, re.M)
+    clock = iter([0.0, 12.34])
+    monkeypatch.setattr(tvcs_core.jit, "compiling_seconds", lambda: next(clock))
+    assert "kernels compiled in 12.3 s" in tvcs("doctor")[1]
+
+
+def test_the_doctor_fails_where_no_kernel_can_be_kept(tvcs, monkeypatch):
+    from tvcs_core.jit import folder
+
+    monkeypatch.setattr(folder, "cache_places", lambda: iter(()))
+    folder.cache_folder.cache_clear()
+    code, out, err = tvcs("doctor")
+    folder.cache_folder.cache_clear()
+    assert code == 1
+    assert "cache     none: kernels are compiled in every run" in out
+    assert "error: no kernel can be kept: set TVCS_CACHE_DIR" in err
+
+
+def test_the_doctor_fails_where_a_projection_is_not_proved(tvcs, monkeypatch):
+    monkeypatch.setattr(tvcs_core, "certify", lambda _: Certificate((), 1.0, 2.0, True))
+    code, _, err = tvcs("doctor")
+    assert code == 1
+    assert "error: the projection of a table of 20 x 20 is not proved: trust no result" in err
 
 
 def test_help_imports_no_heavy_package():

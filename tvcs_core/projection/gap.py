@@ -13,13 +13,15 @@ from tvcs_core.constraint import TVCS
 from tvcs_core.projection.entries import Entries
 from tvcs_core.projection.exact import writeable
 from tvcs_core.projection.kernels.records import Counts, Prices
-from tvcs_core.projection.kernels.rounding import Claim, doubtful_dense, doubtful_edges
+from tvcs_core.projection.kernels.rounding import Claim, Doubt, doubt_dense, doubt_edges
 from tvcs_core.projection.kernels.slackness import slackness_dense, slackness_edges
 
 # A gap below this fraction of what is kept is less than rounding: then it is looked at exactly.
 CLEAR = 2.0**-75
 # Doubtful entries that are looked at one by one; with more of them their sum is bounded.
 ROOM = 1_000
+# Units between these powers of two leave squares and prices far from the ends of the range.
+FAR = 450
 # The square of a value may be off by half of this where it underflows.
 LEAST = 2.0**-1074
 
@@ -74,24 +76,42 @@ def _with_room(entries: Entries, constraint: TVCS, solved: Any, slack: float) ->
 def _hidden(entries: Entries, constraint: TVCS, solved: Any) -> float:
     """What rounding may hide of the sum of all slacks, at most."""
     places = np.empty(ROOM, np.int64)
-    found, hidden = _doubtful(entries, constraint, solved, False, places)
-    if found and not entries.squared and entries.are_short(constraint):
-        found, hidden = _doubtful(entries, constraint, solved, True, places)
-    if 0 < found <= ROOM:
-        return _wrong(entries, constraint, solved, places[:found])
-    return hidden
+    found, unit = _doubt(entries, constraint, solved, places)
+    wrong = found.wrong
+    if found.unclear > ROOM:
+        wrong += found.at_most
+    wrong = upwards(wrong, -unit)
+    if 0 < found.unclear <= ROOM:
+        wrong += _wrong(entries, constraint, solved, places[: found.unclear])
+    return wrong
 
 
-def _doubtful(
-    entries: Entries, constraint: TVCS, solved: Any, exact: bool, places: NDArray[np.int64]
-) -> tuple[int, float]:
-    """How many entries are doubtful and what they may hide; `places` of the first of them."""
-    prices = Prices(solved.row_duals, solved.col_duals, solved.total_dual)
-    claim = Claim(writeable(entries.gains), entries.squared, exact, prices)
+def _doubt(
+    entries: Entries, constraint: TVCS, solved: Any, places: NDArray[np.int64]
+) -> tuple[Doubt, int]:
+    """What is doubtful, in the entries' unit divided by a power of two.
+
+    Without a box gains are squares of V, also where they have been squared and scaled already.
+    """
+    gains, squared, unit, exact = entries.gains, entries.squared, 0, False
+    if not squared and constraint.bounds is None and abs(entries.unit) < FAR:
+        gains, squared, unit = entries.values, True, entries.unit
+        if constraint.allowed is not None:
+            gains = np.where(entries.gains.reshape(gains.shape) != 0.0, gains, 0.0)
+        gains = gains.reshape(entries.gains.shape)
+    elif not squared:
+        exact = entries.are_short(constraint)
+    prices = Prices(
+        np.ldexp(solved.row_duals, unit),
+        np.ldexp(solved.col_duals, unit),
+        math.ldexp(solved.total_dual, unit),
+    )
+    caps = Counts(*constraint.caps)
+    claim = Claim(writeable(gains), squared, exact, solved.keep, prices, caps)
     if entries.is_matrix:
-        return doubtful_dense(claim, places)
+        return Doubt(*doubt_dense(claim, places)), unit
     row_of, col_of = entries.labels(constraint)
-    return doubtful_edges(writeable(row_of), writeable(col_of), claim, places)
+    return Doubt(*doubt_edges(writeable(row_of), writeable(col_of), claim, places)), unit
 
 
 def _wrong(entries: Entries, constraint: TVCS, solved: Any, places: NDArray[np.int64]) -> float:

@@ -144,6 +144,12 @@ def test_sums_that_round_to_the_same_are_not_called_equal():
         assert is_best or certify(projection).gap > 0
 
 
+@pytest.mark.parametrize("method", ["exact", "lp", "pgd", "pdhg"])
+def test_a_square_that_underflows_is_not_nothing(method):
+    projection = project([[1.0, 1e-200]], TVCS.matrix((1, 2)), method)
+    assert projection.support.all() or projection.gap > 0
+
+
 def test_what_is_allowed_is_kept_though_it_is_nothing_beside_the_rest():
     V = np.array([[1.0, 1e-170], [1e-200, 0.0]])
     kept = project(V, TVCS.matrix((2, 2), bounds=(-np.inf, np.inf))).support

@@ -28,7 +28,7 @@ def slackness_dense(values, squared, keep, prices, caps):
     n_rows, n_cols = values.shape
     row_duals, col_duals, total_dual = prices.rows, prices.cols, prices.total
     used_rows, used_cols = np.zeros(n_rows, np.int64), np.zeros(n_cols, np.int64)
-    used = 0
+    used = np.int64(0)
     # Gains are summed with Neumaier's carry: the sum is as good as rounded once.
     kept = 0.0
     carry = 0.0
@@ -57,7 +57,7 @@ def slackness_edges(row_of, col_of, values, squared, keep, prices, caps):
     """Do the same for a list of entries. Labels are -1 where an entry is in no group."""
     row_duals, col_duals, total_dual = prices.rows, prices.cols, prices.total
     used_rows, used_cols = np.zeros(row_duals.size, np.int64), np.zeros(col_duals.size, np.int64)
-    used = 0
+    used = np.int64(0)
     kept = 0.0
     carry = 0.0
     slack = 0.0
