@@ -16,12 +16,10 @@ import argparse
 import time
 from collections.abc import Iterator
 
-from benchmarks.crowd.cases import FAMILIES, RATIOS, plan_of
-from benchmarks.pages import fill, table
-from benchmarks.study import DOCS
+from benchmarks.crowd.cases import RATIOS, plan_of
+from benchmarks.crowd.table_of_plans import options, show
 from crowd_tvcs import METHODS, Assignment, Plan, assign, simulate
 
-PAGE = DOCS / "crowd-plans.md"
 HEADS = ("family", "ratio", "method", "err", "err by bound", "gap / err", "seconds")
 
 
@@ -51,28 +49,8 @@ def rows(args: argparse.Namespace) -> Iterator[tuple[str, ...]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--workers", type=int, default=100)
-    parser.add_argument("--tasks", type=int, default=1000)
-    parser.add_argument("--families", nargs="+", default=FAMILIES, choices=FAMILIES)
-    parser.add_argument("--ratios", nargs="+", type=float, default=RATIOS)
-    parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS))
-    parser.add_argument("--seed", type=int, default=20261121)
-    parser.add_argument("--time-limit", type=float, default=60.0)
-    parser.add_argument("--write-docs", action="store_true", help=f"also into docs/{PAGE.name}")
-    args = parser.parse_args()
-    found = []
-    for line in rows(args):
-        print(*line, sep="  ", flush=True)
-        found.append(line)
-    size = f"{args.workers} workers x {args.tasks:,} tasks, seed {args.seed}"
-    content = (
-        f"{size}, time limit {args.time_limit:g} s:\n\n{table(HEADS, found, words=len(HEADS))}"
-    )
-    print(content)
-    if args.write_docs:
-        page = fill(PAGE.read_text(encoding="utf-8"), "certificates", content)
-        PAGE.write_text(page, encoding="utf-8")
+    args = options(__doc__, ratios=RATIOS, methods=list(METHODS)).parse_args()
+    show(args, rows(args), HEADS, "certificates")
 
 
 if __name__ == "__main__":

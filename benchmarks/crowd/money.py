@@ -21,13 +21,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from benchmarks.crowd.cases import FAMILIES, plan_of
-from benchmarks.pages import fill, table
-from benchmarks.study import DOCS
+from benchmarks.crowd.cases import plan_of
+from benchmarks.crowd.table_of_plans import options, show
 from crowd_tvcs import Assignment, Plan, Quality, assign, simulate
 from crowd_tvcs.methods import METHODS
 
-PAGE = DOCS / "crowd-plans.md"
 HEADS = ("family", "ratio", "plan", "method", "err", "gap / err", "seconds", "beside free")
 RATIOS = (0.01, 0.02, 0.03)
 LEVELS = (1.0, 1.5, 2.0, 3.0)  # of costs, by quality
@@ -100,30 +98,10 @@ def compared(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--workers", type=int, default=100)
-    parser.add_argument("--tasks", type=int, default=1000)
-    parser.add_argument("--families", nargs="+", default=FAMILIES, choices=FAMILIES)
-    parser.add_argument("--ratios", nargs="+", type=float, default=RATIOS)
-    parser.add_argument("--methods", nargs="+", default=["best"], choices=list(METHODS))
+    parser = options(__doc__, ratios=RATIOS, methods=["best"])
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--seed", type=int, default=20261121)
-    parser.add_argument("--time-limit", type=float, default=60.0)
-    parser.add_argument("--write-docs", action="store_true", help=f"also into docs/{PAGE.name}")
     args = parser.parse_args()
-    found = []
-    for line in rows(args):
-        print(*line, sep="  ", flush=True)
-        found.append(line)
-    size = f"{args.workers} workers x {args.tasks:,} tasks, seed {args.seed}"
-    content = (
-        f"{size}, median of {args.repeats} runs in turns, time limit {args.time_limit:g} s:\n\n"
-        f"{table(HEADS, found, words=len(HEADS))}"
-    )
-    print(content)
-    if args.write_docs:
-        page = fill(PAGE.read_text(encoding="utf-8"), "money", content)
-        PAGE.write_text(page, encoding="utf-8")
+    show(args, rows(args), HEADS, "money", f"median of {args.repeats} runs in turns")
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from crowd_tvcs.factors.plan import FactoredPlan
     from crowd_tvcs.plan.assignment import Assignment
     from crowd_tvcs.plan.plan import Plan
+    from crowd_tvcs.skills.dependence import Claimed, Dependence
 
 RECORDED = (
     "max_workers_per_task", "max_tasks_per_worker", "workers", "tasks", "forced", "forbidden",
@@ -84,13 +85,16 @@ class AssignOptions:
         return path if checked_model(self.model) == "dependent" and path.is_file() else None
 
     @cached_property
-    def error(self) -> float:
-        """The common error of the plan."""
+    def dependence(self) -> Dependence | None:
+        """What is in that file."""
         from crowd_tvcs.skills.dependence import read_dependence
 
-        if self.beside_skills is None:
-            return self.demands.error
-        return read_dependence(self.beside_skills).plan_error
+        return None if self.beside_skills is None else read_dependence(self.beside_skills)
+
+    @property
+    def error(self) -> float:
+        """The common error of the plan."""
+        return self.demands.error if self.dependence is None else self.dependence.plan_error
 
     def inputs(self) -> list[Path]:
         """Every file that is read."""
@@ -120,6 +124,7 @@ def assign(given: AssignOptions) -> None:
     search = given.search
     refuse_negative_seed(search.seed)
     plan, layout = given.read()
+    model = given.dependence
     if given.beside_skills is not None:
         say(f"{given.beside_skills}: the common error of the crowd is {given.error:.3f}")
     if isinstance(plan, FactoredPlan):
@@ -131,11 +136,12 @@ def assign(given: AssignOptions) -> None:
         say("how unsure the skills make this is not known beside a common error and such priors")
         given = given.without_skills()
     method_for(plan, search.method)
+    measured = () if model is None else model.measured
     with output_folder(given.out, force=given.force) as folder:
         found = assign_plan(plan, search.method, rng=search.seed, time_limit=search.time_limit)
         if given.skills is not None:
             found = with_deviation(found, given.skills)
-        _write(found, given, folder, layout)
+        _write(found, given, folder, layout, measured)
     _say_result(found, given.out, "money" if given.demands.minutes is None else "minutes")
 
 
@@ -157,7 +163,13 @@ def _assign_factors(plan: FactoredPlan, given: AssignOptions, layout: str) -> No
     _say_result(found, given.out, "money")
 
 
-def _write(found: Assignment, given: AssignOptions, folder: Path, layout: str) -> None:
+def _write(
+    found: Assignment,
+    given: AssignOptions,
+    folder: Path,
+    layout: str,
+    measured: tuple[Claimed, ...],
+) -> None:
     """Write the plan, its proof, its report and last the record of them all."""
     from crowd_tvcs.report.assignment import render
     from crowd_tvcs.what_if import around
@@ -177,6 +189,7 @@ def _write(found: Assignment, given: AssignOptions, folder: Path, layout: str) -
         command=_command(given),
         caps=given.recorded(),
         curve=around(found, rng=given.search.seed),
+        measured=measured,
     )
     (folder / "report.html").write_text(page, encoding="utf-8")
     _write_record(given, folder, layout)

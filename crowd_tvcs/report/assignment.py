@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from crowd_tvcs.methods import METHODS
 from crowd_tvcs.plan.assignment import Assignment
+from crowd_tvcs.skills.dependence import Claimed
 from crowd_tvcs.what_if import BudgetPoint, steps
 from tvcs_core.files.page import Axes, fill_page, round_numbers
 
@@ -26,6 +27,7 @@ def render(
     command: str,
     caps: Mapping[str, Any],
     curve: tuple[str, Sequence[BudgetPoint]] | None = None,
+    measured: Sequence[Claimed] = (),
 ) -> str:
     """Write the report of `assignment` as HTML.
 
@@ -42,6 +44,8 @@ def render(
         the names of the tables `workers`, `tasks`, `forced` and `forbidden` if there are any.
     curve
         What other budgets buy, and by which method; None to leave the curve out.
+    measured
+        What votes claim of the gold tasks behind the skills and what they reach, if that is known.
 
     Returns
     -------
@@ -75,6 +79,7 @@ def render(
         curve=None if curve is None else _curve(assignment, *curve),
         kinds=None,
         all_tasks="summary.json",
+        measured=measured,
     )
 
 

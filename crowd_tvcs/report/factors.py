@@ -56,6 +56,7 @@ def render(
         curve=None,
         kinds=_kinds(assignment),
         all_tasks="accuracy.csv",
+        measured=(),
     )
 
 

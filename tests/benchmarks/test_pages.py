@@ -37,6 +37,25 @@ def test_a_page_is_what_the_results_give(results, tmp_path):
         assert (docs / path.relative_to(DOCS)).read_bytes() == path.read_bytes(), path.name
 
 
+def test_a_table_of_plans_says_how_it_was_made_and_goes_into_its_page(
+    tmp_path, monkeypatch, capsys
+):
+    from benchmarks.crowd import table_of_plans
+
+    page = tmp_path / "page.md"
+    page.write_text("before\n<!-- table money -->\nold\n<!-- end -->\nafter\n", encoding="utf-8")
+    monkeypatch.setattr(table_of_plans, "PAGE", page)
+    parser = table_of_plans.options("What.\n\nMore.", ratios=(0.1,), methods=["best"])
+    args = parser.parse_args(["--tasks", "2000", "--write-docs"])
+    table_of_plans.show(args, [("iid", "1")], ("family", "err"), "money", "in turns")
+    said = "100 workers x 2,000 tasks, seed 20261121, in turns, time limit 60 s:"
+    written = page.read_text(encoding="utf-8")
+    assert written.startswith(f"before\n<!-- table money -->\n\n{said}\n\n| family | err |")
+    assert "| iid | 1 |" in written
+    assert "old" not in written
+    assert capsys.readouterr().out.startswith("iid  1\n")
+
+
 def test_a_table_says_where_its_numbers_are():
     rows = [("a", "1", "x"), ("b", "2", "y")]
     assert table(("name", "n", "of"), rows, words={0, 2}).splitlines() == [

@@ -13,7 +13,7 @@ from crowd_tvcs.campaign.belief import Given, Joint, together
 from crowd_tvcs.routing import routing
 from crowd_tvcs.skills import dependence
 from crowd_tvcs.skills.dependence import Dependence, chances, told
-from crowd_tvcs.skills.dependence_fit import NO_GOLD
+from crowd_tvcs.skills.dependence_fit import ENOUGH_TO_CHOOSE, NO_GOLD
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.vote import posterior
 
@@ -109,12 +109,15 @@ def test_the_gain_of_a_label_is_that_of_routing(k, rng):
 
 
 @pytest.mark.parametrize("classes", [("a", "b"), ("cat", "dog", "eel"), ("z", "b", "m")])
-def test_claims_and_arrays_and_the_vote_agree_in_a_store(tmp_path, rng, classes):
-    with start(tmp_path / "c.db", rng, classes=classes, max_workers_per_task=5) as campaign:
+@pytest.mark.parametrize("n_gold", [25, 60])
+def test_claims_and_arrays_and_the_vote_agree_in_a_store(tmp_path, rng, classes, n_gold):
+    options = {"classes": classes, "max_workers_per_task": 5}
+    with start(tmp_path / "c.db", rng, n_gold, **options) as campaign:
         hand_out(campaign, rng, 40)
         state = campaign.state()
         assert state.model.source == "gold"
-        assert state.model.blend > 0.0
+        # Mistakes are spread evenly, and gold says so where it is enough.
+        assert (state.model.blend > 0.0) == (n_gold < ENOUGH_TO_CHOOSE)
         of_store = [t.confidence for t in state.tasks]
         assert of_store == pytest.approx(state.posterior.max(axis=1), abs=1e-12)
         known = {t: state.classes[k] for t, k in state.gold.items()}

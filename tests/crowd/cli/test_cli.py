@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from crowd_tvcs import METHODS, read_quality
 from crowd_tvcs.cli.main import app
-from crowd_tvcs.skills.dependence import Dependence
+from crowd_tvcs.skills.dependence import Claimed, Dependence
 
 WIDE = "worker,t1,t2,t3\nann,0.9,0.6,0.7\nbob,0.7,0.8,0.55\n"
 LONG = "task,worker,quality\nt1,ann,0.9\nt2,ann,0.6\nt1,bob,0.7\nt3,bob,0.55\n"
@@ -236,7 +236,8 @@ def test_skills_bring_the_common_error_that_was_fitted_beside_them(table, tmp_pa
     skills = tmp_path / "skills.csv"
     skills.write_text("worker,deviation,shared_1,shared_2\nann,0.1,0,0\nbob,0.1,0,0\n")
     beside = tmp_path / "dependence.json"
-    beside.write_text(json.dumps(Dependence(plan_error=0.25).as_json()))
+    measured = (Claimed(2, 40, 0.912, 0.875, 0.739, 0.945),)
+    beside.write_text(json.dumps(Dependence(plan_error=0.25, measured=measured).as_json()))
     for name, more, error in (
         ("taken", ("--skills", skills), 0.25),
         ("file", ("--common-error", beside), 0.25),
@@ -248,6 +249,8 @@ def test_skills_bring_the_common_error_that_was_fitted_beside_them(table, tmp_pa
         assert ("the common error of the crowd is 0.250" in done.stderr) == (name == "taken")
         record = json.loads((tmp_path / name / "run.json").read_text())
         assert record["parameters"].get("common_error") == error
+        page = (tmp_path / name / "report.html").read_text()
+        assert (">0.912<" in page and ">0.875<" in page) == (name == "taken")
         assert crowd_tvcs("verify", tmp_path / name).exit_code == 0
     beside.write_text("{}")
     done = assign(table, tmp_path / "bad", "--skills", skills)
