@@ -135,11 +135,17 @@ class Crew:
         self.questions += 1
         everyone = range(len(self))
         if self.threads == 1:
-            return [self._ask_one(i, question(i)) for i in everyone]
-        with ThreadPoolExecutor(self.threads) as pool:
-            return list(pool.map(lambda i: self._ask_one(i, question(i)), everyone))
+            answers = [self._ask_one(i, question(i)) for i in everyone]
+        else:
+            with ThreadPoolExecutor(self.threads) as pool:
+                answers = list(pool.map(lambda i: self._ask_one(i, question(i)), everyone))
+        self.replaced += sum(lost for _, lost in answers)
+        contents = [content for content, _ in answers]
+        self.sent += _size(tuple(contents))
+        return contents
 
-    def _ask_one(self, i: int, question: Question) -> Any:
+    def _ask_one(self, i: int, question: Question) -> tuple[Any, int]:
+        """The answer, and how many holders were lost over it."""
         for lost in range(self.retries + 1):
             try:
                 holder = self._holders[i] = self._holders[i] or self._open[i]()
@@ -154,15 +160,13 @@ class Crew:
                         f"{self.names[i]}: {lost + 1} holders in turn were lost, the last one with "
                         f"{type(error).__name__}: {error}"
                     ) from error
-                self.replaced += 1
         known = self.facts[i] or answer.before
         if not known == answer.before == answer.after:
             raise DataError(
                 "changed during the run; its rows must stay as they are", path=self.names[i]
             )
         self.facts[i] = known
-        self.sent += _size(answer.content)
-        return answer.content
+        return answer.content, lost
 
 
 def sources_of(blocks: Any) -> list[Any]:

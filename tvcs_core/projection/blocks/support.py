@@ -43,21 +43,21 @@ class ListNear:
     def sorted_pieces(self, block: Block) -> Iterator[tuple[Piece, Listed, Support]]:
         """Each piece with what is near of it, by place in the piece, and what is above."""
         ground, size = self.ground, 0
-        prices = Prices(ground.placed(self.prices.rows), *self.prices[1:])
+        # Copies: what comes from another process may be read-only, and kernels take no such arrays.
+        rows, cols, price = self.prices
+        prices = Prices(ground.placed(rows), np.array(cols), price)
         below, above = (ground.placed(x) for x in self.band[:2])
-        band = Band(below, above, *self.band[2:])
+        below_cols, above_cols = (np.array(x) for x in self.band[2:4])
+        band = Band(below, above, below_cols, above_cols, *self.band[4:])
         loads = (
             ground.placed(np.zeros(block.shape[0], np.int64)),
             np.zeros(block.shape[1], np.int64),
         )
         for piece in ground.pieces(block):
             size = max(size, piece.candidates.values.size)
-            row, col, place = (
-                np.empty(size, np.int32),
-                np.empty(size, np.int32),
-                np.empty(size, int),
-            )
-            listed, keep = Listed(row, col, place, np.empty(size)), np.zeros(size, np.bool_)
+            row, col = np.empty(size, np.int32), np.empty(size, np.int32)
+            listed = Listed(row, col, np.empty(size, np.int64), np.empty(size))
+            keep = np.zeros(size, np.bool_)
             taken = Support(keep[: piece.candidates.values.size], *loads)
             _, n = table.list_band(
                 piece.candidates,
@@ -138,16 +138,13 @@ class FindViolators:
         ground, parts = self.kept.near.ground, []
         rows, grid = ground.placed(self.rows), ground.grid._replace(nudged=False)
         for piece, keep in self.kept.pieces(block):
-            room, pi = (piece.last - piece.first + 1) * WORST, [rows[: piece.last], self.cols]
-            row, col, place = (
-                np.empty(room, np.int32),
-                np.empty(room, np.int32),
-                np.empty(room, int),
-            )
+            pi = np.concatenate([rows[: piece.last], self.cols])
+            room = min((piece.last - piece.first) * WORST, keep.size) + WORST
+            row, col = np.empty(room, np.int32), np.empty(room, np.int32)
+            place = np.empty(room, np.int64)
             listed = Listed(row, col, place, np.empty(0))
             _, n = table.violators(
-                piece.candidates, piece.caps, grid, np.concatenate(pi), keep, WORST, piece.first,
-                listed, 0,
+                piece.candidates, piece.caps, grid, pi, keep, WORST, piece.first, listed, 0,
             )  # fmt: skip
             in_block, place = row[:n] - ground.first, place[:n]
             values = piece.candidates.values[place].astype(_sent(block))
