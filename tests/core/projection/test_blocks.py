@@ -4,6 +4,8 @@ import multiprocessing
 import os
 import pickle
 import re
+import subprocess
+import sys
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 
@@ -11,6 +13,7 @@ import numpy as np
 import pytest
 
 from tests.core.projection.test_exact import CAPS, FAMILIES, draw_caps
+from tests.memory import PEAK
 from tvcs_core import (
     TVCS,
     BlockProjection,
@@ -219,6 +222,34 @@ def test_a_process_that_is_killed_is_replaced(tmp_path, rng):
             pool.shutdown()
     assert found.facts["replaced"] == 1
     check(V, constraint, found)
+
+
+LARGER_THAN_MEMORY = """
+import sys
+import numpy as np
+from tvcs_core import TVCS, certify_blocks, project_blocks
+side, folder = 7000, sys.argv[1]
+for i, rng in enumerate(np.random.default_rng(0).spawn(2)):
+    with open(f"{folder}/{i}.npy", "wb") as file:
+        header = {"descr": "<f8", "fortran_order": False, "shape": (side // 2, side)}
+        np.lib.format.write_array_header_1_0(file, header)
+        for _ in range(side // 100):
+            rng.standard_normal((50, side)).tofile(file)
+constraint = TVCS.matrix((side, side), row_caps=10, col_caps=10, total=50_000)
+found = project_blocks(folder, constraint)
+assert certify_blocks(found, folder).optimal
+print(found.facts["size"], peak_memory())
+"""
+
+
+@pytest.mark.slow
+def test_files_larger_than_the_memory_that_is_used(tmp_path):
+    script = [sys.executable, "-c", PEAK + LARGER_THAN_MEMORY, str(tmp_path)]
+    result = subprocess.run(script, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    size, peak = (int(word) for word in result.stdout.split())
+    assert size == 8 * 7000**2
+    assert peak < 0.8 * size
 
 
 @pytest.mark.slow
