@@ -118,7 +118,7 @@ def _settled(
     col = np.concatenate([x.col for x in found])
     values = np.concatenate([x.values for x in found]).astype(np.float64)
     gains = np.empty(values.size)
-    kernels.gains_of_list(row, col, values, i.grid, gains)
+    kernels.gains_of_list(row, col, _candidates(values), i.grid, gains)
     listed = Listed(row, col, np.arange(values.size, dtype=np.int64), gains)
     row_load = np.concatenate([x.row_load for x in found]).astype(np.int64)
     col_load = np.sum([x.col_load for x in found], axis=0, dtype=np.int64)

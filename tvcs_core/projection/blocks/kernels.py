@@ -130,11 +130,10 @@ def values_of_ranks(levels, above, drawn, n_drawn, ranks, out):
 
 
 @kernel
-def gains_of_list(row, col, values, grid, out):
+def gains_of_list(row, col, candidates, grid, out):
     """Fill `out` with the gains of listed entries, nudged where asked."""
     for e in range(row.size):
-        out[e] = gain(values[e], grid.factor, True)
+        out[e] = gain(candidates.values[e], grid.factor, candidates.squared)
         if grid.nudged and out[e] > 0.0:
-            out[e] += (
-                coarse_tie(tie_of_row(np.int64(row[e])), np.int64(col[e]), np.int64(0)) * NUDGE
-            )
+            of_row = tie_of_row(np.int64(row[e]))
+            out[e] += coarse_tie(of_row, np.int64(col[e]), np.int64(0)) * NUDGE
