@@ -69,12 +69,6 @@ def read_crowd(
     return read_factored_plan(read, **known), read.layout
 
 
-def require_best(method: str) -> None:
-    """Refuse a method that needs a table of workers x tasks."""
-    if method != "best":
-        raise ValueError(f"a crowd this large is planned by --method best, found {method!r}")
-
-
 def write_factors(
     found: FactoredAssignment, folder: Path, names: list[str], shown: dict[str, Any]
 ) -> None:
