@@ -22,8 +22,15 @@ from crowd_tvcs.verification.factors import (
     read_pairs,
 )
 from crowd_tvcs.verification.rations import TOLERANCE
-from crowd_tvcs.verification.written import ACCURACY, PRICES, Record, is_count, read_prices
-from crowd_tvcs.verification.written import is_number, wrong_command
+from crowd_tvcs.verification.written import (
+    ACCURACY,
+    PRICES,
+    Record,
+    is_count,
+    is_number,
+    read_prices,
+    wrong_command,
+)
 from tvcs_core.files.shown import shown
 from tvcs_core.files.tables import read_text
 
