@@ -1,4 +1,4 @@
-"""Plans in factors: held against all assignments of small crowds, and against the table's method."""
+"""Plans in factors: held against all assignments of small crowds, and against `best`."""
 
 import numpy as np
 import pytest
