@@ -155,7 +155,11 @@ class PriceSearch:
         for epoch in range(EPOCHS):
             order = self._draw(groups.weight, visits)
             step = FIRST_STEP * start * factor**epoch
-            sets = self.relaxed.visit(order, prices, step, self._deadline)
+            # The first epoch is never broken off, so that there are sets to make a plan of.
+            limit = Deadline.after(None) if epoch == 0 else self._deadline
+            sets = self.relaxed.visit(order, prices, step, limit)
+            if epoch == 0:
+                self.columns.add(sets)
             if epoch >= EPOCHS - (EPOCHS + 2) // 3:
                 kept.append(prices.copy())
                 self.columns.add(sets)

@@ -8,13 +8,18 @@ import pytest
 from typer.testing import CliRunner
 
 from crowd_tvcs.cli.main import app
-from crowd_tvcs.factors import tables
+from crowd_tvcs.factors import prices, tables
 
 CAPS = ("--max-workers-per-task", 3, "--max-tasks-per-worker", 30, "--budget", 150)
 
 
 def crowd_tvcs(*words):
     return CliRunner().invoke(app, [str(word) for word in words])
+
+
+@pytest.fixture(autouse=True)
+def _few_visits(monkeypatch):
+    monkeypatch.setattr(prices, "LEAST_VISITS", 200)
 
 
 @pytest.fixture
