@@ -140,7 +140,10 @@ class PriceSearch:
         self._slack = SLACK * max(0.0, 1.0 - before.bound / self.relaxed.n_tasks)
         self.guide = None
         self._price(before.prices, before.sets)
-        return self.guide is not None
+        if self.guide is None:  # the deadline struck
+            self.guide = before
+            return False
+        return True
 
     def _first_prices(self) -> Floats:
         """Average prices of the last third of the epochs."""
