@@ -132,6 +132,11 @@ class PriceSearch:
                 break
         self._look_closer()
 
+    @property
+    def is_guided(self) -> bool:
+        """Whether there are prices yet."""
+        return self.guide is not None
+
     def _look_closer(self) -> bool:
         """Price again at the best prices, with the nodes of a proof; False if that was done."""
         if self.guide is None or self._nodes == PROOF_NODES:
@@ -140,10 +145,9 @@ class PriceSearch:
         self._slack = SLACK * max(0.0, 1.0 - before.bound / self.relaxed.n_tasks)
         self.guide = None
         self._price(before.prices, before.sets)
-        if self.guide is None:  # the deadline struck
+        if not self.is_guided:  # the deadline struck
             self.guide = before
-            return False
-        return True
+        return self.guide is not before
 
     def _first_prices(self) -> Floats:
         """Average prices of the last third of the epochs."""
