@@ -10,6 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from crowd_tvcs.factors.assign import assign_factors
+from crowd_tvcs.factors.assignment import FactoredAssignment
+from crowd_tvcs.factors.plan import FactoredPlan
 from crowd_tvcs.methods import METHODS, assign, methods_for
 from crowd_tvcs.plan.assignment import Assignment
 from crowd_tvcs.plan.plan import Plan
@@ -52,7 +55,7 @@ class BudgetPoint:
 
 
 def what_if(
-    plan: Plan,
+    plan: Plan | FactoredPlan,
     budgets: Sequence[int],
     method: str = "best",
     *,
@@ -69,7 +72,7 @@ def what_if(
     Parameters
     ----------
     plan
-        The problem; its own budget is not looked at.
+        The problem; its own budget is not looked at. One in factors is for the method `best`.
     budgets
         Integers >= 0; sorted, and each once. One beyond what the caps leave room for buys nothing
         more.
@@ -104,12 +107,22 @@ def what_if(
         if time_limit is not None:
             left = began + time_limit - time.monotonic()
             share = max(left, 0.01 * time_limit) / (len(plans) - i)
-        found = assign(within, method, rng=seed, time_limit=share)
+        found = _assigned(within, method, seed, share)
         offers.append(_better(offers[-1] if offers else None, given, found))
     return tuple(offers)
 
 
-def _better(before: BudgetPoint | None, budget: int, found: Assignment) -> BudgetPoint:
+def _assigned(
+    plan: Plan | FactoredPlan, method: str, seed: int, time_limit: float | None
+) -> Assignment | FactoredAssignment:
+    if isinstance(plan, FactoredPlan):
+        return assign_factors(plan, method, rng=seed, time_limit=time_limit)
+    return assign(plan, method, rng=seed, time_limit=time_limit)
+
+
+def _better(
+    before: BudgetPoint | None, budget: int, found: Assignment | FactoredAssignment
+) -> BudgetPoint:
     if before is not None and before.expected_accuracy > found.expected_accuracy:
         certified = is_certified(before.expected_accuracy, found.bound, before.standard_error)
         return replace(before, budget=budget, bound=found.bound, certified=certified)

@@ -45,6 +45,7 @@ LEVELS = {
         ["agreement", "exchange", "plan", "simulation"],
         ["search.kernels"],
         ["search", "skills"],
+        ["factors"],
         ["verification", "methods", "routing", "behaviour"],
         ["campaign.store"],
         ["campaign", "models", "what_if"],

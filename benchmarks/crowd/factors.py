@@ -6,8 +6,8 @@
 
 The quality of a worker on a kind mixes a skill that grows with the ease of the kind (GLAD) and one
 per topic, from .5 to .97. Five answers per task at most, as many tasks per worker as share these
-equally, and a budget of four per task. `crowd-tvcs assign` runs in a process of its own; seconds are of its
-processor and of the clock, memory is its peak.
+equally, and a budget of four per task. `crowd-tvcs assign` runs in a process of its own; seconds
+are of its processor and of the clock, memory is its peak.
 """
 
 from __future__ import annotations

@@ -10,8 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from crowd_tvcs.cli.answers import Model
-from crowd_tvcs.cli.factors import one_crowd, read_crowd, require_best, write_factors
-from crowd_tvcs.cli.options import Caps, Demands, KindsFile, OptionalQualityFile, Search
+from crowd_tvcs.cli.options import (
+    Caps,
+    Demands,
+    KindsFile,
+    OptionalQualityFile,
+    Search,
+    one_crowd,
+    read_crowd,
+)
 from tvcs_core.command.options import Force, OutFolder, command_line, recorded, with_options
 from tvcs_core.command.shell import guarded, refuse_negative_seed, say
 
@@ -151,14 +158,14 @@ def _assign_factors(plan: FactoredPlan, given: AssignOptions, layout: str) -> No
     from tvcs_core.files.folders import output_folder
 
     search = given.search
-    require_best(search.method)
     if given.skills is not None:
         raise ValueError("--skills is for crowds whose workers x tasks are few; leave it out")
     with output_folder(given.out, force=given.force) as folder:
-        found = assign_factors(plan, rng=search.seed, time_limit=search.time_limit)
+        limit = search.time_limit
+        found = assign_factors(plan, search.method, rng=search.seed, time_limit=limit)
         options, names = given.recorded(), [str(k) for k in range(plan.n_classes)]
         shown = {"source": given.crowd.name, "command": _command(given), "caps": options}
-        write_factors(found, folder, names, shown)
+        _write_factors(found, folder, names, shown)
         _write_record(given, folder, layout)
     _say_result(found, given.out, "money")
 

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any
 
 import typer
 
-from crowd_tvcs.cli.options import AsJson, Caps, Demands, QualityFile, Search
+from crowd_tvcs.cli.options import (
+    AsJson,
+    Caps,
+    Demands,
+    KindsFile,
+    OptionalQualityFile,
+    Search,
+    one_crowd,
+    read_crowd,
+)
 from tvcs_core.command.options import with_options
 from tvcs_core.command.shell import guarded, refuse_negative_seed, say
 
@@ -16,7 +26,8 @@ from tvcs_core.command.shell import guarded, refuse_negative_seed, say
 class WhatIfOptions:
     """The options of ``crowd-tvcs what-if``."""
 
-    quality: QualityFile
+    quality: OptionalQualityFile = None
+    kinds: KindsFile = None
     budgets: Annotated[
         str, typer.Option(metavar="N,N,...", help="Most answers in all, such as 100,200,400.")
     ]
@@ -48,7 +59,9 @@ def what_if(given: WhatIfOptions) -> None:
         raise ValueError(
             f"--budgets must be integers with commas between, found {given.budgets!r}"
         ) from None
-    plan, _ = given.demands.read(given.quality, given.caps, None)
+    crowd = one_crowd(given.quality, given.kinds, given.demands.tasks)
+    read = given.demands.read if given.kinds is None else partial(read_crowd, demands=given.demands)
+    plan, _ = read(crowd, caps=given.caps, budget=None)
     time_limit = given.search.time_limit
     rows = steps(what_if_budget(plan, wanted, method, rng=seed, time_limit=time_limit))
     if given.as_json:

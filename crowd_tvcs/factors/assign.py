@@ -31,6 +31,7 @@ NO_MORE = "no step found more"
 
 def assign_factors(
     plan: FactoredPlan,
+    method: str = "best",
     *,
     rng: int | np.random.Generator | None = None,
     time_limit: float | None = None,
@@ -51,8 +52,11 @@ def assign_factors(
     Raises
     ------
     ValueError
-        If the minimums cannot be met, or the time limit is not a number of seconds above 0.
+        If the method is another, the minimums cannot be met, or the time limit is not a number of
+        seconds above 0.
     """
+    if method != "best":
+        raise ValueError(f"a crowd in factors is planned by the method best, found {method!r}")
     if time_limit is not None and not 0 < time_limit < math.inf:
         raise ValueError(f"time_limit must be a number of seconds above 0, found {time_limit}")
     plan = plan.by_name()

@@ -94,6 +94,11 @@ class FactoredAssignment:
         return gap_between(self.expected_accuracy, self.bound)
 
     @property
+    def standard_error(self) -> float:
+        """Standard error of `expected_accuracy`: no team is so large that it is sampled."""
+        return 0.0
+
+    @property
     def spent(self) -> None:
         """Money that the answers cost: a plan in factors has no costs."""
         return None

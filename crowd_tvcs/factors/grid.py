@@ -91,9 +91,10 @@ class Groups:
     @cached_property
     def weight(self) -> Floats:
         """How many tasks every group stands for; not always whole."""
-        out = np.bincount(self.low, 1.0 - self.share, self.size)
-        up = self.share > 0.0
-        return out + np.bincount(self.low[up] + 1, self.share[up], self.size)
+        out, up = np.zeros(self.size), self.share > 0.0
+        np.add.at(out, self.low, 1.0 - self.share)
+        np.add.at(out, self.low[up] + 1, self.share[up])
+        return out
 
     @cached_property
     def members(self) -> Plan:

@@ -132,6 +132,11 @@ class PriceSearch:
                 break
         self._look_closer()
 
+    @property
+    def is_guided(self) -> bool:
+        """Whether there are prices yet."""
+        return self.guide is not None
+
     def _look_closer(self) -> bool:
         """Price again at the best prices, with the nodes of a proof; False if that was done."""
         if self.guide is None or self._nodes == PROOF_NODES:
@@ -140,7 +145,9 @@ class PriceSearch:
         self._slack = SLACK * max(0.0, 1.0 - before.bound / self.relaxed.n_tasks)
         self.guide = None
         self._price(before.prices, before.sets)
-        return self.guide is not None
+        if not self.is_guided:  # the deadline struck
+            self.guide = before
+        return self.guide is not before
 
     def _first_prices(self) -> Floats:
         """Average prices of the last third of the epochs."""
@@ -155,7 +162,11 @@ class PriceSearch:
         for epoch in range(EPOCHS):
             order = self._draw(groups.weight, visits)
             step = FIRST_STEP * start * factor**epoch
-            sets = self.relaxed.visit(order, prices, step, self._deadline)
+            # The first epoch is never broken off, so that there are sets to make a plan of.
+            limit = Deadline.after(None) if epoch == 0 else self._deadline
+            sets = self.relaxed.visit(order, prices, step, limit)
+            if epoch == 0:
+                self.columns.add(sets)
             if epoch >= EPOCHS - (EPOCHS + 2) // 3:
                 kept.append(prices.copy())
                 self.columns.add(sets)

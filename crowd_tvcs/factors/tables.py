@@ -147,8 +147,8 @@ def read_factored_plan(
     for name, reader in readers.items():
         if any(map(Column(name).is_called, table.rows[0])):
             (at,) = find(table, [Column(name)])
-            default = NO_CAP if usual[name] is None else usual[name]
-            given[name] = _column(table, at, reader, default)
+            value = usual[name]
+            given[name] = _column(table, at, reader, NO_CAP if value is None else value)
     return FactoredPlan(
         factors,
         max_workers_per_task=given["max_workers"],

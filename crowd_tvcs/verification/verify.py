@@ -10,14 +10,15 @@ import math
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs.answers.columns import open_exactly, rows_by_name
+from crowd_tvcs.answers.columns import open_exactly
 from crowd_tvcs.answers.confusion import read_confusion
-from crowd_tvcs.answers.quality import read_quality
+from crowd_tvcs.answers.quality import QualityFile, read_quality
+from crowd_tvcs.factors.plan import FactoredPlan
+from crowd_tvcs.factors.tables import FactorsFile, read_factored_plan, read_factors
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.plan.proof import usable
 from crowd_tvcs.plan.tables import read_plan
@@ -43,15 +44,17 @@ from crowd_tvcs.verification.pricing_common_error import (
 from crowd_tvcs.verification.rations import (
     broken_rations,
 )
+from crowd_tvcs.verification.verify_factors import verify_factors
 from crowd_tvcs.verification.written import (
+    ACCURACY,
     BRANCHES,
     OPTIONAL,
     TABLES,
     Record,
     changed_outputs,
     digest,
-    is_number,
     read_json,
+    read_prices,
     read_record,
     wrong_command,
 )
@@ -144,6 +147,9 @@ def verify(
     beside = _find(folder, quality, record.quality)
     plan, names = _plan(record, beside)
     out = Verification(changed_outputs(folder, record))
+    if isinstance(plan, FactoredPlan):
+        verify_factors(out, folder, record, plan, summary, say)
+        return out
     support = _support(folder / "assignment.csv", plan, out)
     out.violations += _broken(plan, support)
     values, least, most = _accuracies(plan, support)
@@ -156,7 +162,7 @@ def verify(
         there = "a file prices.csv" if has_prices else "no file prices.csv"
         out.violations.append(f"bound: summary.json says {shown(said)}, run.json names {there}")
     elif has_prices:
-        prices = _prices(folder / "prices.csv", plan, summary)
+        prices = read_prices(folder / "prices.csv", plan.quality.workers, plan.money, summary)
         try:
             by_prices = bound_by_prices(plan, *prices, support, values, say)
         except ValueError as error:
@@ -175,19 +181,26 @@ def verify(
     return out
 
 
-def _plan(record: Record, quality: Path) -> tuple[Plan, tuple[str, ...]]:
+def _plan(record: Record, quality: Path) -> tuple[Plan | FactoredPlan, tuple[str, ...]]:
     """Read the plan and the names of its classes from tables with the hashes of the record."""
     given = record.parameters
     for name, sha in record.inputs.items():
         _check(quality if name == record.quality else quality.parent / name, sha)
     tables = {k: quality.parent / given[k] for k in TABLES if given[k] is not None}
-    read = read_quality(quality)
+    read: QualityFile | FactorsFile = (
+        read_factors(quality, tables["tasks"]) if record.has_kinds else read_quality(quality)
+    )
     if read.layout != record.layout:
         raise DataError(
             f"layout must be {shown(read.layout)}, found {shown(record.layout)}", path=record.path
         )
-    numbers = {k: given[k] for k in (*NUMBERS, *OPTIONAL) if k in given}
-    plan = read_plan(read.quality, **tables, **numbers)
+    numbers = {k: given[k] for k in (*NUMBERS, *OPTIONAL) if k in given and k != "kinds"}
+    if isinstance(read, FactorsFile) and ACCURACY in record.outputs:
+        asked = {k: numbers[k] for k in NUMBERS if k != "money"}
+        factored = read_factored_plan(read, workers=tables.get("workers"), **asked)
+        return factored, tuple(map(str, range(factored.n_classes)))
+    values = read.factors.quality() if isinstance(read, FactorsFile) else read.quality
+    plan = read_plan(values, **tables, **numbers, has_kinds=record.has_kinds)
     if "confusion" in tables:
         return plan, read_confusion(tables["confusion"], plan.quality.workers)[0]
     return plan, tuple(map(str, range(plan.n_classes)))
@@ -297,29 +310,6 @@ def _deviation(
         out.unchecked.append(f"accuracy_deviation, where a task has more than {MOST_SLOPED} voters")
         return None
     return deviation(plan, support, known)
-
-
-def _prices(path: Path, plan: Plan, summary: dict[str, Any]) -> tuple[Floats, float, float]:
-    """Read the prices of the workers, of the budget and of money; the last is 0 without any."""
-    table = open_exactly(path, "worker", "price")
-    values = table.numbers(1, [1])[:, 0]
-    row_of = rows_by_name(table, 0, "worker", set(plan.quality.workers))
-    if (values < 0.0).any():
-        r = int(np.argmax(values < 0.0)) + 1
-        raise table.error(f"must be a price >= 0, found {shown(table.rows[r][1])}", r, 1)
-    missing = [name for name in plan.quality.workers if name not in row_of]
-    if missing:
-        raise table.error(f"must have one price per worker, found none of {missing[0]!r}")
-    others = []
-    for name in ("budget_price", "money_price"):
-        price = 0.0 if name == "money_price" and plan.money is None else summary.get(name)
-        if not is_number(price) or price < 0.0:
-            raise DataError(
-                f"{name} must be a number >= 0, found {shown(price)}",
-                path=path.parent / "summary.json",
-            )
-        others.append(float(price))
-    return values[[row_of[name] - 1 for name in plan.quality.workers]], others[0], others[1]
 
 
 def _bound_of_branches(path: Path, plan: Plan, out: Verification) -> float | None:

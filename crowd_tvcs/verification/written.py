@@ -17,6 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, TypeGuard
 
+import numpy as np
+from numpy.typing import NDArray
+
+from crowd_tvcs.answers.columns import open_exactly, rows_by_name
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.shown import shown
 
@@ -25,6 +29,7 @@ TABLES = ("workers", "tasks", "forced", "forbidden", "confusion")
 INPUTS = (*TABLES, "skills")  # in the order in which run.json names them, after the quality table
 OUTPUTS = ("assignment.csv", "report.html", "summary.json")
 PRICES, BRANCHES = "prices.csv", "branches.json"  # where there is a bound; where that needs them
+ACCURACY = "accuracy.csv"  # of every task, where summary.json has none
 PACKAGES = ("python", "tvcs", "numpy", "scipy", "numba", "pandas", "scikit-learn")
 SHA256 = re.compile("[0-9a-f]{64}")
 
@@ -81,6 +86,7 @@ OPTIONAL: dict[str, Kind] = {  # written where they are given
         "a number above 0 and below 1",
         lambda value: is_number(value) and 0.0 < value < 1.0,
     ),
+    "kinds": FILE,
 }
 LISTED: Kind = "a list of files", lambda value: isinstance(value, list) and value != []
 NAMES: Kind = "names and values", lambda value: isinstance(value, dict)
@@ -125,8 +131,13 @@ class Record:
 
     @property
     def quality(self) -> str:
-        """Name of the quality table."""
+        """Name of the quality table, or of the table of kinds."""
         return next(iter(self.inputs))
+
+    @property
+    def has_kinds(self) -> bool:
+        """Whether the crowd is given in factors."""
+        return "kinds" in self.parameters
 
 
 def read_record(path: Path, methods: Collection[str] = ()) -> Record:
@@ -156,7 +167,11 @@ def read_record(path: Path, methods: Collection[str] = ()) -> Record:
     if [file for file, _ in inputs[1:]] != list(named.values()):
         _refuse(path, "inputs", "the quality table and those of parameters", told["inputs"])
     outputs = dict(_hashes(path, told["outputs"], "outputs"))
+    if "kinds" in parameters and inputs[0][0] != parameters["kinds"]:
+        _refuse(path, "parameters.kinds", "the first file of inputs", parameters["kinds"])
     wanted: list[list[str]] = [[], [PRICES], [PRICES, BRANCHES]]
+    if "kinds" in parameters:
+        wanted += [[ACCURACY], [ACCURACY, PRICES]]
     if list(outputs) not in [sorted([*OUTPUTS, *more]) for more in wanted]:
         _refuse(path, "outputs", "the files that are written, sorted", list(outputs))
     return Record(path, parameters, told["seed"], told["layout"], dict(inputs), outputs)
@@ -214,9 +229,11 @@ def wrong_command(page: str, record: Record) -> list[str]:
         words = shlex.split(html.unescape(found[0])) if len(found) == 1 else []
     except ValueError:
         words = []
-    if words[2:3] != [record.quality] or len(words) % 2 == 0:
+    first = [] if record.has_kinds else [record.quality]
+    options = words[2 + len(first) :]
+    if words[2 : 2 + len(first)] != first or not options or len(options) % 2:
         return [f"report.html: shows no command for {record.quality!r}"]
-    said = dict(zip(words[3::2], words[4::2], strict=True))
+    said = dict(zip(options[::2], options[1::2], strict=True))
     wanted = {
         "--" + name.replace("_", "-"): ",".join(map(str, v)) if isinstance(v, list) else str(v)
         for name, v in {**record.parameters, "seed": record.seed}.items()
@@ -228,6 +245,31 @@ def wrong_command(page: str, record: Record) -> list[str]:
         f"run.json {shown(wanted.get(name))}"
         for name in names
     ]
+
+
+def read_prices(
+    path: Path, workers: tuple[str, ...], money: float | None, summary: Mapping[str, Any]
+) -> tuple[NDArray[np.float64], float, float]:
+    """Read the prices of the workers, of the budget and of money; the last is 0 without any."""
+    table = open_exactly(path, "worker", "price")
+    values = table.numbers(1, [1])[:, 0]
+    row_of = rows_by_name(table, 0, "worker", set(workers))
+    if (values < 0.0).any():
+        r = int(np.argmax(values < 0.0)) + 1
+        raise table.error(f"must be a price >= 0, found {shown(table.rows[r][1])}", r, 1)
+    missing = [name for name in workers if name not in row_of]
+    if missing:
+        raise table.error(f"must have one price per worker, found none of {missing[0]!r}")
+    others = []
+    for name in ("budget_price", "money_price"):
+        price = 0.0 if name == "money_price" and money is None else summary.get(name)
+        if not is_number(price) or price < 0.0:
+            raise DataError(
+                f"{name} must be a number >= 0, found {shown(price)}",
+                path=path.parent / "summary.json",
+            )
+        others.append(float(price))
+    return values[[row_of[name] - 1 for name in workers]], others[0], others[1]
 
 
 def _require(path: Path, told: Mapping[str, Any], kinds: dict[str, Kind], at: str = "") -> None:

@@ -1,0 +1,241 @@
+"""Check anew a plan of a crowd in factors: pairs, accuracies and bound, kind by kind.
+
+What is computed is computed by `crowd_tvcs.verification.pricing*` and here, in NumPy. Of the method
+it has only the priors at which lines of tasks are priced; any others would prove a bound as well.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowd_tvcs.answers.columns import code_columns, first_repeat, open_exactly
+from crowd_tvcs.factors.grid import knots, lines_of
+from crowd_tvcs.factors.plan import FactoredPlan
+from crowd_tvcs.verification import pricing_many_classes as multiclass
+from crowd_tvcs.verification.pricing import MOST_VOTERS, accuracy, price_task
+from tvcs_core.files.errors import DataError
+
+EVERY = 100  # groups between two words of progress
+AT_ONCE = 4_000_000  # outcomes in one array
+LISTED = 10  # violations of one sort
+WIDENED = 8.0
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """The pairs of an assignment.csv that are pairs of the plan, sorted by task.
+
+    Attributes
+    ----------
+    tasks, workers
+        Of every pair.
+    """
+
+    tasks: Integers
+    workers: Integers
+
+    def count(self, plan: FactoredPlan) -> tuple[Integers, Integers]:
+        """Labels of every worker, and of every task."""
+        loads = np.bincount(self.workers, minlength=len(plan.workers))
+        return loads, np.bincount(self.tasks, minlength=len(plan.tasks))
+
+
+def read_pairs(path: Path, plan: FactoredPlan, violations: list[str]) -> Pairs:
+    """Read the pairs; a name that is unknown or a pair that is there twice is a violation."""
+    table = open_exactly(path, "worker", "task")
+    if len(table.rows) < 2:
+        return Pairs(np.empty(0, np.int64), np.empty(0, np.int64))
+    places = []
+    kinds = (("worker", plan.workers), ("task", plan.tasks))
+    for (kind, names), coded in zip(kinds, code_columns(table, [0, 1]), strict=True):
+        place = {name: i for i, name in enumerate(names)}
+        at = np.array([place.get(name, -1) for name in coded.names], dtype=np.int64)
+        for code in np.flatnonzero(at < 0)[:LISTED].tolist():
+            line = table.lines[int(np.argmax(coded.codes == code)) + 1]
+            violations.append(f"line {line}: {coded.names[code]!r} is no {kind} of the tables")
+        places.append(at[coded.codes])
+    is_known = (places[0] >= 0) & (places[1] >= 0)
+    workers, tasks = places[0][is_known], places[1][is_known]
+    keys = tasks * len(plan.workers) + workers
+    if (again := first_repeat(keys)) is not None:
+        i, j = int(workers[again[0]]), int(tasks[again[0]])
+        violations.append(f"{plan.workers[i]!r} has {plan.tasks[j]!r} twice")
+    keys = np.unique(keys)
+    return Pairs(keys // len(plan.workers), keys % len(plan.workers))
+
+
+def broken(plan: FactoredPlan, pairs: Pairs) -> list[str]:
+    """List which caps and minimums the pairs break, and by how much."""
+    out = []
+    loads, answers = pairs.count(plan)
+    for name, kind, names, over in (
+        ("max_tasks_per_worker", "worker", plan.workers, loads - plan.max_tasks_per_worker),
+        ("max_workers_per_task", "task", plan.tasks, answers - plan.max_workers_per_task),
+        ("min_workers", "task", plan.tasks, plan.min_workers_per_task - answers),
+    ):
+        for i in np.flatnonzero(over > 0)[:LISTED].tolist():
+            what = "too few" if name == "min_workers" else "too many"
+            out.append(f"{name}: {kind} {names[i]!r} has {over[i]} {what}")
+    if pairs.tasks.size > plan.budget:
+        out.append(f"budget: {pairs.tasks.size} answers, the budget is {plan.budget}")
+    table, kind_of = plan.factors.table, plan.factors.kind
+    if table.allowed is not None:
+        wrong = ~table.allowed[pairs.workers, kind_of[pairs.tasks]]
+        for p in np.flatnonzero(wrong)[:LISTED].tolist():
+            i, j = int(pairs.workers[p]), int(pairs.tasks[p])
+            out.append(f"a pair that is not allowed: {plan.workers[i]!r} on {plan.tasks[j]!r}")
+    return out
+
+
+def accuracies(plan: FactoredPlan, pairs: Pairs) -> Floats:
+    """Accuracy of every task, outcome by outcome; of teams of many voters from below."""
+    _, answers = pairs.count(plan)
+    start = np.concatenate([[0], np.cumsum(answers)])
+    values, out = plan.factors.table.values, np.empty(answers.size)
+    known: dict[Any, float] = {}
+    for size in np.unique(answers).tolist():
+        tasks = np.flatnonzero(answers == size)
+        rows = pairs.workers[start[tasks][:, None] + np.arange(size)]
+        quality = values[rows, plan.factors.kind[tasks][:, None]]
+        if plan.class_prior is None and size <= MOST_VOTERS:
+            out[tasks] = _of_equals(quality, plan.prior[tasks])
+            continue
+        for j, q in zip(tasks.tolist(), quality, strict=True):
+            prior = plan.prior[j] if plan.class_prior is None else plan.class_prior[j]
+            key = (prior.tobytes(), np.sort(q).tobytes())
+            if key not in known:
+                known[key] = _of_one(q, prior, plan.n_classes)
+            out[j] = known[key]
+    return out
+
+
+def _of_equals(quality: Floats, prior: Floats) -> Floats:
+    """Accuracy of tasks with as many voters each, of qualities of shape (tasks, voters)."""
+    out, size = np.empty(prior.size), max(1, AT_ONCE >> quality.shape[1])
+    for at in range(0, prior.size, size):
+        q, p = quality[at : at + size], prior[at : at + size, None]
+        m1, m0 = p, 1.0 - p
+        for voter in q.T:
+            v = voter[:, None]
+            m1, m0 = np.hstack([m1 * v, m1 * (1.0 - v)]), np.hstack([m0 * (1.0 - v), m0 * v])
+        out[at : at + size] = np.maximum(m1, m0).sum(axis=1)
+    return out
+
+
+def _of_one(quality: Floats, prior: Any, n_classes: int) -> float:
+    if n_classes == 2:
+        return accuracy(quality[quality != 0.5], float(prior))[0]
+    return float(multiclass.accuracy(_matrices(quality, n_classes), prior)[0])
+
+
+def _matrices(quality: Floats, n_classes: int) -> Floats:
+    """Chance of every answer given the truth; mistakes are spread evenly over the other classes."""
+    wrong = ((1.0 - quality) / (n_classes - 1))[:, None, None] * np.ones((n_classes, n_classes))
+    at = np.arange(n_classes)
+    wrong[:, at, at] = quality[:, None]
+    return wrong
+
+
+def bound_by_prices(
+    plan: FactoredPlan,
+    prices: Floats,
+    budget_price: float,
+    pairs: Pairs,
+    values: Floats,
+    slack: float,
+    say: Callable[[str], object],
+) -> float:
+    """Price one task of every line at some priors; return the bound that this proves.
+
+    The best accuracy minus prices is convex in the prior, so that of a task between two priors is
+    at most on their chord. Where exact pricing takes too long, what is worth at most `slack` (or 8
+    or 64 times that) more than a set that is there is not looked for, and counts as if it were.
+
+    Raises
+    ------
+    ValueError
+        If a line could not be priced.
+    """
+    m = len(plan.tasks)
+    price = m * (prices + budget_price)
+    spent = np.bincount(pairs.tasks, price[pairs.workers], m)
+    line, member = lines_of(plan)
+    if plan.class_prior is None:
+        prior = np.maximum(plan.prior, 1.0 - plan.prior)
+        group_line, group_prior = knots(line, prior)
+    else:
+        rows = np.unique(plan.class_prior, axis=0, return_inverse=True)[1]
+        prior = rows.reshape(-1).astype(np.float64)
+        both = np.unique(np.column_stack([line, prior]), axis=0)
+        group_line, group_prior = both[:, 0].astype(np.int64), both[:, 1]
+    order = np.lexsort((prior, line))
+    ends, begins = np.cumsum(np.bincount(line)), np.searchsorted(group_line, np.arange(member.size))
+    total, done = [], 0
+    for k, first in enumerate(begins.tolist()):
+        tasks = order[ends[k - 1] if k else 0 : ends[k]]
+        at = group_prior[first : int(np.searchsorted(group_line, k, side="right"))]
+        if prior[tasks].min() < at[0] or prior[tasks].max() > at[-1]:
+            raise ValueError("a prior lies beyond those that were priced")
+        worth = []
+        for p in at:
+            if done and done % EVERY == 0:
+                say(f"priced {done} of {group_prior.size} groups of tasks")
+            done += 1
+            there = tasks[prior[tasks] == p]
+            known = float((values[there] - spent[there]).max(initial=-np.inf))
+            worth.append(_best(plan, int(member[k]), p, there, price, known, slack))
+        total.append(float(np.interp(prior[tasks], at, worth).sum()))
+    caps = math.fsum(prices * plan.max_tasks_per_worker) + budget_price * plan.budget
+    return caps + math.fsum(total) / m
+
+
+def _best(
+    plan: FactoredPlan,
+    task: int,
+    prior: float,
+    there: Integers,
+    price: Floats,
+    known: float,
+    slack: float,
+) -> float:
+    """Largest accuracy minus prices of tasks like one, with another prior, or a bit more."""
+    table, kind = plan.factors.table, plan.factors.kind[task]
+    may = np.ones(price.size, bool) if table.allowed is None else table.allowed[:, kind]
+    least, cap = int(plan.min_workers_per_task[task]), int(plan.max_workers_per_task[task])
+    q = table.values[may, kind]
+    for more in (0.0, slack, WIDENED * slack, WIDENED**2 * slack):
+        if plan.class_prior is None:
+            priced = price_task(q, price[may], cap, prior, known + more, least=least)
+        else:
+            k = plan.n_classes
+            priced = multiclass.price_task(
+                _matrices(q, k), price[may], cap, plan.class_prior[there[0]], known + more,
+                least=least, fixed=np.empty((0, k, k)),
+            )  # fmt: skip
+        if priced.exact:
+            return priced.value
+    raise ValueError(f"kind {table.tasks[kind]!r} could not be priced exactly here")
+
+
+def read_accuracies(path: Path, plan: FactoredPlan) -> tuple[Integers, Floats]:
+    """Read answers and expected accuracy of every task from accuracy.csv."""
+    table = open_exactly(path, "task", "answers", "expected_accuracy")
+    (task,) = code_columns(table, [0])
+    if sorted(task.names) != sorted(plan.tasks) or len(task.names) < task.codes.size:
+        raise DataError("must have one row for every task of the table of tasks", path=path)
+    numbers = table.numbers(1, [1, 2])
+    place = {name: j for j, name in enumerate(plan.tasks)}
+    at = np.array([place[name] for name in task.names])[task.codes]
+    answers, said = np.empty(at.size, np.int64), np.empty(at.size)
+    answers[at], said[at] = numbers[:, 0].astype(np.int64), numbers[:, 1]
+    return answers, said

@@ -1,0 +1,142 @@
+"""`crowd-tvcs assign --kinds`: the bytes of the table's plan, and large crowds end to end."""
+
+import json
+import os
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from crowd_tvcs.cli.main import app
+from crowd_tvcs.factors import prices, tables
+
+CAPS = ("--max-workers-per-task", 3, "--max-tasks-per-worker", 30, "--budget", 150)
+
+
+def crowd_tvcs(*words):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+@pytest.fixture(autouse=True)
+def _few_visits(monkeypatch):
+    monkeypatch.setattr(prices, "LEAST_VISITS", 200)
+
+
+@pytest.fixture
+def crowd(tmp_path):
+    """The folder of a crowd of 10 workers and 80 tasks of 4 kinds, in factors and as a table."""
+    rng = np.random.default_rng(0)
+    values, kind = rng.uniform(0.5, 0.95, (10, 4)).round(2), rng.integers(0, 4, 80)
+    prior = rng.choice([0.5, 0.3], 80)
+    heads = ",".join(["worker", *(f"k{k}" for k in range(4))])
+    rows = [f"w{i}," + ",".join(map(str, row)) for i, row in enumerate(values)]
+    (tmp_path / "kinds.csv").write_text("\n".join([heads, *rows]))
+    of_tasks = [f"t{j:02d},k{kind[j]},{prior[j]}" for j in range(80)]
+    (tmp_path / "tasks.csv").write_text("\n".join(["task,kind,prior", *of_tasks]))
+    heads = ",".join(["worker", *(f"t{j:02d}" for j in range(80))])
+    rows = [f"w{i}," + ",".join(map(str, row[kind])) for i, row in enumerate(values)]
+    (tmp_path / "quality.csv").write_text("\n".join([heads, *rows]))
+    (tmp_path / "priors.csv").write_text(
+        "\n".join(["task,prior", *(f"t{j:02d},{prior[j]}" for j in range(80))])
+    )
+    return tmp_path
+
+
+def in_factors(crowd, command="assign", *words):
+    tables_ = ("--kinds", crowd / "kinds.csv", "--tasks", crowd / "tasks.csv")
+    return crowd_tvcs(command, *tables_, *words)
+
+
+def dense(crowd, command="assign", *words):
+    return crowd_tvcs(command, crowd / "quality.csv", "--tasks", crowd / "priors.csv", *words)
+
+
+def test_a_crowd_whose_table_fits_gets_the_bytes_of_the_table(crowd):
+    for ask, out in ((in_factors, "a"), (dense, "b")):
+        done = ask(crowd, "assign", *CAPS, "--out", crowd / out)
+        assert done.exit_code == 0, done.stderr
+    for name in ("assignment.csv", "summary.json", "prices.csv"):
+        assert (crowd / "a" / name).read_bytes() == (crowd / "b" / name).read_bytes(), name
+    assert crowd_tvcs("verify", crowd / "a").exit_code == 0
+    budgets = ("--budgets", "50,100", "--json")
+    assert in_factors(crowd, "what-if", *budgets).stdout == dense(crowd, "what-if", *budgets).stdout
+
+
+def test_a_crowd_whose_table_does_not_fit_is_planned_and_verified_in_factors(crowd, monkeypatch):
+    monkeypatch.setattr(tables, "MOST_PAIRS", 100)
+    done = in_factors(crowd, "assign", *CAPS, "--out", crowd / "out")
+    assert done.exit_code == 0, done.stderr
+    names = ["accuracy.csv", "assignment.csv", "prices.csv", "report.html", "run.json"]
+    assert sorted(os.listdir(crowd / "out")) == [*names, "summary.json"]
+    summary = json.loads((crowd / "out" / "summary.json").read_text())
+    assert summary["certified"] is True
+    assert "task_accuracy" not in summary
+    assert sum(kind["tasks"] for kind in summary["kinds"].values()) == 80
+    assert len((crowd / "out" / "accuracy.csv").read_text().splitlines()) == 81
+    page = (crowd / "out" / "report.html").read_text()
+    assert "Kinds of tasks" in page
+    assert "accuracy.csv has all" in page
+    done = crowd_tvcs("verify", crowd / "out")
+    assert done.exit_code == 0, done.output
+    rows = json.loads(in_factors(crowd, "what-if", "--budgets", "50,150", "--json").stdout)
+    assert [row["certified"] for row in rows["budgets"]] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "words"),
+    [
+        ("summary.json", lambda t: t.replace('"n_tasks": 80', '"n_tasks": 81'), "n_tasks"),
+        ("summary.json", lambda t: t.replace('"bound": 0.', '"bound": 0.0'), "bound"),
+        ("summary.json", lambda t: t.replace('"answers": ', '"answers": 1', 1), "kinds"),
+        ("assignment.csv", lambda t: t + t.splitlines()[-1] + "\n", "twice"),
+        ("assignment.csv", lambda t: "\n".join(t.splitlines()[:-9]) + "\n", "recomputed"),
+        ("assignment.csv", lambda t: t + "w0,t99\n", "is no task"),
+        ("accuracy.csv", lambda t: t.replace("0.9", "0.8", 1), "accuracy.csv"),
+        ("prices.csv", lambda t: t.replace(",0.00", ",0.09"), "bound"),
+    ],
+)
+def test_what_was_changed_by_hand_is_found(crowd, monkeypatch, name, change, words):
+    monkeypatch.setattr(tables, "MOST_PAIRS", 100)
+    assert in_factors(crowd, "assign", *CAPS, "--out", crowd / "out").exit_code == 0
+    path = crowd / "out" / name
+    text = path.read_text()
+    changed = change(text)
+    assert changed != text
+    path.write_text(changed)
+    done = crowd_tvcs("verify", crowd / "out")
+    assert done.exit_code == 1
+    told = [line for line in done.stderr.splitlines() if "SHA-256" not in line]
+    assert words in "\n".join(told)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--kinds", "kinds.csv"), "--kinds needs --tasks"),
+        (("quality.csv", "--kinds", "kinds.csv"), "give QUALITY or --kinds, not both"),
+        ((), "must have QUALITY, or --kinds with --tasks"),
+    ],
+)
+def test_one_crowd_is_asked_for(crowd, monkeypatch, words, told):
+    monkeypatch.chdir(crowd)
+    done = crowd_tvcs("assign", *words, "--out", "out")
+    assert done.exit_code == 2
+    assert told in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--forced", "pairs.csv"), "--forced is for crowds whose workers x tasks are at most 100"),
+        (("--money", 5), "--money is for crowds"),
+        (("--common-error", 0.1), "--common-error is for crowds"),
+        (("--method", "fast"), "is planned by the method best, found 'fast'"),
+    ],
+)
+def test_what_only_a_table_can_have_is_refused_for_a_large_crowd(crowd, monkeypatch, words, told):
+    monkeypatch.setattr(tables, "MOST_PAIRS", 100)
+    done = in_factors(crowd, "assign", *words, "--out", crowd / "out")
+    assert done.exit_code == 2
+    assert told in done.stderr
+    assert not (crowd / "out").exists()
