@@ -1,8 +1,9 @@
 """Units on a Dask cluster that is there already.
 
 The state of a job reaches workers as a plugin, those too that come later or are started anew;
-scattered data would die with their holders. Only so many units are sent as the workers can begin
-soon, so each is known to run, and one that does not end is moved: its worker is started anew.
+scattered data would die with their holders. Only so many units are sent as workers have threads:
+each is at work then, so that no other unit is blamed for the death of a worker, and one that does
+not end is known and moved, its worker started anew.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from tvcs_core.files.errors import WorkError
 
 CONNECT = 15.0  # seconds to wait for an answer, and for the first worker
 NO_WORKERS = 600.0  # seconds to wait for a worker when all are gone
-AHEAD = 2  # units for each thread of a worker: one at work, one that waits
+FETCH = 30.0  # seconds for a result to arrive, before its unit is waited for again
 BEAT = 1.0  # seconds between two looks at what the workers do
 PATIENCE = 20.0  # a unit hangs that takes so many times as long as the longest one ...
 LEAST_PATIENCE = 600.0  # ... and at least so many seconds
@@ -58,7 +59,8 @@ class Cluster:
 
     def __enter__(self) -> Cluster:
         # What it has to say is in our errors; its own lines would be between those of the command.
-        for name in ("distributed", "tornado", "asyncio"):
+        known = [name for name in logging.root.manager.loggerDict if name.startswith("distributed")]
+        for name in ("tornado", "asyncio", *known):
             self._levels[name] = logging.getLogger(name).level
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)
         try:
@@ -140,20 +142,33 @@ class _Run:
 
     def step(self) -> tuple[Task, Any] | None:
         """Send what can be begun, and wait a moment for a result."""
-        for task in islice(self._todo, max(0, AHEAD * self._threads - len(self._sent))):
-            self._send(task)
+        self._fill()
         try:
             future = self._found.get(timeout=BEAT)
         except queue.Empty:
             future = None
         if time.monotonic() - self._looked >= BEAT:
             self._look()
-        sent = None if future is None else self._sent.pop(future.key, None)
-        if sent is None:
+        if future is None or future.key not in self._sent:
             return None
-        result = self._result_of(sent)
+        sent = self._sent.pop(future.key)
+        self._fill()  # before the result is fetched, for that may take a while
+        try:
+            result = self._result_of(sent)
+        except FutureTimeoutError:  # its holder was lost: the scheduler has it done again
+            self._client.nthreads()
+            self._wait_for(sent)
+            return None
         self._left -= 1
         return sent.task, result
+
+    def _fill(self) -> None:
+        for task in islice(self._todo, max(0, self._threads - len(self._sent))):
+            self._send(task)
+
+    def _wait_for(self, sent: _Sent) -> None:
+        self._sent[sent.future.key] = sent
+        sent.future.add_done_callback(self._found.put)
 
     def end(self) -> None:
         """Let go of all units and of the states."""
@@ -175,13 +190,12 @@ class _Run:
             key=f"{self._plugins[task.job]}-{task.number}",
             pure=False,
         )
-        self._sent[future.key] = _Sent(task, future)
-        future.add_done_callback(self._found.put)
+        self._wait_for(_Sent(task, future))
 
     def _result_of(self, sent: _Sent) -> Any:
         task, future = sent.task, sent.future
         try:
-            result = future.result(timeout=self._patience())
+            result = future.result(timeout=FETCH)
         except OtherSources:
             raise WorkError(
                 "a worker that came late runs other sources of tvcs; install the same there, and "
