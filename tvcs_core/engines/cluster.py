@@ -237,20 +237,18 @@ class _Run:
                     self._move(oldest.task, worker, ours)
 
     def _move(self, task: Task, worker: str, there: Sequence[_Sent]) -> None:
+        """Start a worker anew on which a unit hangs; the scheduler has its units done again."""
         self._hung[task] += 1
-        if self._hung[task] >= MOVES:
-            raise WorkError(
-                f"{task} did not end within {self._patience():.0f} s on {MOVES} workers, the last "
-                f"of them {worker}"
+        limit = f"{task} did not end within {self._patience():.0f} s on"
+        if self._hung[task] < MOVES:
+            warnings.warn(
+                f"{limit} {worker}: that worker is started anew, the unit moved", stacklevel=2
             )
-        warnings.warn(
-            f"{task} did not end within {self._patience():.0f} s on {worker}: that worker is "
-            "started anew, the unit moved",
-            stacklevel=2,
-        )
         for sent in there:
             sent.since = {}
         self._client.restart_workers([worker], timeout=60, raise_for_error=False)
+        if self._hung[task] == MOVES:
+            raise WorkError(f"{limit} {MOVES} workers, the last of them {worker}")
 
 
 class _one_sentence:

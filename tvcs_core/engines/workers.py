@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from distributed import Client
@@ -28,18 +30,18 @@ def refuse_other_workers(client: Client, patience: float) -> None:
             f"`dask worker {client.scheduler.address}`"
         ) from None
     here = versions() | {"Python": "{}.{}".format(*sys.version_info)}
-    asked = client.run(eval, PROBE, on_error="return")
+    asked = _asked(client, patience, eval, PROBE)
     found = {f"the worker {address}": told for address, told in asked.items()}
     found["the scheduler"] = client.run_on_scheduler(eval, PROBE)
     for who, told in sorted(found.items()):
         _refuse_other_versions(who, told, here)
-    for address, digest in sorted(client.run(sources_digest).items()):
+    for address, digest in sorted(_asked(client, patience, sources_digest).items()):
         if digest != sources_digest():
             raise ValueError(
                 f"the worker {address} has other sources of tvcs {here.get('tvcs', '')} than are "
                 "here: install the same"
             )
-    kinds = client.run(processor)
+    kinds = _asked(client, patience, processor)
     others = sorted(where for where, kind in kinds.items() if kind != processor())
     if others:
         warnings.warn(
@@ -47,6 +49,23 @@ def refuse_other_workers(client: Client, patience: float) -> None:
             f"{processor()}): last digits may differ from those of a run on one machine",
             stacklevel=2,
         )
+
+
+def _asked(
+    client: Client, patience: float, function: Callable[..., Any], *arguments: Any
+) -> dict[str, Any]:
+    """What a function returns on every worker, or the error that it raises there."""
+    ask = partial(client.sync, client._run, function, *arguments, on_error="return")
+    try:
+        found: dict[str, Any] = ask(callback_timeout=patience)
+    except TimeoutError:
+        for address in sorted(client.scheduler_info()["workers"]):
+            try:
+                ask(workers=[address], callback_timeout=2.0)
+            except TimeoutError:
+                raise ValueError(f"the worker {address} does not answer: end it") from None
+        raise ValueError(f"the workers do not answer within {patience:.0f} s") from None
+    return found
 
 
 def _refuse_other_versions(who: str, told: Any, here: dict[str, str]) -> None:

@@ -78,6 +78,7 @@ def test_a_unit_that_is_always_too_large_says_what_it_needs_and_what_there_is(cl
     assert str(error.value).endswith("has 0.7 GB")
 
 
+@pytest.mark.filterwarnings("ignore:unit .* of 8 of sums did not end")
 def test_a_worker_that_stops_answering_is_replaced(cluster, want, tmp_path):
     """As one that lost its network: it holds the connection and says nothing."""
 
@@ -87,11 +88,16 @@ def test_a_worker_that_stops_answering_is_replaced(cluster, want, tmp_path):
             os.kill(pid, signal.SIGSTOP)
 
     with cluster.engine(deadline=6) as engine:
-        try:
-            found = toys.total(toys.job(seconds=0.3), engine, progress=freeze)
-        except UserWarning:
-            pytest.fail("a warning is no error for users")
+        found = toys.total(toys.job(seconds=0.3), engine, progress=freeze)
     assert found == want
+
+
+def test_a_worker_that_is_silent_from_the_start_is_named(tmp_path):
+    with LocalCluster(tmp_path, options=["--no-nanny"]) as cluster:
+        _with_workers(cluster, 2)
+        cluster.workers[1].send_signal(signal.SIGSTOP)
+        with pytest.raises(ValueError, match=r"^the worker tcp://127.* does not answer: end it$"):
+            cluster.engine().__enter__()
 
 
 def _busy(engine):
@@ -190,9 +196,9 @@ def test_a_file_of_another_scheduler_than_answers_is_old(cluster, tmp_path):
 
 
 def test_a_scheduler_without_workers_is_one_sentence(tmp_path):
-    with LocalCluster(tmp_path, n_workers=0) as empty:
-        with pytest.raises(ValueError, match=r"has no workers; start some with `dask worker tcp"):
-            empty.engine().__enter__()
+    said = r"has no workers; start some with `dask worker tcp"
+    with LocalCluster(tmp_path, n_workers=0) as empty, pytest.raises(ValueError, match=said):
+        empty.engine().__enter__()
 
 
 NO_TVCS = """

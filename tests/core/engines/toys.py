@@ -45,6 +45,7 @@ def once(state, what, index):
 def killed(state, index):
     """Its process is killed, the first time or always."""
     if once(state, "killed", index):
+        time.sleep(0.5)
         os.kill(os.getpid(), signal.SIGKILL)
     return leave_mark(state, index)
 
