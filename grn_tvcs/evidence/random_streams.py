@@ -9,10 +9,15 @@ import numpy as np
 from tvcs_core.streams import seed_of, stream
 
 
-def streams_by_name(genes: Sequence[str], rng: np.random.Generator) -> list[np.random.Generator]:
-    """Make a generator for every gene from one draw of `rng` and the gene's name.
+def stream_of(gene: str, seed: int) -> np.random.Generator:
+    """Make the generator of a gene.
 
     What a gene draws depends neither on its place nor on which other genes there are.
     """
+    return stream(seed, "target", gene)
+
+
+def streams_by_name(genes: Sequence[str], rng: np.random.Generator) -> list[np.random.Generator]:
+    """Make the generators of all genes, from one draw of `rng`."""
     seed = seed_of(rng)
-    return [stream(seed, "target", gene) for gene in genes]
+    return [stream_of(gene, seed) for gene in genes]

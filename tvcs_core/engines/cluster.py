@@ -15,7 +15,7 @@ import time
 import uuid
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import CancelledError
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from dataclasses import dataclass, field
@@ -83,7 +83,7 @@ class Cluster:
             logging.getLogger(name).setLevel(level)
         self._levels.clear()
 
-    def run(self, tasks: Sequence[Task]) -> Iterator[tuple[Task, Any]]:
+    def run(self, tasks: Sequence[Task]) -> Generator[tuple[Task, Any], None, None]:
         """Do all tasks; units that are at work when the run is given up are left to end."""
         client = self._client
         assert client is not None, "use the cluster as a context"
@@ -246,6 +246,8 @@ class _Run:
             )
         for sent in there:
             sent.since = {}
+            if self._hung[task] == MOVES:  # else the scheduler has it done once more
+                sent.future.release()
         self._client.restart_workers([worker], timeout=60, raise_for_error=False)
         if self._hung[task] == MOVES:
             raise WorkError(f"{limit} {MOVES} workers, the last of them {worker}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -57,7 +57,7 @@ class Task(NamedTuple):
 class Engine(Protocol):
     """Something that does tasks, several at a time."""
 
-    def run(self, tasks: Sequence[Task]) -> Iterator[tuple[Task, Any]]:
+    def run(self, tasks: Sequence[Task]) -> Generator[tuple[Task, Any], None, None]:
         """Do all tasks; hand over each with its result, in any order.
 
         What a unit raises ends the run and is raised. Closing the iterator ends the run too.
@@ -75,7 +75,7 @@ def results(
     *,
     keep: Path | None = None,
     progress: Callable[[int, int], None] | None = None,
-) -> Iterator[tuple[Job, int, Any]]:
+) -> Generator[tuple[Job, int, Any], None, None]:
     """Yield each job, index and result of all units of all jobs, in any order.
 
     Close it (`contextlib.closing`) where you may stop before its end.
@@ -109,7 +109,7 @@ def results(
             yield job, index, kept
     if progress is not None:
         progress(done, total)
-    with closing(engine.run(todo)) as found:  # type: ignore[type-var]
+    with closing(engine.run(todo)) as found:
         for (job, index), result in found:
             if journals:
                 journals[job].write(index, result)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
 from tvcs_core.engines.blas import one_blas_thread
@@ -27,7 +27,7 @@ class _Here:
 class Serial(_Here):
     """One unit after the other."""
 
-    def run(self, tasks: Sequence[Task]) -> Iterator[tuple[Task, Any]]:
+    def run(self, tasks: Sequence[Task]) -> Generator[tuple[Task, Any], None, None]:
         """Do all tasks, in their order."""
         with one_blas_thread():
             for task in tasks:
@@ -42,7 +42,7 @@ class Threads(_Here):
             raise ValueError(f"threads must be >= 1, found {number}")
         self._number = number
 
-    def run(self, tasks: Sequence[Task]) -> Iterator[tuple[Task, Any]]:
+    def run(self, tasks: Sequence[Task]) -> Generator[tuple[Task, Any], None, None]:
         """Do all tasks; after an error or an interrupt the units in work are waited for."""
         if self._number == 1:
             yield from Serial().run(tasks)
@@ -55,7 +55,7 @@ def side_by_side(
     tasks: Sequence[Task],
     workers: Sequence[Callable[[Task], Any]],
     stop: Callable[[], None] = lambda: None,
-) -> Iterator[tuple[Task, Any]]:
+) -> Generator[tuple[Task, Any], None, None]:
     """Each worker, in a thread of its own, takes the next task until none is left.
 
     Parameters

@@ -14,7 +14,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from functools import partial
 from typing import Any
 
@@ -50,7 +50,7 @@ class Processes:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def run(self, tasks: Sequence[Task]) -> Iterator[tuple[Task, Any]]:
+    def run(self, tasks: Sequence[Task]) -> Generator[tuple[Task, Any], None, None]:
         """Do all tasks; where one fails or the run is interrupted, all processes are ended."""
         self._is_closed = False
         jobs = list(dict.fromkeys(task.job for task in tasks))
