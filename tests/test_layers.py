@@ -17,7 +17,8 @@ ROOT = Path(__file__).parents[1]
 LEVELS = {
     "tvcs_core": [
         ["files", "lazy", "streams"],
-        ["command", "jit", "engines"],
+        ["command", "jit"],
+        ["engines"],
         ["constraint", "loss"],
         ["projection.kernels"],
         ["projection.exact"],

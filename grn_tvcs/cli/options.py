@@ -289,7 +289,7 @@ class InferOptions:
         typer.Option(
             metavar="ADDRESS",
             help="A Dask cluster that is there, instead of threads: tcp://HOST:PORT, "
-            "tls://HOST:PORT or a scheduler file; the result is the same. Needs tvcs[cluster].",
+            "tls://HOST:PORT or a scheduler file; the result is the same.",
         ),
     ] = None
     tls: Annotated[

@@ -5,12 +5,13 @@ from __future__ import annotations
 from importlib.util import find_spec
 from pathlib import Path
 
+from tvcs_core.command.extras import to_install
 from tvcs_core.engines.address import read_address
 from tvcs_core.engines.job import Engine
 from tvcs_core.engines.local import Serial, Threads
 from tvcs_core.engines.processes import Processes
 
-MISSING = "--cluster needs Dask: install tvcs[cluster]"
+MISSING = f"--cluster needs Dask, which is not installed; give: {to_install('cluster')}"
 
 
 def engine_of(

@@ -96,7 +96,7 @@ def test_options_that_do_not_go_together_are_refused(options, said):
 
 def test_without_dask_a_cluster_says_what_to_install(monkeypatch):
     monkeypatch.setattr(choice, "find_spec", lambda name: None)
-    with pytest.raises(ValueError, match=r"install tvcs\[cluster\]"):
+    with pytest.raises(ValueError, match=r"not installed; give: pip install '\.\[cluster\]'"):
         engine_of(cluster="tcp://127.0.0.1:9")
 
 
