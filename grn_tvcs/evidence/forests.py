@@ -9,9 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.evidence.random_streams import stream_of
 from tvcs_core.engines import Engine, Job, Serial, results
-from tvcs_core.streams import seed_of
+from tvcs_core.streams import seed_of, stream
 
 UNITS = 64  # at most: many enough for many workers, large enough to be worth a message
 
@@ -88,7 +87,21 @@ def grow_block(forests: Forests, unit: int) -> tuple[Array]:
     for column, target in zip(columns.T, targets, strict=True):
         inputs = np.flatnonzero(forests.is_input[:, target])
         if inputs.size:
-            stream = stream_of(forests.genes[target], forests.seed)
+            rng = stream_of(forests.genes[target], forests.seed)
             response = forests.responses[:, target]
-            column[inputs] = forests.forest(forests.values[:, inputs], response, stream)
+            column[inputs] = forests.forest(forests.values[:, inputs], response, rng)
     return (columns,)
+
+
+def stream_of(gene: str, seed: int) -> np.random.Generator:
+    """Make the generator of a gene.
+
+    What a gene draws depends neither on its place nor on which other genes there are.
+    """
+    return stream(seed, "target", gene)
+
+
+def streams_by_name(genes: Sequence[str], rng: np.random.Generator) -> list[np.random.Generator]:
+    """Make the generators of all genes, from one draw of `rng`."""
+    seed = seed_of(rng)
+    return [stream_of(gene, seed) for gene in genes]

@@ -90,7 +90,7 @@ def results(
         A folder for the journal: every result is kept in it before it is handed over, and what is
         there already is not done again, whoever did it.
     progress
-        Told how many units are done, and of how many.
+        Told how many units are done, and of how many; at first where some were there already.
 
     Raises
     ------
@@ -107,7 +107,7 @@ def results(
                 continue
             done += 1
             yield job, index, kept
-    if progress is not None:
+    if progress is not None and done:
         progress(done, total)
     with closing(engine.run(todo)) as found:
         for (job, index), result in found:

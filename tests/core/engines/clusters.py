@@ -70,6 +70,12 @@ class LocalCluster:
         self.workers.append(self._start(words, env))
         return self.workers[-1]
 
+    def wait_for_workers(self, number):
+        from distributed import Client
+
+        with Client(self.address, set_as_default=False) as client:
+            client.wait_for_workers(number, timeout=60)
+
     def engine(self, **options):
         return Cluster(read_address(str(self.file)), **options)
 

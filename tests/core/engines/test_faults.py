@@ -238,10 +238,7 @@ def test_a_worker_with_another_version_is_refused_by_name(tmp_path):
 
 def _with_workers(cluster, number):
     """Connect once so many workers are there."""
-    from distributed import Client
-
-    with Client(cluster.address, set_as_default=False) as client:
-        client.wait_for_workers(number, timeout=60)
+    cluster.wait_for_workers(number)
     with cluster.engine() as engine:
         toys.total(toys.job(), engine)
 
