@@ -42,7 +42,7 @@ def digest(network):
 
 def test_every_engine_infers_the_same_network(data, in_units):
     want = digest(infer(data, "tvcs", rng=0, **FEW))
-    silent = {"dashboard_address": None, "silence_logs": logging.CRITICAL}
+    silent = {"dashboard_address": ":0", "silence_logs": logging.CRITICAL}
     with InProcess(n_workers=2, threads_per_worker=1, processes=False, **silent) as local:
         cluster = Cluster(Address(local.scheduler_address))
         for engine in (Serial(), Threads(4), Processes(2), cluster):

@@ -8,6 +8,7 @@ not end is known and moved, its worker started anew.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import pickle
 import queue
@@ -23,6 +24,7 @@ from itertools import islice
 from typing import Any
 
 from distributed import Client, Future, Security
+from distributed.core import connect
 from distributed.scheduler import KilledWorker
 
 from tvcs_core.engines.address import PEM, Address
@@ -281,6 +283,13 @@ def _killed(task: Task, error: KilledWorker) -> str:
     )
 
 
+async def _call(url: str, security: Security | None) -> None:
+    """Be answered once: a client waits for ever where a call is taken and nothing is said."""
+    arguments = {} if security is None else security.get_connection_args("client")
+    comm = await connect(url, timeout=CONNECT, **arguments)
+    await comm.close()
+
+
 def _connected(address: Address) -> Client:
     security = None
     if address.tls is not None:
@@ -289,6 +298,8 @@ def _connected(address: Address) -> Client:
             tls_ca_file=ca, tls_client_cert=cert, tls_client_key=key, require_encryption=True
         )
     try:
+        if not address.url.startswith("inproc:"):
+            asyncio.run(asyncio.wait_for(_call(address.url, security), CONNECT))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # versions are compared below, by name
             client = Client(

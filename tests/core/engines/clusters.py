@@ -13,10 +13,6 @@ from tvcs_core.engines.address import read_address
 from tvcs_core.engines.cluster import Cluster
 
 ROOT = Path(__file__).parents[3]
-QUICK = {
-    "DASK_DISTRIBUTED__WORKER__DAEMON": "False",
-    "DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "10s",
-}
 
 
 class LocalCluster:
@@ -85,7 +81,7 @@ class LocalCluster:
     def _start(self, words, env=None):
         log = (self.folder / f"{len(self._started)}.log").open("w")
         words = [sys.executable, "-m", "dask", *map(str, [*words, *self._secure])]
-        env = os.environ | QUICK | {"PYTHONPATH": str(ROOT)} | (env or {})
+        env = os.environ | {"PYTHONPATH": str(ROOT)} | (env or {})
         process = subprocess.Popen(
             words, stdout=log, stderr=log, cwd=self.folder, env=env, start_new_session=True
         )

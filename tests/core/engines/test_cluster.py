@@ -15,8 +15,8 @@ from tvcs_core.engines.cluster import Cluster
 
 @pytest.fixture(scope="module")
 def address():
-    """Two workers in this process: no sockets."""
-    with LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None,
+    """Two workers in this process."""
+    with LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0",
                       silence_logs=logging.CRITICAL) as cluster:  # fmt: skip
         yield Address(cluster.scheduler_address)
 

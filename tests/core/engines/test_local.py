@@ -26,12 +26,13 @@ def test_every_engine_gives_the_same_bytes(engine):
 
 @pytest.mark.parametrize("make", [Serial, lambda: Threads(3), lambda: Processes(2)])
 def test_what_a_unit_raises_ends_the_run(make):
+    before = threading.active_count()
     with make() as engine:
         with pytest.raises(ValueError, match="cannot do 3") as error:
             toys.total(toys.job(toys.fails, size=50, bad=[3]), engine)
         assert str(error.value) == "cannot do 3"
         assert toys.total(toys.job(), engine)  # and the engine is as good as new
-    assert threading.active_count() == 1
+    assert threading.active_count() == before
 
 
 def test_several_jobs_share_one_queue():
@@ -52,7 +53,7 @@ def test_threads_and_processes_are_as_many_as_asked_for():
 
 
 def test_results_that_nobody_takes_do_not_pile_up():
-    begun = []
+    begun, before = [], threading.active_count()
 
     def unit(state, index):
         begun.append(index)
@@ -63,7 +64,7 @@ def test_results_that_nobody_takes_do_not_pile_up():
     time.sleep(0.3)
     found.close()
     assert len(begun) <= 7  # handed over, at work and waiting
-    assert threading.active_count() == 1
+    assert threading.active_count() == before
 
 
 @pytest.mark.parametrize("engine", [Threads, Processes])
