@@ -17,11 +17,13 @@ difference, over the folds), or within these 5 %.
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
-from importlib.metadata import version
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +37,8 @@ from grn_tvcs.methods import infer, options_of
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.prior import Prior
 from grn_tvcs.network.rules import Rules
-from grn_tvcs.stability.checkpoint import FinishedWork
 from grn_tvcs.stability.model import Array, StepLoss, transitions
+from tvcs_core.engines import Engine, Job, Threads, results
 from tvcs_core.streams import seed_of, stream
 
 EDGES_PER_GENE = (
@@ -96,6 +98,72 @@ class EdgeCount:
         return ["edges", "gain", "error"], [[k, f"{g:.6g}", f"{e:.6g}"] for k, g, e in rows]
 
 
+@dataclass(frozen=True)
+class Folds:
+    """All that the folds of whole series need; what fold is held out is up to the unit.
+
+    Attributes
+    ----------
+    data, fold_of
+        All samples, and in which fold each is held out.
+    method, rules, steady, prior, options
+        As for `infer`.
+    sizes
+        Numbers of edges that are tried.
+    streams
+        Random numbers of each fold.
+    """
+
+    data: Expression
+    fold_of: NDArray[np.int64]
+    method: str
+    rules: Rules
+    steady: SteadyStates | None
+    prior: Prior | None
+    options: Mapping[str, Any]
+    sizes: tuple[int, ...]
+    streams: tuple[np.random.Generator, ...]
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """All that the folds depend on: what it is, and a hash of it."""
+        data, rules, steady, prior = self.data, self.rules, self.steady, self.prior
+        facts = {
+            "data": _hash(
+                (data.genes, data.series, data.scale),
+                data.values, data.times, data.perturbed, data.at_rest,
+            ),
+            "regulators or targets": _hash("", rules.allowed(data.genes)),
+            "caps": _hash(rules.max_in_degree, rules.out_caps(data.genes)),
+            "options": _hash((self.method, sorted(self.options.items()), self.sizes)),
+            "seed": _hash([stream.bit_generator.state for stream in self.streams]),
+        }  # fmt: skip
+        if steady is not None:
+            told = steady.genes, steady.changed
+            facts["steady states"] = _hash(told, steady.levels, steady.is_knockout)
+        if prior is not None:
+            facts["prior edges"] = _hash(prior.genes, prior.weights, prior.signs)
+        return facts
+
+
+def held_out(folds: Folds, fold: int) -> tuple[Array]:
+    """Gain of each size in a fold, of a network that is inferred from the others."""
+    is_out, rules = folds.fold_of == fold, folds.rules
+    network = infer(
+        folds.data.part(~is_out),
+        folds.method,
+        max_in_degree=rules.max_in_degree,
+        max_out_degree=rules.max_out_degree,
+        regulators=rules.regulators,
+        targets=rules.targets,
+        steady=folds.steady,
+        prior=folds.prior,
+        rng=copy.deepcopy(folds.streams[fold]),
+        **folds.options,
+    )
+    return (held_out_gains(folds.data, is_out, network, rules, folds.sizes, folds.options),)
+
+
 def choose_edges(
     expression: Expression,
     method: str = "tvcs",
@@ -110,6 +178,7 @@ def choose_edges(
     scale: str | None = None,
     rng: int | np.random.Generator | None = None,
     threads: int = 1,
+    engine: Engine | None = None,
     progress: Callable[[int, int], None] | None = None,
     keep: Path | None = None,
     **options: Any,
@@ -125,8 +194,8 @@ def choose_edges(
         As for `infer`.
     steady, prior, scale, rng
         As for `infer`.
-    threads
-        As for `infer`.
+    threads, engine
+        Who does the folds: so many threads, or an engine.
     **options
         As for `infer`.
     max_edges
@@ -152,29 +221,20 @@ def choose_edges(
     fold_of = fold_numbers(data)
     n_folds = int(fold_of.max()) + 1
     seed = seed_of(rng)
-    streams = [stream(seed, "fold", str(fold)) for fold in range(n_folds)]
-    told = (method, sorted(options.items()), sizes, streams[0].bit_generator.state)
-    digest = _digest(data, rules, steady, prior, told)
-    kept = None if keep is None else FinishedWork(keep / "folds", digest)
-    done, sums = (0, []) if kept is None else kept.load()
-    curves = list(sums[0]) if sums else []
-    for fold in range(done, n_folds):
-        is_out = fold_of == fold
-        able: dict[str, Any] = {"threads": threads}
-        if keep is not None:
-            able["keep"] = keep / f"fold{fold}"
-        if progress is not None:
-            able["progress"] = _percent(progress, fold, n_folds)
-        network = _quietly(
-            data.part(~is_out), method, rules, steady=steady, prior=prior, rng=streams[fold],
-            **able, **options,
-        )  # fmt: skip
-        curves.append(held_out_gains(data, is_out, network, rules, sizes, options))
-        if kept is not None:
-            kept.save(fold + 1, [np.array(curves)], now=True)
-        if progress is not None:
-            progress(100 * (fold + 1) // n_folds, 100)
-    return best_count(sizes, np.array(curves))
+    streams = tuple(stream(seed, "fold", str(fold)) for fold in range(n_folds))
+    folds = Folds(data, fold_of, method, rules, steady, prior, options, sizes, streams)
+    job = Job("folds", held_out, folds, n_folds, folds.facts)
+    tell = None if progress is None else partial(_percent, progress)
+    curves = np.empty((n_folds, len(sizes)))
+    engine = Threads(threads) if engine is None else engine
+    with (
+        warnings.catch_warnings(),  # they come when all series are used
+        closing(results([job], engine, keep=keep, progress=tell)) as found,
+    ):
+        warnings.simplefilter("ignore")
+        for _, fold, (gains,) in found:
+            curves[fold] = gains
+    return best_count(sizes, curves)
 
 
 def fewer_resamples(given: int | None) -> int:
@@ -185,21 +245,6 @@ def fewer_resamples(given: int | None) -> int:
 def fold_resamples(expression: Expression, given: int | None) -> int:
     """Halves of all folds together, for the estimate of time."""
     return (int(fold_numbers(in_folds(expression)).max()) + 1) * fewer_resamples(given)
-
-
-def _quietly(expression: Expression, method: str, rules: Rules, **given: Any) -> Network:
-    """Infer from a part of the series; warnings come when all of them are used."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return infer(
-            expression,
-            method,
-            max_in_degree=rules.max_in_degree,
-            max_out_degree=rules.max_out_degree,
-            regulators=rules.regulators,
-            targets=rules.targets,
-            **given,
-        )
 
 
 def in_folds(expression: Expression) -> Expression:
@@ -316,32 +361,12 @@ def _sizes(rules: Rules, expression: Expression, most: int) -> tuple[int, ...]:
     return tuple(sorted({size for size in per_gene if size < most} | {most}))
 
 
-def _percent(
-    progress: Callable[[int, int], None], fold: int, n_folds: int
-) -> Callable[[int, int], None]:
-    return lambda done, total: progress(int(100 * (fold + done / total) / n_folds), 100)
+def _percent(progress: Callable[[int, int], None], done: int, total: int) -> None:
+    progress(100 * done // total, 100)
 
 
-def _digest(
-    expression: Expression,
-    rules: Rules,
-    steady: SteadyStates | None,
-    prior: Prior | None,
-    told: tuple[object, ...],
-) -> str:
-    """A hash of all that the folds depend on."""
-    genes = expression.genes
-    facts = [version("tvcs"), genes, expression.series, rules.max_in_degree, *told]
-    facts += [expression.scale]
-    parts: list[Any] = [expression.values, expression.times, *rules.candidates(genes)]
-    parts += [expression.perturbed, rules.out_caps(genes), expression.at_rest]
-    if steady is not None:
-        facts += [steady.genes, steady.changed]
-        parts += [steady.levels, steady.is_knockout]
-    if prior is not None:
-        facts += [prior.genes]
-        parts += [prior.weights, prior.signs]
-    digest = hashlib.sha256(repr(facts).encode())
-    for part in parts:
+def _hash(said: object, *arrays: Any) -> str:
+    digest = hashlib.sha256(repr(said).encode())
+    for part in arrays:
         digest.update(np.ascontiguousarray(np.zeros(0) if part is None else part).tobytes())
     return digest.hexdigest()

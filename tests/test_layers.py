@@ -18,6 +18,7 @@ LEVELS = {
     "tvcs_core": [
         ["files", "lazy", "streams"],
         ["command", "jit"],
+        ["engines"],
         ["constraint", "loss"],
         ["projection.kernels"],
         ["projection.exact"],
@@ -61,11 +62,15 @@ FORMER_PATHS = {
     "crowd_tvcs.multiclass.accuracy": "crowd_tvcs.accuracy.many_classes",
 }
 # What the domains may import from the core, beside the names of its `__all__`.
-OPEN_TO_DOMAINS = ("files", "command", "jit", "lazy", "streams")
+OPEN_TO_DOMAINS = ("files", "command", "jit", "engines", "lazy", "streams")
 # Command lines may be heavier, and scikit-learn's face of the core is loaded on demand.
 ON_DEMAND = {
     "tvcs_core.cli",
     "tvcs_core.command.options",
+    "tvcs_core.engines.blas",
+    "tvcs_core.engines.cluster",
+    "tvcs_core.engines.on_worker",
+    "tvcs_core.engines.workers",
     "tvcs_core.estimators",
     "tvcs_core.files.page",
 }
@@ -236,7 +241,9 @@ def test_no_module_draws_with_matplotlib():
 def test_importing_the_core_loads_no_heavy_package():
     script = (
         "import sys, tvcs_core\n"
-        "heavy = {'pandas', 'sklearn', 'matplotlib', 'networkx', 'typer'} & set(sys.modules)\n"
+        "import tvcs_core.engines\n"
+        "heavy = {'pandas', 'sklearn', 'matplotlib', 'networkx', 'typer', 'dask'}\n"
+        "heavy &= set(sys.modules)\n"
         "sys.exit(', '.join(sorted(heavy)) or 0)"
     )
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)

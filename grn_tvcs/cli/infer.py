@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from grn_tvcs.cli.options import EDGES, InferOptions
@@ -45,10 +46,12 @@ def infer(given: InferOptions) -> None:
             why = untold(data) if data.series else None
             if why is not None:
                 say(f"no edge gets a stability: {why}")
-        count = work.count()
-        if count is not None:
-            say(count.said())
-        network, rules = work.run(count)
+        with given.engine() as engine:
+            work = replace(work, engine=engine)
+            count = work.count()
+            if count is not None:
+                say(count.said())
+            network, rules = work.run(count)
         if network.verdict is not None:
             say(network.verdict.said())
             if given.chooses_edges and not network.verdict.is_known:

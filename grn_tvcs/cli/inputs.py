@@ -74,8 +74,7 @@ def read_inputs(given: InferOptions) -> tuple[Inference, Reference | None]:
 def _refuse_wrong_words(given: InferOptions) -> None:
     """Refuse what no file is needed to refuse."""
     refuse_negative_seed(given.seed)
-    if given.threads < 1:
-        raise ValueError(f"--threads must be >= 1, found {given.threads}")
+    given.engine()
     if given.pairs not in PAIRS:
         raise ValueError(f"--pairs must be one of {', '.join(PAIRS)}, found {given.pairs!r}")
     given.layout.wanted_bins()

@@ -15,6 +15,7 @@ from tvcs_core.lazy import choices
 
 if TYPE_CHECKING:
     from grn_tvcs.expression.expression import Expression
+    from tvcs_core.engines import Engine
 
 AUTO = "auto"
 OFF = "off"
@@ -279,6 +280,29 @@ class InferOptions:
     ] = False
     seed: Seed = 0
     threads: Annotated[int, typer.Option(help="Threads; the result is the same.")] = 1
+    workers: Annotated[
+        int | None,
+        typer.Option(help="Processes of this machine, instead of threads; the result is the same."),
+    ] = None
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="A Dask cluster that is there, instead of threads: tcp://HOST:PORT, "
+            "tls://HOST:PORT or a scheduler file; the result is the same.",
+        ),
+    ] = None
+    tls: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="ca.pem, cert.pem and key.pem, for tls://HOST:PORT."),
+    ] = None
+    trust_network: Annotated[
+        bool,
+        typer.Option(
+            "--trust-network",
+            help="Use plain tcp:// to another host, where anybody on the way can run programs.",
+        ),
+    ] = False
     force: Force = False
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on where an interrupted run stopped, if one did.")
@@ -310,6 +334,23 @@ class InferOptions:
             raise ValueError(
                 f"--max-edges must be an integer >= 0 or {AUTO}, found {self.max_edges!r}"
             ) from None
+
+    @property
+    def side_by_side(self) -> int:
+        """How many halves are solved at a time on this machine."""
+        return self.workers or self.threads
+
+    def engine(self) -> Engine:
+        """Return what does the work; refuse options that do not go together."""
+        from tvcs_core.engines import engine_of
+
+        return engine_of(
+            threads=self.threads,
+            workers=self.workers,
+            cluster=self.cluster,
+            tls=self.tls,
+            trust_network=self.trust_network,
+        )
 
     def wanted_calibration(self) -> int | None:
         """Read ``--calibrate``: networks to simulate, 0 for off; None where it is not given."""

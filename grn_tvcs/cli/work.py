@@ -15,6 +15,7 @@ from grn_tvcs.methods import METHODS, infer, options_of
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.prior import Prior
 from grn_tvcs.network.rules import EDGES_PER_GENE, Rules
+from tvcs_core.engines import Engine
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,8 @@ class Inference:
         The options of the command: method, seed, threads and the folder for finished work.
     data, rules, options, steady, prior
         What is inferred from what, under which caps, with which options of the method.
+    engine
+        Who does it.
     """
 
     given: InferOptions
@@ -35,6 +38,7 @@ class Inference:
     options: dict[str, Any]
     steady: SteadyStates | None
     prior: Prior | None
+    engine: Engine | None = None
 
     @property
     def holds_series_out(self) -> bool:
@@ -53,7 +57,7 @@ class Inference:
             lines = min(lines, self.given.top)
         work = Work(
             len(data.genes), regulators, targets, len(data.times), resamples, lines,
-            self.given.threads,
+            self.given.side_by_side,
         )  # fmt: skip
         if METHODS[self.given.method].has_confidence:
             return self._expected_of_parts(work)
@@ -68,7 +72,7 @@ class Inference:
             "a list of --regulators": given.regulators is None,
             "--targets, the genes of interest": given.targets is None,
             "--top-variable N or a list of --genes": given.genes is given.top_variable is None,
-            "fewer --threads": given.threads > 1,
+            "fewer --threads or --workers": given.side_by_side > 1,
             "--method tvcs": METHODS[given.method].has_confidence,
         }
         left = [what for what, is_left in able.items() if is_left]
@@ -80,7 +84,7 @@ class Inference:
         from grn_tvcs.methods.combined import networks_to_simulate
         from grn_tvcs.simulation.designs import GENES
 
-        resamples, threads = work.halves, self.given.threads
+        resamples, threads = work.halves, self.given.side_by_side
         halves = halves_of(resamples, work.targets * work.regulators)
         cost = estimate_of_parts(work._replace(halves=halves), trees_of(work.genes))
         cost.refuse_what_cannot_fit(self.what_helps())
@@ -141,6 +145,7 @@ class Inference:
             "prior": self.prior,
             "rng": self.given.seed,
             "threads": self.given.threads,
+            "engine": self.engine,
             "keep": self.given.finished,
             **self.options,
         }

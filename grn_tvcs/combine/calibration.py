@@ -10,10 +10,11 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,7 @@ from grn_tvcs.combine.parts import gather_parts
 from grn_tvcs.simulation.designs import Design
 from grn_tvcs.simulation.examples import draw_example
 from grn_tvcs.simulation.kinds import KINDS
+from tvcs_core.engines import Engine, Job, Threads, results
 from tvcs_core.jit.folder import cache_places, open_folder, read_sealed, write_sealed
 from tvcs_core.streams import stream
 
@@ -60,6 +62,7 @@ def calibrated(
     *,
     resamples: int,
     threads: int = 1,
+    engine: Engine | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Calibration:
     """Calibrate for a design, or take up what is kept of it.
@@ -74,8 +77,8 @@ def calibrated(
         Of all kinds in turn, at least 1.
     resamples
         Of the lagged regression.
-    threads
-        Networks at a time; the result is the same.
+    threads, engine
+        Who simulates them: so many threads, or an engine; the result is the same.
     progress
         Told how many networks are done, and of how many.
     """
@@ -84,7 +87,13 @@ def calibrated(
         told = json.loads(kept)
         return Calibration(told["offset"], told["slope"], np.array(told["traits"], dtype=float))
     found = calibration_of(
-        combiner, design, n_networks, resamples=resamples, threads=threads, progress=progress
+        combiner,
+        design,
+        n_networks,
+        resamples=resamples,
+        threads=threads,
+        engine=engine,
+        progress=progress,
     )
     if folder is not None:
         rows = [[None if np.isnan(x) else x for x in row] for row in found.traits.tolist()]
@@ -111,29 +120,31 @@ def calibration_of(
     *,
     resamples: int,
     threads: int = 1,
+    engine: Engine | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Calibration:
     """Calibrate for a design as `calibrated`, whatever is kept."""
-    kinds = tuple(KINDS)
-
-    def one(k: int) -> tuple[Array, NDArray[np.bool_], Array]:
-        rng = stream(SEED, "networks of a design", design.key, str(k))
-        example = draw_example(design, kinds[k % len(kinds)], rng)
-        table = example.expression
-        parts = gather_parts(table, example.rules, rng, example.steady, resamples=resamples)
-        logits = combiner.logits(features_of(parts), parts.inputs)[parts.allowed]
-        truth = example.is_edge[parts.inputs][parts.allowed]
-        return logits, truth, as_row(traits(table, example.steady))
-
-    logits, truths, rows = [], [], []
-    with ThreadPoolExecutor(max(1, threads)) as pool:
-        for k, (said, true, row) in enumerate(pool.map(one, range(n_networks))):
-            logits.append(said)
-            truths.append(true)
-            rows.append(row)
-            if progress is not None:
-                progress(k + 1, n_networks)
+    job = Job("networks of this design", _network, (combiner, design, resamples), n_networks)
+    found: list[Any] = [None] * n_networks
+    engine = Threads(max(1, threads)) if engine is None else engine
+    with closing(results([job], engine, progress=progress)) as networks:
+        for _, k, network in networks:
+            found[k] = network
+    logits, truths, rows = zip(*found, strict=True)
     return Calibration(*calibration(logits, truths), np.array(rows))
+
+
+def _network(state: tuple[Combiner, Design, int], k: int) -> tuple[Array, NDArray[np.bool_], Array]:
+    """Log-odds of all pairs of a simulated network, which of them are edges, and its traits."""
+    combiner, design, resamples = state
+    kinds = tuple(KINDS)
+    rng = stream(SEED, "networks of a design", design.key, str(k))
+    example = draw_example(design, kinds[k % len(kinds)], rng)
+    table = example.expression
+    parts = gather_parts(table, example.rules, rng, example.steady, resamples=resamples)
+    logits = combiner.logits(features_of(parts), parts.inputs)[parts.allowed]
+    truth = example.is_edge[parts.inputs][parts.allowed]
+    return logits, truth, as_row(traits(table, example.steady))
 
 
 def _folder(stamp: str) -> Path | None:

@@ -30,6 +30,7 @@ from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.stability.model import transitions
+from tvcs_core.engines import Engine, Threads
 
 FEW_GENES = 40  # up to so many, forests have ...
 TREES, TREES_OF_MANY = 100, 20  # ... the first number of trees, else the second
@@ -85,6 +86,7 @@ def gather_parts(
     *,
     resamples: int = USUAL.resamples,
     threads: int = 1,
+    engine: Engine | None = None,
     progress: Progress | None = None,
     keep: Path | None = None,
 ) -> Parts:
@@ -99,8 +101,8 @@ def gather_parts(
     resamples
         Halves of the series for the lagged regression, fewer of a large network (`halves_of`); half
         as many for its short memory.
-    threads, progress, keep
-        As in `stability.gather`.
+    threads, engine, progress, keep
+        As in `units.gather`.
     """
     genes = expression.genes
     allowed = rules.allowed(genes, expression.constant_genes)
@@ -111,19 +113,21 @@ def gather_parts(
     scores: dict[str, Array] = {}
     facts: dict[str, float] = {}
     stability = None
+    engine = Threads(threads) if engine is None else engine
     if expression.series:
-        lagged = _of_series(expression, rules, rng, resamples, threads, work, keep)
+        lagged = _of_series(expression, rules, rng, resamples, engine, work, keep)
         for name, found in lagged.items():
             scores[name] = found.scores
             signed[name] = found.scores * np.sign(found.weights)
             facts[f"{name} gain"] = mean_of_strongest(found.gains, len(genes))
         stability = lagged[LAGGED].stability_over_genes
-        scores[RATES] = _of_rates(expression, allowed, rng, work)[inputs]
+        scores[RATES] = _of_rates(expression, allowed, rng, engine, work)[inputs]
         signed[CHANGE] = lagged_correlation(expression, "change")[inputs]
         signed[NEXT] = lagged_correlation(expression, "level")[inputs]
     logs = logs_of_all(expression, steady)
     forest = partial(importances, trees=trees_of(len(genes)))
-    scores[LEVELS] = level_trees(logs, genes, allowed, rng, forest, work.next())[inputs]
+    found = level_trees(logs, genes, allowed, rng, forest, work.next(), engine=engine)
+    scores[LEVELS] = found[inputs]
     rho = rank_correlation(levels_of_all(expression, steady))
     scores[CLR] = relatedness(mutual_information(rho))[inputs]
     signed[RANK] = rho[inputs]
@@ -156,7 +160,7 @@ def _of_series(
     rules: Rules,
     rng: np.random.Generator,
     resamples: int,
-    threads: int,
+    engine: Engine,
     work: _Stages,
     keep: Path | None,
 ) -> dict[str, LaggedRegression]:
@@ -167,7 +171,7 @@ def _of_series(
     }
     return {
         name: lagged_regression(
-            expression, rules, rng, plan, threads=threads, progress=work.next(),
+            expression, rules, rng, plan, engine=engine, progress=work.next(),
             keep=None if keep is None else keep / name,
         )
         for name, plan in plans.items()
@@ -175,7 +179,11 @@ def _of_series(
 
 
 def _of_rates(
-    expression: Expression, allowed: NDArray[np.bool_], rng: np.random.Generator, work: _Stages
+    expression: Expression,
+    allowed: NDArray[np.bool_],
+    rng: np.random.Generator,
+    engine: Engine,
+    work: _Stages,
 ) -> Array:
     """Trees for rates, as shares of the variance of each target's response.
 
@@ -186,7 +194,7 @@ def _of_rates(
         expression = _in_unit_of_largest(expression)
     forest = partial(importances, trees=trees_of(len(expression.genes)))
     is_input = np.asarray(allowed.any(axis=1))
-    found, variance = rate_trees(expression, is_input, rng, forest, work.next())
+    found, variance = rate_trees(expression, is_input, rng, forest, work.next(), engine=engine)
     return found / np.where(variance > 0, variance, 1.0)
 
 

@@ -19,7 +19,10 @@ from grn_tvcs.evidence.strongest import by_strongest
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.stability.model import Array, transitions
-from grn_tvcs.stability.stability import PARTS, Draws, Evidence, Plan, gather, untold
+from grn_tvcs.stability.stability import PARTS, Draws, Plan, untold
+from grn_tvcs.stability.sums import Evidence
+from grn_tvcs.stability.units import gather
+from tvcs_core.engines import Engine
 
 # Chosen on simulated networks of 10, 30 and 100 genes; docs/networks.md has what each is worth.
 USUAL = Plan(
@@ -85,6 +88,7 @@ def lagged_regression(
     added_share: float = ADDED_SHARE,
     targets_alone: bool = False,
     threads: int = 1,
+    engine: Engine | None = None,
     progress: Callable[[int, int], None] | None = None,
     keep: Path | None = None,
 ) -> LaggedRegression:
@@ -101,8 +105,8 @@ def lagged_regression(
         As for the method ``tvcs``.
     targets_alone
         Whether the targets are those of `rules`, and not all genes.
-    threads, progress, keep
-        As in `stability.gather`.
+    threads, engine, progress, keep
+        As in `units.gather`.
     """
     genes = expression.genes
     asked, none = rules, list(expression.constant_genes)
@@ -116,7 +120,7 @@ def lagged_regression(
     if targets_alone and rules.targets is not None:
         steps = replace(steps, targets=targets)
     draws = Draws(steps, inputs, allowed, rules, genes, plan)
-    evidence = gather(draws, rng, threads=threads, progress=progress, keep=keep)
+    evidence = gather(draws, rng, threads=threads, engine=engine, progress=progress, keep=keep)
     halves = plan.pairs * 2
     gains = [_gains(part, added_share) / halves for part in evidence]
     scores = np.mean([by_strongest(gain, targets.size) for gain in gains], axis=0)

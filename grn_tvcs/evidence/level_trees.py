@@ -5,15 +5,15 @@ Huynh-Thu, Irrthum, Wehenkel and Geurts, PLoS ONE 5, e12776 (2010).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.evidence.random_streams import streams_by_name
+from grn_tvcs.evidence.forests import Forest, Progress, grow_forests
+from tvcs_core.engines import Engine
 
 Array = NDArray[np.float64]
-Forest = Callable[[Array, Array, np.random.Generator], Array]
 
 
 def level_trees(
@@ -22,7 +22,9 @@ def level_trees(
     allowed: NDArray[np.bool_],
     rng: np.random.Generator,
     forest: Forest,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
+    *,
+    engine: Engine | None = None,
 ) -> Array:
     """Importance of every regulator for every target, ``[regulator, target]``.
 
@@ -45,15 +47,15 @@ def level_trees(
         `extra_trees.importances`.
     progress
         Told how many targets are done, and of how many.
+    engine
+        Who grows the trees; by default one target after the other.
     """
     varies = ~(values == values[:1]).all(axis=0)
-    allowed = allowed & varies[:, None] & varies
-    scores = np.zeros(allowed.shape)
-    for i, stream in enumerate(streams_by_name(genes, rng)):
-        inputs = np.flatnonzero(allowed[:, i])
-        if inputs.size:
-            response = values[:, i] / values[:, i].std()
-            scores[inputs, i] = forest(values[:, inputs], response, stream)
-        if progress is not None:
-            progress(i + 1, len(genes))
+    is_input = allowed & varies[:, None] & varies
+    responses = np.zeros(values.shape, order="F")
+    for i in np.flatnonzero(is_input.any(axis=0)):
+        responses[:, i] = values[:, i] / values[:, i].std()
+    scores = grow_forests(
+        values, responses, is_input, genes, rng, forest, engine=engine, progress=progress
+    )
     return np.maximum(scores, 0.0)

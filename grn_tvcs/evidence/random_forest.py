@@ -18,14 +18,12 @@ def importances(
     response: NDArray[np.float64],
     rng: np.random.Generator,
     trees: int,
-    threads: int = 1,
 ) -> NDArray[np.float64]:
     """Importance of every column of `inputs` for `response` in a random forest of `trees` trees.
 
     Every tree sees a bootstrap sample of the rows; every node tries the square root of the number
     of columns and splits down to single rows. The importances add up to about the variance of
-    the response that the trees explain. Any number of
-    threads gives the same bytes.
+    the response that the trees explain.
     """
     from sklearn.ensemble import RandomForestRegressor
 
@@ -33,7 +31,6 @@ def importances(
         n_estimators=trees,
         max_features="sqrt",
         random_state=int(rng.integers(2**32)),
-        n_jobs=threads,
     )
     forest.fit(inputs, response)
     total = np.zeros(inputs.shape[1])

@@ -17,14 +17,12 @@ Scientific Reports 8, 3384 (2018).
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.evidence.level_trees import Forest
-from grn_tvcs.evidence.random_streams import streams_by_name
+from grn_tvcs.evidence.forests import Forest, Progress, grow_forests
 from grn_tvcs.expression.expression import Expression
+from tvcs_core.engines import Engine
 
 LEAST_LEVEL = 1e-6  # above C, under the logarithm
 
@@ -36,7 +34,9 @@ def rate_trees(
     is_input: NDArray[np.bool_],
     rng: np.random.Generator,
     forest: Forest,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
+    *,
+    engine: Engine | None = None,
 ) -> tuple[Array, Array]:
     """Importance of every regulator for every target, and the variance of each target's response.
 
@@ -49,22 +49,20 @@ def rate_trees(
         Series; without a log scale, as in dynGENIE3.
     is_input
         Which genes may regulate.
-    rng, forest, progress
+    rng, forest, progress, engine
         As in `level_trees`.
     """
     level, rate = _steps(expression)
     response = rate + decay_rates(expression) * level
     is_flat = (response == response[:1]).all(axis=0) | expression.is_constant
     is_input = is_input & ~expression.is_constant
-    n_genes = len(expression.genes)
-    scores = np.zeros((n_genes, n_genes))
-    for i, stream in enumerate(streams_by_name(expression.genes, rng)):
-        if not is_flat[i]:
-            found = forest(level[:, is_input], response[:, i], stream)
-            scores[is_input, i] = np.maximum(found, 0.0)
-            scores[i, i] = 0.0
-        if progress is not None:
-            progress(i + 1, n_genes)
+    genes = expression.genes
+    inputs_of = is_input[:, None] & ~is_flat
+    scores = grow_forests(
+        level, response, inputs_of, genes, rng, forest, engine=engine, progress=progress
+    )
+    scores = np.maximum(scores, 0.0)
+    np.fill_diagonal(scores, 0.0)
     return scores, np.where(is_flat, 0.0, response.var(axis=0))
 
 

@@ -27,7 +27,7 @@ DEFAULT = "combined"
 DIGITS = 6
 FEWEST_STEPS = 6  # from sample to sample, or as many samples at rest; with fewer a warning
 OWN_INTERCEPT = "each perturbed part of a series has an intercept of its own"
-NO_OPTIONS = ("steady", "prior", "threads", "progress", "keep")  # data, and how to work
+NO_OPTIONS = ("steady", "prior", "threads", "engine", "progress", "keep")  # data, how to work
 
 
 @dataclass(frozen=True)
@@ -162,9 +162,10 @@ def infer(
         Seed or generator; the same one gives the same network.
     **options
         Options of the method, such as ``resamples`` for ``"tvcs"``: see `options_of`. And, where
-        a method is able to: ``threads``; ``progress``, called with the parts of the work that are
-        done and all of them; ``keep``, a folder for finished work that an interrupted run leaves
-        and the next one takes up.
+        a method is able to: ``threads``; ``engine``, one of `tvcs_core.engines`, which does the
+        work instead of threads; ``progress``, called with the parts of the work that are done and
+        all of them; ``keep``, a folder for finished work that an interrupted run leaves and the
+        next one takes up.
 
     Returns
     -------

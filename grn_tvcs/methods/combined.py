@@ -56,6 +56,7 @@ from grn_tvcs.network.prior import Prior
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.network.verdict import Verdict, verdict_of
 from grn_tvcs.simulation.designs import GENES, SERIES, Design, design_of, rounded
+from tvcs_core.engines import Engine
 from tvcs_core.streams import stream
 
 TREES = 100  # where the parts are added up
@@ -97,6 +98,7 @@ def combined(
     steady: SteadyStates | None = None,
     prior: Prior | None = None,
     threads: int = 1,
+    engine: Engine | None = None,
     progress: Progress | None = None,
     keep: Path | None = None,
 ) -> Network:
@@ -122,7 +124,7 @@ def combined(
         Knock-outs, knock-downs and wild type.
     prior
         As in ``ensemble``.
-    threads, progress, keep
+    threads, engine, progress, keep
         As in `stability.gather`; networks are simulated side by side.
     """
     if resamples < 1 or min(calibrate, draws) < 0:
@@ -140,12 +142,12 @@ def combined(
     first, second = _in_turn(progress, to_simulate)
     parts = gather_parts(
         expression, rules, rng, steady, resamples=resamples,
-        threads=threads, progress=first, keep=keep,
+        threads=threads, engine=engine, progress=first, keep=keep,
     )  # fmt: skip
     if to_simulate:
         known = calibrated(
             model.combiner_for(design), model.stamp, design, calibrate, resamples=resamples,
-            threads=threads, progress=second,
+            threads=threads, engine=engine, progress=second,
         )  # fmt: skip
     network = _unscored(expression.genes, parts)
     near = None if known is None else known.traits

@@ -24,6 +24,7 @@ from grn_tvcs.evidence.rate_trees import rate_trees
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.rules import Rules
+from tvcs_core.engines import Engine, Threads
 
 
 def dyngenie3(
@@ -33,17 +34,20 @@ def dyngenie3(
     *,
     trees: int = TREES,
     threads: int = 1,
+    engine: Engine | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Network:
     """Score edges by the importance of the regulator for the target's rate of change and decay.
 
     The scores of one target add up to 1. Genes that may not regulate, or are constant, are no
-    inputs. `threads` threads grow the trees.
+    inputs. `threads` threads grow the trees, or `engine` does.
     """
     genes = expression.genes
-    forest = partial(importances, trees=trees, threads=threads)
+    forest = partial(importances, trees=trees)
     is_input = np.asarray(rules.allowed(genes).any(axis=1))
-    scores, _ = rate_trees(expression, is_input, rng, forest, progress)
+    scores, _ = rate_trees(
+        expression, is_input, rng, forest, progress, engine=engine or Threads(threads)
+    )
     for target in scores.T:
         total = target.sum()
         target /= total if total > 0 else 1.0

@@ -45,6 +45,7 @@ from grn_tvcs.network.evidence import carried_by
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.prior import Prior
 from grn_tvcs.network.rules import Rules
+from tvcs_core.engines import Engine, Threads
 
 TREES = 100
 Progress = Callable[[int, int], None]
@@ -61,6 +62,7 @@ def ensemble(
     steady: SteadyStates | None = None,
     prior: Prior | None = None,
     threads: int = 1,
+    engine: Engine | None = None,
     progress: Progress | None = None,
     keep: Path | None = None,
 ) -> Network:
@@ -86,7 +88,7 @@ def ensemble(
         Edges that are believed before there are data; genes in the order of `expression`. They
         lift the pairs that they list, as far as the data bear the list out
         (`evidence.prior_edges`).
-    threads, progress, keep
+    threads, engine, progress, keep
         As in `stability.gather`, for the lagged regression.
     """
     if min(trees, resamples) < 1 or hub_power < 0:
@@ -99,14 +101,16 @@ def ensemble(
     first, second = _in_turn(progress, 2 * replace(USUAL, resamples=resamples).pairs, len(genes))
     series = lagged_regression(
         expression, rules, rng, replace(USUAL, resamples=resamples),
-        threads=threads, progress=first, keep=keep,
+        threads=threads, engine=engine, progress=first, keep=keep,
     )  # fmt: skip
     told = _of_knockouts(steady, expression, allowed)
     power = told.power_for_series(hub_power if len(genes) > HUB_GENES else 0.0)
     lagged = series.over_genes(series.scores * hub_prior(series.scores, power))
     forest = partial(importances, trees=trees)
     logs = logs_of_all(expression, steady)
-    levels = level_trees(logs, genes, allowed, rng, forest, second)
+    levels = level_trees(
+        logs, genes, allowed, rng, forest, second, engine=engine or Threads(threads)
+    )
     direct = series.over_genes(partial_correlation(logs, series.inputs))
     alike = np.where(allowed, np.abs(direct), 0.0)
     lagged, levels, alike = (by_strongest(part, len(genes)) for part in (lagged, levels, alike))

@@ -19,6 +19,7 @@ from grn_tvcs.evidence.random_forest import TREES, importances
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.rules import Rules
+from tvcs_core.engines import Engine, Threads
 
 
 def genie3(
@@ -28,14 +29,24 @@ def genie3(
     *,
     trees: int = TREES,
     threads: int = 1,
+    engine: Engine | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Network:
     """Score edges by the importance of the regulator for the target's level at the same time.
 
-    Genes that may not regulate, or are constant, are no inputs. `threads` threads grow the trees.
+    Genes that may not regulate, or are constant, are no inputs. `threads` threads grow the trees,
+    or `engine` does.
     """
     genes = expression.genes
-    forest = partial(importances, trees=trees, threads=threads)
+    forest = partial(importances, trees=trees)
     levels = expression.levels
-    scores = level_trees(levels, genes, rules.allowed(genes), rng, forest, progress)
+    scores = level_trees(
+        levels,
+        genes,
+        rules.allowed(genes),
+        rng,
+        forest,
+        progress,
+        engine=engine or Threads(threads),
+    )
     return Network(genes, scores)

@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.evidence.random_streams import streams_by_name
+from grn_tvcs.evidence.forests import streams_by_name
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.rules import Rules

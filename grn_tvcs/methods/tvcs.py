@@ -37,6 +37,7 @@ from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import Pairs
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.stability.stability import PARTS, Plan
+from tvcs_core.engines import Engine
 
 
 def tvcs(
@@ -60,6 +61,7 @@ def tvcs(
     largest_effect: float = LARGEST_EFFECT,
     steady: SteadyStates | None = None,
     threads: int = 1,
+    engine: Engine | None = None,
     progress: Callable[[int, int], None] | None = None,
     keep: Path | None = None,
 ) -> Network:
@@ -109,8 +111,8 @@ def tvcs(
         Effects larger than this many standard deviations count as this.
     steady
         Knock-outs, knock-downs and wild type, with the genes of `expression`.
-    threads, progress, keep
-        As in `stability.gather`.
+    threads, engine, progress, keep
+        As in `units.gather`.
     """
     if parts not in ("both", *PARTS):
         raise ValueError(f"parts must be one of both, {', '.join(PARTS)}, found {parts!r}")
@@ -131,7 +133,7 @@ def tvcs(
     )  # fmt: skip
     found = lagged_regression(
         expression, rules, rng, plan, log_offset=log_offset, added_share=added_share,
-        targets_alone=True, threads=threads, progress=progress, keep=keep,
+        targets_alone=True, threads=threads, engine=engine, progress=progress, keep=keep,
     )  # fmt: skip
     power = hub_power if len(genes) > hub_genes else 0.0
     told = None

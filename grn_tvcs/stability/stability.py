@@ -15,26 +15,21 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from importlib.metadata import version
-from itertools import islice
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.network.rules import Rules
-from grn_tvcs.stability.checkpoint import FinishedWork
 from grn_tvcs.stability.edges import Ints
 from grn_tvcs.stability.matching_pursuit import gradmp
 from grn_tvcs.stability.model import Array, Explained, Flags, StepLoss, Transitions, transitions
 from grn_tvcs.stability.significance import noise_limit
-from grn_tvcs.stability.sums import MOST_HALVES, Evidence, Found, Packed, PackedPart, Sums
+from grn_tvcs.stability.sums import MOST_HALVES, Found, Packed, PackedPart, Sums
 from tvcs_core import TVCS
 
 PARTS = ("tvcs", "omp")
@@ -44,7 +39,7 @@ BLOCK_STEPS = 2  # ... for blocks of so many steps
 FEWEST_STEPS = 6  # with fewer in a half, all steps are used: own level and mean take two
 LEAST_STEPS = 24  # with fewer in all, halves tell nothing about single edges
 SURE = 0.5  # edges of this stability are called sure
-SUMMED = "exact sums, 1"  # what finished work holds; another number refuses that of before
+SUMMED = "exact, 1"  # what finished work holds; another number refuses that of before
 
 
 @dataclass(frozen=True)
@@ -184,24 +179,25 @@ class Draws:
         return [_in_both(*halves) for halves in zip(*found, strict=True)]
 
     @cached_property
-    def digest(self) -> str:
-        """A hash of all that the draws depend on."""
-        rules = self.rules
+    def facts(self) -> dict[str, str]:
+        """All that the draws depend on: what it is, and a hash of it."""
+        rules, steps = self.rules, self.steps
         out = rules.max_out_degree
         caps = [sorted(out.items()) if isinstance(out, Mapping) else out]
         caps += [rules.max_in_degree, rules.max_edges]
-        said = [SUMMED, version("tvcs"), self.genes, caps, self.plan]
-        digest = hashlib.sha256(repr(said).encode())
-        for stream in self.streams:
-            state = json.dumps(stream.bit_generator.state, default=repr, sort_keys=True)
-            digest.update(state.encode())
-        steps = self.steps
-        on = np.zeros(0) if steps.perturbed is None else steps.perturbed
-        targets = np.zeros(0) if steps.targets is None else steps.targets
-        data = (steps.levels, steps.pause, steps.before, steps.series, on, self.allowed, targets)
-        for part in data:
-            digest.update(np.ascontiguousarray(part).tobytes())
-        return digest.hexdigest()
+        states = [stream.bit_generator.state for stream in self.streams]
+        none = np.zeros(0)
+        on = none if steps.perturbed is None else steps.perturbed
+        targets = none if steps.targets is None else steps.targets
+        data = (steps.levels, steps.pause, steps.before, steps.series, on)
+        return {
+            "sums": SUMMED,
+            "data": _hash(self.genes, *data),
+            "regulators or targets": _hash("", self.inputs, self.allowed, targets),
+            "caps": _hash(caps),
+            "options": _hash(self.plan),
+            "seed": _hash(json.dumps(states, default=repr, sort_keys=True)),
+        }
 
     @property
     def _shape(self) -> tuple[int, int]:
@@ -244,42 +240,6 @@ class Draws:
         )
 
 
-def gather(
-    draws: Draws,
-    rng: np.random.Generator,
-    *,
-    threads: int = 1,
-    progress: Callable[[int, int], None] | None = None,
-    keep: Path | None = None,
-) -> list[Evidence]:
-    """Evidence of each part of the plan, over all its halves.
-
-    A unit of work is a pair of halves. What units find is added up exactly, so their order and
-    the number of threads change nothing. `progress` is told how many halves are done, and of how
-    many. What is finished is kept in the folder `keep` now and then and when the work is
-    interrupted, and taken from there.
-    """
-    with threadpool_limits(1, "blas"):
-        draws = draws.with_streams(rng)
-        sums = draws.sums()
-        kept = None if keep is None else FinishedWork(keep, draws.digest)
-        if kept is not None and (arrays := kept.load()[1]):
-            sums.load(*arrays)
-        before = sums.n_done
-        try:
-            for packed in _as_completed(draws.unit, np.flatnonzero(~sums.is_done), threads):
-                sums.add(packed)
-                if progress is not None:
-                    progress(2 * sums.n_done, 2 * draws.plan.pairs)
-                if kept is not None:
-                    kept.save(sums.n_done, sums.arrays)
-        except BaseException:
-            if kept is not None and sums.n_done > before:
-                kept.save(sums.n_done, sums.arrays, now=True)
-            raise
-    return sums.evidence()
-
-
 def untold(expression: Expression) -> str | None:
     """Return why no edge can have a stability, and what would help; None where edges have one."""
     steps = transitions(replace(expression, scale="log"), 1.0)  # the design alone
@@ -308,26 +268,6 @@ def _in_both(first: Found, second: Found) -> list[Found]:
     return [(half, np.isin(half.edges.places, both, assume_unique=True)) for half in (one, two)]
 
 
-def _as_completed(
-    unit: Callable[[int, int], Packed], pairs: NDArray[np.int64], threads: int
-) -> Iterator[Packed]:
-    """Units of one pair each, as they are finished; few are worked at ahead."""
-    if threads == 1:
-        yield from (unit(int(k), int(k) + 1) for k in pairs)
-        return
-    left = iter(pairs.tolist())
-    pool = ThreadPoolExecutor(threads)
-    try:
-        waiting = {pool.submit(unit, k, k + 1) for k in islice(left, threads + 1)}
-        while waiting:
-            done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-            for future in done:
-                yield future.result()
-            waiting |= {pool.submit(unit, k, k + 1) for k in islice(left, len(done))}
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
 def _blocks(steps: Transitions) -> NDArray[np.int64]:
     """Number what is drawn as one piece: whole segments, or stretches of the few there are."""
     segments = steps.segments
@@ -353,6 +293,13 @@ def _halves(blocks: NDArray[np.int64], rng: np.random.Generator) -> tuple[Flags,
     if min(in_first.sum(), (~in_first).sum()) < FEWEST_STEPS:
         return np.ones_like(in_first), np.ones_like(in_first)
     return in_first, ~in_first
+
+
+def _hash(said: object, *arrays: NDArray[Any]) -> str:
+    digest = hashlib.sha256(repr(said).encode())
+    for part in arrays:
+        digest.update(np.ascontiguousarray(part).tobytes())
+    return digest.hexdigest()
 
 
 def _or(cap: int | None, other: int) -> int:

@@ -165,18 +165,9 @@ class Sums:
             chosen.ravel()[part.places] += part.chosen
 
     @property
-    def arrays(self) -> tuple[NDArray[np.bool_], Ints]:
-        """Which pairs are done, and the sums: what a file has to keep."""
-        return self.is_done, self._parts
-
-    @property
     def n_done(self) -> int:
         """Number of pairs that were added."""
         return int(np.count_nonzero(self.is_done))
-
-    def load(self, is_done: NDArray[np.bool_], parts: Ints) -> None:
-        """Take up what `arrays` gave."""
-        self.is_done[:], self._parts[:] = is_done, parts
 
     def evidence(self) -> list[Evidence]:
         """The sums so far, part by part; they are no copies."""

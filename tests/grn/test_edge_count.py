@@ -186,7 +186,7 @@ def test_an_interrupted_choice_goes_on_with_the_same_bytes(table, tmp_path):
     assert [path.name for path in (tmp_path / "out").iterdir()] == [".resume"]
     other = CliRunner().invoke(app, [*words, "--resume", "--seed", "4"])
     assert other.exit_code == 2
-    assert "other data, options or seed" in other.stderr
+    assert "is of a run with other seed; give --force" in other.stderr
     assert CliRunner().invoke(app, [*words, "--resume"]).exit_code == 0
     words[3] = str(tmp_path / "whole")
     assert CliRunner().invoke(app, words).exit_code == 0

@@ -1,4 +1,4 @@
-"""The one error for files that do not hold what they should, and the one for a full disk."""
+"""The errors for files that do not hold what they should, for a full disk and for lost work."""
 
 from __future__ import annotations
 
@@ -12,6 +12,10 @@ NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 class WriteError(OSError):
     """An output that could not be written: work that failed, not bad input."""
+
+
+class WorkError(Exception):
+    """Work that failed where its input was good, as when a machine is lost; one sentence."""
 
 
 class DataError(ValueError):

@@ -315,7 +315,7 @@ def test_ctrl_c_ends_with_130_and_resume_gives_the_same_bytes(tmp_path, sigint_o
     assert "give --resume to go on, or --force" in refused.stderr
     other = grn(*words, "--resume", "--seed", 5)
     assert other.exit_code == 2
-    assert "other data, options or seed" in other.stderr
+    assert "is of a run with other seed; give --force" in other.stderr
     assert grn(*words, "--resume").exit_code == 0
     whole = tmp_path / "whole"
     assert grn(*words[:3], str(whole), *words[4:], "--threads", 2).exit_code == 0

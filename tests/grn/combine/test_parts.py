@@ -22,7 +22,6 @@ from grn_tvcs.combine.parts import (
 )
 from grn_tvcs.evidence.samples import levels_of_all
 from grn_tvcs.expression.expression import Expression
-from grn_tvcs.stability import checkpoint
 from tests.grn.combine.conftest import evidence_on
 
 OF_LEVELS = {LEVELS, CLR, RANK, PARTIAL}
@@ -147,8 +146,7 @@ def test_progress_never_falls_and_ends_at_its_total(known, which, threads):
 
 
 @pytest.mark.parametrize("after", [3, 8, 12])  # within the first memory, the second and trees
-def test_an_interrupted_run_ends_as_if_it_had_not_been(known, tmp_path, monkeypatch, after):
-    monkeypatch.setattr(checkpoint, "EVERY", 0.0)
+def test_an_interrupted_run_ends_as_if_it_had_not_been(known, tmp_path, after):
     example, keep = known[0].example, tmp_path / "kept"
 
     def interrupt(done, of):

@@ -7,8 +7,8 @@ import pytest
 from scipy.stats import spearmanr
 
 from grn_tvcs import METHODS, Expression, Rules, choose_edges, infer, simulate
+from grn_tvcs.evidence.forests import streams_by_name
 from grn_tvcs.evidence.random_forest import importances
-from grn_tvcs.evidence.random_streams import streams_by_name
 from grn_tvcs.evidence.rate_trees import decay_rates
 from grn_tvcs.methods.at_rest import need_no_time, unknowable
 

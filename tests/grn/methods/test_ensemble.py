@@ -10,11 +10,11 @@ from typer.testing import CliRunner
 from grn_tvcs import METHODS, Rules, SteadyStates, infer, simulate, write_expression
 from grn_tvcs.cli.main import app
 from grn_tvcs.evidence.extra_trees import importances
+from grn_tvcs.evidence.forests import streams_by_name
 from grn_tvcs.evidence.hubs import hub_prior
 from grn_tvcs.evidence.knockouts import knockout_evidence
 from grn_tvcs.evidence.lagged_regression import USUAL, lagged_regression
 from grn_tvcs.evidence.partial_correlation import partial_correlation
-from grn_tvcs.evidence.random_streams import streams_by_name
 from grn_tvcs.expression.scales import log_levels
 from grn_tvcs.network.evidence import NAMES, SOURCES, carried_by
 

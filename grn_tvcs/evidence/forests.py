@@ -1,0 +1,107 @@
+"""A forest for every target, as units of work: blocks of targets, which no order changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tvcs_core.engines import Engine, Job, Serial, results
+from tvcs_core.streams import seed_of, stream
+
+UNITS = 64  # at most: many enough for many workers, large enough to be worth a message
+
+Array = NDArray[np.float64]
+Forest = Callable[[Array, Array, np.random.Generator], Array]
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Forests:
+    """What the forests of all targets share.
+
+    Attributes
+    ----------
+    values
+        Of the inputs; (samples, genes).
+    responses
+        Of each target; (samples, genes).
+    is_input
+        Which inputs each target has, [input, target]; a target without any gets no forest.
+    genes, seed
+        Names, which with the seed choose the random numbers of each target.
+    forest
+        Importances of the columns of inputs for a response.
+    block
+        Targets in a unit.
+    """
+
+    values: Array
+    responses: Array
+    is_input: NDArray[np.bool_]
+    genes: Sequence[str]
+    seed: int
+    forest: Forest
+    block: int
+
+
+def grow_forests(
+    values: Array,
+    responses: Array,
+    is_input: NDArray[np.bool_],
+    genes: Sequence[str],
+    rng: np.random.Generator,
+    forest: Forest,
+    *,
+    engine: Engine | None = None,
+    progress: Progress | None = None,
+) -> Array:
+    """Importance of every input for every target, ``[input, target]``; 0 where it is none.
+
+    The parameters are those of `Forests`; `progress` is told how many targets are done, and of how
+    many.
+    """
+    n_genes = len(genes)
+    block = max(1, -(-n_genes // UNITS))
+    forests = Forests(values, responses, is_input, tuple(genes), seed_of(rng), forest, block)
+    scores = np.zeros((values.shape[1], n_genes))
+
+    def tell(done: int, total: int) -> None:
+        if progress is not None:
+            progress(min(done * block, n_genes), n_genes)
+
+    job = Job("forests", grow_block, forests, -(-n_genes // block))
+    with closing(results([job], engine or Serial(), progress=tell)) as found:
+        for _, unit, (columns,) in found:
+            scores[:, unit * block : (unit + 1) * block] = columns
+    return scores
+
+
+def grow_block(forests: Forests, unit: int) -> tuple[Array]:
+    """Columns of the scores for the targets of a unit."""
+    targets = range(len(forests.genes))[unit * forests.block : (unit + 1) * forests.block]
+    columns = np.zeros((forests.values.shape[1], len(targets)))
+    for column, target in zip(columns.T, targets, strict=True):
+        inputs = np.flatnonzero(forests.is_input[:, target])
+        if inputs.size:
+            rng = stream_of(forests.genes[target], forests.seed)
+            response = forests.responses[:, target]
+            column[inputs] = forests.forest(forests.values[:, inputs], response, rng)
+    return (columns,)
+
+
+def stream_of(gene: str, seed: int) -> np.random.Generator:
+    """Make the generator of a gene.
+
+    What a gene draws depends neither on its place nor on which other genes there are.
+    """
+    return stream(seed, "target", gene)
+
+
+def streams_by_name(genes: Sequence[str], rng: np.random.Generator) -> list[np.random.Generator]:
+    """Make the generators of all genes, from one draw of `rng`."""
+    seed = seed_of(rng)
+    return [stream_of(gene, seed) for gene in genes]

@@ -1,0 +1,110 @@
+import importlib.util
+import logging
+import subprocess
+import sys
+import threading
+
+import pytest
+from distributed import LocalCluster
+
+from tests.core.engines import toys
+from tvcs_core.engines import Processes, Serial, Threads, choice, engine_of, results, workers
+from tvcs_core.engines.address import Address
+from tvcs_core.engines.cluster import Cluster
+
+
+@pytest.fixture(scope="module")
+def address():
+    """Two workers in this process."""
+    with LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0",
+                      silence_logs=logging.CRITICAL) as cluster:  # fmt: skip
+        yield Address(cluster.scheduler_address)
+
+
+def test_a_cluster_gives_the_same_bytes(address, tmp_path):
+    want = toys.total(toys.job(), Serial())
+    with Cluster(address) as engine:
+        assert toys.total(toys.job(), engine) == want
+        assert toys.total(toys.job(), engine, keep=tmp_path) == want
+        assert toys.total(toys.job(seed=4), engine) != want
+        several = [toys.job(name="a"), toys.job(seed=4, name="b", size=3)]
+        assert toys.total(several, engine) == toys.total(several, Serial())
+        assert list(results([toys.job(size=0)], engine)) == []
+    with Threads(2) as engine:  # what a cluster has kept, threads take up
+        told = []
+        assert toys.total(toys.job(), engine, keep=tmp_path, progress=lambda *n: told.append(n))
+    assert told == [(8, 8)]
+
+
+def test_what_a_unit_raises_on_a_cluster_ends_the_run(address):
+    with Cluster(address) as engine:
+        with pytest.raises(ValueError, match=r"^cannot do 3$"):
+            toys.total(toys.job(toys.fails, size=50, bad=[3]), engine)
+        assert toys.total(toys.job(), engine)
+
+
+def test_a_run_that_is_given_up_leaves_nothing_on_the_cluster(address):
+    with Cluster(address) as engine:
+        found = results([toys.job(size=50)], engine)
+        next(found)
+        found.close()
+        client = engine._client
+        mine = client.run(lambda dask_worker: [p for p in dask_worker.plugins if "tvcs" in p])
+        assert list(mine.values()) == [[], []]
+
+
+def test_another_version_on_a_worker_is_refused_by_its_name(address, monkeypatch):
+    monkeypatch.setattr(workers, "versions", lambda: {"numpy": "1.0"})
+    with pytest.raises(ValueError, match=r"^the scheduler has numpy .*, here is 1\.0: install the"):
+        Cluster(address).__enter__()
+    monkeypatch.setattr(workers, "versions", lambda: {"cupy": "1.0"})
+    with pytest.raises(ValueError, match=r"has no cupy: install cupy 1\.0 there$"):
+        Cluster(address).__enter__()
+    monkeypatch.undo()
+    monkeypatch.setattr(workers, "sources_digest", lambda: threading.current_thread().name)
+    with pytest.raises(ValueError, match=r"^the worker inproc://.* has other sources of tvcs"):
+        Cluster(address).__enter__()
+
+
+def test_another_processor_is_a_warning(address, monkeypatch):
+    monkeypatch.setattr(workers, "processor", lambda: threading.current_thread().name)
+    with pytest.warns(UserWarning, match=r"another kind of processor .*: last digits may differ"):
+        Cluster(address).__enter__().close()
+
+
+def test_options_choose_the_engine(tmp_path):
+    assert type(engine_of()) is Serial
+    assert type(engine_of(threads=3)) is Threads
+    assert type(engine_of(workers=1)) is Processes
+    assert type(engine_of(cluster="tcp://127.0.0.1:9")) is Cluster
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"workers": 0}, "--workers must be >= 1, found 0"),
+        ({"threads": 0}, "--threads must be >= 1, found 0"),
+        ({"threads": 2, "workers": 2}, "found --threads and --workers"),
+        ({"workers": 2, "cluster": "tcp://localhost:1"}, "found --workers and --cluster"),
+        ({"trust_network": True}, "--tls and --trust-network go with --cluster"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(options, said):
+    with pytest.raises(ValueError, match=said):
+        engine_of(**options)
+
+
+def test_without_dask_a_cluster_says_what_to_install(monkeypatch):
+    monkeypatch.setattr(choice, "find_spec", lambda name: None)
+    with pytest.raises(ValueError, match=r"not installed; give: pip install '\.\[cluster\]'"):
+        engine_of(cluster="tcp://127.0.0.1:9")
+
+
+def test_engines_need_no_dask():
+    assert importlib.util.find_spec("distributed") is not None
+    script = (
+        "import sys\nsys.modules['distributed'] = sys.modules['dask'] = None\n"
+        "from tvcs_core.engines import engine_of\nengine_of(workers=2)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")

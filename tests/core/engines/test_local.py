@@ -1,0 +1,151 @@
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from tests.core.engines import toys
+from tvcs_core.engines import Processes, Serial, Threads, results
+from tvcs_core.files.errors import WorkError
+
+ENGINES = [Serial(), Threads(1), Threads(4), Processes(2)]
+
+
+@pytest.mark.parametrize("engine", ENGINES, ids=["serial", "thread", "threads", "processes"])
+def test_every_engine_gives_the_same_bytes(engine):
+    want = toys.total(toys.job(), Serial())
+    with engine:
+        assert toys.total(toys.job(), engine) == want
+        assert toys.total(toys.job(seed=4), engine) != want
+        assert toys.total(toys.job(size=0, name="none"), engine)
+
+
+@pytest.mark.parametrize("make", [Serial, lambda: Threads(3), lambda: Processes(2)])
+def test_what_a_unit_raises_ends_the_run(make):
+    before = threading.active_count()
+    with make() as engine:
+        with pytest.raises(ValueError, match="cannot do 3") as error:
+            toys.total(toys.job(toys.fails, size=50, bad=[3]), engine)
+        assert str(error.value) == "cannot do 3"
+        assert toys.total(toys.job(), engine)  # and the engine is as good as new
+    assert threading.active_count() == before
+
+
+def test_several_jobs_share_one_queue():
+    jobs = [toys.job(name="a"), toys.job(seed=4, name="b", size=3)]
+    told = []
+    with Threads(2) as engine:
+        both = toys.total(jobs, engine, progress=lambda *now: told.append(now))
+    assert both == toys.total(jobs[::-1], Serial())
+    assert told == [(k, 11) for k in range(1, 12)]
+
+
+def test_threads_and_processes_are_as_many_as_asked_for():
+    for engine, column in ((Threads(3), 1), (Processes(2), 0)):
+        with engine:
+            where = [found[column] for _, _, (found,) in results([toys.job(toys.who)], engine)]
+        assert len(set(where)) == engine._number
+        assert engine._number > 1
+
+
+def test_results_that_nobody_takes_do_not_pile_up():
+    begun, before = [], threading.active_count()
+
+    def unit(state, index):
+        begun.append(index)
+        return toys.draws(state, index)
+
+    found = results([toys.job(unit, size=50)], Threads(2))
+    next(found)
+    time.sleep(0.3)
+    found.close()
+    assert len(begun) <= 7  # handed over, at work and waiting
+    assert threading.active_count() == before
+
+
+@pytest.mark.parametrize("engine", [Threads, Processes])
+def test_a_number_below_one_is_refused(engine):
+    with pytest.raises(ValueError, match="must be >= 1, found 0"):
+        engine(0)
+
+
+class TestProcesses:
+    def test_a_worker_gets_the_state_once(self):
+        with Processes(2) as engine:
+            job = toys.job(toys.grown, size=12, asked=[])
+            found = np.array([row for _, _, (row,) in results([job], engine)])
+        for process in np.unique(found[:, 0]):
+            counts = found[found[:, 0] == process, 1]
+            assert sorted(counts) == list(range(1, len(counts) + 1))
+        assert job.state["asked"] == []
+
+    def test_units_may_print_and_read(self, capfd):
+        with Processes(1) as engine:
+            assert toys.total(toys.job(toys.talks, size=2), engine)
+        assert capfd.readouterr() == ("", "a line of output\n" * 2)
+
+    def test_an_error_that_cannot_travel_is_told_in_words(self):
+        with Processes(1) as engine, pytest.raises(WorkError, match="Odd: very odd"):
+            toys.total(toys.job(toys.fails_oddly), engine)
+
+    def test_a_killed_worker_costs_one_unit(self, tmp_path):
+        want = toys.total(toys.job(), Serial())
+        with Processes(2) as engine:
+            job = toys.job(toys.killed, folder=str(tmp_path), bad=[2, 5])
+            assert toys.total(job, engine) == want
+        done = [len(path.read_text().split()) for path in tmp_path.glob("done-*")]
+        assert done == [1] * 8  # no other unit was done again
+
+    def test_a_unit_that_kills_its_worker_twice_is_one_sentence(self, tmp_path):
+        job = toys.job(toys.killed, folder=str(tmp_path), bad=[2], always=True)
+        with Processes(2) as engine, pytest.raises(WorkError) as error:
+            toys.total(job, engine)
+        assert str(error.value) == (
+            "unit 3 of 8 of sums ended its worker process 2 times (SIGKILL); if memory was short, "
+            "use fewer --workers"
+        )
+
+    def test_a_run_that_is_given_up_leaves_no_process(self):
+        engine = Processes(2)
+        found = results([toys.job(size=50, seconds=0.1)], engine)
+        next(found)
+        children = [child._process.pid for child in engine._children.values()]
+        found.close()
+        assert children
+        for pid in children:
+            with pytest.raises(ProcessLookupError):
+                os.kill(pid, 0)
+
+
+SLEEPER = """
+import sys
+from contextlib import closing
+from tests.core.engines import toys
+from tvcs_core.command.shell import guarded
+from tvcs_core.engines import engine_of
+
+@guarded
+def main():
+    with engine_of({options}) as engine:
+        job = toys.job(size=1000, seconds=.05)
+        toys.total(job, engine, progress=lambda *now: print(now, flush=True))
+
+main()
+"""
+
+
+@pytest.mark.parametrize("options", ["threads=1", "threads=2", "workers=2"])
+def test_ctrl_c_is_one_line(options, sigint_of_a_terminal):
+    words = [sys.executable, "-c", SLEEPER.format(options=options)]
+    with subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as run:
+        for _ in range(5):
+            run.stdout.readline()
+        os.killpg(run.pid, signal.SIGINT)  # as a terminal does, to all of the group
+        _, said = run.communicate(timeout=60)
+    assert (run.returncode, said) == (130, "interrupted\n")

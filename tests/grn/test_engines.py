@@ -1,0 +1,128 @@
+"""The same bytes whoever does the work, and however it is cut into units."""
+
+import hashlib
+import logging
+
+import numpy as np
+import pytest
+from distributed import LocalCluster as InProcess
+from typer.testing import CliRunner
+
+from grn_tvcs import choose_edges, infer, simulate, write_expression
+from grn_tvcs.cli.main import app
+from grn_tvcs.combine import calibration
+from grn_tvcs.stability import units
+from tests.core.engines.clusters import LocalCluster
+from tvcs_core.engines import Processes, Serial, Threads
+from tvcs_core.engines.address import Address
+from tvcs_core.engines.cluster import Cluster
+
+FEW = {"resamples": 8}
+
+
+@pytest.fixture(scope="module")
+def data():
+    return simulate(12, 5, 9, n_edges=16, rng=2).expression
+
+
+@pytest.fixture
+def in_units(monkeypatch):
+    """Make units of so many pairs of halves."""
+
+    def cut(size):
+        monkeypatch.setattr(units, "pairs_per_unit", lambda draws: size)
+
+    return cut
+
+
+def digest(network):
+    parts = (network.scores, network.signs, network.stability)
+    return hashlib.sha256(b"".join(np.ascontiguousarray(x).tobytes() for x in parts)).hexdigest()
+
+
+def test_every_engine_infers_the_same_network(data, in_units):
+    want = digest(infer(data, "tvcs", rng=0, **FEW))
+    silent = {"dashboard_address": ":0", "silence_logs": logging.CRITICAL}
+    with InProcess(n_workers=2, threads_per_worker=1, processes=False, **silent) as local:
+        cluster = Cluster(Address(local.scheduler_address))
+        for engine in (Serial(), Threads(4), Processes(2), cluster):
+            with engine:
+                for size in (1, 3):
+                    in_units(size)
+                    assert digest(infer(data, "tvcs", rng=0, engine=engine, **FEW)) == want
+
+
+def test_folds_and_forests_are_the_same_in_processes(data):
+    with Processes(2) as engine:
+        for method in ("genie3", "dyngenie3"):
+            one = infer(data, method, rng=0, trees=3)
+            assert one.edges() == infer(data, method, rng=0, trees=3, engine=engine).edges()
+        one = choose_edges(data, rng=1, resamples=2)
+        assert one == choose_edges(data, rng=1, resamples=2, engine=engine)
+
+
+def test_units_are_few_enough_for_the_disk_and_do_not_depend_on_who_works(data):
+    class Draws:
+        class plan:
+            pairs = 50
+
+    for side, size in ((10, 1), (1_000, 1), (5_500, 4), (40_000, 4)):
+        Draws.allowed = np.broadcast_to(True, (side, side))
+        assert units.pairs_per_unit(Draws) == size
+
+
+BAD = [
+    (["--workers", "0"], "--workers must be >= 1, found 0"),
+    (["--workers", "2", "--threads", "2"], "found --threads and --workers"),
+    (["--cluster", "tcp://192.0.2.7:8786"], "give --trust-network"),
+    (["--cluster", "http://here"], "--cluster must be tcp://HOST:PORT"),
+    (["--cluster", "missing.json"], "missing.json: cannot be read (No such file"),
+    (["--tls", "."], "--tls and --trust-network go with --cluster"),
+]
+
+
+@pytest.mark.parametrize(("words", "said"), BAD)
+def test_options_that_cannot_be_are_refused_before_the_work(words, said, data, tmp_path):
+    write_expression(data, tmp_path / "data.tsv")
+    out = tmp_path / "out"
+    words = ["infer", str(tmp_path / "data.tsv"), "--out", str(out), *words]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 2
+    assert said in done.stderr
+    assert not out.exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["tvcs", "combined", "genie3"])
+def test_all_result_files_are_the_same_bytes(method, data, in_units, tmp_path, monkeypatch):
+    """Serial, threads, processes and 1, 2, 4 Dask workers, each with two sizes of units."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(calibration, "_folder", lambda stamp: None)  # each engine makes its own
+    write_expression(data, tmp_path / "data.tsv")
+    options = {
+        "tvcs": ["--option", "resamples=12", "--max-edges", "auto"],
+        "combined": ["--option", "resamples=8", "--calibrate", "2"],
+        "genie3": ["--option", "trees=5"],
+    }[method]
+
+    def files(*engine):
+        out = tmp_path / f"out{len(list(tmp_path.glob('out*')))}"
+        words = ["infer", "data.tsv", "--out", str(out), "--method", method, *options, *engine]
+        done = CliRunner().invoke(app, list(map(str, words)))
+        assert done.exit_code == 0, done.stderr
+        assert not (out / ".resume").exists()
+        return {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in out.iterdir()}
+
+    want = files()
+    for size in (1, 4):
+        in_units(size)
+        for engine in ((), ("--threads", 4), ("--workers", 4)):
+            assert files(*engine) == want
+    with LocalCluster(tmp_path / "cluster", n_workers=0) as cluster:
+        for number in (1, 2, 4):
+            while len(cluster.workers) < number:
+                cluster.start_worker()
+            cluster.wait_for_workers(number)
+            for size in (1, 4):
+                in_units(size)
+                assert files("--cluster", cluster.file) == want

@@ -1,0 +1,319 @@
+"""Units on a Dask cluster that is there already.
+
+The state of a job reaches workers as a plugin, those too that come later or are started anew;
+scattered data would die with their holders. Only so many units are sent as workers have threads:
+each is at work then, so that no other unit is blamed for the death of a worker, and one that does
+not end is known and moved, its worker started anew.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import pickle
+import queue
+import time
+import uuid
+import warnings
+from collections import Counter
+from collections.abc import Generator, Iterator, Sequence
+from concurrent.futures import CancelledError
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+from distributed import Client, Future, Security
+from distributed.core import connect
+from distributed.scheduler import KilledWorker
+
+from tvcs_core.engines.address import PEM, Address
+from tvcs_core.engines.job import Job, Task
+from tvcs_core.engines.on_worker import OtherSources, SharedState, do_unit, sources_digest
+from tvcs_core.engines.workers import refuse_other_workers
+from tvcs_core.files.errors import WorkError
+
+CONNECT = 15.0  # seconds to wait for an answer, and for the first worker
+NO_WORKERS = 600.0  # seconds to wait for a worker when all are gone
+FETCH = 30.0  # seconds for a result to arrive, before its unit is waited for again
+BEAT = 1.0  # seconds between two looks at what the workers do
+PATIENCE = 20.0  # a unit hangs that takes so many times as long as the longest one ...
+LEAST_PATIENCE = 600.0  # ... and at least so many seconds
+MOVES = 2  # a unit that hangs so often ends the run
+
+
+class Cluster:
+    """The workers of a scheduler; use it as a context.
+
+    Parameters
+    ----------
+    address
+        Checked by `read_address`.
+    deadline
+        Seconds after which a unit hangs; by default as many times the longest one as `PATIENCE`.
+    """
+
+    def __init__(self, address: Address, *, deadline: float | None = None) -> None:
+        self._address = address
+        self._deadline = deadline
+        self._client: Client | None = None
+        self._levels: dict[str, int] = {}
+
+    def __enter__(self) -> Cluster:
+        # What it has to say is in our errors; its own lines would be between those of the command.
+        known = [name for name in logging.root.manager.loggerDict if name.startswith("distributed")]
+        for name in ("tornado", "asyncio", *known):
+            self._levels[name] = logging.getLogger(name).level
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+        try:
+            self._client = _connected(self._address)
+            refuse_other_workers(self._client, CONNECT)
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Leave the cluster; it goes on without us."""
+        if self._client is not None:
+            self._client.close(timeout=2)
+            self._client = None
+        for name, level in self._levels.items():
+            logging.getLogger(name).setLevel(level)
+        self._levels.clear()
+
+    def run(self, tasks: Sequence[Task]) -> Generator[tuple[Task, Any], None, None]:
+        """Do all tasks; units that are at work when the run is given up are left to end."""
+        client = self._client
+        assert client is not None, "use the cluster as a context"
+        if not tasks:
+            return
+        run = _Run(client, self._address, self._deadline)
+        try:
+            with _one_sentence(self._address):
+                run.register(tasks)
+            while not run.is_done:
+                with _one_sentence(self._address):
+                    done = run.step()
+                if done is not None:
+                    yield done
+        finally:
+            run.end()
+
+
+@dataclass(eq=False)
+class _Sent:
+    """A unit that the scheduler has."""
+
+    task: Task
+    future: Future
+    since: dict[str, float] = field(default_factory=dict)  # worker: when it was first seen there
+
+
+class _Run:
+    """The state of one run: what is to be sent, what is sent, what has come back."""
+
+    def __init__(self, client: Client, address: Address, deadline: float | None) -> None:
+        self._client, self._address, self._deadline = client, address, deadline
+        self._name = f"tvcs-{uuid.uuid4().hex}"
+        self._todo: Iterator[Task] = iter(())
+        self._left = 0
+        self._plugins: dict[Job, str] = {}
+        self._sent: dict[Any, _Sent] = {}
+        self._found: queue.SimpleQueue[Future] = queue.SimpleQueue()
+        self._hung: Counter[Task] = Counter()
+        self._longest = 0.0
+        self._looked = self._alive = time.monotonic()
+        self._threads = sum(client.nthreads().values())
+
+    @property
+    def is_done(self) -> bool:
+        return not self._left
+
+    def register(self, tasks: Sequence[Task]) -> None:
+        """Hand the state of every job to all workers."""
+        self._left, self._todo = len(tasks), iter(tasks)
+        for number, job in enumerate(dict.fromkeys(task.job for task in tasks)):
+            payload = pickle.dumps((job.unit, job.state), 5)
+            name = f"{self._name}-{number}"
+            self._client.register_plugin(SharedState(payload), name=name)
+            self._plugins[job] = name
+
+    def step(self) -> tuple[Task, Any] | None:
+        """Send what can be begun, and wait a moment for a result."""
+        self._fill()
+        try:
+            future = self._found.get(timeout=BEAT)
+        except queue.Empty:
+            future = None
+        if time.monotonic() - self._looked >= BEAT:
+            self._look()
+        if future is None or future.key not in self._sent:
+            return None
+        sent = self._sent.pop(future.key)
+        self._fill()  # before the result is fetched, for that may take a while
+        try:
+            result = self._result_of(sent)
+        except FutureTimeoutError:  # its holder was lost: the scheduler has it done again
+            self._client.nthreads()
+            self._wait_for(sent)
+            return None
+        self._left -= 1
+        return sent.task, result
+
+    def _fill(self) -> None:
+        for task in islice(self._todo, max(0, self._threads - len(self._sent))):
+            self._send(task)
+
+    def _wait_for(self, sent: _Sent) -> None:
+        self._sent[sent.future.key] = sent
+        sent.future.add_done_callback(self._found.put)
+
+    def end(self) -> None:
+        """Let go of all units and of the states."""
+        for sent in self._sent.values():
+            sent.future.release()
+        self._sent.clear()
+        for name in self._plugins.values():
+            try:
+                self._client.unregister_worker_plugin(name)
+            except Exception:  # a scheduler that is gone has no plugins
+                break
+
+    def _send(self, task: Task) -> None:
+        future = self._client.submit(
+            do_unit,
+            self._plugins[task.job],
+            task.number,
+            sources_digest(),
+            key=f"{self._plugins[task.job]}-{task.number}",
+            pure=False,
+        )
+        self._wait_for(_Sent(task, future))
+
+    def _result_of(self, sent: _Sent) -> Any:
+        task, future = sent.task, sent.future
+        try:
+            result = future.result(timeout=FETCH)
+        except OtherSources:
+            raise WorkError(
+                "a worker that came late runs other sources of tvcs; install the same there, and "
+                "run again with --resume"
+            ) from None
+        except ModuleNotFoundError as error:
+            raise WorkError(f"a worker has no {error.name}; install the same tvcs there") from None
+        except KilledWorker as error:
+            raise WorkError(_killed(task, error)) from None
+        if sent.since:
+            begun = min(sent.since.values())
+            self._longest = max(self._longest, time.monotonic() - begun)
+        return result
+
+    def _patience(self) -> float:
+        """Seconds after which a unit hangs."""
+        if self._deadline is not None:
+            return self._deadline
+        return max(LEAST_PATIENCE, PATIENCE * self._longest)
+
+    def _look(self) -> None:
+        """See which worker has which unit since when, and move units that hang."""
+        self._threads = sum(self._client.nthreads().values())
+        now = self._looked = time.monotonic()
+        if self._threads:
+            self._alive = now
+        elif now - self._alive > NO_WORKERS:
+            raise WorkError(
+                f"the scheduler at {self._address.url} has had no worker for "
+                f"{NO_WORKERS / 60:.0f} minutes; run again with --resume"
+            )
+        for worker, keys in self._client.processing().items():
+            ours = [self._sent[key] for key in keys if key in self._sent]
+            for sent in ours:
+                sent.since = {worker: sent.since.get(worker, now)}
+            if ours:
+                oldest = min(ours, key=lambda sent: sent.since[worker])
+                if now - oldest.since[worker] > self._patience():
+                    self._move(oldest.task, worker, ours)
+
+    def _move(self, task: Task, worker: str, there: Sequence[_Sent]) -> None:
+        """Start a worker anew on which a unit hangs; the scheduler has its units done again."""
+        self._hung[task] += 1
+        limit = f"{task} did not end within {self._patience():.0f} s on"
+        if self._hung[task] < MOVES:
+            warnings.warn(
+                f"{limit} {worker}: that worker is started anew, the unit moved", stacklevel=2
+            )
+        for sent in there:
+            sent.since = {}
+            if self._hung[task] == MOVES:  # else the scheduler has it done once more
+                sent.future.release()
+        self._client.restart_workers([worker], timeout=60, raise_for_error=False)
+        if self._hung[task] == MOVES:
+            raise WorkError(f"{limit} {MOVES} workers, the last of them {worker}")
+
+
+class _one_sentence:
+    """Turn what a lost scheduler leads to into one sentence."""
+
+    def __init__(self, address: Address) -> None:
+        self._address = address
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        lost = (CancelledError, FutureTimeoutError, OSError)
+        if isinstance(error, lost) and not isinstance(error, WorkError):
+            raise WorkError(
+                f"the scheduler at {self._address.url} is gone; run again with --resume"
+            ) from error
+
+
+def _killed(task: Task, error: KilledWorker) -> str:
+    last = error.last_worker
+    has = last.memory_limit
+    needs = f"needs about {task.job.memory / 1e9:.1f} GB of memory" if task.job.memory else ""
+    limit = f"{last.address} has {has / 1e9:.1f} GB" if has else f"the last was {last.address}"
+    return (
+        f"{task} ended {error.allowed_failures + 1} workers one after the other: it "
+        f"{needs or 'may need more memory'}, the worker {limit}"
+    )
+
+
+async def _call(url: str, security: Security | None) -> None:
+    """Be answered once: a client waits for ever where a call is taken and nothing is said."""
+    arguments = {} if security is None else security.get_connection_args("client")
+    comm = await connect(url, timeout=CONNECT, **arguments)
+    await comm.close()
+
+
+def _connected(address: Address) -> Client:
+    security = None
+    if address.tls is not None:
+        ca, cert, key = (str(address.tls / name) for name in PEM)
+        security = Security(
+            tls_ca_file=ca, tls_client_cert=cert, tls_client_key=key, require_encryption=True
+        )
+    try:
+        if not address.url.startswith("inproc:"):
+            asyncio.run(asyncio.wait_for(_call(address.url, security), CONNECT))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # versions are compared below, by name
+            client = Client(
+                address.url, timeout=CONNECT, security=security, set_as_default=False, name="tvcs"
+            )
+    except (OSError, FutureTimeoutError) as error:
+        old = "; is the file old?" if address.file is not None else ""
+        raise ValueError(
+            f"no scheduler answers at {address.said()} within {CONNECT:.0f} s{old}"
+        ) from error
+    if address.identity and client.scheduler_info().get("id") != address.identity:
+        client.close(timeout=2)
+        raise ValueError(
+            f"{address.file}: is old: at {address.url} another scheduler answers than the one "
+            "that wrote it"
+        )
+    return client

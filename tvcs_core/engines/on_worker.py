@@ -1,0 +1,78 @@
+"""What runs at the workers of a Dask cluster, and what they are asked before."""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from distributed import WorkerPlugin, get_worker
+
+import tvcs_core
+from tvcs_core.engines.blas import one_blas_thread
+from tvcs_core.engines.journal import PACKAGES
+
+# An expression of the standard library alone: a worker without tvcs can answer it.
+PROBE = (
+    "(lambda m, s: {**{p: next((d.version for d in m.distributions(name=p)), '') "
+    f"for p in {PACKAGES!r}}}, 'Python': '%d.%d' % s.version_info[:2]}})"
+    "(__import__('importlib.metadata').metadata, __import__('sys'))"
+)
+
+
+class SharedState(WorkerPlugin):
+    """The state of a job: every worker has it, those too that come later."""
+
+    def __init__(self, payload: bytes) -> None:
+        self.payload = payload
+
+    @cached_property
+    def job(self) -> Any:
+        """Unit and state, unpickled when the first unit is done."""
+        return pickle.loads(self.payload)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"payload": self.payload}
+
+
+def do_unit(name: str, index: int, expected: str) -> Any:
+    """Do a unit of the job whose state was registered as `name`.
+
+    `expected` is the digest of the sources that the client has: a worker that came late was not
+    asked before.
+    """
+    if sources_digest() != expected:
+        raise OtherSources
+    shared: Any = get_worker().plugins[name]
+    unit, state = shared.job
+    one_blas_thread()
+    return unit(state, index)
+
+
+class OtherSources(Exception):
+    """A worker that runs another tvcs than the client."""
+
+
+def sources_digest() -> str:
+    """A hash of the sources of all our packages."""
+    global _DIGEST
+    if not _DIGEST:
+        root, digest = Path(tvcs_core.__path__[0]).parent, hashlib.sha256()
+        for package in ("tvcs_core", "grn_tvcs", "crowd_tvcs"):
+            for path in sorted((root / package).rglob("*.py")):
+                digest.update(f"{path.relative_to(root).as_posix()}\0".encode())
+                digest.update(path.read_bytes())
+        _DIGEST = digest.hexdigest()
+    return _DIGEST
+
+
+_DIGEST = ""
+
+
+def processor() -> str:
+    """What the compiler calls the processor of this machine."""
+    import llvmlite.binding as llvm
+
+    return str(llvm.get_host_cpu_name())
