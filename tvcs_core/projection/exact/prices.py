@@ -181,8 +181,8 @@ def spread_lines(candidates: Candidates, n: int, m: int, step: int) -> Ints:
     return np.sort(orders[best][step // 2 :: step])
 
 
-def full_blocks(i: Instance, guess: Prices, rows_first: bool) -> Near:
-    """Two blocks of each side over the whole of a dense table."""
+def full_blocks(i: Instance, guess: Prices, rows_first: bool, rounds: int = 2) -> Near:
+    """Blocks of each side in turn over the whole of a dense table."""
     n, m = i.shape
     what = (i.candidates, i.caps._replace(total=i.fits), i.grid)
     rows, cols = Thresholds(*np.zeros((3, n))), Thresholds(*np.zeros((3, m)))
@@ -190,7 +190,7 @@ def full_blocks(i: Instance, guess: Prices, rows_first: bool) -> Near:
     step = -(-i.candidates.values.size // SAMPLED)
     total_width = 2 + 3 * int(np.sqrt(i.fits // step))
     zero_row, zero_col = np.zeros(n), np.zeros(m)
-    for of_rows in 2 * (rows_first, not rows_first):
+    for of_rows in rounds * (rows_first, not rows_first):
         if of_rows:
             chunk = max(1, 10_000_000 // m)
             for r in range(0, n, chunk):

@@ -17,7 +17,9 @@ from tvcs_core.projection.exact.candidates import (
 from tvcs_core.projection.exact.closed_forms import closed_form
 from tvcs_core.projection.exact.core import Core, Overfull, build_core
 from tvcs_core.projection.exact.network import CoreNetwork
+from tvcs_core.projection.exact.dispatch import begins_with_scan, block_prices, may_scan, pivot_budget
 from tvcs_core.projection.exact.prices import Near, first_prices
+from tvcs_core.projection.exact.scan import Found, scan
 from tvcs_core.projection.exact.shortcuts import SMALL, keep_everything, keep_nothing, solve_small
 from tvcs_core.projection.kernels import prices, table
 from tvcs_core.projection.kernels.records import (
@@ -107,27 +109,50 @@ def solve(
     closed = closed_form(instance, per_row, per_col, keep, shape)
     if closed is not None:
         return closed
-    network, near = search(instance, keep, warm)
-    return read(network, near, shape)
+    return read(instance, search(instance, keep, warm), keep.reshape(shape))
 
 
-def search(i: Instance, keep: NDArray[np.bool_], warm: Any) -> tuple[CoreNetwork, Near]:
+def search(i: Instance, keep: NDArray[np.bool_], warm: Any) -> Found:
     """Find and prove a support, from the prices of an earlier result if they are any good."""
     if is_assignment(i):
         core = assigned_core(i, keep)
         network = CoreNetwork(i, core, keep)
         network.stats |= {"path": "assignment"}
         network.prove()
-        return network, core.near
+        return settled(network, core.near)
+    near = None
     if isinstance(warm, Near) and (warm.prices.rows.size, warm.prices.cols.size) == i.shape:
         near = warm.at_level(i.level)
-        warmed = from_warm(i, near, keep)
-        if warmed is not None:
-            return warmed, near
+    if begins_with_scan(i):
+        found = scan(i, block_prices(i), keep)
+        if found is not None:
+            return found
+        keep[:] = False
+    return by_core(i, near, keep)
+
+
+def by_core(i: Instance, warm: Near | None, keep: NDArray[np.bool_]) -> Found:
+    """The simplex on a core; the scan if its first prices turn out to be far off."""
+    if warm is not None:
+        network = from_warm(i, warm, keep)
+        if network is not None:
+            return settled(network, warm)
     near = first_prices(i, solve)
     network, near = lay(i, near, keep)
-    network.prove()
-    return network, near
+    if may_scan(i):
+        if not network.prove(budget=pivot_budget(i, network)):
+            found = scan(i, near, keep)
+            if found is not None:
+                return found
+            network.prove()
+    else:
+        network.prove()
+    return settled(network, near)
+
+
+def settled(network: CoreNetwork, near: Near) -> Found:
+    """What the simplex has found."""
+    return Found(network.duals(), near, network.stats)
 
 
 def lay(i: Instance, near: Near, keep: NDArray[np.bool_]) -> tuple[CoreNetwork, Near]:
@@ -157,10 +182,10 @@ def from_warm(i: Instance, near: Near, keep: NDArray[np.bool_]) -> CoreNetwork |
     return network if network.prove(give_up=True) else None
 
 
-def read(network: CoreNetwork, near: Near, shape: tuple[int, ...]) -> Exact:
-    """The result of a proven network, with what a warm start of the next one needs."""
-    i, found = network.i, network.duals()
-    warm = Near(found, near.band, i.level)
-    u, w, price = found.rows / i.scale, found.cols / i.scale, found.total / i.scale
+def read(i: Instance, found: Found, keep: NDArray[np.bool_]) -> Exact:
+    """The result, with what a warm start of the next one needs."""
+    prices = found.prices
+    warm = Near(prices, found.near.band, i.level)
+    u, w, price = prices.rows / i.scale, prices.cols / i.scale, prices.total / i.scale
     price_closed(i.candidates, i.caps, Prices(u, w, price))
-    return Exact(network.keep.reshape(shape), u, w, price, warm, network.stats)
+    return Exact(keep, u, w, price, warm, found.stats)

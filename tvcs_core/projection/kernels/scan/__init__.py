@@ -1,0 +1,1 @@
+"""The scan: eps-scaling on two complementary tables of whole numbers (docs/method.md)."""
