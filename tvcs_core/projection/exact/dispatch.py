@@ -28,7 +28,7 @@ def may_scan(i: Instance) -> bool:
 
 def begins_with_scan(i: Instance) -> bool:
     """Whether the scan is likely to be faster than the simplex from the start."""
-    return i.candidates.values.size <= SCANNED and may_scan(i)
+    return i.candidates.values.size <= SCANNED and not i.has_tails and may_scan(i)
 
 
 def block_prices(i: Instance) -> Near:

@@ -35,9 +35,19 @@ class Phases:
         chunk = max(1, LAID_OUT // m // BLOCK) * BLOCK
         for r in range(0, n, chunk):
             tables.lay_out(i.candidates, i.caps, i.grid, self.flow, r, min(r + chunk, n))
+        self.imbalance = self._imbalance()
         # One more than all rows or all columns take, so that a total that does not bind has room.
         rows, cols = int(i.caps.rows.sum()), int(i.caps.cols.sum())
         tables.lay_ends(self.flow, min(i.caps.total, min(rows, cols) + 1))
+
+    def _imbalance(self) -> float:
+        """How many entries a group with a price keeps too many or too few by the first prices."""
+        (n, m), at, found = self.i.shape, self.flow.columns, []
+        load, cap, price = np.abs(self.flow.excess), self.flow.cap, self.flow.price
+        for of, end in ((slice(n), self.flow.ends[PRICE]), (slice(at, at + m), 0)):
+            full = price[of] != end
+            found.append(float(np.abs(load[of] - cap[of])[full].mean()) if full.any() else 0.0)
+        return max(found)
 
     @property
     def turns(self) -> int:

@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 from tvcs_core.projection.exact.candidates import Instance
 from tvcs_core.projection.exact.core import Core, list_near
 from tvcs_core.projection.exact.network import CoreNetwork
-from tvcs_core.projection.exact.prices import Near
+from tvcs_core.projection.exact.prices import Near, width
 from tvcs_core.projection.exact.scan.phases import Phases
 from tvcs_core.projection.kernels.records import Band, Counts, Prices, Support
 
 FINER = 6  # from one eps to the next
 COARSER = 16  # to a first eps, where prices were worse than their band says
-FIRST = 8  # turns of each node for the first eps, more than which say so
+FIRST = 16  # turns of each node for the first eps, more than which say so
 FINEST = 256  # of the first eps, from which on exact prices are looked for
 LABELLED = 2.0  # turns of each node for exact prices, a quarter more with every try
 AT_LAST = 20  # and where no eps is finer
@@ -36,7 +36,7 @@ class Found:
 def scan(i: Instance, near: Near, keep: NDArray[np.bool_]) -> Found | None:
     """Find and prove the best support of a dense table, fill it in; None where it gives up."""
     phases = Phases(i, near.prices)
-    if not solve(phases, first_eps(i, near.band)):
+    if not solve(phases, first_eps(i, near.band), max(1.0, phases.imbalance / width(max(i.shape)))):
         return None
     is_best, is_only = phases.prove()
     if not is_best:
@@ -53,9 +53,12 @@ def scan(i: Instance, near: Near, keep: NDArray[np.bool_]) -> Found | None:
     return Found(network.duals(), near, network.stats | phases.stats)
 
 
-def solve(phases: Phases, first: int) -> bool:
-    """Refine until exact prices are found; False where it gives up."""
-    eps, budget, tries, most = first, FIRST * phases.nodes, 0, PATIENCE * phases.nodes
+def solve(phases: Phases, first: int, times_worse: float) -> bool:
+    """Refine until exact prices are found; False where it gives up.
+
+    It begins with more than the first eps where prices are worse than that.
+    """
+    eps, budget, tries, most = int(first * times_worse), FIRST * phases.nodes, 0, PATIENCE * phases.nodes
     while phases.turns < most:
         if not phases.refine(eps, budget):
             if budget == most or phases.has_failed:

@@ -131,19 +131,21 @@ def serve_lines(flow, eps, offers, tops, clock, most):
         head = head + 1 if head + 1 < queue.size else 0
         queued -= 1
         served += 1
-        side, across, width = (0, columns, lines - columns) if i < columns else (1, 0, columns)
-        line, prices = table[start[i] : start[i] + width], price[across : across + width]
-        at, blocks = i - columns + across, width // BLOCK
-        for j in range(width):
-            offers[j] = line[j] + prices[j]
-        for b in range(blocks):
-            tops[b] = offers[b * BLOCK]
-            for j in range(b * BLOCK, b * BLOCK + BLOCK):
-                tops[b] = max(tops[b], offers[j])
+        side, other, width = (0, columns, lines - columns) if i < columns else (1, 0, columns)
+        # Unsigned places, which need no test for a count from the end: such loops become vectors.
+        line, across, size = np.uint64(start[i]), np.uint64(other), np.uint64(width)
+        at, stripe = i - columns + other, np.uint64(width // BLOCK)
+        for j in range(size):
+            offers[j] = table[line + j] + price[across + j]
+        for b in range(stripe):
+            top = offers[b]
+            for q in range(b + stripe, size, stripe):
+                top = max(top, offers[q])
+            tops[b] = top
         left, end, used = excess[i], ends[PRICE + side], price[i]
         while True:
             best = tops[0]
-            for b in range(blocks):
+            for b in range(stripe):
                 best = max(best, tops[b])
             if left <= 0:
                 break
@@ -153,20 +155,20 @@ def serve_lines(flow, eps, offers, tops, clock, most):
                 ends[EXCESS + side] += moved
                 left -= moved
                 continue
-            # Take the best offer, and what is the best of its block without it.
-            b, used = 0, best
+            # Take the best offer, and find what is the best of its stripe without it.
+            b, used, top = np.uint64(0), best, np.int64(NONE)
             while tops[b] != best:
-                b += 1
-            j = b * BLOCK
+                b += np.uint64(1)
+            j = b
             while offers[j] != best:
-                j += 1
+                j += stripe
             offers[j] = NONE
-            tops[b] = NONE
-            for q in range(b * BLOCK, b * BLOCK + BLOCK):
-                tops[b] = max(tops[b], offers[q])
+            for q in range(b, size, stripe):
+                top = max(top, offers[q])
+            tops[b] = top
             k = across + j
-            table[start[k] + at] = -line[j]
-            line[j] = NONE
+            table[start[k] + at] = -table[line + j]
+            table[line + j] = NONE
             excess[k] += 1
             left -= 1
             if excess[k] > 0 and not waiting[k]:
