@@ -11,7 +11,7 @@ SCANNED = 100_000  # entries up to which the scan comes first
 LARGEST = 4_000_000  # entries up to which it may come at all
 FILLED = 0.6  # share of nonzero entries below which lists of them are shorter
 LONGEST = 8  # times the shorter side, beyond which lines are too long to be looked at so often
-PIVOTS = 4.0  # of each node and entry of the core, from which on the scan takes over
+PIVOTS = 6.0  # of each node and entry of the core, from which on the scan takes over
 BYTES = 16  # of both tables of the scan, by entry
 
 
@@ -39,4 +39,4 @@ def block_prices(i: Instance) -> Near:
 def pivot_budget(i: Instance, network: CoreNetwork) -> int:
     """Pivots after which the scan from the first prices is expected to have been done."""
     share = max(1.0, (i.candidates.values.size / 250_000) ** 0.6)
-    return int(min(PIVOTS, 1.7 * share) * (network.size + np.sum(i.shape)))
+    return int(min(PIVOTS, 2.5 * share) * (network.size + np.sum(i.shape)))

@@ -186,7 +186,8 @@ def full_blocks(i: Instance, guess: Prices, rows_first: bool, rounds: int = 2) -
     n, m = i.shape
     what = (i.candidates, i.caps._replace(total=i.fits), i.grid)
     rows, cols = Thresholds(*np.zeros((3, n))), Thresholds(*np.zeros((3, m)))
-    row_price, col_price = guess.rows, guess.cols
+    # What may keep nothing is out of the question for the other side.
+    row_price, col_price = guess.rows, np.where(i.closed_col, np.inf, guess.cols)
     step = -(-i.candidates.values.size // SAMPLED)
     total_width = 2 + 3 * int(np.sqrt(i.fits // step))
     zero_row, zero_col = np.zeros(n), np.zeros(m)
@@ -208,9 +209,10 @@ def full_blocks(i: Instance, guess: Prices, rows_first: bool, rounds: int = 2) -
         else:
             col_price = np.maximum(cols.at - total, 0.0)
             near_cols = band_about(col_price, total, low, high, cols.low, cols.high)
+            col_price[i.closed_col] = np.inf
     above_total = high - total if total > 0.0 else 0.0
     band = Band(*near_rows, *near_cols, total - low, above_total)
-    return Near(Prices(row_price, col_price, total), band)
+    return Near(Prices(row_price, np.where(i.closed_col, 0.0, col_price), total), band)
 
 
 def fewer(caps: Ints, share: float) -> Ints:

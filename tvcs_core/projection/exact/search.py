@@ -16,8 +16,13 @@ from tvcs_core.projection.exact.candidates import (
 )
 from tvcs_core.projection.exact.closed_forms import closed_form
 from tvcs_core.projection.exact.core import Core, Overfull, build_core
+from tvcs_core.projection.exact.dispatch import (
+    begins_with_scan,
+    block_prices,
+    may_scan,
+    pivot_budget,
+)
 from tvcs_core.projection.exact.network import CoreNetwork
-from tvcs_core.projection.exact.dispatch import begins_with_scan, block_prices, may_scan, pivot_budget
 from tvcs_core.projection.exact.prices import Near, first_prices
 from tvcs_core.projection.exact.scan import Found, scan
 from tvcs_core.projection.exact.shortcuts import SMALL, keep_everything, keep_nothing, solve_small
@@ -30,6 +35,8 @@ from tvcs_core.projection.kernels.records import (
     Ints,
     Prices,
 )
+
+WORST = 2.0  # prices of an earlier result are used where loads are off by no more than this
 
 
 def solve_dense(
@@ -124,28 +131,26 @@ def search(i: Instance, keep: NDArray[np.bool_], warm: Any) -> Found:
     if isinstance(warm, Near) and (warm.prices.rows.size, warm.prices.cols.size) == i.shape:
         near = warm.at_level(i.level)
     if begins_with_scan(i):
-        found = scan(i, block_prices(i), keep)
+        found = None if near is None else scan(i, near, keep, worst=WORST)
+        found = found or scan(i, block_prices(i), keep)
         if found is not None:
             return found
-        keep[:] = False
     return by_core(i, near, keep)
 
 
 def by_core(i: Instance, warm: Near | None, keep: NDArray[np.bool_]) -> Found:
-    """The simplex on a core; the scan if its first prices turn out to be far off."""
+    """The simplex on a core, as long as it is likely to be done before the scan would be."""
+    can_scan = may_scan(i)
     if warm is not None:
-        network = from_warm(i, warm, keep)
+        network = from_warm(i, warm, keep, can_scan)
         if network is not None:
             return settled(network, warm)
     near = first_prices(i, solve)
     network, near = lay(i, near, keep)
-    if may_scan(i):
-        if not network.prove(budget=pivot_budget(i, network)):
-            found = scan(i, near, keep)
-            if found is not None:
-                return found
-            network.prove()
-    else:
+    if not network.prove(budget=pivot_budget(i, network) if can_scan else None):
+        found = scan(i, near, keep)
+        if found is not None:
+            return found
         network.prove()
     return settled(network, near)
 
@@ -170,7 +175,9 @@ def lay(i: Instance, near: Near, keep: NDArray[np.bool_]) -> tuple[CoreNetwork, 
     return network, near
 
 
-def from_warm(i: Instance, near: Near, keep: NDArray[np.bool_]) -> CoreNetwork | None:
+def from_warm(
+    i: Instance, near: Near, keep: NDArray[np.bool_], can_scan: bool
+) -> CoreNetwork | None:
     """The proven network from the prices of an earlier result; None if they are no good."""
     core = build_core(i, near, keep)
     if isinstance(core, Overfull) and 0 < core.size < sum(i.shape) // 5:
@@ -179,7 +186,8 @@ def from_warm(i: Instance, near: Near, keep: NDArray[np.bool_]) -> CoreNetwork |
         return None
     network = CoreNetwork(i, core, keep)
     network.stats |= {"path": "simplex"}
-    return network if network.prove(give_up=True) else None
+    budget = pivot_budget(i, network) if can_scan else None
+    return network if network.prove(give_up=True, budget=budget) else None
 
 
 def read(i: Instance, found: Found, keep: NDArray[np.bool_]) -> Exact:

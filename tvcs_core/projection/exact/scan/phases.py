@@ -23,25 +23,25 @@ class Phases:
     ----------
     nodes
         How many groups there are, source and sink included.
-    turns
-        So far, of all nodes.
+    imbalance
+        How many entries a group with a price keeps too many or too few by the first prices.
     """
 
     def __init__(self, i: Instance, prices: Prices) -> None:
         self.i, (n, m) = i, i.shape
-        self.nodes, self.stats = n + m + 2, {"path": "scan", "phases": 0}
+        self.nodes = n + m + 2
+        self.stats: dict[str, Any] = {"path": "scan", "phases": 0}
         self.flow, self.clock = empty_flow(i, prices), np.zeros(4, np.int64)
         self.most = max(1, LOOKED_AT // max(n, m))
         chunk = max(1, LAID_OUT // m // BLOCK) * BLOCK
         for r in range(0, n, chunk):
             tables.lay_out(i.candidates, i.caps, i.grid, self.flow, r, min(r + chunk, n))
-        self.imbalance = self._imbalance()
+        self.imbalance = self._mean_imbalance()
         # One more than all rows or all columns take, so that a total that does not bind has room.
         rows, cols = int(i.caps.rows.sum()), int(i.caps.cols.sum())
         tables.lay_ends(self.flow, min(i.caps.total, min(rows, cols) + 1))
 
-    def _imbalance(self) -> float:
-        """How many entries a group with a price keeps too many or too few by the first prices."""
+    def _mean_imbalance(self) -> float:
         (n, m), at, found = self.i.shape, self.flow.columns, []
         load, cap, price = np.abs(self.flow.excess), self.flow.cap, self.flow.price
         for of, end in ((slice(n), self.flow.ends[PRICE]), (slice(at, at + m), 0)):
@@ -51,6 +51,7 @@ class Phases:
 
     @property
     def turns(self) -> int:
+        """Of all nodes, so far."""
         return int(self.clock[TURNS])
 
     def refine(self, eps: int, budget: int) -> bool:
@@ -68,8 +69,10 @@ class Phases:
         return bool(self.clock[FAILED])
 
     def find_prices(self, budget: int) -> bool:
-        """Put exact prices in the place of those within eps; False, and none changed, if it takes
-        more turns, as it does for ever where the flow is not the best one.
+        """Put exact prices in the place of those within eps.
+
+        False, and none changed, if that takes more turns: it takes for ever where the flow is not
+        a best one.
         """
         price, ends = self.flow.price.copy(), self.flow.ends.copy()
         labels.queue_all(self.flow, self.clock)
@@ -104,7 +107,7 @@ class Phases:
         return Prices(u, w, float(max(source - sink, 0) * step))
 
     def unit(self) -> int:
-        """A common unit of all gains, to which potentials may be rounded down (see `CoreNetwork`)."""
+        """A common unit of all gains, to which potentials may be rounded (see `CoreNetwork`)."""
         some = int(np.bitwise_or.reduce(self.flow.table[:LAID_OUT:97]))
         if some & 1:
             return 1
@@ -119,15 +122,16 @@ def empty_flow(i: Instance, prices: Prices) -> Flow:
     of_rows, of_cols = slice(n), slice(columns, columns + m)
     price, cap, start, excess, room = np.zeros((5, columns + across), np.int64)
     total = np.int64(np.rint(prices.total * steps))
-    price[of_rows] = total + np.rint(prices.rows * steps).astype(np.int64)
-    price[of_cols] = -np.rint(prices.cols * steps).astype(np.int64)
+    price[of_rows] = total + np.rint(np.minimum(prices.rows, 1.0) * steps).astype(np.int64)
+    price[of_cols] = -np.rint(np.minimum(prices.cols, 1.0) * steps).astype(np.int64)
     cap[of_rows], cap[of_cols] = i.caps.rows, i.caps.cols
     start[of_rows] = np.arange(n) * across
     start[of_cols] = n * across + np.arange(m) * columns
     both = np.empty(n * across + m * columns, np.int64)
     both[: n * across].reshape(n, across)[:, m:] = NONE
     both[n * across :].reshape(m, columns)[:, n:] = NONE
-    ends, queue = np.zeros(6, np.int64), np.zeros(columns + across + 2, np.int64)
+    nodes = columns + across + 2
+    ends, queue = np.zeros(6, np.int64), np.zeros(1 << nodes.bit_length(), np.int64)
     ends[PRICE] = total
-    waiting = np.zeros(queue.size, bool)
+    waiting = np.zeros(nodes, bool)
     return Flow(both, start, price, excess, room, cap, ends, queue, waiting, columns)

@@ -33,10 +33,15 @@ class Found:
     stats: dict[str, Any]
 
 
-def scan(i: Instance, near: Near, keep: NDArray[np.bool_]) -> Found | None:
-    """Find and prove the best support of a dense table, fill it in; None where it gives up."""
+def scan(i: Instance, near: Near, keep: NDArray[np.bool_], worst: float = np.inf) -> Found | None:
+    """Find and prove the best support of a dense table, fill it in.
+
+    None where it gives up, or where the prices are worse than `worst`: loads are off by more than
+    that times the ranks of the band.
+    """
     phases = Phases(i, near.prices)
-    if not solve(phases, first_eps(i, near.band), max(1.0, phases.imbalance / width(max(i.shape)))):
+    off = phases.imbalance / width(max(i.shape))
+    if off > worst or not solve(phases, first_eps(i, near.band), max(1.0, off)):
         return None
     is_best, is_only = phases.prove()
     if not is_best:
@@ -58,7 +63,12 @@ def solve(phases: Phases, first: int, times_worse: float) -> bool:
 
     It begins with more than the first eps where prices are worse than that.
     """
-    eps, budget, tries, most = int(first * times_worse), FIRST * phases.nodes, 0, PATIENCE * phases.nodes
+    eps, budget, tries, most = (
+        int(first * times_worse),
+        FIRST * phases.nodes,
+        0,
+        PATIENCE * phases.nodes,
+    )
     while phases.turns < most:
         if not phases.refine(eps, budget):
             if budget == most or phases.has_failed:
@@ -90,7 +100,8 @@ def first_eps(i: Instance, band: Band) -> int:
 def tied(i: Instance, prices: Prices, support: NDArray[np.bool_]) -> CoreNetwork:
     """The network of what is worth its prices: the simplex settles ties by their hash."""
     n, m = i.shape
-    narrow = Band(*(np.full(size, TIGHT) for size in (n, n, m, m)), 0.0, 0.0)
+    rows, cols = np.full(n, TIGHT), np.full(m, TIGHT)
+    narrow = Band(rows, rows, cols, cols, 0.0, 0.0)
     near, apart = Near(prices, narrow), np.empty(support.size, bool)
     listed = list_near(i, near, Support(apart, np.zeros(n, np.int64), np.zeros(m, np.int64)))
     keep = support.reshape(-1)

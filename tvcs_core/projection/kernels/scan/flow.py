@@ -43,7 +43,7 @@ class Flow(NamedTuple):
     ends
         Of source and sink; the places are named in flow.py.
     queue, waiting
-        A ring of lines and ends, and who is in it.
+        A ring of lines and ends, its size a power of two, and who is in it.
     columns
         Number of the first column.
     """

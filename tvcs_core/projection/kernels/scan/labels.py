@@ -34,7 +34,8 @@ def lower_from_end(side, flow, clock):
 def correct_labels(flow, clock, most):
     """Lower prices until no offer is above its line's price (True), or for `most` turns."""
     table, start, price, columns = flow.table, flow.start, flow.price, flow.columns
-    room, ends, queue, waiting, lines = flow.room, flow.ends, flow.queue, flow.waiting, flow.price.size
+    room, ends, queue, waiting = flow.room, flow.ends, flow.queue, flow.waiting
+    lines = price.size
     for _ in range(most):
         if clock[QUEUED] == 0:
             return True

@@ -71,8 +71,7 @@ def enqueue(i, queue, waiting, clock):
     """Put a node at the end of the queue, unless it is there already."""
     if not waiting[i]:
         waiting[i] = True
-        at = clock[HEAD] + clock[QUEUED]
-        queue[at if at < queue.size else at - queue.size] = i
+        queue[(clock[HEAD] + clock[QUEUED]) & (queue.size - 1)] = i
         clock[QUEUED] += 1
 
 
@@ -81,7 +80,7 @@ def dequeue(queue, waiting, clock):
     """Take the first node out of the queue."""
     i = queue[clock[HEAD]]
     waiting[i] = False
-    clock[HEAD] = clock[HEAD] + 1 if clock[HEAD] + 1 < queue.size else 0
+    clock[HEAD] = (clock[HEAD] + 1) & (queue.size - 1)
     clock[QUEUED] -= 1
     return i
 
@@ -123,14 +122,13 @@ def take_best(offers, tops, block, best):
 def serve_lines(flow, eps, offers, tops, clock, most):
     """Lines get rid of their excesses in turn, until none has one or for `most` turns."""
     table, start, price, excess = flow.table, flow.start, flow.price, flow.excess
-    room, ends, columns, queue, waiting = flow.room, flow.ends, flow.columns, flow.queue, flow.waiting
-    lines, head, queued, served = price.size, clock[HEAD], clock[QUEUED], 0
+    room, ends, queue, waiting = flow.room, flow.ends, flow.queue, flow.waiting
+    columns, lines, last = flow.columns, price.size, queue.size - 1
+    head, queued, served = clock[HEAD], clock[QUEUED], 0
     while queued > 0 and served < most:
         i = queue[head]
         waiting[i] = False
-        head = head + 1 if head + 1 < queue.size else 0
-        queued -= 1
-        served += 1
+        head, queued, served = (head + 1) & last, queued - 1, served + 1
         side, other, width = (0, columns, lines - columns) if i < columns else (1, 0, columns)
         # Unsigned places, which need no test for a count from the end: such loops become vectors.
         line, across, size = np.uint64(start[i]), np.uint64(other), np.uint64(width)
@@ -151,9 +149,8 @@ def serve_lines(flow, eps, offers, tops, clock, most):
                 break
             if room[i] > 0 and end >= best:
                 moved, used = min(left, room[i]), end
-                room[i] -= moved
+                room[i], left = room[i] - moved, left - moved
                 ends[EXCESS + side] += moved
-                left -= moved
                 continue
             # Take the best offer, and find what is the best of its stripe without it.
             b, used, top = np.uint64(0), best, np.int64(NONE)
@@ -166,15 +163,12 @@ def serve_lines(flow, eps, offers, tops, clock, most):
             for q in range(b, size, stripe):
                 top = max(top, offers[q])
             tops[b] = top
-            k = across + j
-            table[start[k] + at] = -table[line + j]
-            table[line + j] = NONE
+            k, left = across + j, left - 1
+            table[start[k] + at], table[line + j] = -table[line + j], NONE
             excess[k] += 1
-            left -= 1
             if excess[k] > 0 and not waiting[k]:
                 waiting[k] = True
-                last = head + queued
-                queue[last if last < queue.size else last - queue.size] = k
+                queue[(head + queued) & last] = k
                 queued += 1
         excess[i] = 0
         if room[i] > 0:
@@ -223,7 +217,7 @@ def serve_end(side, flow, eps, offers, tops, clock):
 
 @kernel
 def refine(flow, eps, clock, most):
-    """Serve all until no excess is left (True), or for `most` turns; the ends only if no line has one."""
+    """Serve all until no excess is left (True), or for `most` turns; ends when no line has any."""
     ends, width = flow.ends, max(flow.columns, flow.price.size - flow.columns)
     offers, tops = np.empty(width, np.int64), np.empty(width // BLOCK, np.int64)
     last = clock[TURNS] + most
