@@ -96,9 +96,10 @@ def test_long_lines_and_little_memory_leave_it_to_the_simplex(monkeypatch):
     assert solve_dense(*problem, squared=True).stats["path"] == "simplex"
     problem = large("gauss", 80, 90, "uniform", 0.8)
     assert solve_dense(*problem, squared=True).stats["path"] == "scan"
-    monkeypatch.setattr(dispatch, "WORTH_ASKING", 0)
-    monkeypatch.setattr(dispatch, "available_memory", lambda: 16 * 80 * 90)
-    assert solve_dense(*problem, squared=True).stats["path"] == "simplex"
+    monkeypatch.setattr(dispatch, "SCANNED", 1000)  # below, two small tables are no question
+    for memory, may in ((16 * 80 * 90, False), (16 * 80 * 90 + 1, True), (None, True)):
+        monkeypatch.setattr(dispatch, "available_memory", lambda memory=memory: memory)
+        assert dispatch.may_scan(instance(*problem)) == may
 
 
 def best_supports(gains, a, b, total):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from tvcs_core.files.memory import available_memory
-from tvcs_core.projection.exact.candidates import WORTH_ASKING, Instance
+from tvcs_core.projection.exact.candidates import Instance
 from tvcs_core.projection.exact.network import CoreNetwork
 from tvcs_core.projection.exact.prices import Near, full_blocks, no_prices
 
@@ -22,7 +22,7 @@ def may_scan(i: Instance) -> bool:
         return False
     if max(i.shape) > LONGEST * min(i.shape):
         return False
-    have = available_memory() if BYTES * size > WORTH_ASKING else None
+    have = available_memory() if size > SCANNED else None
     return have is None or BYTES * size < have
 
 

@@ -9,7 +9,19 @@ from tvcs_core.projection.kernels import table
 from tvcs_core.projection.kernels.records import Prices
 from tvcs_core.projection.kernels.scan import flow as tables
 from tvcs_core.projection.kernels.scan import labels, refine, unique
-from tvcs_core.projection.kernels.scan.flow import BLOCK, FAILED, LEAST, NONE, PRICE, TURNS, Flow
+from tvcs_core.projection.kernels.scan.flow import (
+    BLOCK,
+    EXCESS,
+    FAILED,
+    HEAD,
+    LEAST,
+    NONE,
+    PRICE,
+    QUEUED,
+    ROOM,
+    TURNS,
+    Flow,
+)
 
 LAID_OUT = 10_000_000  # entries of the table that are laid out in one call
 LOOKED_AT = 50_000_000  # entries that turns in one call look at
@@ -39,7 +51,7 @@ class Phases:
         self.imbalance = self._mean_imbalance()
         # One more than all rows or all columns take, so that a total that does not bind has room.
         rows, cols = int(i.caps.rows.sum()), int(i.caps.cols.sum())
-        tables.lay_ends(self.flow, min(i.caps.total, min(rows, cols) + 1))
+        lay_ends(self.flow, min(i.caps.total, min(rows, cols) + 1))
 
     def _mean_imbalance(self) -> float:
         (n, m), at, found = self.i.shape, self.flow.columns, []
@@ -56,11 +68,12 @@ class Phases:
 
     def refine(self, eps: int, budget: int) -> bool:
         """Make the flow feasible at prices right to within eps; False if the budget is spent."""
-        refine.prepare(self.flow, eps, self.clock)
         self.stats["phases"] += 1
-        last, done = self.turns + budget, False
+        last, done, is_first = self.turns + budget, False, True
         while not done and self.turns < last and not self.has_failed:
-            done = refine.refine(self.flow, eps, self.clock, min(self.most, last - self.turns))
+            most = min(self.most, last - self.turns)
+            done = refine.refine(self.flow, eps, self.clock, most, is_first)
+            is_first = False
         return done
 
     @property
@@ -75,7 +88,9 @@ class Phases:
         a best one.
         """
         price, ends = self.flow.price.copy(), self.flow.ends.copy()
-        labels.queue_all(self.flow, self.clock)
+        nodes = np.flatnonzero(np.append(self.flow.cap > 0, [True, True]))
+        self.flow.queue[: nodes.size], self.flow.waiting[nodes] = nodes, True
+        self.clock[HEAD], self.clock[QUEUED] = 0, nodes.size
         last, done = self.turns + budget, False
         while not done and self.turns < last:
             done = labels.correct_labels(self.flow, self.clock, min(self.most, last - self.turns))
@@ -86,10 +101,8 @@ class Phases:
     def prove(self) -> tuple[bool, bool]:
         """Whether the flow is a best one at these prices, and whether it is the only one."""
         tail, head = np.empty((2, TIGHT * self.nodes), np.int64)
-        tight = unique.list_tight(self.flow, tail, head)
-        if tight < 0 or tight > tail.size:
-            return tight >= 0, False
-        return True, not unique.has_cycle(self.flow, tail, head, tight)
+        found = unique.is_only_best(self.flow, tail, head)
+        return found >= 0, found > 0
 
     def fill(self, keep: Any) -> None:
         """Fill in the support, (n, m)."""
@@ -113,6 +126,19 @@ class Phases:
             return 1
         bits = table.all_bits(self.i.candidates, self.i.caps, self.i.grid)
         return int(bits & -bits) or 1
+
+
+def lay_ends(flow: Flow, total: int) -> None:
+    """Let source and sink give and take what the lines need, as far as caps and total allow."""
+    rows, cols = slice(flow.columns), slice(flow.columns, None)
+    given = np.minimum(-flow.excess[rows], flow.cap[rows])
+    taken = np.minimum(flow.excess[cols], flow.cap[cols])
+    flow.room[rows], flow.room[cols] = given, flow.cap[cols] - taken
+    flow.excess[rows] += given
+    flow.excess[cols] -= taken
+    units = min(int(taken.sum()), total)
+    flow.ends[EXCESS], flow.ends[EXCESS + 1] = units - given.sum(), taken.sum() - units
+    flow.ends[ROOM], flow.ends[ROOM + 1] = units, total - units
 
 
 def empty_flow(i: Instance, prices: Prices) -> Flow:

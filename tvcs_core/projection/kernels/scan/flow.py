@@ -86,20 +86,3 @@ def lay_out(candidates, caps, grid, flow, first_row, last_row):
                 table[at] = NONE if kept else worth
                 excess[first + r] -= kept
                 excess[columns + c] += kept
-
-
-@kernel
-def lay_ends(flow, total):
-    """Let source and sink give and take what the lines need, as far as the caps allow."""
-    excess, room, cap, ends, columns = flow.excess, flow.room, flow.cap, flow.ends, flow.columns
-    for i in range(cap.size):
-        is_row = i < columns
-        units = min(-excess[i] if is_row else excess[i], cap[i])
-        room[i] = units if is_row else cap[i] - units
-        excess[i] += units if is_row else -units
-        ends[EXCESS] -= units * is_row
-        ends[EXCESS + 1] += units * (not is_row)
-    units = min(ends[EXCESS + 1], total)
-    ends[EXCESS] += units
-    ends[EXCESS + 1] -= units
-    ends[ROOM], ends[ROOM + 1] = units, total - units

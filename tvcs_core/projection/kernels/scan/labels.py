@@ -1,18 +1,8 @@
 """Exact prices for a flow, if it is the best one: the shortest paths to every node."""
 
 from tvcs_core.jit import kernel
-from tvcs_core.projection.kernels.scan.flow import HEAD, PRICE, QUEUED, ROOM, TURNS
+from tvcs_core.projection.kernels.scan.flow import PRICE, QUEUED, ROOM, TURNS
 from tvcs_core.projection.kernels.scan.refine import dequeue, enqueue
-
-
-@kernel
-def queue_all(flow, clock):
-    """Queue all nodes, the ends last."""
-    clock[HEAD], clock[QUEUED] = 0, 0
-    for i in range(flow.waiting.size):
-        flow.waiting[i] = False
-        if i >= flow.cap.size or flow.cap[i] > 0:
-            enqueue(i, flow.queue, flow.waiting, clock)
 
 
 @kernel

@@ -216,8 +216,13 @@ def serve_end(side, flow, eps, offers, tops, clock):
 
 
 @kernel
-def refine(flow, eps, clock, most):
-    """Serve all until no excess is left (True), or for `most` turns; ends when no line has any."""
+def refine(flow, eps, clock, most, is_first):
+    """Serve all until no excess is left (True), or for `most` turns; ends when no line has any.
+
+    The first call for an eps lets the excesses arise.
+    """
+    if is_first:
+        prepare(flow, eps, clock)
     ends, width = flow.ends, max(flow.columns, flow.price.size - flow.columns)
     offers, tops = np.empty(width, np.int64), np.empty(width // BLOCK, np.int64)
     last = clock[TURNS] + most

@@ -91,3 +91,15 @@ def has_cycle(flow, tail, head, n):
                 size += 1
             e = following[e]
     return done < lines + 2
+
+
+@kernel
+def is_only_best(flow, tail, head):
+    """Whether the flow is a best one (else -1) and there is no other (1); if in doubt there is (0).
+
+    There is room for as many tight arcs as `tail` is long; more are taken to have a cycle.
+    """
+    n = list_tight(flow, tail, head)
+    if n < 0:
+        return -1
+    return 0 if n > tail.size or has_cycle(flow, tail, head, n) else 1
