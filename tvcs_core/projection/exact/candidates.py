@@ -60,7 +60,8 @@ class Instance:
             int(np.minimum(per_row, caps.rows).sum()),
             int(np.minimum(per_col, caps.cols).sum()),
         )
-        mean_square = float(np.square(drawn * factor).mean()) if drawn.size else 0.0
+        with np.errstate(over="ignore"):  # in groups that may keep nothing
+            mean_square = float(np.square(drawn * factor).mean()) if drawn.size else 0.0
         typical = float(drawn[drawn.size // 2]) * factor if drawn.size else 0.0
         self.level = typical * typical if candidates.squared else typical
         self.has_tails = mean_square > HEAVY * typical * typical

@@ -23,6 +23,7 @@ from tvcs_core.projection.kernels.records import (
 
 LISTED = 60_000  # tables up to here are listed whole for the first prices
 SAMPLED = 40_000  # entries of the sample that larger ones get their first prices from
+NEVER = np.finfo(float).max  # a price; from a gain beyond all floats inf would leave no number
 COMPARED = 32_000  # entries by which lines of the longer side are compared
 
 
@@ -187,7 +188,7 @@ def full_blocks(i: Instance, guess: Prices, rows_first: bool, rounds: int = 2) -
     what = (i.candidates, i.caps._replace(total=i.fits), i.grid)
     rows, cols = Thresholds(*np.zeros((3, n))), Thresholds(*np.zeros((3, m)))
     # What may keep nothing is out of the question for the other side.
-    row_price, col_price = guess.rows, np.where(i.closed_col, np.inf, guess.cols)
+    row_price, col_price = guess.rows, np.where(i.closed_col, NEVER, guess.cols)
     step = -(-i.candidates.values.size // SAMPLED)
     total_width = 2 + 3 * int(np.sqrt(i.fits // step))
     zero_row, zero_col = np.zeros(n), np.zeros(m)
@@ -209,7 +210,7 @@ def full_blocks(i: Instance, guess: Prices, rows_first: bool, rounds: int = 2) -
         else:
             col_price = np.maximum(cols.at - total, 0.0)
             near_cols = band_about(col_price, total, low, high, cols.low, cols.high)
-            col_price[i.closed_col] = np.inf
+            col_price[i.closed_col] = NEVER
     above_total = high - total if total > 0.0 else 0.0
     band = Band(*near_rows, *near_cols, total - low, above_total)
     return Near(Prices(row_price, np.where(i.closed_col, 0.0, col_price), total), band)
