@@ -7,7 +7,7 @@ import pytest
 
 import tvcs_core
 
-FILES = sorted(Path(tvcs_core.__file__).parent.rglob("kernels/*.py"))
+FILES = sorted(Path(tvcs_core.__file__).parent.rglob("kernels/**/*.py"))
 KERNELS = [
     pytest.param(node, id=f"{path.stem}.{node.name}")
     for path in FILES

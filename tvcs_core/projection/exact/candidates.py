@@ -11,6 +11,7 @@ from tvcs_core.projection.kernels import table
 from tvcs_core.projection.kernels.records import Candidates, Counts, Floats, Grid, Ints, Prices
 
 WORTH_ASKING = 100_000_000  # bytes
+HEAVY = 100.0  # times the typical one, more than which the mean square of values tells of tails
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,8 @@ class Instance:
         How many candidates are nonzero in open groups; at most so many can be kept.
     level
         A typical gain, by which a warm start is brought to this instance's scale.
+    has_tails
+        Whether a few values are so large that a typical one says nothing of them.
     """
 
     def __init__(
@@ -57,8 +60,11 @@ class Instance:
             int(np.minimum(per_row, caps.rows).sum()),
             int(np.minimum(per_col, caps.cols).sum()),
         )
+        with np.errstate(over="ignore"):  # in groups that may keep nothing
+            mean_square = float(np.square(drawn * factor).mean()) if drawn.size else 0.0
         typical = float(drawn[drawn.size // 2]) * factor if drawn.size else 0.0
         self.level = typical * typical if candidates.squared else typical
+        self.has_tails = mean_square > HEAVY * typical * typical
 
     @property
     def shape(self) -> tuple[int, int]:

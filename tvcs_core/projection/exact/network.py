@@ -52,21 +52,22 @@ class CoreNetwork:
         """How many entries the core holds."""
         return self.listed.row.size
 
-    def prove(self, give_up: bool = False) -> bool:
+    def prove(self, give_up: bool = False, budget: int | None = None) -> bool:
         """Run the simplex until no entry of the table is on the wrong side of the prices.
 
-        With `give_up` return False instead if more entries are than were in the core.
+        With `give_up` return False instead if more entries are than were in the core, with a
+        `budget` if that takes more pivots. It may be called again then, and goes on.
         """
         at_first = self.size
         for nudged in (True, False) if self.i.grid.nudged else (False,):
             grid = self.i.grid._replace(nudged=nudged)
             table.entry_costs(self.i.candidates, grid, self.listed, 0, self.fixed, self.arcs.cost)
             simplex.price_tree(self.arcs, self.tree)
-            self.run_simplex()
+            if not self.run_simplex(budget):
+                return False
             while found := self.add_violators(grid):
-                if give_up and found > at_first:
+                if (give_up and found > at_first) or not self.run_simplex(budget):
                     return False
-                self.run_simplex()
             self.stats["pivots" if nudged else "pivots in all"] = int(self.clock[simplex.PIVOTS])
         self.stats["core"] = self.size
         return True
@@ -80,15 +81,17 @@ class CoreNetwork:
         w = np.maximum(sink - pi[n : n + m], 0) * unit
         return Prices(u, w, float(max(source - sink, 0) * unit))
 
-    def run_simplex(self) -> None:
-        """Settle the core."""
+    def run_simplex(self, budget: int | None = None) -> bool:
+        """Settle the core; False if all pivots so far come to more than the budget."""
         n_arcs, patience = self.fixed + self.size, 10 * self.tree.pi.shape[0]
         block = max(20, int(0.7 * np.sqrt(n_arcs)))
         self.clock[simplex.AT] = self.fixed
         while not simplex.run_simplex(
             self.arcs, n_arcs, self.tree, self.clock, block, patience, PIVOTS
         ):
-            pass
+            if budget is not None and self.clock[simplex.PIVOTS] > budget:
+                return False
+        return True
 
     def add_violators(self, grid: Grid) -> int:
         """Append entries of the table that the core's prices call wrong; return how many."""

@@ -23,6 +23,7 @@ from tvcs_core.projection.kernels.records import (
 
 LISTED = 60_000  # tables up to here are listed whole for the first prices
 SAMPLED = 40_000  # entries of the sample that larger ones get their first prices from
+NEVER = np.finfo(float).max  # a price; from a gain beyond all floats inf would leave no number
 COMPARED = 32_000  # entries by which lines of the longer side are compared
 
 
@@ -181,16 +182,17 @@ def spread_lines(candidates: Candidates, n: int, m: int, step: int) -> Ints:
     return np.sort(orders[best][step // 2 :: step])
 
 
-def full_blocks(i: Instance, guess: Prices, rows_first: bool) -> Near:
-    """Two blocks of each side over the whole of a dense table."""
+def full_blocks(i: Instance, guess: Prices, rows_first: bool, rounds: int = 2) -> Near:
+    """Blocks of each side in turn over the whole of a dense table."""
     n, m = i.shape
     what = (i.candidates, i.caps._replace(total=i.fits), i.grid)
     rows, cols = Thresholds(*np.zeros((3, n))), Thresholds(*np.zeros((3, m)))
-    row_price, col_price = guess.rows, guess.cols
+    # What may keep nothing is out of the question for the other side.
+    row_price, col_price = guess.rows, np.where(i.closed_col, NEVER, guess.cols)
     step = -(-i.candidates.values.size // SAMPLED)
     total_width = 2 + 3 * int(np.sqrt(i.fits // step))
     zero_row, zero_col = np.zeros(n), np.zeros(m)
-    for of_rows in 2 * (rows_first, not rows_first):
+    for of_rows in rounds * (rows_first, not rows_first):
         if of_rows:
             chunk = max(1, 10_000_000 // m)
             for r in range(0, n, chunk):
@@ -208,9 +210,10 @@ def full_blocks(i: Instance, guess: Prices, rows_first: bool) -> Near:
         else:
             col_price = np.maximum(cols.at - total, 0.0)
             near_cols = band_about(col_price, total, low, high, cols.low, cols.high)
+            col_price[i.closed_col] = NEVER
     above_total = high - total if total > 0.0 else 0.0
     band = Band(*near_rows, *near_cols, total - low, above_total)
-    return Near(Prices(row_price, col_price, total), band)
+    return Near(Prices(row_price, np.where(i.closed_col, 0.0, col_price), total), band)
 
 
 def fewer(caps: Ints, share: float) -> Ints:

@@ -16,8 +16,15 @@ from tvcs_core.projection.exact.candidates import (
 )
 from tvcs_core.projection.exact.closed_forms import closed_form
 from tvcs_core.projection.exact.core import Core, Overfull, build_core
+from tvcs_core.projection.exact.dispatch import (
+    begins_with_scan,
+    block_prices,
+    may_scan,
+    pivot_budget,
+)
 from tvcs_core.projection.exact.network import CoreNetwork
 from tvcs_core.projection.exact.prices import Near, first_prices
+from tvcs_core.projection.exact.scan import Found, scan
 from tvcs_core.projection.exact.shortcuts import SMALL, keep_everything, keep_nothing, solve_small
 from tvcs_core.projection.kernels import prices, table
 from tvcs_core.projection.kernels.records import (
@@ -28,6 +35,8 @@ from tvcs_core.projection.kernels.records import (
     Ints,
     Prices,
 )
+
+WORST = 2.0  # prices of an earlier result are used where loads are off by no more than this
 
 
 def solve_dense(
@@ -107,27 +116,48 @@ def solve(
     closed = closed_form(instance, per_row, per_col, keep, shape)
     if closed is not None:
         return closed
-    network, near = search(instance, keep, warm)
-    return read(network, near, shape)
+    return read(instance, search(instance, keep, warm), keep.reshape(shape))
 
 
-def search(i: Instance, keep: NDArray[np.bool_], warm: Any) -> tuple[CoreNetwork, Near]:
+def search(i: Instance, keep: NDArray[np.bool_], warm: Any) -> Found:
     """Find and prove a support, from the prices of an earlier result if they are any good."""
     if is_assignment(i):
         core = assigned_core(i, keep)
         network = CoreNetwork(i, core, keep)
         network.stats |= {"path": "assignment"}
         network.prove()
-        return network, core.near
+        return settled(network, core.near)
+    near = None
     if isinstance(warm, Near) and (warm.prices.rows.size, warm.prices.cols.size) == i.shape:
         near = warm.at_level(i.level)
-        warmed = from_warm(i, near, keep)
-        if warmed is not None:
-            return warmed, near
+    if begins_with_scan(i):
+        found = None if near is None else scan(i, near, keep, worst=WORST)
+        found = found or scan(i, block_prices(i), keep)
+        if found is not None:
+            return found
+    return by_core(i, near, keep)
+
+
+def by_core(i: Instance, warm: Near | None, keep: NDArray[np.bool_]) -> Found:
+    """The simplex on a core, as long as it is likely to be done before the scan would be."""
+    can_scan = may_scan(i)
+    if warm is not None:
+        network = from_warm(i, warm, keep, can_scan)
+        if network is not None:
+            return settled(network, warm)
     near = first_prices(i, solve)
     network, near = lay(i, near, keep)
-    network.prove()
-    return network, near
+    if not network.prove(budget=pivot_budget(i, network) if can_scan else None):
+        found = scan(i, near, keep)
+        if found is not None:
+            return found
+        network.prove()
+    return settled(network, near)
+
+
+def settled(network: CoreNetwork, near: Near) -> Found:
+    """What the simplex has found."""
+    return Found(network.duals(), near, network.stats)
 
 
 def lay(i: Instance, near: Near, keep: NDArray[np.bool_]) -> tuple[CoreNetwork, Near]:
@@ -145,7 +175,9 @@ def lay(i: Instance, near: Near, keep: NDArray[np.bool_]) -> tuple[CoreNetwork, 
     return network, near
 
 
-def from_warm(i: Instance, near: Near, keep: NDArray[np.bool_]) -> CoreNetwork | None:
+def from_warm(
+    i: Instance, near: Near, keep: NDArray[np.bool_], can_scan: bool
+) -> CoreNetwork | None:
     """The proven network from the prices of an earlier result; None if they are no good."""
     core = build_core(i, near, keep)
     if isinstance(core, Overfull) and 0 < core.size < sum(i.shape) // 5:
@@ -154,13 +186,14 @@ def from_warm(i: Instance, near: Near, keep: NDArray[np.bool_]) -> CoreNetwork |
         return None
     network = CoreNetwork(i, core, keep)
     network.stats |= {"path": "simplex"}
-    return network if network.prove(give_up=True) else None
+    budget = pivot_budget(i, network) if can_scan else None
+    return network if network.prove(give_up=True, budget=budget) else None
 
 
-def read(network: CoreNetwork, near: Near, shape: tuple[int, ...]) -> Exact:
-    """The result of a proven network, with what a warm start of the next one needs."""
-    i, found = network.i, network.duals()
-    warm = Near(found, near.band, i.level)
-    u, w, price = found.rows / i.scale, found.cols / i.scale, found.total / i.scale
+def read(i: Instance, found: Found, keep: NDArray[np.bool_]) -> Exact:
+    """The result, with what a warm start of the next one needs."""
+    prices = found.prices
+    warm = Near(prices, found.near.band, i.level)
+    u, w, price = prices.rows / i.scale, prices.cols / i.scale, prices.total / i.scale
     price_closed(i.candidates, i.caps, Prices(u, w, price))
-    return Exact(network.keep.reshape(shape), u, w, price, warm, network.stats)
+    return Exact(keep, u, w, price, warm, found.stats)

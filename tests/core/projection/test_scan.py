@@ -1,0 +1,210 @@
+"""The scan, and the dispatch: whichever way is taken, the support is the same."""
+
+import signal
+import time
+from itertools import product
+
+import numpy as np
+import pytest
+
+from tests.core.projection.test_exact import (
+    CAPS,
+    FAMILIES,
+    INTEGER,
+    draw_caps,
+    large,
+    proven,
+    scaled,
+)
+from tvcs_core.projection.exact import dispatch, network, search, solve_dense
+from tvcs_core.projection.exact.candidates import Instance
+from tvcs_core.projection.exact.scan import phases, scan
+from tvcs_core.projection.exact.scan import search as scan_search
+from tvcs_core.projection.kernels import table
+from tvcs_core.projection.kernels.records import Candidates, Counts
+
+PATHS = {
+    "scan": {"begins_with_scan": True, "may_scan": True},
+    "simplex": {"begins_with_scan": False, "may_scan": False},
+    "simplex, then scan": {"begins_with_scan": False, "may_scan": True, "pivot_budget": -1},
+}
+
+
+def forced(monkeypatch, path):
+    for name, answer in PATHS[path].items():
+        monkeypatch.setattr(search, name, lambda *_, answer=answer: answer)
+    monkeypatch.setattr(network, "PIVOTS", 20)  # between two looks at the budget
+
+
+def instance(values, a, b, total):
+    """What the search is given, or None where it is not needed."""
+    n, m = values.shape
+    start, columns = np.arange(n + 1, dtype=np.int64) * m, np.arange(m, dtype=np.int32)
+    flat = values.reshape(-1)
+    candidates = Candidates(flat, start, columns, np.zeros(m, np.int64), True, True)
+    caps, per_row, per_col = Counts(a, b, total), np.zeros(n, np.int64), np.zeros(m, np.int64)
+    largest = table.survey(candidates, caps, per_row, per_col)
+    fits = (per_row <= a).all() and (per_col <= b).all() and per_row.sum() <= total
+    if largest == 0.0 or total == 0 or fits:
+        return None
+    return Instance(candidates, caps, largest, per_row, per_col)
+
+
+def scanned(values, a, b, total):
+    """What the scan finds and keeps, wherever it is asked."""
+    i, keep = instance(values, a, b, total), np.zeros(values.size, bool)
+    if i is None:
+        return None, keep.reshape(values.shape)
+    return scan(i, dispatch.block_prices(i), keep), keep.reshape(values.shape)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize(("caps", "total"), [("uniform", None), ("varied", 0.8)])
+def test_every_path_ends_in_the_same_support(family, caps, total, monkeypatch):
+    values, a, b, k = large(family, 60, 75, caps, total)
+    found = {}
+    for path in PATHS:
+        forced(monkeypatch, path)
+        found[path] = solve_dense(values, a, b, k, squared=True)
+        proven(values, a, b, k, found[path], integer=family in INTEGER)
+        assert np.array_equal(found[path].keep, found["scan"].keep)
+    if family in ("gauss", "ties", "separable", "low rank", "constant rows"):
+        assert found["scan"].stats["path"] == "scan"
+        assert found["simplex"].stats["path"] == "simplex"
+    if family == "separable":  # many pivots
+        assert found["simplex, then scan"].stats["path"] == "scan"
+
+
+@pytest.mark.parametrize(
+    ("family", "path"),
+    [
+        ("separable", "scan"),
+        ("gauss", "scan"),
+        ("ties", "simplex"),  # the scan cannot tell the best supports apart
+        ("constant rows", "simplex"),
+        ("very heavy tails", "simplex"),
+        ("zeros", "simplex"),
+    ],
+)
+def test_values_choose_the_path(family, path):
+    values, a, b, total = large(family, 80, 90, "uniform", 0.8)
+    assert solve_dense(values, a, b, total, squared=True).stats["path"] == path
+
+
+def test_long_lines_and_little_memory_leave_it_to_the_simplex(monkeypatch):
+    problem = large("gauss", 20, 500, "uniform", 0.8)
+    assert solve_dense(*problem, squared=True).stats["path"] == "simplex"
+    problem = large("gauss", 80, 90, "uniform", 0.8)
+    assert solve_dense(*problem, squared=True).stats["path"] == "scan"
+    monkeypatch.setattr(dispatch, "SCANNED", 1000)  # below, two small tables are no question
+    for memory, may in ((16 * 80 * 90, False), (16 * 80 * 90 + 1, True), (None, True)):
+        monkeypatch.setattr(dispatch, "available_memory", lambda memory=memory: memory)
+        assert dispatch.may_scan(instance(*problem)) == may
+
+
+def best_supports(gains, a, b, total):
+    """The supports of open entries with the largest sum of whole gains."""
+    best, found = 0, []
+    for bits in product((False, True), repeat=gains.size):
+        keep = np.array(bits).reshape(gains.shape) & (gains > 0)
+        if (keep.sum(1) <= a).all() and (keep.sum(0) <= b).all() and keep.sum() <= total:
+            worth = int(gains[keep].sum())
+            if worth > best:
+                best, found = worth, []
+            if worth == best:
+                found.append(keep)
+    return np.unique(found, axis=0)
+
+
+def test_it_knows_when_no_other_support_is_as_good():
+    rng, several = np.random.default_rng(3), 0
+    for _ in range(60):
+        n, m = [(2, 4), (3, 3), (4, 2), (2, 3)][rng.integers(4)]
+        gains = rng.integers(0, 7, (n, m))
+        a, b, total = draw_caps(rng, n, m, CAPS[rng.integers(len(CAPS))])
+        i = instance(scaled(np.sqrt(16.0 * gains)), a, b, total)
+        if i is None:
+            continue
+        # Whole gains, which square roots are not.
+        whole = scaled(gains.astype(float))
+        i.candidates = i.candidates._replace(values=whole.reshape(-1), squared=False)
+        i.grid = i.grid._replace(factor=1.0, nudged=False)
+        near = dispatch.block_prices(i)
+        p = phases.Phases(i, near.prices)
+        assert scan_search.solve(p, scan_search.first_eps(i, near.band), 1.0)
+        is_best, is_only = p.prove()
+        assert is_best
+        best = best_supports(gains, a, b, total)
+        keep = np.zeros((n, m), bool)
+        p.fill(keep)
+        assert any(np.array_equal(keep, other) for other in best)
+        assert is_only == (len(best) == 1)
+        several += len(best) > 1
+    assert 5 < several < 50
+
+
+def test_where_the_scan_gives_up_the_simplex_goes_on(monkeypatch):
+    problem = large("separable", 70, 80, "varied", 0.8)
+    expected = solve_dense(*problem, squared=True)
+    assert expected.stats["path"] == "scan"
+    monkeypatch.setattr(scan_search, "PATIENCE", 1)
+    found = solve_dense(*problem, squared=True)
+    assert found.stats["path"] == "simplex"
+    assert np.array_equal(found.keep, expected.keep)
+
+
+def test_prices_of_an_earlier_result_are_taken_where_they_fit(monkeypatch):
+    values, a, b, total = large("separable", 80, 90, "uniform", 0.8)
+    warm = solve_dense(values, a, b, total, squared=True).warm
+    moved = scaled(values * (1 + 0.01 * np.random.default_rng(1).normal(size=values.shape)))
+    cold = solve_dense(moved, a, b, total, squared=True)
+    monkeypatch.setattr(search, "block_prices", None)  # not asked for
+    found = solve_dense(moved, a, b, total, squared=True, warm=warm)
+    assert found.stats["path"] == "scan"
+    assert np.array_equal(found.keep, cold.keep)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a timer that interrupts")
+def test_an_interrupt_stops_the_scan(monkeypatch):
+    forced(monkeypatch, "scan")
+    solve_dense(*large("separable", 60, 60, "uniform", None), squared=True)
+    long = large("separable", 1200, 1200, "uniform", None)
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    previous = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.4)
+    began = time.perf_counter()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            solve_dense(*long, squared=True)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, previous)
+    assert time.perf_counter() - began < 1.4
+
+
+def check_small(rng, family):
+    """The scan keeps what the kernel for small tables keeps; return whether it did not give up."""
+    n, m = rng.integers(2, 16, 2)
+    values = scaled(FAMILIES[family](rng, n, m))
+    problem = values, *draw_caps(rng, n, m, CAPS[rng.integers(len(CAPS))])
+    found, keep = scanned(*problem)
+    if found is not None:
+        assert np.array_equal(keep, solve_dense(*problem, squared=True).keep)
+    return found is not None or instance(*problem) is None
+
+
+def test_the_scan_keeps_what_the_kernel_for_small_tables_keeps():
+    rng = np.random.default_rng(4)
+    done = [check_small(rng, family) for _ in range(25) for family in FAMILIES]
+    assert np.mean(done) > 0.9
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", FAMILIES)
+def test_fifty_thousand_tables_are_scanned_to_the_same_support(family):
+    rng = np.random.default_rng(5)
+    for _ in range(50_000 // len(FAMILIES)):
+        check_small(rng, family)

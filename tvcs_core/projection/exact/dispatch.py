@@ -1,0 +1,42 @@
+"""Which way to take: the simplex on a core, or the scan (docs/method.md has the reasons)."""
+
+import numpy as np
+
+from tvcs_core.files.memory import available_memory
+from tvcs_core.projection.exact.candidates import Instance
+from tvcs_core.projection.exact.network import CoreNetwork
+from tvcs_core.projection.exact.prices import Near, full_blocks, no_prices
+
+SCANNED = 100_000  # entries up to which the scan comes first
+LARGEST = 4_000_000  # entries up to which it may come at all
+FILLED = 0.6  # share of nonzero entries below which lists of them are shorter
+LONGEST = 8  # times the shorter side, beyond which lines are too long to be looked at so often
+PIVOTS = 6.0  # of each node and entry of the core, from which on the scan takes over
+BYTES = 16  # of both tables of the scan, by entry
+
+
+def may_scan(i: Instance) -> bool:
+    """Whether the scan can take this instance: dense, no ties, and memory for its tables."""
+    size = i.candidates.values.size
+    if not i.candidates.dense or i.grid.nudged or size > LARGEST or i.open_size < FILLED * size:
+        return False
+    if max(i.shape) > LONGEST * min(i.shape):
+        return False
+    have = available_memory() if size > SCANNED else None
+    return have is None or BYTES * size < have
+
+
+def begins_with_scan(i: Instance) -> bool:
+    """Whether the scan is likely to be faster than the simplex from the start."""
+    return i.candidates.values.size <= SCANNED and not i.has_tails and may_scan(i)
+
+
+def block_prices(i: Instance) -> Near:
+    """First prices for the scan: one block of each side."""
+    return full_blocks(i, no_prices(*i.shape), rows_first=i.shape[0] > i.shape[1], rounds=1)
+
+
+def pivot_budget(i: Instance, network: CoreNetwork) -> int:
+    """Pivots after which the scan from the first prices is expected to have been done."""
+    share = max(1.0, (i.candidates.values.size / 250_000) ** 0.6)
+    return int(min(PIVOTS, 2.5 * share) * (network.size + np.sum(i.shape)))

@@ -1,0 +1,110 @@
+"""The scan from first prices to a proven support, or to what the simplex takes over."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tvcs_core.projection.exact.candidates import Instance
+from tvcs_core.projection.exact.core import Core, list_near
+from tvcs_core.projection.exact.network import CoreNetwork
+from tvcs_core.projection.exact.prices import Near, width
+from tvcs_core.projection.exact.scan.phases import Phases
+from tvcs_core.projection.kernels.records import Band, Counts, Prices, Support
+
+FINER = 6  # from one eps to the next
+COARSER = 16  # to a first eps, where prices were worse than their band says
+FIRST = 16  # turns of each node for the first eps, more than which say so
+FINEST = 256  # of the first eps, from which on exact prices are looked for
+LABELLED = 2.0  # turns of each node for exact prices, a quarter more with every try
+AT_LAST = 20  # and where no eps is finer
+PATIENCE = 400  # turns of each node in all
+LEAST_EPS = 1 / 512  # of a typical gain, where lines have no ranks about their threshold
+TIGHT = 2.0**-36  # slack of what the simplex looks at where another support is as good
+
+
+@dataclass(frozen=True)
+class Found:
+    """Prices of a proven support, and the prices and band that a warm start begins with."""
+
+    prices: Prices
+    near: Near
+    stats: dict[str, Any]
+
+
+def scan(i: Instance, near: Near, keep: NDArray[np.bool_], worst: float = np.inf) -> Found | None:
+    """Find and prove the best support of a dense table, fill it in.
+
+    None where it gives up, or where the prices are worse than `worst`: loads are off by more than
+    that times the ranks of the band.
+    """
+    phases = Phases(i, near.prices)
+    off = phases.imbalance / width(max(i.shape))
+    if off > worst or not solve(phases, first_eps(i, near.band), max(1.0, off)):
+        return None
+    is_best, is_only = phases.prove()
+    if not is_best:
+        return None
+    support = keep.reshape(i.shape)
+    phases.fill(support)
+    phases.stats["turns"] = phases.turns
+    prices = phases.prices()
+    if is_only:
+        return Found(prices, near, phases.stats)
+    del phases.flow
+    network = tied(i, prices, support)
+    network.prove()
+    return Found(network.duals(), near, network.stats | phases.stats)
+
+
+def solve(phases: Phases, first: int, times_worse: float) -> bool:
+    """Refine until exact prices are found; False where it gives up.
+
+    It begins with more than the first eps where prices are worse than that.
+    """
+    eps, budget, tries, most = (
+        int(first * times_worse),
+        FIRST * phases.nodes,
+        0,
+        PATIENCE * phases.nodes,
+    )
+    while phases.turns < most:
+        if not phases.refine(eps, budget):
+            if budget == most or phases.has_failed:
+                return False
+            eps *= COARSER
+            budget = most
+            continue
+        budget = most
+        if eps <= max(1, first // FINEST):
+            times = LABELLED * (1 + tries / 4) if eps > 1 else AT_LAST
+            if phases.find_prices(int(times * phases.nodes)):
+                return True
+            if eps == 1:
+                return False
+            tries += 1
+        eps = max(1, eps // FINER)
+    return False
+
+
+def first_eps(i: Instance, band: Band) -> int:
+    """How wrong prices are likely to be, in steps of the grid: what some ranks are apart."""
+    rows = (band.below_rows + band.above_rows)[~i.closed_row]
+    cols = (band.below_cols + band.above_cols)[~i.closed_col]
+    eps = float(np.median(np.concatenate([rows, cols])))
+    eps = eps if eps < 1.0 else 0.0
+    return max(1, int(max(eps, i.level * LEAST_EPS) * i.grid.steps))
+
+
+def tied(i: Instance, prices: Prices, support: NDArray[np.bool_]) -> CoreNetwork:
+    """The network of what is worth its prices: the simplex settles ties by their hash."""
+    n, m = i.shape
+    rows, cols = np.full(n, TIGHT), np.full(m, TIGHT)
+    narrow = Band(rows, rows, cols, cols, 0.0, 0.0)
+    near, apart = Near(prices, narrow), np.empty(support.size, bool)
+    listed = list_near(i, near, Support(apart, np.zeros(n, np.int64), np.zeros(m, np.int64)))
+    keep = support.reshape(-1)
+    row_load, col_load = np.count_nonzero(support, axis=1), np.count_nonzero(support, axis=0)
+    load = Counts(row_load, col_load, int(row_load.sum()))
+    return CoreNetwork(i, Core(listed, keep[listed.place], load, near), keep)

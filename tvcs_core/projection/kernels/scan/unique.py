@@ -1,0 +1,105 @@
+"""The proof: no offer is above the price of its line, and no cycle of arcs is worth nothing.
+
+Whole prices at which no offer is above the line's own prove the flow (complementary slackness).
+Arcs whose offers equal it are *tight*: another flow that is as good differs by cycles of them. If
+there is none, the support is the only best one, and ties cannot matter.
+"""
+
+import numpy as np
+
+from tvcs_core.jit import kernel
+from tvcs_core.projection.kernels.scan.flow import PRICE, ROOM
+
+
+@kernel
+def list_tight(flow, tail, head):
+    """List the tight arcs; return their number, or -1 if an offer is too good.
+
+    Arcs from and to the ends that are neither empty nor full are left out, see `has_cycle`. Nodes
+    are lines, source and sink. Arcs that `tail` has no room for are counted only.
+    """
+    table, start, price, columns = flow.table, flow.start, flow.price, flow.columns
+    room, cap, ends, lines = flow.room, flow.cap, flow.ends, flow.price.size
+    n = np.int64(0)
+    for i in range(lines):
+        if cap[i] == 0:
+            continue
+        side, across, width = (0, columns, lines - columns) if i < columns else (1, 0, columns)
+        line, prices = table[start[i] : start[i] + width], price[across : across + width]
+        p, wrong, tight = price[i], 0, 0
+        for j in range(width):
+            wrong += line[j] + prices[j] > p
+            tight += line[j] + prices[j] == p
+        end = ends[PRICE + side]
+        if wrong > 0 or (room[i] > 0 and end > p) or (room[i] < cap[i] and p > end):
+            return np.int64(-1)
+        for j in range(width if tight > 0 else 0):
+            if line[j] + prices[j] == p:
+                if n < tail.size:
+                    tail[n], head[n] = i, across + j
+                n += 1
+        if end == p and (room[i] == 0 or room[i] == cap[i]):
+            if n < tail.size:
+                tail[n], head[n] = (i, lines + side) if room[i] > 0 else (lines + side, i)
+            n += 1
+    for side in range(2):
+        own, other, open_ = ends[PRICE + side], ends[PRICE + 1 - side], ends[ROOM + side] > 0
+        if open_ and other > own:
+            return np.int64(-1)
+        if open_ and other == own and ends[ROOM + 1 - side] == 0:
+            if n < tail.size:
+                tail[n], head[n] = lines + side, lines + 1 - side
+            n += 1
+    return n
+
+
+@kernel
+def has_cycle(flow, tail, head, n):
+    """Whether n tight arcs, with those that are neither empty nor full, have a directed cycle."""
+    room, cap, ends, lines = flow.room, flow.cap, flow.ends, flow.price.size
+    source, sink = lines, lines
+    if ends[ROOM] == 0 or ends[ROOM + 1] == 0:
+        sink = lines + 1
+    # Who is joined by an arc that may go either way counts as one node.
+    at = np.arange(lines + 2)
+    at[lines + 1] = sink
+    for i in range(lines):
+        if 0 < room[i] < cap[i]:
+            at[i] = source if i < flow.columns else sink
+    degree, first = np.zeros(lines + 2, np.int64), np.full(lines + 2, np.int64(-1))
+    following = np.empty(n, np.int64)
+    for e in range(n):
+        i, j = at[tail[e]], at[head[e]]
+        if i == j:
+            return True
+        degree[j] += 1
+        following[e], first[i] = first[i], e
+    # Kahn's algorithm: a node that no arc leads to goes, and takes its arcs along.
+    queue, size, done = np.empty(lines + 2, np.int64), 0, 0
+    for i in range(lines + 2):
+        if degree[i] == 0:
+            queue[size] = i
+            size += 1
+    while done < size:
+        e = first[queue[done]]
+        done += 1
+        while e >= 0:
+            j = at[head[e]]
+            degree[j] -= 1
+            if degree[j] == 0:
+                queue[size] = j
+                size += 1
+            e = following[e]
+    return done < lines + 2
+
+
+@kernel
+def is_only_best(flow, tail, head):
+    """Whether the flow is a best one (else -1) and there is no other (1); if in doubt there is (0).
+
+    There is room for as many tight arcs as `tail` is long; more are taken to have a cycle.
+    """
+    n = list_tight(flow, tail, head)
+    if n < 0:
+        return -1
+    return 0 if n > tail.size or has_cycle(flow, tail, head, n) else 1
