@@ -170,6 +170,23 @@ def _assign_factors(plan: FactoredPlan, given: AssignOptions, layout: str) -> No
     _say_result(found, given.out, "money")
 
 
+def _write_factors(
+    found: FactoredAssignment, folder: Path, names: list[str], shown: dict[str, Any]
+) -> None:
+    """Write all files of a plan in factors but run.json; `shown` is what the report says of it."""
+    from crowd_tvcs.report.factors import render
+    from tvcs_core.files.folders import write_json
+    from tvcs_core.files.tables import write_table
+
+    write_table(folder / "assignment.csv", ["worker", "task"], found.rows(), ",")
+    heads = ["task", "answers", "expected_accuracy"]
+    write_table(folder / "accuracy.csv", heads, found.task_rows(), ",")
+    write_json(folder / "summary.json", found.summary() | {"classes": names})
+    if found.certificate is not None:
+        write_table(folder / "prices.csv", ["worker", "price"], found.price_rows(), ",")
+    (folder / "report.html").write_text(render(found, **shown), encoding="utf-8")
+
+
 def _write(
     found: Assignment,
     given: AssignOptions,
