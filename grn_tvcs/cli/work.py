@@ -72,7 +72,7 @@ class Inference:
             "a list of --regulators": given.regulators is None,
             "--targets, the genes of interest": given.targets is None,
             "--top-variable N or a list of --genes": given.genes is given.top_variable is None,
-            "fewer --threads or --workers": given.side_by_side > 1,
+            f"fewer --{'workers' if given.workers else 'threads'}": given.side_by_side > 1,
             "--method tvcs": METHODS[given.method].has_confidence,
         }
         left = [what for what, is_left in able.items() if is_left]
