@@ -125,7 +125,7 @@ def test_a_command_line_is_read_back_as_it_was_meant():
         (
             grn_tvcs.cli.infer.infer,
             grn_tvcs.cli.options.RECORDED,
-            "expression out seed threads force resume",
+            "expression out seed threads workers cluster tls trust_network force resume",
         ),
         (
             grn_tvcs.cli.simulate.simulate,
