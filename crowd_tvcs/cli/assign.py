@@ -10,8 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from crowd_tvcs.cli.answers import Model
-from crowd_tvcs.cli.factors import one_crowd, read_crowd, write_factors
-from crowd_tvcs.cli.options import Caps, Demands, KindsFile, OptionalQualityFile, Search
+from crowd_tvcs.cli.options import (
+    Caps,
+    Demands,
+    KindsFile,
+    OptionalQualityFile,
+    Search,
+    one_crowd,
+    read_crowd,
+)
 from tvcs_core.command.options import Force, OutFolder, command_line, recorded, with_options
 from tvcs_core.command.shell import guarded, refuse_negative_seed, say
 
@@ -158,9 +165,26 @@ def _assign_factors(plan: FactoredPlan, given: AssignOptions, layout: str) -> No
         found = assign_factors(plan, search.method, rng=search.seed, time_limit=limit)
         options, names = given.recorded(), [str(k) for k in range(plan.n_classes)]
         shown = {"source": given.crowd.name, "command": _command(given), "caps": options}
-        write_factors(found, folder, names, shown)
+        _write_factors(found, folder, names, shown)
         _write_record(given, folder, layout)
     _say_result(found, given.out, "money")
+
+
+def _write_factors(
+    found: FactoredAssignment, folder: Path, names: list[str], shown: dict[str, Any]
+) -> None:
+    """Write all files of a plan in factors but run.json; `shown` is what the report says of it."""
+    from crowd_tvcs.report.factors import render
+    from tvcs_core.files.folders import write_json
+    from tvcs_core.files.tables import write_table
+
+    write_table(folder / "assignment.csv", ["worker", "task"], found.rows(), ",")
+    heads = ["task", "answers", "expected_accuracy"]
+    write_table(folder / "accuracy.csv", heads, found.task_rows(), ",")
+    write_json(folder / "summary.json", found.summary() | {"classes": names})
+    if found.certificate is not None:
+        write_table(folder / "prices.csv", ["worker", "price"], found.price_rows(), ",")
+    (folder / "report.html").write_text(render(found, **shown), encoding="utf-8")
 
 
 def _write(

@@ -8,8 +8,16 @@ from typing import Annotated, Any
 
 import typer
 
-from crowd_tvcs.cli.factors import one_crowd, read_crowd
-from crowd_tvcs.cli.options import AsJson, Caps, Demands, KindsFile, OptionalQualityFile, Search
+from crowd_tvcs.cli.options import (
+    AsJson,
+    Caps,
+    Demands,
+    KindsFile,
+    OptionalQualityFile,
+    Search,
+    one_crowd,
+    read_crowd,
+)
 from tvcs_core.command.options import with_options
 from tvcs_core.command.shell import guarded, refuse_negative_seed, say
 
