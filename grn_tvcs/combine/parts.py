@@ -116,10 +116,10 @@ def gather_parts(
     engine = Threads(threads) if engine is None else engine
     if expression.series:
         lagged = _of_series(expression, rules, rng, resamples, engine, work, keep)
-        for name, found in lagged.items():
-            scores[name] = found.scores
-            signed[name] = found.scores * np.sign(found.weights)
-            facts[f"{name} gain"] = mean_of_strongest(found.gains, len(genes))
+        for name, part in lagged.items():
+            scores[name] = part.scores
+            signed[name] = part.scores * np.sign(part.weights)
+            facts[f"{name} gain"] = mean_of_strongest(part.gains, len(genes))
         stability = lagged[LAGGED].stability_over_genes
         scores[RATES] = _of_rates(expression, allowed, rng, engine, work)[inputs]
         signed[CHANGE] = lagged_correlation(expression, "change")[inputs]
