@@ -18,6 +18,7 @@ STUDIES = {
     "kinds": "benchmarks.networks.kinds",
     "knockouts": "benchmarks.networks.knockouts",
     "networks": "benchmarks.networks.study",
+    "projection": "benchmarks.speed.families",
     "synthetic": "benchmarks.synthetic.study",
 }
 

@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from grn_tvcs.cli.resources import estimate
+from grn_tvcs.cli.resources import Work, estimate
 from tvcs_core.cli import app
 from tvcs_core.files import memory
 from tvcs_core.files.memory import available_memory
 from tvcs_core.projection.exact import candidates
 
 LEFT = 3 * 2**20  # kB, 3 GiB
+GENOME = Work(20_000, 20_000, 20_000, samples=100, halves=50, lines=0)
 
 
 @pytest.fixture
@@ -28,7 +29,7 @@ def test_doctor_projection_and_inference_know_the_same_memory(meminfo, monkeypat
     assert available_memory() == LEFT * 1024
     assert re.search(r"^memory    [\d.]+ GiB, 3\.0 GiB available$", doctor(), re.MULTILINE)
     with pytest.raises(MemoryError, match=r"only 3\.2 GB are free"):
-        estimate(20_000, 20_000, 100, 50, 1).refuse_what_cannot_fit()
+        estimate(GENOME).refuse_what_cannot_fit("take less")
     monkeypatch.setattr(candidates, "estimate_memory", lambda size, dense: LEFT * 1024 + 10**6)
     with pytest.raises(MemoryError, match=r"about 3,222 MB .* and 3,221 MB are available"):
         candidates.ask_for_memory(table())
@@ -40,7 +41,7 @@ def test_where_the_system_does_not_say_nothing_is_refused(meminfo, monkeypatch, 
         meminfo.write_text(text)
     assert available_memory() is None
     assert re.search(r"^memory    [\d.]+ GiB$", doctor(), re.MULTILINE)
-    estimate(20_000, 20_000, 100, 50, 1).refuse_what_cannot_fit()
+    estimate(GENOME).refuse_what_cannot_fit("take less")
     monkeypatch.setattr(candidates, "estimate_memory", lambda size, dense: 10**15)
     candidates.ask_for_memory(table())
 

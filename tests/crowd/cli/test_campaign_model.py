@@ -44,10 +44,10 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_status_shows_claimed_beside_reached(folder):
-    made = init("--target", 0.9)
+    made = init("--target", 0.93)
     assert made.exit_code == 0, made.stderr
     assert "ten labels here are worth" in made.stderr
-    assert "target 0.9: by the gold a task is sure from a confidence of 0.9" in made.stderr
+    assert "target 0.93: by the gold a task is sure from a confidence of 0.9" in made.stderr
     shown = run("status", "c.db").stdout
     assert "ten labels here are worth" in shown
     assert "3 labels" in shown
