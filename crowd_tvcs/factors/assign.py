@@ -63,7 +63,7 @@ def assign_factors(
     most = int(max(MOST_WORKERS, plan.min_workers_per_task.max(initial=0)))
     teams = least_teams(plan, min(most, int(plan.max_workers_per_task.max(initial=1)) or 1))
     relaxed = GroupRelaxation.of(Groups.of(plan))
-    rng = stream(rng, "assign", "factors")
+    rng = stream(rng, "plan in factors")
     share = None if time_limit is None else SHARE_OF_PRICES * time_limit
     with Deadline.after(time_limit) as deadline:
         with Deadline.after(share) as first:
