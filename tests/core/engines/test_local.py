@@ -44,12 +44,13 @@ def test_several_jobs_share_one_queue():
     assert told == [(k, 11) for k in range(1, 12)]
 
 
-def test_threads_and_processes_are_as_many_as_asked_for():
-    for engine, column in ((Threads(3), 1), (Processes(2), 0)):
-        with engine:
-            where = [found[column] for _, _, (found,) in results([toys.job(toys.who)], engine)]
-        assert len(set(where)) == engine._number
-        assert engine._number > 1
+@pytest.mark.parametrize(("engine", "number"), [(Threads, 3), (Processes, 2)])
+def test_threads_and_processes_are_as_many_as_asked_for(engine, number, tmp_path):
+    job = toys.job(toys.who, folder=str(tmp_path), number=number)
+    with engine(number) as workers:
+        where = {tuple(found) for _, _, (found,) in results([job], workers)}
+    assert len(where) == number
+    assert len({process for process, _ in where}) == (number if engine is Processes else 1)
 
 
 def test_results_that_nobody_takes_do_not_pile_up():
