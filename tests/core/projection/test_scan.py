@@ -170,6 +170,14 @@ def test_an_interrupt_stops_the_scan(monkeypatch):
     check_interrupted(large("separable", 900, 900, "uniform", None))
 
 
+def test_prices_that_are_far_off_do_not_begin_with_more_than_the_largest_gain():
+    i = instance(*large("gauss", 30, 40, "varied", 0.8))
+    near = dispatch.block_prices(i)
+    begun = phases.Phases(i, near.prices)
+    assert scan_search.solve(begun, scan_search.first_eps(i, near.band), 1e30)
+    assert begun.prove()[0]
+
+
 def check_small(rng, family):
     """The scan keeps what the kernel for small tables keeps; return whether it did not give up."""
     n, m = rng.integers(2, 16, 2)

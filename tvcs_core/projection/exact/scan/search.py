@@ -61,19 +61,17 @@ def scan(i: Instance, near: Near, keep: NDArray[np.bool_], worst: float = np.inf
 def solve(phases: Phases, first: int, times_worse: float) -> bool:
     """Refine until exact prices are found; False where it gives up.
 
-    It begins with more than the first eps where prices are worse than that.
+    It begins with more than the first eps where prices are worse than that, but never with more
+    than the largest gain, which no price is wrong by for long.
     """
-    eps, budget, tries, most = (
-        int(first * times_worse),
-        FIRST * phases.nodes,
-        0,
-        PATIENCE * phases.nodes,
-    )
+    largest = int(phases.i.grid.steps)
+    eps = int(min(first * times_worse, largest))
+    budget, tries, most = FIRST * phases.nodes, 0, PATIENCE * phases.nodes
     while phases.turns < most:
         if not phases.refine(eps, budget):
             if budget == most or phases.has_failed:
                 return False
-            eps *= COARSER
+            eps = min(COARSER * eps, largest)
             budget = most
             continue
         budget = most
