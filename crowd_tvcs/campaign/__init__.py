@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from crowd_tvcs.campaign.state import State
     from crowd_tvcs.campaign.stopping import Standing, stand, summary
     from crowd_tvcs.campaign.store.store import StoreError
+    from crowd_tvcs.campaign.store.upgrade import upgrade
 
 __all__ = [
     "Campaign",
@@ -31,6 +32,7 @@ __all__ = [
     "Worker",
     "stand",
     "summary",
+    "upgrade",
 ]
 
 __getattr__, __dir__ = on_demand(
@@ -42,5 +44,6 @@ __getattr__, __dir__ = on_demand(
         "state": "State",
         "stopping": "Standing stand summary",
         "store.store": "StoreError",
+        "store.upgrade": "upgrade",
     },
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,8 +9,8 @@ from typing import TYPE_CHECKING
 from sqlalchemy import select
 
 from crowd_tvcs.campaign import leases
+from crowd_tvcs.campaign.desk.desk import Desk
 from crowd_tvcs.campaign.entries import Line, Round, Task, Worker
-from crowd_tvcs.campaign.leases import Offer, Receipt
 from crowd_tvcs.campaign.settings import count_of, within
 from crowd_tvcs.campaign.store import queries, schema
 from crowd_tvcs.campaign.store.store import Store, StoreError
@@ -28,7 +27,7 @@ TRIES = 3
 """How often a plan is made anew because answers came in meanwhile."""
 
 
-class Campaign:
+class Campaign(Desk):
     """A campaign that is there; `Campaign.create` makes one.
 
     Every method is one transaction: it happens whole or not at all, whoever else is at work, and a
@@ -58,7 +57,11 @@ class Campaign:
 
     def __init__(self, place: str | Path) -> None:
         self.store = Store(place)
-        self.store.check()
+        try:
+            self.store.check()
+        except BaseException:
+            self.store.close()
+            raise
 
     @classmethod
     def create(
@@ -169,48 +172,6 @@ class Campaign:
 
         with self.store.read() as (connection, settings):
             return read_state(connection, settings)
-
-    def next(self, worker: str, *, now: float | None = None) -> Offer:
-        """Lease a task to a worker: the one of largest uncertainty x skill that has room.
-
-        Leases that have expired are freed first. A worker has one lease at a time; who asks again
-        before answering gets the same task, for another `lease_seconds`.
-
-        Parameters
-        ----------
-        worker
-            Name.
-        now
-            The time in seconds since 1970; None for the clock's.
-
-        Raises
-        ------
-        Refused
-            If there is no such worker.
-        ValueError
-            If `now` is no time.
-        """
-        moment = time.time() if now is None else within("now", now, 0.0, 1e12)
-        first = leases.before_offer(worker, moment)
-        with self.store.write(*first, flush=False) as (connection, settings, found):
-            return leases.offer(connection, settings, found, worker, moment)
-
-    def submit(self, worker: str, task: str, label: str) -> Receipt:
-        """Submit an answer to a task that was leased or issued.
-
-        Late answers: a lease that has expired is still good until another needs its slot, and even
-        then the answer is taken as long as every cap has room for it; otherwise it is refused.
-
-        Raises
-        ------
-        Refused
-            If the pair was never given out, has another answer, or its slot went to another.
-        """
-        first = leases.before_submit(worker, task)
-        with self.store.write(*first, flush=False) as (connection, settings, found):
-            receipt = leases.submit(connection, settings, found, (worker, task, label))
-        self.store.flush()
-        return receipt
 
     def plan(
         self,

@@ -38,13 +38,18 @@ class Task:
 
 @dataclass(frozen=True)
 class Line:
-    """One answer, and where it stood: ``file:line``, empty if in no file."""
+    """One answer, and where it stood in which file, if in one.
+
+    `when` it was given, in seconds since 1970, and how many `seconds` it took, if that is known.
+    """
 
     task: str
     worker: str
     label: str
     table: Table | None = None
     row: int = 0
+    when: float | None = None
+    seconds: float | None = None
 
     def error(self, what: str) -> ValueError:
         """Make an error that names the place."""

@@ -14,7 +14,15 @@ from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.campaign.belief import affinity
 from crowd_tvcs.campaign.entries import MILLION, Line, Task, Worker, require_different
 from crowd_tvcs.campaign.estimates import estimate, note_best
-from crowd_tvcs.campaign.leases import KNOWN, LATE, Refused, judge, take_again, write_answers
+from crowd_tvcs.campaign.leases import (
+    KNOWN,
+    LATE,
+    Given,
+    Refused,
+    judge,
+    take_again,
+    write_answers,
+)
 from crowd_tvcs.campaign.store import schema
 from crowd_tvcs.campaign.store.queries import SETTLED
 from crowd_tvcs.campaign.store.schema import UNLIMITED, gold, gold_answer, pair, skill, task, worker
@@ -245,7 +253,8 @@ def take_answers(connection: Connection, settings: Any, lines: Sequence[Line]) -
         reason = _judged(connection, settings, who, row, slot, line)
         told[{KNOWN: "known", LATE: "late"}.get(reason, "accepted")] += 1
         if reason != KNOWN:
-            new.append((row.id, who.id, classes.index(line.label)))
+            label = classes.index(line.label)
+            new.append(Given(row.id, who.id, label, line.when, line.seconds))
         if reason == LATE:
             late.append((line, slot))
     for line, slot in late:  # each may take the room of the next

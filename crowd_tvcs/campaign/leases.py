@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 
@@ -74,6 +74,27 @@ class Receipt:
     confidence: float
 
 
+class Given(NamedTuple):
+    """An answer by ids, with its time and the seconds it took where they are known."""
+
+    task: int
+    worker: int
+    label: int
+    at: float | None = None
+    seconds: float | None = None
+
+    def written(self, place: int) -> Call:
+        """Return the statement that writes it down as the answer of this number."""
+        return queries.ANSWER.with_(
+            of_task=self.task,
+            who=self.worker,
+            given=self.label,
+            place=place,
+            at=self.at,
+            took=self.seconds,
+        )
+
+
 def before_offer(name: str, now: float) -> tuple[Call, Call]:
     """Return the statements an offer begins with: leases that lapse, and the worker."""
     return queries.EXPIRE.with_(now=now), queries.WORKER.with_(called=name)
@@ -88,20 +109,21 @@ def offer(
     """
     lapsed, workers = found
     if lapsed:
-        _free(connection, settings, lapsed)
+        free(connection, settings, lapsed)
         settings = queries.SETTINGS.first(connection)
         workers = queries.WORKER(connection, called=name)
-    who = _the_worker(workers, name)
+    who = the_worker(workers, name)
     expires = now + settings.lease_seconds
     if who.lease is not None:
-        queries.LEASE(connection, of_task=who.lease, who=who.id, until=expires)
+        queries.RENEW(connection, of_task=who.lease, who=who.id, until=expires)
         return Offer(who.lease_name, "their open lease, renewed", expires)
-    if reason := _no_room(settings, who) or _below_gate(settings, who):
+    refusals = _is_held_up, _no_room, _below_gate
+    if reason := next(filter(None, (refusal(settings, who) for refusal in refusals)), ""):
         return Offer(None, reason)
     chosen = _best_task(connection, settings, who)
     if chosen is None:
         return Offer(None, "no task is left for this worker")
-    _take(connection, settings, who, chosen, expires)
+    _take(connection, settings, who, chosen, now)
     left = chosen.uncertainty / (1.0 if chosen.slots else before_first(settings))
     reason = f"uncertainty {left:.4f}, confidence {chosen.confidence:.4f}"
     return Offer(chosen.name, reason, expires)
@@ -121,6 +143,7 @@ def submit(
     settings: Any,
     found: list[list[Any]],
     answer: tuple[str, str, str],
+    now: float,
 ) -> Receipt:
     """Write an answer (worker, task, label) down if its slot is there, or still free.
 
@@ -136,7 +159,7 @@ def submit(
     classes = json.loads(settings.classes)
     if label not in classes:
         raise Refused(f"label must be one of {', '.join(map(repr, classes))}, found {label!r}")
-    who = _the_worker(found[0], name)
+    who = the_worker(found[0], name)
     if not found[1]:
         raise Refused(f"there is no task {task_name!r} in this campaign")
     row, pairs = found[1][0], found[2]
@@ -148,17 +171,17 @@ def submit(
         take_again(connection, settings, who, row)
         row = queries.TASK.first(connection, of_task=row.id)
     code = classes.index(label)
-    now = [
+    known = [
         (ANSWERED, code, p.quality, p.habits)
         if p.worker_id == who.id
         else (p.state, p.label, p.quality, p.habits)
         for p in pairs
     ]
-    values = settled(settings, row, now)
-    place = settings.answers + 1
+    values = settled(settings, row, known)
+    given = Given(row.id, who.id, code, now, _seconds(slot, now))
     together(
         connection,
-        queries.ANSWER.with_(of_task=row.id, who=who.id, given=code, place=place),
+        given.written(settings.answers + 1),
         queries.SETTLE.with_(**values),
         queries.MORE_ANSWERS.with_(who=who.id, more=1),
         counted(answers=1),
@@ -196,21 +219,18 @@ def judge(
 
 def take_again(connection: Connection, settings: Any, who: Any, row: Any) -> None:
     """Return its slot to a pair whose slot had lapsed."""
-    queries.LEASE(connection, of_task=row.id, who=who.id, until=0.0)
+    queries.RENEW(connection, of_task=row.id, who=who.id, until=0.0)
     missing = settle(connection, settings, row)
     queries.ONE_SLOT_MORE(connection, who=who.id)
     count(connection, slots=1, committed=who.cost, missing=missing)
 
 
-def write_answers(
-    connection: Connection, settings: Any, answers: Sequence[tuple[int, int, int]]
-) -> None:
-    """Write (task, worker, label), by their ids, into open slots, and settle the tasks."""
-    first = settings.answers + 1
-    for place, (j, i, label) in enumerate(answers, start=first):
-        queries.ANSWER(connection, of_task=j, who=i, given=label, place=place)
-    settle_each(connection, settings, [j for j, _, _ in answers])
-    for i, more in sorted(Counter(i for _, i, _ in answers).items()):
+def write_answers(connection: Connection, settings: Any, answers: Sequence[Given]) -> None:
+    """Write answers into open slots, and settle their tasks."""
+    for place, one in enumerate(answers, start=settings.answers + 1):
+        together(connection, one.written(place))
+    settle_each(connection, settings, [one.task for one in answers])
+    for i, more in sorted(Counter(one.worker for one in answers).items()):
         queries.MORE_ANSWERS(connection, who=i, more=more)
     count(connection, answers=len(answers))
 
@@ -218,14 +238,28 @@ def write_answers(
 def release(connection: Connection, settings: Any, number: int) -> int:
     """Release what a round issued and nobody answered; return how many slots they were."""
     lapsed = queries.RELEASE(connection, number=number)
-    _free(connection, settings, lapsed)
+    free(connection, settings, lapsed)
     return len(lapsed)
 
 
-def _the_worker(found: list[Any], name: str) -> Any:
+def the_worker(found: list[Any], name: str) -> Any:
+    """Return the worker that was found.
+
+    Raises
+    ------
+    Refused
+        If there is none of this name.
+    """
     if not found:
         raise Refused(f"there is no worker {name!r} in this campaign")
     return found[0]
+
+
+def _is_held_up(settings: Any, who: Any) -> str:
+    """Whether the operator lets this worker have no task now, and why; or ''."""
+    if settings.paused:
+        return "the campaign is paused"
+    return "the operator gives this worker no more tasks" if who.blocked else ""
 
 
 def _no_room(settings: Any, who: Any) -> str:
@@ -277,7 +311,7 @@ def _best_task(connection: Connection, settings: Any, who: Any) -> Any:
     return queries.SEARCHES[kind].first(connection, **values)
 
 
-def _take(connection: Connection, settings: Any, who: Any, chosen: Any, expires: float) -> None:
+def _take(connection: Connection, settings: Any, who: Any, chosen: Any, now: float) -> None:
     """Lease the task: its slot, what it is expected to leave uncertain, and the counters."""
     n_classes = len(json.loads(settings.classes))
     quality = known_or_nothing(chosen.quality if settings.per_pair else who.quality, n_classes)
@@ -286,7 +320,7 @@ def _take(connection: Connection, settings: Any, who: Any, chosen: Any, expires:
     lease = queries.NEW_LEASE if chosen.before is None else queries.LEASE
     together(
         connection,
-        lease.with_(of_task=chosen.id, who=who.id, until=expires),
+        lease.with_(of_task=chosen.id, who=who.id, until=now + settings.lease_seconds, now=now),
         queries.TAKE.with_(
             of_task=chosen.id,
             uncertainty=left * affinity(quality, n_classes),
@@ -297,8 +331,8 @@ def _take(connection: Connection, settings: Any, who: Any, chosen: Any, expires:
     )
 
 
-def _free(connection: Connection, settings: Any, lapsed: Sequence[Any]) -> None:
-    """Settle the tasks of pairs that lapsed, and take their slots off workers and campaign."""
+def free(connection: Connection, settings: Any, lapsed: Sequence[Any]) -> None:
+    """Take slots that were given up off their workers and the campaign; settle their tasks."""
     if lapsed:
         missing = settle_each(connection, settings, [row.task_id for row in lapsed])
         costs = [
@@ -306,3 +340,9 @@ def _free(connection: Connection, settings: Any, lapsed: Sequence[Any]) -> None:
             for row in sorted(lapsed, key=lambda row: row.worker_id)
         ]
         count(connection, slots=-len(lapsed), committed=-sum(costs), missing=missing)
+
+
+def _seconds(slot: Any, now: float) -> float | None:
+    """Seconds since the task was given to the worker; None if that is not known."""
+    took = now - slot.leased_at if slot is not None and slot.leased_at is not None else 0.0
+    return took if took > 0.0 else None

@@ -77,7 +77,7 @@ def plan_of(state: State, labels: int | None, spare: int = 0) -> Plan:
     n, m = pending.shape
     allowed = state.quality.allowed if state.quality.allowed is not None else np.ones((n, m), bool)
     closed = state.closed | ~is_worth_a_label(state)
-    able = allowed & ~answered & ~closed & ~state.team_mates
+    able = allowed & ~answered & ~closed & ~state.team_mates & ~state.out_of_reach
     able |= pending
     done, out = answered.sum(axis=0), pending.sum(axis=0)
     per_task = np.array([t.max_workers for t in state.tasks]) - done

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,7 +17,7 @@ from crowd_tvcs.answers.answers import Answers
 from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.campaign.entries import MILLION
 from crowd_tvcs.campaign.store import schema
-from crowd_tvcs.campaign.store.schema import ANSWERED, ISSUED, LAPSED, LEASED
+from crowd_tvcs.campaign.store.schema import ANSWERED, ISSUED, LAPSED, LEASED, SKIPPED
 from crowd_tvcs.campaign.tasks import is_done, prior_of, prior_weight
 from crowd_tvcs.skills.dependence import Dependence, Told, chances, told
 from crowd_tvcs.skills.vote import posterior, priors
@@ -39,9 +40,13 @@ class State:
         Of every pair, of shape (workers, tasks); `allowed` leaves out workers of whom nothing is
         known, and pairs without a quality.
     slots
-        State of every pair, of the same shape: lapsed or never given out, issued, leased, answered.
+        State of every pair, of the same shape: skipped by its worker, lapsed or never given out,
+        issued, leased, answered.
     given
         Every answer as (worker, task, label), as integers, in the order they came.
+    times
+        Likewise when it was given (seconds since 1970) and how many seconds it took; NaN where that
+        is not known.
     rounds
         The plans made so far.
     gold
@@ -56,6 +61,7 @@ class State:
     quality: Quality
     slots: NDArray[np.int8]
     given: list[tuple[int, int, int]]
+    times: list[tuple[float, float]]
     rounds: list[Any]
     gold: dict[str, int]
     gold_answers: list[tuple[str, str, str]]
@@ -74,6 +80,13 @@ class State:
     def pending(self) -> NDArray[np.bool_]:
         """Pairs that are given out and not answered, likewise."""
         return (self.slots == ISSUED) | (self.slots == LEASED)
+
+    @property
+    def out_of_reach(self) -> NDArray[np.bool_]:
+        """Pairs that are not to be given out: skipped, or of a worker whom the operator blocked."""
+        blocked = np.array([bool(w.blocked) for w in self.workers])
+        skipped: NDArray[np.bool_] = self.slots == SKIPPED
+        return skipped | blocked[:, None]
 
     @property
     def team_mates(self) -> NDArray[np.bool_]:
@@ -104,7 +117,8 @@ class State:
         """All answers, in the order they came."""
         workers, tasks, labels = zip(*self.given, strict=True) if self.given else ((), (), ())
         names = (self.quality.tasks, self.quality.workers, self.classes)
-        return Answers(*names, tasks, workers, labels)
+        when, seconds = np.array(self.times).reshape(-1, 2).T
+        return Answers(*names, tasks, workers, labels, when=_if_any(when), seconds=_if_any(seconds))
 
     @cached_property
     def prior(self) -> Floats:
@@ -178,12 +192,12 @@ def read_state(connection: Connection, settings: Any) -> State:
     quality = _quality(connection, settings, workers, tasks)
     slots = np.full((len(workers), len(tasks)), LAPSED, dtype=np.int8)
     placed = []
-    for of_task, who, what, label, place in connection.execute(_PAIRS):
+    for of_task, who, what, label, place, when, seconds in connection.execute(_PAIRS):
         i, j = row_of[who], column_of[of_task]
         slots[i, j] = what
         if what == ANSWERED:
-            placed.append((place, (i, j, label)))
-    given = [answer for _, answer in sorted(placed)]
+            placed.append((place, (i, j, label), (_or_nan(when), _or_nan(seconds))))
+    placed.sort()
     rounds = connection.execute(select(schema.planned).order_by(schema.planned.c.round)).all()
     known = connection.execute(select(schema.gold.c.task, schema.gold.c.label))
     gold = dict(known.all())
@@ -199,7 +213,8 @@ def read_state(connection: Connection, settings: Any) -> State:
         list(tasks),
         quality,
         slots,
-        given,
+        [answer for _, answer, _ in placed],
+        [times for _, _, times in placed],
         list(rounds),
         gold,
         sorted(told_of_gold),
@@ -212,7 +227,18 @@ _PAIRS = select(
     schema.pair.c.state,
     schema.pair.c.label,
     schema.pair.c.place,
+    schema.pair.c.answered_at,
+    schema.pair.c.seconds,
 )
+
+
+def _or_nan(value: float | None) -> float:
+    return math.nan if value is None else value
+
+
+def _if_any(times: Floats) -> Floats | None:
+    """Return times of answers; None if none is known."""
+    return None if np.isnan(times).all() else times
 
 
 def _quality(

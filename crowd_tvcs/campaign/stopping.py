@@ -167,7 +167,7 @@ def least_gain_of(state: State, given: float | None) -> float:
 def _able(state: State) -> NDArray[np.bool_]:
     """Pairs that the caps of workers and groups would still let happen."""
     allowed = state.quality.allowed
-    free = ~(state.answered | state.pending | state.team_mates)
+    free = ~(state.answered | state.pending | state.team_mates | state.out_of_reach)
     able = free if allowed is None else free & allowed
     has_room = np.array([w.slots < w.max_tasks for w in state.workers])
     return able & has_room[:, None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from crowd_tvcs.answers.columns import (
 )
 from crowd_tvcs.answers.quality import Quality, read_quality
 from crowd_tvcs.answers.repeats import one_per_pair
+from crowd_tvcs.answers.times import Floats, read_times
 from crowd_tvcs.campaign.entries import Line, Task, Worker
 from tvcs_core.command.shell import say
 from tvcs_core.files.shown import shown
@@ -71,7 +73,7 @@ def read_qualities(path: Path) -> Qualities:
 
 
 def read_lines(path: Path, keep: str | None = None) -> list[Line]:
-    """Read answers `task, worker, label` with their lines; other columns are ignored.
+    """Read answers `task, worker, label` with their lines, and their times if columns have them.
 
     Of a pair that is there twice `keep` says which answer to take (see
     `crowd_tvcs.answers.repeats`), and what was done is said; None refuses that.
@@ -79,13 +81,15 @@ def read_lines(path: Path, keep: str | None = None) -> list[Line]:
     Raises
     ------
     DataError
-        If a column is missing, a cell is empty, or a pair is there twice.
+        If a column is missing, a cell is empty, a pair is there twice, or a time cannot be (see
+        `crowd_tvcs.answers.times`).
     """
     table = open_table(path)
     task, worker, label = code_columns(table, find(table, [TASK, WORKER, ANSWER]))
     kept = one_per_pair(table, task, worker, label, keep)
     if kept.said:
         say(f"{path}: {kept.said}")
+    when, seconds = read_times(table)
     return [
         Line(
             task.names[task.codes[row]],
@@ -93,6 +97,13 @@ def read_lines(path: Path, keep: str | None = None) -> list[Line]:
             label.names[label.codes[row]],
             table,
             row + 1,
+            _known(when, row),
+            _known(seconds, row),
         )
         for row in kept.rows.tolist()
     ]
+
+
+def _known(times: Floats | None, row: int) -> float | None:
+    """Return the time of a row; None if it is not known."""
+    return None if times is None or math.isnan(times[row]) else float(times[row])

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from crowd_tvcs.cli import campaign_desk
 from crowd_tvcs.cli.answers import Keep
-from crowd_tvcs.cli.campaign_desk import next_task, release, reopen, submit
 from crowd_tvcs.cli.campaign_init import init
 from crowd_tvcs.cli.campaign_options import (
     AnswersFile,
@@ -238,11 +239,23 @@ def stop(
 @app.command("export-answers")
 @stored
 def export_answers(store: StoreName, out: OutFile = None) -> None:
-    """Print all answers as task, worker, label, in the order they came."""
+    """Print all answers as task, worker, label, in the order they came.
+
+    Where times are known, answered_at and seconds stand beside them, as crowd-tvcs workers reads.
+    """
+    from crowd_tvcs.answers.times import as_text
+
     with open_campaign(store) as campaign:
         answers = campaign.state().answers
-    rows: list[list[object]] = [[t, w, k] for t, w, k in answers.rows()]
-    write_rows(out, ["task", "worker", "label"], rows)
+    header, rows = ["task", "worker", "label"], [list[object](row) for row in answers.rows()]
+    if answers.when is not None:
+        header.append("answered_at")
+        rows = [[*row, as_text(t)] for row, t in zip(rows, answers.when.tolist(), strict=True)]
+    if answers.seconds is not None:
+        header.append("seconds")
+        took = ["" if math.isnan(t) else round(t, 3) for t in answers.seconds.tolist()]
+        rows = [[*row, t] for row, t in zip(rows, took, strict=True)]
+    write_rows(out, header, rows)
 
 
 @app.command("export-labels")
@@ -274,10 +287,9 @@ def report(
     say(f"written to {out}")
 
 
-app.command("next")(next_task)
-app.command()(submit)
-app.command()(release)
-app.command()(reopen)
+app.command("next")(campaign_desk.next_task)
+for one in ("submit", "skip", "undo", "release", "reopen", "pause", "resume", "upgrade"):
+    app.command()(getattr(campaign_desk, one))
 
 
 def _issue(campaign: Campaign, given: RoundOptions) -> None:

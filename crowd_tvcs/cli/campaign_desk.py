@@ -65,3 +65,79 @@ def reopen(store: StoreName) -> None:
     """Open the tasks again that stop --close has closed."""
     with open_campaign(store) as campaign:
         say(f"{campaign.reopen()} tasks are open again")
+
+
+@stored
+def skip(
+    store: StoreName,
+    worker: WorkerName,
+    task: Annotated[str, typer.Option(metavar="NAME", help="What they do not label.")],
+    reason: Annotated[str, typer.Option(metavar="TEXT", help="Why, for the audit.")] = "",
+) -> None:
+    """Give up a task that a worker was given; they are never offered it again."""
+    with open_campaign(store) as campaign:
+        campaign.skip(worker, task, reason)
+        say(f"worker {worker!r} is not asked about task {task!r} again")
+
+
+@stored
+def undo(store: StoreName, worker: WorkerName, as_json: AsJson = False) -> None:
+    """Take a worker's last answer back and print its task, which they hold again.
+
+    Refused once another has answered the task, a round was planned on the answer, or the task was
+    closed.
+    """
+    with open_campaign(store) as campaign:
+        offer = campaign.undo(worker)
+    if as_json:
+        print(json_text(vars(offer)))
+    elif offer.task is not None:
+        emit(offer.task)
+    say(offer.reason)
+
+
+@stored
+def pause(
+    store: StoreName,
+    worker: Annotated[
+        str | None, typer.Option("--worker", metavar="NAME", help="Only this worker.")
+    ] = None,
+) -> None:
+    """Hand out no tasks, or none to one worker; answers to what is out are still taken."""
+    _hold_up(store, worker, True)
+
+
+@stored
+def resume(
+    store: StoreName,
+    worker: Annotated[
+        str | None, typer.Option("--worker", metavar="NAME", help="Only this worker.")
+    ] = None,
+) -> None:
+    """Hand out tasks again."""
+    _hold_up(store, worker, False)
+
+
+def _hold_up(store: str, worker: str | None, is_held_up: bool) -> None:
+    whom = "nobody" if worker is None else f"worker {worker!r}"
+    with open_campaign(store) as campaign:
+        if worker is None:
+            campaign.pause(is_held_up)
+        else:
+            campaign.block(worker, is_held_up)
+    if is_held_up:
+        say(f"{whom} gets {'a task' if worker is None else 'no more tasks'} until resume")
+    else:
+        say("tasks are handed out again" + ("" if worker is None else f" to {whom}"))
+
+
+@stored
+def upgrade(store: StoreName) -> None:
+    """Bring the store of an older version up to this one; what it was is kept as a copy."""
+    from crowd_tvcs.campaign import upgrade as bring_up
+
+    version, copy = bring_up(store)
+    if copy:
+        say(f"brought up from version {version}; what it was is kept in {copy}")
+    else:
+        say(f"is of version {version} already; nothing was done")

@@ -11,8 +11,11 @@ from crowd_tvcs.campaign.store.schema import (
     ISSUED,
     LAPSED,
     LEASED,
+    SKIPPED,
+    audit,
     campaign,
     pair,
+    planned,
     skill,
     task,
     worker,
@@ -55,6 +58,20 @@ TEAM_MATE = Statement(
     )
 )
 
+LAST_ROUND = Statement(select(func.max(planned.c.answers_before).label("answers_before")))
+PAUSE = Statement(update(campaign).values(paused=bindparam("is_paused")))
+BLOCK = Statement(
+    update(worker)
+    .where(worker.c.name == bindparam("called"))
+    .values(blocked=bindparam("is_blocked"))
+    .returning(worker.c.id)
+)
+NOTE = Statement(
+    insert(audit).values(
+        {name: bindparam(name) for name in ("at", "who", "what", "task", "detail", "address")}
+    )
+)
+
 TASK = Statement(select(task).where(_IT))
 TASK_CALLED = Statement(select(task).where(task.c.name == bindparam("called")))
 SETTLE = Statement(update(task).where(_IT).values({name: bindparam(name) for name in SETTLED}))
@@ -69,6 +86,7 @@ _KNOWN = (
         pair.c.worker_id,
         pair.c.state,
         pair.c.label,
+        pair.c.leased_at,
         func.coalesce(skill.c.quality, worker.c.quality).label("quality"),
         worker.c.habits,
     )
@@ -97,8 +115,20 @@ ISSUED_PAIRS = Statement(
     .join(task, task.c.id == pair.c.task_id)
     .where(pair.c.state == ISSUED)
 )
-LEASE = Statement(
+_SLOT = (pair.c.task_id, pair.c.worker_id)
+SKIP = Statement(
+    update(pair)
+    .where(_THIS, pair.c.state.between(ISSUED, LEASED))
+    .values(state=SKIPPED, expires=None, round=None)
+    .returning(*_SLOT)
+)
+RENEW = Statement(
     update(pair).where(_THIS).values(state=LEASED, expires=bindparam("until"), round=None)
+)
+LEASE = Statement(
+    update(pair)
+    .where(_THIS)
+    .values(state=LEASED, expires=bindparam("until"), round=None, leased_at=bindparam("now"))
 )
 NEW_LEASE = Statement(
     insert(pair).values(
@@ -106,12 +136,46 @@ NEW_LEASE = Statement(
         worker_id=bindparam("who"),
         state=LEASED,
         expires=bindparam("until"),
+        leased_at=bindparam("now"),
     )
 )
+NEXT_PLACE = Statement(
+    select(pair.c.worker_id)
+    .where(pair.c.task_id == bindparam("of_task"), pair.c.place > bindparam("place"))
+    .limit(1)
+)
+LAST_ANSWER = Statement(
+    select(pair, task.c.name.label("task_name"), task.c.closed)
+    .join(task, task.c.id == pair.c.task_id)
+    .where(pair.c.worker_id == bindparam("who"), pair.c.state == ANSWERED)
+    .order_by(pair.c.place.desc())
+    .limit(1)
+)
+TAKE_BACK = Statement(
+    update(pair)
+    .where(_THIS)
+    .values(
+        state=LEASED,
+        expires=bindparam("until"),
+        leased_at=bindparam("now"),
+        **dict.fromkeys(("label", "place", "answered_at", "seconds")),
+    )
+)
+MOVE_UP = Statement(
+    update(pair).where(pair.c.place > bindparam("place")).values(place=pair.c.place - 1)
+)
+LET_GO = Statement(update(pair).where(_THIS).values(state=LAPSED, expires=None).returning(*_SLOT))
 ANSWER = Statement(
     update(pair)
     .where(_THIS)
-    .values(state=ANSWERED, label=bindparam("given"), place=bindparam("place"), expires=None)
+    .values(
+        state=ANSWERED,
+        label=bindparam("given"),
+        place=bindparam("place"),
+        answered_at=bindparam("at"),
+        seconds=bindparam("took"),
+        expires=None,
+    )
 )
 
 

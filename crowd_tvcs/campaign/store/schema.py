@@ -1,15 +1,16 @@
 """The tables of a campaign, and the version that a store must have.
 
 A pair of a worker and a task has at most one row, and that row is one slot: it is issued by a plan,
-or leased, or answered, or it has lapsed and counts for nothing. Everything else that changes
-(`slots`, `answers`, `confidence`, `uncertainty`, ...) follows from these rows and is kept beside
-them so that a claim need not read them all. The caps are constraints of the tables too: even a
-mistake of this program could not break one.
+or leased, or answered; or it has lapsed, or its worker skipped it, and counts for nothing.
+Everything else that changes (`slots`, `answers`, `confidence`, `uncertainty`, ...) follows from
+these rows and is kept beside them so that a claim need not read them all. The caps are constraints
+of the tables too: even a mistake of this program could not break one.
 """
 
 from __future__ import annotations
 
 from sqlalchemy import (
+    DDL,
     BigInteger,
     CheckConstraint,
     Column,
@@ -22,10 +23,11 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    event,
 )
 
-VERSION = 2
-LAPSED, ISSUED, LEASED, ANSWERED = 0, 1, 2, 3
+VERSION = 3
+SKIPPED, LAPSED, ISSUED, LEASED, ANSWERED = -1, 0, 1, 2, 3  # above LAPSED a pair is a slot
 UNLIMITED = 2**31 - 1
 
 metadata = MetaData()
@@ -58,6 +60,7 @@ campaign = Table(
     Column("sure_at", Float),  # confidence with which gold reaches the target; None: the target
     Column("least_gain", Float),  # that a label must add to be handed out; None: any
     Column("best", Float),  # largest quality there is
+    Column("paused", Integer),  # whether no task is handed out for now
     CheckConstraint("slots <= budget", name="within_budget"),
     CheckConstraint("committed <= money", name="within_money"),
 )
@@ -74,6 +77,7 @@ worker = Table(
     Column("habits", Text),  # JSON of the confusion matrix; None: mistakes spread evenly
     Column("slots", Integer, nullable=False),
     Column("answers", Integer, nullable=False),
+    Column("blocked", Integer),  # by the operator: gets no task any more
     CheckConstraint("answers <= slots AND slots <= max_tasks", name="within_max_tasks"),
 )
 
@@ -124,6 +128,9 @@ pair = Table(
     Column("expires", Float),  # of a lease, seconds since 1970
     Column("label", Integer),
     Column("place", Integer),  # which answer of the campaign it is, from 1
+    Column("leased_at", Float),  # of a task that `next` gave, seconds since 1970
+    Column("answered_at", Float),  # likewise
+    Column("seconds", Float),  # that the answer took
     PrimaryKeyConstraint("task_id", "worker_id"),
 )
 Index("pair_of_worker", pair.c.worker_id, pair.c.state)
@@ -150,6 +157,43 @@ gold_answer = Table(
     UniqueConstraint("task", "worker"),
 )
 
+content = Table(
+    "content",
+    metadata,
+    Column("task_id", ForeignKey("task.id"), primary_key=True),
+    Column("body", Text, nullable=False),  # JSON of what a worker sees: text, image, audio, ...
+)
+
+access = Table(
+    "access",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("worker_id", ForeignKey("worker.id"), nullable=False),
+    Column("token_hash", Text, nullable=False, unique=True),
+    Column("made", Float, nullable=False),
+    Column("revoked", Float),  # seconds since 1970; None: good
+)
+
+audit = Table(
+    "audit",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("at", Float, nullable=False),
+    Column("who", Text, nullable=False),  # a worker's name, or `operator`
+    Column("what", Text, nullable=False),
+    Column("task", Text),
+    Column("detail", Text),
+    Column("address", Text),  # hash of where it came from
+)
+
+history = Table(
+    "history",
+    metadata,
+    Column("answers", Integer, primary_key=True),
+    Column("at", Float, nullable=False),
+    Column("expected_accuracy", Float, nullable=False),
+)
+
 planned = Table(
     "planned",
     metadata,
@@ -162,11 +206,37 @@ planned = Table(
     Column("bound", Float),
 )
 
+_KEEP = "the audit is only added to"
+for _kind in ("UPDATE", "DELETE"):
+    event.listen(
+        audit,
+        "after_create",
+        DDL(
+            f"CREATE TRIGGER audit_no_{_kind.lower()} BEFORE {_kind} ON audit "
+            f"BEGIN SELECT RAISE(ABORT, '{_KEEP}'); END"
+        ).execute_if(dialect="sqlite"),
+    )
+event.listen(
+    audit,
+    "after_create",
+    DDL(
+        "CREATE FUNCTION tvcs_only_added_to() RETURNS trigger LANGUAGE plpgsql AS "
+        f"$$ BEGIN RAISE EXCEPTION '{_KEEP}'; END $$; "
+        "CREATE TRIGGER audit_no_change BEFORE UPDATE OR DELETE ON audit "
+        "FOR EACH STATEMENT EXECUTE FUNCTION tvcs_only_added_to()"
+    ).execute_if(dialect="postgresql"),
+)
+
 # By version: the columns that came with the next one, all empty in stores made before.
 ADDED = {
     1: [
         *(campaign.c[name] for name in ("dependence", "shares_of_gold", "sure_at")),
         *(campaign.c[name] for name in ("least_gain", "best")),
         worker.c.habits,
-    ]
+    ],
+    2: [
+        campaign.c.paused,
+        worker.c.blocked,
+        *(pair.c[name] for name in ("leased_at", "answered_at", "seconds")),
+    ],
 }

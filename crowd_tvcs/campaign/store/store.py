@@ -85,14 +85,32 @@ class Store:
             raise
 
     def check(self) -> None:
-        """Refuse what is not a store of this version, or one that can be brought to it.
-
-        An older store gets the columns it lacks, empty: it goes on as it was.
+        """Refuse what is not a store of this version.
 
         Raises
         ------
         DataError
             If it is missing, something else, or of another version.
+        """
+        found = self.version()
+        if found != schema.VERSION:
+            is_old = found in schema.ADDED
+            remedy = "crowd-tvcs campaign upgrade brings it up to that and keeps a copy; "
+            age = "an older" if found is not None and found < schema.VERSION else "a newer"
+            raise DataError(
+                f"is the store of {age} version of this program (its tables have version {found}, "
+                f"this program reads version {schema.VERSION}); {remedy if is_old else ''}"
+                "nothing was changed",
+                path=self.name,
+            )
+
+    def version(self) -> int | None:
+        """Read the version of the tables.
+
+        Raises
+        ------
+        DataError
+            If there is no store, or it is something else.
         """
         if self.is_file and not Path(self.place).exists():
             raise DataError(
@@ -103,30 +121,15 @@ class Store:
                 raise DataError("is not the store of a campaign", path=self.name)
             with self.engine.connect() as connection:
                 found = connection.exec_driver_sql("SELECT schema_version FROM campaign").scalar()
-        if found in schema.ADDED:
-            found = self._bring_up()
-        if found != schema.VERSION:
-            age = "an older" if found is not None and found < schema.VERSION else "a newer"
-            raise DataError(
-                f"is the store of {age} version of this program (its tables have version {found}, "
-                f"this program reads version {schema.VERSION}); nothing was changed",
-                path=self.name,
-            )
+        return None if found is None else int(found)
 
-    def _bring_up(self) -> int:
-        """Add the columns that a store of an older version lacks; the version it has then."""
-        lock = "" if self.is_file else " FOR UPDATE"
+    @contextmanager
+    def locked(self) -> Iterator[Connection]:
+        """Open a connection that nobody changes the store beside, whatever its version."""
         with self._changed(NOTHING, begin="BEGIN IMMEDIATE") as connection:
-            version = text(f"SELECT schema_version FROM campaign{lock}")
-            found = int(connection.execute(version).scalar_one())
-            while found in schema.ADDED:  # not if another process was faster
-                for column in schema.ADDED[found]:
-                    kind = column.type.compile(connection.dialect)
-                    added = f"ALTER TABLE {column.table.name} ADD COLUMN {column.name} {kind}"
-                    connection.execute(text(added))
-                found += 1
-                connection.execute(text(f"UPDATE campaign SET schema_version = {found}"))
-        return found
+            if not self.is_file:
+                connection.execute(text("LOCK TABLE campaign IN ACCESS EXCLUSIVE MODE"))
+            yield connection
 
     @contextmanager
     def read(self) -> Iterator[tuple[Connection, Any]]:

@@ -1,8 +1,6 @@
 """Campaigns with a model of dependence: belief, refits, old stores, routing and stopping."""
 
 import json
-import sqlite3
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,7 +15,6 @@ from crowd_tvcs.skills.dependence_fit import ENOUGH_TO_CHOOSE, NO_GOLD
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.vote import posterior
 
-VERSION_1 = Path(__file__).parent / "store" / "version_1.sql"
 WORKERS = [f"w{i}" for i in range(6)]
 
 
@@ -183,47 +180,6 @@ def test_a_model_that_there_is_not_is_refused(tmp_path):
             tmp_path / "c.db", workers=["w"], tasks=["t"], qualities={"w": 0.8}, model="both"
         )
     assert not (tmp_path / "c.db").exists()
-
-
-@pytest.fixture
-def old(tmp_path):
-    """A store that the program made before there was a model."""
-    connection = sqlite3.connect(tmp_path / "old.db")
-    connection.executescript(VERSION_1.read_text(encoding="utf-8"))
-    connection.close()
-    return tmp_path / "old.db"
-
-
-def test_a_store_made_before_goes_on_with_independent_workers(old):
-    with Campaign(old) as campaign:
-        state = campaign.state()
-        assert state.settings.schema_version == 2
-        assert state.model is None
-        before = [0.7615384615384615, 0.9520865533230294, 0.8615384615384615]
-        assert [t.confidence for t in state.tasks] == before
-        assert state.posterior.max(axis=1).tolist() == before
-        verdicts = [one.verdict for one in stand(state)]
-        assert verdicts == ["waiting", "sure", "worth a label"]
-        receipt = campaign.submit("bob", "t1", "b")
-        odds = 0.7615384615384615 / 0.2384615384615385 * 0.1384615384615385 / 0.8615384615384615
-        assert receipt.confidence == pytest.approx(1.0 / (1.0 + odds), abs=1e-12)
-        campaign.add(gold={"g9": "a"}, gold_answers=[("g9", "ann", "a")])
-        assert campaign.state().model is None
-    with Campaign(old) as campaign:  # once is enough
-        assert campaign.state().settings.answers == 5
-
-
-def test_two_who_open_an_old_store_bring_it_up_once(old, monkeypatch):
-    from crowd_tvcs.campaign.store.store import Store
-
-    first, second = Store(old), Store(old)
-    bring_up, found = Store._bring_up, []
-    monkeypatch.setattr(Store, "_bring_up", lambda s: found.append(bring_up(s)) or bring_up(s))
-    first.check()
-    second.check()
-    assert found == [2]
-    first.close()
-    second.close()
 
 
 def test_every_task_gets_its_first_label_before_any_its_second(tmp_path, rng):

@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 from benchmarks.speed import campaign as speed
-from crowd_tvcs.campaign import Campaign, StoreError, Task, Worker
+from crowd_tvcs.campaign import Campaign, StoreError, Task, Worker, upgrade
+from crowd_tvcs.campaign.store import schema
+from tvcs_core import DataError
 
 CLEAN = {
     "lost": 0,
@@ -97,7 +99,7 @@ def test_a_campaign_on_postgresql_is_the_same_as_on_sqlite(database, tmp_path):
             ],
             tasks=[Task(f"t{j}", min_workers=1, prior=0.3 + 0.05 * j) for j in range(8)],
             qualities=qualities,
-            budget=20,
+            budget=30,
             max_workers_per_task=4,
             lease_seconds=60,
         ) as campaign:
@@ -107,14 +109,67 @@ def test_a_campaign_on_postgresql_is_the_same_as_on_sqlite(database, tmp_path):
                 offer = campaign.next(f"w{step % 6}", now=30.0 * step)
                 seen.append((offer.task, offer.reason))
                 if offer.task and step % 4:
-                    receipt = campaign.submit(f"w{step % 6}", offer.task, str(step % 2))
+                    receipt = campaign.submit(
+                        f"w{step % 6}", offer.task, str(step % 2), now=30.0 * step + 7.0
+                    )
                     seen.append((receipt.reason, round(receipt.confidence, 9)))
             seen += [campaign.release(1), campaign.plan(labels=3).pairs]
+            seen += turns(campaign)
             seen += [campaign.state().answers.rows(), campaign.stop(close=True)]
             told.append(seen)
         with Campaign(place) as campaign:
-            assert campaign.state().settings.budget == 20
+            assert campaign.state().settings.budget == 30
     assert told[0] == told[1]
+
+
+def turns(campaign):
+    """Skip, take back, hold up; all that the campaign says of it, and its audit."""
+    offer = campaign.next("w2", now=1000.0)
+    campaign.skip("w2", offer.task, "blurred", now=1001.0)
+    second = campaign.next("w2", now=1002.0)
+    told = [offer, second, campaign.submit_and_next("w2", second.task, "1", now=1007.0)]
+    told += [campaign.undo("w2", now=1008.0)]
+    told += [campaign.submit("w2", second.task, "0", now=1009.5)]
+    campaign.pause(now=1010.0)
+    told += [campaign.next("w4", now=1011.0)]
+    campaign.pause(False, now=1012.0)
+    campaign.block("w4", now=1013.0)
+    told += [campaign.next("w4", now=1014.0)]
+    with campaign.store.read() as (connection, _):
+        told += [tuple(row) for row in connection.exec_driver_sql("SELECT * FROM audit")]
+        told += connection.exec_driver_sql(
+            "SELECT answered_at, seconds FROM pair WHERE seconds > 0 ORDER BY place"
+        ).all()
+    return told
+
+
+def test_a_store_on_postgresql_is_brought_up_and_its_tables_are_copied(database):
+    names = {"ann": 0.9, "bob": 0.8}
+    with Campaign.create(database, workers=names, tasks=["t1"], qualities=names) as campaign:
+        task = campaign.next("ann").task
+        with campaign.store.write() as (connection, _, _):
+            for table in ("content", "access", "audit", "history"):
+                connection.exec_driver_sql(f"DROP TABLE {table}")
+            connection.exec_driver_sql("DROP FUNCTION tvcs_only_added_to")
+            for column in (*schema.ADDED[1], *schema.ADDED[2]):
+                column = f"ALTER TABLE {column.table.name} DROP COLUMN {column.name}"
+                connection.exec_driver_sql(column)
+            connection.exec_driver_sql("UPDATE campaign SET schema_version = 1")
+    with pytest.raises(DataError, match=r"version 1, .* campaign upgrade brings it up"):
+        Campaign(database)
+    assert upgrade(database) == (1, "schema tvcs_version_1")
+    with Campaign(database) as campaign:
+        assert campaign.submit("ann", task, "1").reason == "accepted"
+        campaign.pause()
+        with campaign.store.write() as (connection, _, _):
+            kept = connection.exec_driver_sql("SELECT slots, answers FROM tvcs_version_1.campaign")
+            assert kept.all() == [(1, 0)]
+        with (
+            pytest.raises(StoreError, match="the audit is only added to"),
+            campaign.store.write() as (connection, _, _),
+        ):
+            connection.exec_driver_sql("DELETE FROM audit")
+    assert upgrade(database) == (schema.VERSION, "")
 
 
 @pytest.mark.parametrize("is_made", [True, False])

@@ -1,0 +1,165 @@
+"""One task at a time: what a worker asks of a campaign, and how an operator holds it up."""
+
+from __future__ import annotations
+
+import time
+
+from crowd_tvcs.campaign import leases
+from crowd_tvcs.campaign.desk import turns
+from crowd_tvcs.campaign.desk.turns import OPERATOR, Note, write_down
+from crowd_tvcs.campaign.leases import Offer, Receipt, Refused
+from crowd_tvcs.campaign.settings import within
+from crowd_tvcs.campaign.store import queries
+from crowd_tvcs.campaign.store.statements import together
+from crowd_tvcs.campaign.store.store import Store
+
+
+class Desk:
+    """The side of a `Campaign` that hands out single tasks; see there.
+
+    Every `now` is a time in seconds since 1970, None for the clock's; `address` says where a
+    change came from in the audit, and is best a hash.
+    """
+
+    store: Store
+
+    def next(self, worker: str, *, now: float | None = None) -> Offer:
+        """Lease a task to a worker: the one of largest uncertainty x skill that has room.
+
+        Leases that have expired are freed first. A worker has one lease at a time; who asks again
+        before answering gets the same task, for another `lease_seconds`.
+
+        Parameters
+        ----------
+        worker
+            Name.
+        now
+            As for all methods of the desk.
+
+        Raises
+        ------
+        Refused
+            If there is no such worker.
+        ValueError
+            If `now` is no time.
+        """
+        moment = _moment(now)
+        first = leases.before_offer(worker, moment)
+        with self.store.write(*first, flush=False) as (connection, settings, found):
+            return leases.offer(connection, settings, found, worker, moment)
+
+    def submit(self, worker: str, task: str, label: str, *, now: float | None = None) -> Receipt:
+        """Submit an answer to a task that was leased or issued.
+
+        Late answers: a lease that has expired is still good until another needs its slot, and even
+        then the answer is taken as long as every cap has room for it; otherwise it is refused. The
+        time is kept, and how long a task that `next` gave has taken.
+
+        Raises
+        ------
+        Refused
+            If the pair was never given out, has another answer, or its slot went to another.
+        """
+        moment = _moment(now)
+        first = leases.before_submit(worker, task)
+        with self.store.write(*first, flush=False) as (connection, settings, found):
+            receipt = leases.submit(connection, settings, found, (worker, task, label), moment)
+        self.store.flush()
+        return receipt
+
+    def submit_and_next(
+        self, worker: str, task: str, label: str, *, now: float | None = None
+    ) -> tuple[Receipt, Offer]:
+        """Submit an answer and lease the next task, in one transaction; errors as for `submit`."""
+        moment = _moment(now)
+        first = leases.before_submit(worker, task)
+        with self.store.write(*first, flush=False) as (connection, settings, found):
+            receipt = leases.submit(connection, settings, found, (worker, task, label), moment)
+            settings, *found = together(
+                connection, queries.SETTINGS.with_(), *leases.before_offer(worker, moment)
+            )
+            offer = leases.offer(connection, settings[0], found, worker, moment)
+        self.store.flush()
+        return receipt, offer
+
+    def skip(
+        self,
+        worker: str,
+        task: str,
+        reason: str = "",
+        *,
+        now: float | None = None,
+        address: str | None = None,
+    ) -> None:
+        """Give a task up that is leased or issued to a worker; they are never offered it again.
+
+        Its slot is free for others. To skip it once more changes nothing, and an answer to it is
+        taken as a late one.
+
+        Raises
+        ------
+        Refused
+            If the worker does not have the task.
+        """
+        moment = _moment(now)
+        first = leases.before_submit(worker, task)
+        note = Note(worker, "skip", task, reason, address)
+        with self.store.write(*first) as (connection, settings, found):
+            turns.skip(connection, settings, found, worker, task)
+            write_down(connection, note, moment)
+
+    def undo(self, worker: str, *, now: float | None = None, address: str | None = None) -> Offer:
+        """Take a worker's last answer back, as long as nothing was done with it.
+
+        They hold its task again for `lease_seconds`, and the task that they were given since is
+        free for others.
+
+        Raises
+        ------
+        Refused
+            If there is no answer, another has answered the task since, a round was planned on the
+            answer, or the task was closed.
+        """
+        moment = _moment(now)
+        first = leases.before_offer(worker, moment)
+        with self.store.write(*first) as (connection, settings, found):
+            offer = turns.undo(connection, settings, found, worker, moment)
+            write_down(connection, Note(worker, "undo", offer.task, None, address), moment)
+        return offer
+
+    def pause(
+        self, is_paused: bool = True, *, now: float | None = None, address: str | None = None
+    ) -> None:
+        """Hand out no task until `pause(False)`; answers to what is out are taken."""
+        note = Note(OPERATOR, "pause" if is_paused else "resume", address=address)
+        with self.store.write() as (connection, _, _):
+            queries.PAUSE(connection, is_paused=int(is_paused))
+            write_down(connection, note, _moment(now))
+
+    def block(
+        self,
+        worker: str,
+        is_blocked: bool = True,
+        *,
+        now: float | None = None,
+        address: str | None = None,
+    ) -> None:
+        """Give a worker no more tasks, by `next` or in a round, until `block(worker, False)`.
+
+        Answers to what they have are taken.
+
+        Raises
+        ------
+        Refused
+            If there is no such worker.
+        """
+        what = "block" if is_blocked else "unblock"
+        note = Note(OPERATOR, what, detail=worker, address=address)
+        with self.store.write() as (connection, _, _):
+            if not queries.BLOCK(connection, called=worker, is_blocked=int(is_blocked)):
+                raise Refused(f"there is no worker {worker!r} in this campaign")
+            write_down(connection, note, _moment(now))
+
+
+def _moment(now: float | None) -> float:
+    return time.time() if now is None else within("now", now, 0.0, 1e12)

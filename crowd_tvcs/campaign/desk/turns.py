@@ -1,0 +1,109 @@
+"""A worker's turns beside answers: a task that they skip, and an answer that they take back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection
+
+from crowd_tvcs.campaign.leases import Offer, Refused, free, the_worker
+from crowd_tvcs.campaign.store import queries
+from crowd_tvcs.campaign.store.schema import SKIPPED
+from crowd_tvcs.campaign.store.statements import together
+from crowd_tvcs.campaign.tasks import count, settle
+
+OPERATOR = "operator"
+DETAIL = 500
+"""Most characters of a reason that are kept."""
+
+
+@dataclass(frozen=True)
+class Note:
+    """An entry of the audit: who did what, of which task, why, and from where (a hash)."""
+
+    who: str
+    what: str
+    task: str | None = None
+    detail: str | None = None
+    address: str | None = None
+
+
+def write_down(connection: Connection, note: Note, now: float) -> None:
+    """Add an entry to the audit, in the transaction of what it tells."""
+    values = vars(note) | {"detail": (note.detail or "")[:DETAIL] or None}
+    queries.NOTE(connection, at=now, **values)
+
+
+def skip(
+    connection: Connection, settings: Any, found: list[list[Any]], name: str, task_name: str
+) -> None:
+    """Give the slot of a worker up, and never offer them the task again.
+
+    `found` answers `leases.before_submit`. Who has skipped the task already skips it once more.
+
+    Raises
+    ------
+    Refused
+        If the worker does not have the task.
+    """
+    who = the_worker(found[0], name)
+    if not found[1]:
+        raise Refused(f"there is no task {task_name!r} in this campaign")
+    row = found[1][0]
+    if any(p.worker_id == who.id and p.state == SKIPPED for p in found[2]):
+        return
+    freed = queries.SKIP(connection, of_task=row.id, who=who.id)
+    if not freed:
+        raise Refused(f"worker {name!r} does not have task {task_name!r}, so cannot skip it")
+    free(connection, settings, freed)
+
+
+def undo(
+    connection: Connection, settings: Any, found: list[list[Any]], name: str, now: float
+) -> Offer:
+    """Take a worker's last answer back: they hold its task again, and lose the one they had since.
+
+    `found` answers `leases.before_offer`.
+
+    Raises
+    ------
+    Refused
+        If there is no answer, or it was used already: another answered the task after them, a
+        round was planned on it, or the task was closed.
+    """
+    lapsed, workers = found
+    if lapsed:
+        free(connection, settings, lapsed)
+    who = the_worker(workers, name)
+    last = queries.LAST_ANSWER.first(connection, who=who.id)
+    if last is None:
+        raise Refused(f"worker {name!r} has no answer to take back")
+    if used := _use_of(connection, last):
+        raise Refused(f"the answer of worker {name!r} to task {last.task_name!r} stays: {used}")
+    row = queries.WORKER.first(connection, called=name)
+    if row.lease is not None:
+        free(connection, settings, queries.LET_GO(connection, of_task=row.lease, who=who.id))
+    expires = now + settings.lease_seconds
+    this = {"of_task": last.task_id, "who": who.id}
+    together(
+        connection,
+        queries.TAKE_BACK.with_(until=expires, now=now, **this),
+        queries.MOVE_UP.with_(place=last.place),
+        queries.MORE_ANSWERS.with_(who=who.id, more=-1),
+    )
+    settle(connection, settings, queries.TASK.first(connection, of_task=last.task_id))
+    count(connection, answers=-1)
+    return Offer(last.task_name, "their last answer, taken back", expires)
+
+
+def _use_of(connection: Connection, last: Any) -> str:
+    """What an answer was used for since it came, or ''."""
+    if last.closed:
+        return "the task is closed"
+    if queries.NEXT_PLACE(connection, of_task=last.task_id, place=last.place):
+        return "another has answered the task since"
+    planned_on = queries.LAST_ROUND.first(connection).answers_before
+    if planned_on is not None and planned_on >= last.place:
+        return "a round was planned on it"
+    return ""

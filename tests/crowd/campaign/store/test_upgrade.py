@@ -1,0 +1,115 @@
+"""Stores of older versions: brought up whole or not at all, with a copy of what they were."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+from sqlalchemy import event
+
+from crowd_tvcs.campaign import Campaign, StoreError, stand, upgrade
+from crowd_tvcs.campaign.store import store
+from crowd_tvcs.campaign.store import upgrade as upgrading
+from crowd_tvcs.campaign.store.schema import VERSION
+from tvcs_core import DataError
+
+VERSION_1 = Path(__file__).parent / "version_1.sql"
+
+
+@pytest.fixture
+def old(tmp_path):
+    """A store that the program made before there was a model."""
+    connection = sqlite3.connect(tmp_path / "old.db")
+    connection.executescript(VERSION_1.read_text(encoding="utf-8"))
+    connection.close()
+    return tmp_path / "old.db"
+
+
+def dump(path):
+    connection = sqlite3.connect(path)
+    out = list(connection.iterdump())
+    connection.close()
+    return out
+
+
+def test_an_older_store_is_refused_with_the_remedy(old):
+    before = dump(old)
+    with pytest.raises(DataError, match=r"version 1, .* campaign upgrade brings it up .* changed$"):
+        Campaign(old)
+    assert dump(old) == before
+
+
+def test_it_goes_on_with_independent_workers_and_the_copy_is_what_it_was(old):
+    before = dump(old)
+    assert upgrade(old) == (1, str(old.with_name("old.version-1.db")))
+    assert dump(old.with_name("old.version-1.db")) == before
+    with Campaign(old) as campaign:
+        state = campaign.state()
+        assert state.settings.schema_version == VERSION
+        assert state.model is None
+        confidence = [0.7615384615384615, 0.9520865533230294, 0.8615384615384615]
+        assert [t.confidence for t in state.tasks] == confidence
+        assert state.posterior.max(axis=1).tolist() == confidence
+        assert state.answers.when is None
+        verdicts = [one.verdict for one in stand(state)]
+        assert verdicts == ["waiting", "sure", "worth a label"]
+        receipt = campaign.submit("bob", "t1", "b")
+        odds = 0.7615384615384615 / 0.2384615384615385 * 0.1384615384615385 / 0.8615384615384615
+        assert receipt.confidence == pytest.approx(1.0 / (1.0 + odds), abs=1e-12)
+        campaign.add(gold={"g9": "a"}, gold_answers=[("g9", "ann", "a")])
+        assert campaign.state().model is None
+        campaign.pause()
+    assert upgrade(old) == (VERSION, "")  # once is enough
+
+
+def test_a_copy_in_the_way_is_kept(old):
+    copy = old.with_name("old.version-1.db")
+    copy.write_text("mine")
+    with pytest.raises(DataError, match="is there already"):
+        upgrade(old)
+    assert copy.read_text() == "mine"
+    with pytest.raises(DataError, match="campaign upgrade"):
+        Campaign(old)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError])
+def test_an_upgrade_that_fails_changes_nothing(old, monkeypatch, error):
+    before = dump(old)
+    bring_up = upgrading._bring_up
+
+    def fail(connection, version):
+        bring_up(connection, version)
+        raise error
+
+    monkeypatch.setattr(upgrading, "_bring_up", fail)
+    with pytest.raises(error):
+        upgrade(old)
+    assert dump(old) == before
+    assert not old.with_name("old.version-1.db").exists()
+
+
+def test_a_full_disk_changes_nothing(old, monkeypatch):
+    before = dump(old)
+    make = store._engine
+
+    def on_a_full_disk(path):
+        engine = make(path)
+        event.listen(engine, "connect", lambda c, _: c.execute("PRAGMA max_page_count = 1").close())
+        return engine
+
+    monkeypatch.setattr(store, "_engine", on_a_full_disk)
+    with pytest.raises(StoreError, match="the disk is full"):
+        upgrade(old)
+    monkeypatch.undo()
+    assert dump(old) == before
+    assert not old.with_name("old.version-1.db").exists()
+
+
+def test_a_newer_store_and_none_are_refused(old, tmp_path):
+    with sqlite3.connect(old) as connection:
+        connection.execute("UPDATE campaign SET schema_version = ?", (VERSION + 1,))
+    connection.close()
+    with pytest.raises(DataError, match="a newer version"):
+        upgrade(old)
+    with pytest.raises(DataError, match="there is no such store"):
+        upgrade(tmp_path / "none.db")
+    assert sorted(p.name for p in tmp_path.iterdir() if p.suffix == ".db") == ["old.db"]

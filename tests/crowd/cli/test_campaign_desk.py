@@ -1,0 +1,69 @@
+"""The commands of `crowd-tvcs campaign` for one worker's turns, and older stores."""
+
+import sqlite3
+from pathlib import Path
+
+from tests.crowd.cli.test_campaign import folder, read, run, store
+
+__all__ = ["folder", "store"]
+
+
+def test_turns_of_one_worker(store):
+    """Skip, submit, undo, pause; the times of answers go to `crowd-tvcs workers` by the export."""
+    first = run("next", store, "--worker", "ann").stdout.strip()
+    skipped = run("skip", store, "--worker", "ann", "--task", first, "--reason", "dark")
+    assert skipped.exit_code == 0
+    assert skipped.stderr == f"worker 'ann' is not asked about task {first!r} again\n"
+    second = run("next", store, "--worker", "ann").stdout.strip()
+    assert second != first
+    run("submit", store, "--worker", "ann", "--task", second, "--label", "yes")
+    taken_back = run("undo", store, "--worker", "ann")
+    assert (taken_back.stdout.strip(), taken_back.exit_code) == (second, 0)
+    nothing = run("undo", store, "--worker", "bob")
+    assert (nothing.stdout, nothing.exit_code) == ("", 2)
+    assert "worker 'bob' has no answer to take back" in nothing.stderr
+    assert run("pause", store).stderr == "nobody gets a task until resume\n"
+    assert run("next", store, "--worker", "bob").stderr == "the campaign is paused\n"
+    assert run("resume", store).stderr == "tasks are handed out again\n"
+    assert "worker 'bob' gets no more tasks" in run("pause", store, "--worker", "bob").stderr
+    assert "gives this worker no more" in run("next", store, "--worker", "bob").stderr
+    run("submit", store, "--worker", "ann", "--task", second, "--label", "yes")
+    run("export-answers", store, "--out", "answers.csv")
+    header, row = read("answers.csv")
+    assert header == ["task", "worker", "label", "answered_at", "seconds"]
+    assert row[:3] == [second, "ann", "yes"]
+    assert row[3].endswith("Z")
+    assert float(row[4]) > 0
+
+
+def test_times_of_a_table_are_kept(store):
+    pairs = [row.split(",") for row in run("plan", store, "--labels", 2).stdout.splitlines()[1:]]
+    header = "task,worker,label,started_at,answered_at\n"
+    lines = [f"{t},{w},yes,2026-03-01T12:00:00Z,2026-03-01T12:00:0{k + 1}Z\n"
+             for k, (w, t) in enumerate(pairs)]  # fmt: skip
+    Path("answers.csv").write_text(header + "".join(lines))
+    assert run("import", store, "answers.csv").exit_code == 0
+    rows = [row.split(",")[3:] for row in run("export-answers", store).stdout.splitlines()]
+    stamps = ["2026-03-01T12:00:01Z", "2026-03-01T12:00:02Z"]
+    assert rows == [["answered_at", "seconds"], [stamps[0], "1.0"], [stamps[1], "2.0"]]
+    Path("late.csv").write_text(header + f"{pairs[0][1]},{pairs[0][0]},yes,2026-03-02,2026-03-01\n")
+    wrong = run("import", store, "late.csv")
+    assert wrong.exit_code == 2
+    assert "late.csv:2" in wrong.stderr
+    assert "times run backwards" in wrong.stderr
+
+
+def test_an_older_store_is_brought_up(folder):
+    version_1 = Path(__file__).parents[1] / "campaign" / "store" / "version_1.sql"
+    connection = sqlite3.connect("old.db")
+    connection.executescript(version_1.read_text(encoding="utf-8"))
+    connection.close()
+    refused = run("status", "old.db")
+    assert refused.exit_code == 2
+    assert "crowd-tvcs campaign upgrade" in refused.stderr
+    done = run("upgrade", "old.db")
+    assert (done.exit_code, done.stderr) == (
+        0, "brought up from version 1; what it was is kept in old.version-1.db\n"
+    )  # fmt: skip
+    assert run("status", "old.db").exit_code == 0
+    assert run("upgrade", "old.db").stderr == "is of version 3 already; nothing was done\n"
