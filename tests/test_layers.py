@@ -51,6 +51,7 @@ LEVELS = {
         ["campaign.store"],
         ["campaign", "models", "what_if"],
         ["report"],
+        ["serve"],
         ["cli"],
     ],
 }

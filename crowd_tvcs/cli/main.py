@@ -11,6 +11,7 @@ from crowd_tvcs.cli.quality import quality
 from crowd_tvcs.cli.recorded.agreement import agreement
 from crowd_tvcs.cli.recorded.models import models
 from crowd_tvcs.cli.replay import replay
+from crowd_tvcs.cli.serve import app as serve_app
 from crowd_tvcs.cli.simulate import simulate
 from crowd_tvcs.cli.verify import verify
 from crowd_tvcs.cli.vote import vote
@@ -39,6 +40,7 @@ app.command("what-if")(what_if)
 app.command()(verify)
 app.command()(simulate)
 app.add_typer(campaign_app, name="campaign")
+app.add_typer(serve_app, name="serve")
 
 
 def main() -> None:

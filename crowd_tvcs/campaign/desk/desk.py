@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 
 from crowd_tvcs.campaign import leases
 from crowd_tvcs.campaign.desk import turns
@@ -159,6 +160,31 @@ class Desk:
             if not queries.BLOCK(connection, called=worker, is_blocked=int(is_blocked)):
                 raise Refused(f"there is no worker {worker!r} in this campaign")
             write_down(connection, note, _moment(now))
+
+    def close_tasks(
+        self,
+        tasks: Iterable[str],
+        is_closed: bool = True,
+        *,
+        now: float | None = None,
+        address: str | None = None,
+    ) -> None:
+        """Hand some tasks out no more, or again; answers to what is out are taken.
+
+        Raises
+        ------
+        Refused
+            If there is no such task.
+        """
+        from crowd_tvcs.campaign.intake import set_closed
+
+        names, what = sorted(tasks), "close" if is_closed else "reopen"
+        with self.store.write() as (connection, _, _):
+            for name in names:
+                if not queries.TASK_CALLED(connection, called=name):
+                    raise Refused(f"there is no task {name!r} in this campaign")
+                write_down(connection, Note(OPERATOR, what, name, None, address), _moment(now))
+            set_closed(connection, names, int(is_closed))
 
 
 def _moment(now: float | None) -> float:

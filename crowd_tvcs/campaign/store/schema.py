@@ -61,6 +61,7 @@ campaign = Table(
     Column("least_gain", Float),  # that a label must add to be handed out; None: any
     Column("best", Float),  # largest quality there is
     Column("paused", Integer),  # whether no task is handed out for now
+    Column("secret", Text),  # that signs links and forms; made by the first server
     CheckConstraint("slots <= budget", name="within_budget"),
     CheckConstraint("committed <= money", name="within_money"),
 )
@@ -236,6 +237,7 @@ ADDED = {
     ],
     2: [
         campaign.c.paused,
+        campaign.c.secret,
         worker.c.blocked,
         *(pair.c[name] for name in ("leased_at", "answered_at", "seconds")),
     ],

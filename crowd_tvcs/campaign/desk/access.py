@@ -1,0 +1,123 @@
+"""Links of workers: signed, kept as hashes only, and revocable."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Iterable, Mapping
+
+from itsdangerous import BadSignature, Signer
+from sqlalchemy import Connection, bindparam, insert, select, update
+
+from crowd_tvcs.campaign.desk.turns import OPERATOR, Note, write_down
+from crowd_tvcs.campaign.leases import Refused
+from crowd_tvcs.campaign.store import schema
+from crowd_tvcs.campaign.store.schema import access, worker
+from crowd_tvcs.campaign.store.statements import Statement
+from crowd_tvcs.campaign.store.store import Store
+
+BYTES = 18
+"""Of a token before it is signed: 144 random bits."""
+
+_HOLDER = Statement(
+    select(worker.c.name)
+    .join(access, access.c.worker_id == worker.c.id)
+    .where(access.c.token_hash == bindparam("hashed"), access.c.revoked.is_(None))
+)
+
+
+def secret_of(store: Store) -> str:
+    """Return what signs the links of a campaign; the first who asks makes it."""
+    with store.read() as (_, settings):
+        if settings.secret is not None:
+            return str(settings.secret)
+    with store.write() as (connection, settings, _):
+        if settings.secret is not None:  # another was faster
+            return str(settings.secret)
+        made = secrets.token_urlsafe(32)
+        connection.execute(update(schema.campaign).values(secret=made))
+        return made
+
+
+class Links:
+    """The links of the workers of one campaign."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.signer = Signer(secret_of(store), salt="link", digest_method=hashlib.sha256)
+
+    def make(self, workers: Iterable[str] | None, *, now: float) -> dict[str, str]:
+        """Make a new token for each of the workers, or for all; those they had stay good.
+
+        Raises
+        ------
+        Refused
+            If there is no such worker.
+        """
+        with self.store.write() as (connection, _, _):
+            known = _ids(connection)
+            names = sorted(known if workers is None else workers)
+            _require_known(names, known)
+            sign = self.signer.sign
+            tokens = {name: sign(secrets.token_urlsafe(BYTES)).decode() for name in names}
+            rows = [
+                {"worker_id": known[name], "token_hash": hashed(token), "made": now}
+                for name, token in tokens.items()
+            ]
+            if rows:
+                connection.execute(insert(access), rows)
+            write_down(connection, Note(OPERATOR, "links", detail=f"{len(rows)} made"), now)
+        return tokens
+
+    def revoke(self, workers: Iterable[str], *, now: float) -> int:
+        """Revoke all links of some workers; how many these were.
+
+        Raises
+        ------
+        Refused
+            If there is no such worker.
+        """
+        names, revoked = sorted(workers), 0
+        with self.store.write() as (connection, _, _):
+            known = _ids(connection)
+            _require_known(names, known)
+            for name in names:
+                found = connection.execute(
+                    update(access)
+                    .where(access.c.worker_id == known[name], access.c.revoked.is_(None))
+                    .values(revoked=now)
+                )
+                revoked += found.rowcount
+                write_down(connection, Note(OPERATOR, "revoke", detail=name), now)
+        return revoked
+
+    def is_signed(self, token: str) -> bool:
+        """Whether a token was made for this campaign; without a look into the store."""
+        try:
+            self.signer.unsign(token)
+        except BadSignature:
+            return False
+        return True
+
+    def holder(self, token: str) -> str | None:
+        """Name of the worker whose link this is; None if it was revoked or never made."""
+        if not self.is_signed(token):
+            return None
+        with self.store.read() as (connection, _):
+            row = _HOLDER.first(connection, hashed=hashed(token))
+        return None if row is None else str(row.name)
+
+
+def hashed(text: str) -> str:
+    """Hash what is not to be kept itself: a token of many random bits, or an address."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _ids(connection: Connection) -> Mapping[str, int]:
+    return dict(connection.execute(select(worker.c.name, worker.c.id)).all())
+
+
+def _require_known(names: Iterable[str], known: Mapping[str, int]) -> None:
+    for name in names:
+        if name not in known:
+            raise Refused(f"there is no worker {name!r} in this campaign")

@@ -1,0 +1,187 @@
+"""What a worker sees of a task: fields of text, an image, a sound."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import bindparam, delete, insert, select
+
+from crowd_tvcs.answers.columns import TASK, find, open_table, rows_by_name
+from crowd_tvcs.campaign.store.schema import content, task
+from crowd_tvcs.campaign.store.statements import Statement
+from crowd_tvcs.campaign.store.store import Store
+from tvcs_core.files.errors import DataError
+from tvcs_core.files.shown import shown
+
+MEDIA = ("image", "audio")
+LONGEST = 1_000_000
+"""Most characters of the content of one task."""
+
+_BODY = Statement(
+    select(content.c.body)
+    .join(task, task.c.id == content.c.task_id)
+    .where(task.c.name == bindparam("called"))
+)
+
+
+@dataclass(frozen=True)
+class Content:
+    """The content of a task.
+
+    Attributes
+    ----------
+    text
+        The main text, or ``""``.
+    image, audio
+        A path inside the folder of media, or ``""``.
+    fields
+        Everything else, by name.
+    """
+
+    text: str = ""
+    image: str = ""
+    audio: str = ""
+    fields: Mapping[str, str] = field(default_factory=dict)
+
+    def as_json(self) -> str:
+        """Return it as it is kept."""
+        return json.dumps(vars(self), ensure_ascii=False)
+
+
+def read_content(path: Path, media: Path | None = None) -> dict[str, Content]:
+    """Read the content of tasks: a table, or JSON lines (``.jsonl``, ``.ndjson``).
+
+    The column or key `task` (or `item`) names the task, `text`, `image` and `audio` are what it
+    shows, and all others are fields beside them. Empty cells show nothing.
+
+    Parameters
+    ----------
+    path
+        The file.
+    media
+        The folder in which images and sounds are.
+
+    Raises
+    ------
+    DataError
+        Naming file and line: no name, a task twice, nothing to show, more than `LONGEST`
+        characters, no folder of media, or a file that is not in it.
+    """
+    is_json = path.suffix.lower() in (".jsonl", ".ndjson")
+    rows = _json_lines(path) if is_json else _table(path)
+    out: dict[str, Content] = {}
+    for line, name, cells in rows:
+        if name in out:
+            raise DataError(f"task {shown(name)} is there twice", path=path, line=line)
+        if not cells:
+            raise DataError(f"task {shown(name)} has nothing to show", path=path, line=line)
+        if sum(map(len, cells.values())) > LONGEST:
+            raise DataError(
+                f"task {shown(name)} has more than {LONGEST} characters", path=path, line=line
+            )
+        for kind in MEDIA:
+            if kind in cells:
+                try:
+                    inside(media, cells[kind])
+                except ValueError as error:
+                    raise DataError(str(error), path=path, line=line, column=kind) from None
+        known = {key: cells.pop(key, "") for key in ("text", *MEDIA)}
+        out[name] = Content(**known, fields=cells)
+    return out
+
+
+def inside(media: Path | None, name: str) -> Path:
+    """Return the file of a name in the folder of media.
+
+    Raises
+    ------
+    ValueError
+        If there is no folder, no such file, or it lies outside, by ``..`` or by a link.
+    """
+    if media is None:
+        raise ValueError(f"names the file {shown(name)}, which needs --media, the folder it is in")
+    root = media.resolve()
+    try:
+        found = (root / name).resolve()
+        if found.is_relative_to(root) and found.is_file():
+            return found
+    except (OSError, ValueError):  # a name too long, or with a character that no file has
+        pass
+    raise ValueError(f"must be a file inside {media}, found {shown(name)}")
+
+
+def set_content(store: Store, bodies: Mapping[str, Content], path: Path) -> int:
+    """Keep the content of tasks of the campaign, in place of what there was; how many have none.
+
+    Raises
+    ------
+    DataError
+        If a task is not in the campaign.
+    """
+    with store.write() as (connection, _, _):
+        known = dict(connection.execute(select(task.c.name, task.c.id)).all())
+        for name in bodies:
+            if name not in known:
+                raise DataError(f"task {shown(name)} is not in the campaign", path=path)
+        listed = [{"task_id": known[name], "body": one.as_json()} for name, one in bodies.items()]
+        for row in listed:
+            connection.execute(delete(content).where(content.c.task_id == row["task_id"]))
+        if listed:
+            connection.execute(insert(content), listed)
+        have = set(connection.scalars(select(content.c.task_id)))
+    return len(set(known.values()) - have)
+
+
+def content_of(store: Store, name: str) -> Content:
+    """Return what a task shows; its name where nothing was given."""
+    with store.read() as (connection, _):
+        row = _BODY.first(connection, called=name)
+    return Content(text=name) if row is None else Content(**json.loads(row.body))
+
+
+def _table(path: Path) -> list[tuple[int, str, dict[str, str]]]:
+    table = open_table(path)
+    (at,) = find(table, [TASK])
+    header = table.rows[0]
+    return [
+        (
+            table.lines[r],
+            name,
+            {
+                header[j]: cell
+                for j, cell in enumerate(table.rows[r])
+                if j != at and cell and header[j]
+            },
+        )
+        for name, r in rows_by_name(table, at).items()
+    ]
+
+
+def _json_lines(path: Path) -> list[tuple[int, str, dict[str, str]]]:
+    out = []
+    try:
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
+    except UnicodeDecodeError:
+        raise DataError("must be UTF-8", path=path) from None
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            found: Any = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise DataError(f"is no JSON: {error}", path=path, line=number) from None
+        if not isinstance(found, dict):
+            raise DataError("every line must be an object {...}", path=path, line=number)
+        for key, value in found.items():
+            if not isinstance(value, str | int | float) or isinstance(value, bool):
+                raise DataError("must be text or a number", path=path, line=number, column=key)
+        cells = {key: str(value) for key, value in found.items() if value != ""}
+        name = cells.pop("task", "") or cells.pop("item", "")
+        if not name:
+            raise DataError("must have a task, its name", path=path, line=number)
+        out.append((number, name, cells))
+    return out

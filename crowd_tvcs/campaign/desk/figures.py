@@ -1,0 +1,264 @@
+"""Where a campaign stands, in sums that the database makes: cheap enough to ask every second."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, case, func, insert, select
+
+from crowd_tvcs.campaign.entries import MILLION
+from crowd_tvcs.campaign.store.schema import (
+    ANSWERED,
+    LEASED,
+    UNLIMITED,
+    access,
+    gold,
+    history,
+    pair,
+    task,
+    worker,
+)
+from crowd_tvcs.campaign.store.store import Store
+
+LEAST_SURE = 20
+SPREAD = 2.0
+"""Standard errors by which claimed and measured accuracy must part to be called apart."""
+
+
+@dataclass(frozen=True)
+class Seat:
+    """One worker at the desk.
+
+    Attributes
+    ----------
+    name, answers, quality, blocked
+        As the campaign has them; `quality` is None if it is not known.
+    open
+        Tasks that are with them now.
+    agreement
+        Share of their answers that are the likeliest label of their task, of tasks with two or more
+        answers; None without such.
+    seconds
+        Median time of an answer; None if no time is known.
+    last_seen
+        When their last answer came, in seconds since 1970.
+    links
+        How many of their links are good.
+    """
+
+    name: str
+    answers: int
+    quality: float | None
+    blocked: bool
+    open: int
+    agreement: float | None
+    seconds: float | None
+    last_seen: float | None
+    links: int
+
+
+@dataclass(frozen=True)
+class Figures:
+    """The figures of a campaign at one moment; `binding` names the caps that nothing is left of."""
+
+    tasks: int
+    answers: int
+    pending: int
+    budget: int | None
+    money: float | None
+    spent: float
+    expected_accuracy: float
+    measured: float | None
+    measured_on: int
+    warning: str
+    paused: bool
+    closed: int
+    wanted: int
+    full: int
+    binding: list[str]
+    revision: int
+
+
+def figures(store: Store) -> Figures:
+    """Sum up the campaign."""
+    with store.read() as (connection, settings):
+        tasks = connection.execute(_TASKS).one()
+        right, known = connection.execute(_RIGHT).one()
+        spent = connection.execute(_SPENT).scalar_one() or 0
+        idle = connection.execute(_FULL_WORKERS).scalar_one()
+    measured = None if not known else (right or 0) / known
+    return Figures(
+        tasks=tasks.tasks,
+        answers=settings.answers,
+        pending=settings.slots - settings.answers,
+        budget=settings.budget,
+        money=None if settings.money is None else settings.money / MILLION,
+        spent=spent / MILLION,
+        expected_accuracy=float(tasks.sure or 0.0),
+        measured=measured,
+        measured_on=known,
+        warning=_apart(float(tasks.sure_of_gold or 0.0), measured, known),
+        paused=bool(settings.paused),
+        closed=tasks.closed or 0,
+        wanted=tasks.wanted or 0,
+        full=tasks.full or 0,
+        binding=_binding(settings, tasks, idle),
+        revision=settings.revision,
+    )
+
+
+def seats(store: Store) -> list[Seat]:
+    """Return every worker, those of most answers first."""
+    with store.read() as (connection, _):
+        workers = connection.execute(select(worker)).all()
+        sums = {row.worker_id: row for row in connection.execute(_OF_WORKERS)}
+        took: dict[int, list[float]] = {}
+        for who, seconds in connection.execute(_SECONDS):
+            took.setdefault(who, []).append(seconds)
+        links = dict(connection.execute(_LINKS).all())
+    out = []
+    for row in workers:
+        one = sums.get(row.id)
+        out.append(
+            Seat(
+                row.name,
+                row.answers,
+                row.quality,
+                bool(row.blocked),
+                0 if one is None else one.open,
+                one.agreed / one.judged if one is not None and one.judged else None,
+                statistics.median(took[row.id]) if row.id in took else None,
+                None if one is None else one.last_seen,
+                links.get(row.id, 0),
+            )
+        )
+    return sorted(out, key=lambda seat: (-seat.answers, seat.name))
+
+
+def least_sure(store: Store, rows: int = LEAST_SURE) -> list[dict[str, Any]]:
+    """Return the open tasks that are least sure, each with its answers."""
+    with store.read() as (connection, settings):
+        classes = json.loads(settings.classes)
+        found = connection.execute(_LEAST_SURE.limit(rows)).all()
+        out = []
+        for row in found:
+            given = connection.execute(_ANSWERS_OF.where(pair.c.task_id == row.id)).all()
+            out.append(
+                {
+                    "task": row.name,
+                    "label": classes[row.label],
+                    "confidence": row.confidence,
+                    "answers": [(name, classes[label]) for name, label in given],
+                }
+            )
+    return out
+
+
+def note_history(store: Store, now: float) -> bool:
+    """Keep a point of the curve of expected accuracy, if answers came since the last one."""
+    with store.read() as (connection, settings):
+        if not _is_new(connection, settings.answers):
+            return False
+    with store.write() as (connection, settings, _):
+        if not _is_new(connection, settings.answers):
+            return False
+        sure = connection.execute(_TASKS).one().sure
+        point = {"answers": settings.answers, "at": now, "expected_accuracy": sure}
+        connection.execute(insert(history).values(point))
+    return True
+
+
+def curve(store: Store) -> list[tuple[int, float]]:
+    """Return the points of the curve, as (labels bought, expected accuracy)."""
+    with store.read() as (connection, _):
+        order = select(history.c.answers, history.c.expected_accuracy).order_by(history.c.answers)
+        return [(int(n), float(p)) for n, p in connection.execute(order)]
+
+
+def _is_new(connection: Connection, answers: int) -> bool:
+    there = select(func.count()).where(history.c.answers == answers)
+    return connection.execute(there).scalar_one() == 0
+
+
+def _apart(claimed: float, measured: float | None, known: int) -> str:
+    """Say where the expected accuracy of the tasks with a known label is not what is measured."""
+    if measured is None:
+        return ""
+    error = max((claimed * (1.0 - claimed) / known) ** 0.5, 0.5 / known)
+    if abs(claimed - measured) <= SPREAD * error:
+        return ""
+    side = "more" if claimed > measured else "less"
+    return (
+        f"of the {known} answered tasks whose label is known {measured:.0%} are right, and "
+        f"{claimed:.0%} are claimed: {side} than can be chance"
+    )
+
+
+def _binding(settings: Any, tasks: Any, idle: int) -> list[str]:
+    out = []
+    if settings.budget is not None and settings.slots >= settings.budget:
+        out.append(f"the budget of {settings.budget} labels is used up or out with workers")
+    if settings.money is not None and settings.committed >= settings.money:
+        out.append("the money is used up or out with workers")
+    if tasks.full:
+        out.append(f"{tasks.full} tasks have all the workers they may have")
+    if idle:
+        out.append(f"{idle} workers have all the tasks they may have")
+    return out
+
+
+def _count(condition: Any) -> Any:
+    return func.sum(case((condition, 1), else_=0))
+
+
+_IS_GOLD = (gold.c.label.is_not(None)) & (task.c.answers > 0)
+_TASKS = select(
+    func.count().label("tasks"),
+    func.avg(task.c.confidence).label("sure"),
+    _count(task.c.closed == 1).label("closed"),
+    _count(task.c.wanted == 1).label("wanted"),
+    _count((task.c.slots >= task.c.max_workers) & (task.c.max_workers < UNLIMITED)).label("full"),
+    func.avg(case((_IS_GOLD, task.c.confidence))).label("sure_of_gold"),
+).outerjoin_from(task, gold, gold.c.task == task.c.name)
+_RIGHT = (
+    select(_count(task.c.label == gold.c.label), func.count())
+    .join_from(task, gold, gold.c.task == task.c.name)
+    .where(task.c.answers > 0)
+)
+_SPENT = select(func.sum(worker.c.cost * worker.c.answers))
+_FULL_WORKERS = select(func.count()).where(
+    worker.c.slots >= worker.c.max_tasks, worker.c.max_tasks < UNLIMITED
+)
+_OF_WORKERS = (
+    select(
+        pair.c.worker_id,
+        _count(pair.c.state == LEASED).label("open"),
+        _count((pair.c.state == ANSWERED) & (task.c.answers > 1)).label("judged"),
+        _count(
+            (pair.c.state == ANSWERED) & (task.c.answers > 1) & (pair.c.label == task.c.label)
+        ).label("agreed"),
+        func.max(pair.c.answered_at).label("last_seen"),
+    )
+    .join_from(pair, task, task.c.id == pair.c.task_id)
+    .group_by(pair.c.worker_id)
+)
+_SECONDS = select(pair.c.worker_id, pair.c.seconds).where(pair.c.seconds.is_not(None))
+_LINKS = (
+    select(access.c.worker_id, func.count())
+    .where(access.c.revoked.is_(None))
+    .group_by(access.c.worker_id)
+)
+_LEAST_SURE = (
+    select(task.c.id, task.c.name, task.c.label, task.c.confidence)
+    .where(task.c.closed == 0)
+    .order_by(task.c.confidence, task.c.id)
+)
+_ANSWERS_OF = (
+    select(worker.c.name, pair.c.label)
+    .join_from(pair, worker, worker.c.id == pair.c.worker_id)
+    .where(pair.c.state == ANSWERED)
+    .order_by(pair.c.place)
+)

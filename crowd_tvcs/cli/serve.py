@@ -1,0 +1,157 @@
+"""The command `crowd-tvcs serve`: a labelling desk in front of people."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from crowd_tvcs.cli.campaign_options import StoreName, open_campaign, stored, write_rows
+from tvcs_core.command.extras import to_install
+from tvcs_core.command.options import with_options
+from tvcs_core.command.shell import FAILED, say, stop
+
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+NEEDED = ("fastapi", "uvicorn", "multipart", "itsdangerous", "argon2", "markdown_it")
+
+
+class _OrStart(TyperGroup):
+    """A group whose first word may be left out: ``serve animals.db`` is ``serve start ...``."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if args and args[0] not in (*self.commands, "--help"):
+            args = ["start", *args]
+        return super().parse_args(ctx, args)
+
+
+app = typer.Typer(
+    cls=_OrStart,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Serve a campaign to people: serve STORE [OPTIONS], or one of the commands below.",
+)
+
+BaseUrl = Annotated[
+    str,
+    typer.Option("--url", metavar="URL", help="Where workers reach the desk."),
+]
+Names = Annotated[
+    list[str] | None,
+    typer.Option("--worker", metavar="NAME", help="Of this worker; may be given again."),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServeOptions:
+    """The options of ``crowd-tvcs serve``."""
+
+    store: Annotated[
+        str | None,
+        typer.Argument(metavar="STORE", help="SQLite file, or postgresql://USER@HOST/DATABASE."),
+    ] = None
+    content: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="What tasks show, a table or JSON lines: task and any of text, image, audio, and "
+            "other fields. Kept in the store.",
+        ),
+    ] = None
+    media: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="The folder of images and sounds.")
+    ] = None
+    instructions: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Markdown that every worker sees.")
+    ] = None
+    host: Annotated[str, typer.Option(metavar="ADDRESS", help="Where to listen.")] = "127.0.0.1"
+    port: Annotated[int, typer.Option(metavar="N", min=0, max=65535)] = 8000
+    operator_password_file: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Its first line. Default: made and printed."),
+    ] = None
+    tls_certificate: Annotated[Path | None, typer.Option(metavar="FILE", help="PEM.")] = None
+    tls_key: Annotated[Path | None, typer.Option(metavar="FILE", help="PEM.")] = None
+    behind_proxy: Annotated[
+        bool,
+        typer.Option("--behind-proxy", help="A proxy on this machine speaks https for the desk."),
+    ] = False
+    demo: Annotated[
+        bool, typer.Option("--demo", help="Make a small campaign and print three links to try.")
+    ] = False
+
+
+@app.command()
+@stored
+@with_options
+def start(given: ServeOptions) -> None:
+    """Serve a campaign until Ctrl-C."""
+    _require_extra()
+    from crowd_tvcs.serve.start import Place, serve
+
+    if given.demo == (given.store is not None):
+        raise ValueError("give a STORE, or --demo, which makes one")
+    if (given.tls_certificate is None) != (given.tls_key is None):
+        raise ValueError("--tls-certificate and --tls-key go together")
+    is_secure = given.tls_key is not None or given.behind_proxy
+    if given.host not in LOOPBACK and not is_secure:
+        raise ValueError(
+            f"--host {given.host} can be reached by others, so links and the password need https: "
+            "give --tls-certificate and --tls-key, or --behind-proxy"
+        )
+    if given.media is not None and not given.media.is_dir():
+        raise ValueError(f"--media must be a folder, found {given.media}")
+    place = Place(given.host, given.port, given.tls_certificate, given.tls_key, given.behind_proxy)
+    serve(
+        given.store,
+        place,
+        content=given.content,
+        media=given.media,
+        instructions=given.instructions,
+        password_file=given.operator_password_file,
+    )
+
+
+@app.command()
+@stored
+def links(
+    store: StoreName,
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE")] = None,
+    workers: Names = None,
+    url: BaseUrl = "http://127.0.0.1:8000",
+) -> None:
+    """Make a new link for every worker, or some; print them as worker, link.
+
+    Links that were made before stay good. The store keeps only hashes, so a link cannot be shown
+    again.
+    """
+    _require_extra()
+    from crowd_tvcs.campaign.desk.access import Links
+
+    with open_campaign(store) as campaign:
+        tokens = Links(campaign.store).make(workers, now=time.time())
+    rows: list[list[Any]] = [[name, f"{url.rstrip('/')}/w/{t}"] for name, t in tokens.items()]
+    write_rows(out, ["worker", "link"], rows)
+    say(f"{len(rows)} links made; who has one answers in the worker's name")
+
+
+@app.command()
+@stored
+def revoke(store: StoreName, workers: Names = None) -> None:
+    """Revoke all links of some workers, at once."""
+    _require_extra()
+    from crowd_tvcs.campaign.desk.access import Links
+
+    if not workers:
+        raise ValueError("--worker must name whose links to revoke")
+    with open_campaign(store) as campaign:
+        say(f"{Links(campaign.store).revoke(workers, now=time.time())} links revoked")
+
+
+def _require_extra() -> None:
+    if any(find_spec(name) is None for name in NEEDED):
+        stop(f"error: the desk needs FastAPI and others: {to_install('serve')}", FAILED)

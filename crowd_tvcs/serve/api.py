@@ -1,0 +1,195 @@
+"""The HTTP API, version 1: what a tool of one's own asks in a worker's name, or the operator's."""
+
+import time
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, HTTPException, Request
+from fastapi.security import (
+    HTTPAuthorizationCredentials,
+    HTTPBasic,
+    HTTPBasicCredentials,
+    HTTPBearer,
+)
+from pydantic import BaseModel, Field
+
+from crowd_tvcs.campaign import Offer
+from crowd_tvcs.campaign.desk import content, figures
+from crowd_tvcs.campaign.desk.access import hashed
+from crowd_tvcs.serve.desk import Served
+from crowd_tvcs.serve.worker import TooFast, address_of, progress_of, require_worker
+
+NAME = 1000
+"""Most characters of a name."""
+
+
+class Answer(BaseModel):
+    """An answer to a task."""
+
+    task: str = Field(max_length=NAME)
+    label: str = Field(max_length=NAME)
+
+
+class Skip(BaseModel):
+    """A task that is given up."""
+
+    task: str = Field(max_length=NAME)
+    reason: str = Field(default="", max_length=500)
+
+
+class Shown(BaseModel):
+    """What a task shows; `image` and `audio` are paths below ``/media/``."""
+
+    text: str
+    image: str
+    audio: str
+    fields: dict[str, str]
+
+
+class Turn(BaseModel):
+    """The task a worker has now, in the state ``task``; else ``done``, ``paused`` or ``waiting``."""
+
+    state: str
+    task: str | None
+    expires: float | None
+    content: Shown | None
+    classes: list[str]
+
+
+class Taken(BaseModel):
+    """What became of an answer, and the next task."""
+
+    reason: str
+    next: Turn
+
+
+class Standing(BaseModel):
+    """Where a campaign stands; see `campaign.desk.figures`."""
+
+    tasks: int
+    answers: int
+    pending: int
+    budget: int | None
+    money: float | None
+    spent: float
+    expected_accuracy: float
+    measured: float | None
+    measured_on: int
+    warning: str
+    paused: bool
+    closed: int
+    wanted: int
+    full: int
+    binding: list[str]
+    revision: int
+
+
+class Label(BaseModel):
+    """The label of a task so far."""
+
+    task: str
+    label: str
+    confidence: float
+    answers: int
+    verdict: str
+
+
+class Error(BaseModel):
+    """Why something was not done."""
+
+    detail: str
+
+
+ERRORS: dict[int | str, dict[str, Any]] = {
+    code: {"model": Error, "description": said}
+    for code, said in {
+        400: "The request cannot be read",
+        401: "No good token or password",
+        409: "The campaign refuses it",
+        413: "Too large",
+        429: "Too often: see Retry-After",
+        503: "The store is away: see Retry-After",
+    }.items()
+}
+
+
+def router(served: Served) -> APIRouter:
+    """Return the API."""
+    routes = APIRouter(prefix="/api/v1", responses=ERRORS)
+    campaign, store = served.campaign, served.campaign.store
+    bearer = HTTPBearer(auto_error=False, description="The token at the end of a worker's link.")
+    basic = HTTPBasic(auto_error=False, description="Any name, and the operator's password.")
+
+    def worker(
+        request: Request,
+        token: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)],
+    ) -> str:
+        return require_worker(served, request, token.credentials if token else None)
+
+    def operator(
+        request: Request, given: Annotated[HTTPBasicCredentials | None, Depends(basic)]
+    ) -> None:
+        if given is None or not served.is_operator(given.password):
+            if given is not None and (wait := served.logins.wait(address_of(request))):
+                raise TooFast(wait)
+            raise HTTPException(401, "give the operator's password", {"WWW-Authenticate": "Basic"})
+
+    def turn(name: str, offer: Offer) -> Turn:
+        return Turn(
+            state=progress_of(served, name, offer).state,
+            task=offer.task,
+            expires=offer.expires,
+            content=Shown(**vars(content.content_of(store, offer.task))) if offer.task else None,
+            classes=served.classes,
+        )
+
+    Worker = Annotated[str, Depends(worker)]
+
+    @routes.post("/next", tags=["worker"])
+    def next_task(name: Worker) -> Turn:
+        """Lease a task, or return the one that is leased already."""
+        return turn(name, campaign.next(name))
+
+    @routes.post("/submit", tags=["worker"])
+    def submit(answer: Answer, name: Worker) -> Taken:
+        """Submit an answer, and lease the next task; the same answer again changes nothing."""
+        receipt, offer = campaign.submit_and_next(name, answer.task, answer.label)
+        return Taken(reason=receipt.reason, next=turn(name, offer))
+
+    @routes.post("/skip", tags=["worker"])
+    def skip(what: Skip, name: Worker, request: Request) -> Turn:
+        """Give a task up for good, and lease the next one."""
+        address = hashed(address_of(request))
+        campaign.skip(name, what.task, what.reason, address=address)
+        return turn(name, campaign.next(name))
+
+    @routes.post("/undo", tags=["worker"])
+    def undo(name: Worker, request: Request) -> Turn:
+        """Take the last answer back; its task is leased again."""
+        return turn(name, campaign.undo(name, address=hashed(address_of(request))))
+
+    @routes.get("/status", tags=["operator"], dependencies=[Depends(operator)])
+    def status() -> Standing:
+        """Where the campaign stands."""
+        return Standing(**asdict(figures.figures(store)))
+
+    @routes.get("/labels", tags=["operator"], dependencies=[Depends(operator)])
+    def labels() -> list[Label]:
+        """The label of every task so far."""
+        return [
+            Label(
+                task=one.task,
+                label=one.label,
+                confidence=one.confidence,
+                answers=one.answers,
+                verdict=one.verdict,
+            )
+            for one in campaign.stop()
+        ]
+
+    @routes.post("/links", tags=["operator"], dependencies=[Depends(operator)])
+    def links(workers: list[str]) -> dict[str, str]:
+        """Make a new token for each of some workers."""
+        return served.links.make(workers, now=time.time())
+
+    return routes

@@ -1,0 +1,146 @@
+"""The application: all pages, and what every error looks like."""
+
+import math
+import threading
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from importlib.resources import files
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, RedirectResponse, Response
+from starlette.exceptions import HTTPException
+
+from crowd_tvcs.campaign import Refused, StoreError
+from crowd_tvcs.campaign.desk.figures import note_history
+from crowd_tvcs.serve import api, operator, worker
+from crowd_tvcs.serve.desk import Served
+from crowd_tvcs.serve.limits import AtMost
+from crowd_tvcs.serve.operator import LoggedOut
+from crowd_tvcs.serve.pages import HEADERS, is_for_script, page
+from crowd_tvcs.serve.worker import Stranger, TooFast
+from tvcs_core.files.shown import message as tidy
+
+BODY = 64_000
+"""Most bytes of a request."""
+AWAY = 5
+"""Seconds after which to try again when the store is away."""
+HISTORY = 10.0
+"""Seconds between points of the curve of expected accuracy."""
+STATIC = {
+    "desk.css": "text/css",
+    "worker.js": "text/javascript",
+    "operator.js": "text/javascript",
+}
+
+
+def create_app(served: Served) -> FastAPI:
+    """Return the application of one campaign."""
+    app = FastAPI(
+        title="crowd-tvcs",
+        version="1",
+        docs_url=None,  # its pages would load scripts from elsewhere
+        redoc_url=None,
+        openapi_url="/api/v1/openapi.json",
+        lifespan=lambda _: _noting(served),
+    )
+    app.include_router(api.router(served))
+    app.include_router(operator.router(served))
+    app.include_router(worker.router(served))
+    _add_static(app)
+    _add_errors(app)
+    app.add_middleware(AtMost, size=BODY)
+
+    @app.middleware("http")
+    async def headed(request: Request, call_next):  # type: ignore[no-untyped-def]
+        answer = await call_next(request)
+        for name, value in HEADERS.items():
+            answer.headers.setdefault(name, value)
+        return answer
+
+    return app
+
+
+def _add_static(app: FastAPI) -> None:
+    folder = files("crowd_tvcs.serve") / "static"
+    bodies = {name: (folder / name).read_bytes() for name in STATIC}
+
+    @app.get("/static/{name}", include_in_schema=False)
+    def static(name: str) -> Response:
+        if name not in bodies:
+            raise HTTPException(404)
+        return Response(bodies[name], media_type=STATIC[name])
+
+
+def _add_errors(app: FastAPI) -> None:
+    def told(
+        request: Request, status: int, title: str, said: str, headers: dict[str, str] | None = None
+    ) -> Response:
+        said = tidy(said)
+        if request.url.path.startswith("/api/") or is_for_script(request):
+            return JSONResponse({"detail": said}, status, headers)
+        answer = page("message.html.j2", status, title=title, said=said)
+        answer.headers.update(headers or {})
+        return answer
+
+    @app.exception_handler(Refused)
+    def refused(request: Request, error: Refused) -> Response:
+        return told(request, 409, "Not taken", str(error))
+
+    @app.exception_handler(ValueError)
+    def unfit(request: Request, error: ValueError) -> Response:
+        return told(request, 400, "Not possible", str(error))
+
+    @app.exception_handler(StoreError)
+    def away(request: Request, error: StoreError) -> Response:
+        said = "The desk cannot reach its store now; nothing is lost: try again in a moment."
+        return told(request, 503, "One moment", said, {"Retry-After": str(AWAY)})
+
+    @app.exception_handler(Stranger)
+    def stranger(request: Request, error: Stranger) -> Response:
+        said = "Open the link that you were sent; if it does not work any more, ask for a new one."
+        return told(request, 401, "Who are you?", said, {"WWW-Authenticate": "Bearer"})
+
+    @app.exception_handler(LoggedOut)
+    def logged_out(request: Request, error: LoggedOut) -> Response:
+        if is_for_script(request):
+            return JSONResponse({"detail": "log in"}, 401)
+        return RedirectResponse("/operator/login", status_code=303)
+
+    @app.exception_handler(TooFast)
+    def too_fast(request: Request, error: TooFast) -> Response:
+        wait = str(math.ceil(error.wait))
+        said = f"That was too often; go on in {wait} seconds."
+        return told(request, 429, "One moment", said, {"Retry-After": wait})
+
+    @app.exception_handler(RequestValidationError)
+    def unreadable(request: Request, error: RequestValidationError) -> Response:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        return told(request, 400, "Not readable", f"{place}: {first['msg']}")
+
+    @app.exception_handler(HTTPException)
+    def other(request: Request, error: HTTPException) -> Response:
+        said = "There is no such page." if error.status_code == 404 else str(error.detail)
+        headers = dict(error.headers) if error.headers else None
+        return told(request, error.status_code, "Not done", said, headers)
+
+
+@asynccontextmanager
+async def _noting(served: Served) -> AsyncIterator[None]:
+    """Keep a point of the curve every few seconds, as long as the application runs."""
+    over = threading.Event()
+
+    def note() -> None:
+        while not over.wait(HISTORY):
+            with suppress(StoreError):  # it is away: the next point will do
+                note_history(served.campaign.store, time.time())
+
+    thread = threading.Thread(target=note, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join(timeout=1.0)

@@ -1,0 +1,76 @@
+"""A client of the API that needs nothing but Python: copy it into a tool of your own."""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.request
+from typing import Any
+
+
+class DeskError(RuntimeError):
+    """What the desk did not do; `status` is the HTTP status, `wait` the seconds it asks for."""
+
+    def __init__(self, status: int, detail: str, wait: float = 0.0) -> None:
+        super().__init__(detail)
+        self.status, self.wait = status, wait
+
+
+class DeskClient:
+    """One worker at a desk.
+
+    Parameters
+    ----------
+    url
+        Of the desk, such as ``http://127.0.0.1:8000``.
+    token
+        What stands at the end of the worker's link.
+    timeout
+        Seconds to wait for an answer.
+
+    Examples
+    --------
+    ``turn = client.next()``, and while ``turn["task"]``:
+    ``turn = client.submit(turn["task"], label)["next"]``.
+    """
+
+    def __init__(self, url: str, token: str, timeout: float = 30.0) -> None:
+        self.url, self.token, self.timeout = url.rstrip("/"), token, timeout
+
+    def next(self) -> dict[str, Any]:
+        """Return the task to label now: task, content, classes, expires, reason."""
+        return self._ask("next")
+
+    def submit(self, task: str, label: str) -> dict[str, Any]:
+        """Submit an answer; what became of it, and the ``next`` task."""
+        return self._ask("submit", {"task": task, "label": label})
+
+    def skip(self, task: str, reason: str = "") -> dict[str, Any]:
+        """Give a task up for good; the next one."""
+        return self._ask("skip", {"task": task, "reason": reason})
+
+    def undo(self) -> dict[str, Any]:
+        """Take the last answer back; its task."""
+        return self._ask("undo")
+
+    def _ask(self, what: str, body: dict[str, str] | None = None) -> dict[str, Any]:
+        request = urllib.request.Request(
+            f"{self.url}/api/v1/{what}",
+            data=json.dumps(body or {}).encode(),
+            headers={
+                "Authorization": f"Bearer {self.token}",
+                "Content-Type": "application/json",
+            },
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=self.timeout) as answer:
+                found: dict[str, Any] = json.load(answer)
+                return found
+        except urllib.error.HTTPError as error:
+            with error:
+                try:
+                    detail = str(json.load(error)["detail"])
+                except (ValueError, KeyError, TypeError):
+                    detail = str(error.reason)
+                wait = float(error.headers.get("Retry-After") or 0.0)
+            raise DeskError(error.code, detail, wait) from None

@@ -1,0 +1,101 @@
+"""What all pages of one server share: the campaign, its links, its settings."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from argon2 import PasswordHasher
+from argon2.exceptions import VerificationError
+from itsdangerous import BadSignature, URLSafeTimedSerializer
+
+from crowd_tvcs.campaign import Campaign
+from crowd_tvcs.campaign.desk.access import Links, secret_of
+from crowd_tvcs.serve.limits import TokenBucket
+
+SESSION = 8 * 3600
+"""Seconds until an operator must give the password again."""
+
+
+@dataclass(eq=False)
+class Served:
+    """A campaign that is served.
+
+    Attributes
+    ----------
+    campaign
+        The campaign.
+    password
+        Of the operator.
+    media
+        The folder of images and sounds, or None.
+    instructions
+        Markdown that every worker sees, or ``""``.
+    is_secure
+        Whether browsers come by https, so that cookies go no other way.
+    """
+
+    campaign: Campaign
+    password: str
+    media: Path | None = None
+    instructions: str = ""
+    is_secure: bool = False
+    per_worker: TokenBucket = field(default_factory=lambda: TokenBucket(2.0, 20.0))
+    logins: TokenBucket = field(default_factory=lambda: TokenBucket(5.0 / 60.0, 5.0))
+    guesses: TokenBucket = field(default_factory=lambda: TokenBucket(10.0 / 60.0, 20.0))
+
+    def __post_init__(self) -> None:
+        hasher = PasswordHasher()
+        self._hasher, self._hashed = hasher, hasher.hash(self.password)
+        self.password = ""
+        self._right = b""  # a quick hash of what was right once, under a key of this process
+        self._key = secrets.token_bytes(32)
+        self.links = Links(self.campaign.store)
+        self._sessions = URLSafeTimedSerializer(self._key.hex(), salt="operator")
+        self._forms = URLSafeTimedSerializer(secret_of(self.campaign.store), salt="form")
+
+    @cached_property
+    def classes(self) -> list[str]:
+        """Names of the labels."""
+        with self.campaign.store.read() as (_, settings):
+            return list(json.loads(settings.classes))
+
+    def is_operator(self, password: str) -> bool:
+        """Whether this is the password."""
+        quick = hashlib.blake2b(password.encode(), key=self._key).digest()
+        if secrets.compare_digest(quick, self._right):
+            return True
+        try:
+            self._hasher.verify(self._hashed, password)
+        except VerificationError:
+            return False
+        self._right = quick
+        return True
+
+    def new_session(self) -> str:
+        """Make a session of the operator."""
+        return str(self._sessions.dumps(secrets.token_urlsafe(9)))
+
+    def is_session(self, text: str | None) -> bool:
+        """Whether this is a session of the operator that has not run out."""
+        try:
+            self._sessions.loads(text or "", max_age=SESSION)
+        except BadSignature:
+            return False
+        return True
+
+    def form_token(self, owner: str) -> str:
+        """Return what a form must send back, so that no other site can send it."""
+        return str(self._forms.dumps(hashlib.sha256(owner.encode()).hexdigest()[:16]))
+
+    def is_form_of(self, owner: str, token: str) -> bool:
+        """Whether a form was made for this owner of a cookie."""
+        try:
+            found = self._forms.loads(token, max_age=7 * 24 * 3600)
+        except BadSignature:
+            return False
+        return bool(found == hashlib.sha256(owner.encode()).hexdigest()[:16])

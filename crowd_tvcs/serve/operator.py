@@ -1,0 +1,215 @@
+"""The operator's pages: where the campaign stands, and what they may do about it."""
+
+import csv
+import io
+import time
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Form, Request
+from fastapi.responses import RedirectResponse, Response
+
+from crowd_tvcs.campaign import Refused
+from crowd_tvcs.campaign.desk import figures
+from crowd_tvcs.campaign.desk.access import hashed
+from crowd_tvcs.serve.desk import SESSION, Served
+from crowd_tvcs.serve.pages import is_for_script, page
+from crowd_tvcs.serve.worker import TooFast, address_of
+from tvcs_core.files.page import Axes, round_numbers
+from tvcs_core.files.spreadsheet import shield
+
+COOKIE = "tvcs_operator"
+REFRESH = 2
+"""Seconds after which the page asks for the figures again."""
+
+
+class LoggedOut(Exception):
+    """Somebody without a session of the operator."""
+
+
+def router(served: Served) -> APIRouter:
+    """Return the pages of the operator."""
+    routes = APIRouter(prefix="/operator", include_in_schema=False)
+    campaign = served.campaign
+
+    def require_session(request: Request) -> str:
+        session = request.cookies.get(COOKIE)
+        if not served.is_session(session):
+            raise LoggedOut
+        return session or ""
+
+    def require_form(request: Request, form: str) -> None:
+        if not served.is_form_of(require_session(request), form):
+            raise Refused("this page is too old: open it again")
+
+    def done(said: str = "") -> Response:
+        answer = RedirectResponse("/operator", status_code=303)
+        if said:
+            answer.set_cookie("tvcs_said", said.encode("ascii", "replace").decode(), max_age=30)
+        return answer
+
+    @routes.get("/login")
+    def login_page() -> Response:
+        return page("login.html.j2", said="")
+
+    @routes.post("/login")
+    def login(request: Request, password: Annotated[str, Form(max_length=1000)]) -> Response:
+        if wait := served.logins.wait(address_of(request)):
+            raise TooFast(wait)
+        if not served.is_operator(password):
+            return page("login.html.j2", 401, said="That is not the password.")
+        answer = RedirectResponse("/operator", status_code=303)
+        answer.set_cookie(
+            COOKIE,
+            served.new_session(),
+            httponly=True,
+            samesite="strict",
+            secure=served.is_secure,
+            max_age=SESSION,
+        )
+        return answer
+
+    @routes.post("/logout")
+    def logout(request: Request, form: Annotated[str, Form()]) -> Response:
+        require_form(request, form)
+        answer = RedirectResponse("/operator/login", status_code=303)
+        answer.delete_cookie(COOKIE)
+        return answer
+
+    @routes.get("")
+    def overview(request: Request) -> Response:
+        session = require_session(request)
+        template = "standing.html.j2" if is_for_script(request) else "operator.html.j2"
+        values = _standing(served) | {"form": served.form_token(session), "refresh": REFRESH}
+        said = request.cookies.get("tvcs_said", "")
+        answer = page(template, **values, said=said)
+        if said:
+            answer.delete_cookie("tvcs_said")
+        return answer
+
+    @routes.get("/advice")
+    def advice(request: Request) -> Response:
+        require_session(request)
+        counts: dict[str, int] = {}
+        for one in campaign.stop():
+            counts[one.verdict] = counts.get(one.verdict, 0) + 1
+        return page("advice.html.j2", counts=sorted(counts.items()))
+
+    @routes.post("/do")
+    def act(
+        request: Request,
+        what: Annotated[str, Form(max_length=40)],
+        form: Annotated[str, Form()],
+        name: Annotated[str, Form(max_length=10_000)] = "",
+    ) -> Response:
+        require_form(request, form)
+        if what not in ACTIONS:
+            raise Refused(f"there is nothing called {what!r} to do")
+        return done(ACTIONS[what](served, name, hashed(address_of(request))))
+
+    @routes.post("/link")
+    def link(
+        request: Request, name: Annotated[str, Form()], form: Annotated[str, Form()]
+    ) -> Response:
+        require_form(request, form)
+        token = served.links.make([name], now=time.time())[name]
+        place = str(request.url_for("enter", token=token))
+        return page("link.html.j2", name=name, place=place)
+
+    @routes.get("/{what}.csv")
+    def download(request: Request, what: str) -> Response:
+        require_session(request)
+        if what == "labels":
+            rows = [[s.task, s.label, s.confidence, s.answers] for s in campaign.stop()]
+            return _csv(what, ["task", "label", "confidence", "answers"], rows)
+        if what == "answers":
+            given = [list(row) for row in campaign.state().answers.rows()]
+            return _csv(what, ["task", "worker", "label"], given)
+        return page("message.html.j2", 404, title="Not found", said="There is no such table.")
+
+    @routes.post("/plan")
+    def plan(
+        request: Request, labels: Annotated[int, Form(ge=1)], form: Annotated[str, Form()]
+    ) -> Response:
+        require_form(request, form)
+        found = campaign.plan(labels=labels, method="fast")
+        return _csv(f"round-{found.number}", ["worker", "task"], [list(p) for p in found.pairs])
+
+    return routes
+
+
+def _standing(served: Served) -> dict[str, Any]:
+    """Sum up what the page shows."""
+    store = served.campaign.store
+    points = figures.curve(store)
+    return {
+        "told": figures.figures(store),
+        "seats": figures.seats(store),
+        "least": figures.least_sure(store),
+        "curve": _drawn(points) if len(points) > 1 else None,
+    }
+
+
+def _drawn(points: list[tuple[int, float]]) -> dict[str, Any]:
+    """Draw expected accuracy against labels bought."""
+    low, high = min(p for _, p in points), max(p for _, p in points)
+    ticks = round_numbers(low, high)
+    axes = Axes(max(points[-1][0], 1), ticks[0], ticks[-1])
+    marks = [(n, f"{n:g}") for n in round_numbers(0, axes.last) if n <= axes.last]
+    return axes.drawn([(y, f"{100 * y:g} %") for y in ticks], marks) | {
+        "points": " ".join(f"{axes.across(n)},{axes.down(p)}" for n, p in points)
+    }
+
+
+def _csv(name: str, header: list[str], rows: list[list[Any]]) -> Response:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows([[shield(x) if isinstance(x, str) else x for x in row] for row in rows])
+    told = {"Content-Disposition": f'attachment; filename="{name}.csv"'}
+    return Response(text.getvalue(), media_type="text/csv; charset=utf-8", headers=told)
+
+
+def _close_unworthy(served: Served, name: str, address: str) -> str:
+    closed = [one for one in served.campaign.stop(close=True) if one.verdict == "not worth it"]
+    return f"{len(closed)} tasks were not worth a further label and are closed"
+
+
+def _add_worker(served: Served, name: str, address: str) -> str:
+    if not name.strip():
+        raise Refused("a worker must have a name")
+    served.campaign.add(workers=[name.strip()])
+    return "the worker is added; make a link for them below"
+
+
+def _revoke(served: Served, name: str, address: str) -> str:
+    return f"{served.links.revoke([name], now=time.time())} links are revoked"
+
+
+def _held_up(method: str, value: bool, said: str) -> Callable[[Served, str, str], str]:
+    def act(served: Served, name: str, address: str) -> str:
+        campaign = served.campaign
+        if method == "pause":
+            campaign.pause(value, address=address)
+        elif method == "block":
+            campaign.block(name, value, address=address)
+        else:
+            campaign.close_tasks([name], value, address=address)
+        return said
+
+    return act
+
+
+ACTIONS: dict[str, Callable[[Served, str, str], str]] = {
+    "pause": _held_up("pause", True, "nobody gets a task until you resume"),
+    "resume": _held_up("pause", False, "tasks are handed out again"),
+    "block": _held_up("block", True, "the worker gets no more tasks"),
+    "unblock": _held_up("block", False, "the worker gets tasks again"),
+    "close": _held_up("close", True, "the task is closed"),
+    "reopen": _held_up("close", False, "the task is open again"),
+    "reopen all": lambda served, name, address: f"{served.campaign.reopen()} tasks are open again",
+    "close unworthy": _close_unworthy,
+    "add worker": _add_worker,
+    "revoke": _revoke,
+}
+"""What the buttons do: of the campaign, a name (of a worker or task) and a hashed address."""

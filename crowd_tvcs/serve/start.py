@@ -1,0 +1,144 @@
+"""Start the server, stop it cleanly, and a small campaign to try it with."""
+
+from __future__ import annotations
+
+import secrets
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+
+from crowd_tvcs.campaign import Campaign
+from crowd_tvcs.campaign.desk.access import Links
+from crowd_tvcs.campaign.desk.content import Content, read_content, set_content
+from crowd_tvcs.serve.app import create_app
+from crowd_tvcs.serve.desk import Served
+from tvcs_core.command.shell import say
+from tvcs_core.files.errors import WorkError
+
+GRACE = 1
+"""Seconds that requests have to end after Ctrl-C."""
+DEMO = {
+    "The train was on time and the seats were clean.": "good",
+    "Two hours late, and nobody said a word.": "bad",
+    "Friendly staff, fair price.": "good",
+    "The heating was off all night.": "bad",
+    "I would come again.": "good",
+    "Never again.": "bad",
+    "Not bad at all, in the end.": "good",
+    "It could not have been worse planned.": "bad",
+}
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where to listen, and how browsers come there."""
+
+    host: str = "127.0.0.1"
+    port: int = 8000
+    certificate: Path | None = None
+    key: Path | None = None
+    behind_proxy: bool = False
+
+    @property
+    def is_secure(self) -> bool:
+        """Whether browsers come by https."""
+        return self.key is not None or self.behind_proxy
+
+    @property
+    def url(self) -> str:
+        """The address, for people."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http{'s' if self.key is not None else ''}://{host}:{self.port}"
+
+
+def serve(
+    store: str | None,
+    place: Place,
+    *,
+    content: Path | None = None,
+    media: Path | None = None,
+    instructions: Path | None = None,
+    password_file: Path | None = None,
+) -> None:
+    """Serve a campaign until Ctrl-C; without a store one is made to try.
+
+    Raises
+    ------
+    DataError, ValueError
+        If a file does not hold what it must.
+    WorkError
+        If the address is in use.
+    """
+    with _campaign(store) as campaign:
+        if content is not None:
+            lacking = set_content(campaign.store, read_content(content, media), content)
+            if lacking:
+                say(f"{lacking} tasks have no content: their names are shown")
+        password = _password(password_file)
+        told = "" if instructions is None else instructions.read_text(encoding="utf-8")
+        served = Served(campaign, password, media, told, place.is_secure)
+        say(f"operator: {place.url}/operator")
+        if password_file is None:
+            say(f"password of the operator, for this run: {password}")
+        if store is None:
+            for name, token in Links(campaign.store).make(None, now=time.time()).items():
+                say(f"{name}: {place.url}/w/{token}")
+        _run(served, place)
+
+
+def _run(served: Served, place: Place) -> None:
+    options: dict[str, Any] = {
+        "host": place.host,
+        "port": place.port,
+        "log_level": "warning",
+        "access_log": False,
+        "server_header": False,
+        "proxy_headers": place.behind_proxy,
+        "timeout_graceful_shutdown": GRACE,
+        "timeout_keep_alive": 15,
+    }
+    if place.key is not None:
+        options |= {"ssl_keyfile": str(place.key), "ssl_certfile": str(place.certificate)}
+    server = uvicorn.Server(uvicorn.Config(create_app(served), **options))
+    try:
+        server.run()
+    except SystemExit:  # uvicorn has said why
+        raise WorkError(f"{place.url} cannot be listened to; is it in use?") from None
+
+
+def _password(path: Path | None) -> str:
+    if path is None:
+        return secrets.token_urlsafe(12)
+    lines = path.read_text(encoding="utf-8").splitlines()
+    if not lines or len(lines[0]) < 8:
+        raise ValueError(f"{path}: the password, its first line, must have 8 characters or more")
+    return lines[0]
+
+
+@contextmanager
+def _campaign(store: str | None) -> Iterator[Campaign]:
+    if store is not None:
+        with Campaign(store) as campaign:
+            yield campaign
+        return
+    with tempfile.TemporaryDirectory(prefix="tvcs-desk-") as folder:
+        workers = {"ann": 0.9, "bob": 0.8, "cy": 0.7}
+        tasks = [f"t{j}" for j in range(1, len(DEMO) + 1)]
+        path = Path(folder) / "demo.db"
+        with Campaign.create(
+            path,
+            workers=workers,
+            tasks=tasks,
+            qualities=workers,
+            classes=["bad", "good"],
+            max_workers_per_task=3,
+        ) as campaign:
+            bodies = {name: Content(text) for name, text in zip(tasks, DEMO, strict=True)}
+            set_content(campaign.store, bodies, path)
+            yield campaign

@@ -1,0 +1,28 @@
+// The operator's page: the figures anew every few seconds, unless somebody is about to click there.
+"use strict";
+
+const standing = document.getElementById("standing");
+const seconds = Number(document.querySelector("main").dataset.refresh);
+
+async function refresh() {
+  const isInUse = standing.contains(document.activeElement) || document.hidden;
+  if (!isInUse) {
+    try {
+      const answer = await fetch("/operator", { headers: { "X-Part": "main" } });
+      if (answer.redirected || answer.status === 401) location.reload();
+      else if (answer.ok) standing.innerHTML = await answer.text();
+    } catch { /* the desk is away: the next try may reach it */ }
+  }
+  setTimeout(refresh, 1000 * seconds);
+}
+
+document.getElementById("advice").addEventListener("click", async (event) => {
+  event.preventDefault();
+  const advised = document.getElementById("advised");
+  advised.textContent = "One moment.";
+  const answer = await fetch("/operator/advice");
+  if (answer.ok) advised.innerHTML = await answer.text();
+  else advised.textContent = "That could not be told now.";
+});
+
+setTimeout(refresh, 1000 * seconds);
