@@ -47,7 +47,7 @@ class Shown(BaseModel):
 
 
 class Turn(BaseModel):
-    """The task a worker has now, in the state ``task``; else ``done``, ``paused`` or ``waiting``."""
+    """The task a worker has now; the state is ``task``, ``done``, ``paused`` or ``waiting``."""
 
     state: str
     task: str | None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import socket
 import tempfile
 import time
 from collections.abc import Iterator
@@ -92,6 +93,16 @@ def serve(
         _run(served, place)
 
 
+class _Server(uvicorn.Server):
+    """A server that says when it listens."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to listen."""
+        await super().startup(sockets)
+        if self.started:
+            say("ready; Ctrl-C ends it")
+
+
 def _run(served: Served, place: Place) -> None:
     options: dict[str, Any] = {
         "host": place.host,
@@ -105,7 +116,7 @@ def _run(served: Served, place: Place) -> None:
     }
     if place.key is not None:
         options |= {"ssl_keyfile": str(place.key), "ssl_certfile": str(place.certificate)}
-    server = uvicorn.Server(uvicorn.Config(create_app(served), **options))
+    server = _Server(uvicorn.Config(create_app(served), **options))
     try:
         server.run()
     except SystemExit:  # uvicorn has said why

@@ -118,7 +118,7 @@ def seats(store: Store) -> list[Seat]:
         took: dict[int, list[float]] = {}
         for who, seconds in connection.execute(_SECONDS):
             took.setdefault(who, []).append(seconds)
-        links = dict(connection.execute(_LINKS).all())
+        links: dict[int, int] = dict(connection.execute(_LINKS).all())
     out = []
     for row in workers:
         one = sums.get(row.id)

@@ -1,0 +1,72 @@
+"""A small campaign that is served, and browsers of its workers and operator."""
+
+import re
+
+import pytest
+
+pytest.importorskip("fastapi")
+from fastapi.testclient import TestClient
+
+from crowd_tvcs.campaign import Campaign
+from crowd_tvcs.serve.app import create_app
+from crowd_tvcs.serve.desk import Served
+
+PASSWORD = "correct horse"
+WORKERS = {"ann": 0.9, "bob": 0.8, "cy": 0.7}
+BASE = "http://127.0.0.1:8000"
+
+
+@pytest.fixture
+def campaign(tmp_path):
+    made = Campaign.create(
+        tmp_path / "c.db",
+        workers=WORKERS,
+        tasks=["t1", "t2", "t3"],
+        qualities=WORKERS,
+        classes=["bad", "good"],
+        max_workers_per_task=2,
+    )
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def served(campaign, tmp_path):
+    (tmp_path / "media").mkdir()
+    return Served(campaign, PASSWORD, tmp_path / "media")
+
+
+@pytest.fixture
+def tokens(served):
+    return served.links.make(None, now=1.0)
+
+
+@pytest.fixture
+def browse(served):
+    """Make a browser: `browse(token)` is a worker's, `browse()` a stranger's."""
+    app, opened = create_app(served), []
+
+    def _browse(token=None):
+        client = TestClient(app, base_url=BASE, raise_server_exceptions=False)
+        client.__enter__()
+        opened.append(client)
+        if token is not None:
+            assert client.get(f"/w/{token}").status_code == 200
+        return client
+
+    yield _browse
+    for client in opened:
+        client.__exit__(None, None, None)
+
+
+@pytest.fixture
+def operator(browse):
+    """A browser of the operator, logged in."""
+    client = browse()
+    assert client.post("/operator/login", data={"password": PASSWORD}).status_code == 200
+    return client
+
+
+def hidden(page):
+    """The hidden fields of a page's first form, and its state."""
+    return dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', page.text))

@@ -1,0 +1,121 @@
+"""The API: a worker's turns by token, the operator's figures by password, the small client."""
+
+import threading
+
+import pytest
+import uvicorn
+from hypothesis import HealthCheck, given, settings
+
+from crowd_tvcs.serve.app import create_app
+from crowd_tvcs.serve.client import DeskClient, DeskError
+from tests.crowd.serve.conftest import PASSWORD
+
+OPERATOR = ("operator", PASSWORD)
+
+
+def test_a_worker_by_token(browse, tokens, campaign):
+    client = browse()
+    client.headers["Authorization"] = f"Bearer {tokens['ann']}"
+    turn = client.post("/api/v1/next").json()
+    assert turn["state"] == "task"
+    assert turn["content"]["text"] == turn["task"]
+    assert turn["classes"] == ["bad", "good"]
+    told = client.post("/api/v1/submit", json={"task": turn["task"], "label": "good"}).json()
+    assert told["reason"] == "accepted"
+    back = client.post("/api/v1/undo").json()
+    assert back["task"] == turn["task"]
+    after = client.post("/api/v1/skip", json={"task": turn["task"], "reason": "no"}).json()
+    assert after["task"] not in (None, turn["task"])
+    refused = client.post("/api/v1/submit", json={"task": "t9", "label": "good"})
+    assert refused.status_code == 409
+    assert refused.json() == {"detail": "there is no task 't9' in this campaign"}
+    assert client.post("/api/v1/submit", json={"task": 1}).status_code == 400
+    assert client.get("/api/v1/nothing").status_code == 404
+    assert "confidence" not in str(told)  # it would tell of others' answers
+
+
+def test_without_a_token_or_password_there_is_nothing(browse):
+    client = browse()
+    assert client.post("/api/v1/next").status_code == 401
+    assert client.post("/api/v1/next", headers={"Authorization": "Bearer x"}).status_code == 401
+    for path in ("status", "labels"):
+        assert client.get(f"/api/v1/{path}").status_code == 401
+        assert client.get(f"/api/v1/{path}", auth=("operator", "no")).status_code == 401
+
+
+def test_the_operator(browse, campaign):
+    client = browse()
+    status = client.get("/api/v1/status", auth=OPERATOR).json()
+    assert status["tasks"] == 3
+    labels = client.get("/api/v1/labels", auth=OPERATOR).json()
+    assert [row["task"] for row in labels] == ["t1", "t2", "t3"]
+    token = client.post("/api/v1/links", json=["ann"], auth=OPERATOR).json()["ann"]
+    headers = {"Authorization": f"Bearer {token}"}
+    assert client.post("/api/v1/next", headers=headers).status_code == 200
+    assert client.post("/api/v1/links", json=["eve"], auth=OPERATOR).status_code == 409
+
+
+def test_the_description_lists_what_there_is(browse):
+    described = browse().get("/api/v1/openapi.json").json()
+    assert sorted(described["paths"]) == [
+        f"/api/v1/{name}"
+        for name in ("labels", "links", "next", "skip", "status", "submit", "undo")
+    ]
+
+
+@pytest.fixture
+def url(served):
+    """The desk on a port of this machine."""
+    config = uvicorn.Config(create_app(served), port=0, log_level="error", access_log=False)
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started and thread.is_alive():
+        thread.join(0.01)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    yield f"http://127.0.0.1:{port}"
+    server.should_exit = True
+    thread.join()
+
+
+def test_the_client_labels_everything(url, tokens, campaign):
+    client = DeskClient(url, tokens["ann"])
+    turn, done = client.next(), []
+    while turn["task"]:
+        done.append(turn["task"])
+        turn = client.submit(turn["task"], "bad")["next"]
+    assert sorted(done) == ["t1", "t2", "t3"]
+    assert client.undo()["task"] == done[-1]
+    assert client.skip(done[-1])["task"] is None
+    assert campaign.state().settings.answers == 2
+    with pytest.raises(DeskError, match="'ann' does not have task") as refused:
+        client.skip("t1")
+    assert refused.value.status == 409
+    with pytest.raises(DeskError) as stranger:
+        DeskClient(url, "x").next()
+    assert stranger.value.status == 401
+
+
+@pytest.mark.slow
+def test_nothing_that_the_description_allows_is_a_failure_of_the_server(served, tokens):
+    """10,000 requests made from the description, with a worker's token and the password."""
+    schemathesis = pytest.importorskip("schemathesis")
+    for limit in (served.per_worker, served.logins, served.guesses):
+        limit.per_second = limit.burst = 1e9
+    schema = schemathesis.openapi.from_asgi("/api/v1/openapi.json", create_app(served))
+    seen = []
+
+    def ask(case):
+        if "worker" in case.operation.definition.raw["tags"]:
+            case.headers = {"Authorization": f"Bearer {tokens['ann']}"}
+            answer = case.call()
+        else:
+            answer = case.call(auth=OPERATOR)
+        seen.append(answer.status_code)
+        assert answer.status_code < 500, case.as_curl_command()
+
+    every = settings(max_examples=1500, deadline=None, suppress_health_check=list(HealthCheck))
+    for operation in schema.get_all_operations():
+        every(given(case=operation.ok().as_strategy())(ask))()
+    assert len(seen) > 5000
+    assert {200, 409} <= set(seen)

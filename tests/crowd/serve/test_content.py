@@ -1,0 +1,64 @@
+"""What tasks show: tables, JSON lines, media, and what is refused."""
+
+import pytest
+
+from crowd_tvcs.campaign.desk.content import Content, content_of, read_content, set_content
+from tvcs_core import DataError
+
+
+def test_a_table_and_json_lines_say_the_same(tmp_path):
+    (tmp_path / "a.csv").write_text("task,text,hint\nt1,hello,\n007,,look\n")
+    (tmp_path / "a.jsonl").write_text(
+        '{"task": "t1", "text": "hello"}\n\n{"item": "007", "hint": "look"}\n'
+    )
+    expected = {"t1": Content("hello"), "007": Content(fields={"hint": "look"})}
+    assert read_content(tmp_path / "a.csv") == expected
+    assert read_content(tmp_path / "a.jsonl") == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.csv", "task,text\nt1,\n", r"a.csv:2: task 't1' has nothing to show"),
+        ("a.csv", "task,text\nt1,a\nt1,b\n", r"a.csv:3.*is there already, in line 2"),
+        ("a.csv", "name,text\nt1,a\n", "task"),
+        ("a.csv", "task,image\nt1,x.png\n", r"a.csv:2, column 'image': names the file .*--media"),
+        ("a.jsonl", '{"text": "a"}\n', r"a.jsonl:1: must have a task"),
+        ("a.jsonl", "[1]\n", r"a.jsonl:1: every line must be an object"),
+        ("a.jsonl", "{\n", r"a.jsonl:1: is no JSON"),
+        ("a.jsonl", '{"task": "t1", "text": ["a"]}\n', r"column 'text': must be text or a number"),
+        ("a.jsonl", '{"task": "a", "x": "b"}\n' * 2, r"a.jsonl:2: task 'a' is there twice"),
+        ("a.jsonl", "[" * 100_000, r"a.jsonl:1: is no JSON"),
+        ("a.jsonl", '{"task": "t1", "text": "%s"}' % ("x" * 1_000_001), "more than 1000000 char"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_shown_is_refused(tmp_path, name, text, message):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(DataError, match=message):
+        read_content(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    "path", ["../x.png", "/etc/passwd", "none.png", "out.png", "a/../../x.png"]
+)
+def test_a_path_out_of_the_folder_is_refused(tmp_path, path):
+    (tmp_path / "media").mkdir()
+    (tmp_path / "x.png").write_bytes(b"x")
+    (tmp_path / "media" / "out.png").symlink_to(tmp_path / "x.png")
+    (tmp_path / "a.csv").write_text(f"task,image\nt1,{path}\n")
+    with pytest.raises(DataError, match="must be a file inside"):
+        read_content(tmp_path / "a.csv", tmp_path / "media")
+    (tmp_path / "media" / "in.png").write_bytes(b"x")
+    (tmp_path / "a.csv").write_text("task,image\nt1,in.png\n")
+    assert read_content(tmp_path / "a.csv", tmp_path / "media")["t1"].image == "in.png"
+
+
+def test_it_is_kept_in_the_store(campaign, tmp_path):
+    assert content_of(campaign.store, "t1") == Content("t1")  # its name, without any
+    assert set_content(campaign.store, {"t1": Content("one"), "t2": Content("two")}, tmp_path) == 1
+    set_content(campaign.store, {"t1": Content("new", fields={"a": "b"})}, tmp_path)
+    assert content_of(campaign.store, "t1") == Content("new", fields={"a": "b"})
+    assert content_of(campaign.store, "t2") == Content("two")
+    with pytest.raises(DataError, match="task 't9' is not in the campaign"):
+        set_content(campaign.store, {"t3": Content("x"), "t9": Content("y")}, tmp_path)
+    assert content_of(campaign.store, "t3") == Content("t3")

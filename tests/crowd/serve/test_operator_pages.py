@@ -1,0 +1,172 @@
+"""The operator's pages: the password, the figures, and every button."""
+
+import csv
+import io
+import re
+
+import numpy as np
+import pytest
+
+from crowd_tvcs.campaign import Campaign, Task, Worker, stand, summary
+from crowd_tvcs.campaign.desk import figures
+from crowd_tvcs.campaign.desk.figures import note_history
+from crowd_tvcs.serve.limits import TokenBucket
+from tests.crowd.serve.conftest import PASSWORD, hidden
+
+
+def do(client, what, name=""):
+    form = hidden(client.get("/operator"))["form"]
+    return client.post("/operator/do", data={"what": what, "name": name, "form": form})
+
+
+def test_without_the_password_there_is_nothing(browse, served):
+    client = browse()
+    for path in ("/operator", "/operator/advice", "/operator/labels.csv"):
+        answer = client.get(path, follow_redirects=False)
+        assert (answer.status_code, answer.headers["location"]) == (303, "/operator/login")
+    assert client.post("/operator/do", data={"what": "pause", "form": "x"}).url.path.endswith(
+        "login"
+    )
+    assert not served.campaign.state().settings.paused
+    client.cookies.set("tvcs_operator", "x.y.z")
+    assert client.get("/operator", follow_redirects=False).status_code == 303
+
+
+def test_the_password_is_asked_five_times(browse, served):
+    served.logins = TokenBucket(0.001, 5)
+    client = browse()
+    tries = [client.post("/operator/login", data={"password": str(k)}) for k in range(6)]
+    assert [page.status_code for page in tries] == [401] * 5 + [429]
+    assert client.post("/operator/login", data={"password": PASSWORD}).status_code == 429
+
+
+def test_a_worker_is_no_operator(browse, tokens):
+    assert browse(tokens["ann"]).get("/operator").url.path == "/operator/login"
+
+
+def test_buttons(operator, campaign):
+    assert "Paused: nobody gets a task." in do(operator, "pause").text
+    assert campaign.next("ann").task is None
+    assert "Paused" not in do(operator, "resume").text
+    do(operator, "block", "ann")
+    assert campaign.next("ann").task is None
+    do(operator, "unblock", "ann")
+    assert campaign.next("ann").task == "t1"
+    do(operator, "close", "t2")
+    assert [t.closed for t in campaign.state().tasks] == [0, 1, 0]
+    do(operator, "reopen", "t2")
+    assert [t.closed for t in campaign.state().tasks] == [0, 0, 0]
+    assert "0 tasks are open again" in do(operator, "reopen all").text
+    assert "are closed" in do(operator, "close unworthy").text
+    do(operator, "add worker", "dee")
+    assert "dee" in operator.get("/operator").text
+    assert do(operator, "add worker", "dee").status_code == 400
+    assert do(operator, "block", "eve").status_code == 409
+    assert do(operator, "close", "t9").status_code == 409
+    assert do(operator, "dance").status_code == 409
+    form = {"what": "pause", "form": "x.y.z"}
+    assert operator.post("/operator/do", data=form).status_code == 409
+    with campaign.store.read() as (connection, _):
+        told = [row[0] for row in connection.exec_driver_sql("SELECT what FROM audit ORDER BY id")]
+    assert told == ["pause", "resume", "block", "unblock", "close", "reopen"]
+
+
+def test_a_link_is_made_and_revoked(operator, browse):
+    form = hidden(operator.get("/operator"))["form"]
+    page = operator.post("/operator/link", data={"name": "bob", "form": form})
+    link = re.search(r"http://127.0.0.1:8000(/w/[^<]+)", page.text)[1]
+    bob = browse()
+    assert bob.get(link).status_code == 200
+    assert "1 links are revoked" in do(operator, "revoke", "bob").text
+    assert bob.get("/").status_code == 401
+
+
+def test_downloads_and_a_round(operator, campaign):
+    task = campaign.next("ann").task
+    campaign.submit("ann", task, "good")
+    rows = list(csv.reader(io.StringIO(operator.get("/operator/answers.csv").text)))
+    assert rows == [["task", "worker", "label"], [task, "ann", "good"]]
+    labels = operator.get("/operator/labels.csv")
+    assert labels.headers["content-disposition"] == 'attachment; filename="labels.csv"'
+    assert len(labels.text.splitlines()) == 4
+    assert operator.get("/operator/other.csv").status_code == 404
+    form = hidden(operator.get("/operator"))["form"]
+    page = operator.post("/operator/plan", data={"labels": 2, "form": form})
+    assert len(page.text.splitlines()) == 3
+    assert campaign.state().settings.rounds == 1
+    assert operator.post("/operator/plan", data={"labels": 0, "form": form}).status_code == 400
+
+
+def test_log_out(operator):
+    operator.post("/operator/logout", data={"form": hidden(operator.get("/operator"))["form"]})
+    assert operator.get("/operator").url.path == "/operator/login"
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_figures_are_those_of_the_whole_state(tmp_path, seed):
+    """Sums that the database makes, against those of `summary`, which reads everything."""
+    rng = np.random.default_rng(seed)
+    workers = [Worker(f"w{i}", max_tasks=6, cost=0.25 * i) for i in range(6)]
+    qualities = {w.name: 0.6 + 0.05 * i for i, w in enumerate(workers)}
+    tasks = [Task(f"t{j}") for j in range(9)]
+    options = {"workers": workers, "tasks": tasks, "qualities": qualities, "money": 20.0}
+    options |= {"gold": {f"t{j}": str(j % 2) for j in range(0, 9, 2)}, "budget": 40}
+    with Campaign.create(tmp_path / "c.db", **options, max_workers_per_task=4) as campaign:
+        for _ in range(25):
+            name = f"w{rng.integers(6)}"
+            task = campaign.next(name).task
+            if task is not None and rng.random() < 0.8:
+                campaign.submit(name, task, str(rng.integers(2)))
+        state = campaign.state()
+        told, found = summary(state, stand(state)), figures.figures(campaign.store)
+        for key in ("tasks", "answers", "pending", "budget", "money", "measured_on"):
+            assert getattr(found, key) == told[key], key
+        assert found.spent == pytest.approx(told["paid"])
+        assert found.expected_accuracy == pytest.approx(told["expected_accuracy"], abs=1e-9)
+        assert found.measured == pytest.approx(told["measured"])
+        seats = {seat.name: seat for seat in figures.seats(campaign.store)}
+        answers = state.answers
+        for i, row in enumerate(state.workers):
+            of = answers.worker_of == i
+            assert seats[row.name].answers == of.sum()
+            assert seats[row.name].open == (state.slots[i] == 2).sum()
+            judged = of & (np.bincount(answers.task_of, minlength=9)[answers.task_of] > 1)
+            likeliest = np.array([t.label for t in state.tasks])[answers.task_of]
+            if judged.any():
+                agreed = (answers.label_of == likeliest)[judged].mean()
+                assert seats[row.name].agreement == pytest.approx(agreed)
+            if of.any():
+                assert seats[row.name].last_seen == answers.when[of].max()
+        order = sorted(state.tasks, key=lambda t: (t.confidence, t.id))
+        assert [row["task"] for row in figures.least_sure(campaign.store)] == [
+            t.name for t in order
+        ]
+
+
+def test_what_is_claimed_and_not_reached_is_said(tmp_path):
+    names = [f"t{j}" for j in range(30)]
+    with Campaign.create(
+        tmp_path / "c.db",
+        workers={"ann": 0.95},
+        tasks=names,
+        qualities={"ann": 0.95},
+        gold=dict.fromkeys(names, "1"),
+        prior=0.5,
+    ) as campaign:
+        assert figures.figures(campaign.store).warning == ""
+        for j in range(30):
+            campaign.submit("ann", campaign.next("ann").task, str(j % 2))
+        assert "more than can be chance" in figures.figures(campaign.store).warning
+
+
+def test_the_curve_has_a_point_wherever_answers_came(campaign, operator):
+    assert note_history(campaign.store, 1.0)
+    assert not note_history(campaign.store, 2.0)
+    for name in ("ann", "bob"):
+        campaign.submit(name, campaign.next(name).task, "good")
+        assert note_history(campaign.store, 3.0)
+    points = figures.curve(campaign.store)
+    assert [n for n, _ in points] == [0, 1, 2]
+    assert points[0][1] == pytest.approx(0.5)
+    assert points[-1][1] == pytest.approx(campaign.state().expected_accuracy)
+    assert '<polyline class="curve"' in operator.get("/operator").text

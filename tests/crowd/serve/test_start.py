@@ -1,0 +1,97 @@
+"""The command `crowd-tvcs serve`: what it refuses, links, and a server that comes and goes."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+from http.cookiejar import CookieJar
+
+import pytest
+from typer.testing import CliRunner
+
+pytest.importorskip("fastapi")
+from crowd_tvcs.campaign import Campaign
+from crowd_tvcs.cli.main import app
+
+
+def run(*words):
+    return CliRunner().invoke(app, ["serve", *map(str, words)])
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "give a STORE, or --demo"),
+        (["c.db", "--demo"], "give a STORE, or --demo"),
+        (["c.db", "--host", "0.0.0.0"], "--host 0.0.0.0 can be reached by others"),
+        (["c.db", "--tls-key", "k.pem"], "--tls-certificate and --tls-key go together"),
+        (["c.db", "--media", "none"], "--media must be a folder, found none"),
+        (["none.db"], "there is no such store"),
+        (["revoke", "c.db"], "--worker must name whose links"),
+        (["links", "c.db", "--worker", "eve"], "there is no worker 'eve'"),
+    ],
+)
+def test_what_is_refused(campaign, tmp_path, monkeypatch, words, message):
+    monkeypatch.chdir(tmp_path)
+    done = run(*(words or ["start"]))
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_short_password_and_content_of_other_tasks_are_refused(campaign, tmp_path):
+    store = campaign.store.place
+    (tmp_path / "word").write_text("short\n")
+    done = run(store, "--operator-password-file", tmp_path / "word")
+    assert (done.exit_code, "8 characters or more" in done.stderr) == (2, True)
+    (tmp_path / "tasks.csv").write_text("task,text\nt9,hello\n")
+    done = run(store, "--content", tmp_path / "tasks.csv")
+    assert (done.exit_code, "task 't9' is not in the campaign" in done.stderr) == (2, True)
+
+
+def test_links_are_made_and_revoked(campaign, tmp_path):
+    store = campaign.store.place
+    done = run("links", store, "--out", tmp_path / "links.csv", "--url", "https://label.example/")
+    assert done.exit_code == 0
+    lines = (tmp_path / "links.csv").read_text().splitlines()
+    assert lines[0] == "worker,link"
+    assert re.fullmatch(r"ann,https://label\.example/w/[\w-]{24}\.[\w-]{43}", lines[1])
+    assert "1 links revoked" in run("revoke", store, "--worker", "ann").stderr
+
+
+def test_an_address_in_use_is_failed_work(campaign):
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        done = run(campaign.store.place, "--port", other.getsockname()[1])
+    assert done.exit_code == 1
+    assert "cannot be listened to" in done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends a signal")
+def test_the_demo_serves_and_ends_on_ctrl_c(tmp_path):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "crowd_tvcs", "serve", "--demo", "--port", str(port)]
+    with subprocess.Popen(
+        command, stderr=subprocess.PIPE, text=True, env={**os.environ, "TMPDIR": str(tmp_path)}
+    ) as server:
+        told = [server.stderr.readline() for _ in range(6)]
+        assert told[0] == f"operator: http://127.0.0.1:{port}/operator\n"
+        links = [line.split(": ")[1].strip() for line in told[2:5]]
+        assert told[5] == "ready; Ctrl-C ends it\n"
+        browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
+        with browser.open(links[0]) as page:
+            assert b"Your task" in page.read()
+        (store,) = tmp_path.glob("tvcs-desk-*/demo.db")
+        with Campaign(store) as campaign:
+            assert campaign.state().settings.slots == 1
+        server.send_signal(signal.SIGINT)
+        rest = server.stderr.read()
+    assert server.returncode == 130
+    assert rest.strip() == "interrupted"
+    assert list(tmp_path.iterdir()) == []
