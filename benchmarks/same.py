@@ -173,6 +173,8 @@ def _campaign() -> Iterator[str]:
     )
     yield "crowd-tvcs campaign plan c.db --labels 40 --out round.csv"
     yield "crowd-tvcs campaign next c.db --worker w07"
+    yield "crowd-tvcs campaign pause c.db"
+    yield "crowd-tvcs campaign resume c.db"
     yield "crowd-tvcs campaign issued c.db"
     yield "crowd-tvcs campaign release c.db --round 1"
     yield "crowd-tvcs campaign replan c.db --labels 10"

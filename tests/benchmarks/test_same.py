@@ -23,6 +23,12 @@ LEFT_OUT = {
     "crowd-tvcs campaign submit": "the same",
     "crowd-tvcs campaign add": "adds to a campaign as init begins one",
     "crowd-tvcs campaign reopen": "takes back what stop has closed",
+    "crowd-tvcs campaign skip": "of a task that next names, which is not known beforehand",
+    "crowd-tvcs campaign undo": "takes back an answer, likewise",
+    "crowd-tvcs campaign upgrade": "needs a store that another version made",
+    "crowd-tvcs serve start": "serves until it is interrupted",
+    "crowd-tvcs serve links": "makes links of random bits",
+    "crowd-tvcs serve revoke": "takes such links back",
 }
 
 
