@@ -73,6 +73,7 @@ ON_DEMAND = {
     "tvcs_core.engines.workers",
     "tvcs_core.estimators",
     "tvcs_core.files.page",
+    "tvcs_core.files.workbook",
 }
 FOR_KERNELS = {"__future__", "numpy", "numpy.typing", "numba", "math", "typing"}
 

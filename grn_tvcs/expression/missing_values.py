@@ -8,11 +8,13 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from grn_tvcs.expression.columns import may_read
 from grn_tvcs.expression.warned import warn_user
+from tvcs_core import DataError
 from tvcs_core.files.shown import shown
 from tvcs_core.files.tables import Table, is_number
 
-MARKS = ("", "na", "nan", "null", "n/a", "none")
+MARKS = ("", "na", "nan", "null", "n/a", "none", "#n/a", "#n/a n/a", "#na", "<na>", "-nan")
 
 
 def numbers_with_gaps(table: Table, columns: Sequence[int], *, refuse: bool) -> NDArray[np.float64]:
@@ -32,14 +34,35 @@ def numbers_with_gaps(table: Table, columns: Sequence[int], *, refuse: bool) -> 
         if not refuse or first is None:
             values[part] = _finite(table, cells, at, columns, gaps[part])
     if refuse and first is not None:
-        row, column, cell = first
-        raise table.error(
-            f"must be a number, found {shown(cell)}; of all cells {int(gaps.sum())} are missing: "
-            "give --missing drop or --missing interpolate",
+        raise _gap(table, first, int(gaps.sum()))
+    return values
+
+
+def known_numbers(
+    table: Table, columns: Sequence[int], levels: NDArray[np.float64], *, refuse: bool
+) -> NDArray[np.float64]:
+    """The same for numbers that are known already; NaN is a missing one."""
+    if np.isinf(levels).any():
+        i, j = (int(found[0]) for found in np.nonzero(np.isinf(levels)))
+        raise table.error(f"must be a finite number, found {levels[i, j]}", i + 1, columns[j])
+    gaps = np.isnan(levels)
+    if refuse and gaps.any():
+        i, j = (int(found[0]) for found in np.nonzero(gaps))
+        raise _gap(table, (i + 1, columns[j], "NaN"), int(gaps.sum()))
+    return levels
+
+
+def _gap(table: Table, first: tuple[int, int, str], n: int) -> DataError:
+    row, column, cell = first
+    return may_read(
+        table.error(
+            f"must be a number, found {shown(cell)}; of all cells {n} are missing: give --missing "
+            "drop or --missing interpolate",
             row,
             column,
-        )
-    return values
+        ),
+        {"missing": "interpolate"},
+    )
 
 
 def said_of_gaps(values: NDArray[np.float64], missing: str) -> tuple[str, ...]:
