@@ -1,4 +1,7 @@
-"""Progress of long work on standard error: a bar on a terminal, a line now and then in a log."""
+"""Progress of long work on standard error: a bar on a terminal, a line now and then in a log.
+
+A notebook has one line, which is written anew.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,23 @@ from types import TracebackType
 from typing import Any
 
 EVERY = 10.0  # seconds between two lines in a log
+AT_ONCE = 0.2  # seconds between two states of a line that is written anew
 
 
 class Progress:
-    """Call it with the parts that are done and all of them; use it as a context."""
+    """Call it with the parts that are done and all of them; use it as a context.
 
-    def __init__(self, what: str) -> None:
+    Parameters
+    ----------
+    what
+        What the parts are parts of.
+    live
+        Whether one line is written anew where there is no terminal, as in a notebook.
+    """
+
+    def __init__(self, what: str, *, live: bool = False) -> None:
         self._what = what
+        self._is_live = live
         self._start = self._said = time.monotonic()
         self._first: int | None = None
         self._bar: Any = None
@@ -39,6 +52,8 @@ class Progress:
     ) -> None:
         if self._bar is not None:
             self._bar.stop()
+        elif self._is_live and self._first is not None:
+            print(file=sys.stderr, flush=True)
 
     def __call__(self, done: int, total: int) -> None:
         """Show that `done` of `total` parts are done."""
@@ -48,11 +63,17 @@ class Progress:
         now = time.monotonic()
         if self._first is None:  # what a resumed run finds done took no time now
             self._first, self._start = done, now
-        if now - self._said < EVERY or done == self._first:
+        pause = AT_ONCE if self._is_live else EVERY
+        is_last = self._is_live and done == total
+        if (now - self._said < pause and not is_last) or done == self._first < total:
             return
         self._said = now
-        left = (now - self._start) / (done - self._first) * (total - done)
-        print(f"{self._what}: {done} of {total}, {span(left)} left", file=sys.stderr, flush=True)
+        left = (now - self._start) / max(done - self._first, 1) * (total - done)
+        said = f"{self._what}: {done} of {total}, {span(left)} left"
+        if self._is_live:
+            print(f"\r{said:<60}", end="", file=sys.stderr, flush=True)
+        else:
+            print(said, file=sys.stderr, flush=True)
 
 
 def span(seconds: float) -> str:
