@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from grn_tvcs.expression.clock import CLOCK, read_times
+from grn_tvcs.expression.clock import CLOCK, read_times, said_of_unit
 from grn_tvcs.expression.columns import SERIES, Columns, find_place, may_read
 from grn_tvcs.expression.expression import Expression, repeated
 from grn_tvcs.expression.warned import warn_user
@@ -251,7 +251,7 @@ def expression_of(data: Annotated) -> Expression:
         tuple(names[int(k)] for k in points[:, 0]),
         genes,
         None if on is None else _of_points(on[is_in], point, data),
-        notes=(*notes, f"Times are in {unit}, as the file says.") if unit else notes,
+        notes=(*notes, *said_of_unit(unit)),
         cells=None if (size == 1).all() else size.astype(np.float64),
     )
     return _without(found, data)

@@ -29,6 +29,14 @@ _TIME = re.compile(
 )
 
 
+UNIT_SAID = "Times are in "  # how a note begins that tells the unit
+
+
+def said_of_unit(unit: str) -> tuple[str, ...]:
+    """Tell the unit of times in a note, where there is one."""
+    return (f"{UNIT_SAID}{unit}, as the file says.",) if unit else ()
+
+
 class Times(NamedTuple):
     """Times read from cells.
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from grn_tvcs.expression.clock import UNIT_SAID
 from grn_tvcs.expression.columns import Columns
 from grn_tvcs.expression.expression import Expression, repeated
 from grn_tvcs.expression.h5ad import read_h5ad
@@ -165,6 +166,7 @@ def read_files(paths: Sequence[str | Path], **layout: Any) -> Expression:
                 f"{listed(strangers)}",
                 path=path,
             )
+    _refuse_different_units(paths, parts)
     column = [[part.genes.index(gene) for gene in genes] for part in parts]
     names = [list(part.series) for part in parts]
     if repeated([name for part in names for name in dict.fromkeys(part)]):
@@ -190,6 +192,17 @@ def read_files(paths: Sequence[str | Path], **layout: Any) -> Expression:
         at_rest=np.concatenate(rest) if rest else None,
         cells=_cells(parts),
     )
+
+
+def _refuse_different_units(paths: Sequence[str | Path], parts: Sequence[Expression]) -> None:
+    """Refuse files that say different units of their times, of which one may be none."""
+    said = [{note for note in p.notes if note.startswith(UNIT_SAID)} for p in parts if p.series]
+    if any(units != said[0] for units in said[1:]) and any(said):
+        raise DataError(
+            "must tell times in the unit of the other files, or none of them any: found "
+            + listed(sorted({note.split(",")[0] for units in said for note in units})),
+            path=paths[0],
+        )
 
 
 def _cells(parts: Sequence[Expression]) -> NDArray[np.float64] | None:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.expression.clock import CLOCK, needs_reading, read_times
+from grn_tvcs.expression.clock import CLOCK, needs_reading, read_times, said_of_unit
 from grn_tvcs.expression.columns import (
     IGNORED,
     LABELS,
@@ -125,8 +125,8 @@ def expression_in(
     of_series = columns.series_places(table, lower)
     names, rows = _series(table, times, np.flatnonzero(~is_rest).tolist(), of_series)
     notes = said_of_gaps(values, missing)
-    if unit and names:
-        notes += (f"Times are in {unit}, as the file says.",)
+    if names:
+        notes += said_of_unit(unit)
     if "replicate" in lower and names:
         notes += ("Replicates were taken as series of their own.",)
     rest = np.flatnonzero(is_rest).tolist()

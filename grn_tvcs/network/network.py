@@ -161,9 +161,14 @@ class Network:
 
     def came_from(self, origin: Origin | None) -> Network:
         """The same, with what it was inferred from kept beside it."""
-        network = self.but()
-        object.__setattr__(network, "_origin", origin)
+        network = object.__new__(Network)
+        network.__dict__.update(self.__dict__, _origin=origin)
         return network
+
+    def _under(self, rules: Rules) -> Network:
+        """The same, the caps that its selected edges keep being these."""
+        origin = self.origin
+        return self if origin is None else self.came_from(origin._replace(rules=rules))
 
     @property
     def pairs(self) -> Pairs:
@@ -237,10 +242,7 @@ class Network:
         This is the projection of the square roots of the scores onto the constraint, so the
         kept value of the projection is the sum of the scores. Scores stay as they are.
         """
-        chosen = self.but(selected=select(self.pairs, rules, self.genes))
-        return (
-            chosen if self.origin is None else chosen.came_from(self.origin._replace(rules=rules))
-        )
+        return self.but(selected=select(self.pairs, rules, self.genes))._under(rules)
 
     def top(self, n_edges: int) -> Network:
         """Select the `n_edges` surest edges; of equal ones the first by name."""
@@ -248,7 +250,7 @@ class Network:
             raise ValueError(f"n_edges must be >= 0, found {n_edges}")
         selected = np.zeros(self.pairs.shape, dtype=bool)
         selected.flat[surest(self.pairs, self.genes, n_edges)] = True
-        return self.but(selected=selected)
+        return self.but(selected=selected)._under(Rules(max_edges=n_edges))
 
     def by_own_cut(self) -> Network:
         """Select the edges that the method itself selects; every one with a score if it does not.
@@ -256,7 +258,8 @@ class Network:
         What TIGRESS and ARACNE publish, whatever the caps.
         """
         has_score, own = self.pairs.scores > 0, self.pairs.own
-        return self.but(selected=has_score if own is None else own & has_score)
+        chosen = self.but(selected=has_score if own is None else own & has_score)
+        return chosen._under(Rules())
 
     def edges(self, *, selected_only: bool = False) -> list[Edge]:
         """All edges with a score above 0, the surest first, equal ones by name."""

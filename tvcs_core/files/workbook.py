@@ -124,8 +124,8 @@ def _only(book: Any, path: Path) -> str:
 
 
 def _refuse_merged(book: Any, path: Path, sheet: str) -> None:
-    """Look for merged cells in the sheet's own text: openpyxl does not tell of them in parts."""
-    # The same rooms, in the same order, as openpyxl numbers the sheets of a workbook.
+    """Look for merged cells in the sheet's own text: openpyxl, reading by rows, does not tell."""
+    # Where that text is in the archive openpyxl keeps under this name alone.
     with zipfile.ZipFile(path) as archive, archive.open(book[sheet]._worksheet_path) as text:
         before = b""
         while part := text.read(2**20):

@@ -38,7 +38,7 @@ def is_series_matrix(path: str | Path) -> bool:
             start = (gzip.GzipFile(fileobj=file) if is_gz else file).read(32)
         except (OSError, EOFError, zlib.error):
             return False  # whoever reads it says what is wrong
-    return start.strip().lower().startswith((b"!series_", OF_SAMPLE.encode()))
+    return start.strip(b' "\r\n').lower().startswith((b"!series_", OF_SAMPLE.encode()))
 
 
 def read_series_matrix(

@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 from grn_tvcs import Expression, read_expression, read_steady_states
-from grn_tvcs.expression.formats import read_layout
+from grn_tvcs.expression.formats import read_files, read_layout
 from grn_tvcs.expression.ways import said_of, ways_that_read
 from tvcs_core import DataError
 
@@ -165,6 +165,10 @@ def test_times_may_have_a_unit(cells, times, unit, write):
 
 
 def test_units_that_do_not_agree_are_refused(write):
+    hours, minutes = write("Time,A\n0h,1\n2h,2\n"), write("Time,A\n0min,1\n9min,2\n", "y.csv")
+    with pytest.raises(DataError, match=r"in the unit of the other files.*in h, Times are in min"):
+        read_files([hours, minutes])
+    assert len(read_files([hours, hours]).pieces()) == 2
     with pytest.raises(DataError, match=r"column 'Time': must be a number, or in .*are dpi, h"):
         read_expression(write("Time,A\n0h,1\n2dpi,2\n"))
 

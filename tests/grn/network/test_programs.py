@@ -165,6 +165,8 @@ def test_a_network_writes_its_own_report(expression, tmp_path):
     chosen = network.within(Rules(max_edges=2))
     chosen.report(tmp_path / "two.html")
     assert "at most 2 edges in all" in (tmp_path / "two.html").read_text(encoding="utf-8")
+    chosen.top(1).report(tmp_path / "one.html")
+    assert "at most 1 edges in all" in (tmp_path / "one.html").read_text(encoding="utf-8")
     with pytest.raises(ValueError, match="does not know what it was inferred from: give report"):
         Network(network.genes, network.scores).report(tmp_path / "no.html")
     assert not (tmp_path / "no.html").exists()
