@@ -67,6 +67,7 @@ OPEN_TO_DOMAINS = ("files", "command", "jit", "engines", "lazy", "streams")
 ON_DEMAND = {
     "tvcs_core.cli",
     "tvcs_core.command.options",
+    "tvcs_core.command.progress",
     "tvcs_core.engines.blas",
     "tvcs_core.engines.cluster",
     "tvcs_core.engines.on_worker",

@@ -14,7 +14,9 @@ from tvcs_core import DataError
 from tvcs_core.files.shown import shown
 from tvcs_core.files.tables import Table, is_number
 
-MARKS = ("", "na", "nan", "null", "n/a", "none", "#n/a", "#n/a n/a", "#na", "<na>", "-nan")
+MARKS = frozenset(
+    ("", "na", "nan", "null", "n/a", "none", "#n/a", "#n/a n/a", "#na", "<na>", "-nan")
+)
 
 
 def numbers_with_gaps(table: Table, columns: Sequence[int], *, refuse: bool) -> NDArray[np.float64]:
