@@ -56,6 +56,8 @@ LEVELS = {
 }
 # What users import from a room that has another name now: each passes its names on, no more.
 FORMER_PATHS = {
+    "tvcs_core.command.extras": "tvcs_core.files.extras",
+    "grn_tvcs.cli.progress": "tvcs_core.command.progress",
     "grn_tvcs.scales": "grn_tvcs.expression.scales",
     "crowd_tvcs.vote": "crowd_tvcs.skills.vote",
     "crowd_tvcs.multiclass": "crowd_tvcs.accuracy.many_classes",
