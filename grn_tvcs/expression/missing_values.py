@@ -8,9 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.expression.columns import may_read
+from grn_tvcs.expression.columns import may_read, option_words
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
+from tvcs_core.files.encodings import decimal_comma
 from tvcs_core.files.shown import shown
 from tvcs_core.files.tables import Table, is_number
 
@@ -101,7 +102,14 @@ def _finite(
     )
     i, j = bad
     kind = "a finite number" if is_number(cells[i][j]) else "a number"
-    raise table.error(f"must be {kind}, found {shown(cells[i][j])}", at + i, columns[j])
+    what = f"must be {kind}, found {shown(cells[i][j])}{decimal_comma(cells[i][j])}"
+    if len(cells) > 1 and not any(is_number(row[j]) or decimal_comma(row[j]) for row in cells):
+        ignore = (table.rows[0][columns[j]] or str(columns[j] + 1),)
+        what += (
+            f"; as no cell is: if the column is no gene, give {option_words({'ignore': ignore})}"
+        )
+        raise may_read(table.error(what, at + i, columns[j]), {"ignore": ignore})
+    raise table.error(what, at + i, columns[j])
 
 
 def without_gaps(

@@ -36,6 +36,8 @@ def test_check_prints_the_command_that_would_work_and_it_does(timed, tmp_path):
     refused = call("check", timed)
     assert refused.exit_code == 2
     assert "error: " in refused.stderr.splitlines()[-1]
+    both = ["check", str(timed), "--time-column", "Timepoint", "--ignore", "kit"]
+    assert offered(refused) == [both]
     refused = call("check", timed, "--ignore", "kit")
     [words] = offered(refused)
     assert words == ["check", str(timed), "--time-column", "Timepoint", "--ignore", "kit"]

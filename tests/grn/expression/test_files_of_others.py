@@ -126,7 +126,9 @@ def test_a_comma_that_may_be_thousands_is_refused_and_points_beside_it_too(write
     with pytest.raises(DataError, match=r"'1,500': thousands or a decimal comma; write 1500 or"):
         read_expression(write("Time\tA\n0\t1,500\n1\t2,250\n"))
     assert read_expression(write("Time;A\n0;1,500\n1;2,250\n")).values[0] == 1.5
-    with pytest.raises(DataError, match="must be a number, found '1,5'"):
+    with pytest.raises(
+        DataError, match=r"must be a number, found '1,5'; that is a decimal comma: write 1\.5"
+    ):
         read_expression(write("Time\tA\n0\t1,5\n1\t2.5\n"))
 
 
@@ -188,6 +190,9 @@ def test_annotation_beside_genes_in_rows_is_ignored_by_name(write):
     path = write("id,symbol,0h,2h\nENS1,A,1,2\nENS2,B,3,4\nspike,C,9,9\n")
     with pytest.raises(DataError, match="column 'symbol': must be a number, found 'A'"):
         read_layout(path, genes_in_rows=True)
+    assert options_that_read(path, genes_in_rows=True) == [
+        {"genes_in_rows": True, "ignore": ("symbol",)}
+    ]
     found = read_layout(path, genes_in_rows=True, ignore=["symbol", "spike"])
     assert (found.genes, found.times.tolist()) == (("ENS1", "ENS2"), [0, 2])
     with pytest.raises(DataError, match="neither a column nor a row 'symbl' for --ignore; did you"):
