@@ -6,10 +6,13 @@ from tvcs_core.lazy import on_demand
 
 if TYPE_CHECKING:
     from grn_tvcs.edge_count import EdgeCount, choose_edges
+    from grn_tvcs.expression.bins import in_bins
     from grn_tvcs.expression.expression import Expression, write_expression
+    from grn_tvcs.expression.formats import read_files, read_layout
     from grn_tvcs.expression.h5ad import read_h5ad
     from grn_tvcs.expression.reading import read_expression
     from grn_tvcs.expression.steady_states import SteadyStates, read_steady_states
+    from grn_tvcs.expression.subset import most_variable, of_genes
     from grn_tvcs.methods import METHODS, infer
     from grn_tvcs.network.edge_files import read_genes, read_network, read_reference
     from grn_tvcs.network.edge_table import write_edges, write_reference
@@ -33,10 +36,15 @@ __all__ = [
     "Simulation",
     "SteadyStates",
     "choose_edges",
+    "in_bins",
     "infer",
+    "most_variable",
+    "of_genes",
     "read_expression",
+    "read_files",
     "read_genes",
     "read_h5ad",
+    "read_layout",
     "read_network",
     "read_prior",
     "read_reference",
@@ -55,10 +63,13 @@ __getattr__, __dir__ = on_demand(
     __name__,
     {
         "edge_count": "EdgeCount choose_edges",
+        "expression.bins": "in_bins",
         "expression.expression": "Expression write_expression",
+        "expression.formats": "read_files read_layout",
         "expression.h5ad": "read_h5ad",
         "expression.reading": "read_expression",
         "expression.steady_states": "SteadyStates read_steady_states",
+        "expression.subset": "most_variable of_genes",
         "methods": "METHODS infer",
         "network.edge_files": "read_genes read_network read_reference",
         "network.edge_table": "write_edges write_reference",

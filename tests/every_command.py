@@ -25,6 +25,11 @@ SERIES = (
 )
 LEVELS = ",c1,c2,c3\nG1,1,2,3\nG2,3,2,1\nG3,1,1,4\n"
 TIMES = ",p\nc1,0.1\nc2,0.2\nc3,0.3\n"
+GEO = (
+    '!Series_title\t"t"\n!Sample_characteristics_ch1\t"time: 0h"\t"time: 1h"\t"time: 2h"\n'
+    '!series_matrix_table_begin\n"ID_REF"\t"c1"\t"c2"\t"c3"\n'
+    '"G1"\t1\t2\t3\n"G2"\t3\t2\t1\n!series_matrix_table_end\n'
+)
 SHEET = "sample,time,series\nc1,0,a\nc2,1,a\nc3,2,a\n"
 EDGES = (
     "regulator\ttarget\tscore\tsign\trank\tselected\nG1\tG2\t0.5\t+\t1\t1\nG2\tG3\t0.4\t-\t2\t0\n"
@@ -77,6 +82,13 @@ def _npy(path: Path) -> None:
     np.save(path, np.array([[1.0, 2.0], [0.0, 3.0]]))
 
 
+def _xlsx(path):
+    import pandas as pd
+
+    frame = pd.DataFrame({"Time": [0.0, 1, 2, 0, 1, 2], "G1": [1.0, 2, 3, 1, 2, 4]})
+    frame.assign(G2=[2, 2.5, 4, 1, 3, 1]).to_excel(path, index=False)
+
+
 def _h5ad(path: Path) -> None:
     import h5py
 
@@ -114,6 +126,10 @@ COMMANDS = {
                     "grn-tvcs infer e.tsv --prior p.tsv --method ensemble --option resamples=2 "
                     "--option trees=2 --out o --force"),
     "check h5ad": ("x.h5ad", _h5ad, {}, "grn-tvcs check x.h5ad"),
+    "check xlsx": ("x.xlsx", _xlsx, {}, "grn-tvcs check x.xlsx"),
+    "check geo": ("g.txt", GEO, {}, "grn-tvcs check g.txt"),
+    "check columns": ("e.tsv", "At\tG1\tG2\tkit\n0h\t1\t2\tx\n1h\t2\t3\ty\n", {},
+                      "grn-tvcs check e.tsv --time-column At --ignore kit"),
     "score": ("edges.tsv", EDGES, {"g.txt": GENES, "r.tsv": REFERENCE},
               "grn-tvcs score edges.tsv r.tsv --genes g.txt"),
     "score reference": ("r.tsv", REFERENCE, {"g.txt": GENES, "edges.tsv": EDGES},

@@ -57,6 +57,7 @@ LEVELS = {
 }
 # What users import from a room that has another name now: each passes its names on, no more.
 FORMER_PATHS = {
+    "grn_tvcs.cli.progress": "tvcs_core.command.progress",
     "grn_tvcs.scales": "grn_tvcs.expression.scales",
     "crowd_tvcs.vote": "crowd_tvcs.skills.vote",
     "crowd_tvcs.multiclass": "crowd_tvcs.accuracy.many_classes",
@@ -68,12 +69,14 @@ OPEN_TO_DOMAINS = ("files", "command", "jit", "engines", "lazy", "streams")
 ON_DEMAND = {
     "tvcs_core.cli",
     "tvcs_core.command.options",
+    "tvcs_core.command.progress",
     "tvcs_core.engines.blas",
     "tvcs_core.engines.cluster",
     "tvcs_core.engines.on_worker",
     "tvcs_core.engines.workers",
     "tvcs_core.estimators",
     "tvcs_core.files.page",
+    "tvcs_core.files.workbook",
 }
 FOR_KERNELS = {"__future__", "numpy", "numpy.typing", "numba", "math", "typing"}
 

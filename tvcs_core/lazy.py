@@ -33,8 +33,7 @@ class Listed:
     def function(self) -> Callable[..., Any]:
         """The function itself."""
         name = self.name.replace("-", "_")
-        found: Callable[..., Any] = getattr(import_module(f"{self.package}.{name}"), name)
-        return found
+        return load(f"{self.package}.{name}", name)
 
     @property
     def __wrapped__(self) -> Callable[..., Any]:
@@ -44,6 +43,12 @@ class Listed:
     def __call__(self, *args: Any, **options: Any) -> Any:
         """Call the function."""
         return self.function(*args, **options)
+
+
+def load(module: str, name: str) -> Callable[..., Any]:
+    """Return a function by the names of its module and itself, loaded when it is asked for."""
+    found: Callable[..., Any] = getattr(import_module(module), name)
+    return found
 
 
 def choices(of: Iterable[Listed]) -> str:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from crowd_tvcs.cli import campaign_desk
 from crowd_tvcs.cli.answers import Keep
 from crowd_tvcs.cli.campaign_init import init
 from crowd_tvcs.cli.campaign_options import (
@@ -28,6 +27,7 @@ from crowd_tvcs.cli.campaign_options import (
     stored,
     write_rows,
 )
+from crowd_tvcs.cli.desk import turns
 from crowd_tvcs.cli.options import AsJson
 from crowd_tvcs.methods import METHODS
 from crowd_tvcs.plan.proof import statement
@@ -287,9 +287,9 @@ def report(
     say(f"written to {out}")
 
 
-app.command("next")(campaign_desk.next_task)
+app.command("next")(turns.next_task)
 for one in ("submit", "skip", "undo", "release", "reopen", "pause", "resume", "upgrade"):
-    app.command()(getattr(campaign_desk, one))
+    app.command()(getattr(turns, one))
 
 
 def _issue(campaign: Campaign, given: RoundOptions) -> None:

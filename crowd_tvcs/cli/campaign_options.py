@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
 import typer
 
 from crowd_tvcs.cli.answers import say_dependence
-from tvcs_core.command.extras import to_install
 from tvcs_core.command.shell import FAILED, emit, guarded, say, stop, tell
+from tvcs_core.files.extras import to_install
 
 if TYPE_CHECKING:
     from crowd_tvcs.campaign import Campaign, State

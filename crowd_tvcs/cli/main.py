@@ -6,12 +6,12 @@ import typer
 
 from crowd_tvcs.cli.assign import assign
 from crowd_tvcs.cli.campaign import app as campaign_app
+from crowd_tvcs.cli.desk.serve import app as serve_app
 from crowd_tvcs.cli.exchange import export, import_answers
 from crowd_tvcs.cli.quality import quality
 from crowd_tvcs.cli.recorded.agreement import agreement
 from crowd_tvcs.cli.recorded.models import models
 from crowd_tvcs.cli.replay import replay
-from crowd_tvcs.cli.serve import app as serve_app
 from crowd_tvcs.cli.simulate import simulate
 from crowd_tvcs.cli.verify import verify
 from crowd_tvcs.cli.vote import vote

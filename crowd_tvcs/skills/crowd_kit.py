@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.answers.answers import Answers
-from tvcs_core.command.extras import to_install
+from tvcs_core.files.extras import to_install
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,7 +23,7 @@ NOT_USABLE = {
     "KOS": "nothing tells it which of two labels is which, so that it may give all of them swapped",
     "GoldMajorityVote": "the weighted vote uses gold tasks",
 }
-HOW = f"crowd-kit is not installed; install it with: {to_install('crowdkit')}"
+HOW = "crowd-kit is not installed; install it with:"
 
 
 def require_usable(name: str) -> None:
@@ -72,7 +72,7 @@ def _kit() -> Any:
     except ModuleNotFoundError as error:
         if error.name is None or not error.name.startswith("crowdkit"):
             raise
-        raise ValueError(HOW) from None
+        raise ValueError(f"{HOW} {to_install('crowdkit')}") from None
     return kit
 
 

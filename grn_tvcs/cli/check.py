@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from grn_tvcs.cli.options import ExpressionFiles, Layout, Missing, RegulatorFile
 from tvcs_core.command.options import with_options
-from tvcs_core.command.shell import guarded, tell
+from tvcs_core.command.shell import guarded, say, tell
 
 if TYPE_CHECKING:
     from grn_tvcs.expression.expression import Expression
@@ -26,11 +26,15 @@ class CheckOptions:
 @guarded
 @with_options
 def check(given: CheckOptions) -> None:
-    """Say how EXPRESSION is understood: genes, samples, series, spacing, names that match."""
+    """Say how EXPRESSION is understood: genes, samples, series, spacing, names that match.
+
+    Where it is refused, say which options would read it.
+    """
     from grn_tvcs.cli.inputs import read_regulators
+    from grn_tvcs.expression.ways import said_of
     from tvcs_core.files.shown import listed
 
-    data = given.layout.read(given.expression, given.missing)
+    data = _read(given)
     kinds = ("genes", "samples") if given.layout.is_turned else ("samples", "genes")
     tell(f"orientation  {kinds[0]} in rows, {kinds[1]} in columns")
     tell("\n".join(f"{name:<13}{fact}" for name, fact in _facts(data).items()))
@@ -40,6 +44,26 @@ def check(given: CheckOptions) -> None:
         tell(f"regulators   {len(names) - len(strangers)} of {len(names)} names are genes")
         if strangers:
             tell(f"no gene      {listed(strangers)}")
+    layout = given.layout.told(given.missing)
+    if given.regulators is not None:
+        layout |= {"regulators": given.regulators}
+    tell(f"to infer     {said_of(given.expression, layout, 'infer')} --out DIR")
+
+
+def _read(given: CheckOptions) -> Expression:
+    """Read the files; where they are refused, say first what would read them."""
+    from grn_tvcs.expression.ways import said_of, ways_that_read
+
+    try:
+        return given.layout.read(given.expression, given.missing)
+    except ValueError as error:
+        told = given.layout.files() | given.layout.words() | {"missing": given.missing}
+        for options, data in ways_that_read(given.expression, error, told):
+            n = len(data.pieces())
+            series = f"{n} series" if n else "all at rest"
+            found = f"{len(data.genes)} genes, {len(data.levels)} samples, {series}"
+            say(f"this reads it ({found}): {said_of(given.expression, options)}")
+        raise
 
 
 def _facts(data: Expression) -> dict[str, str]:

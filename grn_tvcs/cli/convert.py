@@ -15,7 +15,13 @@ from tvcs_core.command.shell import guarded, say
 def convert(
     edges: EdgesFile,
     to: Annotated[
-        str, typer.Option("--to", help="dream, arboreto, beeline, graphml, sif or cyjs.")
+        str,
+        typer.Option(
+            "--to",
+            help="dream, arboreto, beeline, graphml, sif, cyjs, edge-table (attributes of a SIF "
+            "file for Cytoscape), cytoscape-style (its colours and arrows), decoupler, celloracle "
+            "(links) or celloracle-base (a base GRN).",
+        ),
     ],
     out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The file to write.")],
     genes: GenesFile = None,
@@ -23,8 +29,7 @@ def convert(
 ) -> None:
     """Write EDGES for another program.
 
-    dream, arboreto and beeline get every edge with a score, graphml, sif and cyjs (Cytoscape)
-    the selected ones.
+    dream, arboreto and beeline get every edge with a score, all others the selected ones.
     """
     from grn_tvcs.network.edge_files import read_genes, read_network
     from grn_tvcs.network.export import write_network

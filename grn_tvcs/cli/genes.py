@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +15,8 @@ from grn_tvcs.expression.subset import FEWEST, most_variable, of_genes
 from tvcs_core import DataError
 from tvcs_core.command.shell import say
 from tvcs_core.files.shown import listed
-from tvcs_core.files.tables import read_names
+from tvcs_core.files.tables import read_names, read_table
+from tvcs_core.files.workbook import is_workbook
 
 
 def read_gene_names(path: Path, data: Expression, least: int = 1) -> frozenset[str]:
@@ -26,7 +27,7 @@ def read_gene_names(path: Path, data: Expression, least: int = 1) -> frozenset[s
     DataError
         If fewer are genes.
     """
-    given = read_names(path)
+    given = names_in(path, data.genes)
     names = frozenset(given)
     strangers = sorted(names - set(data.genes))
     n_known = len(names) - len(strangers)
@@ -42,6 +43,51 @@ def read_gene_names(path: Path, data: Expression, least: int = 1) -> frozenset[s
     if twice := [name for name, n in Counter(given).items() if n > 1]:
         say(f"warning: {path}: named more than once, which changes nothing: {listed(twice)}")
     return names
+
+
+def names_in(path: Path, genes: Sequence[str]) -> list[str]:
+    """Read a list of names; where no line is a gene, the column that is, in any case of letters.
+
+    So a table whose first row is a header, as lists of regulators often are, is a list too.
+    """
+    is_book = is_workbook(path)
+    lines = [] if is_book else read_names(path)
+    if not set(lines).isdisjoint(genes) or not (lines or is_book):
+        return lines
+    by_case = {name: genes_of[0] for name, genes_of in _by_case(genes).items() if not genes_of[1:]}
+    columns = _columns_of(path)
+    for known, said in ((dict.fromkeys(genes), ""), (by_case, "in another case of letters")):
+        found = [[name for name in column if _same(name, known, said)] for column in columns]
+        k = max(range(len(found)), key=lambda j: len(found[j]), default=0)
+        if not columns or not found[k]:
+            continue
+        names = [by_case[name.lower()] if said else name for name in found[k]]
+        where = f"in column {k + 1}" if len(columns) > 1 else ""
+        how = " and ".join(filter(None, (where, said)))
+        n = f"{len(names)} of {len(columns[k])}"
+        say(f"warning: {path}: {n} names are genes, {how}: {listed(names)}")
+        return names
+    return lines or [name for column in columns for name in column]
+
+
+def _by_case(genes: Sequence[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for gene in genes:
+        found.setdefault(gene.lower(), []).append(gene)
+    return found
+
+
+def _same(name: str, known: Collection[str], said: str) -> bool:
+    return (name.lower() if said else name) in known
+
+
+def _columns_of(path: Path) -> list[list[str]]:
+    """The columns of a list that is a table."""
+    try:
+        rows = list(read_table(path, spaces=True).rows)
+    except DataError:
+        return []
+    return [[row[j] for row in rows if j < len(row)] for j in range(max(map(len, rows)))]
 
 
 def with_genes_left(

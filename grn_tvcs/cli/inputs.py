@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from grn_tvcs.cli.genes import read_gene_names, with_genes_left
+from grn_tvcs.cli.genes import names_in, read_gene_names, with_genes_left
 from grn_tvcs.cli.options import InferOptions
 from grn_tvcs.cli.work import Inference
 from grn_tvcs.expression.expression import Expression
@@ -15,7 +15,7 @@ from grn_tvcs.expression.steady_states import SteadyStates, read_steady_states
 from grn_tvcs.expression.subset import FEWEST
 from grn_tvcs.methods import METHODS, options_of, refuse_without_prior
 from grn_tvcs.methods.at_rest import refuse_unsuited
-from grn_tvcs.network.edge_files import Reference, reference_in
+from grn_tvcs.network.edge_files import Reference, reference_in, same_but_for_case
 from grn_tvcs.network.prior import read_prior
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.network.scores import PAIRS
@@ -23,7 +23,7 @@ from tvcs_core import DataError
 from tvcs_core.command.shell import refuse_negative_seed, say
 from tvcs_core.files.record import run_record
 from tvcs_core.files.shown import listed
-from tvcs_core.files.tables import read_names, read_table, read_text
+from tvcs_core.files.tables import read_table, read_text
 
 CALIBRATE = "calibrate"  # a method takes it that has a keyword-only argument of this name
 
@@ -204,7 +204,7 @@ def read_regulators(path: Path | None, data: Expression) -> frozenset[str] | Non
     """Read the list of regulators; some of them must be genes."""
     if path is None:
         return None
-    names = frozenset(read_names(path))
+    names = frozenset(names_in(path, data.genes))
     missing = sorted(names - set(data.genes))
     if len(missing) == len(names):
         found = listed(missing) or "an empty list"
@@ -213,6 +213,8 @@ def read_regulators(path: Path | None, data: Expression) -> frozenset[str] | Non
             f"there {listed(data.genes)}",
             path=path,
         )
+    if same := same_but_for_case(missing, data.genes):
+        say(f"warning: {path}{same.replace('; ', ': ', 1)}")
     return names
 
 

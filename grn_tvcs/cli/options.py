@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from grn_tvcs.cli.layout import ExpressionFiles, Layout, Missing, file_option
 from grn_tvcs.methods import DEFAULT, METHODS
 from tvcs_core.command.options import Force, OutFolder, Seed, option_values, recorded
-from tvcs_core.command.shell import say
 from tvcs_core.lazy import choices
 
 if TYPE_CHECKING:
-    from grn_tvcs.expression.expression import Expression
     from tvcs_core.engines import Engine
 
 AUTO = "auto"
@@ -28,37 +27,19 @@ FILES = (
 # Recorded where they are given alone.
 NEW = (
     "bins", "lineage_weights", "calibrate", "prior", "genes", "targets", "top_variable", "top",
-    "compress",
+    "compress", "sample_column", "ignore", "sheet", "samples_sheet", "layer", "gene_column",
 )  # fmt: skip
 RECORDED = (
     "max_in_degree", "max_out_degree", "perturbed_until", "scale", "missing", "genes_in_rows",
     "time_column", "series_column", "method", "max_edges", "option", "pairs", *FILES, "bins",
-    "calibrate", "top_variable", "top", "compress",
+    "calibrate", "top_variable", "top", "compress", "sample_column", "ignore", "sheet",
+    "samples_sheet", "layer", "gene_column",
 )  # fmt: skip
 
 
-def file_option(about: str) -> Any:
-    """Make an option that names a file."""
-    return typer.Option(metavar="FILE", help=about)
-
-
-ExpressionFiles = Annotated[
-    list[Path],
-    typer.Argument(
-        metavar="EXPRESSION",
-        help="TSV or CSV, plain or .gz: one row per sample, one column per gene, a column Time, "
-        "empty where a sample is at rest (without the column all are); or AnnData's .h5ad. "
-        "Several files of the same genes are taken together. "
-        "Columns series, condition, replicate name the series; without them a blank line or a "
-        "time that falls back starts a new one. A column perturbed holds 0 or 1.",
-    ),
-]
 RegulatorFile = Annotated[
     Path | None,
     typer.Option("--regulators", metavar="FILE", help="Genes that may regulate, one per line."),
-]
-Missing = Annotated[
-    str, typer.Option(help="What to do about missing values: error, drop or interpolate.")
 ]
 Pairs = Annotated[
     str,
@@ -76,122 +57,6 @@ GenesFile = Annotated[
         metavar="FILE", help="All genes, one per line. Default: those of run.json beside EDGES."
     ),
 ]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Layout:
-    """How an expression file is to be read."""
-
-    samples: Annotated[
-        Path | None,
-        file_option(
-            "Sheet with columns sample, time and perhaps series, condition, replicate, perturbed; "
-            "the first column of EXPRESSION then names the samples."
-        ),
-    ] = None
-    pseudotime: Annotated[
-        Path | None, file_option("BEELINE's PseudoTime.csv; EXPRESSION is ExpressionData.csv.")
-    ] = None
-    lineage_weights: Annotated[
-        Path | None,
-        file_option("How far each cell belongs to each lineage: the columns of --pseudotime."),
-    ] = None
-    genes_in_rows: Annotated[
-        bool, typer.Option("--genes-in-rows", help="The first column of EXPRESSION names genes.")
-    ] = False
-    time_column: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="Column of .obs with the time, for .h5ad. Default: time."
-        ),
-    ] = None
-    series_column: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Column of .obs that names the series, for .h5ad. Default: series, condition and "
-            "replicate, those that there are.",
-        ),
-    ] = None
-    perturbed_until: Annotated[
-        float | None,
-        typer.Option(
-            metavar="TIME", help="Every series is perturbed from its start until TIME (DREAM: 500)."
-        ),
-    ] = None
-    scale: Annotated[
-        str | None,
-        typer.Option(
-            metavar="levels|log|counts",
-            help="What the values are: levels, logarithms already (log) or counts. Default: a "
-            "guess, which is said.",
-        ),
-    ] = None
-    bins: Annotated[
-        str | None,
-        typer.Option(
-            metavar="auto|N|off",
-            help="Average cells in bins of equal numbers along time, so many in each series. "
-            "Default: auto, the square root of the cells (10 to 50) where a series has more than "
-            "100 points at uneven times.",
-        ),
-    ] = None
-
-    @property
-    def is_turned(self) -> bool:
-        """Whether genes stand in rows."""
-        return self.genes_in_rows or self.pseudotime is not None
-
-    def read(self, paths: list[Path], missing: str) -> Expression:
-        """Read the files, with scale and perturbation as told beside them, and cells in bins."""
-        self.wanted_bins()
-        return self.in_bins(self.read_samples(paths, missing))
-
-    def read_samples(self, paths: list[Path], missing: str) -> Expression:
-        """Read the files, with the scale and the perturbation that are told beside them."""
-        from grn_tvcs.expression.formats import read_files
-        from grn_tvcs.expression.scales import on_scale
-
-        data = read_files(
-            paths,
-            samples=self.samples,
-            pseudotime=self.pseudotime,
-            lineage_weights=self.lineage_weights,
-            genes_in_rows=self.genes_in_rows,
-            time_column=self.time_column,
-            series_column=self.series_column,
-            missing=missing,
-        )
-        data = on_scale(data, self.scale)
-        if self.perturbed_until is None:
-            return data
-        if data.perturbed is not None:
-            raise ValueError("give a column perturbed or --perturbed-until, not both")
-        return data.with_perturbation_until(self.perturbed_until)
-
-    def in_bins(self, data: Expression) -> Expression:
-        """Average cells in bins as the options say; the same expression where there are none."""
-        from grn_tvcs.expression.bins import OFF, in_bins
-
-        wanted = self.wanted_bins()
-        if wanted == OFF:
-            return data
-        averaged = in_bins(data, wanted)
-        if averaged is not data:
-            say(averaged.notes[-1])
-        return averaged
-
-    def wanted_bins(self) -> int | str:
-        """Read ``--bins``: a number or one of its words."""
-        from grn_tvcs.expression.bins import AUTO, OFF
-
-        if self.bins is None or self.bins in (AUTO, OFF):
-            return self.bins or AUTO
-        try:
-            return int(self.bins)
-        except ValueError:
-            known = f"{AUTO}, an integer >= 2 or {OFF}"
-            raise ValueError(f"--bins must be {known}, found {self.bins!r}") from None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -371,6 +236,8 @@ class InferOptions:
             "option": sorted(self.option or []),
             "pairs": self.pairs if self.reference else None,
             "compress": self.compress or None,
+            "series_column": _one_or_several(self.layout.series_column),
+            "ignore": self.layout.ignore or None,
         }
         return {name: value for name, value in told.items() if name not in NEW or value is not None}
 
@@ -378,6 +245,11 @@ class InferOptions:
         """Every file that is read, those of expression first."""
         given = option_values(self)
         return [*self.expression, *(given[name] for name in FILES if given[name] is not None)]
+
+
+def _one_or_several(names: list[str] | None) -> str | list[str] | None:
+    """Names as a record keeps them: one by itself."""
+    return names[0] if names is not None and len(names) == 1 else names or None
 
 
 def file_of_genes(edges: Path, genes: Path | None) -> Path:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from grn_tvcs.cli.options import InferOptions
-from grn_tvcs.cli.progress import Progress, span
 from grn_tvcs.cli.resources import SECONDS_TO_START, Work, estimate, estimate_of_parts
 from grn_tvcs.edge_count import EdgeCount, choose_edges, fold_resamples
 from grn_tvcs.expression.expression import Expression
@@ -15,6 +14,7 @@ from grn_tvcs.methods import METHODS, infer, options_of
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.prior import Prior
 from grn_tvcs.network.rules import EDGES_PER_GENE, Rules
+from tvcs_core.command.progress import Progress, span
 from tvcs_core.engines import Engine
 
 

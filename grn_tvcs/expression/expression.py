@@ -7,11 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tvcs_core.files.shown import listed
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SCALES = ("levels", "log", "counts")
 
@@ -65,6 +69,76 @@ class Expression:
     guessed_from: str | None = None
     at_rest: NDArray[np.float64] | None = None
     cells: NDArray[np.float64] | None = None
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: pd.DataFrame,
+        *,
+        samples: pd.DataFrame | None = None,
+        genes_in_rows: bool = False,
+        time_column: str | None = None,
+        sample_column: str | None = None,
+        series_column: str | Sequence[str] | None = None,
+        ignore: Sequence[str] = (),
+        missing: str = "error",
+    ) -> Expression:
+        """Make expression of a DataFrame: a row per sample, a column per gene, perhaps a time.
+
+        Columns mean what they mean in a file (`read_expression`), and so do named levels of the
+        index; other names in the index are not used. Series follow from their columns, or from
+        times that fall.
+
+        Parameters
+        ----------
+        frame
+            The levels.
+        samples
+            A row for each sample with its time and series, named by its index or the column
+            ``sample``, as the index of `frame` or its column ``sample`` name them.
+        genes_in_rows
+            The index names genes, and columns are samples; they may be called by their times.
+        time_column, sample_column, series_column, ignore, missing
+            As for `grn_tvcs.read_layout`.
+
+        Raises
+        ------
+        ValueError
+            If a gene is there twice, a level is no number, or as for `read_expression`.
+        """
+        from grn_tvcs.expression.layouts.frames import from_frame
+
+        return from_frame(
+            frame,
+            samples=samples,
+            genes_in_rows=genes_in_rows,
+            time_column=time_column,
+            sample_column=sample_column,
+            series_column=series_column,
+            ignore=ignore,
+            missing=missing,
+        )
+
+    @classmethod
+    def from_anndata(cls, data: Any, **words: Any) -> Expression:
+        """Make expression of an AnnData in memory.
+
+        Parameters
+        ----------
+        data
+            The AnnData; times and series are in ``obs``.
+        **words
+            ``time_column``, ``series_column``, ``layer``, ``gene_column`` and ``ignore``, as for
+            `grn_tvcs.read_h5ad`.
+
+        Raises
+        ------
+        ValueError
+            As for `grn_tvcs.read_h5ad`.
+        """
+        from grn_tvcs.expression.layouts.frames import from_anndata
+
+        return from_anndata(data, **words)
 
     def __post_init__(self) -> None:
         values = np.array(self.values, dtype=np.float64)

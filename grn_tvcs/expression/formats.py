@@ -1,4 +1,4 @@
-"""Expression in the layouts of others: a sheet of samples, genes in rows, BEELINE's two files.
+"""Expression in whatever layout: one door for all files, of which one may be given or several.
 
 Nothing is turned over silently: genes in rows must be said to be so, and BEELINE's layout is
 known by its second file.
@@ -6,33 +6,30 @@ known by its second file.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from grn_tvcs.expression.clock import UNIT_SAID
+from grn_tvcs.expression.columns import Columns
 from grn_tvcs.expression.expression import Expression, repeated
-from grn_tvcs.expression.h5ad import read_h5ad, said_of_cells
-from grn_tvcs.expression.missing_values import MARKS, numbers_with_gaps
-from grn_tvcs.expression.reading import (
-    LABELS,
-    SERIES,
-    expression_in,
-    read_expression,
-    warn_of_dates,
-)
+from grn_tvcs.expression.h5ad import read_h5ad
+from grn_tvcs.expression.layouts.beeline import read_beeline
+from grn_tvcs.expression.layouts.geo import is_series_matrix, read_series_matrix
+from grn_tvcs.expression.layouts.named import require_names, whole, without
+from grn_tvcs.expression.layouts.sample_sheet import beside_sheet, read_samples
+from grn_tvcs.expression.layouts.turned import turned
+from grn_tvcs.expression.opening import open_table
+from grn_tvcs.expression.reading import expression_in
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
-from tvcs_core.files.rows import Rows
 from tvcs_core.files.shown import listed
-from tvcs_core.files.tables import Table, read_table
 
-CELLS_AT_ONCE = 2**18  # of a table that is turned
+__all__ = ["read_beeline", "read_files", "read_layout", "read_samples"]
 
 
 def read_layout(
@@ -43,12 +40,19 @@ def read_layout(
     lineage_weights: str | Path | None = None,
     genes_in_rows: bool = False,
     time_column: str | None = None,
-    series_column: str | None = None,
+    sample_column: str | None = None,
+    series_column: str | Sequence[str] | None = None,
+    ignore: Sequence[str] = (),
+    sheet: str | None = None,
+    samples_sheet: str | None = None,
+    layer: str | None = None,
+    gene_column: str | None = None,
     missing: str = "error",
 ) -> Expression:
     """Read expression in the layout that the other arguments tell; without them, the usual one.
 
-    A file whose name ends in ``.h5ad`` is one of AnnData.
+    A file whose name ends in ``.h5ad`` is one of AnnData, one in ``.xlsx`` a workbook; a series
+    matrix of GEO is known by its first line.
 
     Parameters
     ----------
@@ -62,8 +66,16 @@ def read_layout(
         Beside `pseudotime`, as for `read_beeline`.
     genes_in_rows
         The first column of `path` names genes, the others are samples.
-    time_column, series_column
-        Columns of an ``.h5ad`` file, as for `read_h5ad`.
+    time_column, sample_column, series_column
+        The columns (of `samples`, where it is given, or of ``obs``) that hold the time, the names
+        of samples, and the names of series, one or several; by name or by number from 1. Rows,
+        where genes stand in rows.
+    ignore
+        Columns, genes and rows that are not used.
+    sheet, samples_sheet
+        Sheets of workbooks: of `path` and of `samples`.
+    layer, gene_column
+        As for `read_h5ad`.
     missing
         As for `read_expression`.
 
@@ -74,27 +86,59 @@ def read_layout(
     """
     if lineage_weights is not None and pseudotime is None:
         raise ValueError("weights of lineages are those of cells with a file of pseudotimes")
+    if samples_sheet is not None and samples is None:
+        raise ValueError("--samples-sheet is the sheet of --samples")
+    series = (series_column,) if isinstance(series_column, str) else tuple(series_column or ())
+    ignore = (ignore,) if isinstance(ignore, str) else tuple(ignore)
+    columns = Columns(time=time_column, sample=sample_column, series=series, ignore=ignore)
+    is_more = samples is not None or genes_in_rows or missing != "error"
     if Path(path).suffix.lower() == ".h5ad":
-        if samples is not None or pseudotime is not None or genes_in_rows or missing != "error":
+        if is_more or pseudotime is not None or sheet is not None or sample_column is not None:
             raise ValueError(
-                "an .h5ad file says it all: no sheet of samples, no pseudotimes, no genes in rows "
-                "and no missing values beside it"
+                "an .h5ad file says it all: no sheet of samples, no pseudotimes, no genes in rows, "
+                "no column of samples and no missing values beside it"
             )
-        return read_h5ad(path, time_column=time_column, series_column=series_column)
-    if time_column is not None or series_column is not None:
-        raise ValueError("--time-column and --series-column are for .h5ad files only")
+        return read_h5ad(
+            path,
+            time_column=time_column,
+            series_column=series,
+            layer=layer,
+            gene_column=gene_column,
+            ignore=ignore,
+        )
+    if layer is not None or gene_column is not None:
+        raise ValueError("--layer and --gene-column are for .h5ad files only")
     if pseudotime is not None:
-        if samples is not None or genes_in_rows or missing != "error":
+        if is_more or columns != Columns(ignore=ignore) or sheet is not None:
             raise ValueError(
-                "a file of pseudotimes says it all: no sheet of samples, no genes in rows and no "
-                "missing values beside it"
+                "a file of pseudotimes says it all: no sheet of samples, no genes in rows, no "
+                "columns of time, samples or series and no missing values beside it"
             )
-        return read_beeline(path, pseudotime, lineage_weights)
-    if samples is not None:
-        return read_samples(path, samples, genes_in_rows=genes_in_rows, missing=missing)
-    if genes_in_rows:
-        return expression_in(_turned(_whole(path), missing), missing=missing)
-    return read_expression(path, missing=missing)
+        return read_beeline(path, pseudotime, lineage_weights, ignore=ignore)
+    told = None if samples is None else whole(samples, sheet=samples_sheet)
+    if sheet is None and is_series_matrix(path):
+        return read_series_matrix(path, sheet=told, columns=columns, missing=missing)
+    if told is not None:
+        levels = whole(path, sheet=sheet)
+        return beside_sheet(
+            levels, told, genes_in_rows=genes_in_rows, missing=missing, columns=columns
+        )
+    return _table(path, sheet, columns, genes_in_rows=genes_in_rows, missing=missing)
+
+
+def _table(
+    path: str | Path, sheet: str | None, columns: Columns, *, genes_in_rows: bool, missing: str
+) -> Expression:
+    """Read one table that tells times and series itself, where it tells them."""
+    table = open_table(path, sheet=sheet)
+    if not genes_in_rows:
+        return expression_in(table, missing=missing, columns=columns)
+    require_names(table)
+    table = without(table, columns.ignore)
+    columns = replace(columns, ignore=())
+    return expression_in(
+        turned(table, missing, columns, may_be_times=True), missing=missing, columns=columns
+    )
 
 
 def read_files(paths: Sequence[str | Path], **layout: Any) -> Expression:
@@ -122,6 +166,7 @@ def read_files(paths: Sequence[str | Path], **layout: Any) -> Expression:
                 f"{listed(strangers)}",
                 path=path,
             )
+    _refuse_different_units(paths, parts)
     column = [[part.genes.index(gene) for gene in genes] for part in parts]
     names = [list(part.series) for part in parts]
     if repeated([name for part in names for name in dict.fromkeys(part)]):
@@ -149,212 +194,18 @@ def read_files(paths: Sequence[str | Path], **layout: Any) -> Expression:
     )
 
 
+def _refuse_different_units(paths: Sequence[str | Path], parts: Sequence[Expression]) -> None:
+    """Refuse files that say different units of their times, of which one may be none."""
+    said = [{note for note in p.notes if note.startswith(UNIT_SAID)} for p in parts if p.series]
+    if any(units != said[0] for units in said[1:]) and any(said):
+        raise DataError(
+            "must tell times in the unit of the other files, or none of them any: found "
+            + listed(sorted({note.split(",")[0] for units in said for note in units})),
+            path=paths[0],
+        )
+
+
 def _cells(parts: Sequence[Expression]) -> NDArray[np.float64] | None:
     if all(part.cells is None for part in parts):
         return None
     return np.concatenate([np.ones(len(p.times)) if p.cells is None else p.cells for p in parts])
-
-
-def read_samples(
-    path: str | Path,
-    sheet: str | Path,
-    *,
-    genes_in_rows: bool = False,
-    missing: str = "error",
-) -> Expression:
-    """Read levels, and beside them a sheet that tells time and series of every sample.
-
-    A sample without a time is at rest, and one may stand in several series, each with a row of its
-    own. The sheet has the columns ``sample`` and ``time`` and any of ``series``, ``condition``,
-    ``replicate`` and ``perturbed``, with the meaning they have for `read_expression`; other
-    columns are not used. The first column of the levels names the samples, the others are genes,
-    or the other way round with `genes_in_rows`. Samples that are not in the sheet are left out,
-    with a warning.
-
-    Raises
-    ------
-    DataError
-        If a sample of the sheet has no levels, a gene is there twice or a sample is in its series,
-        a gene has the name of a column of the sheet; or as for `read_expression`.
-    """
-    levels = _whole(path)
-    if genes_in_rows:
-        levels = _turned(levels, missing)
-    rows = _rows_by_name(levels, "sample")
-    genes = levels.rows[0][1:]
-    if taken := [gene for gene in genes if gene.lower() in LABELS]:
-        raise levels.error(f"a gene must not be called {listed(taken)}", row=0)
-    header, facts = _sheet(sheet, levels, rows)
-    named = {sample for sample, _ in facts}
-    if spare := [sample for sample in rows if sample not in named]:
-        warn_user(f"{levels.path}: left out {len(spare)} samples: {listed(spare)}")
-    body = ([*fact, *levels.rows[rows[sample]][1:]] for sample, fact in facts)
-    merged = Rows.of(chain([[*header, *genes]], body))
-    lines = [levels.lines[0], *(levels.lines[rows[sample]] for sample, _ in facts)]
-    table = Table(levels.path, levels.delimiter, merged, lines, bytes(len(merged)))
-    return expression_in(table, missing=missing)
-
-
-def _sheet(
-    path: str | Path, levels: Table, rows: dict[str, int]
-) -> tuple[list[str], list[tuple[str, list[str]]]]:
-    """Labels that a sheet has, and what it says of samples; one series if it names none."""
-    table = _whole(path)
-    header = [cell.lower() for cell in table.rows[0]]
-    for label in ("sample", "time"):
-        if header.count(label) != 1:
-            raise table.error(f"must have one column {label}, found {listed(table.rows[0])}", row=0)
-    numbers_with_gaps(table, [header.index("time")], refuse=False)
-    names = [row[header.index("sample")] for row in table.rows[1:]]
-    kinds = [j for j, label in enumerate(header) if label in SERIES]
-    if twice := _twice_in_a_series(table, names, kinds, header.index("time")):
-        raise table.error(f"samples must be different, found twice: {listed(twice)}")
-    if unknown := [name for name in names if name not in rows]:
-        raise table.error(
-            f"every sample must have levels in {levels.path}, but {len(unknown)} have none: "
-            f"{listed(unknown)}; there stands {listed(list(rows))}"
-        )
-    used = [j for j, label in enumerate(header) if label in LABELS]
-    one = [] if set(SERIES) & set(header) else ["series"]
-    facts = [
-        (name, ["1" for _ in one] + [row[j] for j in used])
-        for name, row in zip(names, table.rows[1:], strict=True)
-    ]
-    return one + [header[j] for j in used], facts
-
-
-def _twice_in_a_series(table: Table, names: list[str], kinds: list[int], time: int) -> list[str]:
-    """Samples that a sheet names twice in one series, or at rest and elsewhere."""
-    body = list(table.rows[1:])
-    at_rest = {name for name, row in zip(names, body, strict=True) if row[time].lower() in MARKS}
-    place = [(name, *(row[j] for j in kinds)) for name, row in zip(names, body, strict=True)]
-    twice = {name for (name, *_), count in Counter(place).items() if count > 1}
-    return [name for name in repeated(names) if name in twice or name in at_rest]
-
-
-def read_beeline(
-    path: str | Path, pseudotime: str | Path, lineage_weights: str | Path | None = None
-) -> Expression:
-    """Read BEELINE's ``ExpressionData.csv`` (genes x cells) and ``PseudoTime.csv``.
-
-    Every column of pseudotimes is a series of the cells that have one in it (the others are
-    empty or ``NA``), in the order of pseudotime; levels of cells at the same pseudotime are
-    averaged. With `lineage_weights`, a table of the same columns that says how far each cell
-    belongs to each lineage (those of slingshot are from 0 to 1; nothing is 0), a mean is weighted,
-    and a cell of weight 0 is not in the lineage.
-
-    Raises
-    ------
-    DataError
-        If a cell has no levels, a cell or a gene is there twice, a level is no finite number, a
-        column has fewer than two pseudotimes, or weights are of other cells or columns or
-        below 0.
-    """
-    table, times = _whole(path), _whole(pseudotime)
-    values = table.numbers(1, range(1, len(table.rows[0]))).T
-    genes = list(_rows_by_name(table, "gene"))
-    warn_of_dates(table.path, genes)
-    column = {cell: j for j, cell in enumerate(table.rows[0][1:])}
-    if twice := repeated(table.rows[0][1:]):
-        raise table.error(f"cells must be different, found twice: {listed(twice)}", row=0)
-    cells = list(_rows_by_name(times, "cell"))
-    if unknown := [cell for cell in cells if cell not in column]:
-        raise times.error(
-            f"every cell must have levels in {table.path}, but {len(unknown)} have none: "
-            f"{listed(unknown)}; there stands {listed(list(column))}"
-        )
-    at = numbers_with_gaps(times, range(1, len(times.rows[0])), refuse=False)
-    place = np.array([column[cell] for cell in cells])
-    weights = np.ones(at.shape) if lineage_weights is None else _weights(lineage_weights, times)
-    levels, clock, series = [], [], []
-    sizes: list[NDArray[np.float64]] = []
-    for k, name in enumerate(times.rows[0][1:]):
-        has_time = ~np.isnan(at[:, k]) & (weights[:, k] > 0)
-        moments, moment = np.unique(at[has_time, k], return_inverse=True)
-        if moments.size < 2:
-            raise times.error(
-                f"must have at least 2 different pseudotimes, found {moments.size}", 0, k + 1
-            )
-        sums = np.zeros((moments.size, len(genes)))
-        weight = weights[has_time, k]
-        np.add.at(sums, moment, weight[:, None] * values[place[has_time]])
-        sizes.append(np.bincount(moment, weights=weight).astype(np.float64))
-        levels.append(sums / sizes[-1][:, None])
-        clock.append(moments)
-        series += [name] * moments.size
-    size = np.concatenate(sizes)
-    return Expression(
-        np.concatenate(levels),
-        np.concatenate(clock),
-        tuple(series),
-        tuple(genes),
-        notes=said_of_cells(int((~np.isnan(at) & (weights > 0)).sum()), len(series)),
-        cells=None if (size == 1).all() else size,
-    )
-
-
-def _weights(path: str | Path, times: Table) -> NDArray[np.float64]:
-    """How far each cell of a table of pseudotimes belongs to each lineage; (cells, lineages)."""
-    table = _whole(path)
-    for what, found, wanted in (
-        ("lineages", table.rows[0][1:], times.rows[0][1:]),
-        ("cells", list(_rows_by_name(table, "cell")), list(_rows_by_name(times, "cell"))),
-    ):
-        if strangers := sorted(set(found) ^ set(wanted)):
-            raise table.error(
-                f"must have the {what} of {times.path}, but these are in one of the two only: "
-                f"{listed(strangers)}"
-            )
-        if twice := repeated(found):
-            raise table.error(f"{what} must be different, found twice: {listed(twice)}", row=0)
-    weights = numbers_with_gaps(table, range(1, len(table.rows[0])), refuse=False)
-    weights = np.where(np.isnan(weights), 0.0, weights)
-    if (weights < 0).any():
-        i, k = (int(found[0]) for found in np.nonzero(weights < 0))
-        raise table.error(f"a weight must be >= 0, found {weights[i, k]:g}", i + 1, k + 1)
-    row = _rows_by_name(table, "cell")
-    rows = [row[cell] - 1 for cell in _rows_by_name(times, "cell")]
-    columns = [table.rows[0][1:].index(name) for name in times.rows[0][1:]]
-    return weights[np.ix_(rows, columns)]
-
-
-def _whole(path: str | Path) -> Table:
-    table = read_table(path)
-    table.require_rectangle()
-    if len(table.rows) < 2 or len(table.rows[0]) < 2:
-        raise table.error("must have a first row and a first column of names, and cells", row=0)
-    return table
-
-
-def _turned(table: Table, missing: str) -> Table:
-    """Rows as columns; what is no number is found before, while its line is known."""
-    is_label = [row[0].lower() in LABELS for row in table.rows]
-    plain = (row for row, is_one in zip(table.rows, is_label, strict=True) if not is_one)
-    header = [table.rows[0]] if is_label[0] else []
-    lines = [n for n, is_one in zip(table.lines[1:], is_label[1:], strict=True) if not is_one]
-    levels = replace(
-        table, rows=Rows.of(chain(header, plain)), lines=[table.lines[0], *lines], after_blank=()
-    )
-    numbers_with_gaps(levels, range(1, len(table.rows[0])), refuse=missing == "error")
-    del levels
-    rows = Rows.of(_columns(table, "" if is_label[0] else "sample"))
-    return replace(table, rows=rows, lines=[1] * len(rows), after_blank=bytes(len(rows)))
-
-
-def _columns(table: Table, corner: str) -> Iterator[list[str]]:
-    """The columns of a table, the first with another first cell; some of them at a time."""
-    at_once = max(1, max(CELLS_AT_ONCE, table.n_bytes // 16) // len(table.rows))
-    for start in range(0, len(table.rows[0]), at_once):
-        part = [row[start : start + at_once] for row in table.rows]
-        for j, column in enumerate(zip(*part, strict=True), start=start):
-            yield [corner, *column[1:]] if j == 0 and corner else list(column)
-
-
-def _rows_by_name(table: Table, kind: str) -> dict[str, int]:
-    """The row of each name of the first column."""
-    names = [row[0] for row in table.rows[1:]]
-    if "" in names:
-        raise table.error(f"a {kind} must have a name, found an empty cell", names.index("") + 1, 0)
-    if twice := repeated(names):
-        raise DataError(f"{kind}s must be different, found twice: {listed(twice)}", path=table.path)
-    return {name: i for i, name in enumerate(names, start=1)}

@@ -8,11 +8,16 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from grn_tvcs.expression.columns import may_read, option_words
 from grn_tvcs.expression.warned import warn_user
+from tvcs_core import DataError
+from tvcs_core.files.encodings import decimal_comma
 from tvcs_core.files.shown import shown
 from tvcs_core.files.tables import Table, is_number
 
-MARKS = ("", "na", "nan", "null", "n/a", "none")
+MARKS = frozenset(
+    ("", "na", "nan", "null", "n/a", "none", "#n/a", "#n/a n/a", "#na", "<na>", "-nan")
+)
 
 
 def numbers_with_gaps(table: Table, columns: Sequence[int], *, refuse: bool) -> NDArray[np.float64]:
@@ -32,14 +37,35 @@ def numbers_with_gaps(table: Table, columns: Sequence[int], *, refuse: bool) -> 
         if not refuse or first is None:
             values[part] = _finite(table, cells, at, columns, gaps[part])
     if refuse and first is not None:
-        row, column, cell = first
-        raise table.error(
-            f"must be a number, found {shown(cell)}; of all cells {int(gaps.sum())} are missing: "
-            "give --missing drop or --missing interpolate",
+        raise _gap(table, first, int(gaps.sum()))
+    return values
+
+
+def known_numbers(
+    table: Table, columns: Sequence[int], levels: NDArray[np.float64], *, refuse: bool
+) -> NDArray[np.float64]:
+    """The same for numbers that are known already; NaN is a missing one."""
+    if np.isinf(levels).any():
+        i, j = (int(found[0]) for found in np.nonzero(np.isinf(levels)))
+        raise table.error(f"must be a finite number, found {levels[i, j]}", i + 1, columns[j])
+    gaps = np.isnan(levels)
+    if refuse and gaps.any():
+        i, j = (int(found[0]) for found in np.nonzero(gaps))
+        raise _gap(table, (i + 1, columns[j], "NaN"), int(gaps.sum()))
+    return levels
+
+
+def _gap(table: Table, first: tuple[int, int, str], n: int) -> DataError:
+    row, column, cell = first
+    return may_read(
+        table.error(
+            f"must be a number, found {shown(cell)}; of all cells {n} are missing: give --missing "
+            "drop or --missing interpolate",
             row,
             column,
-        )
-    return values
+        ),
+        {"missing": "interpolate"},
+    )
 
 
 def said_of_gaps(values: NDArray[np.float64], missing: str) -> tuple[str, ...]:
@@ -76,7 +102,14 @@ def _finite(
     )
     i, j = bad
     kind = "a finite number" if is_number(cells[i][j]) else "a number"
-    raise table.error(f"must be {kind}, found {shown(cells[i][j])}", at + i, columns[j])
+    what = f"must be {kind}, found {shown(cells[i][j])}{decimal_comma(cells[i][j])}"
+    if len(cells) > 1 and not any(is_number(row[j]) or decimal_comma(row[j]) for row in cells):
+        ignore = (table.rows[0][columns[j]] or str(columns[j] + 1),)
+        what += (
+            f"; as no cell is: if the column is no gene, give {option_words({'ignore': ignore})}"
+        )
+        raise may_read(table.error(what, at + i, columns[j]), {"ignore": ignore})
+    raise table.error(what, at + i, columns[j])
 
 
 def without_gaps(

@@ -9,32 +9,42 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from grn_tvcs.expression.clock import CLOCK, needs_reading, read_times, said_of_unit
+from grn_tvcs.expression.columns import (
+    IGNORED,
+    LABELS,
+    SERIES,
+    Columns,
+    LayoutError,
+    may_read,
+    option_words,
+)
 from grn_tvcs.expression.expression import Expression, repeated
 from grn_tvcs.expression.missing_values import (
     MARKS,
     fill_gaps,
+    known_numbers,
     numbers_with_gaps,
     said_of_gaps,
     without_gaps,
 )
+from grn_tvcs.expression.opening import open_table
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core.files.shown import listed, plain, shown
-from tvcs_core.files.tables import Table, is_number, read_table
+from tvcs_core.files.tables import Table, is_number
 
 MISSING = ("error", "drop", "interpolate")
-SERIES = ("series", "condition", "replicate")
 MONTH = "(jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec)"
 DATE = re.compile(rf"\d{{1,4}}-{MONTH}|{MONTH}-\d{{1,4}}|(19|20)\d\d-\d\d-\d\d.*", re.IGNORECASE)
-LABELS = ("time", *SERIES, "perturbed", "sample")
-# Names that mean a time and are not ``Time``: no gene is called so, and taken for one it would
-# make steady states of a time course without a word.
-CLOCK = re.compile(r"((pseudo|real)[\W_]?)?time([\W_].*|points?|s)?|hours?|minutes?|days?|hpf|hpi")
+PLAIN = Columns()
 
 Flags = NDArray[np.bool_]
+Levels = NDArray[np.float64] | None
 
 
 def warn_of_dates(path: str, genes: Sequence[str]) -> None:
@@ -47,10 +57,11 @@ def warn_of_dates(path: str, genes: Sequence[str]) -> None:
 
 
 def read_expression(path: str | Path, *, missing: str = "error") -> Expression:
-    """Read a table of samples x genes, perhaps with a time, plain or ``.gz``, tab or comma.
+    """Read a table of samples x genes, perhaps with a time: text, plain or ``.gz``, or ``.xlsx``.
 
-    The first row names the columns. One of them may be the time (``Time``, any case): a sample
-    whose time is empty or ``NA`` is at rest, and without this column all are. Columns
+    The first row names the columns. One of them may be the time (``Time``, any case), in numbers
+    or with a unit as in ``2h``: a sample whose time is empty or ``NA`` is at rest, and without
+    this column all are. Columns
     ``series``, ``condition`` and ``replicate`` name the series, all that there are of them
     together, so that a replicate is a series of its own. Without any, a blank line or a time that
     falls back starts a new series, as in the files of the DREAM challenge; they are named ``1``,
@@ -76,26 +87,46 @@ def read_expression(path: str | Path, *, missing: str = "error") -> Expression:
     ValueError
         If `missing` is none of the three.
     """
-    return expression_in(read_table(path), missing=missing)
+    return expression_in(open_table(path), missing=missing)
 
 
-def expression_in(table: Table, *, missing: str = "error") -> Expression:
-    """Make out what a table of `read_expression` holds."""
+def expression_in(
+    table: Table, *, missing: str = "error", columns: Columns = PLAIN, levels: Levels = None
+) -> Expression:
+    """Make out what a table of `read_expression` holds.
+
+    Parameters
+    ----------
+    table
+        Of samples x genes.
+    missing
+        As for `read_expression`.
+    columns
+        What the user says of its columns.
+    levels
+        The levels of its genes, where they are known as numbers already; (samples, genes).
+    """
     if missing not in MISSING:
         raise ValueError(f"missing must be one of {', '.join(MISSING)}, found {missing!r}")
     header = table.rows[0]
-    lower = [name.lower() for name in header]
-    _refuse_wrong_shape(table, lower)
+    lower = columns.kinds(table)
+    _refuse_wrong_shape(table, lower, {IGNORED} | ({"series"} if columns.series else set()))
     genes = [j for j in range(len(header)) if lower[j] not in LABELS]
     _check_header(table, genes)
     warn_of_dates(table.path, [header[j] for j in genes])
     table.require_rectangle()
-    times = _times(table, lower)
-    values = numbers_with_gaps(table, genes, refuse=missing == "error")
+    times, unit = _times(table, lower)
+    is_strict = missing == "error"
+    if levels is None:
+        values = numbers_with_gaps(table, genes, refuse=is_strict)
+    else:
+        values = known_numbers(table, genes, levels, refuse=is_strict)
     is_rest = np.isnan(times)
-    columns = [lower.index(name) for name in SERIES if name in lower]
-    names, rows = _series(table, times, np.flatnonzero(~is_rest).tolist(), columns)
+    of_series = columns.series_places(table, lower)
+    names, rows = _series(table, times, np.flatnonzero(~is_rest).tolist(), of_series)
     notes = said_of_gaps(values, missing)
+    if names:
+        notes += said_of_unit(unit)
     if "replicate" in lower and names:
         notes += ("Replicates were taken as series of their own.",)
     rest = np.flatnonzero(is_rest).tolist()
@@ -124,45 +155,93 @@ def expression_in(table: Table, *, missing: str = "error") -> Expression:
     )
 
 
-def _times(table: Table, lower: list[str]) -> NDArray[np.float64]:
-    """The time of each sample; NaN for one at rest."""
+def _times(table: Table, lower: list[str]) -> tuple[NDArray[np.float64], str]:
+    """The time of each sample, NaN for one at rest, and the unit where cells say it."""
     if "time" not in lower:
-        return np.full(len(table.rows) - 1, np.nan)
+        return np.full(len(table.rows) - 1, np.nan), ""
     column = lower.index("time")
-    if all(row[column].lower() not in MARKS for row in table.rows[1:]):
-        return table.numbers(1, [column])[:, 0]
-    return numbers_with_gaps(table, [column], refuse=False)[:, 0]
+    cells = [row[column] for row in table.rows[1:]]
+    if any(map(needs_reading, cells)):
+        if (found := read_times(cells)) is not None:
+            return np.array(found.values), found.unit
+        alone = [read_times([cell]) for cell in cells]
+        if units := sorted({one.unit for one in alone if one is not None and one.unit}):
+            bad = next((i for i, one in enumerate(alone) if one is None), 0)
+            raise table.error(
+                f"must be a number, or in every row a time in the same unit, found "
+                f"{shown(cells[bad])}; units are {listed(units)}",
+                bad + 1,
+                column,
+            )
+    if all(cell.lower() not in MARKS for cell in cells):
+        return table.numbers(1, [column])[:, 0], ""
+    return numbers_with_gaps(table, [column], refuse=False)[:, 0], ""
 
 
-def _refuse_wrong_shape(table: Table, lower: list[str]) -> None:
+def _refuse_wrong_shape(table: Table, lower: list[str], several: set[str]) -> None:
     first = [row[0] for row in table.rows[1:]]
+    is_named = lower[0] not in LABELS
     has_names = bool(first) and not any(is_number(cell) for cell in first)
-    turn = (
-        "genes seem to stand in rows: the first column holds names such as "
-        f"{listed(first[:3])}; give one row per sample and one column per gene, with a column Time"
-    )
     if "time" not in lower:
         if all(is_number(cell) for cell in lower):
             raise table.error("the first row must name the columns, found only numbers", row=0)
-        if has_names and lower[0] not in LABELS:
-            raise table.error(
-                f"must have a column named Time, or none but numbers where all samples are at "
-                f"rest. Perhaps {turn}; or if it names samples, call it sample",
-                row=0,
-            )
-        clocks = [name for name in table.rows[0] if CLOCK.fullmatch(name.lower())]
+        if has_names and is_named:
+            raise _of_names(table, lower)
+        clocks = [
+            name
+            for name, kind in zip(table.rows[0], lower, strict=True)
+            if kind != IGNORED and CLOCK.fullmatch(name.lower())
+        ]
         if clocks or "series" in lower:
-            why = f"{listed(clocks)} seems to be it" if clocks else "for there are series"
-            raise table.error(
-                f"must have a column named Time, {why}; only samples at rest have none", row=0
-            )
-    if twice := [name for name in repeated(lower) if name in LABELS]:
+            raise _without_time(table, clocks)
+    if twice := [name for name in repeated(lower) if name in LABELS and name not in several]:
         raise table.error(f"must have one column of each kind, found twice: {listed(twice)}", row=0)
     names = [cell for cell in lower if cell not in LABELS]
     if lower[0] == "time" and has_names and names and all(is_number(cell) for cell in names):
-        raise table.error(turn, row=0)
+        raise may_read(table.error(_turn(first), row=0), {"genes_in_rows": True})
     if len(table.rows) == 1:
         raise table.error("must have samples below the first row, found none", row=0)
+
+
+def _turn(first: Sequence[str]) -> str:
+    return (
+        "genes seem to stand in rows: the first column holds names such as "
+        f"{listed(first[:3])}; give --genes-in-rows, or one row per sample and one column per "
+        "gene, with a column Time"
+    )
+
+
+def _of_names(table: Table, lower: list[str]) -> LayoutError:
+    """The error of a first column of names: genes, or samples."""
+    first = [row[0] for row in table.rows[1:]]
+    of_samples = {"sample_column": table.rows[0][0] or "1"}
+    clocks = [name for name in table.rows[0][1:] if CLOCK.fullmatch(name.lower())]
+    ways: tuple[dict[str, Any], ...] = ({"genes_in_rows": True}, of_samples)
+    if clocks:
+        ways = (of_samples | {"time_column": clocks[0]}, *ways)
+    elif set(SERIES) & set(lower):
+        ways = ways[::-1]
+    return may_read(
+        table.error(
+            "must have a column named Time, or none but numbers where all samples are at rest. "
+            f"Perhaps {_turn(first)}; or if it names samples, call it sample or give "
+            f"{option_words(of_samples)}",
+            row=0,
+        ),
+        *ways,
+    )
+
+
+def _without_time(table: Table, clocks: list[str]) -> LayoutError:
+    ways = tuple({"time_column": name} for name in clocks)
+    why = f"{listed(clocks)} seems to be it" if clocks else "for there are series"
+    give = f": give {option_words(ways[0])}" if ways else " (or give --time-column NAME)"
+    return may_read(
+        table.error(
+            f"must have a column named Time, {why}{give}; only samples at rest have none", row=0
+        ),
+        *ways,
+    )
 
 
 def _check_header(table: Table, genes: list[int]) -> None:
@@ -173,7 +252,15 @@ def _check_header(table: Table, genes: list[int]) -> None:
         )
     for j in genes:
         if not header[j]:
-            raise table.error("a gene must have a name, found an empty cell", 0, j)
+            raise may_read(
+                table.error(
+                    "a gene must have a name, found an empty cell; if the column is none, give "
+                    f"--ignore {j + 1}",
+                    0,
+                    j,
+                ),
+                {"ignore": (str(j + 1),)},
+            )
     if twice := repeated([header[j] for j in genes]):
         raise table.error(
             f"gene names must be different, found twice: {listed(twice)}; "

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression.expression import Expression, repeated
+from grn_tvcs.expression.opening import INDEX, open_table, without_columns
 from grn_tvcs.expression.scales import guess_scale, log_levels
 from tvcs_core.files.shown import listed
-from tvcs_core.files.tables import Table, is_number, read_table
+from tvcs_core.files.tables import Table, is_number
 
 # Part of the deviations from rest that tells the standard deviation, and how many of these it is
 # for normal noise. The median would be 0 for a gene that is not measurable at rest.
@@ -176,7 +177,7 @@ def read_steady_states(
 
 
 def _read(path: str | Path, changes: str) -> SteadyStates:
-    table = read_table(path)
+    table = _without_index(open_table(path), changes)
     table.require_rectangle()
     header, body = table.rows[0], table.rows[1:]
     if not body:
@@ -189,6 +190,17 @@ def _read(path: str | Path, changes: str) -> SteadyStates:
     changed = _changed(table, genes, has_names) if changes else [WILD_TYPE] * len(body)
     is_knockout = np.full(len(body), changes == "out")
     return SteadyStates(levels, tuple(changed), is_knockout, tuple(genes))
+
+
+def _without_index(table: Table, changes: str) -> Table:
+    """Leave out a first column that counts the rows, or names those of the wild type."""
+    header, body = table.rows[0], table.rows[1:]
+    if header[0].lower() not in INDEX:
+        return table
+    cells = [row[0] for row in body]
+    is_count = any(cells == [str(first + k) for k in range(len(cells))] for first in (0, 1))
+    is_named = not changes and not any(map(is_number, cells))
+    return without_columns(table, [0]) if is_count or is_named else table
 
 
 def _changed(table: Table, genes: list[str], has_names: bool) -> list[str]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +23,10 @@ if TYPE_CHECKING:
     from grn_tvcs.expression.steady_states import SteadyStates
     from grn_tvcs.network.network import Network
     from grn_tvcs.network.prior import Prior
+    from grn_tvcs.network.rules import Rules
 
 DEFAULT = "combined"
+AUTO = "auto"  # as many edges as the data support
 DIGITS = 6
 FEWEST_STEPS = 6  # from sample to sample, or as many samples at rest; with fewer a warning
 OWN_INTERCEPT = "each perturbed part of a series has an intercept of its own"
@@ -116,12 +119,12 @@ METHODS: dict[str, Method] = {
 
 
 def infer(
-    expression: Expression,
+    expression: Expression | Any,
     method: str = DEFAULT,
     *,
     max_in_degree: int | None = None,
     max_out_degree: int | Mapping[str, int] | None = None,
-    max_edges: int | None = None,
+    max_edges: int | str | None = None,
     regulators: Iterable[str] | None = None,
     targets: Iterable[str] | None = None,
     steady: SteadyStates | None = None,
@@ -137,15 +140,19 @@ def infer(
     Parameters
     ----------
     expression
-        Levels over time, or at rest, or both. Methods that need no time use all samples, dynGENIE3
-        both kinds each in its way, ``"tvcs"`` and ``"tvcs-plain"`` those of series, with a warning
-        where there are others. A constant gene gets no regulators, with a warning that names it.
+        Levels over time, or at rest, or both; or a DataFrame, an AnnData, a path or several, which
+        are read as `Expression.from_frame`, `Expression.from_anndata` and `read_files` do. Methods
+        that need no time use all samples, dynGENIE3 both kinds each in its way, ``"tvcs"`` and
+        ``"tvcs-plain"`` those of series, with a warning where there are others. A constant gene
+        gets no regulators, with a warning that names it.
     method
         One of `METHODS`; by default ``"combined"``.
     max_in_degree, max_out_degree, max_edges
         Caps on the regulators of a gene, the targets of a regulator and all edges; None is no
         cap. Without any of the three, 2 edges per target are selected. `max_out_degree` may map
-        names of regulators to caps of their own; the others then have none.
+        names of regulators to caps of their own; the others then have none. `max_edges` may be
+        ``"auto"`` for a method with a confidence: as many as the verdict supports, and 2 per
+        target where there is none (for other methods there is `choose_edges`).
     regulators
         Names of the genes that may regulate; None means all.
     targets
@@ -163,16 +170,17 @@ def infer(
     **options
         Options of the method, such as ``resamples`` for ``"tvcs"``: see `options_of`. And, where
         a method is able to: ``threads``; ``engine``, one of `tvcs_core.engines`, which does the
-        work instead of threads; ``progress``, called with the parts of the work that are done and
-        all of them; ``keep``, a folder for finished work that an interrupted run leaves and the
-        next one takes up.
+        work instead of threads; ``progress``, True to show it, as in a notebook, or called with
+        the parts of the work that are done and all of them; ``keep``, a folder for finished work
+        that an interrupted run leaves and the next one takes up.
 
     Returns
     -------
     Network
         Genes in the order of their names; scores of six significant digits; selected are the
         edges whose scores add up to the most under the caps, and `own` what ARACNE and TIGRESS
-        select themselves. A method that has a confidence gives a `verdict` too.
+        select themselves. A method that has a confidence gives a `verdict` too. It keeps what it
+        was inferred from, for `Network.report`.
 
     Raises
     ------
@@ -181,17 +189,35 @@ def infer(
         regulator is a gene, values are negative and said to be levels or counts, or all samples
         are at rest and the method needs series, or they are fewer than three.
     """
-    import numpy as np
-
-    from grn_tvcs.expression.scales import beside, on_scale
-    from grn_tvcs.expression.warned import warn_user
-    from grn_tvcs.methods.at_rest import refuse_unsuited, used_by
-    from grn_tvcs.network.digits import significant
+    from grn_tvcs.expression.layouts.frames import as_expression
+    from grn_tvcs.network.origin import Origin
     from grn_tvcs.network.rules import Rules
-    from grn_tvcs.network.verdict import judged
-    from tvcs_core.files.shown import listed
-    from tvcs_core.streams import stream
 
+    refuse_wrong_words(method, steady, prior, options, max_edges)
+    expression = as_expression(expression)
+    named = {"regulators": _names("regulators", regulators), "targets": _names("targets", targets)}
+    cap = None if isinstance(max_edges, str) else max_edges
+    rules = Rules(max_in_degree, max_out_degree, cap, **named)
+    given = options | {"steady": steady, "prior": prior}
+    with _shown(options.get("progress")) as progress:
+        given["progress"] = progress
+        settled, network, rules = _inferred(expression, method, rules, scale, rng, given)
+    network = network.came_from(
+        Origin(settled, rules, method, rng if isinstance(rng, int) else None, steady)
+    )
+    if max_edges == AUTO:
+        return network.within(_supported(network, rules))
+    return network
+
+
+def refuse_wrong_words(
+    method: str,
+    steady: SteadyStates | None,
+    prior: Prior | None,
+    options: Mapping[str, Any],
+    max_edges: int | str | None,
+) -> None:
+    """Refuse what no data are needed to refuse; as `infer` says."""
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(METHODS)}, found {method!r}")
     known = METHODS[method]
@@ -202,13 +228,43 @@ def infer(
         raise TypeError(f"{method} cannot use steady states")
     if prior is not None:
         refuse_without_prior(method)
+    if isinstance(max_edges, str):
+        if max_edges != AUTO:
+            raise ValueError(f"max_edges must be an integer >= 0 or {AUTO!r}, found {max_edges!r}")
+        if not known.has_confidence:
+            raise ValueError(
+                f"{method} gives no confidence to choose the number of edges by: give max_edges="
+                "choose_edges(expression, ...).n_edges"
+            )
+
+
+def _inferred(
+    expression: Expression,
+    method: str,
+    rules: Rules,
+    scale: str | None,
+    rng: int | np.random.Generator | None,
+    options: dict[str, Any],
+) -> tuple[Expression, Network, Rules]:
+    """The expression on its scale, the network of it and the caps that are kept."""
+    import numpy as np
+
+    from grn_tvcs.expression.scales import beside, on_scale
+    from grn_tvcs.expression.warned import warn_user
+    from grn_tvcs.methods.at_rest import refuse_unsuited, used_by
+    from grn_tvcs.network.digits import significant
+    from grn_tvcs.network.verdict import judged
+    from tvcs_core.files.shown import listed
+    from tvcs_core.streams import stream
+
+    known = METHODS[method]
+    steady, prior = options.pop("steady"), options.pop("prior")
     rng = stream(rng, "infer", method)
-    named = {"regulators": _names("regulators", regulators), "targets": _names("targets", targets)}
-    rules = Rules(max_in_degree, max_out_degree, max_edges, **named)
     refuse_unsuited(expression, method)
-    expression = used_by(on_scale(expression, scale), method).in_name_order()
+    settled = on_scale(expression, scale)
+    expression = used_by(settled, method).in_name_order()
     candidates = rules.candidates(expression.genes, expression.constant_genes)
-    for kind, names in named.items():
+    for kind, names in (("regulators", rules.regulators), ("targets", rules.targets)):
         if missing := sorted((names or frozenset()) - set(expression.genes)):
             warn_user(
                 f"{len(missing)} of {len(names or ())} {kind} are no genes: {listed(missing)}"
@@ -232,7 +288,29 @@ def infer(
     own = pairs.selected if known.selects else None
     rules = rules.with_defaults(candidates.targets.size)
     network = network.but(pairs=replace(pairs, scores=scores, selected=scores > 0, own=own))
-    return judged(network).within(rules)
+    return settled, judged(network).within(rules), rules
+
+
+@contextmanager
+def _shown(progress: Any) -> Iterator[Any]:
+    """What progress is told to, shown while the work goes on where it is True."""
+    if progress is not True:
+        yield None if progress is False else progress
+        return
+    from tvcs_core.command.progress import Progress
+
+    with Progress("parts of the work", live=True) as shown:
+        yield shown
+
+
+def _supported(network: Network, rules: Rules) -> Rules:
+    """Caps with as many edges as the verdict supports, or 2 per target where it is not known."""
+    from grn_tvcs.network.rules import EDGES_PER_GENE
+
+    verdict = network.verdict
+    if verdict is not None and verdict.is_known:
+        return replace(rules, max_edges=verdict.n_edges)
+    return replace(rules, max_edges=EDGES_PER_GENE * int(rules.roles(network.genes)[1].sum()))
 
 
 def _names(kind: str, names: Iterable[str] | None) -> frozenset[str] | None:

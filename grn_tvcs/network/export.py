@@ -1,6 +1,7 @@
 """Networks for other programs: DREAM, arboreto, BEELINE, GraphML, SIF and Cytoscape JSON.
 
-DREAM, arboreto and BEELINE take the whole ranking, the graphs only the selected edges.
+DREAM, arboreto and BEELINE take the whole ranking, the graphs only the selected edges. Tables of
+decoupler and CellOracle, and Cytoscape's style, are in `grn_tvcs.network.programs`.
 Names stay as they are, also those that a spreadsheet would take for a formula: these files are
 read by programs, which match genes by name.
 """
@@ -10,14 +11,22 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from grn_tvcs.expression.expression import repeated
-from grn_tvcs.network.network import CHANCES, Network
+from grn_tvcs.network.network import Network
+from grn_tvcs.network.pairs import EXTRA
+from grn_tvcs.network.programs.cytoscape import write_style
+from grn_tvcs.network.programs.facts import RELATION, edges_with_facts, node_facts
+from grn_tvcs.network.programs.tables import (
+    write_celloracle,
+    write_celloracle_base,
+    write_decoupler,
+    write_edge_table,
+)
 from tvcs_core.files.shown import listed
 from tvcs_core.files.tables import write_table
-
-RELATION = {"+": "activates", "-": "represses", "?": "regulates"}
 
 
 def write_dream(network: Network, path: Path) -> None:
@@ -73,41 +82,65 @@ def write_sif(network: Network, path: Path) -> None:
 def write_graphml(network: Network, path: Path) -> None:
     """Write all genes and the selected edges as GraphML.
 
-    Edges have score, sign and rank, and what of evidence, confidence and false_discovery is known.
+    Genes have name, in_degree, out_degree and is_regulator, counted over the selected edges. Edges
+    have score, sign, rank and interaction, and what of stability, own, evidence, confidence and
+    false_discovery is known.
     """
     lines = [
         '<?xml version="1.0" encoding="utf-8"?>',
         '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">',
-        '<key id="score" for="edge" attr.name="score" attr.type="double"/>',
-        '<key id="sign" for="edge" attr.name="sign" attr.type="string"/>',
-        '<key id="rank" for="edge" attr.name="rank" attr.type="long"/>',
-        '<graph edgedefault="directed">',
+        *(_key("node", name, kind) for name, kind in OF_NODES.items()),
+        *(_key("edge", name, kind) for name, kind in OF_EDGES.items()),
     ]
-    if network.pairs.evidence is not None:
-        lines.insert(-1, '<key id="evidence" for="edge" attr.name="evidence" attr.type="string"/>')
-    for name in CHANCES:
-        if getattr(network.pairs, name) is not None:
-            lines.insert(-1, f'<key id="{name}" for="edge" attr.name="{name}" attr.type="double"/>')
-    lines += [f"<node id={quoteattr(_printable(gene))}/>" for gene in network.genes]
-    lines += [
-        f"<edge source={quoteattr(_printable(e.regulator))} "
-        f"target={quoteattr(_printable(e.target))}>"
-        f'<data key="score">{e.score!r}</data><data key="sign">{escape(e.sign)}</data>'
-        f'<data key="rank">{e.rank}</data>'
-        + "".join(f'<data key="{name}">{value}</data>' for name, value in e.known.items())
-        + "</edge>"
-        for e in network.edges(selected_only=True)
-    ]
+    known = {name: _kind(name) for name in EXTRA if getattr(network.pairs, name) is not None}
+    lines += [_key("edge", name, kind) for name, kind in known.items()]
+    lines.append('<graph edgedefault="directed">')
+    for gene, facts in node_facts(network):
+        name = _printable(gene)
+        data = _data({"name": name} | facts)
+        lines.append(f"<node id={quoteattr(name)}>{data}</node>")
+    for e, facts in edges_with_facts(network):
+        source, target = (quoteattr(_printable(name)) for name in (e.regulator, e.target))
+        ends = f"source={source} target={target}"
+        own = {"score": e.score, "sign": e.sign, "rank": e.rank, "interaction": RELATION[e.sign]}
+        lines.append(f"<edge {ends}>{_data(own | facts)}</edge>")
     _write_lines(path, [*lines, "</graph>", "</graphml>"])
+
+
+OF_NODES = {"name": "string", "in_degree": "long", "out_degree": "long", "is_regulator": "boolean"}
+OF_EDGES = {"score": "double", "sign": "string", "rank": "long", "interaction": "string"}
+
+
+def _kind(name: str) -> str:
+    return {"own": "boolean", "evidence": "string"}.get(name, "double")
+
+
+def _key(part: str, name: str, kind: str) -> str:
+    place = name if part == "edge" else f"node_{name}"
+    return f'<key id="{place}" for="{part}" attr.name="{name}" attr.type="{kind}"/>'
+
+
+def _data(facts: dict[str, Any]) -> str:
+    at_node = "node_" if "in_degree" in facts else ""
+    return "".join(
+        f'<data key="{at_node}{name}">{escape(_as_text(value))}</data>'
+        for name, value in facts.items()
+    )
+
+
+def _as_text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def write_cyjs(network: Network, path: Path) -> None:
     """Write all genes and the selected edges as Cytoscape JSON.
 
-    Edges have score, sign, rank and relation, and what of evidence, confidence and
-    false_discovery is known.
+    Genes and edges have what they have in GraphML.
     """
-    nodes = [{"data": {"id": gene, "value": gene, "name": gene}} for gene in network.genes]
+    nodes = [
+        {"data": {"id": gene, "value": gene, "name": gene, **facts}}
+        for gene, facts in node_facts(network)
+    ]
     edges = [
         {
             "data": {
@@ -117,10 +150,10 @@ def write_cyjs(network: Network, path: Path) -> None:
                 "score": e.score,
                 "sign": e.sign,
                 "rank": e.rank,
-                **e.known,
+                **facts,
             }
         }
-        for e in network.edges(selected_only=True)
+        for e, facts in edges_with_facts(network)
     ]
     graph = {
         "data": {"name": "gene regulatory network"},
@@ -138,6 +171,11 @@ FORMATS: dict[str, Callable[[Network, Path], None]] = {
     "graphml": write_graphml,
     "sif": write_sif,
     "cyjs": write_cyjs,
+    "edge-table": write_edge_table,
+    "cytoscape-style": write_style,
+    "decoupler": write_decoupler,
+    "celloracle": write_celloracle,
+    "celloracle-base": write_celloracle_base,
 }
 
 

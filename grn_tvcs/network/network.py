@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression.expression import repeated
-from grn_tvcs.network.evidence import CODES, NAMES
+from grn_tvcs.network.evidence import NAMES
 from grn_tvcs.network.pairs import EXTRA, FIXED, KINDS, OverGenes, Pairs, square
 from grn_tvcs.network.ranking import Ranked, ranked, ranked_selected, surest
 from grn_tvcs.network.rules import Rules
@@ -20,6 +21,9 @@ from tvcs_core.files.shown import listed
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from grn_tvcs.expression.expression import Expression
+    from grn_tvcs.network.origin import Origin
 
 HEADER = ("regulator", "target", "score", "sign", "rank", "selected")
 CHANCES = ("confidence", "false_discovery")
@@ -151,6 +155,22 @@ class Network:
         return network
 
     @property
+    def origin(self) -> Origin | None:
+        """How it was inferred, where `infer` made it in this session."""
+        return cast("Origin | None", self.__dict__.get("_origin"))
+
+    def came_from(self, origin: Origin | None) -> Network:
+        """The same, with what it was inferred from kept beside it."""
+        network = object.__new__(Network)
+        network.__dict__.update(self.__dict__, _origin=origin)
+        return network
+
+    def _under(self, rules: Rules) -> Network:
+        """The same, the caps that its selected edges keep being these."""
+        origin = self.origin
+        return self if origin is None else self.came_from(origin._replace(rules=rules))
+
+    @property
     def pairs(self) -> Pairs:
         """What is known of the pairs that may be edges, over regulators x targets."""
         pairs: Pairs = self.__dict__["_pairs"]
@@ -160,7 +180,9 @@ class Network:
         """The same with other `pairs`, or arrays over them, another verdict or other notes."""
         facts = {name: changes.pop(name, getattr(self, name)) for name in ("verdict", "notes")}
         pairs = replace(changes.pop("pairs", self.pairs), **changes)
-        return Network.of_pairs(self.genes, pairs, **facts)
+        network = Network.of_pairs(self.genes, pairs, **facts)
+        object.__setattr__(network, "_origin", self.origin)
+        return network
 
     def among(self, regulators: NDArray[np.int64], targets: NDArray[np.int64]) -> Network:
         """The same over other pairs: of the genes at these places, which rise."""
@@ -210,27 +232,9 @@ class Network:
         ValueError
             If the graph is not directed or has parallel edges, or as for the class.
         """
-        if not graph.is_directed() or graph.is_multigraph():
-            raise ValueError(f"graph must be a networkx.DiGraph, found {type(graph).__name__}")
-        place = {node: i for i, node in enumerate(graph)}
-        scores = np.zeros((len(place), len(place)))
-        signs = np.zeros(scores.shape, dtype=np.int8)
-        evidence = np.zeros(scores.shape, dtype=np.uint8)
-        sign_of = {text: sign for sign, text in SIGNS.items()}
-        for regulator, target, facts in graph.edges(data=True):
-            pair = place[regulator], place[target]
-            weight = facts.get("weight", 1.0)
-            scores[pair] = facts.get("score", abs(weight))
-            signs[pair] = sign_of.get(facts.get("sign"), -1 if weight < 0 else 0)
-            evidence[pair] = CODES.get(str(facts.get("evidence")), 0)
-        known: dict[str, Any] = {"evidence": evidence} if evidence.any() else {}
-        links = list(graph.edges(data=True))
-        if links and all(name in facts for _, _, facts in links for name in CHANCES):
-            for name, nothing in zip(CHANCES, (0.0, 1.0), strict=True):
-                known[name] = np.full(scores.shape, nothing)
-                for regulator, target, facts in links:
-                    known[name][place[regulator], place[target]] = facts[name]
-        return cls(tuple(map(str, place)), scores, signs, **known)
+        from grn_tvcs.network.programs.graphs import of_graph
+
+        return of_graph(graph)
 
     def within(self, rules: Rules) -> Network:
         """Select the edges whose scores add up to the most under the caps of `rules`.
@@ -238,7 +242,7 @@ class Network:
         This is the projection of the square roots of the scores onto the constraint, so the
         kept value of the projection is the sum of the scores. Scores stay as they are.
         """
-        return self.but(selected=select(self.pairs, rules, self.genes))
+        return self.but(selected=select(self.pairs, rules, self.genes))._under(rules)
 
     def top(self, n_edges: int) -> Network:
         """Select the `n_edges` surest edges; of equal ones the first by name."""
@@ -246,7 +250,7 @@ class Network:
             raise ValueError(f"n_edges must be >= 0, found {n_edges}")
         selected = np.zeros(self.pairs.shape, dtype=bool)
         selected.flat[surest(self.pairs, self.genes, n_edges)] = True
-        return self.but(selected=selected)
+        return self.but(selected=selected)._under(Rules(max_edges=n_edges))
 
     def by_own_cut(self) -> Network:
         """Select the edges that the method itself selects; every one with a score if it does not.
@@ -254,7 +258,8 @@ class Network:
         What TIGRESS and ARACNE publish, whatever the caps.
         """
         has_score, own = self.pairs.scores > 0, self.pairs.own
-        return self.but(selected=has_score if own is None else own & has_score)
+        chosen = self.but(selected=has_score if own is None else own & has_score)
+        return chosen._under(Rules())
 
     def edges(self, *, selected_only: bool = False) -> list[Edge]:
         """All edges with a score above 0, the surest first, equal ones by name."""
@@ -315,13 +320,72 @@ class Network:
             columns["evidence"] = [NAMES[code] for code in columns["evidence"]]
         return columns
 
-    def to_frame(self) -> pd.DataFrame:
-        """All edges as a table with the columns of ``edges.tsv``."""
+    def to_frame(self, *, selected_only: bool = False) -> pd.DataFrame:
+        """All edges as a table with the columns of ``edges.tsv``, or the selected ones."""
         import pandas as pd
 
-        some = ranked(self.pairs, self.genes)
+        some = (ranked_selected if selected_only else ranked)(self.pairs, self.genes)
         frame = pd.DataFrame([vars(edge) for edge in self.listed(some)], columns=list(HEADER))
         return frame.assign(**self.extra(some))
+
+    def to_decoupler(self) -> pd.DataFrame:
+        """The selected edges as a net of decoupler: source, target and signed weight."""
+        from grn_tvcs.network.programs.tables import decoupler_frame
+
+        return decoupler_frame(self)
+
+    def to_celloracle(self) -> pd.DataFrame:
+        """The selected edges as links of CellOracle; there are no p-values."""
+        from grn_tvcs.network.programs.tables import celloracle_frame
+
+        return celloracle_frame(self)
+
+    def to_anndata(self, data: Any, key: str = "tvcs") -> Any:
+        """Keep the network in ``data.uns[key]``, and return `data`, an AnnData.
+
+        There are ``edges``, the selected ones as in `to_frame`, ``genes``, ``notes`` and, where
+        known, ``method``, ``seed`` and ``verdict``. `from_anndata` reads it back.
+        """
+        from grn_tvcs.network.programs.anndata import keep
+
+        return keep(self, data, key)
+
+    @classmethod
+    def from_anndata(cls, data: Any, key: str = "tvcs") -> Network:
+        """Read a network that `to_anndata` kept; its edges are selected. ValueError without one."""
+        from grn_tvcs.network.programs.anndata import kept
+
+        return kept(data, key)
+
+    def report(self, path: str | Path, expression: Expression | None = None, **more: Any) -> Path:
+        """Write the report of the network, one HTML file, and return its path.
+
+        Parameters
+        ----------
+        path
+            The file to write; one that is there is replaced.
+        expression
+            What it was inferred from; by default what `infer` was given.
+        **more
+            Further arguments of `grn_tvcs.report.report.render`, such as ``method``, ``scores``.
+
+        Raises
+        ------
+        ValueError
+            If the network was not made by `infer`, and expression or method is not given.
+        """
+        from tvcs_core.lazy import load
+
+        # The report stands above networks; so it is known here by its name alone.
+        written: Path = load("grn_tvcs.report.of_network", "write_report")(
+            self, Path(path), expression, **more
+        )
+        return written
+
+    def _repr_html_(self) -> str:
+        from grn_tvcs.network.programs.html import summary
+
+        return summary(self)
 
     def to_networkx(self) -> Any:
         """All genes and the selected edges as a `networkx.DiGraph`.
@@ -329,11 +393,6 @@ class Network:
         Edges have score, sign and rank, and what of evidence, confidence and false_discovery is
         known.
         """
-        import networkx as nx
+        from grn_tvcs.network.programs.graphs import graph_of
 
-        graph = nx.DiGraph()
-        graph.add_nodes_from(self.genes)
-        for edge in self.edges(selected_only=True):
-            facts = {"score": edge.score, "sign": edge.sign, "rank": edge.rank}
-            graph.add_edge(edge.regulator, edge.target, **facts, **edge.known)
-        return graph
+        return graph_of(self)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from importlib.util import find_spec
 from pathlib import Path
 
-from tvcs_core.command.extras import to_install
 from tvcs_core.engines.address import read_address
 from tvcs_core.engines.job import Engine
 from tvcs_core.engines.local import Serial, Threads
 from tvcs_core.engines.processes import Processes
+from tvcs_core.files.extras import to_install
 
-MISSING = f"--cluster needs Dask, which is not installed; give: {to_install('cluster')}"
+MISSING = "--cluster needs Dask, which is not installed; give:"
 
 
 def engine_of(
@@ -44,7 +44,7 @@ def engine_of(
         return Threads(threads) if threads > 1 else Serial()
     address = read_address(cluster, tls=tls, trust_network=trust_network)
     if find_spec("distributed") is None:
-        raise ValueError(MISSING)
+        raise ValueError(f"{MISSING} {to_install('cluster')}")
     from tvcs_core.engines.cluster import Cluster
 
     return Cluster(address)

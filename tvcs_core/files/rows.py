@@ -77,6 +77,10 @@ class Rows(Sequence[list[str]]):
         """Size of the text."""
         return len(self._text)
 
+    def may_hold(self, part: str) -> bool:
+        """Whether the text, of these rows and those around them, has `part` somewhere."""
+        return part.encode() in self._text
+
     def __len__(self) -> int:
         return len(self._span)
 

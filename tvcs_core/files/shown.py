@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable
+from difflib import get_close_matches
 from typing import Any
 
 CELL = 80  # characters of a cell in a message
@@ -55,6 +56,26 @@ def listed(names: Iterable[str], show: Callable[[str], str] = plain) -> str:
     every = list(names)
     more = f" and {len(every) - LISTED} more" if len(every) > LISTED else ""
     return ", ".join(show(name) for name in every[:LISTED]) + more
+
+
+def closest(name: str, known: Iterable[str]) -> str | None:
+    """Find the name among those that there are that is nearest to a wrong one, if any is near.
+
+    Capitals, spaces and marks between words do not count.
+    """
+    every = {_bare(other): other for other in reversed(list(known))}
+    near = get_close_matches(_bare(name), every, n=1, cutoff=0.6)
+    return every[near[0]] if near else None
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Ask for the nearest name, as a clause; empty where none is near."""
+    near = closest(name, known)
+    return "" if near is None else f"; did you mean {shown(near)}?"
+
+
+def _bare(name: str) -> str:
+    return re.sub(r"[\W_]+", "", name.lower()[:CELL]) or name
 
 
 def message(text: str) -> str:

@@ -12,6 +12,7 @@ import csv
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -22,8 +23,10 @@ from tvcs_core.files.errors import DataError
 from tvcs_core.files.input_size import read_limited
 from tvcs_core.files.rows import MalformedError, Rows, find_rows
 from tvcs_core.files.shown import shown
+from tvcs_core.files.workbook import is_workbook, read_sheet
 
 DELIMITERS = {"\t": "tab", ",": "comma", ";": "semicolon"}
+SPACE = " "  # between cells where it is allowed, as R's ``write.table`` does
 
 
 @dataclass(frozen=True)
@@ -121,21 +124,37 @@ class Table:
                     raise self.error(f"must be a finite number, found {shown(row[j])}", i, j)
 
 
-def read_table(path: str | Path) -> Table:
-    """Read a text table; the delimiter is the one most frequent in the first row.
+def read_table(path: str | Path, *, sheet: str | None = None, spaces: bool = False) -> Table:
+    """Read a text table, or a sheet of an Excel workbook; the delimiter is the one most frequent.
+
+    Parameters
+    ----------
+    path
+        The file; a workbook (see `workbook`) where the name ends in ``.xlsx``.
+    sheet
+        Which sheet of a workbook; None for the only one.
+    spaces
+        Whether spaces part cells where the first row has no other delimiter.
 
     Raises
     ------
     DataError
-        If the file is empty or too large, is no text (see `encodings`), or is a damaged ``.gz``.
+        If the file is empty or too large, is no text (see `encodings`), or is a damaged ``.gz``; as
+        `workbook.read_sheet` says; or a sheet is named and it is no workbook.
     OSError
         If it cannot be opened.
     """
+    if is_workbook(Path(path)):
+        return _of_sheet(path, sheet)
+    if sheet is not None:
+        raise DataError(f"is no workbook, so it has no sheet {shown(sheet)}", path=path)
     text = _read_utf8(path)
     first = _first_line(text)
     if not first:
         raise DataError("the file is empty", path=path)
     delimiter = max(DELIMITERS, key=first.count)
+    if spaces and delimiter not in first and SPACE in first.strip():
+        delimiter = SPACE
     named = separator_line(first)
     if named is not None:
         if named not in DELIMITERS:
@@ -155,6 +174,13 @@ def read_table(path: str | Path) -> Table:
     if not found.rows:
         raise DataError("must hold a cell that is not empty, found none", path=path)
     return Table(str(path), delimiter, found.rows, found.lines, found.after_blank)
+
+
+def _of_sheet(path: str | Path, sheet: str | None) -> Table:
+    found = read_sheet(Path(path), sheet)
+    lines = [line for line, _ in found]
+    after_blank = bytes([0, *(b - a > 1 for a, b in pairwise(lines))])
+    return Table(str(path), "\t", Rows.of(cells for _, cells in found), lines, after_blank)
 
 
 def _first_line(text: bytes) -> str:

@@ -97,7 +97,7 @@ def test_missing_levels_beside_a_sheet_are_filled_or_refused(file):
     [
         (LEVELS, SHEET.replace("s3", "zz"), "but 1 have none: zz; there stands s1, s2, s3, s4"),
         (LEVELS, SHEET.replace("s3", "s2"), "samples must be different, found twice: s2"),
-        (LEVELS, SHEET.replace("sample", "name"), "must have one column sample"),
+        (LEVELS, SHEET.replace("sample", "who").replace("s3", "s9"), "must have one column sample"),
         (LEVELS, SHEET.replace("10", "x"), r"s\.csv:2, column 'time': must be a number"),
         (LEVELS.replace("s3", "s2"), SHEET, "samples must be different, found twice: s2"),
         (LEVELS.replace("007", "Time"), SHEET, "must not be called Time"),

@@ -12,9 +12,9 @@ import typer
 from typer.core import TyperGroup
 
 from crowd_tvcs.cli.campaign_options import StoreName, open_campaign, stored, write_rows
-from tvcs_core.command.extras import to_install
 from tvcs_core.command.options import with_options
 from tvcs_core.command.shell import FAILED, say, stop
+from tvcs_core.files.extras import to_install
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 NEEDED = ("fastapi", "uvicorn", "multipart", "itsdangerous", "argon2", "markdown_it")

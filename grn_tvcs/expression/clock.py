@@ -1,0 +1,110 @@
+"""Times as people write them: ``0h``, ``30 min``, ``day 3``, ``T10``; also in the first row."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from grn_tvcs.expression.missing_values import MARKS
+from tvcs_core.files.tables import is_number
+
+# Names that mean a time and are not ``Time``: no gene is called so, and taken for one it would
+# make steady states of a time course without a word.
+CLOCK = re.compile(r"((pseudo|real)[\W_]?)?time([\W_].*|points?|s)?|hours?|minutes?|days?|hpf|hpi")
+SECONDS = {
+    "s": 1, "sec": 1, "secs": 1, "second": 1, "seconds": 1,
+    "min": 60, "mins": 60, "minute": 60, "minutes": 60,
+    "h": 3600, "hr": 3600, "hrs": 3600, "hour": 3600, "hours": 3600,
+    "d": 86400, "day": 86400, "days": 86400,
+    "w": 604800, "wk": 604800, "wks": 604800, "week": 604800, "weeks": 604800,
+}  # fmt: skip
+SHORTEST_WORD = 3  # before a number in the first row, to be no name of a sample
+OTHERS = ("hpi", "hpf", "dpi", "dpf", "dpc")  # hours and days after infection, fertilisation, ...
+BEFORE = ("t", "time", "timepoint", "tp", "zt", "ct", "e", "p")  # T10, ZT4, E11.5
+_UNITS = "|".join(sorted((*SECONDS, *OTHERS), key=len, reverse=True))
+_WORDS = "|".join(sorted((*SECONDS, *OTHERS, *BEFORE), key=len, reverse=True))
+_TIME = re.compile(
+    rf"(?:({_WORDS})[ _.-]?)?([+-]?[0-9]+(?:\.[0-9]+)?)(?:[ _]?({_UNITS}))?", re.IGNORECASE
+)
+
+
+UNIT_SAID = "Times are in "  # how a note begins that tells the unit
+
+
+def said_of_unit(unit: str) -> tuple[str, ...]:
+    """Tell the unit of times in a note, where there is one."""
+    return (f"{UNIT_SAID}{unit}, as the file says.",) if unit else ()
+
+
+class Times(NamedTuple):
+    """Times read from cells.
+
+    Attributes
+    ----------
+    values
+        One for each cell; NaN where it is empty or a mark of nothing.
+    unit
+        What they are counted in; empty where no cell says it.
+    """
+
+    values: list[float]
+    unit: str
+
+
+def read_times(cells: Sequence[str]) -> Times | None:
+    """Read times with or without a unit; None where a cell is no time or units do not agree.
+
+    Where units differ but are known, as in ``0 min``, ``30 min``, ``1 h``, the finest counts. A
+    0 needs no unit.
+
+    Examples
+    --------
+    >>> read_times(["0", "30min", "1h"])
+    Times(values=[0.0, 30.0, 60.0], unit='min')
+    >>> read_times(["day 3", "day 7"])
+    Times(values=[3.0, 7.0], unit='day')
+    """
+    words: list[str | None] = []
+    numbers: list[float] = []
+    for cell in cells:
+        if cell.lower() in MARKS:
+            numbers.append(float("nan"))
+            words.append(None)
+            continue
+        found = _TIME.fullmatch(cell)
+        if found is None or (found[1] and found[3]):
+            return None
+        number = float(found[2])
+        word = (found[1] or found[3] or "").lower()
+        words.append(None if not word and number == 0 else word)
+        numbers.append(number)
+    used = sorted({word for word in words if word is not None})
+    if len(used) <= 1:
+        return Times(numbers, used[0] if used else "")
+    if not set(used) <= set(SECONDS):
+        return None
+    finest = min(used, key=lambda word: (SECONDS[word], word))
+    factor = {word: SECONDS[word] / SECONDS[finest] for word in used}
+    pairs = zip(numbers, words, strict=True)
+    return Times([n * (1.0 if word is None else factor[word]) for n, word in pairs], finest)
+
+
+def times_in_header(names: Sequence[str]) -> bool | None:
+    """Whether names of samples are times; None where they may be numbers of samples as well."""
+    if len(names) < 2 or any(name.lower() in MARKS for name in names):
+        return False
+    times = read_times(names)
+    if times is None:
+        return False
+    if times.unit:  # s1, t2 and D3 are names of samples, 1s, 2h and day 3 are times
+        is_after = all(name[0] in "+-0123456789" for name in names)
+        return is_after or len(times.unit) >= SHORTEST_WORD
+    first = times.values[0]
+    is_count = first in (0, 1) and times.values == [first + k for k in range(len(names))]
+    return None if is_count else True
+
+
+def needs_reading(cell: str) -> bool:
+    """Whether a cell is neither a number nor a mark of nothing."""
+    return not (is_number(cell) or cell.lower() in MARKS)

@@ -1,0 +1,154 @@
+"""Which column of a table says what: by its own name, or as the user says."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from grn_tvcs.expression.opening import INDEX, without_columns
+from grn_tvcs.expression.warned import warn_user
+from tvcs_core import DataError
+from tvcs_core.files.shown import did_you_mean, listed, shown
+from tvcs_core.files.tables import Table
+
+SERIES = ("series", "condition", "replicate")
+IGNORED = "(not used)"
+LABELS = ("time", *SERIES, "perturbed", "sample", IGNORED)
+
+
+class LayoutError(DataError):
+    """A table that would read with another layout; `ways` are those to try, the likeliest first."""
+
+    ways: tuple[dict[str, Any], ...] = ()
+
+
+def may_read(error: DataError, *ways: dict[str, Any]) -> LayoutError:
+    """Make an error that says which options of `read_layout` may read the table."""
+    found = LayoutError(str(error))
+    found.ways = ways
+    return found
+
+
+def option_words(way: dict[str, Any]) -> str:
+    """Write options of `read_layout` as on the command line."""
+    words = []
+    for name, value in way.items():
+        option = f"--{name.replace('_', '-')}"
+        for one in value if isinstance(value, tuple | list) else (value,):
+            words += [option] if one is True else [option, shlex.quote(str(one))]
+    return " ".join(words)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Columns:
+    """What a user says of the columns of a table; what is not said follows from their names.
+
+    Attributes
+    ----------
+    time, sample
+        The column of times, and that of the names of samples.
+    series
+        The columns that name the series together; those called series, condition and replicate
+        then count no more.
+    ignore
+        Columns, and where genes stand in rows also rows, that are not used.
+    """
+
+    time: str | None = None
+    sample: str | None = None
+    series: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = field(default=())
+
+    def kinds(self, table: Table, *, has_index: bool = True) -> list[str]:
+        """What each column of a table is: one of `LABELS`, or a gene's name in small letters.
+
+        A first column without a name, as R and pandas write names of rows, is not used where
+        there is a time, and where it counts the rows; unless `has_index` is False.
+
+        Raises
+        ------
+        DataError
+            If a column is not there, or is two things.
+        """
+        header = table.rows[0]
+        kinds = [name.lower() for name in header]
+        for name in self.ignore:
+            kinds[place_of(table, name, "--ignore")] = IGNORED
+        if self.series:
+            kinds = [IGNORED if kind in SERIES else kind for kind in kinds]
+        given = {"time": self.time, "sample": self.sample}
+        for kind, wanted in given.items():
+            if wanted is not None:
+                _take(table, kinds, kind, wanted)
+        for name in self.series:
+            kinds[place_of(table, name, "--series-column")] = "series"
+        if has_index and kinds[0] in INDEX and _is_index(table, kinds):
+            kinds[0] = IGNORED
+        return kinds
+
+    def series_places(self, table: Table, kinds: Sequence[str]) -> list[int]:
+        """Where the columns stand that name the series, in the order in which names are joined."""
+        if self.series:
+            return [place_of(table, name, "--series-column") for name in self.series]
+        return [kinds.index(name) for name in SERIES if name in kinds]
+
+
+def _take(table: Table, kinds: list[str], kind: str, wanted: str) -> None:
+    """Make a column the one of its kind; another of this name is not used then."""
+    place = place_of(table, wanted, f"--{kind}-column")
+    others = [j for j, found in enumerate(kinds) if found == kind and j != place]
+    if others:
+        warn_user(
+            f"{table.path}: {listed(table.rows[0][j] for j in others)} is not used, for "
+            f"--{kind}-column is {wanted}"
+        )
+    for j in others:
+        kinds[j] = IGNORED
+    kinds[place] = kind
+
+
+def _is_index(table: Table, kinds: Sequence[str]) -> bool:
+    """Whether the first column names or counts the rows, and is no gene."""
+    if "time" in kinds:
+        return True
+    cells = [row[0] for row in table.rows[1:]]
+    return any(cells == [str(first + k) for k in range(len(cells))] for first in (0, 1))
+
+
+def place_of(table: Table, name: str, option: str) -> int:
+    """Place of a column by its name, in any case, or by its number counted from 1.
+
+    Raises
+    ------
+    DataError
+        If there is none.
+    """
+    place = find_place(table.rows[0], name)
+    if place is None:
+        header = table.rows[0]
+        raise DataError(
+            f"has no column {shown(name)} for {option}{did_you_mean(name, header)}; it has "
+            f"{listed(header)}",
+            path=table.path,
+        )
+    return place
+
+
+def find_place(header: Sequence[str], name: str) -> int | None:
+    """Place of a column, None where it is not there."""
+    for same in (name.__eq__, lambda other: name.lower() == other.lower()):
+        if found := [j for j, other in enumerate(header) if same(other)]:
+            return found[0]
+    if name.isdecimal() and 0 < int(name) <= len(header):
+        return int(name) - 1
+    return None
+
+
+def without_ignored(table: Table, ignore: Iterable[str]) -> tuple[Table, tuple[str, ...]]:
+    """Leave out the columns that are not used; also the names of those that are no columns."""
+    places = {name: find_place(table.rows[0], name) for name in ignore}
+    gone = [place for place in places.values() if place is not None]
+    rest = tuple(name for name, place in places.items() if place is None)
+    return without_columns(table, gone), rest

@@ -1,0 +1,263 @@
+"""Expression from what Python users hold: a DataFrame, an AnnData, or the name of a file.
+
+A DataFrame says what a table says, and is read by the same rules; an AnnData what its file says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grn_tvcs.expression.annotated import RAW, Annotated, Parts, expression_of
+from grn_tvcs.expression.clock import times_in_header
+from grn_tvcs.expression.columns import LABELS, Columns, find_place
+from grn_tvcs.expression.expression import Expression, repeated
+from grn_tvcs.expression.formats import read_files
+from grn_tvcs.expression.reading import expression_in
+from grn_tvcs.expression.warned import warn_user
+from tvcs_core import DataError
+from tvcs_core.files.shown import listed, shown
+from tvcs_core.files.tables import Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FRAME, OBJECT = "the DataFrame", "the AnnData"
+TAKEN = "an Expression, a DataFrame, an AnnData, a path or a list of paths"
+
+
+def as_expression(data: Any) -> Expression:
+    """Return expression as it is, or read it: of a DataFrame, an AnnData, a path or several.
+
+    Raises
+    ------
+    TypeError
+        If it is none of these.
+    ValueError
+        As for what reads it.
+    """
+    if isinstance(data, Expression):
+        return data
+    if isinstance(data, str | Path):
+        return read_files([data])
+    if all(hasattr(data, part) for part in ("obs", "var", "X")):
+        return from_anndata(data)
+    if hasattr(data, "columns") and hasattr(data, "iloc"):
+        return from_frame(data)
+    if isinstance(data, list | tuple) and data and all(isinstance(p, str | Path) for p in data):
+        return read_files(data)
+    raise TypeError(f"expression must be {TAKEN}, found {type(data).__name__}")
+
+
+def from_frame(
+    frame: pd.DataFrame,
+    *,
+    samples: pd.DataFrame | None = None,
+    genes_in_rows: bool = False,
+    time_column: str | None = None,
+    sample_column: str | None = None,
+    series_column: str | Sequence[str] | None = None,
+    ignore: Sequence[str] = (),
+    missing: str = "error",
+) -> Expression:
+    """Make expression of a DataFrame; as `Expression.from_frame` says."""
+    series = (series_column,) if isinstance(series_column, str) else tuple(series_column or ())
+    ignore = (ignore,) if isinstance(ignore, str) else tuple(ignore)
+    columns = Columns(time=time_column, sample=sample_column, series=series, ignore=ignore)
+    if genes_in_rows:
+        frame = _turned(frame, has_times=samples is None and time_column is None)
+    frame = _with_index(frame, columns, is_beside=samples is not None)
+    if samples is not None:
+        frame = _beside(frame, samples, columns)
+        columns = Columns(time=time_column, sample=sample_column, series=series)
+    table, levels = _table(frame, columns)
+    return expression_in(table, missing=missing, columns=columns, levels=levels)
+
+
+def from_anndata(
+    data: Any,
+    *,
+    time_column: str | None = None,
+    series_column: str | Sequence[str] | None = None,
+    layer: str | None = None,
+    gene_column: str | None = None,
+    ignore: Sequence[str] = (),
+) -> Expression:
+    """Make expression of an AnnData; as `Expression.from_anndata` says."""
+    series = (series_column,) if isinstance(series_column, str) else tuple(series_column or ())
+    columns = Columns(time=time_column, series=series, ignore=tuple(ignore))
+    parts = Parts(columns=columns, layer=layer, gene_column=gene_column)
+    return expression_of(_InMemory(data, parts))
+
+
+def _turned(frame: pd.DataFrame, *, has_times: bool) -> pd.DataFrame:
+    """Genes as columns; where the names of the samples are times, a column of them comes first."""
+    turned = frame.T
+    names = [str(name) for name in turned.index]
+    if has_times and "time" not in (str(name).lower() for name in turned.columns):
+        found = times_in_header(names)
+        if found is None:
+            warn_user(
+                f"{FRAME}: its columns count from {names[0]} to {names[-1]}, taken for numbers of "
+                "samples at rest; where these are times, give a row Time"
+            )
+        if found:
+            turned.insert(0, "Time", names)
+    return turned
+
+
+def _with_index(frame: pd.DataFrame, columns: Columns, *, is_beside: bool) -> pd.DataFrame:
+    """Make columns of what the index says of samples; row numbers and other names say nothing."""
+    asked = {name.lower() for name in (columns.time, columns.sample, *columns.series) if name}
+    told = [
+        name for name in frame.index.names
+        if name is not None and str(name).lower() in {*LABELS, *asked}
+    ]  # fmt: skip
+    if told:
+        return frame.reset_index(level=told)
+    if is_beside and (columns.sample is None or columns.sample not in map(str, frame.columns)):
+        return frame.rename_axis(index="sample").reset_index()
+    return frame
+
+
+def _beside(frame: pd.DataFrame, sheet: pd.DataFrame, columns: Columns) -> pd.DataFrame:
+    """Levels of the samples of a sheet, with what it says of them in the first columns."""
+    import pandas as pd
+
+    sheet = sheet.reset_index() if sheet.index.name is not None else sheet
+    names, key = _names(frame, columns), _names(sheet, columns)
+    if key is None:
+        key = list(map(str, sheet.index))
+    if names is None:  # cannot be: the index was made a column
+        raise DataError("must name its samples", path=FRAME)
+    if twice := repeated(names):
+        raise DataError(f"samples must be different, found twice: {listed(twice)}", path=FRAME)
+    place = {name: i for i, name in enumerate(names)}
+    if unknown := [name for name in key if name not in place]:
+        raise DataError(
+            f"every sample must have levels in {FRAME}, but {len(unknown)} have none: "
+            f"{listed(unknown)}; there stands {listed(names)}",
+            path="the sheet of samples",
+        )
+    if spare := [name for name in names if name not in set(key)]:
+        warn_user(f"{FRAME}: left out {len(spare)} samples: {listed(spare)}")
+    asked = {name.lower() for name in (columns.time, *columns.series) if name}
+    of_sheet = [c for c in sheet.columns if str(c).lower() in {*LABELS, *asked} - {"sample"}]
+    gone = {"sample", (columns.sample or "sample").lower(), *map(str.lower, columns.ignore)}
+    genes = [c for c in frame.columns if str(c).lower() not in gone]
+    levels = frame[genes].iloc[[place[name] for name in key]].reset_index(drop=True)
+    return pd.concat([sheet[of_sheet].reset_index(drop=True), levels], axis=1)
+
+
+def _names(frame: pd.DataFrame, columns: Columns) -> list[str] | None:
+    """Names of samples in a column, where one says them."""
+    header = [str(name) for name in frame.columns]
+    for wanted in filter(None, (columns.sample, "sample")):
+        place = find_place(header, wanted)
+        if place is not None:
+            return [str(value) for value in frame.iloc[:, place]]
+    return None
+
+
+def _table(frame: pd.DataFrame, columns: Columns) -> tuple[Table, NDArray[np.float64]]:
+    """A table of what is said of samples, with the levels of its genes beside it."""
+    header = [str(name) for name in frame.columns]
+    if twice := repeated(header):
+        raise DataError(
+            f"columns must be different, found twice: {listed(twice)}; rename or drop them "
+            "(frame.loc[:, ~frame.columns.duplicated()] keeps the first of each)",
+            path=FRAME,
+        )
+    first = Table(FRAME, "\t", [header], [0], b"\0")
+    kinds = columns.kinds(first, has_index=False)
+    is_gene = [kind not in LABELS for kind in kinds]
+    texts = [
+        ["0"] * len(frame) if of_gene and j else _texts(frame.iloc[:, j])
+        for j, of_gene in enumerate(is_gene)
+    ]
+    rows = [header, *(list(row) for row in zip(*texts, strict=True))]
+    table = Table(FRAME, "\t", rows, range(len(rows)), bytes(len(rows)))
+    genes = [j for j, of_gene in enumerate(is_gene) if of_gene]
+    levels = np.empty((len(frame), len(genes)))
+    for k, j in enumerate(genes):
+        levels[:, k] = _numbers(frame.iloc[:, j], table, j)
+    return table, levels
+
+
+def _texts(column: Any) -> list[str]:
+    return [
+        repr(float(value)) if isinstance(value, float) else str(value) for value in column.tolist()
+    ]
+
+
+def _numbers(column: Any, table: Table, j: int) -> NDArray[np.float64]:
+    """A column of levels; NaN where there is none."""
+    import pandas as pd
+
+    found = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    wrong = np.flatnonzero(np.isnan(found) & column.notna().to_numpy())
+    if wrong.size:
+        i = int(wrong[0])
+        raise table.error(
+            f"must be a number, found {shown(column.iloc[i])}; if the column is no gene, give "
+            f"ignore=[{table.rows[0][j]!r}]",
+            i + 1,
+            j,
+        )
+    return found
+
+
+class _InMemory(Annotated):
+    """An AnnData in memory, or one that is backed by its file."""
+
+    def __init__(self, data: Any, parts: Parts) -> None:
+        self._data = data
+        super().__init__(OBJECT, parts)
+
+    def obs_columns(self) -> list[str]:
+        return [str(name) for name in self._data.obs.columns]
+
+    def obs(self, name: str) -> list[Any]:
+        return _values(self._data.obs[name])
+
+    def layers(self) -> list[str]:
+        return [str(name) for name in self._data.layers]
+
+    def has_raw(self) -> bool:
+        return self._data.raw is not None
+
+    def var_columns(self) -> list[str]:
+        return [str(name) for name in self._var.columns]
+
+    def var(self, name: str | None) -> list[Any]:
+        return list(self._var.index) if name is None else _values(self._var[name])
+
+    @property
+    def _var(self) -> Any:
+        return self._data.raw.var if self.is_raw and self.has_raw() else self._data.var
+
+    def matrix(self, name: str) -> Any:
+        from scipy import sparse
+
+        if name == "X":
+            levels = self._data.X
+        elif self.is_raw and name == RAW:
+            levels = self._data.raw.X
+        else:
+            levels = self._data.layers[name]
+        if levels is None:
+            raise self.error("has no X; give a layer")
+        if hasattr(levels, "to_memory"):  # of a file
+            levels = levels.to_memory()
+        if sparse.issparse(levels):
+            return sparse.csr_array(levels, dtype=np.float64)
+        return np.asarray(levels, dtype=np.float64)
+
+
+def _values(column: Any) -> list[Any]:
+    values: list[Any] = column.astype(object).where(column.notna(), float("nan")).tolist()
+    return values

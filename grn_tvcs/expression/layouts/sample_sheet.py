@@ -1,0 +1,177 @@
+"""Levels, and beside them a sheet that tells time and series of every sample."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+
+from grn_tvcs.expression.clock import CLOCK, read_times
+from grn_tvcs.expression.columns import (
+    IGNORED,
+    LABELS,
+    Columns,
+    find_place,
+    may_read,
+    option_words,
+)
+from grn_tvcs.expression.expression import Expression, repeated
+from grn_tvcs.expression.layouts.named import rows_by_name, whole, without
+from grn_tvcs.expression.layouts.turned import turned
+from grn_tvcs.expression.missing_values import MARKS, numbers_with_gaps
+from grn_tvcs.expression.opening import INDEX
+from grn_tvcs.expression.reading import expression_in
+from grn_tvcs.expression.warned import warn_user
+from tvcs_core.files.rows import Rows
+from tvcs_core.files.shown import listed
+from tvcs_core.files.tables import Table
+
+# What sheets call the column of the names of samples.
+SAMPLE = re.compile(
+    r"(sample|cell|array|run)?[\W_]?(ids?|names?|accession)|samples|sample|barcodes?"
+)
+
+PLAIN = Columns()
+
+
+def read_samples(
+    path: str | Path,
+    sheet: str | Path,
+    *,
+    genes_in_rows: bool = False,
+    missing: str = "error",
+) -> Expression:
+    """Read levels, and beside them a sheet that tells time and series of every sample.
+
+    A sample without a time is at rest, and one may stand in several series, each with a row of its
+    own. The sheet has the columns ``sample`` and ``time`` and any of ``series``, ``condition``,
+    ``replicate`` and ``perturbed``, with the meaning they have for `read_expression`; other
+    columns are not used. Where no column is called ``sample``, or ``time``, the only one that is
+    called much the same counts (``SampleID``, ``Timepoint``, ``time_h``). The first column of the
+    levels names the samples, the others are genes, or the other way round with `genes_in_rows`.
+    Samples that are not in the sheet are left out, with a warning.
+
+    Raises
+    ------
+    DataError
+        If a sample of the sheet has no levels, a gene is there twice or a sample is in its series,
+        a gene has the name of a column of the sheet; or as for `read_expression`.
+    """
+    return beside_sheet(whole(path), whole(sheet), genes_in_rows=genes_in_rows, missing=missing)
+
+
+def beside_sheet(
+    levels: Table,
+    table: Table,
+    *,
+    genes_in_rows: bool = False,
+    missing: str = "error",
+    columns: Columns = PLAIN,
+) -> Expression:
+    """Make out what `read_samples` reads: tables of levels and of samples."""
+    levels = without(levels, _of_levels(levels, table, columns.ignore))
+    if genes_in_rows:
+        levels = turned(levels, missing)
+    rows = rows_by_name(levels, "sample")
+    genes = levels.rows[0][1:]
+    if taken := [gene for gene in genes if gene.lower() in LABELS]:
+        raise levels.error(f"a gene must not be called {listed(taken)}", row=0)
+    header, facts = _facts(table, rows, levels.path, columns)
+    named = {sample for sample, _ in facts}
+    if spare := [sample for sample in rows if sample not in named]:
+        warn_user(f"{levels.path}: left out {len(spare)} samples: {listed(spare)}")
+    body = ([*fact, *levels.rows[rows[sample]][1:]] for sample, fact in facts)
+    merged = Rows.of(chain([[*header, *genes]], body))
+    lines = [levels.lines[0], *(levels.lines[rows[sample]] for sample, _ in facts)]
+    joined = Table(levels.path, levels.delimiter, merged, lines, bytes(len(merged)))
+    return expression_in(joined, missing=missing)
+
+
+def _of_levels(levels: Table, table: Table, ignore: Sequence[str]) -> tuple[str, ...]:
+    """What is to be ignored of the levels: not what the sheet alone has, whose columns may be."""
+    here = {cell.lower() for cell in table.rows[0]}
+    there = {*map(str.lower, levels.rows[0]), *(row[0].lower() for row in levels.rows[1:])}
+    return tuple(name for name in ignore if name.lower() in there or name.lower() not in here)
+
+
+def _facts(
+    table: Table, rows: dict[str, int], path: str, columns: Columns
+) -> tuple[list[str], list[tuple[str, list[str]]]]:
+    """Labels that a sheet has, and what it says of samples; one series if it names none."""
+    kinds = _kinds(table, rows, columns)
+    sample, time = kinds.index("sample"), kinds.index("time")
+    if read_times([row[time] for row in table.rows[1:]]) is None:
+        numbers_with_gaps(table, [time], refuse=False)
+    names = [row[sample] for row in table.rows[1:]]
+    of_series = columns.series_places(table, kinds)
+    if twice := _twice_in_a_series(table, names, of_series, time):
+        raise table.error(f"samples must be different, found twice: {listed(twice)}")
+    if unknown := [name for name in names if name not in rows]:
+        raise table.error(
+            f"every sample must have levels in {path}, but {len(unknown)} have none: "
+            f"{listed(unknown)}; there stands {listed(list(rows))}"
+        )
+    used = [j for j, kind in enumerate(kinds) if kind in LABELS and kind != IGNORED]
+    if columns.series:
+        used = [j for j in used if kinds[j] != "series"]
+        first = _joined(table, of_series, time)
+    else:
+        first = [[] if of_series else ["1"] for _ in names]
+    head = [] if of_series and not columns.series else ["series"]
+    facts = [
+        (name, [*one, *(row[j] for j in used)])
+        for name, one, row in zip(names, first, table.rows[1:], strict=True)
+    ]
+    return head + [kinds[j] for j in used], facts
+
+
+def _joined(table: Table, of_series: Sequence[int], time: int) -> list[list[str]]:
+    """The name of each sample's series, of several columns with a slash; none needed at rest."""
+    for i, row in enumerate(table.rows[1:], start=1):
+        for j in of_series:
+            if not row[j] and row[time].lower() not in MARKS:
+                raise table.error("every sample needs the name of a series, found nothing", i, j)
+    return [["/".join(row[j] for j in of_series)] for row in table.rows[1:]]
+
+
+def _kinds(table: Table, rows: dict[str, int], columns: Columns) -> list[str]:
+    """What each column of a sheet is; names that say much the same are known."""
+    here = tuple(n for n in columns.ignore if find_place(table.rows[0], n) is not None)
+    kinds = replace(columns, ignore=here).kinds(table, has_index=False)
+    for label, found in (
+        ("sample", _of_samples(table, kinds, rows)),
+        ("time", [j for j, kind in enumerate(kinds) if CLOCK.fullmatch(kind)]),
+    ):
+        if label not in kinds and len(found) == 1:
+            kinds[found[0]] = label
+        if kinds.count(label) != 1:
+            option = f"{label}_column"
+            likely = [table.rows[0][j] for j in found]
+            raise may_read(
+                table.error(
+                    f"must have one column {label}, found {listed(table.rows[0])}; give "
+                    f"{option_words({option: likely[0] if likely else 'NAME'})}",
+                    row=0,
+                ),
+                *({option: name} for name in likely),
+            )
+    return kinds
+
+
+def _of_samples(table: Table, kinds: Sequence[str], rows: dict[str, int]) -> list[int]:
+    """Columns that may name the samples: all cells do, or else their heading says so."""
+    free = [j for j, kind in enumerate(kinds) if kind not in LABELS]
+    found = [j for j in free if all(row[j] in rows for row in table.rows[1:])]
+    return found or [j for j in free if kinds[j] in INDEX or SAMPLE.fullmatch(kinds[j])]
+
+
+def _twice_in_a_series(table: Table, names: list[str], kinds: list[int], time: int) -> list[str]:
+    """Samples that a sheet names twice in one series, or at rest and elsewhere."""
+    body = list(table.rows[1:])
+    at_rest = {name for name, row in zip(names, body, strict=True) if row[time].lower() in MARKS}
+    place = [(name, *(row[j] for j in kinds)) for name, row in zip(names, body, strict=True)]
+    twice = {name for (name, *_), count in Counter(place).items() if count > 1}
+    return [name for name in repeated(names) if name in twice or name in at_rest]

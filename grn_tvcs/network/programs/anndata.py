@@ -1,0 +1,64 @@
+"""A network kept in ``uns`` of an AnnData, in parts that its files can hold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from grn_tvcs.network.evidence import CODES
+from grn_tvcs.network.network import CHANCES, SIGNS, Network
+from grn_tvcs.network.pairs import ELSEWHERE
+from tvcs_core.files.shown import listed
+
+EDGES, GENES = "edges", "genes"
+
+
+def keep(network: Network, data: Any, key: str) -> Any:
+    """Put the network into ``data.uns[key]`` and return `data`."""
+    frame = network.to_frame(selected_only=True)
+    if "evidence" in frame:
+        frame["evidence"] = frame["evidence"].astype(str)
+    parts: dict[str, Any] = {
+        EDGES: frame,
+        GENES: np.array(network.genes, dtype=object),
+        "notes": np.array(network.notes, dtype=object),
+    }
+    if network.verdict is not None:
+        parts["verdict"] = network.verdict.said()
+    origin = network.origin
+    if origin is not None:
+        parts["method"] = origin.method
+        if origin.seed is not None:
+            parts["seed"] = origin.seed
+    data.uns[key] = parts
+    return data
+
+
+def kept(data: Any, key: str) -> Network:
+    """Read what `keep` kept."""
+    parts = data.uns.get(key)
+    if parts is None or EDGES not in parts or GENES not in parts:
+        raise ValueError(f"uns has no network under {key!r}; it has {listed(map(str, data.uns))}")
+    genes = tuple(str(gene) for gene in parts[GENES])
+    frame = parts[EDGES]
+    place = {gene: i for i, gene in enumerate(genes)}
+    at = tuple(
+        np.array([place[str(name)] for name in frame[column]], dtype=int)
+        for column in ("regulator", "target")
+    )
+    shape = (len(genes), len(genes))
+    scores, signs = np.zeros(shape), np.zeros(shape, dtype=np.int8)
+    scores[at] = frame["score"]
+    sign_of = {text: sign for sign, text in SIGNS.items()}
+    signs[at] = [sign_of[str(sign)] for sign in frame["sign"]]
+    known: dict[str, Any] = {}
+    for name in (*CHANCES, "stability"):
+        if name in frame:
+            known[name] = np.full(shape, ELSEWHERE.get(name, 0.0))
+            known[name][at] = frame[name]
+    if "evidence" in frame:
+        known["evidence"] = np.zeros(shape, dtype=np.uint8)
+        known["evidence"][at] = [CODES.get(str(word), 0) for word in frame["evidence"]]
+    notes = tuple(str(note) for note in parts.get("notes", ()))
+    return Network(genes, scores, signs, notes=notes, **known)

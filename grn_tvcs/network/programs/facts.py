@@ -1,0 +1,36 @@
+"""What is known of the selected edges and of their genes, by name, for programs with attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from grn_tvcs.network.network import Edge, Network
+from grn_tvcs.network.ranking import ranked_selected
+
+RELATION = {"+": "activates", "-": "represses", "?": "regulates"}
+
+
+def edges_with_facts(network: Network) -> Iterator[tuple[Edge, dict[str, Any]]]:
+    """Yield each selected edge, the surest first, with what is known of it beside its fields.
+
+    Stability, whether the method selects it itself, evidence, confidence and false discovery;
+    what is not known of an edge is left out.
+    """
+    some = ranked_selected(network.pairs, network.genes)
+    extra = network.extra(some)
+    for edge, *values in zip(network.listed(some), *extra.values(), strict=True):
+        facts = dict(zip(extra, values, strict=True))
+        yield edge, {name: v for name, v in facts.items() if v == v and v not in ("", None)}
+
+
+def node_facts(network: Network) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield each gene with its selected regulators and targets, counted."""
+    degrees = zip(network.in_degrees.tolist(), network.out_degrees.tolist(), strict=True)
+    for gene, (ins, outs) in zip(network.genes, degrees, strict=True):
+        yield gene, {"in_degree": ins, "out_degree": outs, "is_regulator": outs > 0}
+
+
+def signed(edge: Edge) -> float:
+    """The score, below 0 where the edge represses; an unknown sign counts as activation."""
+    return -edge.score if edge.sign == "-" else edge.score

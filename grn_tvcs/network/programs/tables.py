@@ -1,0 +1,98 @@
+"""The selected edges as tables of decoupler, CellOracle and Cytoscape.
+
+decoupler wants ``source``, ``target`` and a signed ``weight`` with each pair once. CellOracle's
+links have a signed ``coef_mean``, its size ``coef_abs``, and p-values, which a score is not: those
+cells stay empty. Its base GRN holds 1 where a regulator may act on a gene, without signs, and is
+what CellOracle takes from others (``import_TF_data(TF_info_matrix=...)``).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from grn_tvcs.network.network import Network
+from grn_tvcs.network.programs.facts import RELATION, edges_with_facts, signed
+from tvcs_core.files.tables import write_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DECOUPLER = ("source", "target", "weight")
+CELLORACLE = ("source", "target", "coef_mean", "coef_abs", "p", "-logp")
+BASE = ("peak_id", "gene_short_name")
+
+
+def decoupler_frame(network: Network) -> pd.DataFrame:
+    """Return the selected edges as a net of decoupler."""
+    import pandas as pd
+
+    edges = network.edges(selected_only=True)
+    rows = [(e.regulator, e.target, signed(e)) for e in edges]
+    return pd.DataFrame(rows, columns=list(DECOUPLER))
+
+
+def celloracle_frame(network: Network) -> pd.DataFrame:
+    """Return the selected edges as links of CellOracle; p-values are not known, so empty."""
+    import pandas as pd
+
+    edges = network.edges(selected_only=True)
+    rows = [(e.regulator, e.target, signed(e), e.score, None, None) for e in edges]
+    frame = pd.DataFrame(rows, columns=list(CELLORACLE))
+    return frame.astype({"p": float, "-logp": float})
+
+
+def write_decoupler(network: Network, path: Path) -> None:
+    """Write a net of decoupler: ``source``, ``target``, ``weight``, with commas.
+
+    The weight is the score, below 0 where the edge represses. A sign that is not known counts as
+    activation, as decoupler has no other way to say it.
+    """
+    _write(decoupler_frame(network), path)
+
+
+def write_celloracle(network: Network, path: Path) -> None:
+    """Write links of CellOracle with commas: ``coef_mean`` is signed, p-values are empty."""
+    _write(celloracle_frame(network), path)
+
+
+def write_celloracle_base(network: Network, path: Path) -> None:
+    """Write a base GRN of CellOracle with commas: a row per target, 0 and 1 for each regulator.
+
+    There are no peaks, so ``peak_id`` repeats the name of the gene.
+    """
+    edges = network.edges(selected_only=True)
+    sources: dict[str, set[str]] = {}
+    for edge in edges:
+        sources.setdefault(edge.target, set()).add(edge.regulator)
+    regulators = sorted({edge.regulator for edge in edges})
+    rows = [
+        (gene, gene, *(int(name in sources[gene]) for name in regulators))
+        for gene in network.genes
+        if gene in sources
+    ]
+    write_table(path, (*BASE, *regulators), rows, ",")
+
+
+def write_edge_table(network: Network, path: Path) -> None:
+    """Write the attributes of the edges of a SIF file for Cytoscape, with tabs.
+
+    The key, ``shared name``, is what Cytoscape calls an edge of a SIF file: source, relation in
+    brackets and target. File > Import > Table from File, as edge table columns.
+    """
+    found = list(edges_with_facts(network))
+    extra = list(dict.fromkeys(name for _, facts in found for name in facts))
+    header = ("shared name", "source", "target", "interaction", "score", "sign", "rank", *extra)
+    rows = []
+    for e, facts in found:
+        relation = RELATION[e.sign]
+        source, target = (" ".join(name.split()) for name in (e.regulator, e.target))
+        known: list[Any] = [source, target, relation, repr(e.score), e.sign, e.rank]
+        known += [facts.get(name, "") for name in extra]
+        rows.append((f"{source} ({relation}) {target}", *known))
+    write_table(path, header, rows)
+
+
+def _write(frame: pd.DataFrame, path: Path) -> None:
+    rows = frame.astype(object).where(frame.notna(), "").itertuples(index=False)
+    write_table(path, list(frame.columns), (tuple(row) for row in rows), ",")

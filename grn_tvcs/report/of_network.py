@@ -1,0 +1,55 @@
+"""The report of a network in memory, such as a notebook has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from grn_tvcs.expression.expression import Expression
+from grn_tvcs.expression.scales import on_scale
+from grn_tvcs.methods import METHODS
+from grn_tvcs.network.network import Network
+from grn_tvcs.network.rules import Rules
+from grn_tvcs.report.report import render
+from tvcs_core.files.folders import write_whole
+
+SOURCE = "a table in memory"
+
+
+def write_report(
+    network: Network,
+    path: Path,
+    expression: Expression | None = None,
+    *,
+    method: str | None = None,
+    **more: Any,
+) -> Path:
+    """Write the report of a network to a file; as `Network.report` says."""
+    origin = network.origin
+    if origin is None and (expression is None or method is None):
+        raise ValueError(
+            "this network does not know what it was inferred from: give report(path, expression, "
+            "method=NAME)"
+        )
+    rules = Rules(max_edges=int(network.out_degrees.sum()))
+    seed = None
+    if origin is not None:
+        expression, method = expression or origin.expression, method or origin.method
+        rules, seed = origin.rules, origin.seed
+        more = {"steady": origin.steady} | more
+    if method not in METHODS:
+        raise ValueError(f"method must be one of {', '.join(METHODS)}, found {method!r}")
+    assert expression is not None  # one of the two is there
+    seed_said = "" if seed is None else f", rng={seed}"
+    page = render(
+        network,
+        on_scale(expression),
+        more.pop("rules", rules),
+        method=method,
+        source=more.pop("source", SOURCE),
+        command=more.pop("command", f"infer(expression, {method!r}{seed_said})"),
+        seed=more.pop("seed", seed),
+        **more,
+    )
+    write_whole(path, lambda part: part.write_text(page, encoding="utf-8"))
+    return path

@@ -1,0 +1,126 @@
+"""Files and lists as people have them, from the command line; `check` says what would read them."""
+
+import json
+import shlex
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from grn_tvcs.cli.main import app
+
+LEVELS = [[((3 * t + 5 * g + t * g) % 11) / 10 for g in range(4)] for t in range(12)]
+FRAME = pd.DataFrame(LEVELS, columns=["GeneA", "GeneB", "GeneC", "GeneD"])
+
+
+def call(*words):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+@pytest.fixture
+def timed(tmp_path):
+    path = tmp_path / "x.csv"
+    FRAME.assign(Timepoint=[f"{t}h" for t in range(12)], kit="k").to_csv(path)
+    return path
+
+
+def offered(done):
+    """The commands that `check` says would work."""
+    mark = "): grn-tvcs "
+    return [
+        shlex.split(line.partition(mark)[2]) for line in done.stderr.splitlines() if mark in line
+    ]
+
+
+def test_check_prints_the_command_that_would_work_and_it_does(timed, tmp_path):
+    refused = call("check", timed)
+    assert refused.exit_code == 2
+    assert "error: " in refused.stderr.splitlines()[-1]
+    both = ["check", str(timed), "--time-column", "Timepoint", "--ignore", "kit"]
+    assert offered(refused) == [both]
+    refused = call("check", timed, "--ignore", "kit")
+    [words] = offered(refused)
+    assert words == ["check", str(timed), "--time-column", "Timepoint", "--ignore", "kit"]
+    done = call(*words)
+    assert done.exit_code == 0, done.stderr
+    line = next(line for line in done.stdout.splitlines() if line.startswith("to infer"))
+    words = shlex.split(line.partition("grn-tvcs ")[2].replace("DIR", str(tmp_path / "out")))
+    assert words[0] == "infer"
+    assert call(*words, "--method", "pcc").exit_code == 0
+    record = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert record["parameters"]["time_column"] == "Timepoint"
+    assert record["parameters"]["ignore"] == ["kit"]
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "--time-column Timepoint" in page
+    assert "--ignore kit" in page
+
+
+def test_options_that_are_not_given_are_not_recorded(tmp_path):
+    FRAME.assign(Time=range(12)).to_csv(tmp_path / "x.csv", index=False)
+    assert (
+        call("infer", tmp_path / "x.csv", "--method", "pcc", "--out", tmp_path / "o").exit_code == 0
+    )
+    options = json.loads((tmp_path / "o" / "run.json").read_text())["parameters"]
+    new = {"sample_column", "ignore", "sheet", "samples_sheet", "layer", "gene_column"}
+    assert not new & set(options)
+    assert options["series_column"] is None
+
+
+def test_several_columns_of_series_are_recorded_as_a_list_and_one_by_its_name(tmp_path):
+    frame = FRAME.assign(Time=[*range(6)] * 2, donor=["a"] * 6 + ["b"] * 6, arm="x")
+    frame.to_csv(tmp_path / "x.csv", index=False)
+    for names in (["donor"], ["arm", "donor"]):
+        given = [word for name in names for word in ("--series-column", name)]
+        words = [
+            "infer",
+            tmp_path / "x.csv",
+            *given,
+            "--method",
+            "pcc",
+            "--out",
+            tmp_path / names[0],
+        ]
+        done = call(*words, *(["--ignore", "arm"] if len(names) == 1 else []))
+        assert done.exit_code == 0, done.stderr
+        kept = json.loads((tmp_path / names[0] / "run.json").read_text())["parameters"]
+        assert kept["series_column"] == (names[0] if len(names) == 1 else names)
+
+
+LISTS = {
+    "another case": "genea\nGENEB\n",
+    "two columns": "TF,Family\nGeneA,MYB\nGeneB,NAC\nOther,X\n",
+    "second column": "id\tsymbol\nENS1\tGeneA\nENS2\tGeneB\n",
+    "both": "TF;Family\ngenea;MYB\ngeneb;NAC\n",
+}
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_lists_of_regulators_may_be_tables_and_of_another_case(name, tmp_path):
+    FRAME.assign(Time=range(12)).to_csv(tmp_path / "x.csv", index=False)
+    (tmp_path / "r.txt").write_text(LISTS[name])
+    done = call("check", tmp_path / "x.csv", "--regulators", tmp_path / "r.txt")
+    assert done.exit_code == 0, done.stderr
+    assert "regulators   2 of 2 names are genes" in done.stdout
+    assert "names are genes, in" in done.stderr
+    assert ("another case of letters" in done.stderr) == (name in ("another case", "both"))
+    words = ["--regulators", "--targets", "--genes"]
+    made = [call("infer", tmp_path / "x.csv", word, tmp_path / "r.txt", "--method", "pcc", "--out",
+                 tmp_path / f"o{word}") for word in words]  # fmt: skip
+    assert [one.exit_code for one in made] == [0, 0, 0]
+
+
+def test_a_list_that_matches_is_taken_as_it_stands_and_near_names_are_pointed_out(tmp_path):
+    FRAME.assign(Time=range(12)).to_csv(tmp_path / "x.csv", index=False)
+    (tmp_path / "r.txt").write_text("GeneA\ngeneb\n")
+    done = call("check", tmp_path / "x.csv", "--regulators", tmp_path / "r.txt")
+    assert "regulators   1 of 2 names are genes" in done.stdout
+    assert "geneb would match if capitals did not count" in done.stderr
+
+
+def test_a_list_may_be_a_workbook(tmp_path):
+    pytest.importorskip("openpyxl")
+    FRAME.assign(Time=range(12)).to_csv(tmp_path / "x.csv", index=False)
+    table = pd.DataFrame({"TF": ["GeneA", "GeneC"], "family": ["MYB", "NAC"]})
+    table.to_excel(tmp_path / "r.xlsx", index=False)
+    done = call("check", tmp_path / "x.csv", "--regulators", tmp_path / "r.xlsx")
+    assert "regulators   2 of 2 names are genes" in done.stdout, done.stderr

@@ -1,0 +1,109 @@
+"""Files that AnnData itself writes: layers, raw, names of genes, several series, pseudotime."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from grn_tvcs import read_h5ad
+from grn_tvcs.expression.formats import read_layout
+from tvcs_core import DataError
+
+anndata = pytest.importorskip("anndata")
+pytest.importorskip("h5py")
+
+OBS = {
+    "day": pd.Categorical(["d0", "d2", "d0", "d2", "d0", "d2"]),
+    "dpt_pseudotime": [0.0, 0.5, np.inf, 0.25, 0.1, np.nan],
+    "donor": pd.Categorical(["a", "a", "b", "b", "b", "b"]),
+    "lane": ["1", "1", "1", "1", "2", "2"],
+}
+X = np.arange(18, dtype=np.float32).reshape(6, 3)
+
+
+@pytest.fixture
+def made():
+    names = [f"cell{i}" for i in range(6)]
+    obs = pd.DataFrame(OBS, index=names)
+    var = pd.DataFrame({"symbol": ["A", "B", "C"], "kind": ["x", "x", "x"]}, ["E1", "E2", "E3"])
+    data = anndata.AnnData(X.copy(), obs, var)
+    data.layers["counts"] = sparse.csr_matrix(X * 10)
+    wide = anndata.AnnData(
+        np.hstack([X, X[:, :1]]) + 100,
+        obs,
+        pd.DataFrame({"symbol": ["A", "B", "C", "D"]}, ["E1", "E2", "E3", "E4"]),
+    )
+    data.raw = wide
+    return data
+
+
+@pytest.fixture
+def path(made, tmp_path):
+    made.write_h5ad(tmp_path / "x.h5ad")
+    return tmp_path / "x.h5ad"
+
+
+def test_times_with_units_and_several_series_columns(path):
+    found = read_h5ad(path, time_column="day", series_column=["donor", "lane"])
+    assert found.series == ("a/1", "a/1", "b/1", "b/1", "b/2", "b/2")
+    assert found.times.tolist() == [0, 2] * 3
+    assert found.genes == ("E1", "E2", "E3")
+    assert np.array_equal(found.values, X)
+    assert found.notes == ("Times are in d, as the file says.",)
+
+
+def test_layers_raw_and_names_of_genes(path):
+    words = {"time_column": "day", "series_column": ["donor", "lane"]}
+    counts = read_layout(path, layer="counts", gene_column="symbol", **words)
+    assert counts.genes == ("A", "B", "C")
+    assert np.array_equal(counts.values, X * 10)
+    raw = read_layout(path, layer="raw", gene_column="symbol", **words)
+    assert raw.genes == ("A", "B", "C", "D")
+    assert np.array_equal(raw.values[:, 3], X[:, 0] + 100)
+    assert read_layout(path, ignore=["E2"], **words).genes == ("E1", "E3")
+
+
+def test_cells_that_pseudotime_does_not_reach_are_left_out(path):
+    with pytest.warns(UserWarning, match="left out") as said:
+        found = read_h5ad(path, time_column="dpt_pseudotime", series_column="donor")
+    assert [str(w.message).partition(": ")[2] for w in said] == [
+        "left out 1 samples whose time in dpt_pseudotime is infinite, as pseudotime is where a "
+        "cell is not reached",
+        "left out 2 samples without a time",
+    ]
+    assert found.times.tolist() == [0, 0.5, 0.1, 0.25]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ({}, "obs must have a column time, or give --time-column day; it has day, dpt_"),
+        ({"time_column": "dya"}, "obs has no column 'dya'; did you mean 'day'"),
+        ({"time_column": "day", "layer": "count"}, "no layer 'count'; did you mean 'counts'.*raw"),
+        ({"time_column": "day", "gene_column": "symbols"}, "var has no column 'symbols'; did you"),
+        ({"time_column": "day", "gene_column": "kind"}, "must be different, found twice: x"),
+        ({"time_column": "day", "ignore": ["E9"]}, "neither a column of obs nor a gene 'E9'"),
+        ({"time_column": "donor"}, "column 'donor': must be a number, found 'a'"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*averaged")
+def test_what_is_not_there_is_named_with_what_is(words, message, path):
+    with pytest.raises(DataError, match=message) as error:
+        read_layout(path, **words)
+    assert "x.h5ad" in str(error.value)
+
+
+@pytest.mark.filterwarnings("ignore:.*averaged")
+def test_without_layers_and_raw_x_alone_is_named(made, tmp_path):
+    del made.layers["counts"]
+    made.raw = None
+    made.write_h5ad(tmp_path / "x.h5ad")
+    for layer, message in (("counts", "X alone: leave --layer out"), ("raw", "has no raw; leave")):
+        with pytest.raises(DataError, match=message):
+            read_layout(tmp_path / "x.h5ad", time_column="day", layer=layer)
+
+
+def test_a_text_table_has_no_layers(tmp_path):
+    (tmp_path / "x.tsv").write_text("Time\tA\n0\t1\n1\t2\n")
+    with pytest.raises(ValueError, match=r"--layer and --gene-column are for \.h5ad files only"):
+        read_layout(tmp_path / "x.tsv", layer="raw")

@@ -1,0 +1,354 @@
+"""Tables as R, pandas, Excel and GEO write them: read, or refused with the remedy by name.
+
+pandas and openpyxl write theirs here. R is not needed to run the tests: what it wrote stands below
+with the line of R that wrote it (R 4, defaults of `write.table` and `write.csv`), for
+
+    d <- data.frame(Time = c(0, 2, 4.5), NA. = c(1.5, 2, 3), G2 = c(0.25, 1, 4))
+    m <- matrix(c(1, 3, 5, 2, 4, 6.5), 2, byrow = TRUE,
+                dimnames = list(c("G1", "G2"), c("c1", "c2", "c3")))
+"""
+
+import gzip
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from grn_tvcs import Expression, read_expression, read_steady_states
+from grn_tvcs.expression.formats import read_files, read_layout
+from grn_tvcs.expression.ways import said_of, ways_that_read
+from tvcs_core import DataError
+
+R = {
+    "write.table(d, f)": '"Time" "NA." "G2"\n"1" 0 1.5 0.25\n"2" 2 2 1\n"3" 4.5 3 4\n',
+    'write.table(d, f, sep = "\\t")': (
+        '"Time"\t"NA."\t"G2"\n"1"\t0\t1.5\t0.25\n"2"\t2\t2\t1\n"3"\t4.5\t3\t4\n'
+    ),
+    'write.table(d, f, sep = "\\t", quote = FALSE)': (
+        "Time\tNA.\tG2\n1\t0\t1.5\t0.25\n2\t2\t2\t1\n3\t4.5\t3\t4\n"
+    ),
+    "write.csv(d, f)": '"","Time","NA.","G2"\n"1",0,1.5,0.25\n"2",2,2,1\n"3",4.5,3,4\n',
+    "write.csv2(d, f)": '"";"Time";"NA.";"G2"\n"1";0;1,5;0,25\n"2";2;2;1\n"3";4,5;3;4\n',
+}
+OF_R = '"c1" "c2" "c3"\n"G1" 1 3 5\n"G2" 2 4 6.5\n'  # write.table(m, f)
+# write.csv of slingshot's slingPseudotime(): the names of cells are names of rows
+PSEUDOTIME = '"Lineage1","Lineage2"\n"c1",0,NA\n"c2",0.5,0.25\n"c3",1.5,1\n'
+
+GENES = ("NA.", "G2")
+LEVELS = [[1.5, 0.25], [2, 1], [3, 4]]
+FRAME = pd.DataFrame({"Time": [0.0, 2, 4.5], "NA.": [1.5, 2, 3], "G2": [0.25, 1, 4]})
+
+
+@pytest.fixture
+def write(tmp_path):
+    def make(content, name="x.csv"):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return make
+
+
+def check(found, times=(0, 2, 4.5)):
+    assert found.genes == GENES
+    assert found.times.tolist() == list(times)
+    assert found.values.tolist() == LEVELS
+    assert found.at_rest is None
+
+
+def options_that_read(path, **given):
+    """What `check` would offer, for one file."""
+    with pytest.raises(ValueError, match=r".") as why:
+        read_layout(path, **given)
+    return [options for options, _ in ways_that_read([path], why.value, given)]
+
+
+@pytest.mark.parametrize("line", R)
+def test_tables_of_r_are_read(line, write):
+    check(read_expression(write(R[line])))
+
+
+def test_a_matrix_of_r_has_genes_in_rows_and_a_header_one_cell_short(write):
+    levels, clock = write(OF_R), write(PSEUDOTIME, "PseudoTime.csv")
+    found = read_layout(levels, genes_in_rows=True)
+    assert found.genes == ("G1", "G2")
+    assert found.at_rest.tolist() == [[1, 2], [3, 4], [5, 6.5]]
+    assert options_that_read(levels)[0] == {"genes_in_rows": True}
+    cells = read_layout(levels, pseudotime=clock)
+    assert cells.series == ("Lineage1",) * 3 + ("Lineage2",) * 2
+    assert cells.times.tolist() == [0, 0.5, 1.5, 0.25, 1]
+    one = read_layout(levels, pseudotime=clock, ignore=["Lineage2", "G1"])
+    assert (set(one.series), one.genes) == ({"Lineage1"}, ("G2",))
+
+
+@pytest.mark.parametrize(
+    "arguments", [{}, {"index": False}, {"sep": "\t"}, {"sep": ";", "decimal": ","},
+                  {"encoding": "utf-16"}, {"encoding": "utf-8-sig"}]
+)  # fmt: skip
+def test_tables_of_pandas_are_read_with_and_without_their_index(arguments, tmp_path):
+    FRAME.to_csv(tmp_path / "x.csv", **arguments)
+    check(read_expression(tmp_path / "x.csv"))
+
+
+def test_an_index_that_was_read_as_a_column_is_no_gene(tmp_path):
+    FRAME.to_csv(tmp_path / "x.csv")
+    pd.read_csv(tmp_path / "x.csv").to_csv(tmp_path / "y.csv", index=False)
+    assert (tmp_path / "y.csv").read_text().startswith("Unnamed: 0,")
+    check(read_expression(tmp_path / "y.csv"))
+    FRAME.drop(columns="Time").to_csv(tmp_path / "rest.csv")
+    assert read_expression(tmp_path / "rest.csv").at_rest.tolist() == LEVELS
+
+
+def test_names_of_samples_and_other_columns_may_be_told(write):
+    path = write("who,kit,Time,NA.,G2\na,x,0,1.5,0.25\nb,x,2,2,1\nc,x,4.5,3,4\n")
+    check(read_layout(path, sample_column="who", ignore=["kit"]))
+    check(read_layout(path, ignore=["1", "KIT"]))
+    with pytest.raises(DataError, match="no column 'whom' for --sample-column; did you mean 'who'"):
+        read_layout(path, sample_column="whom")
+    with pytest.raises(DataError, match="no column 'kits' for --ignore; did you mean 'kit'"):
+        read_layout(path, ignore=["kits"])
+
+
+def test_empty_columns_and_marks_of_nothing_are_those_of_excel(write):
+    check(read_expression(write("Time;NA.;G2;;\n0;1,5;0,25;;\n2;2;1;;\n4,5;3;4;;\n")))
+    check(read_expression(write("Time\tNA.\tG2\n0\t1.5\t.25\t\n2\t2\t1\t\n4.5\t3\t4\t\n")))
+    path = write("Time\tNA.\tG2\n0\t1.5\t0.25\n2\t#N/A\t1\n4.5\t3\t4\n")
+    with pytest.raises(DataError, match="found '#N/A'; of all cells 1 are missing: give --missing"):
+        read_expression(path)
+    assert options_that_read(path) == [{"missing": "interpolate"}]
+    with pytest.raises(DataError, match=r"column 4: a gene must have a name.*give --ignore 4"):
+        read_expression(write("Time\tNA.\tG2\t\n0\t1.5\t0.25\tgood\n2\t2\t1\t\n"))
+    with pytest.raises(DataError, match="'Table S1' alone: remove what stands above the table"):
+        read_expression(write("Table S1,,\nTime,NA.,G2\n0,1,2\n2,2,1\n"))
+
+
+def test_a_comma_that_may_be_thousands_is_refused_and_points_beside_it_too(write):
+    with pytest.raises(DataError, match=r"'1,500': thousands or a decimal comma; write 1500 or"):
+        read_expression(write("Time\tA\n0\t1,500\n1\t2,250\n"))
+    assert read_expression(write("Time;A\n0;1,500\n1;2,250\n")).values[0] == 1.5
+    with pytest.raises(
+        DataError, match=r"must be a number, found '1,5'; that is a decimal comma: write 1\.5"
+    ):
+        read_expression(write("Time\tA\n0\t1,5\n1\t2.5\n"))
+
+
+@pytest.mark.parametrize("name", ["Timepoint", "time_h", "TIME (min)", "Hours"])
+def test_a_time_of_another_name_is_named_by_an_option(name, write):
+    path = write(f"{name},NA.,G2\n0,1.5,0.25\n2,2,1\n4.5,3,4\n")
+    with pytest.raises(DataError, match=r"seems to be it: give --time-column"):
+        read_expression(path)
+    assert options_that_read(path) == [{"time_column": name}]
+    check(read_layout(path, time_column=name))
+    check(read_layout(path, time_column="1"))
+
+
+@pytest.mark.parametrize(
+    ("cells", "times", "unit"),
+    [
+        (["0h", "2h", "4.5h"], (0, 2, 4.5), "h"),
+        (["0", "2 hours", "4.5 hours"], (0, 2, 4.5), "hours"),
+        (["T0", "T2", "T4.5"], (0, 2, 4.5), "t"),
+        (["day 0", "day 2", "day 4.5"], (0, 2, 4.5), "day"),
+        (["0 min", "30min", "1h"], (0, 30, 60), "min"),
+    ],
+)
+def test_times_may_have_a_unit(cells, times, unit, write):
+    rows = zip(cells, ("1.5,0.25", "2,1", "3,4"), strict=True)
+    text = "Time,NA.,G2\n" + "".join(f"{time},{levels}\n" for time, levels in rows)
+    found = read_expression(write(text))
+    check(found, times)
+    assert found.notes == (f"Times are in {unit}, as the file says.",)
+    turned = ",".join(["gene", *cells]) + "\nNA.,1.5,2,3\nG2,0.25,1,4\n"
+    if unit != "t":
+        check(read_layout(write(turned), genes_in_rows=True), times)
+    else:  # T0 may be the name of a sample as well
+        assert read_layout(write(turned), genes_in_rows=True).n_at_rest == 3
+        check(read_layout(write(turned), genes_in_rows=True, time_column="gene"), times)
+
+
+def test_units_that_do_not_agree_are_refused(write):
+    hours, minutes = write("Time,A\n0h,1\n2h,2\n"), write("Time,A\n0min,1\n9min,2\n", "y.csv")
+    with pytest.raises(DataError, match=r"in the unit of the other files.*in h, Times are in min"):
+        read_files([hours, minutes])
+    assert len(read_files([hours, hours]).pieces()) == 2
+    with pytest.raises(DataError, match=r"column 'Time': must be a number, or in .*are dpi, h"):
+        read_expression(write("Time,A\n0h,1\n2dpi,2\n"))
+
+
+def test_numbers_in_the_first_row_are_times_unless_they_count_the_samples(write):
+    found = read_layout(write("gene,0,2,4.5\nNA.,1.5,2,3\nG2,0.25,1,4\n"), genes_in_rows=True)
+    check(found)
+    two = read_layout(write("gene,0,10,0,10\nA,1,2,3,4\nB,1,5,3,4\n"), genes_in_rows=True)
+    assert two.series == ("1", "1", "2", "2")
+    counted = write("gene,0,1,2\nA,1,2,3\nB,1,5,3\n")
+    with pytest.warns(UserWarning, match="counts from 0 to 2, taken for numbers of samples at res"):
+        assert read_layout(counted, genes_in_rows=True).n_at_rest == 3
+    assert read_layout(write("hours,0,1,2\nA,1,2,3\n"), genes_in_rows=True).times.size == 3
+
+
+def test_annotation_beside_genes_in_rows_is_ignored_by_name(write):
+    path = write("id,symbol,0h,2h\nENS1,A,1,2\nENS2,B,3,4\nspike,C,9,9\n")
+    with pytest.raises(DataError, match="column 'symbol': must be a number, found 'A'"):
+        read_layout(path, genes_in_rows=True)
+    assert options_that_read(path, genes_in_rows=True) == [
+        {"genes_in_rows": True, "ignore": ("symbol",)}
+    ]
+    found = read_layout(path, genes_in_rows=True, ignore=["symbol", "spike"])
+    assert (found.genes, found.times.tolist()) == (("ENS1", "ENS2"), [0, 2])
+    with pytest.raises(DataError, match="neither a column nor a row 'symbl' for --ignore; did you"):
+        read_layout(path, genes_in_rows=True, ignore=["symbl"])
+
+
+SHEET = "SampleID,Time (h),donor,arm,note\ns1,0h,d1,a,x\ns2,2h,d1,a,x\ns3,0h,d2,a,x\ns4,2h,d2,a,x\n"
+BESIDE = ",A,B\ns1,1,2\ns2,3,4\ns3,5,6\ns4,7,8\n"
+
+
+def test_a_sheet_of_samples_may_have_names_of_its_own(write):
+    levels, sheet = write(BESIDE), write(SHEET, "s.csv")
+    found = read_layout(levels, samples=sheet, series_column="donor")
+    assert found.series == ("d1", "d1", "d2", "d2")
+    assert found.times.tolist() == [0, 2, 0, 2]
+    both = read_layout(levels, samples=sheet, series_column=["arm", "donor"])
+    assert both.series == ("a/d1", "a/d1", "a/d2", "a/d2")
+    named = {"time_column": "time (H)", "sample_column": "sampleid", "series_column": "donor"}
+    assert read_layout(levels, samples=sheet, **named).series == found.series
+    unnamed = write(SHEET.replace("SampleID", "").replace(" (h)", "point"), "u.csv")
+    assert read_layout(levels, samples=unnamed, series_column="donor").series == found.series
+    with pytest.raises(DataError, match="no column 'doner' for --series-column; did you mean 'don"):
+        read_layout(levels, samples=sheet, series_column="doner")
+    two = write(SHEET.replace("note", "time_min").replace(",x", ",0"), "two.csv")
+    with pytest.raises(DataError, match=r"must have one column time.*give --time-column 'Time \(h"):
+        read_layout(levels, samples=two, series_column="donor")
+    without = read_layout(levels, samples=sheet, series_column="donor", ignore=["A", "note"])
+    assert without.genes == ("B",)
+
+
+GEO = """!Series_title\t"A course"
+!Series_geo_accession\t"GSE1"
+
+!Sample_title\t"wt, 0 h"\t"wt, 2 h"\t"wt, 4.5 h"
+!Sample_geo_accession\t"GSM1"\t"GSM2"\t"GSM3"
+!Sample_characteristics_ch1\t"strain: 168"\t"strain: 168"\t"strain: 168"
+!Sample_characteristics_ch1\t"time: 0 h"\t"time: 2 h"\t"time: 4.5 h"
+!series_matrix_table_begin
+"ID_REF"\t"GSM1"\t"GSM2"\t"GSM3"
+"NA."\t1.5\t2\t3
+"G2"\t0.25\t1\t4
+!series_matrix_table_end
+"""
+
+
+def test_a_series_matrix_of_geo_is_read_by_its_characteristics(write):
+    check(read_layout(write(GEO, "GSE1_series_matrix.txt")))
+    path = write(gzip.compress(GEO.encode()), "GSE1_series_matrix.txt.gz")
+    found = read_layout(path, series_column="strain")
+    check(found)
+    assert set(found.series) == {"168"}
+    assert "Times are in h, as the file says." in found.notes
+    untold = write(GEO.replace("time: ", "dose: ").replace(' h"', ' g"'), "untold.txt")
+    with pytest.raises(DataError, match="none of these is a time: give --time-column NAME, or -"):
+        read_layout(untold)
+    sheet = write("geo_accession,time\nGSM1,0\nGSM2,2\nGSM3,4.5\n", "s.csv")
+    check(read_layout(untold, samples=sheet))
+    for text in (GEO.partition("!series_matrix_t")[0], '!Series_title\t"x"\n'):
+        with pytest.raises(DataError, match="is a series matrix without levels"):
+            read_layout(write(text, "none.txt"))
+
+
+@pytest.fixture
+def book(tmp_path):
+    """A workbook as pandas writes it by openpyxl."""
+
+    def make(name="x.xlsx", **frames):
+        with pd.ExcelWriter(tmp_path / name, engine="openpyxl") as writer:
+            for sheet, frame in (frames or {"Sheet1": FRAME}).items():
+                frame.to_excel(writer, sheet_name=sheet, index=sheet.startswith("with"))
+        return tmp_path / name
+
+    return make
+
+
+def test_a_workbook_is_read_and_one_of_several_sheets_is_named(book):
+    check(read_expression(book()))
+    check(read_layout(book(with_index=FRAME)))
+    samples = pd.DataFrame({"sample": ["s1", "s2", "s3"], "time": ["0h", "2h", "4.5h"]})
+    levels = FRAME.drop(columns="Time").set_index(samples["sample"])
+    path = book("two.xlsx", with_levels=levels, design=samples)
+    with pytest.raises(DataError, match=r"two\.xlsx: has the sheets with_levels, design; name one"):
+        read_layout(path)
+    words = {"samples": path, "sheet": "with_levels", "samples_sheet": "design"}
+    check(read_layout(path, **words))
+    with pytest.raises(DataError, match="has no sheet 'desing'; did you mean 'design'"):
+        read_layout(path, **words | {"samples_sheet": "desing"})
+    with pytest.raises(DataError, match="is no workbook, so it has no sheet 'a'"):
+        FRAME.to_csv(path.with_suffix(".csv"))
+        read_layout(path.with_suffix(".csv"), sheet="a")
+
+
+def test_several_sheets_are_tried_by_check(book):
+    timed = FRAME.rename(columns={"Time": "Timepoint"})
+    path = book("two.xlsx", notes=pd.DataFrame({"a": ["b"]}), data=timed)
+    assert {"sheet": "data", "time_column": "Timepoint"} in options_that_read(path)
+    assert said_of([path], {"sheet": "my data", "missing": "error", "ignore": ("a", "b")}) == (
+        f"grn-tvcs check {path} --sheet 'my data' --ignore a --ignore b"
+    )
+
+
+def test_workbooks_with_merged_cells_or_damage_are_refused(tmp_path, book, write):
+    openpyxl = pytest.importorskip("openpyxl")
+    path = book()
+    merged = openpyxl.load_workbook(path)
+    merged.active.insert_cols(1)
+    merged.active["A1"], merged.active["A2"] = "condition", "a"
+    merged.active.merge_cells("A2:A4")
+    merged.save(tmp_path / "merged.xlsx")
+    with pytest.raises(DataError, match=r"found the merged cells A2:A4 in the sheet Sheet1: unm"):
+        read_expression(tmp_path / "merged.xlsx")
+    for content in (b"no zip", path.read_bytes()[:-300]):
+        with pytest.raises(DataError, match=r"bad\.xlsx: is no workbook of Excel, or damaged"):
+            read_expression(write(content, "bad.xlsx"))
+    old = write(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1 old", "old.xls")
+    with pytest.raises(DataError, match=r"is a workbook of old Excel \(\.xls\): save it as"):
+        read_expression(old)
+    openpyxl.Workbook().save(tmp_path / "empty.xlsx")
+    with pytest.raises(DataError, match="must hold a cell that is not empty, found none in Sheet"):
+        read_expression(tmp_path / "empty.xlsx")
+    with pytest.raises(FileNotFoundError):
+        read_expression(tmp_path / "gone.xlsx")
+
+
+def test_without_openpyxl_it_is_said_how_to_install_it(book, monkeypatch):
+    import sys
+
+    path = book()
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    with pytest.raises(DataError, match=r"needs openpyxl.*pip install '\.\[excel\]' in the folder"):
+        read_expression(path)
+
+
+def test_numbers_of_a_workbook_come_back_exactly(book):
+    rng = np.random.default_rng(0)
+    levels = rng.random((5, 3)) * 10.0 ** rng.integers(-8, 8, (5, 3))
+    frame = pd.DataFrame(levels, columns=["A", "B", "C"])
+    frame.insert(0, "Time", np.arange(5))
+    path = book(a=frame)  # which holds 16 digits of each
+    assert np.array_equal(read_expression(path).values, pd.read_excel(path)[["A", "B", "C"]])
+
+
+def test_what_was_read_before_is_read_the_same(bundled):
+    found = read_layout(bundled / "timeseries.tsv")
+    assert isinstance(found, Expression)
+    assert (found.notes, len(found.genes)) == ((), 30)
+
+
+def test_steady_states_may_have_names_of_rows_too(tmp_path):
+    genes = pd.DataFrame([[0, 2.5], [1, 0.5]], columns=["A", "B"], index=["A", "B"])
+    wild = pd.DataFrame([[1.5, 2.5]], columns=["A", "B"], index=["wt"])
+    expected = None
+    for index, arguments in ((True, {}), (False, {}), (True, {"sep": ";", "decimal": ","})):
+        genes.to_csv(tmp_path / "ko.csv", index=index, **arguments)
+        wild.to_csv(tmp_path / "wt.csv", index=index, **arguments)
+        found = read_steady_states(knockouts=tmp_path / "ko.csv", wildtype=tmp_path / "wt.csv")
+        expected = expected or found
+        assert (found.changed, found.genes) == (expected.changed, expected.genes)
+        assert np.array_equal(found.levels, expected.levels)

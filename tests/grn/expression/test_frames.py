@@ -1,0 +1,147 @@
+"""DataFrames and AnnData in memory mean what the files that they would be written to mean."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from grn_tvcs import Expression, infer, read_expression
+from grn_tvcs.expression.formats import read_h5ad, read_layout
+from grn_tvcs.expression.layouts.frames import as_expression
+from tvcs_core import DataError
+
+GENES = ("A", "B", "C")
+LEVELS = np.random.default_rng(0).random((6, 3))
+TIMED = pd.DataFrame(LEVELS, columns=GENES).assign(Time=[0.0, 1, 2] * 2, series=list("xxxyyy"))
+
+
+def same(one, other):
+    assert (one.genes, one.series, one.notes) == (other.genes, other.series, other.notes)
+    for name in ("values", "times", "at_rest", "perturbed", "cells"):
+        assert np.array_equal(getattr(one, name), getattr(other, name)), name
+
+
+@pytest.mark.parametrize("sep", ["\t", ","])
+def test_a_frame_and_its_file_are_the_same_expression(sep, tmp_path):
+    TIMED.to_csv(tmp_path / "x", sep=sep, index=False)
+    same(Expression.from_frame(TIMED), read_expression(tmp_path / "x"))
+    same(as_expression(TIMED), as_expression(str(tmp_path / "x")))
+
+
+def test_the_index_may_tell_time_and_series_or_nothing():
+    plain = Expression.from_frame(TIMED)
+    same(Expression.from_frame(TIMED.set_index(["series", "Time"])), plain)
+    same(Expression.from_frame(TIMED.set_index(pd.Index([f"s{i}" for i in range(6)]))), plain)
+    hours = TIMED.rename(columns={"Time": "hours", "series": "donor"})
+    named = {"time_column": "hours", "series_column": "donor"}
+    same(Expression.from_frame(hours, **named), plain)
+    same(Expression.from_frame(hours.set_index("hours"), **named), plain)
+    worded = hours.assign(kit="k", hours=["0h", "1h", "2h"] * 2)
+    told = Expression.from_frame(worded, ignore="kit", **named)
+    assert told.notes == ("Times are in h, as the file says.",)
+    assert np.array_equal(told.times, plain.times)
+
+
+def test_genes_may_stand_in_rows_and_columns_be_times():
+    frame = pd.DataFrame(LEVELS.T, index=GENES, columns=["0h", "2h", "4h", "0h", "2h", "4h"])
+    found = Expression.from_frame(frame, genes_in_rows=True)
+    assert found.series == ("1",) * 3 + ("2",) * 3
+    assert found.times.tolist() == [0, 2, 4] * 2
+    assert np.array_equal(found.values, LEVELS)
+    with pytest.warns(UserWarning, match="count from 0 to 5"):
+        rest = Expression.from_frame(pd.DataFrame(LEVELS.T, index=GENES), genes_in_rows=True)
+    assert rest.n_at_rest == 6
+
+
+def test_a_sheet_of_samples_stands_beside_a_frame(tmp_path):
+    names = [f"s{i}" for i in range(6)]
+    levels = pd.DataFrame(LEVELS, columns=GENES, index=names)
+    sheet = pd.DataFrame({"time": [0.0, 1, 2] * 2, "arm": list("xxxyyy"), "note": "n"}, names)
+    levels.to_csv(tmp_path / "l.csv")
+    sheet.rename_axis("sample").to_csv(tmp_path / "s.csv")
+    expected = read_layout(tmp_path / "l.csv", samples=tmp_path / "s.csv", series_column="arm")
+    same(Expression.from_frame(levels, samples=sheet, series_column="arm"), expected)
+    column = sheet.rename_axis("sample").reset_index()
+    same(Expression.from_frame(levels, samples=column, series_column="arm"), expected)
+    turned = Expression.from_frame(levels.T, samples=sheet, genes_in_rows=True, series_column="arm")
+    same(turned, expected)
+    with pytest.raises(DataError, match="1 have none: s9; there stands s0"):
+        Expression.from_frame(levels, samples=sheet.rename({"s3": "s9"}), series_column="arm")
+    with pytest.warns(UserWarning, match="left out 3 samples: s3, s4, s5"):
+        Expression.from_frame(levels, samples=sheet.head(3), series_column="arm")
+
+
+def test_missing_values_and_samples_at_rest_are_those_of_files():
+    gaps = TIMED.copy()
+    gaps.loc[1, "B"] = np.nan
+    with pytest.raises(DataError, match="DataFrame:2, column 'B': must be a number, found 'NaN'"):
+        Expression.from_frame(gaps)
+    with pytest.warns(UserWarning, match="filled 1 of 18"):
+        filled = Expression.from_frame(gaps, missing="interpolate")
+    assert filled.values[1, 1] == pytest.approx((LEVELS[0, 1] + LEVELS[2, 1]) / 2)
+    assert Expression.from_frame(TIMED[list(GENES)]).n_at_rest == 6
+    rest = TIMED.assign(Time=[0, 1, 2, None, None, None])
+    assert Expression.from_frame(rest).n_at_rest == 3
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda f: f.rename(columns={"B": "A"}), "found twice: A; rename or drop them"),
+        (
+            lambda f: f.assign(B="x"),
+            r"DataFrame:1, column 'B': must be a number, found 'x'.*igno",
+        ),
+        (lambda f: f.assign(B=np.inf), "column 'B': must be a finite number"),
+        (lambda f: f.assign(Time="now"), "column 'Time': must be a number, found 'now'"),
+        (lambda f: f.rename(columns={"Time": "Timepoint"}), "--time-column Timepoint"),
+        (lambda f: f[["Time", "series"]], "must have a column for each gene"),
+        (lambda f: f.head(0), "must have samples"),
+    ],
+)
+def test_a_frame_that_does_not_hold_is_refused_in_one_line(change, message):
+    with pytest.raises(DataError, match=message) as error:
+        Expression.from_frame(change(TIMED))
+    assert "\n" not in str(error.value)
+
+
+def test_an_anndata_is_what_its_file_is(tmp_path):
+    anndata = pytest.importorskip("anndata")
+    obs = pd.DataFrame({"time": [0.0, 1, np.inf] * 2, "donor": pd.Categorical(list("xxxyyy"))})
+    obs.index = [f"c{i}" for i in range(6)]
+    var = pd.DataFrame({"symbol": ["a", "b", "c"]}, index=GENES)
+    data = anndata.AnnData(LEVELS.astype(np.float32), obs, var)
+    data.layers["twice"] = data.X * 2
+    data.raw = data[:, ["A", "C"]].copy()
+    data.write_h5ad(tmp_path / "x.h5ad")
+    for words in (
+        {},
+        {"layer": "twice"},
+        {"layer": "raw"},
+        {"gene_column": "symbol"},
+        {"ignore": "A"},
+    ):
+        words = {"series_column": "donor", **words}
+        if isinstance(words.get("ignore"), str):
+            words["ignore"] = [words["ignore"]]
+        with pytest.warns(UserWarning, match="the AnnData: left out 2 samples"):
+            found = Expression.from_anndata(data, **words)
+        with pytest.warns(UserWarning, match=r"x\.h5ad: left out 2 samples"):
+            same(found, read_h5ad(tmp_path / "x.h5ad", **words))
+    backed = anndata.read_h5ad(tmp_path / "x.h5ad", backed="r")
+    with pytest.warns(UserWarning, match="left out"):
+        assert Expression.from_anndata(backed, series_column="donor").genes == GENES
+    backed.file.close()
+    with pytest.raises(DataError, match="the AnnData: has no layer 'X2'; it has twice, raw"):
+        Expression.from_anndata(anndata.AnnData(data.X, obs.assign(time=1.0 * np.arange(6)),
+                                layers={"twice": data.X}, raw=data), layer="X2")  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:.*too few to tell")
+def test_infer_takes_frames_files_and_nothing_else(tmp_path):
+    TIMED.to_csv(tmp_path / "x.csv", index=False)
+    found = [infer(data, "pcc") for data in (TIMED, tmp_path / "x.csv", [str(tmp_path / "x.csv")])]
+    for network in found:
+        assert network.edges() == infer(Expression.from_frame(TIMED), "pcc").edges()
+    for data in (LEVELS, 3, [], None):
+        with pytest.raises(TypeError, match="must be an Expression, a DataFrame, an AnnData"):
+            infer(data)

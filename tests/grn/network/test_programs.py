@@ -1,0 +1,200 @@
+"""Networks in the words of decoupler, CellOracle, Cytoscape, AnnData and notebooks."""
+
+import json
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+
+from grn_tvcs import Expression, Network, Rules, infer, write_network
+from grn_tvcs.network.evidence import NAMES
+
+GENES = ("A", "B", "NA", "=D", "<e>")
+
+
+@pytest.fixture
+def network():
+    scores = np.zeros((5, 5))
+    scores[0, 1], scores[1, 2], scores[0, 3], scores[3, 4] = 4, 3, 2, 1
+    signs = np.zeros((5, 5), dtype=np.int8)
+    signs[0, 1], signs[1, 2] = 1, -1
+    chances = scores / 5
+    known = {"confidence": chances, "false_discovery": np.where(scores > 0, 1 - chances, 1.0)}
+    evidence = np.where(scores > 0, NAMES.index("series"), 0)
+    stability = np.where(scores > 0, 0.5, 0.0)
+    return Network(GENES, scores, signs, evidence=evidence, stability=stability, **known).top(3)
+
+
+def test_decoupler_has_source_target_and_signed_weight(network, tmp_path):
+    frame = network.to_decoupler()
+    assert list(frame.columns) == ["source", "target", "weight"]
+    assert frame.values.tolist() == [["A", "B", 4], ["B", "NA", -3], ["A", "=D", 2]]
+    assert not frame.duplicated(["source", "target"]).any()
+    write_network(network, tmp_path / "net.csv", "decoupler")
+    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "net.csv", keep_default_na=False), frame)
+
+
+def test_celloracle_gets_signed_links_and_a_base_of_who_may_regulate_whom(network, tmp_path):
+    frame = network.to_celloracle()
+    assert list(frame.columns) == ["source", "target", "coef_mean", "coef_abs", "p", "-logp"]
+    assert frame["coef_mean"].tolist() == [4, -3, 2]
+    assert frame["coef_abs"].tolist() == [4, 3, 2]
+    assert frame[["p", "-logp"]].isna().all(axis=None)
+    write_network(network, tmp_path / "links.csv", "celloracle")
+    again = pd.read_csv(
+        tmp_path / "links.csv", keep_default_na=False, na_values={"p": "", "-logp": ""}
+    )
+    pd.testing.assert_frame_equal(again, frame)
+    write_network(network, tmp_path / "base.csv", "celloracle-base")
+    base = pd.read_csv(tmp_path / "base.csv", keep_default_na=False)
+    assert list(base.columns) == ["peak_id", "gene_short_name", "A", "B"]
+    assert base.drop(columns="peak_id").values.tolist() == [["B", 1, 0], ["NA", 0, 1], ["=D", 1, 0]]
+
+
+FACTS = ("stability", "evidence", "confidence", "false_discovery", "interaction")
+
+
+@pytest.mark.parametrize("name", ["graphml", "cyjs"])
+def test_graphs_hold_what_is_known_of_edges_and_genes(name, network, tmp_path):
+    write_network(network, tmp_path / "n", name)
+    text = (tmp_path / "n").read_text(encoding="utf-8")
+    graph = (
+        nx.read_graphml(tmp_path / "n")
+        if name == "graphml"
+        else nx.cytoscape_graph(json.loads(text))
+    )
+    assert graph.nodes["A"] | {"id": 0, "value": 0} == {
+        "id": 0, "value": 0, "name": "A", "in_degree": 0, "out_degree": 2, "is_regulator": True,
+    }  # fmt: skip
+    assert graph.nodes["<e>"]["is_regulator"] is False
+    facts = graph.edges["B", "NA"]
+    assert {name: facts[name] for name in FACTS} == {
+        "stability": 0.5, "evidence": "series", "confidence": 0.6, "false_discovery": 0.4,
+        "interaction": "represses",
+    }  # fmt: skip
+    assert Network.from_networkx(graph).genes == GENES
+
+
+def test_the_table_beside_a_sif_file_names_each_of_its_edges(network, tmp_path):
+    write_network(network, tmp_path / "n.sif", "sif")
+    write_network(network, tmp_path / "n.tsv", "edge-table")
+    table = pd.read_csv(tmp_path / "n.tsv", sep="\t", keep_default_na=False)
+    assert table["shared name"].tolist() == [
+        "A (activates) B",
+        "B (represses) NA",
+        "A (regulates) =D",
+    ]
+    lines = [line.split("\t") for line in (tmp_path / "n.sif").read_text().splitlines()]
+    assert table["shared name"].tolist() == [
+        f"{a} ({r}) {b}" for a, r, b in (x for x in lines if x[1:])
+    ]
+    assert {*FACTS, "score", "sign", "rank"} <= set(table.columns)
+    assert table["confidence"].tolist() == [0.8, 0.6, 0.4]
+
+
+def test_the_style_of_cytoscape_maps_the_columns_that_files_have(network, tmp_path):
+    plain = Network(network.genes, network.scores, network.signs)
+    for made, column in ((network, "confidence"), (plain, "score"), (plain.top(0), "score")):
+        write_network(made, tmp_path / "style.xml", "cytoscape-style")
+        root = ET.parse(tmp_path / "style.xml").getroot()
+        assert (root.tag, root.get("documentVersion")) == ("vizmap", "3.0")
+        [style] = root
+        assert [part.tag for part in style] == ["network", "node", "edge"]
+        properties = {one.get("name"): one for one in style.iter("visualProperty")}
+        arrows = {
+            entry.get("attributeValue"): entry.get("value")
+            for entry in properties["EDGE_TARGET_ARROW_SHAPE"].iter("discreteMappingEntry")
+        }
+        assert arrows == {"activates": "DELTA", "represses": "T", "regulates": "CIRCLE"}
+        [width] = properties["EDGE_WIDTH"]
+        points = [float(point.get("attrValue")) for point in width]
+        assert width.get("attributeName") == column
+        assert points[0] < points[1]
+        used = {one.get("attributeName") for one in style.iter() if one.get("attributeName")}
+        assert used == {"name", "interaction", "out_degree", "is_regulator", column}
+
+
+def test_a_network_stays_in_an_anndata_and_its_file(network, tmp_path):
+    anndata = pytest.importorskip("anndata")
+    data = anndata.AnnData(np.zeros((2, 1), dtype=np.float32))
+    assert network.to_anndata(data) is data
+    data.write_h5ad(tmp_path / "x.h5ad")
+    again = Network.from_anndata(anndata.read_h5ad(tmp_path / "x.h5ad"))
+    assert again.genes == network.genes
+    assert again.edges() == network.edges(selected_only=True)
+    assert again.to_frame()["stability"].tolist() == [0.5] * 3
+    with pytest.raises(ValueError, match="uns has no network under 'other'; it has tvcs"):
+        Network.from_anndata(data, "other")
+
+
+def test_a_notebook_shows_a_network_with_its_names_escaped(network):
+    shown = network._repr_html_()
+    assert "5 genes, 3 edges selected of 4 with a score" in shown
+    assert shown.count("<tr>") == 4
+    whole = replace(network, selected=network.scores > 0)._repr_html_()
+    assert "&lt;e&gt;" in whole
+    assert "<e>" not in whole
+
+
+def test_to_frame_has_every_column_and_may_be_cut_to_the_selected(network):
+    frame = network.to_frame()
+    assert {"confidence", "false_discovery", "evidence", "stability", "selected"} <= set(
+        frame.columns
+    )
+    assert (len(frame), len(network.to_frame(selected_only=True))) == (4, 3)
+
+
+@pytest.fixture(scope="module")
+def expression():
+    rng = np.random.default_rng(3)
+    levels = np.cumsum(rng.normal(size=(24, 4)), axis=0) + 20
+    return Expression(
+        levels, list(range(12)) * 2, ("a",) * 12 + ("b",) * 12, ("A", "B", "C", "D"), scale="log"
+    )
+
+
+def test_a_network_writes_its_own_report(expression, tmp_path):
+    network = infer(expression, "pcc", max_edges=3, rng=5)
+    assert network.report(tmp_path / "r.html") == tmp_path / "r.html"
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "seed 5" in page
+    assert "at most 3 edges in all" in page
+    chosen = network.within(Rules(max_edges=2))
+    chosen.report(tmp_path / "two.html")
+    assert "at most 2 edges in all" in (tmp_path / "two.html").read_text(encoding="utf-8")
+    chosen.top(1).report(tmp_path / "one.html")
+    assert "at most 1 edges in all" in (tmp_path / "one.html").read_text(encoding="utf-8")
+    with pytest.raises(ValueError, match="does not know what it was inferred from: give report"):
+        Network(network.genes, network.scores).report(tmp_path / "no.html")
+    assert not (tmp_path / "no.html").exists()
+    foreign = Network(network.genes, network.scores)
+    foreign.report(tmp_path / "own.html", expression, method="pcc", source="mine.csv")
+    assert "mine.csv" in (tmp_path / "own.html").read_text(encoding="utf-8")
+
+
+def test_progress_is_shown_where_it_is_asked_for(expression, capfd):
+    options = {"resamples": 8, "rng": 0}
+    loud = infer(expression, "tvcs", progress=True, **options)
+    said = capfd.readouterr().err
+    assert "parts of the work: " in said
+    assert "\r" in said
+    assert said.endswith("\n")
+    quiet = infer(expression, "tvcs", progress=False, **options)
+    assert capfd.readouterr().err == ""
+    assert quiet.edges() == loud.edges()
+    calls = []
+    infer(expression, "tvcs", progress=lambda done, total: calls.append((done, total)), **options)
+    assert calls[-1][0] == calls[-1][1]
+
+
+def test_the_number_of_edges_is_chosen_by_the_verdict_or_said_not_to_be(expression):
+    network = infer(expression, max_edges="auto", resamples=8, calibrate=0)
+    n_edges = network.verdict.n_edges if network.verdict.is_known else 8
+    assert int(network.out_degrees.sum()) == n_edges
+    with pytest.raises(ValueError, match=r"pcc gives no confidence.*choose_edges"):
+        infer(expression, "pcc", max_edges="auto")
+    with pytest.raises(ValueError, match="max_edges must be an integer >= 0 or 'auto', found "):
+        infer(expression, max_edges="all")

@@ -1,0 +1,85 @@
+"""Progress of long work on standard error: a bar on a terminal, a line now and then in a log.
+
+A notebook has one line, which is written anew.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import Any
+
+EVERY = 10.0  # seconds between two lines in a log
+AT_ONCE = 0.2  # seconds between two states of a line that is written anew
+
+
+class Progress:
+    """Call it with the parts that are done and all of them; use it as a context.
+
+    Parameters
+    ----------
+    what
+        What the parts are parts of.
+    live
+        Whether one line is written anew where there is no terminal, as in a notebook.
+    """
+
+    def __init__(self, what: str, *, live: bool = False) -> None:
+        self._what = what
+        self._is_live = live
+        self._start = self._said = time.monotonic()
+        self._first: int | None = None
+        self._bar: Any = None
+        self._task: Any = None
+        if sys.stderr.isatty():
+            from rich.console import Console
+            from rich.progress import Progress as Bar
+
+            self._bar = Bar(console=Console(stderr=True), transient=True)
+            self._task = self._bar.add_task(what, total=None)
+
+    def __enter__(self) -> Progress:
+        if self._bar is not None:
+            self._bar.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+        elif self._is_live and self._first is not None:
+            print(file=sys.stderr, flush=True)
+
+    def __call__(self, done: int, total: int) -> None:
+        """Show that `done` of `total` parts are done."""
+        if self._bar is not None:
+            self._bar.update(self._task, completed=done, total=total)
+            return
+        now = time.monotonic()
+        if self._first is None:  # what a resumed run finds done took no time now
+            self._first, self._start = done, now
+        pause = AT_ONCE if self._is_live else EVERY
+        is_last = self._is_live and done == total
+        if (now - self._said < pause and not is_last) or done == self._first < total:
+            return
+        self._said = now
+        left = (now - self._start) / max(done - self._first, 1) * (total - done)
+        said = f"{self._what}: {done} of {total}, {span(left)} left"
+        if self._is_live:
+            print(f"\r{said:<60}", end="", file=sys.stderr, flush=True)
+        else:
+            print(said, file=sys.stderr, flush=True)
+
+
+def span(seconds: float) -> str:
+    """Write a time as a person says it."""
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    if seconds < 5400:
+        return f"{round(seconds / 60)} min"
+    return f"{seconds / 3600:.1f} h"
