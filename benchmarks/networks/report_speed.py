@@ -1,0 +1,132 @@
+"""How large the report of a network is, how soon it opens and how fast it filters.
+
+    python -m benchmarks.networks.report_speed [--genes 2000 --edges 4000]
+
+Opens the report in headless Chromium (`TVCS_BROWSER`, or one on the path) three times, moves every
+filter, and prints megabytes, the time until the page can be used, the time until the drawing has
+settled, and the time from a filter to the next picture on the screen (milliseconds, median and
+longest).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+from grn_tvcs import Expression, Network, Rules
+from grn_tvcs.network.verdict import judged
+from grn_tvcs.report.report import render
+
+SERIES, POINTS = 10, 21
+RUNS = 3
+READY, SETTLED = "html[data-ready=yes]", "html[data-layout=settled]"
+# Until the frame after the next one: what was changed is on the screen.
+FILTER = """([id, value]) => new Promise((done) => {
+  const input = document.getElementById(id), start = performance.now();
+  input.value = value;
+  input.dispatchEvent(new Event("input"));
+  requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now() - start)));
+})"""
+
+
+def made(
+    n_genes: int, n_edges: int, *, n_series: int = SERIES, seed: int = 0
+) -> tuple[Network, Expression, Network]:
+    """A network with hubs, expression in which its edges act, and a reference."""
+    rng = np.random.default_rng(seed)
+    regulators = rng.choice(n_genes, max(2, n_genes // 10), replace=False)
+    often = 1 / np.arange(1, regulators.size + 1) ** 0.8
+    true = np.zeros((n_genes, n_genes), bool)
+    sources = rng.choice(regulators, 2 * n_edges, p=often / often.sum())
+    true[sources, rng.integers(0, n_genes, 2 * n_edges)] = True
+    np.fill_diagonal(true, False)
+    weights = true * rng.normal(0, 0.25, true.shape)
+    values = []
+    for _ in range(n_series):
+        level = rng.normal(0, 1, n_genes)
+        for _ in range(POINTS):
+            values.append(level)
+            level = 1.5 * np.tanh(0.7 * level + level @ weights + rng.normal(0, 0.2, n_genes))
+    genes = tuple(f"GENE{k:05d}" for k in range(n_genes))
+    times = np.tile(np.arange(0.0, 10.0 * POINTS, 10.0), n_series)
+    series = tuple(f"s{k + 1}" for k in range(n_series) for _ in range(POINTS))
+    expression = Expression(np.exp(np.array(values)), times, series, genes, scale="levels")
+    guessed = rng.random(true.shape) < n_edges / n_genes**2
+    scores = np.where(true, rng.random(true.shape), 0) + guessed * rng.random(true.shape) / 2
+    np.fill_diagonal(scores, 0.0)
+    evidence = np.where(scores > 0, rng.choice([1, 2, 3, 8, 9], true.shape), 0).astype(np.uint8)
+    network = Network(
+        genes, scores, np.sign(weights).astype(np.int8), evidence=evidence,
+        stability=np.clip(scores * 1.2, 0, 1), confidence=np.clip(0.9 * scores, 0, 1),
+    )  # fmt: skip
+    return judged(network).top(n_edges), expression, Network(genes, true.astype(float))
+
+
+def report(n_genes: int, n_edges: int) -> str:
+    """The report of such a network."""
+    network, expression, reference = made(n_genes, n_edges)
+    return render(
+        network, expression, Rules(max_edges=n_edges), method="tvcs", source="expression.tsv",
+        command="grn-tvcs infer expression.tsv", reference=reference,
+    )  # fmt: skip
+
+
+def measure(page, path: Path) -> tuple[float, float, list[float]]:
+    """Seconds until usable and until settled, and milliseconds of each filter."""
+    start = time.perf_counter()
+    page.goto(path.as_uri())
+    page.wait_for_selector(READY)
+    ready = time.perf_counter() - start
+    page.wait_for_selector(SETTLED)
+    settled = time.perf_counter() - start
+    hub = page.evaluate("tvcs.name(tvcs.edges.from[0])")
+    moves = [
+        ("confidence", "0.3"), ("confidence", "0.6"), ("confidence", "0"), ("evidence", "series"),
+        ("evidence", ""), ("regulator", hub), ("regulator", ""), ("search", "GENE001"),
+        ("search", ""), ("truth", "t"), ("truth", ""), ("degree", "5"), ("degree", "1"),
+        ("most", "1000"), ("confidence", "0.2"), ("confidence", "0"),
+    ]  # fmt: skip
+    return ready, settled, [page.evaluate(FILTER, move) for move in moves]
+
+
+def main() -> None:
+    """Measure and print."""
+    from playwright.sync_api import sync_playwright
+
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--genes", type=int, default=2000)
+    parser.add_argument("--edges", type=int, default=4000)
+    given = parser.parse_args()
+    start = time.perf_counter()
+    html = report(given.genes, given.edges)
+    size = len(html.encode()) / 1e6
+    print(f"{given.genes} genes, {given.edges} edges: {size:.2f} MB", end=", ")
+    print(f"made in {time.perf_counter() - start:.1f} s")
+    names = (os.environ.get("TVCS_BROWSER", ""), "chromium", "chromium-browser", "google-chrome")
+    program = next(found for name in names if name and (found := shutil.which(name)))
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
+        path = Path(folder) / "report.html"
+        path.write_text(html, encoding="utf-8")
+        browser = driver.chromium.launch(
+            executable_path=program, args=["--no-sandbox", "--disable-gpu"]
+        )
+        for _ in range(RUNS):
+            page = browser.new_page(viewport={"width": 1280, "height": 900})
+            ready, settled, filters = measure(page, path)
+            print(
+                f"usable after {ready:.2f} s, settled after {settled:.2f} s, a filter "
+                f"{statistics.median(filters):.0f} ms (longest {max(filters):.0f})"
+            )
+            page.close()
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()
