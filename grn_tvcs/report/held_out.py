@@ -84,7 +84,7 @@ def predicted(expression: Expression, network: Network, columns: Sequence[int]) 
             alone[np.ix_(out, some)] = (following - y)[np.ix_(out, some)] + usual
             expected[np.ix_(out, some)] = alone[np.ix_(out, some)] + SHRINK * more
     levels = np.full(data.values.shape, np.nan)
-    levels[np.ix_(steps.before + 1, targets)] = expected
+    levels[np.ix_(steps.before + 1, np.array(targets))] = expected
     gain = np.full(len(data.genes), np.nan)
     usual, left = (np.sum((following - part) ** 2, axis=0) for part in (alone, expected))
     gain[targets] = 1.0 - left / np.where(usual > 0, usual, np.nan)
