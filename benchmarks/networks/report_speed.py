@@ -2,8 +2,9 @@
 
     python -m benchmarks.networks.report_speed [--genes 2000 --edges 4000] [--picture FILE.png]
 
-`--picture` instead takes a picture of such a report, as in docs/network-report.md. Otherwise opens the report in headless Chromium (`TVCS_BROWSER`, or one on the path) twice, moves every
-filter, and prints megabytes, the time until the page can be used, until the drawing has settled,
+`--picture` instead takes a picture of such a report, as in docs/network-report.md. Otherwise the
+report is opened in headless Chromium (`TVCS_BROWSER`, or one on the path) twice and every filter is
+moved. Printed are megabytes, the time until the page can be used, until the drawing has settled,
 and from a filter to the next picture on the screen (milliseconds, median and longest). Beside each
 stands in brackets the processor time of the page's main thread, which other work on the machine
 does not lengthen.

@@ -5,6 +5,7 @@
   const view = { scale: 1, x: 0, y: 0, isMine: false };  // isMine: the reader has moved it
   const still = matchMedia("(prefers-reduced-motion: reduce)");
   const slice = 12;  // milliseconds of layout in a frame
+  const many = 600;  // edges: more are drawn paler, so that genes can be seen
   let colours = {}, drawn = [], lines = [], simulation = null, nodes = new Map(), frame = 0;
   let marked = { genes: new Set(), edges: new Set(), near: new Set() };
 
@@ -38,7 +39,8 @@
 
   function drawLine(part) {
     const isFound = marked.edges.has(part.edge), width = part.width * size();
-    pen.globalAlpha = isFound ? 1 : isMarked() ? 0.08 : part.opacity;
+    const crowd = Math.min(1, Math.sqrt(many / drawn.length));
+    pen.globalAlpha = isFound ? 1 : (isMarked() ? 0.08 : part.opacity) * crowd;
     pen.strokeStyle = pen.fillStyle = colours[part.colour];
     pen.lineWidth = (isFound && marked.edges.size === 1 ? width + 2 : width) / view.scale;
     pen.setLineDash(part.isFalse ? [5 / view.scale, 4 / view.scale] : []);
