@@ -113,7 +113,7 @@
     return { edge: tvcs.out[gene].find((k) => edges.to[k] === target) };
   }
 
-  /* Show what the address names; `isOpening` leaves the page where it is if that is nothing. */
+  /* Show what the address names. */
   function follow() {
     const { gene, edge } = named(location.hash);
     if (gene === undefined && edge === undefined) {
