@@ -1,16 +1,15 @@
 """The reports open in a real browser, ask nobody for anything, and run no name as a script."""
 
-import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
+from tests.browser import chromium
+
 pytestmark = pytest.mark.browser
-playwright = pytest.importorskip("playwright.sync_api")
 
 HOSTILE = [
     "<script>window.hacked=1</script>",
@@ -20,27 +19,12 @@ HOSTILE = [
     "{{7*7}}",
     "=HYPERLINK(1)",
 ]
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
-
-
-def find_browser() -> str | None:
-    """The browser to test with: `TVCS_BROWSER`, or a Chromium on the path."""
-    names = [os.environ.get("TVCS_BROWSER", ""), "chromium", "chromium-browser", "google-chrome"]
-    return next((found for name in names if name and (found := shutil.which(name))), None)
 
 
 @pytest.fixture(scope="module")
 def browser():
-    program = find_browser()
-    if program is None:
-        message = "no Chromium found: apt-get install chromium, or set TVCS_BROWSER"
-        if os.environ.get("TVCS_REQUIRE_BROWSER"):
-            pytest.fail(message)
-        pytest.skip(message)
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=program, args=FLAGS)
+    with chromium() as browser:
         yield browser
-        browser.close()
 
 
 def run(*words) -> None:
@@ -115,29 +99,6 @@ def campaign_report(tmp_path_factory) -> Path:
     return folder / "report.html"
 
 
-@pytest.fixture(scope="module")
-def large_network_report(tmp_path_factory) -> Path:
-    """2,000 genes and 5,000 edges, of which 400 are drawn; hub G0000, and G1999 without an edge."""
-    from grn_tvcs import Expression, Network, Rules
-    from grn_tvcs.report.report import render
-
-    n = 2000
-    genes = tuple(f"G{i:04}" for i in range(n))
-    rng = np.random.default_rng(3)
-    scores = np.zeros((n, n))
-    scores[rng.integers(0, 100, 5000), rng.integers(100, n - 1, 5000)] = rng.random(5000) + 0.1
-    scores[0, 100:160] = 0.05
-    network = Network(genes, scores)
-    times = np.arange(5.0)
-    expression = Expression(rng.random((5, n)), times, ("a",) * 5, genes)
-    page = tmp_path_factory.mktemp("large") / "report.html"
-    rules = Rules().with_defaults(n)
-    page.write_text(
-        render(network, expression, rules, method="tvcs", source="x.tsv", command="grn-tvcs infer")
-    )
-    return page
-
-
 REPORTS = ["network_report", "judged_report", "crowd_report", "campaign_report"]
 
 
@@ -201,30 +162,6 @@ def test_the_curve_lies_inside_its_frame_and_what_was_left_out_is_told_as_text(
     page.close()
 
 
-def test_an_edge_shows_its_time_courses_and_filters_hide_edges(network_report, browser):
-    page = browser.new_page()
-    page.goto(network_report.as_uri())
-    page.wait_for_selector("html[data-ready=yes]")
-    assert page.locator("#static").is_hidden()
-    edges = page.evaluate("tvcsNetwork.edges().length")
-    assert edges > 1
-    page.evaluate("void tvcsNetwork.edges()[1].emit('tap')")
-    names = page.evaluate("tvcsNetwork.edges()[1].connectedNodes().map(n => n.data('name'))")
-    title = page.locator("#panel h3").inner_text()
-    assert all(name in title for name in names)
-    assert page.locator("#panel svg").count() == 4  # one for each series
-    assert page.locator("#panel svg path").count() == 8
-    page.locator("#surest").fill("1")
-    assert page.evaluate("tvcsNetwork.edges().not('.out').length") == 1
-    assert page.locator("#count").inner_text() == f"1 of {edges} edges, 2 genes"
-    for name in HOSTILE:
-        page.locator("#search").fill(name)
-        if page.evaluate("tvcsNetwork.nodes('.found').length"):
-            assert page.locator("#panel h3").inner_text() == name
-    assert page.evaluate("window.hacked") is None
-    page.close()
-
-
 def test_a_network_report_works_without_scripts(network_report, browser):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
@@ -232,33 +169,6 @@ def test_a_network_report_works_without_scripts(network_report, browser):
     assert page.locator("#static svg circle").count() > 1
     assert page.locator("#explorer").is_hidden()
     context.close()
-
-
-def test_a_network_of_2000_genes_says_how_much_is_drawn_and_the_search_finds_every_gene(
-    large_network_report, browser
-):
-    page = browser.new_page()
-    page.goto(large_network_report.as_uri())
-    page.wait_for_selector("html[data-ready=yes]")
-    edges = page.evaluate("tvcsNetwork.edges().length")
-    nodes = page.evaluate("tvcsNetwork.nodes().length")
-    assert edges == 400
-    all_edges = page.evaluate("JSON.parse(document.getElementById('data').textContent)")
-    total = edges + all_edges["undrawn"]["all_edges"]
-    assert total > 4000
-    said = page.locator("#drawn").inner_text()
-    assert f"Drawn: 400 of {total} selected edges" in said
-    assert f"the {nodes} of 2000 genes that they link" in said
-    assert page.locator("#count").inner_text() == f"400 of {total} edges, {nodes} of 2000 genes"
-    for k in [*range(0, 2000, 61), 1999]:
-        page.locator("#search").fill(f"g{k:04}")
-        assert page.locator("#panel h3").inner_text() == f"G{k:04}"
-    assert "0 regulators and 0 targets selected; not drawn." in page.locator("#panel").inner_text()
-    page.locator("#search").fill("G00")
-    assert page.locator("#found").inner_text().startswith("· 100 genes found, ")
-    page.locator("#search").fill("nobody")
-    assert page.locator("#found").inner_text() == "· no genes found"
-    page.close()
 
 
 CONTRAST = """() => {
@@ -313,28 +223,4 @@ def test_a_plan_by_another_method_than_the_curve_has_no_dot_and_one_by_its_own_h
     same = [p for p in places if abs(p["x"] + p["width"] / 2 - dot["x"] - dot["width"] / 2) < 1]
     assert len(same) == 1
     assert abs(same[0]["y"] + same[0]["height"] / 2 - middle) < 1
-    page.close()
-
-
-def test_an_edge_that_is_clicked_tells_its_confidence(browser, tmp_path):
-    from grn_tvcs import Expression, Network, Rules
-    from grn_tvcs.network.verdict import judged
-    from grn_tvcs.report.report import render
-
-    genes, chances = ("A", "B", "C"), np.full((3, 3), 0.75)
-    scores = np.array([[0, 3.0, 2.0], [0, 0, 1.0], [0, 0, 0]])
-    expression = Expression(np.eye(3) + 1, np.arange(3.0), ("a",) * 3, genes)
-    network = judged(Network(genes, scores, confidence=chances))
-    path = tmp_path / "report.html"
-    path.write_text(
-        render(network, expression, Rules(), method="tvcs", source="x.tsv", command="grn-tvcs")
-    )
-    page = browser.new_page()
-    page.goto(path.as_uri())
-    page.locator("tr[data-edge] button").nth(1).click()
-    assert "true with a chance of 0.75, and of all edges at least as likely 25% are false" in (
-        page.locator("#panel").inner_text()
-    )
-    curve = page.get_by_role("img", name="Expected true edges by number of edges")
-    assert curve.locator("polyline.line").bounding_box()["width"] > 300
     page.close()

@@ -82,6 +82,7 @@ class Results:
             steady=self.steady,
             edges_file=given.edges_file,
             top=given.top,
+            reference=None if self.reference is None else self.reference.network,
         )
         (folder / "report.html").write_text(page, encoding="utf-8")
         write_json(folder / "run.json", self._record(scores))

@@ -18,10 +18,13 @@ from grn_tvcs.expression.steady_states import WILD_TYPE, SteadyStates
 from grn_tvcs.methods import METHODS
 from grn_tvcs.methods.at_rest import unknowable
 from grn_tvcs.network.confidence import LIKELY
+from grn_tvcs.network.evidence import NAMES, SOURCES
 from grn_tvcs.network.network import Edge, Network
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.network.verdict import Verdict
-from grn_tvcs.report.data import courses, curve, explorer, stabilities, support, undrawn
+from grn_tvcs.report.courses import courses
+from grn_tvcs.report.data import curve, stabilities, support
+from grn_tvcs.report.explorer import MOST_TOLD, explorer
 from grn_tvcs.report.layout import HEIGHT, WIDTH, draw
 from grn_tvcs.stability.stability import SURE, untold
 from tvcs_core.files.page import fill_page
@@ -33,6 +36,10 @@ MOST_DRAWN = 400
 MOST_LISTED = 40
 MOST_REGULATORS = 12
 WIDEST_CAP = 40
+LIBRARIES = ("d3-dispatch", "d3-quadtree", "d3-timer", "d3-force")
+SCRIPTS = (  # in the order in which they need each other
+    "data", "filters", "layout", "scene", "graph", "list", "courses", "gene", "export", "main",
+)  # fmt: skip
 
 
 def render(
@@ -50,12 +57,14 @@ def render(
     steady: SteadyStates | None = None,
     edges_file: str = "edges.tsv",
     top: int | None = None,
+    reference: Network | None = None,
 ) -> str:
     """Write the report of `network` as HTML.
 
     The page asks for nothing from elsewhere and works without scripts; with them the network can
-    be filtered and searched, and an edge shows its time courses. Only scripts of ours run: the
-    page's policy names them by their hash, and names and numbers come in as data.
+    be filtered, searched and laid out anew, and genes and edges show their time courses. Only
+    scripts of ours run: the page's policy names them by their hash, and names and numbers come in
+    as data.
 
     Parameters
     ----------
@@ -83,8 +92,12 @@ def render(
         Knock-outs, knock-downs and wild type, if they were used.
     edges_file, top
         The table of edges, and how many of the surest it holds beside the selected; None for all.
+    reference
+        True edges over the same genes, which are marked; the pairs that count are those of
+        `scores`.
     """
     edges = network.edges(selected_only=True)
+    drawn = draw(edges[:MOST_DRAWN])
     return fill_page(
         "grn_tvcs.report",
         "report.html.j2",
@@ -122,7 +135,14 @@ def render(
         regulators=_top_regulators(edges),
         out_degrees=_distribution(network.out_degrees, rules.max_out_degree),
         in_degrees=_distribution(network.in_degrees, rules.max_in_degree),
-        **_drawing(network, expression, edges),
+        n_drawn=min(len(edges), MOST_DRAWN),
+        n_hidden=len(network.genes) - len(drawn[0]),
+        dots=drawn[0],
+        arrows=drawn[1],
+        size=(WIDTH, HEIGHT),
+        n_untold=max(len(edges) - MOST_TOLD, 0),
+        sources=_sources(network),
+        **_scripts(network, expression, edges, explorer(network, drawn[0], reference, scores)),
     )
 
 
@@ -176,26 +196,32 @@ def methods_paragraph(
     )
 
 
-def _drawing(network: Network, expression: Expression, edges: Sequence[Edge]) -> dict[str, Any]:
-    """The surest edges as a drawing, with what its scripts know of them and of the rest."""
-    drawn = edges[:MOST_DRAWN]
-    dots, arrows = draw(drawn)
-    scripts = [
-        _package_text("vendor", "cytoscape.min.js"),
-        _package_text("templates", "network.js"),
-    ]
+def _scripts(
+    network: Network, expression: Expression, edges: Sequence[Edge], known: dict[str, Any]
+) -> dict[str, Any]:
+    """The scripts of the page with their hashes, and what they know; nothing without edges."""
+    if not edges:
+        return {"data": {}, "scripts": [], "hashes": []}
+    genes = list(dict.fromkeys(g for e in edges for g in (e.regulator, e.target)))
+    genes += sorted(set(network.genes) - set(genes))
+    licence = f"/*\n{_package_text('vendor', 'd3.LICENSE')}*/\n"
+    vendored = (_package_text("vendor", f"{name}.min.js") for name in LIBRARIES)
+    own = (_package_text("scripts", f"{name}.js") for name in SCRIPTS)
+    scripts = [licence + "".join(vendored), "".join(own)]
     return {
-        "n_drawn": len(drawn),
-        "n_hidden": len(network.genes) - len(dots),
-        "dots": dots,
-        "arrows": arrows,
-        "size": (WIDTH, HEIGHT),
-        "data": explorer(network, drawn, dots)
-        | courses(expression, drawn)
-        | {"undrawn": undrawn(network, edges[MOST_DRAWN:], dots)},
-        "scripts": scripts if drawn else [],
-        "hashes": [_hash(script) for script in scripts] if drawn else [],
+        "data": known | courses(expression, network, genes),
+        "scripts": scripts,
+        "hashes": [_hash(script) for script in scripts],
     }
+
+
+def _sources(network: Network) -> list[str]:
+    """What edges may stand on, in the order of `SOURCES`, as far as some selected edge does."""
+    if network.pairs.evidence is None:
+        return []
+    codes = np.unique(network.pairs.evidence[network.pairs.selected]).tolist()
+    found = {source for code in codes for source in NAMES[code].split("+")}
+    return [source for source in SOURCES if source in found]
 
 
 def _inputs(expression: Expression, method: str, steady: SteadyStates | None) -> str:

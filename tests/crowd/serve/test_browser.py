@@ -13,8 +13,8 @@ from crowd_tvcs.campaign import Campaign
 from crowd_tvcs.campaign.desk.content import Content, set_content
 from crowd_tvcs.serve.app import create_app
 from crowd_tvcs.serve.desk import Served
+from tests.browser import FLAGS, find_browser
 from tests.crowd.serve.conftest import PASSWORD
-from tests.test_reports_in_browser import FLAGS, find_browser
 
 pytestmark = pytest.mark.browser
 WORKERS = {"ann": 0.9, "bob": 0.8}

@@ -7,6 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from grn_tvcs.cli.main import app
+from grn_tvcs.report.courses import letters
 
 
 def grn(*words):
@@ -119,8 +120,10 @@ def test_the_report_shows_samples_at_rest_by_number(small, tmp_path):
     assert "clr gives both directions of a pair one score: direction is not known" in done.stderr
     page = (out / "report.html").read_text()
     data = json.loads(page.split('id="data">')[1].split("</script>")[0])
-    assert [s["name"] for s in data["series"]] == ["of samples at rest, by number"]
-    gene, (levels,) = data["levels"][0]
+    assert [s["name"] for s in data["series"]] == ["samples at rest, by number"]
+    number, low, high, text, _, _ = data["profiles"][0]
+    gene = data["genes"][number]
     rows = [line.split("\t") for line in (small / "multifactorial.tsv").read_text().splitlines()]
     told = [float(row[rows[0].index(gene)]) for row in rows[1:]]
-    assert np.allclose(levels, told, rtol=1e-3)
+    assert text == letters(np.array(told), low, high)
+    assert (low, high) == (min(told), max(told))

@@ -1,0 +1,152 @@
+"""What the selected edges predict of series that their weights were not fitted to.
+
+Series are held out in the folds by which the number of edges is chosen, and the model is the same:
+the next level of a gene on a log scale from its own level, an intercept and the levels of its
+selected regulators, whose weights are halved. The edges themselves were chosen with all series.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grn_tvcs.edge_count import SHRINK, fold_numbers, in_folds
+from grn_tvcs.expression.expression import Expression
+from grn_tvcs.expression.scales import on_scale
+from grn_tvcs.methods import options_of
+from grn_tvcs.network.network import Network
+from grn_tvcs.stability.model import RIDGE, transitions
+
+MOST_WORK = 100_000_000  # steps x genes x folds: beyond, a report would take minutes
+MOST_AT_ONCE = 2_000_000  # steps x targets x regulators: bounds the memory
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Predictions of held-out steps.
+
+    Attributes
+    ----------
+    levels
+        Predicted level of every sample in the units of the expression, NaN where none is: at the
+        start of a series, and of genes without a selected regulator; (samples, genes).
+    gain
+        Part of the squared error of the gene's own level and intercept alone that its regulators
+        take away; below 0 where they add to it, NaN without a prediction; (genes,).
+    n_folds
+        In how many parts the series were held out.
+    """
+
+    levels: Array
+    gain: Array
+    n_folds: int
+
+
+def predicted(expression: Expression, network: Network, columns: Sequence[int]) -> HeldOut | None:
+    """Predict every step of the targets among these columns of `expression`.
+
+    None where series are too few to hold one out, or so many that a report would take long. What
+    a perturbation does by itself is not predicted: while it is on, the mean of the held-out steps
+    of its series is taken from them.
+    """
+    try:
+        with warnings.catch_warnings():  # they came when the network was inferred
+            warnings.simplefilter("ignore")
+            data = in_folds(on_scale(expression))
+    except ValueError:  # one short series, or none
+        return None
+    options = options_of("tvcs")
+    steps = transitions(data, options["log_offset"])
+    fold_of = fold_numbers(data)
+    n_folds = int(fold_of.max()) + 1
+    regulators = _regulators(network, data.genes)
+    is_constant = data.is_constant
+    targets = [gene for gene in columns if gene in regulators and not is_constant[gene]]
+    if not targets or len(steps.before) * len(targets) * n_folds > MOST_WORK:
+        return None
+    inputs = sorted({gene for target in targets for gene in regulators[target]})
+    past = steps.past(np.array(inputs), float(np.mean(options["memory"])))
+    place = {gene: k for k, gene in enumerate(inputs)}
+    chosen = [[place[gene] for gene in regulators[target]] for target in targets]
+    own, following = (steps.levels[rows][:, targets] for rows in (steps.before, steps.before + 1))
+    expected, alone = np.empty(own.shape), np.empty(own.shape)
+    for fold in range(n_folds):
+        out = fold_of[steps.before] == fold
+        u, y, z = (_centred(part, steps.intercepts, out) for part in (own, following, past))
+        for some, mine in _batches(chosen, len(out)):
+            usual, more = _fitted(u[:, some], y[:, some], z[:, mine], out)
+            alone[np.ix_(out, some)] = (following - y)[np.ix_(out, some)] + usual
+            expected[np.ix_(out, some)] = alone[np.ix_(out, some)] + SHRINK * more
+    levels = np.full(data.values.shape, np.nan)
+    levels[np.ix_(steps.before + 1, np.array(targets))] = expected
+    gain = np.full(len(data.genes), np.nan)
+    usual, left = (np.sum((following - part) ** 2, axis=0) for part in (alone, expected))
+    gain[targets] = 1.0 - left / np.where(usual > 0, usual, np.nan)
+    return HeldOut(_in_units(data, levels, options["log_offset"]), gain, n_folds)
+
+
+def _regulators(network: Network, measured: Sequence[str]) -> dict[int, list[int]]:
+    """Columns of the selected regulators of each gene that has any, by the gene's own column."""
+    column = {gene: j for j, gene in enumerate(measured)}
+    found: dict[int, list[int]] = {}
+    pairs, genes = network.pairs, network.genes
+    for row, col in zip(*(places.tolist() for places in np.nonzero(pairs.selected)), strict=True):
+        regulator, target = genes[pairs.regulators[row]], genes[pairs.targets[col]]
+        if regulator in column and target in column:
+            found.setdefault(column[target], []).append(column[regulator])
+    return found
+
+
+def _centred(x: Array, groups: NDArray[np.int64], out: NDArray[np.bool_]) -> Array:
+    """Less the mean of the rows of the same intercept that are not held out, or else of all."""
+    centred = np.empty(x.shape)
+    for group in np.unique(groups).tolist():
+        mine = groups == group
+        known = mine & ~out if (mine & ~out).any() else mine
+        centred[mine] = x[mine] - x[known].mean(axis=0)
+    return centred
+
+
+def _batches(
+    chosen: Sequence[list[int]], n_steps: int
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Targets with equally many regulators, some at a time, and these; (targets, regulators)."""
+    sizes = np.array([len(mine) for mine in chosen])
+    for size in np.unique(sizes).tolist():
+        alike = np.flatnonzero(sizes == size)
+        for some in np.array_split(alike, -(-alike.size * size * n_steps // MOST_AT_ONCE)):
+            yield some, np.array([chosen[k] for k in some])
+
+
+def _fitted(own: Array, y: Array, inputs: Array, out: NDArray[np.bool_]) -> tuple[Array, Array]:
+    """What the own level says of the steps that are held out, and what the inputs add to it.
+
+    `own` and `y` are (steps, targets), `inputs` (steps, targets, regulators).
+    """
+    u, known = own[~out], y[~out]
+    size = np.sum(u * u, axis=0)
+    size[size == 0] = 1.0
+    slope = np.sum(u * known, axis=0) / size
+    common = np.einsum("st,str->tr", u, inputs[~out]) / size[:, None]
+    z = inputs - own[:, :, None] * common  # the own level is taken out
+    products = np.einsum("str,stq->trq", z[~out], z[~out], optimize=True)
+    trace = np.trace(products, axis1=1, axis2=2)
+    ridge = RIDGE * np.where(trace > 0, trace, 1.0)
+    products += ridge[:, None, None] * np.eye(inputs.shape[2])
+    along = np.einsum("str,st->tr", z[~out], known - slope * u)
+    weights = np.linalg.solve(products, along[:, :, None])[:, :, 0]
+    return slope * own[out], np.einsum("str,tr->st", z[out], weights)
+
+
+def _in_units(data: Expression, expected: Array, log_offset: float) -> Array:
+    """Levels of the table from logarithms: what `log_levels` does, undone."""
+    if data.scale == "log":
+        return expected
+    largest = data.values.max(axis=0)
+    return np.maximum(np.exp(expected) - log_offset, 0.0) * np.where(largest > 0, largest, 1.0)

@@ -1,0 +1,33 @@
+"""A headless Chromium for tests: which one, and how it is started."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
+
+
+def find_browser() -> str | None:
+    """The browser to test with: `TVCS_BROWSER`, or a Chromium on the path."""
+    names = [os.environ.get("TVCS_BROWSER", ""), "chromium", "chromium-browser", "google-chrome"]
+    return next((found for name in names if name and (found := shutil.which(name))), None)
+
+
+@contextmanager
+def chromium() -> Iterator[Any]:
+    """A browser of playwright's; the test is skipped where there is none, if that is allowed."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    program = find_browser()
+    if program is None:
+        message = "no Chromium found: apt-get install chromium, or set TVCS_BROWSER"
+        if os.environ.get("TVCS_REQUIRE_BROWSER"):
+            pytest.fail(message)
+        pytest.skip(message)
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=program, args=FLAGS)
+        yield browser
+        browser.close()
