@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.factors.assignment import FactoredAssignment
-from crowd_tvcs.factors.grid import MOST_GROUPS, Groups
+from crowd_tvcs.factors.grid import Groups
 from crowd_tvcs.factors.minimums import least_teams
 from crowd_tvcs.factors.plan import FactoredPlan
 from crowd_tvcs.factors.prices import GroupRelaxation, PriceSearch
@@ -22,10 +22,11 @@ from tvcs_core.streams import stream
 
 MOST_WORKERS = 24  # of a task, but for minimums; larger sets are not searched
 SHARE_OF_PRICES = 0.7  # of a time limit
-CLOSE = 1e-4  # a gap, as a part of the error, at which to stop
+CLOSE, ENOUGH = 1e-4, 1e-3  # a gap, as a part of the error, at which to stop; of many tasks
+MANY_TASKS = 50_000
 PASSES = 3  # over all tasks, where the linear program leaves a gap
 RELIEF = (1.0, 0.5, 0.0)  # times the prices, for tasks that the linear program leaves over
-NEARLY = f"proved to be off by at most {CLOSE:.2%} of the error"
+NEARLY = "proved to be off by at most {:.2%} of the error"
 NO_MORE = "no step found more"
 
 
@@ -101,15 +102,17 @@ class _State:
     @property
     def is_close(self) -> bool:
         """Whether the gap is small enough."""
-        error = self.relaxed.n_tasks - float(self.teams.accuracy.sum())
-        return self.gap <= max(CLOSE * error, CLOSED * self.relaxed.n_tasks)
+        return self._is_within(CLOSE)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether one more pass over all tasks is not worth its time."""
+        return self._is_within(CLOSE if self.relaxed.n_tasks <= MANY_TASKS else ENOUGH)
 
     def fill(self) -> None:
         """Take the whole parts of the linear program, and complete them."""
         search, relaxed = self.search, self.relaxed
-        master = search.master
-        if master is None and len(search.columns) and relaxed.groups.size <= MOST_GROUPS:
-            master = search.columns.solve_master(search.guide, Deadline.after(None))
+        master = search.whole(self.deadline)
         begin = self.teams.copy()
         if master is not None:
             take_whole_parts(relaxed, search.columns, master, self.teams)
@@ -123,18 +126,22 @@ class _State:
         """Let all tasks choose again while that gains; says in words how it ended."""
         step = 0.001 * float(self.prices.max(initial=0.0))
         for _ in range(PASSES):
-            if self.is_close or self.deadline.has_passed:
+            if self.is_done or self.deadline.has_passed:
                 break
             before = float(self.teams.accuracy.sum())
             every = self._shuffled(np.arange(self.relaxed.n_tasks))
             assign_by(self.relaxed, every, self.prices.copy(), self.teams, self.deadline, step=step)
             if float(self.teams.accuracy.sum()) - before <= 0.1 * self.gap:
                 break
-        if self.is_close:
-            return NEARLY
+        if self.is_done:
+            return NEARLY.format(CLOSE if self.is_close else ENOUGH)
         if self.deadline.has_passed:
             return f"the time limit of {self.deadline}; this is the best so far"
         return NO_MORE
+
+    def _is_within(self, part: float) -> bool:
+        error = self.relaxed.n_tasks - float(self.teams.accuracy.sum())
+        return self.gap <= max(part * error, CLOSED * self.relaxed.n_tasks)
 
     def _is_met(self) -> bool:
         plan = self.relaxed.groups.plan

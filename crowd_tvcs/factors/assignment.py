@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from crowd_tvcs.factors.accuracy import accuracies
 from crowd_tvcs.factors.plan import FactoredPlan
 from crowd_tvcs.plan.assignment import PlanProof
-from crowd_tvcs.plan.proof import CERTIFIED_WITHIN, gap_between, is_certified, statement
+from crowd_tvcs.plan.planned import Planned
 from tvcs_core.files.spreadsheet import shield
 
 Floats = NDArray[np.float64]
@@ -21,7 +21,7 @@ Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FactoredAssignment:
+class FactoredAssignment(Planned):
     """Which worker labels which task, as a list of pairs.
 
     Attributes
@@ -62,11 +62,10 @@ class FactoredAssignment:
         if not is_kept:
             raise ValueError("pairs must keep every cap and minimum of the plan and be allowed")
 
-    def __repr__(self) -> str:
-        return (
-            f"FactoredAssignment({self.size} answers by {self.method}, "
-            f"expected accuracy {self.expected_accuracy:.4f})"
-        )
+    @property
+    def names(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Names of the workers and of the tasks."""
+        return self.plan.workers, self.plan.tasks
 
     @property
     def size(self) -> int:
@@ -78,21 +77,6 @@ class FactoredAssignment:
         """Expected accuracy of the Bayes-weighted vote on every task."""
         return accuracies(self.plan, self.tasks, self.workers)
 
-    @cached_property
-    def expected_accuracy(self) -> float:
-        """Mean expected accuracy over the tasks."""
-        return float(self.task_accuracy.mean())
-
-    @property
-    def bound(self) -> float | None:
-        """No assignment within the caps has a larger expected accuracy; None if none is proved."""
-        return None if self.certificate is None else self.certificate.bound
-
-    @property
-    def gap(self) -> float | None:
-        """Bound minus expected accuracy, >= 0; None without a bound."""
-        return gap_between(self.expected_accuracy, self.bound)
-
     @property
     def standard_error(self) -> float:
         """Standard error of `expected_accuracy`: no team is so large that it is sampled."""
@@ -103,16 +87,6 @@ class FactoredAssignment:
         """Money that the answers cost: a plan in factors has no costs."""
         return None
 
-    @property
-    def certified(self) -> bool:
-        """Whether `gap` is proved to be at most `proof.CERTIFIED_WITHIN`."""
-        return is_certified(self.expected_accuracy, self.bound)
-
-    @property
-    def statement(self) -> str:
-        """What is proved, in one sentence."""
-        return statement(self.expected_accuracy, self.bound)
-
     @cached_property
     def loads(self) -> Integers:
         """Number of tasks of every worker."""
@@ -122,18 +96,6 @@ class FactoredAssignment:
     def answers(self) -> Integers:
         """Number of workers of every task."""
         return np.bincount(self.tasks, minlength=len(self.plan.tasks))
-
-    def binding(self) -> dict[str, Any]:
-        """Count the caps that bind: those that are used up and lie below what is possible."""
-        plan = self.plan
-        per_worker, per_task = plan.room
-        workers = (self.loads == plan.max_tasks_per_worker) & (self.loads < per_worker)
-        tasks = (self.answers == plan.max_workers_per_task) & (self.answers < per_task)
-        return {
-            "max_workers_per_task": int(tasks.sum()),
-            "max_tasks_per_worker": int(workers.sum()),
-            "budget": self.size == plan.budget < int(per_task.sum()),
-        }
 
     def rows(self) -> Iterator[tuple[str, str]]:
         """Yield the pairs for a file, sorted by worker and then by task."""
@@ -150,13 +112,6 @@ class FactoredAssignment:
         for j in _order(self.plan.tasks):
             name = shield(self.plan.tasks[j])
             yield name, int(self.answers[j]), float(self.task_accuracy[j])
-
-    def price_rows(self) -> list[tuple[str, float]]:
-        """Return the prices for a file, sorted by worker; empty without a bound."""
-        if self.certificate is None:
-            return []
-        prices = self.certificate.prices.tolist()
-        return [(shield(w), p) for w, p in sorted(zip(self.plan.workers, prices, strict=True))]
 
     def kinds(self) -> dict[str, dict[str, float]]:
         """Tasks, answers and mean expected accuracy of every kind that has tasks."""
@@ -175,23 +130,10 @@ class FactoredAssignment:
 
     def summary(self) -> dict[str, Any]:
         """Everything about the assignment that `summary.json` holds; single tasks are not there."""
-        proof, workers = self.certificate, self.plan.workers
-        return {
-            "method": self.method,
-            "reason": self.reason,
-            "expected_accuracy": self.expected_accuracy,
-            "bound": self.bound,
-            "gap": self.gap,
-            "certified": self.certified,
-            "certified_within": CERTIFIED_WITHIN,
-            "budget_price": None if proof is None else proof.budget_price,
-            "assignments": self.size,
-            "budget": self.plan.budget,
-            "binding": self.binding(),
-            **self.facts,
+        return self._told() | {
             "n_classes": self.plan.n_classes,
             "n_tasks": len(self.plan.tasks),
-            "loads": dict(zip(workers, self.loads.tolist(), strict=True)),
+            "loads": dict(zip(self.plan.workers, self.loads.tolist(), strict=True)),
             "kinds": self.kinds(),
         }
 

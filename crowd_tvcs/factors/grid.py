@@ -67,19 +67,12 @@ class Groups:
             If tasks of more than two classes have too many different priors.
         """
         line, member = lines_of(plan)
-        if plan.class_prior is None:
-            prior = np.maximum(plan.prior, 1.0 - plan.prior)
-            group_line, group_prior = knots(line, prior)
-        else:
-            of_row = np.unique(plan.class_prior, axis=0, return_inverse=True)[1]
-            prior = of_row.reshape(-1).astype(np.float64)
-            pairs = np.unique(np.column_stack([line, prior]), axis=0)
-            group_line, group_prior = pairs[:, 0].astype(np.int64), pairs[:, 1]
-            if group_prior.size > MOST_GROUPS:
-                raise ValueError(
-                    f"tasks of more than two classes may differ in kind, limits and prior in at "
-                    f"most {MOST_GROUPS} ways together, found {group_prior.size}: round the priors"
-                )
+        prior, group_line, group_prior = priors_of(plan, line)
+        if plan.class_prior is not None and group_prior.size > MOST_GROUPS:
+            raise ValueError(
+                f"tasks of more than two classes may differ in kind, limits and prior in at "
+                f"most {MOST_GROUPS} ways together, found {group_prior.size}: round the priors"
+            )
         low, share = between(line, prior, group_line, group_prior)
         return cls(plan, line, member, prior, group_line, group_prior, low, share)
 
@@ -114,6 +107,17 @@ def lines_of(plan: FactoredPlan) -> tuple[Integers, Integers]:
         np.column_stack(columns), axis=0, return_index=True, return_inverse=True
     )
     return line.reshape(-1).astype(np.int64), member.astype(np.int64)
+
+
+def priors_of(plan: FactoredPlan, line: Integers) -> tuple[Floats, Integers, Floats]:
+    """Prior of every task, folded, and line and prior of every group; see `Groups`."""
+    if plan.class_prior is None:
+        prior = np.maximum(plan.prior, 1.0 - plan.prior)
+        return prior, *knots(line, prior)
+    of_row = np.unique(plan.class_prior, axis=0, return_inverse=True)[1]
+    prior = of_row.reshape(-1).astype(np.float64)
+    pairs = np.unique(np.column_stack([line, prior]), axis=0)
+    return prior, pairs[:, 0].astype(np.int64), pairs[:, 1]
 
 
 def knots(line: Integers, prior: Floats) -> tuple[Integers, Floats]:

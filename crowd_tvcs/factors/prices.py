@@ -2,30 +2,44 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.factors.grid import MOST_GROUPS, Groups
-from crowd_tvcs.search.column_generation import Columns, MasterSolution
+from crowd_tvcs.factors.master import GroupColumns
+from crowd_tvcs.search.column_generation import MasterSolution
 from crowd_tvcs.search.deadline import Deadline
 from crowd_tvcs.search.initial import relax
+from crowd_tvcs.search.kernels import pairs
 from crowd_tvcs.search.kernels.records import Limit, Prices, Room, TaskSets, TaskValues
 from crowd_tvcs.search.relaxation import THREADS, DualBound, Relaxation
 
 EPOCHS = 30
+EPOCHS_OF_PAIRS = 8  # each of which asks more of a visit
 FIRST_STEP, LAST_STEP = 0.05, 0.001  # of the first price, as for a plan that is a table
 VISITS_PER_WORKER = 5  # in an epoch
 LEAST_VISITS, MOST_VISITS = 2_000, 20_000  # in an epoch
-ROUNDS = 30  # of column generation
+ROUNDS = 50  # of column generation
+ROUGH = 0.5  # of the time, for prices before any is proved
+AT_VERTEX = 0.5  # of the time left, for a solution to make a plan of
+MOST_OF_PAIRS = 6  # workers of a set where pairs of them are exchanged
+MANY_WORKERS = 150  # from whom on central prices take fewer rounds than those of a vertex
 ROUGH_NODES = 2_000  # of branch and bound per group, as long as that finds better prices
 PROOF_NODES = 200_000
 SLACK = 2e-5  # of the error, by which a proof may be off; WIDENED so often where nodes run out
 WIDER, WIDENED = 5, 8.0
 MOST_COLUMNS = 400_000
 CLOSE = 2e-5  # of bound and linear program, as a part of the error, at which to stop
+CLOSE_OF_MANY = 3e-4  # the same where there are `MANY_PAIRS` of workers and groups
+ROUGHLY, CLOSER = 5e-3, 0.1  # the same before the first proof, and by how much before the next
+PROOFS = 4
+MANY_PAIRS = 200_000
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -67,8 +81,31 @@ class GroupRelaxation:
         found = TaskValues(np.zeros(size), np.zeros(size, dtype=bool))
         moving = Prices(prices, step, relaxation.caps / self.n_tasks, np.empty(0), 0.0)
         free = Room(np.empty(0, dtype=np.int64), np.array([-1]), np.empty(0))
-        relaxation._visit(order, moving, free, sets, found, Limit(0, deadline.stop))
+        self.ask(relaxation, order, moving, free, sets, found, Limit(0, deadline.stop))
         return sets
+
+    @cached_property
+    def by_pairs(self) -> bool:
+        """Whether sets are searched by exchanges of two workers: small ones of two classes."""
+        most = int(self.relaxation.candidates.cap.max(initial=0))
+        return self.groups.plan.n_classes == 2 and most <= MOST_OF_PAIRS
+
+    def ask(
+        self,
+        relaxation: Relaxation,
+        order: Integers,
+        prices: Prices,
+        room: Room,
+        sets: TaskSets,
+        found: TaskValues,
+        limit: Limit,
+    ) -> None:
+        """Ask tasks of this or another relaxation for their best sets, without a proof."""
+        if self.by_pairs:
+            scratch = relaxation.scratch()
+            pairs.visit(order, relaxation.candidates, prices, room, sets, found, limit, *scratch)
+        else:
+            relaxation._visit(order, prices, room, sets, found, Limit(0, limit.stop))
 
     def price(
         self, prices: Floats, start: TaskSets, deadline: Deadline, nodes: int, slack: float = 0.0
@@ -84,6 +121,10 @@ class GroupRelaxation:
         prices = relaxation.rations.priced_out(prices, relaxation.caps, 1.0 - 1.0 / plan.n_classes)
         sets, every = start.copy(), np.arange(self.groups.size)
         value, proved = np.empty(every.size), np.zeros(every.size, dtype=bool)
+        if self.by_pairs:
+            value = self._value_by_pairs(prices, sets, deadline)
+        if self.by_pairs and nodes == 0:
+            return None if deadline.has_passed else self._bound(prices, value, proved, sets)
 
         def part(tasks: Integers) -> None:
             found = relaxation.visit(tasks, prices, sets, deadline, node_limit=nodes)
@@ -94,9 +135,7 @@ class GroupRelaxation:
             true = sets.accuracy.copy()
             sets.accuracy[left] += slack
             raised = sets.accuracy.copy()
-            with ThreadPoolExecutor(THREADS) as pool:
-                for done in [pool.submit(part, x) for x in np.array_split(left, 2 * THREADS)]:
-                    done.result()
+            _side_by_side(part, left)
             # A set that was found has its own accuracy; the others get theirs back.
             sets.accuracy[:] = np.where(sets.accuracy == raised, true, sets.accuracy)
             if deadline.has_passed:
@@ -104,8 +143,32 @@ class GroupRelaxation:
             left, slack = np.flatnonzero(~proved), slack * WIDENED
             if not left.size:
                 break
-        bound = float(prices @ relaxation.caps + self.groups.weight @ value)
+        return self._bound(prices, value, proved, sets)
+
+    def _bound(
+        self, prices: Floats, value: Floats, proved: NDArray[np.bool_], sets: TaskSets
+    ) -> DualBound:
+        bound = float(prices @ self.relaxation.caps + self.groups.weight @ value)
         return DualBound(prices, bound, bool(proved.all()), sets, value)
+
+    def _value_by_pairs(self, prices: Floats, sets: TaskSets, deadline: Deadline) -> Floats:
+        """Exchange pairs in the sets of all groups, in place; return what these are worth."""
+        found = TaskValues(np.zeros(self.groups.size), np.zeros(self.groups.size, dtype=bool))
+
+        def part(groups: Integers) -> None:
+            still = Prices(prices, 0.0, np.zeros(prices.size), np.empty(0), 0.0)
+            free = Room(np.empty(0, dtype=np.int64), np.array([-1]), np.empty(0))
+            self.ask(self.relaxation, groups, still, free, sets, found, Limit(1, deadline.stop))
+
+        _side_by_side(part, np.arange(self.groups.size))
+        return found.value
+
+
+def _side_by_side(work: Callable[[Integers], None], groups: Integers) -> None:
+    """Do some work for all groups in threads: kernels hold no lock."""
+    with ThreadPoolExecutor(THREADS) as pool:
+        for done in [pool.submit(work, some) for some in np.array_split(groups, 2 * THREADS)]:
+            done.result()
 
 
 class PriceSearch:
@@ -115,22 +178,54 @@ class PriceSearch:
         self, relaxed: GroupRelaxation, rng: np.random.Generator, deadline: Deadline
     ) -> None:
         self.relaxed = relaxed
-        self.columns = Columns(relaxed.relaxation, relaxed.groups.weight)
+        self.columns = GroupColumns(relaxed.relaxation, relaxed.groups.weight)
         self.guide: DualBound | None = None
         self.proved: DualBound | None = None
         self.master: MasterSolution | None = None
         self.rounds = 0
+        self._is_central = False
+        self._close = CLOSE
         self._rng = rng
         self._deadline = deadline
-        self._nodes, self._slack = ROUGH_NODES, 0.0
+        self._nodes, self._slack = 0 if relaxed.by_pairs else ROUGH_NODES, 0.0
 
     def run(self) -> None:
         """Move prices task by task, then by linear programs, then prove what they are worth."""
         self._price(self._first_prices())
-        for _ in range(ROUNDS):
-            if self._deadline.has_passed or not (self._improve() or self._look_closer()):
+        for turn in range(PROOFS):
+            self._nodes = 0 if self.relaxed.by_pairs else ROUGH_NODES
+            self._close = max(CLOSE, ROUGHLY * CLOSER**turn) if self.relaxed.by_pairs else CLOSE
+            self._improve_until(ROUGH)
+            if not self._look_closer() or self._is_proved(CLOSE_OF_MANY):
                 break
-        self._look_closer()
+            if not self._is_large:
+                break
+        self._close = CLOSE_OF_MANY if self._is_large else CLOSE
+        if not self._is_large:
+            self._improve_until(1.0)
+
+    @property
+    def _is_large(self) -> bool:
+        """Whether to price all groups exactly takes many times as long as by pairs."""
+        workers, groups = self.relaxed.relaxation.n_workers, self.relaxed.groups.size
+        return self.relaxed.by_pairs and workers * groups > MANY_PAIRS
+
+    def _improve_until(self, part: float) -> None:
+        """Generate columns until prices are close, for at most a part of the time that is left."""
+        whole = self._deadline
+        with Deadline.after(None if whole.left == math.inf else part * whole.left) as deadline:
+            self._deadline = deadline
+            for _ in range(ROUNDS):
+                if deadline.has_passed or not self._improve():
+                    break
+        self._deadline = whole
+
+    def _is_proved(self, close: float) -> bool:
+        """Whether the best bound that is proved is close to the linear program."""
+        if self.proved is None or self.master is None:
+            return False
+        error = self.relaxed.n_tasks - self.proved.bound
+        return self.proved.bound - self.master.optimum <= close * error
 
     @property
     def is_guided(self) -> bool:
@@ -138,8 +233,8 @@ class PriceSearch:
         return self.guide is not None
 
     def _look_closer(self) -> bool:
-        """Price again at the best prices, with the nodes of a proof; False if that was done."""
-        if self.guide is None or self._nodes == PROOF_NODES:
+        """Price again at the best prices, with the nodes of a proof; False if that fails."""
+        if self.guide is None:
             return False
         self._nodes, before = PROOF_NODES, self.guide
         self._slack = SLACK * max(0.0, 1.0 - before.bound / self.relaxed.n_tasks)
@@ -157,9 +252,10 @@ class PriceSearch:
         prices = np.zeros(n + 1)
         prices[n] = start
         visits = int(np.clip(VISITS_PER_WORKER * n, LEAST_VISITS, MOST_VISITS))
-        factor = (LAST_STEP / FIRST_STEP) ** (1.0 / (EPOCHS - 1))
+        epochs = EPOCHS_OF_PAIRS if self.relaxed.by_pairs else EPOCHS
+        factor = (LAST_STEP / FIRST_STEP) ** (1.0 / (epochs - 1))
         kept = []
-        for epoch in range(EPOCHS):
+        for epoch in range(epochs):
             order = self._draw(groups.weight, visits)
             step = FIRST_STEP * start * factor**epoch
             # The first epoch is never broken off, so that there are sets to make a plan of.
@@ -167,7 +263,7 @@ class PriceSearch:
             sets = self.relaxed.visit(order, prices, step, limit)
             if epoch == 0:
                 self.columns.add(sets)
-            if epoch >= EPOCHS - (EPOCHS + 2) // 3:
+            if epoch >= epochs - (epochs + 2) // 3:
                 kept.append(prices.copy())
                 self.columns.add(sets)
             if self._deadline.has_passed:
@@ -184,9 +280,8 @@ class PriceSearch:
 
     def _price(self, prices: Floats, start: TaskSets | None = None) -> int:
         """Price all groups; keep the best bound, and the best proved; return how many sets new."""
-        if start is None:
-            nobody = self.relaxed.relaxation.nobody
-            start = nobody() if self.guide is None else self.guide.sets
+        if start is None or self.relaxed.by_pairs:
+            start = self.columns.best_at(prices)
         dual = self.relaxed.price(prices, start, self._deadline, self._nodes, self._slack)
         if dual is None:
             return 0
@@ -202,17 +297,39 @@ class PriceSearch:
         is_large = self.relaxed.groups.size > MOST_GROUPS
         if is_large or self.guide is None or not 0 < len(self.columns) < MOST_COLUMNS:
             return False
-        master = self.columns.solve_master(self.guide, self._deadline)
+        master = None
+        if self.relaxed.relaxation.n_workers >= MANY_WORKERS:
+            master = self.columns.central_master(self.guide, self._within())
+        self._is_central = master is not None
+        if master is None:
+            master = self.columns.solve_master(self.guide, self._deadline)
         if master is None:
             return False
         self.master = master
         self.rounds += 1
         if self._is_close(master):
             return False
-        new = self._price(0.5 * (master.prices + self.guide.prices))
+        new = 0 if self._is_central else self._price(0.5 * (master.prices + self.guide.prices))
         return bool(new or self._price(master.prices)) and not self._is_close(master)
+
+    def whole(self, deadline: Deadline) -> MasterSolution | None:
+        """Return a solution for a plan: one at a vertex, whose shares are whole but for few."""
+        master = self.master
+        if master is None and len(self.columns) and self.relaxed.groups.size <= MOST_GROUPS:
+            return self.columns.solve_master(self.guide, Deadline.after(None))
+        if master is not None and self._is_central:
+            limit = None if deadline.left == math.inf else max(0.0, AT_VERTEX * deadline.left)
+            return self.columns.vertex_master(master, Deadline.after(limit)) or master
+        return master
+
+    def _within(self) -> float:
+        """Gap of a central solution: a tenth of that of the last, but not below what is close."""
+        assert self.guide is not None
+        error = max(self.relaxed.n_tasks - self.guide.bound, 1e-9 * self.relaxed.n_tasks)
+        gap = error if self.master is None else self.guide.bound - self.master.optimum
+        return max(0.1 * gap, 0.25 * self._close * error)
 
     def _is_close(self, master: MasterSolution) -> bool:
         assert self.guide is not None
         error = max(self.relaxed.n_tasks - self.guide.bound, 1e-9 * self.relaxed.n_tasks)
-        return self.guide.bound - master.optimum <= CLOSE * error
+        return self.guide.bound - master.optimum <= self._close * error

@@ -110,7 +110,7 @@ def assign_by(
         need = relaxation.candidates.need
         room = Room(teams.room + before, np.array([int(need.sum())]), np.empty(0))
         order = np.arange(some.size)
-        relaxation._visit(order, moving, room, sets, found, Limit(0, deadline.stop))
+        relaxed.ask(relaxation, order, moving, room, sets, found, Limit(0, deadline.stop))
         _keep_better(teams, some, sets, need)
 
 

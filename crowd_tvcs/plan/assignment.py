@@ -14,7 +14,7 @@ from crowd_tvcs.plan.accuracy import accuracy_and_error
 from crowd_tvcs.plan.costs import spent
 from crowd_tvcs.plan.leaves import Leaf, as_json
 from crowd_tvcs.plan.plan import Plan
-from crowd_tvcs.plan.proof import CERTIFIED_WITHIN, gap_between, is_certified, statement
+from crowd_tvcs.plan.planned import Planned
 from tvcs_core import Projection
 from tvcs_core.files.spreadsheet import shield
 
@@ -97,7 +97,7 @@ class PlanProof:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Assignment:
+class Assignment(Planned):
     """Which worker labels which task.
 
     Attributes
@@ -130,11 +130,10 @@ class Assignment:
         if not self.plan.constraint.is_feasible(self.support):
             raise ValueError("support must keep every cap of the plan and assign allowed pairs")
 
-    def __repr__(self) -> str:
-        return (
-            f"Assignment({self.size} answers by {self.method}, "
-            f"expected accuracy {self.expected_accuracy:.4f})"
-        )
+    @property
+    def names(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Names of the workers and of the tasks."""
+        return self.plan.quality.workers, self.plan.quality.tasks
 
     @property
     def size(self) -> int:
@@ -146,11 +145,6 @@ class Assignment:
         """Expected accuracy of the Bayes-weighted vote on every task."""
         return self.plan.accuracy(self.support)
 
-    @property
-    def expected_accuracy(self) -> float:
-        """Mean expected accuracy over the tasks."""
-        return float(self.task_accuracy.mean())
-
     @cached_property
     def standard_error(self) -> float:
         """Standard error of `expected_accuracy`: 0 unless large teams of K classes were sampled.
@@ -160,41 +154,6 @@ class Assignment:
         if self.plan.model is None:
             return 0.0
         return float(accuracy_and_error(self.plan, self.support)[1].mean())
-
-    @property
-    def certified(self) -> bool:
-        """Whether `gap` is proved to be at most `proof.CERTIFIED_WITHIN`; see there."""
-        return is_certified(self.expected_accuracy, self.bound, self.standard_error)
-
-    @property
-    def bound(self) -> float | None:
-        """No assignment within the caps has a larger expected accuracy; None if none is proved."""
-        return None if self.certificate is None else self.certificate.bound
-
-    @property
-    def gap(self) -> float | None:
-        """Bound minus expected accuracy, >= 0; None without a bound."""
-        return gap_between(self.expected_accuracy, self.bound)
-
-    @property
-    def statement(self) -> str:
-        """What is proved, in one sentence."""
-        return statement(self.expected_accuracy, self.bound, self.standard_error)
-
-    @property
-    def prices(self) -> NDArray[np.float64] | None:
-        """Price of one more task for every worker, in mean expected accuracy, or None."""
-        return None if self.certificate is None else self.certificate.prices
-
-    @property
-    def budget_price(self) -> float | None:
-        """Price of one more label in the budget, in mean expected accuracy, or None."""
-        return None if self.certificate is None else self.certificate.budget_price
-
-    @property
-    def money_price(self) -> float | None:
-        """Price of one more unit of money, in mean expected accuracy, or None."""
-        return None if self.certificate is None else self.certificate.money_price
 
     @property
     def spent(self) -> float | None:
@@ -210,22 +169,6 @@ class Assignment:
     def answers(self) -> NDArray[np.int64]:
         """Number of workers of every task."""
         return self.support.sum(axis=0)
-
-    def binding(self) -> dict[str, Any]:
-        """Count the caps that bind: those that are used up and lie below what is possible."""
-        plan = self.plan
-        per_worker, per_task = plan.room
-        tight_workers = (self.loads == plan.max_tasks_per_worker) & (
-            plan.max_tasks_per_worker < per_worker
-        )
-        tight_tasks = (self.answers == plan.max_workers_per_task) & (
-            plan.max_workers_per_task < per_task
-        )
-        return {
-            "max_workers_per_task": int(tight_tasks.sum()),
-            "max_tasks_per_worker": int(tight_workers.sum()),
-            "budget": self.size == plan.budget < int(per_task.sum()),
-        }
 
     def pairs(self) -> list[tuple[str, str]]:
         """List the (worker, task) pairs, sorted by worker and then by task."""
@@ -243,13 +186,6 @@ class Assignment:
         """Return the pairs for a file: names that look like formulas get an apostrophe."""
         return [(shield(worker), shield(task)) for worker, task in self.pairs()]
 
-    def price_rows(self) -> list[tuple[str, float]]:
-        """Return the prices for a file, sorted by worker; empty without a bound."""
-        if self.prices is None:
-            return []
-        workers = self.plan.quality.workers
-        return [(shield(w), p) for w, p in sorted(zip(workers, self.prices.tolist(), strict=True))]
-
     def branches(self) -> list[dict[str, Any]]:
         """Return the parts of the proof for `branches.json`; empty if the prices prove it alone."""
         quality = self.plan.quality
@@ -258,20 +194,8 @@ class Assignment:
 
     def summary(self) -> dict[str, Any]:
         """Everything about the assignment that `summary.json` holds, sorted by name."""
-        workers, tasks = self.plan.quality.workers, self.plan.quality.tasks
-        out: dict[str, Any] = {
-            "method": self.method,
-            "reason": self.reason,
-            "expected_accuracy": self.expected_accuracy,
-            "bound": self.bound,
-            "gap": self.gap,
-            "certified": self.certified,
-            "certified_within": CERTIFIED_WITHIN,
-            "budget_price": self.budget_price,
-            "assignments": self.size,
-            "budget": self.plan.budget,
-            "binding": self.binding(),
-            **self.facts,
+        workers, tasks = self.names
+        out = self._told() | {
             "loads": _by_name(workers, self.loads),
             "answers_per_task": _by_name(tasks, self.answers),
             "task_accuracy": _by_name(tasks, self.task_accuracy),

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from crowd_tvcs.methods import METHODS
 from crowd_tvcs.plan.assignment import Assignment
+from crowd_tvcs.plan.planned import Planned
 from crowd_tvcs.skills.dependence import Claimed
 from crowd_tvcs.what_if import BudgetPoint, steps
 from tvcs_core.files.page import Axes, fill_page, round_numbers
@@ -52,35 +53,45 @@ def render(
     str
         The page. Names of workers and tasks are escaped; it loads nothing and runs no script.
     """
-    method = assignment.method
+    plan = assignment.plan
     return fill_page(
-        "crowd_tvcs.report",
-        "assignment.html.j2",
-        title=f"Who labels what: {source}",
-        source=source,
-        command=command,
-        caps=caps,
-        assignment=assignment,
-        method_name=METHODS[method].about if method in METHODS else method,
-        n_workers=len(assignment.plan.quality.workers),
-        n_tasks=len(assignment.plan.quality.tasks),
-        guess=float(assignment.plan.accuracy(np.zeros_like(assignment.support)).mean()),
-        binding=assignment.binding(),
-        idle=int((assignment.loads == 0).sum()),
-        unanswered=int((assignment.answers == 0).sum()),
-        names_loads=len(assignment.plan.quality.workers) <= MOST_BARS,
-        load_bars=load_bars(assignment.plan.quality.workers, assignment.loads),
-        answer_bars=counts(assignment.answers),
-        accuracy_bars=accuracy_bars(assignment.task_accuracy),
+        **facts_of(assignment, source, command, caps),
+        guess=float(plan.accuracy(np.zeros_like(assignment.support)).mean()),
         least_sure=_least_sure(assignment),
-        n_priced=0 if assignment.prices is None else int((assignment.prices > 0).sum()),
         duals=_duals(assignment),
-        prices=_prices(assignment),
         curve=None if curve is None else _curve(assignment, *curve),
         kinds=None,
         all_tasks="summary.json",
         measured=measured,
     )
+
+
+def facts_of(
+    assignment: Planned, source: str, command: str, caps: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the page and what it has of any assignment; see `render`."""
+    method, (workers, tasks) = assignment.method, assignment.names
+    return {
+        "package": "crowd_tvcs.report",
+        "template": "assignment.html.j2",
+        "title": f"Who labels what: {source}",
+        "source": source,
+        "command": command,
+        "caps": caps,
+        "assignment": assignment,
+        "method_name": METHODS[method].about if method in METHODS else method,
+        "n_workers": len(workers),
+        "n_tasks": len(tasks),
+        "binding": assignment.binding(),
+        "idle": int((assignment.loads == 0).sum()),
+        "unanswered": int((assignment.answers == 0).sum()),
+        "names_loads": len(workers) <= MOST_BARS,
+        "load_bars": load_bars(workers, assignment.loads),
+        "answer_bars": counts(assignment.answers),
+        "accuracy_bars": accuracy_bars(assignment.task_accuracy),
+        "n_priced": 0 if assignment.prices is None else int((assignment.prices > 0).sum()),
+        "prices": _prices(assignment),
+    }
 
 
 def load_bars(workers: Sequence[str], loads: NDArray[np.int64]) -> list[tuple[str, int]]:
@@ -125,17 +136,17 @@ def _least_sure(assignment: Assignment) -> list[dict[str, Any]]:
     return out
 
 
-def _prices(assignment: Assignment) -> dict[str, Any] | None:
+def _prices(assignment: Planned) -> dict[str, Any] | None:
     """The dearest workers, in points of mean expected accuracy, where a bound is proved."""
     if assignment.prices is None or assignment.budget_price is None:
         return None
-    m = len(assignment.plan.quality.tasks)
-    workers = dearest(assignment.plan.quality.workers, assignment.prices)
+    names, tasks = assignment.names
+    workers = dearest(names, assignment.prices)
     return {
         "budget": assignment.budget_price,
-        "budget_tasks": assignment.budget_price * m,
+        "budget_tasks": assignment.budget_price * len(tasks),
         "money": assignment.money_price,
-        "workers": [(name, price, price * m) for name, price in workers],
+        "workers": [(name, price, price * len(tasks)) for name, price in workers],
     }
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.answers.columns import code_columns, first_repeat, open_exactly
-from crowd_tvcs.factors.grid import knots, lines_of
+from crowd_tvcs.factors.grid import lines_of, priors_of
 from crowd_tvcs.factors.plan import FactoredPlan
 from crowd_tvcs.verification import pricing_many_classes as multiclass
 from crowd_tvcs.verification.pricing import MOST_VOTERS, accuracy, price_task
@@ -170,14 +170,7 @@ def bound_by_prices(
     price = m * (prices + budget_price)
     spent = np.bincount(pairs.tasks, price[pairs.workers], m)
     line, member = lines_of(plan)
-    if plan.class_prior is None:
-        prior = np.maximum(plan.prior, 1.0 - plan.prior)
-        group_line, group_prior = knots(line, prior)
-    else:
-        rows = np.unique(plan.class_prior, axis=0, return_inverse=True)[1]
-        prior = rows.reshape(-1).astype(np.float64)
-        both = np.unique(np.column_stack([line, prior]), axis=0)
-        group_line, group_prior = both[:, 0].astype(np.int64), both[:, 1]
+    prior, group_line, group_prior = priors_of(plan, line)
     order = np.lexsort((prior, line))
     ends, begins = np.cumsum(np.bincount(line)), np.searchsorted(group_line, np.arange(member.size))
     total, done = [], 0

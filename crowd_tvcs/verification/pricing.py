@@ -7,6 +7,7 @@ probabilities of an outcome with label 1 and with label 0, prior included.
 
 from __future__ import annotations
 
+from bisect import bisect_right, insort
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,7 @@ MOST_VOTERS = 22
 BEFORE_GRID = 14  # voters of a larger team whose outcomes are not moved yet
 MOST_SETS = 200_000
 AT_ONCE = 4_000_000  # numbers in the largest array
+SLOPES = 200  # intervals of slopes, at each of which others may beat a worker
 # Posteriors, dense near 1/2, where the vote changes, and next to 0 and 1.
 GRID = np.concatenate([[0.0], 0.5 + 0.5 * np.tanh(np.linspace(-18.0, 18.0, 36_001)), [1.0]])
 GRID = np.unique(GRID)
@@ -109,6 +111,8 @@ def price_task(
         cheap = _cheapest_together(price, group)[:least]
         return Priced(alone[1] - float(cheap.sum()), alone[0] == alone[1])
     kept = not_replaceable(q, price, cap, least, group, 0.5)
+    if (group < 0).all():
+        kept = kept[are_ever_among(q[kept], price[kept], cap)]
     q, p, group = q[kept], price[kept], group[kept]
     mates = (group[:, None] == group) & (group >= 0)
     cheapest = np.sort(p)[:cap].cumsum()
@@ -160,7 +164,16 @@ def not_replaceable(
     which matters where nobody must be added. Only those who `serves` can replace others.
     """
     kept: list[int] = []
-    for i in np.lexsort((price, -q)).tolist():
+    order = np.lexsort((price, -q)).tolist()
+    if serves is None and (group < 0).all():
+        prices: list[float] = []  # of those kept, the least first
+        for i in order:
+            few = bisect_right(prices, price[i]) < cap
+            if few and (price[i] < q[i] - useless or least > 0):
+                insort(prices, price[i])
+                kept.append(i)
+        return np.array(kept, dtype=np.intp)
+    for i in order:
         as_cheap = [k for k in kept if price[k] <= price[i] and (serves is None or serves[k])]
         of = {(int(group[k]), k if group[k] < 0 else -1) for k in as_cheap}
         if group[i] >= 0 and (int(group[i]), -1) in of:
@@ -168,6 +181,25 @@ def not_replaceable(
         if len(of) < cap and (price[i] < q[i] - useless or least > 0):
             kept.append(i)
     return np.array(kept, dtype=np.intp)
+
+
+def are_ever_among(q: Floats, price: Floats, cap: int) -> NDArray[np.bool_]:
+    """Whom at some slope m in [0, 1] fewer than `cap` others beat by m * quality - price.
+
+    Beside the others of a best set the accuracy is convex in the quality of a member and rises
+    with a slope m in [0, 1] there; whoever beats the member at m would be better in their place,
+    unless they are in the set too. Who beats another at both ends of an interval of slopes does
+    so between them.
+    """
+    out, ends = np.zeros(q.size, dtype=bool), np.linspace(0.0, 1.0, SLOPES + 1)
+    before = np.zeros((q.size, q.size), dtype=bool)
+    for at, slope in enumerate(ends):
+        worth = slope * q - price
+        beats = worth[None, :] > worth[:, None]
+        if at:
+            out |= (beats & before).sum(axis=1) < cap
+        before = beats
+    return out
 
 
 def best_of_each(values: Floats, group: Integers) -> Floats:

@@ -1,0 +1,44 @@
+"""The search of `verify` for the best set of a task, held against all sets."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from crowd_tvcs.verification import pricing
+
+
+def best_of_all(quality, price, cap, prior, least=0):
+    """Value and members of the best set, by trying every one."""
+    return max(
+        (pricing.accuracy(quality[list(s)], prior)[0] - price[list(s)].sum(), s)
+        for size in range(least, cap + 1)
+        for s in combinations(range(quality.size), size)
+    )
+
+
+@pytest.mark.parametrize("least", [0, 2])
+@pytest.mark.parametrize("seed", range(12))
+def test_who_is_left_out_is_in_no_best_set(seed, least):
+    rng = np.random.default_rng(seed)
+    cap, prior = int(rng.integers(2, 5)), float(rng.choice([0.5, 0.7]))
+    quality = rng.uniform(0.5, 0.95, 12).round(2)
+    price = (0.3 * (quality - 0.5) ** 2 + rng.uniform(0.0, 0.01, 12)).round(4)
+    value, _ = best_of_all(quality, price, cap, prior, least)
+    found = pricing.price_task(quality, price, cap, prior, least=least)
+    assert found.exact
+    assert found.value == pytest.approx(value, abs=1e-12)
+    kept = pricing.are_ever_among(quality, price, cap)
+    assert best_of_all(quality[kept], price[kept], cap, prior, least)[0] == pytest.approx(value)
+
+
+def test_a_task_of_very_many_workers_is_priced_with_few_sets(monkeypatch):
+    rng = np.random.default_rng(0)
+    quality = rng.uniform(0.52, 0.95, 1000)
+    price = 0.25 * (quality - 0.5) ** 2 + rng.uniform(0.001, 0.004, 1000)
+    kept = pricing.not_replaceable(quality, price, 5, 0, np.full(1000, -1), 0.5)
+    among = pricing.are_ever_among(quality[kept], price[kept], 5)
+    assert among.sum() < 0.6 * kept.size
+    monkeypatch.setattr(pricing, "MOST_SETS", 20_000)
+    found = pricing.price_task(quality, price, 4, 0.5)
+    assert found.exact
