@@ -141,7 +141,7 @@ class Folds:
             told = steady.genes, steady.changed
             facts["steady states"] = hash_of(told, steady.levels, steady.is_knockout)
         if prior is not None:
-            facts["prior edges"] = hash_of(prior.genes, prior.weights, prior.signs)
+            facts["prior edges"] = hash_of(prior.genes, *prior.edges)
         return facts
 
 

@@ -26,13 +26,13 @@ class Forests:
     Attributes
     ----------
     values
-        Of the inputs; (samples, genes).
+        Of the inputs; (samples, inputs).
     responses
-        Of each target; (samples, genes).
+        Of each target; (samples, targets).
     is_input
-        Which inputs each target has, [input, target]; a target without any gets no forest.
+        Which inputs each target has, [input, target].
     genes, seed
-        Names, which with the seed choose the random numbers of each target.
+        Names of the targets, which with the seed choose the random numbers of each.
     forest
         Importances of the columns of inputs for a response.
     block
@@ -61,22 +61,26 @@ def grow_forests(
 ) -> Array:
     """Importance of every input for every target, ``[input, target]``; 0 where it is none.
 
-    The parameters are those of `Forests`; `progress` is told how many targets are done, and of how
-    many.
+    The parameters are those of `Forests`; a target without any input gets no forest. `progress` is
+    told how many forests are grown, and of how many.
     """
-    n_genes = len(genes)
-    block = max(1, -(-n_genes // UNITS))
-    forests = Forests(values, responses, is_input, tuple(genes), seed_of(rng), forest, block)
-    scores = np.zeros((values.shape[1], n_genes))
+    places = np.flatnonzero(is_input.any(axis=0))
+    seed, n_forests = seed_of(rng), len(places)
+    scores = np.zeros((values.shape[1], len(genes)))
+    if not n_forests:
+        return scores
+    block = -(-n_forests // UNITS)
+    names = tuple(genes[i] for i in places.tolist())
+    forests = Forests(values, responses[:, places], is_input[:, places], names, seed, forest, block)
 
     def tell(done: int, total: int) -> None:
         if progress is not None:
-            progress(min(done * block, n_genes), n_genes)
+            progress(min(done * block, n_forests), n_forests)
 
-    job = Job("forests", grow_block, forests, -(-n_genes // block))
+    job = Job("forests", grow_block, forests, -(-n_forests // block))
     with closing(results([job], engine or Serial(), progress=tell)) as found:
         for _, unit, (columns,) in found:
-            scores[:, unit * block : (unit + 1) * block] = columns
+            scores[:, places[unit * block : (unit + 1) * block]] = columns
     return scores
 
 
@@ -86,10 +90,9 @@ def grow_block(forests: Forests, unit: int) -> tuple[Array]:
     columns = np.zeros((forests.values.shape[1], len(targets)))
     for column, target in zip(columns.T, targets, strict=True):
         inputs = np.flatnonzero(forests.is_input[:, target])
-        if inputs.size:
-            rng = stream_of(forests.genes[target], forests.seed)
-            response = forests.responses[:, target]
-            column[inputs] = forests.forest(forests.values[:, inputs], response, rng)
+        rng = stream_of(forests.genes[target], forests.seed)
+        response = forests.responses[:, target]
+        column[inputs] = forests.forest(forests.values[:, inputs], response, rng)
     return (columns,)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.evidence.forests import Forest, Progress, grow_forests
+from grn_tvcs.network.rules import Candidates
 from tvcs_core.engines import Engine
 
 Array = NDArray[np.float64]
@@ -19,14 +20,14 @@ Array = NDArray[np.float64]
 def level_trees(
     values: Array,
     genes: Sequence[str],
-    allowed: NDArray[np.bool_],
+    candidates: Candidates,
     rng: np.random.Generator,
     forest: Forest,
     progress: Progress | None = None,
     *,
     engine: Engine | None = None,
 ) -> Array:
-    """Importance of every regulator for every target, ``[regulator, target]``.
+    """Importance of every regulator for every target, ``[input, gene]``.
 
     Levels are divided by their standard deviation, so an importance is a share of the target's
     variance, and those of one target add up to what its trees explain, about 1; they are not
@@ -38,8 +39,8 @@ def level_trees(
         Levels of all samples, time forgotten; (samples, genes).
     genes
         Names of the columns, which choose the random numbers of each target.
-    allowed
-        Which pairs may be edges.
+    candidates
+        As `Rules.inputs` has them.
     rng
         Where the streams of the targets come from.
     forest
@@ -51,11 +52,13 @@ def level_trees(
         Who grows the trees; by default one target after the other.
     """
     varies = ~(values == values[:1]).all(axis=0)
-    is_input = allowed & varies[:, None] & varies
+    inputs = candidates.regulators
+    is_input = candidates.allowed & varies[inputs, None] & varies
     responses = np.zeros(values.shape, order="F")
     for i in np.flatnonzero(is_input.any(axis=0)):
         responses[:, i] = values[:, i] / values[:, i].std()
     scores = grow_forests(
-        values, responses, is_input, genes, rng, forest, engine=engine, progress=progress
-    )
+        values[:, inputs], responses, is_input, genes, rng, forest, engine=engine,
+        progress=progress,
+    )  # fmt: skip
     return np.maximum(scores, 0.0)

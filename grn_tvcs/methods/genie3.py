@@ -18,6 +18,7 @@ from grn_tvcs.evidence.level_trees import level_trees
 from grn_tvcs.evidence.random_forest import TREES, importances
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.network.network import Network
+from grn_tvcs.network.pairs import Pairs
 from grn_tvcs.network.rules import Rules
 from tvcs_core.engines import Engine, Threads
 
@@ -39,14 +40,9 @@ def genie3(
     """
     genes = expression.genes
     forest = partial(importances, trees=trees)
-    levels = expression.levels
+    candidates = rules.inputs(genes)
     scores = level_trees(
-        levels,
-        genes,
-        rules.allowed(genes),
-        rng,
-        forest,
-        progress,
+        expression.levels, genes, candidates, rng, forest, progress,
         engine=engine or Threads(threads),
-    )
-    return Network(genes, scores)
+    )  # fmt: skip
+    return Network.of_pairs(genes, Pairs.scored(candidates.regulators, scores))
