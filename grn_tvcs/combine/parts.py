@@ -120,12 +120,14 @@ def gather_parts(
             signed[name] = part.scores * np.sign(part.weights)
             facts[f"{name} gain"] = mean_of_strongest(part.gains, len(genes))
         stability = lagged[LAGGED].stability
-        scores[RATES] = _of_rates(expression, candidates, rng, engine, work)
+        scores[RATES] = _of_rates(expression, candidates, rng, engine, work, keep)
         signed[CHANGE] = lagged_correlation(expression, "change", rows=inputs)
         signed[NEXT] = lagged_correlation(expression, "level", rows=inputs)
     logs = logs_of_all(expression, steady)
     forest = partial(importances, trees=trees_of(len(genes)))
-    scores[LEVELS] = level_trees(logs, genes, candidates, rng, forest, work.next(), engine=engine)
+    scores[LEVELS] = level_trees(
+        logs, genes, candidates, rng, forest, work.next(), engine=engine, keep=_in(keep, LEVELS)
+    )
     rho = RankCorrelations(levels_of_all(expression, steady))
     scores[CLR] = relatedness(rho, inputs)
     signed[RANK] = rho.of(inputs)
@@ -169,7 +171,7 @@ def _of_series(
     return {
         name: lagged_regression(
             expression, rules, rng, plan, engine=engine, progress=work.next(),
-            keep=None if keep is None else keep / name,
+            keep=_in(keep, name),
         )
         for name, plan in plans.items()
     }  # fmt: skip
@@ -181,6 +183,7 @@ def _of_rates(
     rng: np.random.Generator,
     engine: Engine,
     work: _Stages,
+    keep: Path | None,
 ) -> Array:
     """Trees for rates, as shares of the variance of each target's response.
 
@@ -190,8 +193,15 @@ def _of_rates(
     if expression.scale != "log":
         expression = _in_unit_of_largest(expression)
     forest = partial(importances, trees=trees_of(len(expression.genes)))
-    found, variance = rate_trees(expression, candidates, rng, forest, work.next(), engine=engine)
+    found, variance = rate_trees(
+        expression, candidates, rng, forest, work.next(), engine=engine, keep=_in(keep, RATES)
+    )
     return found / np.where(variance > 0, variance, 1.0)
+
+
+def _in(keep: Path | None, name: str) -> Path | None:
+    """Folder for the finished work of a part."""
+    return None if keep is None else keep / name
 
 
 def _in_unit_of_largest(expression: Expression) -> Expression:

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tvcs_core.engines import Engine, Job, Serial, results
+from tvcs_core.engines import Engine, Job, Serial, hash_of, results
 from tvcs_core.streams import seed_of, stream
 
 UNITS = 64  # at most: many enough for many workers, large enough to be worth a message
 
 Array = NDArray[np.float64]
-Forest = Callable[[Array, Array, np.random.Generator], Array]
+Forest = partial[Array]  # of (inputs, response, rng, trees=...): importances of the inputs
 Progress = Callable[[int, int], None]
 
 
@@ -47,6 +49,17 @@ class Forests:
     forest: Forest
     block: int
 
+    @property
+    def facts(self) -> dict[str, str]:
+        """All that the forests depend on: what it is, and a hash of it."""
+        forest = self.forest
+        return {
+            "data": hash_of(self.genes, self.values, self.responses),
+            "regulators or targets": hash_of("", self.is_input),
+            "options": hash_of((forest.func.__module__, sorted(forest.keywords.items()))),
+            "seed": str(self.seed),
+        }
+
 
 def grow_forests(
     values: Array,
@@ -58,11 +71,12 @@ def grow_forests(
     *,
     engine: Engine | None = None,
     progress: Progress | None = None,
+    keep: Path | None = None,
 ) -> Array:
     """Importance of every input for every target, ``[input, target]``; 0 where it is none.
 
     The parameters are those of `Forests`; a target without any input gets no forest. `progress` is
-    told how many forests are grown, and of how many.
+    told how many forests are grown, and of how many; `keep` is a folder for those that are.
     """
     places = np.flatnonzero(is_input.any(axis=0))
     seed, n_forests = seed_of(rng), len(places)
@@ -77,8 +91,9 @@ def grow_forests(
         if progress is not None:
             progress(min(done * block, n_forests), n_forests)
 
-    job = Job("forests", grow_block, forests, -(-n_forests // block))
-    with closing(results([job], engine or Serial(), progress=tell)) as found:
+    facts = {} if keep is None else forests.facts
+    job = Job("forests", grow_block, forests, -(-n_forests // block), facts)
+    with closing(results([job], engine or Serial(), keep=keep, progress=tell)) as found:
         for _, unit, (columns,) in found:
             scores[:, places[unit * block : (unit + 1) * block]] = columns
     return scores

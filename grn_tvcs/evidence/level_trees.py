@@ -6,6 +6,7 @@ Huynh-Thu, Irrthum, Wehenkel and Geurts, PLoS ONE 5, e12776 (2010).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,7 @@ def level_trees(
     progress: Progress | None = None,
     *,
     engine: Engine | None = None,
+    keep: Path | None = None,
 ) -> Array:
     """Importance of every regulator for every target, ``[input, gene]``.
 
@@ -50,6 +52,8 @@ def level_trees(
         Told how many targets are done, and of how many.
     engine
         Who grows the trees; by default one target after the other.
+    keep
+        Folder for finished trees, which are taken from there.
     """
     varies = ~(values == values[:1]).all(axis=0)
     inputs = candidates.regulators
@@ -59,6 +63,6 @@ def level_trees(
         responses[:, i] = values[:, i] / values[:, i].std()
     scores = grow_forests(
         values[:, inputs], responses, is_input, genes, rng, forest, engine=engine,
-        progress=progress,
+        progress=progress, keep=keep,
     )  # fmt: skip
     return np.maximum(scores, 0.0)

@@ -17,6 +17,8 @@ Scientific Reports 8, 3384 (2018).
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -38,6 +40,7 @@ def rate_trees(
     progress: Progress | None = None,
     *,
     engine: Engine | None = None,
+    keep: Path | None = None,
 ) -> tuple[Array, Array]:
     """Importance of every regulator for every target, and the variance of each target's response.
 
@@ -50,7 +53,7 @@ def rate_trees(
         Series; without a log scale, as in dynGENIE3.
     candidates
         As `Rules.inputs` has them; targets of which no pair may be an edge get no forest.
-    rng, forest, progress, engine
+    rng, forest, progress, engine, keep
         As in `level_trees`.
     """
     level, rate = _steps(expression)
@@ -61,7 +64,7 @@ def rate_trees(
     is_input = ~expression.is_constant[inputs, None] & is_target
     scores = grow_forests(
         level[:, inputs], response, is_input, expression.genes, rng, forest, engine=engine,
-        progress=progress,
+        progress=progress, keep=keep,
     )  # fmt: skip
     scores = np.maximum(scores, 0.0)
     scores[np.arange(len(inputs)), inputs] = 0.0

@@ -57,7 +57,7 @@ from grn_tvcs.network.prior import Prior
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.network.verdict import Verdict, verdict_of
 from grn_tvcs.simulation.designs import GENES, SERIES, Design, design_of, rounded
-from tvcs_core.engines import Engine
+from tvcs_core.engines import Engine, Threads
 from tvcs_core.streams import stream
 
 TREES = 100  # where the parts are added up
@@ -149,13 +149,14 @@ def combined(
     if to_simulate:
         known = calibrated(
             model.combiner_for(design), model.stamp, design, calibrate, resamples=resamples,
-            threads=threads, engine=engine, progress=second,
+            threads=threads, engine=engine, progress=second, keep=keep,
         )  # fmt: skip
     network = _unscored(expression.genes, parts)
     near = None if known is None else known.traits
     is_strange = model.likeness[design.start].is_strange(look, design, near)
     if is_strange and RANKED_DOWN not in parts.scores:
-        sums = _added_up(parts, expression, rules, rng, steady)
+        engine = Threads(threads) if engine is None else engine
+        sums = _added_up(parts, expression, rules, rng, steady, engine, keep)
         return _ranked(network, parts, sums, prior, Verdict(why_not=STRANGE + ADDED_UP))
     logits = model.combiner_for(design).logits(features_of(parts), parts.inputs)
     if is_strange or known is None:
@@ -291,13 +292,17 @@ def _added_up(
     rules: Rules,
     rng: np.random.Generator,
     steady: SteadyStates | None,
+    engine: Engine,
+    keep: Path | None,
 ) -> Array:
     """The sum of ``ensemble``, of the parts that the samples allow; [input, gene]."""
     n, genes = parts.allowed.shape[1], expression.genes
     forest = partial(importances, trees=TREES)
     candidates = rules.inputs(genes, expression.constant_genes)
     logs = logs_of_all(expression, steady)
-    scores = parts.scores | {LEVELS: level_trees(logs, genes, candidates, rng, forest)}
+    keep = None if keep is None else keep / "more trees"
+    found = level_trees(logs, genes, candidates, rng, forest, engine=engine, keep=keep)
+    scores = parts.scores | {LEVELS: found}
     there = [scores[part] for part in (LAGGED, LEVELS, PARTIAL) if part in scores]
     return np.sum([by_strongest(part, n) for part in there], axis=0)
 

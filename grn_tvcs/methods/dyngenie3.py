@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 
@@ -37,18 +38,21 @@ def dyngenie3(
     threads: int = 1,
     engine: Engine | None = None,
     progress: Callable[[int, int], None] | None = None,
+    keep: Path | None = None,
 ) -> Network:
     """Score edges by the importance of the regulator for the target's rate of change and decay.
 
     The scores of one target add up to 1. Genes that may not regulate, or are constant, are no
-    inputs. `threads` threads grow the trees, or `engine` does.
+    inputs. `threads` threads grow the trees, or `engine` does; `keep` is a folder for
+    finished ones.
     """
     genes = expression.genes
     forest = partial(importances, trees=trees)
     candidates = rules.inputs(genes)
     scores, _ = rate_trees(
-        expression, candidates, rng, forest, progress, engine=engine or Threads(threads)
-    )
+        expression, candidates, rng, forest, progress,
+        engine=engine or Threads(threads), keep=keep,
+    )  # fmt: skip
     of_genes = np.zeros(len(genes))
     for target in scores.T:
         of_genes[candidates.regulators] = target

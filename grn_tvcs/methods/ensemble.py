@@ -90,7 +90,7 @@ def ensemble(
         lift the pairs that they list, as far as the data bear the list out
         (`evidence.prior_edges`).
     threads, engine, progress, keep
-        As in `stability.gather`, for the lagged regression.
+        As in `units.gather`, for the trees too.
     """
     if min(trees, resamples) < 1 or hub_power < 0:
         raise ValueError(
@@ -111,8 +111,9 @@ def ensemble(
     forest = partial(importances, trees=trees)
     logs = logs_of_all(expression, steady)
     levels = level_trees(
-        logs, genes, candidates, rng, forest, second, engine=engine or Threads(threads)
-    )
+        logs, genes, candidates, rng, forest, second,
+        engine=engine or Threads(threads), keep=keep,
+    )  # fmt: skip
     direct = partial_correlation(logs, inputs)
     alike = np.where(allowed, np.abs(direct), 0.0)
     lagged, levels, alike = (by_strongest(part, len(genes)) for part in (lagged, levels, alike))
