@@ -10,10 +10,9 @@ Seconds are those of the processor, of all processes: workers, scheduler and cli
 clock. What a worker takes to start, to import and to load compiled code is told by itself: a unit
 before the clock starts has each worker pay it.
 
-Processes of Dask do a little all the time, whether there is work or not. On a busy machine, where a
-unit waits for a core, they do it for longer: what they would have done while all waited is taken
-off in a column of its own. The command ends with 1 where the cluster takes more than 1 / .95 of the
-serial processor time, but for that.
+Processes of Dask do a little all the time, whether there is work or not: what they take while they
+have none is a column too, for on a machine where units wait for a core it adds up. The command ends
+with 1 where the cluster takes more than 1 / .95 of the serial processor time, whatever it waited.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from benchmarks.study import one_thread
 
@@ -77,20 +76,13 @@ def halves(seconds: float, n_units: int) -> Job:
     return Job("halves", solve_pairs, (drawn(n_units * size), size), 0)
 
 
-def taken(job: Job, n_units: int, engine: Engine, clock: Callable[[], float]) -> Taken:
-    """Seconds of so many units."""
-    begun, then = clock(), time.monotonic()
+def taken(job: Job, n_units: int, engine: Engine, clock: Callable[[], float]) -> float:
+    """Processor seconds of so many units."""
+    begun = clock()
     with closing(results([Job(job.name, job.unit, job.state, n_units)], engine)) as found:
         for _ in found:
             pass
-    return Taken(clock() - begun, time.monotonic() - then)
-
-
-class Taken(NamedTuple):
-    """Seconds of the processor, and of the clock."""
-
-    processor: float
-    clock: float
+    return clock() - begun
 
 
 def of_all(cluster: Cluster) -> float:
@@ -101,37 +93,33 @@ def of_all(cluster: Cluster) -> float:
 
 
 def row(job: Job, n_units: int, n_workers: int, times: int) -> tuple[list[str], float]:
-    """Cells of a kind of units, and the efficiency where no unit waits for a core."""
+    """Cells of a kind of units, and the efficiency."""
     silent = {"dashboard_address": ":0", "silence_logs": logging.CRITICAL}
-    serial, there, spent = 0.0, 0.0, 0.0
+    serial, there = 0.0, 0.0
     with (
         LocalCluster(n_workers=n_workers, threads_per_worker=1, processes=True, **silent) as local,
         Cluster(Address(local.scheduler_address)) as cluster,
     ):
         clock = time.process_time
-        first = taken(job, n_workers, cluster, lambda: of_all(cluster)).processor
+        first = taken(job, n_workers, cluster, lambda: of_all(cluster))
         taken(job, 1, Serial(), clock)
         before = of_all(cluster)
         time.sleep(IDLE)
         idle = (of_all(cluster) - before) / IDLE
         for _ in range(times):
-            serial += taken(job, n_units, Serial(), clock).processor
-            found = taken(job, n_units, cluster, lambda: of_all(cluster))
-            there += found.processor
-            spent += found.clock
-    waited = max(0.0, spent - there / n_workers)
-    alone = there - idle * waited
+            serial += taken(job, n_units, Serial(), clock)
+            there += taken(job, n_units, cluster, lambda: of_all(cluster))
     n_units *= times
     start = max(0.0, first / n_workers - serial / n_units)
-    numbers = serial / n_units, there / n_units, serial / there, idle, waited, serial / alone
+    numbers = serial / n_units, there / n_units, serial / there, idle
     return [
         job.name, str(n_workers), *(f"{number:.3f}" for number in numbers), f"{start:.1f}"
-    ], serial / alone  # fmt: skip
+    ], serial / there  # fmt: skip
 
 
 HEADS = [
     "units", "workers", "s a unit, serial", "on the cluster", "efficiency", "idle, s per s",
-    "s waited for a core", "efficiency but for that", "s to start",
+    "s to start",
 ]  # fmt: skip
 
 
