@@ -142,6 +142,8 @@ def least_angle_entries(
     Columns are centred; `allowed` [input, output] says which may enter. All outputs take their
     steps together; one that is fitted drops out, so later steps may hold fewer.
     """
+    if not inputs.shape[1]:
+        return []
     gram = inputs.T @ inputs
     correlation = outputs.T @ inputs  # [output, input], of what is not fitted yet
     is_open = allowed.T.copy()

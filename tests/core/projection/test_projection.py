@@ -5,7 +5,6 @@ from hypothesis import strategies as st
 from pytest import approx
 from scipy import sparse
 
-import tvcs_core.projection.projection as projection_module
 from tests import reference
 from tests.strategies import groups, matrices
 from tvcs_core import TVCS, DataError, Projection, certify, project, project_many
@@ -378,28 +377,6 @@ def test_projecting_many_in_threads_gives_what_projecting_each_gives(rng):
 def test_many_without_a_thread_are_refused():
     with pytest.raises(ValueError, match="threads must be >= 1, found 0"):
         project_many([], TVCS.matrix((2, 2)), threads=0)
-
-
-def test_of_several_arrays_that_are_refused_the_first_one_is_named():
-    constraint = TVCS.matrix((2, 2), total=1)
-    good, nan, wide = np.ones((2, 2)), np.full((2, 2), np.nan), np.ones((2, 3))
-    for stack, said in (([good, nan, wide], "finite"), ([good, wide, nan], "shape")):
-        for _ in range(5):
-            with pytest.raises((TypeError, ValueError), match=said):
-                project_many(stack * 3, constraint, threads=4)
-
-
-def test_projections_are_done_by_the_one_engine(monkeypatch):
-    seen = []
-
-    def look(jobs, engine, **more):
-        seen.append([job.name for job in jobs])
-        yield from results(jobs, engine, **more)
-
-    results = projection_module.results
-    monkeypatch.setattr(projection_module, "results", look)
-    assert len(project_many(np.ones((3, 2, 2)), TVCS.matrix((2, 2), total=1))) == 3
-    assert seen == [["projections"]]
 
 
 def test_no_flipped_bit_of_a_saved_projection_passes_for_another(tmp_path, rng):
