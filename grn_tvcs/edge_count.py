@@ -18,7 +18,6 @@ difference, over the folds), or within these 5 %.
 from __future__ import annotations
 
 import copy
-import hashlib
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
@@ -38,7 +37,7 @@ from grn_tvcs.network.network import Network
 from grn_tvcs.network.prior import Prior
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.stability.model import Array, StepLoss, transitions
-from tvcs_core.engines import Engine, Job, Threads, results
+from tvcs_core.engines import Engine, Job, Threads, hash_of, results
 from tvcs_core.streams import seed_of, stream
 
 EDGES_PER_GENE = (
@@ -129,20 +128,20 @@ class Folds:
         """All that the folds depend on: what it is, and a hash of it."""
         data, rules, steady, prior = self.data, self.rules, self.steady, self.prior
         facts = {
-            "data": _hash(
+            "data": hash_of(
                 (data.genes, data.series, data.scale),
                 data.values, data.times, data.perturbed, data.at_rest,
             ),
-            "regulators or targets": _hash("", rules.allowed(data.genes)),
-            "caps": _hash(rules.max_in_degree, rules.out_caps(data.genes)),
-            "options": _hash((self.method, sorted(self.options.items()), self.sizes)),
-            "seed": _hash([stream.bit_generator.state for stream in self.streams]),
+            "regulators or targets": hash_of("", *rules.roles(data.genes)),
+            "caps": hash_of(rules.max_in_degree, rules.out_caps(data.genes)),
+            "options": hash_of((self.method, sorted(self.options.items()), self.sizes)),
+            "seed": hash_of([stream.bit_generator.state for stream in self.streams]),
         }  # fmt: skip
         if steady is not None:
             told = steady.genes, steady.changed
-            facts["steady states"] = _hash(told, steady.levels, steady.is_knockout)
+            facts["steady states"] = hash_of(told, steady.levels, steady.is_knockout)
         if prior is not None:
-            facts["prior edges"] = _hash(prior.genes, prior.weights, prior.signs)
+            facts["prior edges"] = hash_of(prior.genes, *prior.edges)
         return facts
 
 
@@ -363,10 +362,3 @@ def _sizes(rules: Rules, expression: Expression, most: int) -> tuple[int, ...]:
 
 def _percent(progress: Callable[[int, int], None], done: int, total: int) -> None:
     progress(100 * done // total, 100)
-
-
-def _hash(said: object, *arrays: Any) -> str:
-    digest = hashlib.sha256(repr(said).encode())
-    for part in arrays:
-        digest.update(np.ascontiguousarray(np.zeros(0) if part is None else part).tobytes())
-    return digest.hexdigest()

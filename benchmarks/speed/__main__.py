@@ -6,7 +6,9 @@ import argparse
 import subprocess
 import sys
 
-MODULES = ("blocks", "campaign", "cost", "families", "inference", "projection", "solvers")
+MODULES = (
+    "blocks", "campaign", "cost", "families", "inference", "projection", "solvers", "workers",
+)  # fmt: skip
 
 
 def main() -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from tvcs_core.files.memory import available_memory
@@ -17,10 +18,12 @@ SECONDS_PER_LINE = 2.5e-6  # of edges.tsv
 BYTES_AT_REST = 0.27e9
 BYTES_PER_PAIR = 120.0
 BYTES_PER_PAIR_AT_WORK = 33.0  # in each thread
-# Of `combined`, roughly: by 30 to 300 genes.
-SECONDS_PER_TREE_SAMPLE_AND_PAIR = 3.5e-8
-BYTES_PER_PAIR_OF_PARTS = 400.0  # of a regulator and a gene, beside all that, in `combined` ...
-BYTES_PER_PAIR_OF_GENES = 60.0  # ... whose correlations are of all genes
+# Of `combined`, part by part: `python -m benchmarks.speed.cost --default`.
+SECONDS_PER_TRY = 1.2e-8  # of a tree, in each of log2(samples) layers of all samples
+SECONDS_PER_PAIR_OF_PARTS = 1.5e-4  # the nine combiners
+SECONDS_PER_PATH = 8e-9  # from a regulator over another one to a gene, or from it to both
+SECONDS_PER_PAIR_OF_GENES = 2.5e-7  # rank correlations, of which none is kept
+BYTES_PER_PAIR_OF_PARTS = 300.0  # of a regulator and a gene, beside all that
 
 
 class Work(NamedTuple):
@@ -93,9 +96,19 @@ def estimate(work: Work) -> Cost:
 
 
 def estimate_of_parts(work: Work, trees: int) -> Cost:
-    """Estimate the same of ``"combined"``, whose forests have so many trees per gene."""
+    """Estimate the same of ``"combined"``, whose two forests have so many trees per gene.
+
+    A table that is like none that the simulator makes gets 100 trees more.
+    """
     lagged = estimate(work._replace(halves=work.halves + work.halves // 2))  # both memories
     pairs = work.regulators * work.genes
-    seconds = lagged.seconds + SECONDS_PER_TREE_SAMPLE_AND_PAIR * trees * work.samples * pairs
-    of_parts = BYTES_PER_PAIR_OF_PARTS * pairs + BYTES_PER_PAIR_OF_GENES * work.genes**2
-    return Cost(seconds, lagged.memory + of_parts)
+    layers = work.samples * math.log2(max(work.samples, 2))
+    tries = 2 * trees * work.targets * layers * math.sqrt(work.regulators)
+    seconds = (
+        lagged.seconds
+        + SECONDS_PER_TRY * tries
+        + SECONDS_PER_PAIR_OF_PARTS * work.regulators * work.targets
+        + SECONDS_PER_PATH * work.regulators * pairs
+        + SECONDS_PER_PAIR_OF_GENES * work.genes**2
+    )
+    return Cost(seconds, lagged.memory + BYTES_PER_PAIR_OF_PARTS * pairs)

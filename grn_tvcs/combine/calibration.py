@@ -64,6 +64,7 @@ def calibrated(
     threads: int = 1,
     engine: Engine | None = None,
     progress: Callable[[int, int], None] | None = None,
+    keep: Path | None = None,
 ) -> Calibration:
     """Calibrate for a design, or take up what is kept of it.
 
@@ -81,6 +82,8 @@ def calibrated(
         Who simulates them: so many threads, or an engine; the result is the same.
     progress
         Told how many networks are done, and of how many.
+    keep
+        Folder for finished networks, which are taken from there.
     """
     name, folder = _name(design, n_networks, resamples), _folder(stamp)
     if folder is not None and (kept := read_sealed(folder / name)) is not None:
@@ -94,6 +97,8 @@ def calibrated(
         threads=threads,
         engine=engine,
         progress=progress,
+        keep=keep,
+        stamp=stamp,
     )
     if folder is not None:
         rows = [[None if np.isnan(x) else x for x in row] for row in found.traits.tolist()]
@@ -122,12 +127,15 @@ def calibration_of(
     threads: int = 1,
     engine: Engine | None = None,
     progress: Callable[[int, int], None] | None = None,
+    keep: Path | None = None,
+    stamp: str = "",
 ) -> Calibration:
-    """Calibrate for a design as `calibrated`, whatever is kept."""
-    job = Job("networks of this design", _network, (combiner, design, resamples), n_networks)
+    """Calibrate for a design as `calibrated`, whatever is kept of it; `stamp` goes with `keep`."""
+    facts = {"model": stamp, "design": design.key, "options": str(resamples)}
+    job = Job("networks", _network, (combiner, design, resamples), n_networks, facts)
     found: list[Any] = [None] * n_networks
     engine = Threads(max(1, threads)) if engine is None else engine
-    with closing(results([job], engine, progress=progress)) as networks:
+    with closing(results([job], engine, keep=keep, progress=progress)) as networks:
         for _, k, network in networks:
             found[k] = network
     logits, truths, rows = zip(*found, strict=True)

@@ -124,7 +124,7 @@ def _columns(parts: Parts) -> Iterator[tuple[str, Array | float]]:
                 yield f"{LAGGED} agrees with {name}", sign * np.sign(parts.signed[name])
         yield "gain", np.log(units[LAGGED] * max(parts.facts[f"{LAGGED} gain"], 0.0) + 1e-3)
         if parts.stability is not None:
-            yield "stability", parts.stability[inputs]
+            yield "stability", parts.stability
         for name in (RATES, LEVELS, RANKED_DOWN):
             if name in units:
                 yield f"{LAGGED} like {name}", _alike(units[LAGGED], units[name], allowed)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.evidence.correlation import rank_correlation, unit_columns
+from grn_tvcs.evidence.correlation import RankCorrelations, unit_columns
 from grn_tvcs.evidence.samples import levels_of_all, logs_of_all
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
@@ -35,9 +35,8 @@ TRAITS = OF_LEVELS + OF_SERIES
 def traits(expression: Expression, steady: SteadyStates | None = None) -> dict[str, float]:
     """Traits by name; those of series are NaN where there are none."""
     logs = logs_of_all(expression, steady)
-    n = logs.shape[1]
-    rho = np.abs(rank_correlation(levels_of_all(expression, steady)))
-    pairs = rho[np.triu_indices(n, 1)]
+    rho = RankCorrelations(levels_of_all(expression, steady))
+    median, high = rho.median_and_quantile(0.95)
     z = unit_columns(logs)
     spectrum = np.linalg.svd(z, compute_uv=False) ** 2
     shares = spectrum / max(float(spectrum.sum()), 1e-300)
@@ -45,9 +44,9 @@ def traits(expression: Expression, steady: SteadyStates | None = None) -> dict[s
     sd = centred.std(axis=0)
     scaled = centred / np.where(sd > 0, sd, 1.0)
     found = {
-        "median r": float(np.median(pairs)),
-        "high r": float(np.quantile(pairs, 0.95)),
-        "highest r": float(np.median(np.where(np.eye(n, dtype=bool), 0, rho).max(axis=0))),
+        "median r": median,
+        "high r": high,
+        "highest r": float(np.median(rho.strongest())),
         "first component": float(shares[0]),
         "components": float(np.exp(-(shares * np.log(shares + 1e-12)).sum()) / len(shares)),
         "skewness": float(np.median((scaled**3).mean(axis=0))),

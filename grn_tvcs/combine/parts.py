@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.evidence.correlation import rank_correlation
+from grn_tvcs.evidence.correlation import RankCorrelations
 from grn_tvcs.evidence.extra_trees import importances
 from grn_tvcs.evidence.knockouts import ranked_down
 from grn_tvcs.evidence.lagged_correlation import lagged_correlation
@@ -21,14 +21,14 @@ from grn_tvcs.evidence.lagged_regression import (
     lagged_regression,
 )
 from grn_tvcs.evidence.level_trees import level_trees
-from grn_tvcs.evidence.mutual_information import mutual_information, relatedness
+from grn_tvcs.evidence.mutual_information import relatedness
 from grn_tvcs.evidence.partial_correlation import partial_correlation
 from grn_tvcs.evidence.rate_trees import rate_trees
 from grn_tvcs.evidence.samples import levels_of_all, logs_of_all
 from grn_tvcs.evidence.strongest import mean_of_strongest
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
-from grn_tvcs.network.rules import Rules
+from grn_tvcs.network.rules import Candidates, Rules
 from grn_tvcs.stability.model import transitions
 from tvcs_core.engines import Engine, Threads
 
@@ -67,7 +67,7 @@ class Parts:
     facts
         Numbers of the whole table.
     stability
-        As in `Network`; [gene, gene]. None without series.
+        As in `Network`; [input, gene]. None without series.
     """
 
     inputs: NDArray[np.int64]
@@ -105,8 +105,7 @@ def gather_parts(
         As in `units.gather`.
     """
     genes = expression.genes
-    allowed = rules.allowed(genes, expression.constant_genes)
-    inputs = np.flatnonzero(allowed.any(axis=1))
+    inputs, _, allowed = candidates = rules.inputs(genes, expression.constant_genes)
     resamples = halves_of(resamples, int(allowed.sum()))
     work = _Stages(progress, resamples if expression.series else 0, len(genes))
     signed: dict[str, Array] = {}
@@ -120,26 +119,26 @@ def gather_parts(
             scores[name] = part.scores
             signed[name] = part.scores * np.sign(part.weights)
             facts[f"{name} gain"] = mean_of_strongest(part.gains, len(genes))
-        stability = lagged[LAGGED].stability_over_genes
-        scores[RATES] = _of_rates(expression, allowed, rng, engine, work)[inputs]
-        signed[CHANGE] = lagged_correlation(expression, "change")[inputs]
-        signed[NEXT] = lagged_correlation(expression, "level")[inputs]
+        stability = lagged[LAGGED].stability
+        scores[RATES] = _of_rates(expression, candidates, rng, engine, work, keep)
+        signed[CHANGE] = lagged_correlation(expression, "change", rows=inputs)
+        signed[NEXT] = lagged_correlation(expression, "level", rows=inputs)
     logs = logs_of_all(expression, steady)
     forest = partial(importances, trees=trees_of(len(genes)))
-    found = level_trees(logs, genes, allowed, rng, forest, work.next(), engine=engine)
-    scores[LEVELS] = found[inputs]
-    rho = rank_correlation(levels_of_all(expression, steady))
-    scores[CLR] = relatedness(mutual_information(rho))[inputs]
-    signed[RANK] = rho[inputs]
+    scores[LEVELS] = level_trees(
+        logs, genes, candidates, rng, forest, work.next(), engine=engine, keep=_in(keep, LEVELS)
+    )
+    rho = RankCorrelations(levels_of_all(expression, steady))
+    scores[CLR] = relatedness(rho, inputs)
+    signed[RANK] = rho.of(inputs)
     signed[PARTIAL] = partial_correlation(logs, inputs)
     if steady is not None:
         signed |= _of_knockouts(steady, expression, inputs)
     scores |= {name: np.abs(part) for name, part in signed.items() if name not in scores}
-    is_open = allowed[inputs]
     return Parts(
         inputs,
-        is_open,
-        {name: np.where(is_open, scores[name], 0.0) for name in PARTS if name in scores},
+        allowed,
+        {name: np.where(allowed, scores[name], 0.0) for name in PARTS if name in scores},
         signed,
         facts | _facts(expression, steady, rho, inputs),
         stability,
@@ -172,7 +171,7 @@ def _of_series(
     return {
         name: lagged_regression(
             expression, rules, rng, plan, engine=engine, progress=work.next(),
-            keep=None if keep is None else keep / name,
+            keep=_in(keep, name),
         )
         for name, plan in plans.items()
     }  # fmt: skip
@@ -180,10 +179,11 @@ def _of_series(
 
 def _of_rates(
     expression: Expression,
-    allowed: NDArray[np.bool_],
+    candidates: Candidates,
     rng: np.random.Generator,
     engine: Engine,
     work: _Stages,
+    keep: Path | None,
 ) -> Array:
     """Trees for rates, as shares of the variance of each target's response.
 
@@ -193,9 +193,15 @@ def _of_rates(
     if expression.scale != "log":
         expression = _in_unit_of_largest(expression)
     forest = partial(importances, trees=trees_of(len(expression.genes)))
-    is_input = np.asarray(allowed.any(axis=1))
-    found, variance = rate_trees(expression, is_input, rng, forest, work.next(), engine=engine)
+    found, variance = rate_trees(
+        expression, candidates, rng, forest, work.next(), engine=engine, keep=_in(keep, RATES)
+    )
     return found / np.where(variance > 0, variance, 1.0)
+
+
+def _in(keep: Path | None, name: str) -> Path | None:
+    """Folder for the finished work of a part."""
+    return None if keep is None else keep / name
 
 
 def _in_unit_of_largest(expression: Expression) -> Expression:
@@ -217,27 +223,42 @@ def _of_knockouts(
     NaN where the regulator was not changed, so nothing is known of it.
     """
     found = {}
-    shifts = np.zeros((len(expression.genes),) * 2)
-    was_changed = np.zeros(len(shifts), dtype=bool)
-    for name, is_out, weight in ((KNOCKOUT, True, 1.0), (KNOCKDOWN_PART, False, KNOCKDOWN)):
-        is_changed = steady.is_changed(is_out=is_out)
-        if is_changed[inputs].any():
-            moved = steady.shifts(expression, is_out=is_out)
-            shifts += weight * moved
-            was_changed |= is_changed
-            found[name] = np.where(is_changed[inputs, None], moved[inputs], np.nan)
+    kinds = [
+        (name, steady.is_changed(is_out=is_out), is_out, weight)
+        for name, is_out, weight in ((KNOCKOUT, True, 1.0), (KNOCKDOWN_PART, False, KNOCKDOWN))
+    ]
+    kinds = [kind for kind in kinds if kind[1][inputs].any()]
+    # A path may lead over a gene that may not regulate: rows are all genes that were changed.
+    was_changed = np.any([is_changed for _, is_changed, _, _ in kinds], axis=0)
+    rows = np.flatnonzero(was_changed)
+    shifts = np.zeros((rows.size, len(expression.genes)))
+    for name, is_changed, is_out, weight in kinds:
+        moved = steady.shifts(expression, is_out=is_out, rows=rows)
+        shifts += weight * moved
+        found[name] = _of_inputs(np.where(is_changed[rows, None], moved, np.nan), rows, inputs)
     if found:
-        sizes = ranked_down(np.abs(shifts)) * np.sign(shifts)
-        found[RANKED_DOWN] = np.where(was_changed[inputs, None], sizes[inputs], np.nan)
+        sizes = ranked_down(np.abs(shifts), rows) * np.sign(shifts)
+        found[RANKED_DOWN] = _of_inputs(sizes, rows, inputs)
     return found
 
 
+def _of_inputs(values: Array, rows: NDArray[np.int64], inputs: NDArray[np.int64]) -> Array:
+    """Values of the genes `rows` as those of the inputs, NaN where an input is not among them."""
+    whole = np.full((inputs.size, values.shape[1]), np.nan)
+    _, here, there = np.intersect1d(inputs, rows, assume_unique=True, return_indices=True)
+    whole[here] = values[there]
+    return whole
+
+
 def _facts(
-    expression: Expression, steady: SteadyStates | None, rho: Array, inputs: NDArray[np.int64]
+    expression: Expression,
+    steady: SteadyStates | None,
+    rho: RankCorrelations,
+    inputs: NDArray[np.int64],
 ) -> dict[str, float]:
     """Sizes of the table and how it behaves, whatever its edges."""
     n = len(expression.genes)
-    pairs = np.abs(rho[np.triu_indices(n, 1)])
+    median, high = rho.median_and_quantile(0.95) if rho.n_pairs else (0.0, 0.0)
     n_series, n_samples = len(expression.pieces()), len(expression.times)
     steps = n_samples - n_series
     changed = 0.0
@@ -252,8 +273,8 @@ def _facts(
         "at rest": expression.n_at_rest,
         "column": float(expression.perturbed is not None),
         "knocked out": float(changed),
-        "median r": float(np.median(pairs)) if pairs.size else 0.0,
-        "high r": float(np.quantile(pairs, 0.95)) if pairs.size else 0.0,
+        "median r": median,
+        "high r": high,
         "autocorrelation": np.nan,
     }
     if n_series:

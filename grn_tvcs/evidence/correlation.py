@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
+BLOCK = 500_000  # correlations at a time, where those of all genes are looked through
+BINS = 1 << 16  # of their sizes, when some are sought by their rank
+
 Array = NDArray[np.float64]
+Places = NDArray[np.int64]
 
 
 def correlation(values: Array) -> Array:
@@ -17,21 +24,95 @@ def correlation(values: Array) -> Array:
     return r
 
 
-def rank_correlation(values: Array) -> Array:
-    """Spearman's correlation between columns, ties at their mean rank; 0 with a constant column.
+class RankCorrelations:
+    """Spearman's correlations between columns, ties at their mean rank; 0 with a constant column.
 
-    Sums run over whole numbers, so the order of rows changes no bit of it. The diagonal is 0.
+    Sums run over whole numbers, so neither the order of rows nor which correlations are asked for
+    changes a bit of them. With itself a column has 0. Those of all genes are looked through block
+    by block, so memory is for the columns.
+
+    Parameters
+    ----------
+    values
+        Of samples x genes.
     """
-    from scipy.stats import rankdata
 
-    n_samples = len(values)
-    ranks = np.rint(2 * rankdata(values, axis=0)) - (n_samples + 1)
-    products = ranks.T @ ranks
-    size = np.sqrt(products.diagonal())
-    size = np.where(size > 0, size, np.inf)
-    rho = products / (size[:, None] * size[None, :])
-    np.fill_diagonal(rho, 0.0)
-    return np.asarray(rho)
+    def __init__(self, values: Array) -> None:
+        from scipy.stats import rankdata
+
+        self._ranks = np.rint(2 * rankdata(values, axis=0)) - (len(values) + 1)
+        size = np.sqrt((self._ranks * self._ranks).sum(axis=0))
+        self._size = np.where(size > 0, size, np.inf)
+        self.n_genes = values.shape[1]
+        self.n_pairs = self.n_genes * (self.n_genes - 1) // 2
+
+    def of(self, rows: Places) -> Array:
+        """Those of some genes with all; [row, gene]."""
+        products = self._ranks[:, rows].T @ self._ranks
+        rho = products / (self._size[rows, None] * self._size)
+        rho[np.arange(len(rows)), rows] = 0.0
+        return np.asarray(rho)
+
+    def blocks(self) -> Iterator[tuple[Places, Array]]:
+        """Those of all genes, so many at a time: places of the rows, and the rows."""
+        genes = np.arange(self.n_genes)
+        # At least two rows each: sums along the other axis go the same way then.
+        n_blocks = max(1, min(-(-(self.n_genes**2) // BLOCK), self.n_genes // 2))
+        for rows in np.array_split(genes, n_blocks):
+            yield rows, self.of(rows)
+
+    def strongest(self) -> Array:
+        """The largest size among those of each gene."""
+        return np.concatenate([np.abs(rho).max(axis=1, initial=0.0) for _, rho in self.blocks()])
+
+    def median_and_quantile(self, share: float) -> tuple[float, float]:
+        """Median of the sizes over all pairs of genes, and a quantile; NaN where there is no pair.
+
+        As `np.median` and `np.quantile` have them, to the last bit.
+        """
+        if not self.n_pairs:
+            return np.nan, np.nan
+        last = self.n_pairs - 1
+        at = last * share
+        low = int(at)
+        ranks = [last // 2, self.n_pairs // 2, low, min(low + 1, last)]
+        values = self._at(ranks)
+        return float(np.median(values[:2])), float(np.quantile(values[2:], at - low))
+
+    def _at(self, ranks: Sequence[int]) -> list[float]:
+        """The sizes of these ranks, from 0 for the smallest.
+
+        First it is counted how many are in each of many bins, then those in the bins that matter
+        are looked at: equal ones once.
+        """
+        counts = np.zeros(BINS, np.int64)
+        for sizes in self._sizes():
+            counts += np.bincount(_bin(sizes), minlength=BINS)
+        bins = np.searchsorted(np.cumsum(counts), ranks, side="right")
+        matters = np.isin(np.arange(BINS), bins)
+        found: Counter[float] = Counter()
+        for sizes in self._sizes():
+            several, number = np.unique(sizes[matters[_bin(sizes)]], return_counts=True)
+            found.update(dict(zip(several.tolist(), number.tolist(), strict=True)))
+        rising = sorted(found)
+        upto = np.cumsum([found[size] for size in rising])
+        left_out = np.cumsum(np.where(matters, 0, counts))[bins]
+        return [rising[k] for k in np.searchsorted(upto, ranks - left_out, side="right").tolist()]
+
+    def _sizes(self) -> Iterator[Array]:
+        """Sizes of the correlations of every pair, once."""
+        genes = np.arange(self.n_genes)
+        for rows, rho in self.blocks():
+            yield np.abs(rho[genes > rows[:, None]])
+
+
+def _bin(sizes: Array) -> NDArray[np.int64]:
+    return np.minimum((sizes * BINS).astype(np.int64), BINS - 1)
+
+
+def rank_correlation(values: Array) -> Array:
+    """Spearman's correlation between columns, as `RankCorrelations` has them; [gene, gene]."""
+    return RankCorrelations(values).of(np.arange(values.shape[1]))
 
 
 def unit_columns(values: Array) -> Array:

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tvcs_core.engines import Engine, Job, Serial, results
+from tvcs_core.engines import Engine, Job, Serial, hash_of, results
 from tvcs_core.streams import seed_of, stream
 
 UNITS = 64  # at most: many enough for many workers, large enough to be worth a message
 
 Array = NDArray[np.float64]
-Forest = Callable[[Array, Array, np.random.Generator], Array]
+Forest = partial[Array]  # of (inputs, response, rng, trees=...): importances of the inputs
 Progress = Callable[[int, int], None]
 
 
@@ -26,13 +28,13 @@ class Forests:
     Attributes
     ----------
     values
-        Of the inputs; (samples, genes).
+        Of the inputs; (samples, inputs).
     responses
-        Of each target; (samples, genes).
+        Of each target; (samples, targets).
     is_input
-        Which inputs each target has, [input, target]; a target without any gets no forest.
+        Which inputs each target has, [input, target].
     genes, seed
-        Names, which with the seed choose the random numbers of each target.
+        Names of the targets, which with the seed choose the random numbers of each.
     forest
         Importances of the columns of inputs for a response.
     block
@@ -47,6 +49,17 @@ class Forests:
     forest: Forest
     block: int
 
+    @property
+    def facts(self) -> dict[str, str]:
+        """All that the forests depend on: what it is, and a hash of it."""
+        forest = self.forest
+        return {
+            "data": hash_of(self.genes, self.values, self.responses),
+            "regulators or targets": hash_of("", self.is_input),
+            "options": hash_of((forest.func.__module__, sorted(forest.keywords.items()))),
+            "seed": str(self.seed),
+        }
+
 
 def grow_forests(
     values: Array,
@@ -58,25 +71,31 @@ def grow_forests(
     *,
     engine: Engine | None = None,
     progress: Progress | None = None,
+    keep: Path | None = None,
 ) -> Array:
     """Importance of every input for every target, ``[input, target]``; 0 where it is none.
 
-    The parameters are those of `Forests`; `progress` is told how many targets are done, and of how
-    many.
+    The parameters are those of `Forests`; a target without any input gets no forest. `progress` is
+    told how many forests are grown, and of how many; `keep` is a folder for those that are.
     """
-    n_genes = len(genes)
-    block = max(1, -(-n_genes // UNITS))
-    forests = Forests(values, responses, is_input, tuple(genes), seed_of(rng), forest, block)
-    scores = np.zeros((values.shape[1], n_genes))
+    places = np.flatnonzero(is_input.any(axis=0))
+    seed, n_forests = seed_of(rng), len(places)
+    scores = np.zeros((values.shape[1], len(genes)))
+    if not n_forests:
+        return scores
+    block = -(-n_forests // UNITS)
+    names = tuple(genes[i] for i in places.tolist())
+    forests = Forests(values, responses[:, places], is_input[:, places], names, seed, forest, block)
 
     def tell(done: int, total: int) -> None:
         if progress is not None:
-            progress(min(done * block, n_genes), n_genes)
+            progress(min(done * block, n_forests), n_forests)
 
-    job = Job("forests", grow_block, forests, -(-n_genes // block))
-    with closing(results([job], engine or Serial(), progress=tell)) as found:
+    facts = {} if keep is None else forests.facts
+    job = Job("forests", grow_block, forests, -(-n_forests // block), facts)
+    with closing(results([job], engine or Serial(), keep=keep, progress=tell)) as found:
         for _, unit, (columns,) in found:
-            scores[:, unit * block : (unit + 1) * block] = columns
+            scores[:, places[unit * block : (unit + 1) * block]] = columns
     return scores
 
 
@@ -86,10 +105,9 @@ def grow_block(forests: Forests, unit: int) -> tuple[Array]:
     columns = np.zeros((forests.values.shape[1], len(targets)))
     for column, target in zip(columns.T, targets, strict=True):
         inputs = np.flatnonzero(forests.is_input[:, target])
-        if inputs.size:
-            rng = stream_of(forests.genes[target], forests.seed)
-            response = forests.responses[:, target]
-            column[inputs] = forests.forest(forests.values[:, inputs], response, rng)
+        rng = stream_of(forests.genes[target], forests.seed)
+        response = forests.responses[:, target]
+        column[inputs] = forests.forest(forests.values[:, inputs], response, rng)
     return (columns,)
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from grn_tvcs.evidence.hubs import hub_prior, measured_power
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
+from grn_tvcs.network.rules import Candidates
 
 # In standard deviations of a gene at rest.
 STRONG = 3.0  # beyond noise: makes a path, and shows a hub
@@ -30,7 +31,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class KnockoutEvidence:
-    """Scores of edges by the effects of changed genes, [regulator, target].
+    """Scores of edges by the effects of changed genes, [input, gene].
 
     Attributes
     ----------
@@ -63,14 +64,14 @@ class KnockoutEvidence:
 def knockout_evidence(
     steady: SteadyStates,
     expression: Expression,
-    allowed: NDArray[np.bool_],
+    candidates: Candidates,
     *,
     weight: float,
     knockdown_weight: float,
     largest_effect: float,
     hub_power: float,
 ) -> KnockoutEvidence:
-    """Score the pairs that are `allowed` by the effects of what was changed.
+    """Score the pairs of inputs and genes that may be edges by the effects of what was changed.
 
     The mean of the strongest effects, one per changed gene, has the score `weight`, or less if it
     is below `SURE`. Where only some of the regulators were changed, the others have no effects, not
@@ -78,6 +79,8 @@ def knockout_evidence(
 
     Parameters
     ----------
+    candidates
+        As `Rules.inputs` has them.
     weight
         Of all effects beside the series.
     knockdown_weight
@@ -87,16 +90,17 @@ def knockout_evidence(
     hub_power
         Largest power of the hub prior.
     """
+    inputs = candidates.regulators
     out, down = (
-        np.where(allowed, steady.shifts(expression, is_out=is_out), 0.0) for is_out in (True, False)
+        np.where(candidates.allowed, steady.shifts(expression, is_out=is_out, rows=inputs), 0.0)
+        for is_out in (True, False)
     )
-    is_out, is_down = (steady.is_changed(is_out=is_out) for is_out in (True, False))
+    is_out, is_down = (steady.is_changed(is_out=is_out)[inputs] for is_out in (True, False))
     down *= np.where(is_out, knockdown_weight, 1.0)[:, None]
-    may_regulate = allowed.any(axis=1)
-    is_changed = may_regulate & (is_out | is_down)
-    share = float(is_changed.sum() / max(may_regulate.sum(), 1))
+    is_changed = is_out | is_down
+    share = float(is_changed.sum() / max(inputs.size, 1))
     effects = out + down
-    sizes = np.minimum(ranked_down(np.abs(effects)), largest_effect)
+    sizes = np.minimum(ranked_down(np.abs(effects), inputs), largest_effect)
     beyond_noise = np.maximum(sizes[is_changed] - STRONG, 0.0).sum(axis=1)
     power = measured_power(beyond_noise, hub_power) if beyond_noise.any() else None
     sizes = np.maximum(sizes - SURE * (1.0 - share), 0.0)
@@ -110,18 +114,27 @@ def knockout_evidence(
     return KnockoutEvidence(parts[0], parts[1], signs, power, share)
 
 
-def ranked_down(sizes: Array) -> Array:
+def ranked_down(sizes: Array, rows: NDArray[np.int64] | None = None) -> Array:
     """Weaken effects that a path of two others explains, both strong and stronger.
 
     The effect of k on i counts half if for some j both that of k on j and that of j on i are
     above `STRONG` and above it.
+
+    Parameters
+    ----------
+    sizes
+        Of effects; [row, gene].
+    rows
+        Places of the genes whose effects they are, all by default; others have none.
     """
+    rows = np.arange(sizes.shape[1]) if rows is None else rows
     path = np.zeros_like(sizes)  # the weaker half of the strongest path
     is_strong = sizes > STRONG
-    for j in np.flatnonzero(is_strong.any(axis=0) & is_strong.any(axis=1)):
-        above, below = np.flatnonzero(is_strong[:, j]), np.flatnonzero(is_strong[j])
+    for row in np.flatnonzero(is_strong.any(axis=1)):
+        above, below = np.flatnonzero(is_strong[:, rows[row]]), np.flatnonzero(is_strong[row])
         pairs = np.ix_(above, below)
-        path[pairs] = np.maximum(path[pairs], np.minimum.outer(sizes[above, j], sizes[j, below]))
+        halves = np.minimum.outer(sizes[above, rows[row]], sizes[row, below])
+        path[pairs] = np.maximum(path[pairs], halves)
     return np.where(path > sizes, INDIRECT * sizes, sizes)
 
 

@@ -20,7 +20,10 @@ RESPONSES = ("level", "change")
 
 
 def lagged_correlation(
-    expression: Expression, response: str = "level", log_offset: float = LOG_OFFSET
+    expression: Expression,
+    response: str = "level",
+    log_offset: float = LOG_OFFSET,
+    rows: NDArray[np.int64] | None = None,
 ) -> NDArray[np.float64]:
     """Pearson's correlation, ``[regulator, target]``; 0 with what is constant and with itself.
 
@@ -32,6 +35,8 @@ def lagged_correlation(
         What the target shows: its ``"level"`` after the step, or its ``"change"`` in it.
     log_offset
         As in `transitions`.
+    rows
+        Genes that are wanted as regulators; all by default.
 
     Raises
     ------
@@ -42,6 +47,7 @@ def lagged_correlation(
         raise ValueError(f"response must be one of {', '.join(RESPONSES)}, found {response!r}")
     steps = transitions(expression, log_offset)
     after = steps.following if response == "level" else steps.following - steps.own
-    r = unit_columns(steps.own).T @ unit_columns(after)
-    np.fill_diagonal(r, 0.0)
+    rows = np.arange(after.shape[1]) if rows is None else rows
+    r = unit_columns(steps.own[:, rows]).T @ unit_columns(after)
+    r[np.arange(len(rows)), rows] = 0.0
     return np.asarray(r)

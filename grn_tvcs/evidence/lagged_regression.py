@@ -65,18 +65,6 @@ class LaggedRegression:
     weights: Array
     stability: Array
 
-    def over_genes(self, part: Array, rest: float = 0.0) -> Array:
-        """An array of [input, gene] as one of [gene, gene]; `rest` where a gene is no input."""
-        whole = np.full((part.shape[1], part.shape[1]), rest)
-        whole[self.inputs] = part
-        return whole
-
-    @property
-    def stability_over_genes(self) -> Array:
-        """The stability as [gene, gene]; all NaN where the data are too few."""
-        is_untold = self.stability.size > 0 and bool(np.isnan(self.stability.flat[0]))
-        return self.over_genes(self.stability, np.nan if is_untold else 0.0)
-
 
 def lagged_regression(
     expression: Expression,

@@ -30,7 +30,7 @@ from scipy.optimize import brentq
 from scipy.special import expit
 from scipy.stats import rankdata
 
-from grn_tvcs.network.prior import Prior
+from grn_tvcs.network.prior import ListedPairs, Prior
 
 EDGES_PER_GENE = 1.6  # that a ranking without probabilities is taken to hold ...
 FALL = 0.8  # ... and the power of the rank with which their odds are taken to fall
@@ -63,7 +63,9 @@ class WithPrior:
     said: str
 
 
-def with_prior(logits: NDArray[np.float64], prior: Prior, allowed: NDArray[np.bool_]) -> WithPrior:
+def with_prior(
+    logits: NDArray[np.float64], prior: Prior | ListedPairs, allowed: NDArray[np.bool_]
+) -> WithPrior:
     """Add prior edges to the log-odds that the data give.
 
     Parameters
@@ -72,8 +74,9 @@ def with_prior(logits: NDArray[np.float64], prior: Prior, allowed: NDArray[np.bo
         Log-odds of an edge by the data alone, ``[regulator, target]``, finite where `allowed`. Of
         a ranking without probabilities they are made by `logits_by_rank`.
     prior
-        The list, its genes in the same order. A weight w counts as the part w of a listed pair, in
-        the likelihood as in the odds: they are multiplied by the w-th power of s / f.
+        The list, its genes in the same order, or what it says of these pairs. A weight w counts as
+        the part w of a listed pair, in the likelihood as in the odds: they are multiplied by the
+        w-th power of s / f.
     allowed
         Pairs that may be edges; others keep their log-odds and count for nothing.
     """
@@ -118,14 +121,14 @@ def logits_by_rank(scores: NDArray[np.float64], allowed: NDArray[np.bool_]) -> N
     if not allowed.any():
         return logits
     fall = FALL * np.log(rankdata(-scores[allowed]))
-    n_edges = min(EDGES_PER_GENE * len(scores), fall.size / 2)
+    n_edges = min(EDGES_PER_GENE * scores.shape[1], fall.size / 2)
     first = brentq(lambda h: float(expit(h - fall).sum()) - n_edges, -FURTHEST, FURTHEST)
     logits[allowed] = first - fall
     return logits
 
 
 def lifted(
-    scores: NDArray[np.float64], prior: Prior, allowed: NDArray[np.bool_]
+    scores: NDArray[np.float64], prior: Prior | ListedPairs, allowed: NDArray[np.bool_]
 ) -> tuple[NDArray[np.float64], str]:
     """Scores that are no probabilities with prior edges, and a sentence for the user."""
     logits = logits_by_rank(scores, allowed)
@@ -156,7 +159,7 @@ def scores_with_prior(
     return moved
 
 
-def _said(prior: Prior, n_used: int, ratio: float) -> str:
+def _said(prior: Prior | ListedPairs, n_used: int, ratio: float) -> str:
     found = f"of {prior.n_listed} prior edges {n_used} are among the genes"
     if ratio < NO_RATIO:
         return f"{found}; the data do not bear them out, so they count for next to nothing"

@@ -17,11 +17,14 @@ Scientific Reports 8, 3384 (2018).
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.evidence.forests import Forest, Progress, grow_forests
 from grn_tvcs.expression.expression import Expression
+from grn_tvcs.network.rules import Candidates
 from tvcs_core.engines import Engine
 
 LEAST_LEVEL = 1e-6  # above C, under the logarithm
@@ -31,38 +34,40 @@ Array = NDArray[np.float64]
 
 def rate_trees(
     expression: Expression,
-    is_input: NDArray[np.bool_],
+    candidates: Candidates,
     rng: np.random.Generator,
     forest: Forest,
     progress: Progress | None = None,
     *,
     engine: Engine | None = None,
+    keep: Path | None = None,
 ) -> tuple[Array, Array]:
     """Importance of every regulator for every target, and the variance of each target's response.
 
-    Importances, ``[regulator, target]``, are parts of that variance: divided by it they are shares.
+    Importances, ``[input, gene]``, are parts of that variance: divided by it they are shares.
     The own level of a target is an input where it may regulate, and its importance is left out.
 
     Parameters
     ----------
     expression
         Series; without a log scale, as in dynGENIE3.
-    is_input
-        Which genes may regulate.
-    rng, forest, progress, engine
+    candidates
+        As `Rules.inputs` has them; targets of which no pair may be an edge get no forest.
+    rng, forest, progress, engine, keep
         As in `level_trees`.
     """
     level, rate = _steps(expression)
     response = rate + decay_rates(expression) * level
     is_flat = (response == response[:1]).all(axis=0) | expression.is_constant
-    is_input = is_input & ~expression.is_constant
-    genes = expression.genes
-    inputs_of = is_input[:, None] & ~is_flat
+    inputs = candidates.regulators
+    is_target = candidates.allowed.any(axis=0) & ~is_flat
+    is_input = ~expression.is_constant[inputs, None] & is_target
     scores = grow_forests(
-        level, response, inputs_of, genes, rng, forest, engine=engine, progress=progress
-    )
+        level[:, inputs], response, is_input, expression.genes, rng, forest, engine=engine,
+        progress=progress, keep=keep,
+    )  # fmt: skip
     scores = np.maximum(scores, 0.0)
-    np.fill_diagonal(scores, 0.0)
+    scores[np.arange(len(inputs)), inputs] = 0.0
     return scores, np.where(is_flat, 0.0, response.var(axis=0))
 
 

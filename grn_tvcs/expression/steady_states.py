@@ -111,7 +111,9 @@ class SteadyStates:
         names = {g for g, out in zip(self.changed, self.is_knockout, strict=True) if out == is_out}
         return np.array([gene in names for gene in self.genes])
 
-    def shifts(self, expression: Expression, *, is_out: bool) -> NDArray[np.float64]:
+    def shifts(
+        self, expression: Expression, *, is_out: bool, rows: NDArray[np.int64] | None = None
+    ) -> NDArray[np.float64]:
         """How far each gene moved when another was knocked out, or down: standard deviations.
 
         ``[regulator, target]``, above 0 where the target fell: the regulator activates it. Levels
@@ -120,7 +122,7 @@ class SteadyStates:
         is the median of all its steady states and of the first samples of the series; its
         standard deviation is that of normal noise with the same 80 % quantile of deviations from
         rest, but at least that of the median gene. Of a gene that was changed several times the
-        mean counts.
+        mean counts. `rows` are the genes that are wanted as regulators, all by default.
         """
         n = len(self.levels)
         scale = expression.scale or guess_scale(expression.values).scale
@@ -131,14 +133,15 @@ class SteadyStates:
         spread = np.quantile(np.abs(known - rest), QUANTILE, axis=0, method="lower") / DEVIATIONS
         spread = np.maximum(spread, np.median(spread))
         z = np.where(spread > 0, (rest - logs[:n]) / np.where(spread > 0, spread, 1.0), 0.0)
-        place = {gene: j for j, gene in enumerate(self.genes)}
-        shifts = np.zeros((len(self.genes), len(self.genes)))
-        times = np.zeros(len(self.genes))
+        rows = np.arange(len(self.genes)) if rows is None else rows
+        row_of = {self.genes[j]: row for row, j in enumerate(rows.tolist())}
+        shifts = np.zeros((len(rows), len(self.genes)))
+        times = np.zeros(len(rows))
         for k in np.flatnonzero(self.is_knockout == is_out):
-            if self.changed[k] != WILD_TYPE:
-                shifts[place[self.changed[k]]] += z[k]
-                times[place[self.changed[k]]] += 1
-        np.fill_diagonal(shifts, 0.0)
+            if self.changed[k] in row_of:
+                shifts[row_of[self.changed[k]]] += z[k]
+                times[row_of[self.changed[k]]] += 1
+        shifts[np.arange(len(rows)), rows] = 0.0
         return shifts / np.maximum(times, 1)[:, None]
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from grn_tvcs.evidence.correlation import rank_correlation
-from grn_tvcs.evidence.mutual_information import mutual_information, relatedness
+from grn_tvcs.evidence.correlation import RankCorrelations
+from grn_tvcs.evidence.mutual_information import relatedness
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.rules import Rules
@@ -20,6 +20,6 @@ def clr(expression: Expression, rules: Rules, rng: np.random.Generator) -> Netwo
 
     A gene that is as near to all others has no background: its z is 0.
     """
-    rho = rank_correlation(expression.levels)
-    scores = relatedness(mutual_information(rho))
-    return Network(expression.genes, scores, np.sign(rho).astype(np.int8))
+    rho = RankCorrelations(expression.levels)
+    signs = np.sign(rho.of(np.arange(rho.n_genes)))
+    return Network(expression.genes, relatedness(rho), signs.astype(np.int8))

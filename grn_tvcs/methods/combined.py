@@ -52,11 +52,12 @@ from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.network.evidence import carried_by
 from grn_tvcs.network.network import Network
+from grn_tvcs.network.pairs import Pairs
 from grn_tvcs.network.prior import Prior
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.network.verdict import Verdict, verdict_of
 from grn_tvcs.simulation.designs import GENES, SERIES, Design, design_of, rounded
-from tvcs_core.engines import Engine
+from tvcs_core.engines import Engine, Threads
 from tvcs_core.streams import stream
 
 TREES = 100  # where the parts are added up
@@ -134,8 +135,9 @@ def combined(
         )
     rng = stream(draws, "combined")
     model, n = universal(), len(expression.genes)
-    if not rules.allowed(expression.genes, expression.constant_genes).any():
-        return Network(expression.genes, np.zeros((n, n)), verdict=Verdict(why_not=NO_PAIR))
+    if not rules.candidates(expression.genes, expression.constant_genes).allowed.any():
+        nothing = Pairs.scored(np.empty(0, np.int64), np.zeros((0, n)))
+        return Network.of_pairs(expression.genes, nothing, verdict=Verdict(why_not=NO_PAIR))
     look, design = _look_and_design(expression, rules, steady)
     known = _common(model, design, resamples)
     to_simulate = calibrate if known is None else 0
@@ -147,13 +149,14 @@ def combined(
     if to_simulate:
         known = calibrated(
             model.combiner_for(design), model.stamp, design, calibrate, resamples=resamples,
-            threads=threads, engine=engine, progress=second,
+            threads=threads, engine=engine, progress=second, keep=keep,
         )  # fmt: skip
     network = _unscored(expression.genes, parts)
     near = None if known is None else known.traits
     is_strange = model.likeness[design.start].is_strange(look, design, near)
     if is_strange and RANKED_DOWN not in parts.scores:
-        sums = _added_up(parts, expression, rules, rng, steady)
+        engine = Threads(threads) if engine is None else engine
+        sums = _added_up(parts, expression, rules, rng, steady, engine, keep)
         return _ranked(network, parts, sums, prior, Verdict(why_not=STRANGE + ADDED_UP))
     logits = model.combiner_for(design).logits(features_of(parts), parts.inputs)
     if is_strange or known is None:
@@ -163,7 +166,7 @@ def combined(
     logits = unless_null(_calibrated(logits, known, n), none)
     if none > 0:
         said = NOTHING.format(float(chance(np.array(none))))
-        network = replace(network, notes=(*network.notes, said))
+        network = network.but(notes=(*network.notes, said))
     return _sure(network, parts, logits, prior, design, model)
 
 
@@ -204,17 +207,20 @@ def _calibrated(logits: Array, known: Calibration, n_genes: int) -> Array:
 
 def _unscored(genes: tuple[str, ...], parts: Parts) -> Network:
     """A network without scores, with what the parts say of signs, stability and evidence."""
-    n, told = len(genes), _told(parts)
+    told = _told(parts)
     signed = np.sum(
         [told[p] * np.sign(np.nan_to_num(parts.signed[p])) for p in SIGNED if p in told], axis=0
     )
-    return Network(
-        genes,
-        np.zeros((n, n)),
-        _over_genes(parts, np.sign(signed)).astype(np.int8),
+    pairs = Pairs(
+        parts.inputs,
+        np.arange(len(genes)),
+        np.zeros(parts.allowed.shape),
+        _where_open(parts, np.sign(signed)).astype(np.int8),
+        np.zeros(parts.allowed.shape, np.bool_),
         stability=parts.stability,
         evidence=carried_by(_by_source(parts)),
     )
+    return Network.of_pairs(genes, pairs)
 
 
 def _told(parts: Parts) -> dict[str, Array]:
@@ -224,10 +230,10 @@ def _told(parts: Parts) -> dict[str, Array]:
 
 
 def _by_source(parts: Parts) -> list[Array]:
-    """What carries every pair, in the order of `SOURCES`; [gene, gene] each."""
+    """What carries every pair, in the order of `SOURCES`; [input, gene] each."""
     told, nothing = _told(parts), np.zeros(parts.allowed.shape)
     of = [np.max([told.get(p, nothing) for p in group], axis=0) for group in SOURCES]
-    return [_over_genes(parts, part) for part in of]
+    return [_where_open(parts, part) for part in of]
 
 
 def _with_prior(network: Network, parts: Parts, before: Array, after: Array, said: str) -> Network:
@@ -236,15 +242,12 @@ def _with_prior(network: Network, parts: Parts, before: Array, after: Array, sai
     total = np.sum(by_source, axis=0)
     unit = before / np.where(total > 0, total, 1.0)
     evidence = carried_by([*(unit * part for part in by_source), np.maximum(after - before, 0.0)])
-    return replace(network, evidence=evidence, notes=(*network.notes, said))
+    return network.but(evidence=evidence, notes=(*network.notes, said))
 
 
-def _over_genes(parts: Parts, values: Array) -> Array:
-    """An array of [input, gene] as one of [gene, gene], 0 where a pair may not be an edge."""
-    n = values.shape[1]
-    whole = np.zeros((n, n))
-    whole[parts.inputs] = np.where(parts.allowed, values, 0.0)
-    return whole
+def _where_open(parts: Parts, values: Array) -> Array:
+    """Values of [input, gene], 0 where a pair may not be an edge."""
+    return np.where(parts.allowed, values, 0.0)
 
 
 def _sure(
@@ -256,31 +259,31 @@ def _sure(
     model: Universal,
 ) -> Network:
     """Scores are chances; the verdict says what more series would support."""
-    p = _over_genes(parts, chance(logits))
+    p = _where_open(parts, chance(logits))
     if prior is not None:
-        allowed = _over_genes(parts, np.ones_like(logits)) > 0
-        found = with_prior(_over_genes(parts, logits), prior, allowed)
-        before, p = p, np.where(allowed, chance(found.logits), 0.0)
+        listed = prior.among(parts.inputs, network.pairs.targets)
+        found = with_prior(_where_open(parts, logits), listed, parts.allowed)
+        before, p = p, _where_open(parts, chance(found.logits))
         network = _with_prior(network, parts, before, p, found.said)
     more = None
     if 0 < design.n_series < SERIES[-1]:
         n_edges = verdict_of(p, p).n_edges
         wider = replace(design, n_series=design.n_series + MORE_SERIES)
         more = MORE_SERIES, max(model.edges_with(n_edges, design, wider), n_edges)
-    return replace(network, scores=p, selected=None, confidence=p, verdict=Verdict(more=more))
+    return network.but(scores=p, selected=p > 0, confidence=p, verdict=Verdict(more=more))
 
 
 def _ranked(
     network: Network, parts: Parts, scores: Array, prior: Prior | None, verdict: Verdict
 ) -> Network:
     """Scores that rank, and are no chances."""
-    whole = _over_genes(parts, scores)
+    scores = _where_open(parts, scores)
     if prior is not None:
-        allowed = _over_genes(parts, np.ones_like(scores)) > 0
-        before = whole
-        whole, said = lifted(before, prior, allowed)
-        network = _with_prior(network, parts, before, whole, said)
-    return replace(network, scores=whole, selected=None, verdict=verdict)
+        listed = prior.among(parts.inputs, network.pairs.targets)
+        before = scores
+        scores, said = lifted(before, listed, parts.allowed)
+        network = _with_prior(network, parts, before, scores, said)
+    return network.but(scores=scores, selected=scores > 0, verdict=verdict)
 
 
 def _added_up(
@@ -289,13 +292,17 @@ def _added_up(
     rules: Rules,
     rng: np.random.Generator,
     steady: SteadyStates | None,
+    engine: Engine,
+    keep: Path | None,
 ) -> Array:
     """The sum of ``ensemble``, of the parts that the samples allow; [input, gene]."""
     n, genes = parts.allowed.shape[1], expression.genes
     forest = partial(importances, trees=TREES)
-    allowed = rules.allowed(genes, expression.constant_genes)
+    candidates = rules.inputs(genes, expression.constant_genes)
     logs = logs_of_all(expression, steady)
-    scores = parts.scores | {LEVELS: level_trees(logs, genes, allowed, rng, forest)[parts.inputs]}
+    keep = None if keep is None else keep / "more trees"
+    found = level_trees(logs, genes, candidates, rng, forest, engine=engine, keep=keep)
+    scores = parts.scores | {LEVELS: found}
     there = [scores[part] for part in (LAGGED, LEVELS, PARTIAL) if part in scores]
     return np.sum([by_strongest(part, n) for part in there], axis=0)
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from grn_tvcs.evidence.random_forest import TREES, importances
 from grn_tvcs.evidence.rate_trees import rate_trees
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.network.network import Network
+from grn_tvcs.network.pairs import Pairs
 from grn_tvcs.network.rules import Rules
 from tvcs_core.engines import Engine, Threads
 
@@ -36,19 +38,24 @@ def dyngenie3(
     threads: int = 1,
     engine: Engine | None = None,
     progress: Callable[[int, int], None] | None = None,
+    keep: Path | None = None,
 ) -> Network:
     """Score edges by the importance of the regulator for the target's rate of change and decay.
 
     The scores of one target add up to 1. Genes that may not regulate, or are constant, are no
-    inputs. `threads` threads grow the trees, or `engine` does.
+    inputs. `threads` threads grow the trees, or `engine` does; `keep` is a folder for
+    finished ones.
     """
     genes = expression.genes
     forest = partial(importances, trees=trees)
-    is_input = np.asarray(rules.allowed(genes).any(axis=1))
+    candidates = rules.inputs(genes)
     scores, _ = rate_trees(
-        expression, is_input, rng, forest, progress, engine=engine or Threads(threads)
-    )
+        expression, candidates, rng, forest, progress,
+        engine=engine or Threads(threads), keep=keep,
+    )  # fmt: skip
+    of_genes = np.zeros(len(genes))
     for target in scores.T:
-        total = target.sum()
+        of_genes[candidates.regulators] = target
+        total = of_genes.sum()  # over all genes: sums of floats depend on how many there are
         target /= total if total > 0 else 1.0
-    return Network(genes, scores)
+    return Network.of_pairs(genes, Pairs.scored(candidates.regulators, scores))

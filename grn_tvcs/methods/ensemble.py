@@ -43,8 +43,9 @@ from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.network.evidence import carried_by
 from grn_tvcs.network.network import Network
+from grn_tvcs.network.pairs import Pairs
 from grn_tvcs.network.prior import Prior
-from grn_tvcs.network.rules import Rules
+from grn_tvcs.network.rules import Candidates, Rules
 from tvcs_core.engines import Engine, Threads
 
 TREES = 100
@@ -89,7 +90,7 @@ def ensemble(
         lift the pairs that they list, as far as the data bear the list out
         (`evidence.prior_edges`).
     threads, engine, progress, keep
-        As in `stability.gather`, for the lagged regression.
+        As in `units.gather`, for the trees too.
     """
     if min(trees, resamples) < 1 or hub_power < 0:
         raise ValueError(
@@ -97,33 +98,34 @@ def ensemble(
             f"{trees}, {resamples} and {hub_power}"
         )
     genes = expression.genes
-    allowed = rules.allowed(genes, expression.constant_genes)
+    candidates = rules.inputs(genes, expression.constant_genes)
+    inputs, _, allowed = candidates
     first, second = _in_turn(progress, 2 * replace(USUAL, resamples=resamples).pairs, len(genes))
     series = lagged_regression(
         expression, rules, rng, replace(USUAL, resamples=resamples),
         threads=threads, engine=engine, progress=first, keep=keep,
     )  # fmt: skip
-    told = _of_knockouts(steady, expression, allowed)
+    told = _of_knockouts(steady, expression, candidates)
     power = told.power_for_series(hub_power if len(genes) > HUB_GENES else 0.0)
-    lagged = series.over_genes(series.scores * hub_prior(series.scores, power))
+    lagged = series.scores * hub_prior(series.scores, power)
     forest = partial(importances, trees=trees)
     logs = logs_of_all(expression, steady)
     levels = level_trees(
-        logs, genes, allowed, rng, forest, second, engine=engine or Threads(threads)
-    )
-    direct = series.over_genes(partial_correlation(logs, series.inputs))
+        logs, genes, candidates, rng, forest, second,
+        engine=engine or Threads(threads), keep=keep,
+    )  # fmt: skip
+    direct = partial_correlation(logs, inputs)
     alike = np.where(allowed, np.abs(direct), 0.0)
     lagged, levels, alike = (by_strongest(part, len(genes)) for part in (lagged, levels, alike))
     by_source = [lagged, told.knockouts, told.knockdowns, levels, alike]
-    signed = lagged * series.over_genes(np.sign(series.weights)) + alike * np.sign(direct)
+    signed = lagged * np.sign(series.weights) + alike * np.sign(direct)
     signed += told.signs * (told.knockouts + told.knockdowns)
-    network = Network(
-        genes,
-        np.sum(by_source, axis=0),
-        np.sign(signed).astype(np.int8),
-        stability=series.stability_over_genes,
-        evidence=carried_by(by_source),
-    )
+    scores = np.sum(by_source, axis=0)
+    pairs = Pairs(
+        inputs, np.arange(len(genes)), scores, np.sign(signed).astype(np.int8), scores > 0,
+        stability=series.stability, evidence=carried_by(by_source),
+    )  # fmt: skip
+    network = Network.of_pairs(genes, pairs)
     return network if prior is None else _lifted(network, by_source, signed, prior, allowed)
 
 
@@ -135,28 +137,28 @@ def _lifted(
     allowed: NDArray[np.bool_],
 ) -> Network:
     """The network with what a list of prior edges adds to its scores."""
-    assert prior.signs is not None
-    scores, said = lifted(network.scores, prior, allowed)
-    by_prior = scores - network.scores
-    return replace(
-        network,
+    pairs = network.pairs
+    listed = prior.among(pairs.regulators, pairs.targets)
+    scores, said = lifted(pairs.scores, listed, allowed)
+    by_prior = scores - pairs.scores
+    return network.but(
         scores=scores,
-        selected=None,
-        signs=np.sign(signed + prior.signs * by_prior).astype(np.int8),
+        selected=scores > 0,
+        signs=np.sign(signed + listed.signs * by_prior).astype(np.int8),
         evidence=carried_by([*by_source, by_prior]),
         notes=(*network.notes, said),
     )
 
 
 def _of_knockouts(
-    steady: SteadyStates | None, expression: Expression, allowed: NDArray[np.bool_]
+    steady: SteadyStates | None, expression: Expression, candidates: Candidates
 ) -> KnockoutEvidence:
     """What knock-outs say, in the weights of ``tvcs``; nothing where there are none."""
     if steady is None:
-        nothing = np.zeros(allowed.shape)
+        nothing = np.zeros(candidates.allowed.shape)
         return KnockoutEvidence(nothing, nothing, nothing, None, 0.0)
     return knockout_evidence(
-        steady, expression, allowed, weight=KNOCKOUT_WEIGHT, hub_power=HUB_POWER,
+        steady, expression, candidates, weight=KNOCKOUT_WEIGHT, hub_power=HUB_POWER,
         knockdown_weight=KNOCKDOWN_WEIGHT, largest_effect=LARGEST_EFFECT,
     )  # fmt: skip
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from grn_tvcs.evidence.level_trees import level_trees
 from grn_tvcs.evidence.random_forest import TREES, importances
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.network.network import Network
+from grn_tvcs.network.pairs import Pairs
 from grn_tvcs.network.rules import Rules
 from tvcs_core.engines import Engine, Threads
 
@@ -31,22 +33,19 @@ def genie3(
     threads: int = 1,
     engine: Engine | None = None,
     progress: Callable[[int, int], None] | None = None,
+    keep: Path | None = None,
 ) -> Network:
     """Score edges by the importance of the regulator for the target's level at the same time.
 
     Genes that may not regulate, or are constant, are no inputs. `threads` threads grow the trees,
-    or `engine` does.
+    or `engine` does; `keep` is a folder for
+    finished ones.
     """
     genes = expression.genes
     forest = partial(importances, trees=trees)
-    levels = expression.levels
+    candidates = rules.inputs(genes)
     scores = level_trees(
-        levels,
-        genes,
-        rules.allowed(genes),
-        rng,
-        forest,
-        progress,
-        engine=engine or Threads(threads),
-    )
-    return Network(genes, scores)
+        expression.levels, genes, candidates, rng, forest, progress,
+        engine=engine or Threads(threads), keep=keep,
+    )  # fmt: skip
+    return Network.of_pairs(genes, Pairs.scored(candidates.regulators, scores))

@@ -14,6 +14,7 @@ from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.network.evidence import carried_by
 from grn_tvcs.network.network import Network
+from grn_tvcs.network.pairs import Pairs
 from grn_tvcs.network.rules import Rules
 
 
@@ -42,15 +43,19 @@ def knock_outs(
         )
     if steady is None or not any(steady.changed):
         raise ValueError("knock-outs ranks by knock-outs and knock-downs alone, and none is given")
-    allowed = rules.allowed(expression.genes, expression.constant_genes)
+    inputs, targets, allowed = candidates = rules.inputs(
+        expression.genes, expression.constant_genes
+    )
     told = knockout_evidence(
-        steady, expression, allowed, weight=1.0, hub_power=0.0,
+        steady, expression, candidates, weight=1.0, hub_power=0.0,
         knockdown_weight=knockdown_weight, largest_effect=largest_effect,
     )  # fmt: skip
     by_source = [np.zeros(allowed.shape), told.knockouts, told.knockdowns]
-    return Network(
+    scores = np.sum(by_source, axis=0)
+    return Network.of_pairs(
         expression.genes,
-        np.sum(by_source, axis=0),
-        told.signs.astype(np.int8),
-        evidence=carried_by(by_source),
-    )
+        Pairs(
+            inputs, targets, scores, told.signs.astype(np.int8), scores > 0,
+            evidence=carried_by(by_source),
+        ),
+    )  # fmt: skip

@@ -15,15 +15,23 @@ BMC Systems Biology 6, 145 (2012); the regression: Efron et al., Annals of Stati
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.evidence.forests import streams_by_name
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.network.network import Network
+from grn_tvcs.network.pairs import Pairs
 from grn_tvcs.network.rules import Rules
+from tvcs_core.engines import Engine, Job, Threads, hash_of, results
 
 OWN_FREQUENCY = 0.6  # F(L) of the edges it selects itself; Meinshausen and Buhlmann: .6 to .9
+BLOCK = 4  # splits in a unit of work
 NEAR = 1e-9  # correlations this near to 0, or to their joint end, count as there
 
 
@@ -35,38 +43,92 @@ def tigress(
     splits: int = 100,
     steps: int = 5,
     lowest_weight: float = 0.2,
+    threads: int = 1,
+    engine: Engine | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    keep: Path | None = None,
 ) -> Network:
     """Score edges by the area under their selection frequency.
 
     `splits` of the samples give two runs each, `steps` is L and `lowest_weight` is alpha.
     The cut is the method's own: `selected` are the edges that at least 60 % of the runs took in.
+    `threads` threads do the runs, or `engine` does; `keep` is a folder for finished ones.
     """
     genes = expression.genes
-    allowed = rules.allowed(genes, expression.constant_genes)
+    inputs, _, allowed = rules.inputs(genes, expression.constant_genes)
     x = expression.levels
     x = x - x.mean(axis=0)
     sd = x.std(axis=0)
     x = x / np.where(expression.is_constant | (sd == 0), np.inf, sd)
-    sources = np.flatnonzero(rules.allowed(genes).any(axis=1))
     streams = streams_by_name(genes, rng)
     weights = np.array([stream.uniform(lowest_weight, 1.0, splits) for stream in streams])
     steps = min(steps, len(genes) - 1)
-    area, count, sign = (np.zeros((len(genes), len(genes))) for _ in range(3))
-    for run in range(splits):
-        order = rng.permutation(len(x))
-        for rows in np.split(order, [len(x) // 2]):
-            half = x[rows] - x[rows].mean(axis=0)
-            inputs = (half * weights[:, run])[:, sources]
-            entries = least_angle_entries(inputs, half, allowed[sources], steps)
-            for step, (entering, targets, signs) in enumerate(entries):
-                pairs = sources[entering], targets
-                area[pairs] += steps - step
-                count[pairs] += 1
-                sign[pairs] += signs
+    orders = np.array([rng.permutation(len(x)) for _ in range(splits)])
+    runs = Runs(x, weights[inputs], orders, inputs, allowed, steps)
+    job = Job("splits", runs_of_splits, runs, -(-splits // BLOCK), runs.facts)
+    sums = np.zeros((3, *allowed.shape), np.int64)
+    engine = Threads(threads) if engine is None else engine
+    with closing(results([job], engine, keep=keep, progress=progress)) as found:
+        for _, _, (part,) in found:
+            sums += part
+    area, count, sign = sums
     n_runs = 2 * splits
     scores = area / (n_runs * max(steps, 1))
     own = (count >= OWN_FREQUENCY * n_runs) & (scores > 0)
-    return Network(genes, scores, np.sign(sign).astype(np.int8), own)
+    return Network.of_pairs(
+        genes, Pairs(inputs, np.arange(len(genes)), scores, np.sign(sign).astype(np.int8), own)
+    )
+
+
+class Runs(NamedTuple):
+    """What the runs of all splits share.
+
+    Attributes
+    ----------
+    x
+        Standardised levels; (samples, genes).
+    weights
+        Of the inputs in each split; (inputs, splits).
+    orders
+        The samples in the order in which each split cuts them into halves; (splits, samples).
+    inputs, allowed
+        As `Rules.inputs` has them.
+    steps
+        Of a run.
+    """
+
+    x: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    orders: NDArray[np.int64]
+    inputs: NDArray[np.int64]
+    allowed: NDArray[np.bool_]
+    steps: int
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """All that the runs depend on: what it is, and a hash of it."""
+        return {
+            "data": hash_of("", self.x),
+            "regulators or targets": hash_of("", self.inputs, self.allowed),
+            "options": hash_of((self.steps, len(self.orders)), self.weights),
+            "seed": hash_of("", self.orders),
+        }
+
+
+def runs_of_splits(runs: Runs, unit: int) -> tuple[NDArray[np.int64]]:
+    """Area, count and sign of every pair over the runs of a few splits; [kind, input, gene]."""
+    area, count, sign = sums = np.zeros((3, *runs.allowed.shape), np.int64)
+    for split in range(len(runs.orders))[unit * BLOCK : (unit + 1) * BLOCK]:
+        for rows in np.split(runs.orders[split], [len(runs.x) // 2]):
+            half = runs.x[rows] - runs.x[rows].mean(axis=0)
+            inputs = half[:, runs.inputs] * runs.weights[:, split]
+            entries = least_angle_entries(inputs, half, runs.allowed, runs.steps)
+            for step, (entering, targets, signs) in enumerate(entries):
+                pairs = entering, targets
+                area[pairs] += runs.steps - step
+                count[pairs] += 1
+                sign[pairs] += signs.astype(np.int64)
+    return (sums,)
 
 
 def least_angle_entries(
@@ -80,6 +142,8 @@ def least_angle_entries(
     Columns are centred; `allowed` [input, output] says which may enter. All outputs take their
     steps together; one that is fitted drops out, so later steps may hold fewer.
     """
+    if not inputs.shape[1]:
+        return []
     gram = inputs.T @ inputs
     correlation = outputs.T @ inputs  # [output, input], of what is not fitted yet
     is_open = allowed.T.copy()

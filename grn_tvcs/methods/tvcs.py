@@ -139,7 +139,7 @@ def tvcs(
     told = None
     if steady is not None:
         told = knockout_evidence(
-            steady, expression, rules.allowed(genes, expression.constant_genes),
+            steady, expression, rules.inputs(genes, expression.constant_genes),
             weight=knockout_weight, hub_power=hub_power, knockdown_weight=knockdown_weight,
             largest_effect=largest_effect,
         )  # fmt: skip
@@ -148,9 +148,9 @@ def tvcs(
     signed = scores * np.sign(found.weights)
     evidence = None
     if told is not None:
-        at = np.ix_(found.inputs, found.targets)
-        by_source = [scores, told.knockouts[at], told.knockdowns[at]]
-        signed += told.signs[at] * (by_source[1] + by_source[2])
+        at = found.targets
+        by_source = [scores, told.knockouts[:, at], told.knockdowns[:, at]]
+        signed += told.signs[:, at] * (by_source[1] + by_source[2])
         scores = np.sum(by_source, axis=0)
         evidence = carried_by(by_source)
     return Network.of_pairs(

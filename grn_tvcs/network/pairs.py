@@ -45,6 +45,12 @@ class Pairs:
     confidence: Floats | None = None
     false_discovery: Floats | None = None
 
+    @classmethod
+    def scored(cls, regulators: Places, scores: Floats) -> Pairs:
+        """Scores of some regulators and all genes, of which nothing else is known."""
+        signs = np.zeros(scores.shape, np.int8)
+        return cls(regulators, np.arange(scores.shape[1]), scores, signs, scores > 0)
+
     @property
     def shape(self) -> tuple[int, int]:
         """Regulators and targets."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from grn_tvcs.expression.expression import repeated
 from grn_tvcs.expression.warned import warn_user
@@ -19,6 +21,7 @@ from tvcs_core.files.tables import Table, is_number, read_table
 SIGN_OF = {"+": 1, "1": 1, "+1": 1, "-": -1, "-1": -1, "?": 0, "0": 0, "": 0}
 WORDS = ("+", "-", "?")  # signs that cannot be weights
 EXAMPLES = 3
+SIGNS = "signs must be 1, -1 or 0, and 0 where no edge is listed"
 REASONS = {
     "unknown_genes": "have a gene that is not in the table",
     "self_loops": "are of a gene on itself",
@@ -26,9 +29,41 @@ REASONS = {
 }
 
 
-@dataclass(frozen=True)
+class ListedEdges(NamedTuple):
+    """Edges by the places of their genes, in the order of these.
+
+    Attributes
+    ----------
+    regulators, targets
+        Places among the genes.
+    weights, signs
+        As in `Prior`.
+    """
+
+    regulators: NDArray[np.int64]
+    targets: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    signs: NDArray[np.int8]
+
+
+class ListedPairs(NamedTuple):
+    """What a list says of the pairs of some regulators and targets, [regulator, target].
+
+    Attributes
+    ----------
+    weights, signs, n_listed
+        As in `Prior`.
+    """
+
+    weights: NDArray[np.float64]
+    signs: NDArray[np.int8]
+    n_listed: int
+
+
 class Prior:
     """Edges that are believed before there are data, ``[regulator, target]``.
+
+    The listed ones are kept; `weights` and `signs` are made over all genes when they are asked for.
 
     Parameters
     ----------
@@ -42,6 +77,11 @@ class Prior:
         Different edges of the list, those of other genes and of a gene on itself too; None means
         that all are among `genes`.
 
+    Attributes
+    ----------
+    edges
+        The listed edges among the genes.
+
     Raises
     ------
     ValueError
@@ -50,37 +90,87 @@ class Prior:
     """
 
     genes: tuple[str, ...]
-    weights: NDArray[np.float64]
-    signs: NDArray[np.int8] | None = None
-    n_listed: int | None = None
+    edges: ListedEdges
+    n_listed: int
 
-    def __post_init__(self) -> None:
-        genes = tuple(str(gene) for gene in self.genes)
+    def __init__(
+        self,
+        genes: Sequence[str],
+        weights: ArrayLike,
+        signs: ArrayLike | None = None,
+        n_listed: int | None = None,
+    ) -> None:
         shape = (len(genes), len(genes))
-        weights = np.array(self.weights, dtype=np.float64)
-        signs = np.zeros(shape, np.int8) if self.signs is None else np.array(self.signs, np.int8)
-        for name, array in (("weights", weights), ("signs", signs)):
+        sure = np.asarray(weights, np.float64)
+        told = np.zeros(shape, np.int8) if signs is None else np.asarray(signs, np.int8)
+        for name, array in (("weights", sure), ("signs", told)):
             if array.shape != shape:
                 raise ValueError(f"{name} must have the shape {shape}, found {array.shape}")
-            array.setflags(write=False)
-            object.__setattr__(self, name, array)
-        object.__setattr__(self, "genes", genes)
-        if twice := repeated(genes):
+        if ((sure == 0) & (told != 0)).any():
+            raise ValueError(SIGNS)
+        rows, cols = np.nonzero(sure)
+        self._take(genes, ListedEdges(rows, cols, sure[rows, cols], told[rows, cols]), n_listed)
+
+    @classmethod
+    def of_edges(cls, genes: Sequence[str], edges: ListedEdges, n_listed: int | None) -> Prior:
+        """Make a list of its edges, each named once; memory is for them alone.
+
+        Raises
+        ------
+        ValueError
+            As for the class.
+        """
+        prior = cls.__new__(cls)
+        prior._take(genes, edges, n_listed)
+        return prior
+
+    def _take(self, genes: Sequence[str], edges: ListedEdges, n_listed: int | None) -> None:
+        self.genes = tuple(str(gene) for gene in genes)
+        order = np.lexsort((edges.targets, edges.regulators))
+        parts: list[NDArray[Any]] = [part[order] for part in edges]
+        self.edges = edges = ListedEdges(*parts)
+        if twice := repeated(self.genes):
             raise ValueError(f"gene names must be different, found twice: {listed(twice)}")
-        if not ((weights >= 0) & (weights <= 1)).all():
+        if not ((edges.weights > 0) & (edges.weights <= 1)).all():
             raise ValueError("weights of prior edges must be from 0 to 1")
-        if weights.diagonal().any():
-            own = genes[int(np.flatnonzero(weights.diagonal())[0])]
+        if (is_own := edges.regulators == edges.targets).any():
+            own = self.genes[int(edges.regulators[is_own][0])]
             raise ValueError(f"a gene has no edge to itself, but {own!r} has one")
-        if (signs[weights == 0] != 0).any() or (np.abs(signs) > 1).any():
-            raise ValueError("signs must be 1, -1 or 0, and 0 where no edge is listed")
-        if self.n_listed is None:
-            object.__setattr__(self, "n_listed", self.n_edges)
+        if (np.abs(edges.signs) > 1).any():
+            raise ValueError(SIGNS)
+        self.n_listed = self.n_edges if n_listed is None else n_listed
 
     @property
     def n_edges(self) -> int:
         """Listed edges among the genes."""
-        return int((self.weights > 0).sum())
+        return len(self.edges.weights)
+
+    @cached_property
+    def weights(self) -> NDArray[np.float64]:
+        """Weight of every edge, (genes, genes); made when it is asked for first."""
+        return self._over_genes("weights")
+
+    @cached_property
+    def signs(self) -> NDArray[np.int8]:
+        """Sign of every edge, (genes, genes); made when it is asked for first."""
+        return self._over_genes("signs")
+
+    def _over_genes(self, name: str) -> NDArray[Any]:
+        genes = np.arange(len(self.genes))
+        whole: NDArray[Any] = getattr(self.among(genes, genes), name)
+        whole.setflags(write=False)
+        return whole
+
+    def among(self, regulators: NDArray[np.int64], targets: NDArray[np.int64]) -> ListedPairs:
+        """What is listed of the pairs of genes at these places."""
+        rows, cols = (np.full(len(self.genes), -1) for _ in range(2))
+        rows[regulators], cols[targets] = np.arange(len(regulators)), np.arange(len(targets))
+        at = rows[self.edges.regulators], cols[self.edges.targets]
+        is_in = (at[0] >= 0) & (at[1] >= 0)
+        shape, where = (len(regulators), len(targets)), (at[0][is_in], at[1][is_in])
+        weights, signs = np.zeros(shape), np.zeros(shape, np.int8)
+        weights[where], signs[where] = self.edges.weights[is_in], self.edges.signs[is_in]
+        return ListedPairs(weights, signs, self.n_listed)
 
     def of(self, genes: Sequence[str]) -> Prior:
         """The same edges with rows and columns in the order of `genes`.
@@ -95,11 +185,12 @@ class Prior:
                 "prior edges and expression must have the same genes, but these are in one of "
                 f"them only: {listed(missing)}"
             )
-        assert self.signs is not None
-        place = {gene: i for i, gene in enumerate(self.genes)}
-        order = np.array([place[gene] for gene in genes], dtype=int)
-        at = np.ix_(order, order)
-        return Prior(tuple(genes), self.weights[at], self.signs[at], self.n_listed)
+        place = {gene: i for i, gene in enumerate(genes)}
+        to = np.array([place[gene] for gene in self.genes], dtype=np.int64)
+        edges = self.edges._replace(
+            regulators=to[self.edges.regulators], targets=to[self.edges.targets]
+        )
+        return Prior.of_edges(genes, edges, self.n_listed)
 
 
 def read_prior(path: str | Path, genes: Sequence[str]) -> Prior:
@@ -128,11 +219,11 @@ def read_prior(path: str | Path, genes: Sequence[str]) -> Prior:
         if weight:
             cells = table.rows[row]
             pairs.add(cells[columns["regulator"]], cells[columns["target"]], weight, sign)
-    if not pairs.weights.any():
+    if not pairs.found:
         raise _no_edge(table, columns, first, genes)
     if said := pairs.said():
         warn_user(f"{path}: {said}")
-    return Prior(tuple(genes), pairs.weights, pairs.signs, len(pairs.seen))
+    return Prior.of_edges(genes, pairs.edges(), len(pairs.seen))
 
 
 class _Pairs:
@@ -140,8 +231,7 @@ class _Pairs:
 
     def __init__(self, genes: Sequence[str]) -> None:
         self.place = {gene: i for i, gene in enumerate(genes)}
-        self.weights = np.zeros((len(genes), len(genes)))
-        self.signs = np.zeros(self.weights.shape, dtype=np.int8)
+        self.found: dict[tuple[int, int], tuple[float, int]] = {}  # weight and sign by places
         self.seen: set[tuple[str, str]] = set()
         self.left_out: dict[str, list[str]] = {reason: [] for reason in REASONS}
 
@@ -159,10 +249,17 @@ class _Pairs:
         if regulator == target or not is_ours:
             return
         pair = self.place[regulator], self.place[target]
-        if weight > self.weights[pair]:
-            self.weights[pair], self.signs[pair] = weight, sign
-        elif weight == self.weights[pair] and sign != self.signs[pair]:
-            self.signs[pair] = 0  # equally sure of both
+        largest, other = self.found.get(pair, (0.0, 0))
+        if weight > largest:
+            self.found[pair] = weight, sign
+        elif weight == largest and sign != other:
+            self.found[pair] = weight, 0  # equally sure of both
+
+    def edges(self) -> ListedEdges:
+        """The edges among the genes."""
+        regulators, targets = np.array(list(self.found), dtype=np.int64).T
+        weights, signs = np.array(list(self.found.values())).T
+        return ListedEdges(regulators, targets, weights, signs.astype(np.int8))
 
     def said(self) -> str:
         """One sentence about what does not count; empty if all does."""

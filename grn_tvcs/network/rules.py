@@ -127,6 +127,18 @@ class Rules:
         allowed[:, np.isin(np.array(genes, dtype=object)[targets], list(no_targets))] = False
         return Candidates(regulators, targets, allowed)
 
+    def inputs(self, genes: Sequence[str], no_targets: Sequence[str] = ()) -> Candidates:
+        """The genes that may regulate some other, beside all genes as targets.
+
+        `no_targets` and what is raised are those of `candidates`; of pairs whose target is not
+        sought none may be an edge.
+        """
+        found = self.candidates(genes, no_targets)
+        has_target = found.allowed.any(axis=1)
+        pairs = np.zeros((int(has_target.sum()), len(genes)), dtype=bool)
+        pairs[:, found.targets] = found.allowed[has_target]
+        return Candidates(found.regulators[has_target], np.arange(len(genes)), pairs)
+
     def allowed(self, genes: Sequence[str], no_targets: Sequence[str] = ()) -> NDArray[np.bool_]:
         """Which pairs (regulator, target) may be edges; (genes, genes), never a gene on itself.
 

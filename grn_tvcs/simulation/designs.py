@@ -162,7 +162,7 @@ def design_of(expression: Expression, steady: SteadyStates | None, rules: Rules)
     """
     expression = in_bins(expression)
     n, most = len(expression.genes), GENES[-1]
-    may_regulate = np.flatnonzero(rules.allowed(expression.genes).any(axis=1))
+    may_regulate = rules.inputs(expression.genes).regulators
     candidates = {expression.genes[j] for j in may_regulate}
     lengths = [rows.stop - rows.start for rows in expression.pieces().values()]
     n_points = round(float(np.median(lengths))) if lengths else POINTS[0]

@@ -13,12 +13,10 @@ not. Where halves would share steps, or have few, there is none.
 from __future__ import annotations
 
 import copy
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +29,7 @@ from grn_tvcs.stability.model import Array, Explained, Flags, StepLoss, Transiti
 from grn_tvcs.stability.significance import noise_limit
 from grn_tvcs.stability.sums import MOST_HALVES, Found, Packed, PackedPart, Sums
 from tvcs_core import TVCS
+from tvcs_core.engines import hash_of
 
 PARTS = ("tvcs", "omp")
 FEWEST_SEGMENTS = 4  # with fewer, they are cut into blocks ...
@@ -186,17 +185,14 @@ class Draws:
         caps = [sorted(out.items()) if isinstance(out, Mapping) else out]
         caps += [rules.max_in_degree, rules.max_edges]
         states = [stream.bit_generator.state for stream in self.streams]
-        none = np.zeros(0)
-        on = none if steps.perturbed is None else steps.perturbed
-        targets = none if steps.targets is None else steps.targets
-        data = (steps.levels, steps.pause, steps.before, steps.series, on)
+        data = (steps.levels, steps.pause, steps.before, steps.series, steps.perturbed)
         return {
             "sums": SUMMED,
-            "data": _hash(self.genes, *data),
-            "regulators or targets": _hash("", self.inputs, self.allowed, targets),
-            "caps": _hash(caps),
-            "options": _hash(self.plan),
-            "seed": _hash(json.dumps(states, default=repr, sort_keys=True)),
+            "data": hash_of(self.genes, *data),
+            "regulators or targets": hash_of("", self.inputs, self.allowed, steps.targets),
+            "caps": hash_of(caps),
+            "options": hash_of(self.plan),
+            "seed": hash_of(json.dumps(states, default=repr, sort_keys=True)),
         }
 
     @property
@@ -293,13 +289,6 @@ def _halves(blocks: NDArray[np.int64], rng: np.random.Generator) -> tuple[Flags,
     if min(in_first.sum(), (~in_first).sum()) < FEWEST_STEPS:
         return np.ones_like(in_first), np.ones_like(in_first)
     return in_first, ~in_first
-
-
-def _hash(said: object, *arrays: NDArray[Any]) -> str:
-    digest = hashlib.sha256(repr(said).encode())
-    for part in arrays:
-        digest.update(np.ascontiguousarray(part).tobytes())
-    return digest.hexdigest()
 
 
 def _or(cap: int | None, other: int) -> int:

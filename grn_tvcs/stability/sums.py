@@ -8,8 +8,9 @@ no sum can leave 64 bits.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,8 +64,7 @@ class Evidence:
         return numbers
 
 
-@dataclass(frozen=True)
-class PackedPart:
+class PackedPart(NamedTuple):
     """Sums of one solver over a few halves, on the grid.
 
     Attributes
@@ -103,8 +103,7 @@ class PackedPart:
         return cls(added, places, *sums)
 
 
-@dataclass(frozen=True)
-class Packed:
+class Packed(NamedTuple):
     """What a unit of work found: the pairs of halves from `first` to `last` - 1, part by part."""
 
     first: int
@@ -112,21 +111,16 @@ class Packed:
     parts: tuple[PackedPart, ...]
 
     @property
-    def arrays(self) -> dict[str, Ints]:
-        """All of it by name, as a file keeps it."""
-        found = {"pairs": np.array([self.first, self.last])}
-        for k, part in enumerate(self.parts):
-            found |= {f"{name}{k}": array for name, array in vars(part).items()}
-        return found
+    def arrays(self) -> tuple[Ints, ...]:
+        """All of it as a file keeps it: the two numbers, then part by part."""
+        return np.array([self.first, self.last]), *(array for part in self.parts for array in part)
 
     @classmethod
-    def of_arrays(cls, arrays: Mapping[str, Ints]) -> Packed:
+    def of_arrays(cls, arrays: Sequence[Ints]) -> Packed:
         """What gave these `arrays`."""
-        names = [field.name for field in fields(PackedPart)]
-        n_parts = (len(arrays) - 1) // len(names)
-        parts = [PackedPart(*(arrays[f"{name}{k}"] for name in names)) for k in range(n_parts)]
-        first, last = arrays["pairs"].tolist()
-        return cls(first, last, tuple(parts))
+        (first, last), size = arrays[0].tolist(), len(PackedPart._fields)
+        starts = range(1, len(arrays), size)
+        return cls(first, last, tuple(PackedPart(*arrays[k : k + size]) for k in starts))
 
 
 class Sums:
@@ -163,11 +157,6 @@ class Sums:
             dropped.ravel()[part.places] += part.dropped
             weights.ravel()[part.places] += part.weights
             chosen.ravel()[part.places] += part.chosen
-
-    @property
-    def n_done(self) -> int:
-        """Number of pairs that were added."""
-        return int(np.count_nonzero(self.is_done))
 
     def evidence(self) -> list[Evidence]:
         """The sums so far, part by part; they are no copies."""

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import closing
-from dataclasses import fields
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from grn_tvcs.stability.edges import Ints
 from grn_tvcs.stability.stability import Draws
-from grn_tvcs.stability.sums import Evidence, Packed, PackedPart
+from grn_tvcs.stability.sums import Evidence, Packed
 from tvcs_core.engines import Engine, Job, Threads, one_blas_thread, results
 
 JOURNAL = 4e9  # bytes that all units together may fill in the journal ...
@@ -57,7 +55,7 @@ def gather(
 
     with closing(results([job], engine or Threads(threads), keep=keep, progress=tell)) as found:
         for _, _, arrays in found:
-            sums.add(packed_of(arrays))
+            sums.add(Packed.of_arrays(arrays))
     return sums.evidence()
 
 
@@ -83,16 +81,7 @@ def pairs_per_unit(draws: Draws) -> int:
     return -(-draws.plan.pairs // most)
 
 
-def solve_pairs(state: tuple[Draws, int], unit: int) -> tuple[NDArray[Any], ...]:
-    """What is found on the pairs of halves of a unit; `packed_of` reads it."""
+def solve_pairs(state: tuple[Draws, int], unit: int) -> tuple[Ints, ...]:
+    """What is found on the pairs of halves of a unit; `Packed.of_arrays` reads it."""
     draws, size = state
-    packed = draws.unit(unit * size, min((unit + 1) * size, draws.plan.pairs))
-    return tuple(packed.arrays.values())
-
-
-def packed_of(arrays: Sequence[NDArray[Any]]) -> Packed:
-    """What `solve_pairs` found."""
-    names = [field.name for field in fields(PackedPart)]
-    parts = range((len(arrays) - 1) // len(names))
-    keys = ["pairs", *(f"{name}{part}" for part in parts for name in names)]
-    return Packed.of_arrays(dict(zip(keys, arrays, strict=True)))
+    return draws.unit(unit * size, min((unit + 1) * size, draws.plan.pairs)).arrays

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from grn_tvcs import Expression, Rules, infer, simulate, write_expression
+from grn_tvcs import Expression, Rules, edge_count, infer, simulate, write_expression
 from grn_tvcs.cli.main import app
 from grn_tvcs.edge_count import (
     best_count,
@@ -114,6 +114,31 @@ def test_few_series_are_cut_and_one_too_short_is_refused(made):
     assert choose_edges(one, rng=0, resamples=4).n_folds == 3
     with pytest.raises(ValueError, match="at least 2 series, or one of 8 time points, found one"):
         choose_edges(data.part(np.arange(60) < 7), rng=0)
+
+
+def test_what_folds_depend_on_is_hashed_without_a_square_of_genes(made, monkeypatch):
+    seen = []
+
+    def look(jobs, *rest, **more):
+        seen.append(jobs[0].facts)
+        yield from results(jobs, *rest, **more)
+
+    results = edge_count.results
+    monkeypatch.setattr(edge_count, "results", look)
+    hashed = []
+    digest = edge_count.hash_of
+    monkeypatch.setattr(
+        edge_count, "hash_of",
+        lambda said, *arrays: (hashed.extend(arrays), digest(said, *arrays))[1],
+    )  # fmt: skip
+    for named in ({}, {"regulators": made.expression.genes[:4]},
+                  {"targets": made.expression.genes[:4]}):  # fmt: skip
+        choose_edges(made.expression, rng=0, resamples=2, max_edges=6, **named)
+    n_genes = len(made.expression.genes)
+    shapes = {np.shape(array) for array in hashed}
+    assert (n_genes,) in shapes
+    assert (n_genes, n_genes) not in shapes
+    assert len({facts["regulators or targets"] for facts in seen}) == 3
 
 
 def test_no_fold_holds_a_part_of_a_series(made):

@@ -52,13 +52,32 @@ def test_every_engine_infers_the_same_network(data, in_units):
                     assert digest(infer(data, "tvcs", rng=0, engine=engine, **FEW)) == want
 
 
-def test_folds_and_forests_are_the_same_in_processes(data):
+BASELINES = {"genie3": {"trees": 3}, "dyngenie3": {"trees": 3}, "tigress": {"splits": 9}}
+
+
+def test_folds_and_baselines_are_the_same_in_processes(data):
     with Processes(2) as engine:
-        for method in ("genie3", "dyngenie3"):
-            one = infer(data, method, rng=0, trees=3)
-            assert one.edges() == infer(data, method, rng=0, trees=3, engine=engine).edges()
+        for method, few in BASELINES.items():
+            one = infer(data, method, rng=0, **few)
+            assert one.edges() == infer(data, method, rng=0, engine=engine, **few).edges()
         one = choose_edges(data, rng=1, resamples=2)
         assert one == choose_edges(data, rng=1, resamples=2, engine=engine)
+
+
+@pytest.mark.parametrize("method", BASELINES)
+def test_an_interrupted_baseline_goes_on_with_what_is_there(method, data, tmp_path):
+    def stop(done, total):
+        if done == 2:
+            raise KeyboardInterrupt
+
+    told, few = [], BASELINES[method]
+    with pytest.raises(KeyboardInterrupt):
+        infer(data, method, rng=0, keep=tmp_path, progress=stop, **few)
+    with pytest.raises(ValueError, match="seed; give --force"):
+        infer(data, method, rng=1, keep=tmp_path, **few)
+    again = infer(data, method, rng=0, keep=tmp_path, progress=lambda *now: told.append(now), **few)
+    assert told[0][0] == 2
+    assert again.edges() == infer(data, method, rng=0, **few).edges()
 
 
 def test_units_are_few_enough_for_the_disk_and_do_not_depend_on_who_works(data):

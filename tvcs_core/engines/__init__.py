@@ -6,10 +6,11 @@ What a unit computes is not known here, nor are results added up. No host is eve
 from tvcs_core.engines.blas import one_blas_thread
 from tvcs_core.engines.choice import engine_of
 from tvcs_core.engines.job import Engine, Job, Task, results
+from tvcs_core.engines.journal import hash_of
 from tvcs_core.engines.local import Serial, Threads
 from tvcs_core.engines.processes import Processes
 
 __all__ = [
-    "Engine", "Job", "Processes", "Serial", "Task", "Threads", "engine_of", "one_blas_thread",
-    "results",
+    "Engine", "Job", "Processes", "Serial", "Task", "Threads", "engine_of", "hash_of",
+    "one_blas_thread", "results",
 ]  # fmt: skip

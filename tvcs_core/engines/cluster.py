@@ -35,7 +35,7 @@ from tvcs_core.files.errors import WorkError
 
 CONNECT = 15.0  # seconds to wait for an answer, and for the first worker
 NO_WORKERS = 600.0  # seconds to wait for a worker when all are gone
-FETCH = 30.0  # seconds for a result to arrive, before its unit is waited for again
+FETCH = 30.0  # seconds for a result to arrive, before its unit is waited for again, twice as long
 BEAT = 1.0  # seconds between two looks at what the workers do
 PATIENCE = 20.0  # a unit hangs that takes so many times as long as the longest one ...
 LEAST_PATIENCE = 600.0  # ... and at least so many seconds
@@ -111,6 +111,7 @@ class _Sent:
     task: Task
     future: Future
     since: dict[str, float] = field(default_factory=dict)  # worker: when it was first seen there
+    fetch: float = field(default_factory=lambda: FETCH)  # seconds for the result to arrive
 
 
 class _Run:
@@ -157,7 +158,9 @@ class _Run:
         self._fill()  # before the result is fetched, for that may take a while
         try:
             result = self._result_of(sent)
-        except FutureTimeoutError:  # its holder was lost: the scheduler has it done again
+        except FutureTimeoutError:
+            # Its holder was lost, and the scheduler has it done again; or the way is slow.
+            sent.fetch *= 2
             self._client.nthreads()
             self._wait_for(sent)
             return None
@@ -197,7 +200,7 @@ class _Run:
     def _result_of(self, sent: _Sent) -> Any:
         task, future = sent.task, sent.future
         try:
-            result = future.result(timeout=FETCH)
+            result = future.result(timeout=sent.fetch)
         except OtherSources:
             raise WorkError(
                 "a worker that came late runs other sources of tvcs; install the same there, and "

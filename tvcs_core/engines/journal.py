@@ -125,6 +125,14 @@ class Journal:
                     folder.rmdir()
 
 
+def hash_of(said: object, *arrays: Any) -> str:
+    """A fact of a job: SHA-256 of what is said and of arrays; None counts as an empty one."""
+    digest = hashlib.sha256(repr(said).encode())
+    for part in arrays:
+        digest.update(np.ascontiguousarray(np.zeros(0) if part is None else part).tobytes())
+    return digest.hexdigest()
+
+
 def versions() -> dict[str, str]:
     """Versions of the packages that may change the bytes of a result."""
     found = {}

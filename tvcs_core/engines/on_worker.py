@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import hashlib
+import os
 import pickle
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,9 @@ from distributed import WorkerPlugin, get_worker
 import tvcs_core
 from tvcs_core.engines.blas import one_blas_thread
 from tvcs_core.engines.journal import PACKAGES
+
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # of mallopt(3)
+LARGEST_REUSED = 32 << 20  # bytes: the most that glibc takes for the second of them
 
 # An expression of the standard library alone: a worker without tvcs can answer it.
 PROBE = (
@@ -45,10 +51,28 @@ def do_unit(name: str, index: int, expected: str) -> Any:
     """
     if sources_digest() != expected:
         raise OtherSources
+    reuse_memory()
     shared: Any = get_worker().plugins[name]
     unit, state = shared.job
     one_blas_thread()
     return unit(state, index)
+
+
+@cache
+def reuse_memory() -> None:
+    """Keep freed memory for the next array, as a process does that no nanny of Dask started.
+
+    The nanny has glibc hand memory back at every chance (``MALLOC_TRIM_THRESHOLD_``), which also
+    holds the size from which memory is mapped anew at 128 kB. So each larger array gets pages that
+    the system has to clear first: units that make and drop arrays take three to five times the
+    processor. Both limits are set to what glibc comes to by itself, at most.
+    """
+    if "MALLOC_TRIM_THRESHOLD_" not in os.environ:
+        return
+    with contextlib.suppress(OSError, AttributeError, TypeError):  # another C library
+        mallopt = ctypes.CDLL(None).mallopt
+        mallopt(M_MMAP_THRESHOLD, LARGEST_REUSED)
+        mallopt(M_TRIM_THRESHOLD, 2 * LARGEST_REUSED)
 
 
 class OtherSources(Exception):

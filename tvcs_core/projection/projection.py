@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from tvcs_core.constraint import TVCS
+from tvcs_core.engines import Job, Threads, results
 from tvcs_core.projection.entries import Entries, enter
 from tvcs_core.projection.exact import solve_dense, solve_edges
 from tvcs_core.projection.gap import measure, upwards
@@ -175,8 +176,27 @@ def project_many(
     """
     if threads is not None and threads < 1:
         raise ValueError(f"threads must be >= 1, found {threads}")
-    with ThreadPoolExecutor(threads or os.cpu_count()) as pool:
-        return list(pool.map(lambda V: project(V, constraint), stack))
+    arrays = list(stack)
+    job = Job("projections", _projected, (arrays, constraint), len(arrays))
+    found: list[Any] = [None] * len(arrays)
+    refused = len(arrays)
+    with closing(results([job], Threads(threads or os.cpu_count() or 1))) as projections:
+        for _, k, projection in projections:
+            found[k] = projection
+            if isinstance(projection, Exception):
+                refused = min(refused, k)
+            # The first array that is refused, not the one that was refused first.
+            if refused < len(arrays) and all(one is not None for one in found[:refused]):
+                raise found[refused]
+    return found
+
+
+def _projected(state: tuple[list[Any], TVCS], k: int) -> Projection | Exception:
+    arrays, constraint = state
+    try:
+        return project(arrays[k], constraint)
+    except (TypeError, ValueError) as error:
+        return error
 
 
 def _solve_exactly(entries: Entries, constraint: TVCS, warm: Any) -> Any:

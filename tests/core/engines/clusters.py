@@ -4,8 +4,10 @@ import contextlib
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -87,3 +89,56 @@ class LocalCluster:
         )
         self._started.append((process, log))
         return process
+
+
+class SlowLink:
+    """Passes on what is sent to a scheduler and what it answers, late and so many bytes a second.
+
+    Use it as a context; its address stands for that of the scheduler.
+    """
+
+    CHUNK = 1 << 14
+
+    def __init__(self, address, *, rate, delay):
+        host, port = address.removeprefix("tcp://").split(":")
+        self._to, self._rate, self._delay = (host, int(port)), rate, delay
+        self._sockets, self._threads = [], []
+        self.passed = 0
+
+    def __enter__(self):
+        self._door = socket.create_server(("127.0.0.1", 0))
+        self.address = f"tcp://127.0.0.1:{self._door.getsockname()[1]}"
+        self._start(self._accept)
+        return self
+
+    def __exit__(self, *error):
+        for one in (self._door, *self._sockets):
+            with contextlib.suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+        for thread in self._threads:
+            thread.join()
+        for one in (self._door, *self._sockets):
+            one.close()
+
+    def _start(self, target, *given):
+        self._threads.append(threading.Thread(target=target, args=given))
+        self._threads[-1].start()
+
+    def _accept(self):
+        with contextlib.suppress(OSError):
+            while True:
+                caller, _ = self._door.accept()
+                scheduler = socket.create_connection(self._to)
+                self._sockets += [caller, scheduler]
+                self._start(self._pass, caller, scheduler)
+                self._start(self._pass, scheduler, caller)
+
+    def _pass(self, come, go):
+        with contextlib.suppress(OSError):
+            while data := come.recv(self.CHUNK):
+                time.sleep(self._delay + len(data) / self._rate)
+                go.sendall(data)
+                self.passed += len(data)
+        for one in (come, go):
+            with contextlib.suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)

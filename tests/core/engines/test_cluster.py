@@ -1,10 +1,13 @@
 import importlib.util
 import logging
+import os
+import platform
 import subprocess
 import sys
 import threading
 
 import pytest
+from dask import config
 from distributed import LocalCluster
 
 from tests.core.engines import toys
@@ -108,3 +111,34 @@ def test_engines_need_no_dask():
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+FAULTS = """
+import resource
+import numpy as np
+from tvcs_core.engines.on_worker import reuse_memory
+
+def faults():
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(200):
+        np.ones(100_000).sum()
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+faults()
+first = faults()
+reuse_memory()
+faults()
+print(first, faults())
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="of glibc alone")
+def test_arrays_of_units_need_no_new_pages_where_a_nanny_started_the_worker():
+    nanny = {
+        key: str(value) for key, value in config.get("distributed.nanny.pre-spawn-environ").items()
+    }
+    done = subprocess.run([sys.executable, "-c", FAULTS], capture_output=True, text=True,
+                          env=os.environ | nanny)  # fmt: skip
+    before, after = map(int, done.stdout.split())
+    assert before > 20_000  # 200 arrays of 195 pages
+    assert after < 1000

@@ -12,8 +12,9 @@ import time
 import pytest
 
 from tests.core.engines import toys
-from tests.core.engines.clusters import ROOT, LocalCluster
+from tests.core.engines.clusters import ROOT, LocalCluster, SlowLink
 from tvcs_core.engines import Serial
+from tvcs_core.engines import cluster as cluster_module
 from tvcs_core.engines.address import read_address
 from tvcs_core.engines.cluster import Cluster
 from tvcs_core.files.errors import WorkError
@@ -136,6 +137,20 @@ with Cluster(read_address({address!r})) as engine:
     job = toys.job(seconds=0.5)
     toys.total(job, engine, keep=Path({keep!r}), progress=lambda *now: print(now, flush=True))
 """
+
+
+def test_a_slow_link_gives_the_same_bytes_and_does_each_unit_once(cluster, tmp_path, monkeypatch):
+    """Results take longer to arrive than they are waited for at first."""
+    monkeypatch.setattr(cluster_module, "FETCH", 0.5)
+    job = toys.job(toys.leave_mark, size=3, width=100_000, folder=str(tmp_path))
+    with (
+        SlowLink(cluster.address, rate=1e6, delay=0.01) as link,
+        Cluster(read_address(link.address)) as engine,
+    ):
+        found = toys.total(job, engine, keep=tmp_path / "keep")
+        assert link.passed > 3 * 800_000
+    assert times_done(tmp_path) == [1] * 3
+    assert found == toys.total(toys.job(size=3, width=100_000), Serial())
 
 
 def test_a_client_that_is_killed_loses_what_was_at_work_alone(cluster, want, tmp_path):

@@ -180,3 +180,25 @@ def test_a_folder_that_others_can_write_is_passed_over(combiner, cache, tmp_path
     monkeypatch.setattr(folder, "_user_cache", lambda: elsewhere)
     run(combiner)
     assert len(list(elsewhere.rglob("*.json"))) == 1
+
+
+def test_an_interrupted_calibration_simulates_the_rest_alone(
+    combiner, cache, tmp_path, monkeypatch
+):
+    def interrupt(done, of):
+        if done == 2:
+            raise KeyboardInterrupt
+
+    keep = tmp_path / "keep"
+    with pytest.raises(KeyboardInterrupt):
+        run(combiner, progress=interrupt, keep=keep)
+    simulated, draw = [], module.draw_example
+    monkeypatch.setattr(
+        module, "draw_example", lambda *given: (simulated.append(1), draw(*given))[1]
+    )
+    found = run(combiner, keep=keep)
+    assert len(simulated) == 1
+    shutil.rmtree(cache)
+    assert same(found, run(combiner))
+    with pytest.raises(ValueError, match=r"is of a run with other model; give --force"):
+        run(combiner, stamp="1" * 64, keep=keep)

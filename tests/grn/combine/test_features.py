@@ -145,7 +145,7 @@ def test_scores_signs_and_gains_are_what_loops_say(known, which):
         if LAGGED in parts.scores:
             gain = by_strongest(parts.scores[LAGGED], n)[j, i] * parts.facts["lagged gain"]
             assert wide(table, "gain")[j, i] == pytest.approx(np.log(gain + 1e-3), abs=1e-5)
-            stable = parts.stability[parts.inputs[j], i]
+            stable = parts.stability[j, i]
             assert wide(table, "stability")[j, i] == pytest.approx(stable, nan_ok=True)
             for name in set(AGREEING) & set(parts.signed):
                 signs = np.sign([parts.signed[LAGGED][j, i], parts.signed[name][j, i]])
@@ -223,7 +223,7 @@ def turned(parts, order):
         {name: scores[place] for name, scores in parts.scores.items()},
         {name: scores[place] for name, scores in parts.signed.items()},
         parts.facts,
-        None if stability is None else stability[np.ix_(order, order)],
+        None if stability is None else stability[place],
     ), rows
 
 

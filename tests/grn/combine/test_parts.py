@@ -15,6 +15,7 @@ from grn_tvcs.combine.parts import (
     PARTS,
     RANK,
     RANKED_DOWN,
+    RATES,
     SHORT,
     Parts,
     autocorrelation,
@@ -145,8 +146,17 @@ def test_progress_never_falls_and_ends_at_its_total(known, which, threads):
     assert done[-1] == of[0]
 
 
-@pytest.mark.parametrize("after", [3, 8, 12])  # within the first memory, the second and trees
-def test_an_interrupted_run_ends_as_if_it_had_not_been(known, tmp_path, after):
+# Within the first memory, the second, trees for rates (of 8 genes) and for levels.
+@pytest.mark.parametrize(
+    ("after", "there"),
+    [
+        (3, [LAGGED]),
+        (8, [LAGGED, SHORT]),
+        (12, [LAGGED, RATES, SHORT]),
+        (20, [LAGGED, LEVELS, RATES, SHORT]),
+    ],
+)
+def test_an_interrupted_run_ends_as_if_it_had_not_been(known, tmp_path, after, there):
     example, keep = known[0].example, tmp_path / "kept"
 
     def interrupt(done, of):
@@ -156,8 +166,11 @@ def test_an_interrupted_run_ends_as_if_it_had_not_been(known, tmp_path, after):
     with pytest.raises(KeyboardInterrupt):
         evidence_on(example, keep=keep, progress=interrupt)
     names = sorted(path.name for path in keep.iterdir())
-    assert names == ([LAGGED] if after == 3 else [LAGGED, SHORT])
+    assert names == there
+    kept = {path: path.stat().st_mtime_ns for path in keep.rglob("unit-*")}
     assert_same(evidence_on(example, keep=keep), known[0].parts)
+    assert all(path.stat().st_mtime_ns == then for path, then in kept.items())
+    assert len(list((keep / LEVELS / "forests").glob("unit-*"))) == len(example.expression.genes)
 
 
 def test_facts_are_those_of_the_design(known):

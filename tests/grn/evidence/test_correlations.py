@@ -6,8 +6,15 @@ import numpy as np
 import pytest
 
 from grn_tvcs import Expression
-from grn_tvcs.evidence.correlation import correlation, unit_columns
+from grn_tvcs.evidence import correlation as correlation_module
+from grn_tvcs.evidence.correlation import (
+    RankCorrelations,
+    correlation,
+    rank_correlation,
+    unit_columns,
+)
 from grn_tvcs.evidence.lagged_correlation import lagged_correlation
+from grn_tvcs.evidence.mutual_information import mutual_information, relatedness
 from grn_tvcs.evidence.partial_correlation import estimated_shrinkage, partial_correlation
 
 
@@ -101,3 +108,35 @@ def test_a_lagged_correlation_tells_direction(rng):
 def test_an_unknown_response_is_refused(rng):
     with pytest.raises(ValueError, match="response must be one of level, change, found 'rate'"):
         lagged_correlation(course(rng), "rate")
+
+
+@pytest.mark.parametrize(("n_samples", "n_genes"), [(5, 2), (4, 9), (30, 40), (7, 61)])
+def test_in_blocks_rank_correlations_are_those_of_the_square_to_the_last_bit(
+    n_samples, n_genes, rng, monkeypatch
+):
+    values = rng.integers(0, 6, (n_samples, n_genes)).astype(float)  # with ties
+    whole = rank_correlation(values)
+    sizes = np.abs(whole[np.triu_indices(n_genes, 1)])
+    rows = np.sort(rng.choice(n_genes, n_genes // 2, replace=False))
+    said = relatedness(RankCorrelations(values))
+    for block in (1, 3 * n_genes, n_genes**2):
+        monkeypatch.setattr(correlation_module, "BLOCK", block)
+        rho = RankCorrelations(values)
+        assert np.array_equal(rho.of(rows), whole[rows])
+        assert np.array_equal(np.concatenate([part for _, part in rho.blocks()]), whole)
+        assert rho.median_and_quantile(0.95) == (np.median(sizes), np.quantile(sizes, 0.95))
+        assert np.array_equal(rho.strongest(), np.abs(whole).max(axis=1))
+        assert np.array_equal(relatedness(rho, rows), said[rows])
+        assert np.array_equal(relatedness(rho), said)
+
+
+def test_relatedness_is_that_of_the_plain_definition(rng):
+    values = rng.normal(size=(12, 9))
+    information = mutual_information(rank_correlation(values))
+    z = np.zeros((9, 9))
+    for i in range(9):
+        others = np.delete(information[i], i)
+        z[i] = np.maximum(0, (information[i] - others.mean()) / others.std(ddof=1))
+    np.fill_diagonal(z, 0.0)
+    said = relatedness(RankCorrelations(values))
+    assert said == pytest.approx(np.sqrt(z**2 + z.T**2))

@@ -81,7 +81,7 @@ def test_samples_at_rest_and_knock_outs_are_used_where_they_are_given(expression
     network = run("ensemble", expression, steady=steady, **FEW)
     levels = np.concatenate([expression.values, steady.levels])
     told = knockout_evidence(
-        steady, expression, ~np.eye(8, dtype=bool), weight=1.5, hub_power=0.5,
+        steady, expression, Rules().inputs(expression.genes), weight=1.5, hub_power=0.5,
         knockdown_weight=0.3, largest_effect=20.0,
     )  # fmt: skip
     effects = told.knockouts + told.knockdowns

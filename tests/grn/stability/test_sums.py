@@ -132,7 +132,7 @@ def test_a_unit_is_small(draws):
     unit = draws.with_streams(np.random.default_rng(5)).unit(0, 1)
     n_pairs, n_genes = draws.allowed.size, draws.allowed.shape[1]
     most = n_pairs + 4 * PLAN.in_degrees[1] * 2 * n_genes  # of a pair of halves
-    assert sum(array.size for array in unit.arrays.values()) <= 2 * most + 2
+    assert sum(array.size for array in unit.arrays) <= 2 * most + 2
 
 
 def test_no_sum_can_leave_64_bits_and_no_term_the_grid():

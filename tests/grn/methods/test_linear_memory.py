@@ -1,0 +1,55 @@
+"""Memory goes with regulators x genes: no array of all pairs of genes is made on the way."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from grn_tvcs import Expression, SteadyStates, infer
+from grn_tvcs.combine import parts
+from grn_tvcs.evidence import correlation
+from grn_tvcs.methods import METHODS
+from grn_tvcs.network.prior import ListedEdges, Prior
+
+N_GENES, N_REGULATORS = 4000, 2
+SQUARE = N_GENES**2  # bytes: of flags, the smallest kind of number
+
+
+def inferred(method, n_genes, **options):
+    """A network of walks, with knock-outs and, where the method takes them, prior edges."""
+    rng = np.random.default_rng(0)
+    levels = 1 + np.abs(rng.normal(0, 0.1, (14, n_genes)).cumsum(axis=0))
+    genes = tuple(f"G{j:04d}" for j in range(n_genes))
+    times, series = np.tile(np.arange(7.0), 2), ("a",) * 7 + ("b",) * 7
+    table = Expression(levels, times, series, genes, scale="levels")
+    changed, is_out = ("", *genes[:3], genes[9]), np.array([0, 1, 1, 0, 1], bool)
+    options["steady"] = SteadyStates(levels[::3], changed, is_out, genes)
+    if METHODS[method].takes_prior:
+        edges = ListedEdges(np.array([0, 1]), np.array([1, 7]), np.ones(2), np.ones(2, np.int8))
+        options["prior"] = Prior.of_edges(genes, edges, None)
+    return infer(table, method, rng=0, regulators=genes[:N_REGULATORS], **options)
+
+
+@pytest.mark.parametrize(
+    "method",
+    [pytest.param("combined", marks=pytest.mark.slow), "ensemble", "tvcs", "knock-outs"],
+)
+def test_no_square_of_all_genes_is_made(method, monkeypatch):
+    monkeypatch.setattr(correlation, "BLOCK", 20 * N_GENES)
+    monkeypatch.setattr(parts, "TREES_OF_MANY", 1)
+    options = {
+        "combined": {"resamples": 2, "calibrate": 0},
+        "ensemble": {"resamples": 2, "trees": 1},
+        "tvcs": {"resamples": 2},
+        "knock-outs": {},
+    }[method]
+    inferred(method, 50, **options)  # first uses load modules and compiled code
+    tracemalloc.start()
+    try:
+        network = inferred(method, N_GENES, **options)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert network.pairs.shape == (N_REGULATORS, N_GENES)
+    assert network.pairs.n_scored > 0
+    assert peak < SQUARE
