@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 from tvcs_core.lazy import on_demand
 
 if TYPE_CHECKING:
+    from grn_tvcs.comparison.comparison import Comparison, Difference, compare
+    from grn_tvcs.comparison.conditions import read_conditions
     from grn_tvcs.edge_count import EdgeCount, choose_edges
     from grn_tvcs.expression.expression import Expression, write_expression
     from grn_tvcs.expression.h5ad import read_h5ad
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 __all__ = [
     "FORMATS",
     "METHODS",
+    "Comparison",
+    "Difference",
     "Edge",
     "EdgeCount",
     "Expression",
@@ -33,7 +37,9 @@ __all__ = [
     "Simulation",
     "SteadyStates",
     "choose_edges",
+    "compare",
     "infer",
+    "read_conditions",
     "read_expression",
     "read_genes",
     "read_h5ad",
@@ -54,6 +60,8 @@ __all__ = [
 __getattr__, __dir__ = on_demand(
     __name__,
     {
+        "comparison.comparison": "Comparison Difference compare",
+        "comparison.conditions": "read_conditions",
         "edge_count": "EdgeCount choose_edges",
         "expression.expression": "Expression write_expression",
         "expression.h5ad": "read_h5ad",

@@ -36,7 +36,7 @@ LEVELS = {
         ["evidence"],
         ["combine"],
         ["methods"],
-        ["edge_count"],
+        ["edge_count", "comparison"],
         ["report"],
         ["cli"],
     ],

@@ -162,7 +162,10 @@ class Layout:
             series_column=self.series_column,
             missing=missing,
         )
-        data = on_scale(data, self.scale)
+        return self.perturbed(on_scale(data, self.scale))
+
+    def perturbed(self, data: Expression) -> Expression:
+        """Return the same with the perturbation that is told beside the files, if one is."""
         if self.perturbed_until is None:
             return data
         if data.perturbed is not None:
