@@ -26,7 +26,7 @@ import numpy as np  # noqa: E402
 
 from benchmarks.pages import fill, table  # noqa: E402
 from grn_tvcs import compare  # noqa: E402
-from grn_tvcs.comparison.chances import Learned, features, whole_p  # noqa: E402
+from grn_tvcs.comparison.chances import OUTSTANDING, Learned, expanded, features, whole_p  # noqa: E402
 from grn_tvcs.comparison.differences import differences  # noqa: E402
 from grn_tvcs.comparison.exchanges import ALPHA, draw_exchanges  # noqa: E402
 from grn_tvcs.comparison.steps import pooled, steps_of  # noqa: E402
@@ -42,9 +42,12 @@ LEVELS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
 NO_DIFFERENCE = 0.25  # part of the pairs that is held aside
 MOVED = 0.3  # part of the genes that are shifted, with the same edges, in pairs of the last kind
 FIRST_HELD = 100_000  # number of the first pair that is held aside
-PERCENTILES = (0.02, 99.98)  # where features are cut
 EXCHANGES = {4: 100, 5: 126, 7: 100, 10: 100}  # for learning, by series
-MOST_STEPS, PENALTY, FOLDS = 300, 0.1, 5  # of the fit
+MOST_STEPS, PENALTY, FOLDS = 300, 0.01, 5  # of the fit
+BENT = (
+    "t", "z", "t leads", "z leads", "stronger leads", "stronger", "weaker", "target p",
+)  # fmt: skip
+BENDS = (0.5, 0.8, 0.95, 0.99)  # quantiles at which their weight may change
 LIKELY = -3.0  # log odds above which sums are set right
 
 
@@ -138,12 +141,17 @@ def learn(n_pairs: int) -> None:
     from sklearn.linear_model import LogisticRegression
 
     made = [learning(number) for number in range(n_pairs)]
-    names = list(made[0][2])
-    parts = [np.stack([told[name] for name in names], axis=1) for _, _, told, _, _ in made]
-    X, y = np.concatenate(parts), np.concatenate([truth for *_, truth, _ in made])
-    fold = np.concatenate([np.full(len(part), k % FOLDS) for k, part in enumerate(parts)])
-    low, high = np.percentile(X, PERCENTILES, axis=0)
-    X = np.clip(X, low, high)
+    kept = [told["t"] > OUTSTANDING for _, _, told, _, _ in made]
+    told = {
+        name: np.concatenate([m[2][name][rows] for m, rows in zip(made, kept, strict=True)])
+        for name in made[0][2]
+    }
+    y = np.concatenate([m[3][rows] for m, rows in zip(made, kept, strict=True)])
+    fold = np.concatenate([np.full(int(rows.sum()), k % FOLDS) for k, rows in enumerate(kept)])
+    bends = {name: [_short(q) for q in np.quantile(told[name], BENDS)] for name in BENT}
+    whole = expanded(told, bends)
+    X = np.stack(list(whole.values()), axis=1)
+    low, high = X.min(axis=0), X.max(axis=0)
     mean, size = X.mean(axis=0), X.std(axis=0) + 1e-6
     X = (X - mean) / size
     fit = LogisticRegression(C=PENALTY, max_iter=MOST_STEPS).fit
@@ -158,14 +166,20 @@ def learn(n_pairs: int) -> None:
     fitted = fit(X, y)
     weights = slope * fitted.coef_[0] / size
     numbers = [
-        {name: float(f"{x:.6g}") for name, x in zip(names, part, strict=True)}
+        {name: _short(x) for name, x in zip(whole, part, strict=True)}
         for part in (weights, low, high)
     ]
-    intercept = float(f"{slope * fitted.intercept_[0] + shift - weights @ mean:.6g}")
-    regression = Learned(numbers[0], intercept, *numbers[1:])
+    intercept = _short(slope * fitted.intercept_[0] + shift - weights @ mean)
+    n_all, n_true = (sum(f(m[3]) for m in made) for f in (np.size, np.sum))
+    rest = _short((n_true - y.sum()) / (n_all - y.size))
+    regression = Learned(numbers[0], intercept, *numbers[1:], bends, rest)
     power = {str(s): _power(regression, [row for row in made if row[0] == s]) for s in SERIES}
     text = json.dumps({"regression": regression._asdict(), "power": power}, indent=1)
     LEARNED.write_text(text + "\n", encoding="utf-8")
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.6g}")
 
 
 def _power(learned: Learned, made: list) -> dict[str, float]:
@@ -176,11 +190,7 @@ def _power(learned: Learned, made: list) -> dict[str, float]:
             continue
         seen.append(differs)
         true += int(truth.sum())
-        sums = learned.intercept + sum(
-            weight * np.clip(told[name], learned.low[name], learned.high[name])
-            for name, weight in learned.weights.items()
-        )
-        chance = 1.0 / (1.0 + np.exp(-sums))
+        chance = learned.chance(told)
         order = np.argsort(-chance, kind="stable")
         rate = np.cumsum(1.0 - chance[order]) / np.arange(1, order.size + 1)
         kept = np.flatnonzero(rate <= 0.2)

@@ -1,10 +1,10 @@
 """How likely an edge is not the same in both conditions, as learned on simulated pairs.
 
 Exchanges of series say how surely the data differ, not where: what follows from a lost edge
-differs as surely as the edge. How often the edge itself is meant was learned on pairs of simulated
-networks of which a part of the edges was changed (`simulation.pairs`), from what `differences`
-measures: a logistic regression, whose numbers stand in `learned.json` and come from
-``python -m benchmarks.networks.compare --learn``.
+differs as surely as the edge. How often the edge itself is meant was learned on pairs of
+simulated networks of which a part of the edges was changed (`simulation.pairs`), from what
+`differences` measures: a logistic regression over the pairs of genes that stand out at all, whose numbers stand in
+`learned.json` and come from ``python -m benchmarks.networks.compare --learn``.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from grn_tvcs.comparison.exchanges import Exchanges
 from grn_tvcs.comparison.steps import Steps
 
 SLIGHT = 0.01  # correlation that is added under a logarithm
+OUTSTANDING = 1.6  # log(1 + t squared): twice the deviation of chance
 
 LEADS = ("t", "z", "stronger")
 # What was worth the most on pairs to learn from: size and lead of both measures together.
@@ -38,12 +39,35 @@ Array = NDArray[np.float64]
 
 
 class Learned(NamedTuple):
-    """A logistic regression: the weight of each feature and where each is cut."""
+    """A logistic regression over the edges whose t squared stands out.
+
+    Attributes
+    ----------
+    weights, intercept
+        Of the features and their bends (`expanded`).
+    low, high
+        Where each is cut: what was never seen counts as the last that was.
+    bends
+        Values of features from which on the weight may be another.
+    rest
+        Chance of every other edge.
+    """
 
     weights: dict[str, float]
     intercept: float
     low: dict[str, float]
     high: dict[str, float]
+    bends: dict[str, list[float]]
+    rest: float
+
+    def chance(self, told: Mapping[str, Array]) -> Array:
+        """Return how likely edges differ of which the features are told."""
+        whole = expanded(told, self.bends)
+        sums = np.full(told["t"].shape, self.intercept)
+        for name, weight in self.weights.items():
+            sums += weight * np.clip(whole[name], self.low[name], self.high[name])
+        found = 1.0 / (1.0 + np.exp(-sums))
+        return np.asarray(np.where(told["t"] > OUTSTANDING, found, self.rest))
 
 
 def whole_p(differences: Differences, exchanges: Exchanges) -> float:
@@ -104,14 +128,18 @@ def with_products(told: Mapping[str, Array]) -> dict[str, Array]:
     return whole
 
 
+def expanded(told: Mapping[str, Array], bends: Mapping[str, list[float]]) -> dict[str, Array]:
+    """Return the same with how far each feature is beyond each of its bends."""
+    whole = dict(told)
+    for name, places in bends.items():
+        for place in places:
+            whole[f"{name} beyond {place:g}"] = np.maximum(told[name] - place, 0.0)
+    return whole
+
+
 def chances(differences: Differences, exchanges: Exchanges, steps: Steps) -> Array:
     """Return how likely each edge differs, [regulator, target]; 0 from a gene to itself."""
-    learned = read_learned()
-    told = features(differences, exchanges, steps)
-    sums = np.full(differences.t_squared.shape, learned.intercept)
-    for name, weight in learned.weights.items():
-        sums += weight * np.clip(told[name], learned.low[name], learned.high[name])
-    found = 1.0 / (1.0 + np.exp(-sums))
+    found = read_learned().chance(features(differences, exchanges, steps))
     found[np.arange(len(steps.inputs)), steps.inputs] = 0.0
     return np.asarray(found)
 

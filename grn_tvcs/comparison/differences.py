@@ -101,7 +101,8 @@ def differences(
         for _, unit, (columns, largest) in done:
             targets = slice(unit * block, (unit + 1) * block)
             found[:, :, targets], best[:, targets] = columns, largest
-    return Differences(*found, best)
+    measures = [found[k] for k in range(len(found))]
+    return Differences(*measures, best)
 
 
 def _block(work: _Work, unit: int) -> tuple[Array, Array]:
