@@ -193,6 +193,7 @@ def lay_out(name: str, folder: Path) -> tuple[Path, list[str]]:
     """Write the inputs of a command; give the file to damage, and the words."""
     damaged, content, others, words = COMMANDS[name]
     for file, text in {damaged: content, **others}.items():
+        (folder / file).parent.mkdir(exist_ok=True)
         if callable(text):
             text(folder / file)
         else:

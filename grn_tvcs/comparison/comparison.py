@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 FALSE_DISCOVERY = 0.2  # expected share of false edges among those that are claimed
 INTERVAL = 0.95
+MOST_EDGES = 100_000  # that are listed; of 1,000 genes nearly all pairs say nothing
 KINDS = ("gained", "lost", "changed", "reversed")
 
 Array = NDArray[np.float64]
@@ -139,13 +140,16 @@ class Comparison:
 
     @cached_property
     def edges(self) -> tuple[Difference, ...]:
-        """Every pair, the one that most likely differs first; of equal ones the first by name."""
+        """The pairs, `MOST_EDGES` at most, the one that most likely differs first.
+
+        Of equal ones the first by name.
+        """
         found, chance = self.measured, self.chance
         place = {gene: j for j, gene in enumerate(self.genes)}
         inputs = np.array([place[name] for name in self.regulators], dtype=np.int64)
         own = inputs[:, None] == np.arange(len(self.genes))
         order = np.argsort(-np.where(own, -1.0, chance).ravel(), kind="stable")
-        order = order[: chance.size - int(own.sum())]
+        order = order[: min(chance.size - int(own.sum()), MOST_EDGES)]
         false = np.cumsum(1.0 - chance.ravel()[order]) / np.arange(1, order.size + 1)
         if not self.finds_difference:
             false[:] = 1.0

@@ -101,8 +101,8 @@ def differences(
         for _, unit, (columns, largest) in done:
             targets = slice(unit * block, (unit + 1) * block)
             found[:, :, targets], best[:, targets] = columns, largest
-    measures = [found[k] for k in range(len(found))]
-    return Differences(*measures, best)
+    t_squared, p, z, z_p, first, second, first_error, second_error = found
+    return Differences(t_squared, p, z, z_p, first, second, first_error, second_error, best)
 
 
 def _block(work: _Work, unit: int) -> tuple[Array, Array]:
