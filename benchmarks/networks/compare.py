@@ -65,6 +65,7 @@ class Case:
     p: float
     true: int
     claimed: str
+    expected: str
     right: str
     kinds_right: int
 
@@ -88,7 +89,7 @@ def held_aside(number: int) -> tuple[Pair, Case]:
     drawn = "mid" if kind == "grown" else kind
     pair = draw_pair(design, drawn, share, number, topology=topology, moved=moved)
     true = int(pair.is_changed.sum())
-    return pair, Case(kind, number, n, series, points, share, moved, 1.0, true, "", "", 0)
+    return pair, Case(kind, number, n, series, points, share, moved, 1.0, true, "", "", "", 0)
 
 
 def judge(number: int) -> list[Case]:
@@ -101,18 +102,21 @@ def judge(number: int) -> list[Case]:
     assert after is not None
     place = {gene: j for j, gene in enumerate(pair.before.genes)}
     claimed, right, kinds_right = [0] * len(LEVELS), [0] * len(LEVELS), 0
+    expected = [0.0] * len(LEVELS)
     for k, level in enumerate(LEVELS):
         n = max((e.rank for e in found.edges if e.false_discovery <= level), default=0)
+        expected[k] = n * found.edges[n - 1].false_discovery if n else 0.0
         for edge in found.edges[:n]:
             a, b = (int(s[place[edge.regulator], place[edge.target]]) for s in (before, after))
             kind = "gained" if not a else "lost" if not b else "reversed"
             claimed[k] += 1
             right[k] += a != b
             kinds_right += level == LEVELS[-1] and a != b and edge.kind == kind
-    in_words = [" ".join(map(str, numbers)) for numbers in (claimed, right)]
+    in_words = [" ".join(f"{x:.4g}" for x in numbers) for numbers in (claimed, expected, right)]
     return [
         replace(
-            known, p=found.whole_p, claimed=in_words[0], right=in_words[1],
+            known, p=found.whole_p, claimed=in_words[0], expected=in_words[1],
+            right=in_words[2],
             kinds_right=int(kinds_right),
         )
     ]  # fmt: skip
@@ -219,9 +223,11 @@ def write_page(results: Path, docs: Path) -> None:
     page.write_text(text, encoding="utf-8")
 
 
-def _counts(cases: list[Case], level: int) -> tuple[int, int]:
+def _counts(cases: list[Case], level: int) -> tuple[int, int, float]:
+    """Edges claimed, how many of them do not differ, and how many were expected not to."""
     claimed = sum(int(case.claimed.split()[level]) for case in cases)
-    return claimed, claimed - sum(int(case.right.split()[level]) for case in cases)
+    right = sum(int(case.right.split()[level]) for case in cases)
+    return claimed, claimed - right, sum(float(case.expected.split()[level]) for case in cases)
 
 
 def rates(cases: list[Case]) -> str:
@@ -231,8 +237,8 @@ def rates(cases: list[Case]) -> str:
         some = [c for c in cases if c.share and series in (None, c.series)]
         cells = []
         for k in range(len(LEVELS)):
-            n, false = _counts(some, k)
-            cells.append("none" if not n else f"{false / n:.2f} of {n}")
+            n, false, expected = _counts(some, k)
+            cells.append(f"{expected / n:.2f} / {false / n:.2f} of {n}" if n else "none")
         rows.append([str(series or "both"), str(len(some)), *cells])
     return table(("series a side", "pairs", *(f"at {level:g}" for level in LEVELS)), rows)
 
@@ -243,7 +249,7 @@ def power(cases: list[Case]) -> str:
     for series in SERIES:
         for share in SHARES:
             some = [c for c in cases if c.series == series and c.share == share]
-            true, (n, false) = sum(c.true for c in some), _counts(some, len(LEVELS) - 1)
+            true, (n, false, _) = sum(c.true for c in some), _counts(some, len(LEVELS) - 1)
             seen = np.mean([c.p <= ALPHA for c in some])
             kinds = sum(c.kinds_right for c in some)
             cells = [str(len(some)), f"{100 * seen:.0f} %", f"{100 * (n - false) / true:.1f} %"]
@@ -281,7 +287,7 @@ def none(cases: list[Case]) -> str:
 def main() -> int:
     """Run the study, or learn."""
     parser = options(__doc__, results="compare", page="network-compare.md", jobs=1)
-    parser.add_argument("--pairs", type=int, default=1500, help="number of pairs")
+    parser.add_argument("--pairs", type=int, default=1200, help="number of pairs")
     parser.add_argument("--learn", action="store_true", help="learn the chances anew")
     arguments = parser.parse_args()
     if arguments.learn:
