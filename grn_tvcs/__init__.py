@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 from tvcs_core.lazy import on_demand
 
 if TYPE_CHECKING:
-    from grn_tvcs.comparison.comparison import Comparison, Difference, compare
+    from grn_tvcs.comparison.comparison import Comparison, compare
     from grn_tvcs.comparison.conditions import read_conditions
+    from grn_tvcs.comparison.edges import Difference
     from grn_tvcs.edge_count import EdgeCount, choose_edges
     from grn_tvcs.expression.expression import Expression, write_expression
     from grn_tvcs.expression.h5ad import read_h5ad
@@ -60,8 +61,9 @@ __all__ = [
 __getattr__, __dir__ = on_demand(
     __name__,
     {
-        "comparison.comparison": "Comparison Difference compare",
+        "comparison.comparison": "Comparison compare",
         "comparison.conditions": "read_conditions",
+        "comparison.edges": "Difference",
         "edge_count": "EdgeCount choose_edges",
         "expression.expression": "Expression write_expression",
         "expression.h5ad": "read_h5ad",

@@ -15,6 +15,7 @@ from scipy import stats
 from grn_tvcs.comparison.chances import chances, whole_p
 from grn_tvcs.comparison.conditions import with_common_genes
 from grn_tvcs.comparison.differences import Differences, differences
+from grn_tvcs.comparison.edges import KINDS, Difference, kind_of
 from grn_tvcs.comparison.exchanges import (
     ALPHA,
     MOST,
@@ -35,49 +36,8 @@ if TYPE_CHECKING:
 FALSE_DISCOVERY = 0.2  # expected share of false edges among those that are claimed
 INTERVAL = 0.95
 MOST_EDGES = 100_000  # that are listed; of 1,000 genes nearly all pairs say nothing
-KINDS = ("gained", "lost", "changed", "reversed")
 
 Array = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Difference:
-    """An edge in both conditions.
-
-    Attributes
-    ----------
-    rank
-        1 for the edge that most likely differs.
-    regulator, target
-        Names.
-    kind
-        One of `KINDS`: both intervals leave 0 out in ``"changed"`` and, of two signs,
-        ``"reversed"``; else the stronger side says ``"gained"`` or ``"lost"``.
-    chance
-        How likely the edge differs, in [0, 1].
-    false_discovery
-        Expected share of edges that do not differ among all edges up to this rank; 1 where the
-        exchanges find no difference at all.
-    p
-        Share of the exchanges of series with at least such a difference.
-    strength_a, strength_b, difference
-        Correlation of the regulator's past with the target's next level, its own level taken out,
-        in each condition, and the second less the first.
-    intervals
-        Of the three, lower and upper ends.
-    """
-
-    rank: int
-    regulator: str
-    target: str
-    kind: str
-    chance: float
-    false_discovery: float
-    p: float
-    strength_a: float
-    strength_b: float
-    difference: float
-    intervals: tuple[tuple[float, float], tuple[float, float], tuple[float, float]]
 
 
 @dataclass(frozen=True)
@@ -161,7 +121,7 @@ class Comparison:
             three = tuple((float(low[i, j]), float(high[i, j])) for low, high in ends)
             edges.append(
                 Difference(
-                    rank, self.regulators[i], self.genes[j], _kind(a, b, three[0], three[1]),
+                    rank, self.regulators[i], self.genes[j], kind_of(a, b, three[0], three[1]),
                     float(chance[i, j]), rate, float(found.p[i, j]), a, b, b - a,
                     (three[0], three[1], three[2]),
                 )
@@ -402,11 +362,3 @@ def compare(
         drawn.p_values(found.best),
         tuple(dict.fromkeys((*parts[0].notes, *parts[1].notes, *notes))),
     )
-
-
-def _kind(a: float, b: float, of_a: tuple[float, float], of_b: tuple[float, float]) -> str:
-    """What became of an edge, by strengths and their intervals; see `Difference`."""
-    in_both = of_a[0] * of_a[1] > 0 and of_b[0] * of_b[1] > 0
-    if in_both:
-        return "changed" if a * b > 0 else "reversed"
-    return "gained" if abs(b) > abs(a) else "lost"

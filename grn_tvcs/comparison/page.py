@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from grn_tvcs.comparison.comparison import INTERVAL, KINDS, Comparison
+from grn_tvcs.comparison.comparison import INTERVAL, Comparison
+from grn_tvcs.comparison.edges import KINDS
 from grn_tvcs.comparison.exchanges import ALPHA
 from grn_tvcs.comparison.picture import HEIGHT, MOST_DRAWN, RADIUS, WIDTH, draw
 from tvcs_core.files.folders import write_json

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grn_tvcs.comparison.comparison import Difference
+from grn_tvcs.comparison.edges import Difference
 
 WIDTH, HEIGHT, MARGIN = 960.0, 560.0, 48.0
 RADIUS, GAP = 8.0, 5.0
