@@ -126,6 +126,9 @@ def _networks() -> Iterator[str]:
         f"grn-tvcs infer {SERIES} --max-edges auto --option resamples=10 --reference "
         "network30/goldstandard.tsv --out net-auto"
     )
+    yield "grn-tvcs simulate --genes 12 --series 4 --points 8 --seed 5 --out condition"
+    tables = "simulated/timeseries.tsv condition/timeseries.tsv"
+    yield f"grn-tvcs compare {tables} --conditions one,other --out compared"
     yield "grn-tvcs score net-tvcs/edges.tsv network30/goldstandard.tsv --json"
     for form in ("dream", "arboreto", "beeline", "graphml", "sif", "cyjs"):
         yield f"grn-tvcs convert net-tvcs/edges.tsv --to {form} --out converted.{form}"

@@ -5,6 +5,9 @@ from typing import TYPE_CHECKING
 from tvcs_core.lazy import on_demand
 
 if TYPE_CHECKING:
+    from grn_tvcs.comparison.comparison import Comparison, compare
+    from grn_tvcs.comparison.conditions import read_conditions
+    from grn_tvcs.comparison.edges import Difference
     from grn_tvcs.edge_count import EdgeCount, choose_edges
     from grn_tvcs.expression.bins import in_bins
     from grn_tvcs.expression.expression import Expression, write_expression
@@ -26,6 +29,8 @@ if TYPE_CHECKING:
 __all__ = [
     "FORMATS",
     "METHODS",
+    "Comparison",
+    "Difference",
     "Edge",
     "EdgeCount",
     "Expression",
@@ -36,10 +41,12 @@ __all__ = [
     "Simulation",
     "SteadyStates",
     "choose_edges",
+    "compare",
     "in_bins",
     "infer",
     "most_variable",
     "of_genes",
+    "read_conditions",
     "read_expression",
     "read_files",
     "read_genes",
@@ -62,6 +69,9 @@ __all__ = [
 __getattr__, __dir__ = on_demand(
     __name__,
     {
+        "comparison.comparison": "Comparison compare",
+        "comparison.conditions": "read_conditions",
+        "comparison.edges": "Difference",
         "edge_count": "EdgeCount choose_edges",
         "expression.bins": "in_bins",
         "expression.expression": "Expression write_expression",

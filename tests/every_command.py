@@ -37,6 +37,15 @@ EDGES = (
 PRIOR = "TF\ttarget\tweight\nG1\tG2\t1\nG2\tG3\t0.5\n"
 REFERENCE = "G1\tG2\t+\nG2\tG3\t-\n"
 GENES = "G1\nG2\nG3\n"
+CONDITIONS = "Time,state,replicate,G1,G2,G3\n" + "".join(
+    f"{t},{state},{k},{t * k + 1},{t + k},{(t + k) % 3 + (state == 'b')}\n"
+    for state in ("a", "b")
+    for k in range(2)
+    for t in range(4)
+)
+RUN_OF_INFER = json.dumps(
+    {"command": "grn-tvcs infer", "parameters": {"method": "tvcs"}, "genes": ["G1", "G2", "G3"]}
+)
 RUN = json.dumps({"genes": ["G1", "G2", "G3"]})
 WORKERS = "worker,max_tasks,cost,group\nann,1,2,a\nbob,2,1,b\n"
 TASKS = "task,prior,min_workers,max_workers\nt1,0.4,0,1\nt2,0.5,1,2\n"
@@ -136,6 +145,13 @@ COMMANDS = {
                         "grn-tvcs score edges.tsv r.tsv --genes g.txt"),
     "score run.json": ("run.json", RUN, {"edges.tsv": EDGES, "r.tsv": REFERENCE},
                        "grn-tvcs score edges.tsv r.tsv"),
+    "compare": ("a.tsv", SERIES, {"b.tsv": SERIES},
+                "grn-tvcs compare a.tsv b.tsv --missing interpolate --out o --force"),
+    "compare column": ("e.csv", CONDITIONS, {},
+                       "grn-tvcs compare e.csv --condition-column state --out o --force"),
+    "compare run.json": ("f/run.json", RUN_OF_INFER, {"f/edges.tsv": EDGES, "g/edges.tsv": EDGES,
+                                                      "g/run.json": RUN_OF_INFER},
+                         "grn-tvcs compare f g --out o --force"),
     "convert": ("edges.tsv", EDGES, {"g.txt": GENES},
                 "grn-tvcs convert edges.tsv --genes g.txt --to graphml --out o.graphml --force"),
     "simulate topology": ("r.tsv", REFERENCE, {},
@@ -193,6 +209,7 @@ def lay_out(name: str, folder: Path) -> tuple[Path, list[str]]:
     """Write the inputs of a command; give the file to damage, and the words."""
     damaged, content, others, words = COMMANDS[name]
     for file, text in {damaged: content, **others}.items():
+        (folder / file).parent.mkdir(exist_ok=True)
         if callable(text):
             text(folder / file)
         else:

@@ -36,7 +36,7 @@ LEVELS = {
         ["evidence"],
         ["combine"],
         ["methods"],
-        ["edge_count"],
+        ["edge_count", "comparison"],
         ["report"],
         ["cli"],
     ],
@@ -57,7 +57,6 @@ LEVELS = {
 }
 # What users import from a room that has another name now: each passes its names on, no more.
 FORMER_PATHS = {
-    "grn_tvcs.cli.progress": "tvcs_core.command.progress",
     "grn_tvcs.scales": "grn_tvcs.expression.scales",
     "crowd_tvcs.vote": "crowd_tvcs.skills.vote",
     "crowd_tvcs.multiclass": "crowd_tvcs.accuracy.many_classes",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from grn_tvcs.cli.options import ExpressionFiles, Layout, Missing, RegulatorFile
+from grn_tvcs.cli.layout import ExpressionFiles, Layout, Missing
+from grn_tvcs.cli.options import RegulatorFile
 from tvcs_core.command.options import with_options
 from tvcs_core.command.shell import guarded, say, tell
 

@@ -169,7 +169,10 @@ class Layout:
         from grn_tvcs.expression.scales import on_scale
 
         data = read_files(paths, missing=missing, **self.files(), **self.words())
-        data = on_scale(data, self.scale)
+        return self.perturbed(on_scale(data, self.scale))
+
+    def perturbed(self, data: Expression) -> Expression:
+        """Return the same with the perturbation that is told beside the files, if one is."""
         if self.perturbed_until is None:
             return data
         if data.perturbed is not None:

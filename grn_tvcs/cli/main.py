@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from grn_tvcs.cli.check import check
+from grn_tvcs.cli.compare import compare
 from grn_tvcs.cli.convert import convert
 from grn_tvcs.cli.infer import infer
 from grn_tvcs.cli.score import score
@@ -21,6 +22,7 @@ app = typer.Typer(
 
 app.command()(infer)
 app.command()(score)
+app.command()(compare)
 app.command()(convert)
 app.command()(check)
 app.command()(simulate)

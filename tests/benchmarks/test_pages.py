@@ -13,6 +13,7 @@ from benchmarks.study import DOCS, RESULTS
 
 STUDIES = {
     "campaign": "benchmarks.campaign.study",
+    "compare": "benchmarks.networks.compare",
     "confidence": "benchmarks.crowd.confidence",
     "crowd": "benchmarks.crowd.study",
     "kinds": "benchmarks.networks.kinds",

@@ -1,0 +1,300 @@
+"""Does `compare` keep its word? Pairs of simulated networks -> docs/network-compare.md.
+
+    python -m benchmarks.networks.compare [--pairs N] [--jobs N] [--write-docs | --only-docs]
+    python -m benchmarks.networks.compare --learn [--pairs N]
+
+The chances of `compare` are learned on pairs of two kinds of networks (--learn writes them into the
+package) and judged on pairs of other kinds: between many and few regulators, stars, and networks
+grown with hubs as `simulate` grows them. A part of the edges of the second network is lost, gained
+or reversed; both have series of their own, with perturbations of their own.
+"""
+
+from __future__ import annotations
+
+from benchmarks.study import complete, load, one_thread, options, run
+
+one_thread()  # before NumPy is loaded
+
+import json  # noqa: E402
+import sys  # noqa: E402
+import warnings  # noqa: E402
+from dataclasses import dataclass, replace  # noqa: E402
+from functools import partial  # noqa: E402
+from pathlib import Path  # noqa: E402
+
+import numpy as np  # noqa: E402
+
+from benchmarks.pages import fill, table  # noqa: E402
+from grn_tvcs import compare  # noqa: E402
+from grn_tvcs.comparison.chances import OUTSTANDING, Learned, expanded, features, whole_p  # noqa: E402
+from grn_tvcs.comparison.differences import differences  # noqa: E402
+from grn_tvcs.comparison.exchanges import ALPHA, draw_exchanges  # noqa: E402
+from grn_tvcs.comparison.steps import pooled, steps_of  # noqa: E402
+from grn_tvcs.simulation.designs import Design  # noqa: E402
+from grn_tvcs.simulation.pairs import Pair, draw_pair  # noqa: E402
+from grn_tvcs.simulation.topology import grow  # noqa: E402
+
+LEARNED = Path(compare.__code__.co_filename).with_name("learned.json")
+TUNED, HELD = ("flat", "hub"), ("mid", "star", "grown")
+GENES, POINTS, SHARES = (10, 15, 20, 30), (11, 16, 21), (0.05, 0.1, 0.2, 0.3)
+SERIES = (5, 10)
+LEVELS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
+NO_DIFFERENCE = 0.25  # part of the pairs that is held aside
+MOVED = 0.3  # part of the genes that are shifted, with the same edges, in pairs of the last kind
+FIRST_HELD = 100_000  # number of the first pair that is held aside
+EXCHANGES = {4: 100, 5: 126, 7: 100, 10: 100}  # for learning, by series
+MOST_STEPS, PENALTY, FOLDS = 300, 0.01, 5  # of the fit
+BENT = (
+    "t", "z", "t leads", "z leads", "stronger leads", "stronger", "weaker", "target p",
+)  # fmt: skip
+BENDS = (0.5, 0.8, 0.95, 0.99)  # quantiles at which their weight may change
+LIKELY = -3.0  # log odds above which sums are set right
+
+
+@dataclass(frozen=True)
+class Case:
+    """A pair: what it was, p of all genes together, and edges claimed and right at every level."""
+
+    kind: str
+    number: int
+    genes: int
+    series: int
+    points: int
+    share: float
+    moved: float
+    p: float
+    true: int
+    claimed: str
+    expected: str
+    right: str
+    kinds_right: int
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """What tells it from the others."""
+        return self.kind, self.number
+
+
+def held_aside(number: int) -> tuple[Pair, Case]:
+    """The pair of a number that nothing was learned on, and what is known of it."""
+    rng = np.random.default_rng([number, 11])
+    kind = HELD[number % len(HELD)]
+    n, series, points = (int(rng.choice(sizes)) for sizes in (GENES, SERIES, POINTS))
+    share, moved = float(rng.choice(SHARES)), 0.0
+    chance = float(rng.random())
+    if chance < NO_DIFFERENCE:
+        share, moved = 0.0, MOVED * (chance < NO_DIFFERENCE / 2)
+    topology = grow(n, rng=number) if kind == "grown" else None
+    design = Design(n, n, series, points)
+    drawn = "mid" if kind == "grown" else kind
+    pair = draw_pair(design, drawn, share, number, topology=topology, moved=moved)
+    true = int(pair.is_changed.sum())
+    return pair, Case(kind, number, n, series, points, share, moved, 1.0, true, "", "", "", 0)
+
+
+def judge(number: int) -> list[Case]:
+    """Compare a pair, and count what is claimed at every level and right."""
+    warnings.simplefilter("ignore")
+    pair, known = held_aside(number)
+    found = compare(pair.a, pair.b, rng=number, level=LEVELS[-1])
+    before, after = pair.before.signs, pair.after.signs
+    assert before is not None
+    assert after is not None
+    place = {gene: j for j, gene in enumerate(pair.before.genes)}
+    claimed, right, kinds_right = [0] * len(LEVELS), [0] * len(LEVELS), 0
+    expected = [0.0] * len(LEVELS)
+    for k, level in enumerate(LEVELS):
+        n = max((e.rank for e in found.edges if e.false_discovery <= level), default=0)
+        expected[k] = n * found.edges[n - 1].false_discovery if n else 0.0
+        for edge in found.edges[:n]:
+            a, b = (int(s[place[edge.regulator], place[edge.target]]) for s in (before, after))
+            kind = "gained" if not a else "lost" if not b else "reversed"
+            claimed[k] += 1
+            right[k] += a != b
+            kinds_right += level == LEVELS[-1] and a != b and edge.kind == kind
+    in_words = [" ".join(f"{x:.4g}" for x in numbers) for numbers in (claimed, expected, right)]
+    return [
+        replace(
+            known, p=found.whole_p, claimed=in_words[0], expected=in_words[1],
+            right=in_words[2],
+            kinds_right=int(kinds_right),
+        )
+    ]  # fmt: skip
+
+
+def learning(number: int) -> tuple[int, float, dict[str, np.ndarray], np.ndarray, bool]:
+    """Series, share, features and truth of a pair to learn from, and if it is seen to differ."""
+    warnings.simplefilter("ignore")
+    rng = np.random.default_rng([number, 7])
+    n = int(rng.choice(GENES))
+    series = int(rng.choice([5, 10, 5, 10, 5, 10, 4, 7]))
+    points, share = int(rng.choice(POINTS)), float(rng.choice([0, *SHARES]))
+    pair = draw_pair(Design(n, n, series, points), TUNED[number % len(TUNED)], share, number)
+    both, n_first = pooled(pair.a, pair.b)
+    steps = steps_of(both, np.arange(n))
+    rng = np.random.default_rng(number)
+    drawn = draw_exchanges(n_first, series, EXCHANGES[series], rng)
+    found = differences(steps, drawn)
+    apart = ~np.eye(n, dtype=bool)
+    told = {name: part[apart] for name, part in features(found, drawn, steps).items()}
+    return series, share, told, pair.is_changed[apart], whole_p(found, drawn) <= ALPHA
+
+
+def learn(n_pairs: int) -> None:
+    """Fit the regression and write it, with the power on the pairs that it was learned on."""
+    from sklearn.linear_model import LogisticRegression
+
+    made = [learning(number) for number in range(n_pairs)]
+    kept = [told["t"] > OUTSTANDING for _, _, told, _, _ in made]
+    told = {
+        name: np.concatenate([m[2][name][rows] for m, rows in zip(made, kept, strict=True)])
+        for name in made[0][2]
+    }
+    y = np.concatenate([m[3][rows] for m, rows in zip(made, kept, strict=True)])
+    fold = np.concatenate([np.full(int(rows.sum()), k % FOLDS) for k, rows in enumerate(kept)])
+    bends = {name: [_short(q) for q in np.quantile(told[name], BENDS)] for name in BENT}
+    whole = expanded(told, bends)
+    X = np.stack(list(whole.values()), axis=1)
+    low, high = X.min(axis=0), X.max(axis=0)
+    mean, size = X.mean(axis=0), X.std(axis=0) + 1e-6
+    X = (X - mean) / size
+    fit = LogisticRegression(C=PENALTY, max_iter=MOST_STEPS).fit
+    # Pairs that were not learned on say how far the sums overstate what is known (Platt 1999).
+    unseen = np.zeros(len(y))
+    for k in range(FOLDS):
+        unseen[fold == k] = fit(X[fold != k], y[fold != k]).decision_function(X[fold == k])
+    likely = unseen > LIKELY
+    again = LogisticRegression(C=np.inf).fit(unseen[likely, None], y[likely])
+    slope, shift = float(again.coef_[0, 0]), float(again.intercept_[0])
+    print(f"slope {slope:.3f}, shift {shift:.3f} on {int(likely.sum())} of {len(y)} edges")
+    fitted = fit(X, y)
+    weights = slope * fitted.coef_[0] / size
+    numbers = [
+        {name: _short(x) for name, x in zip(whole, part, strict=True)}
+        for part in (weights, low, high)
+    ]
+    intercept = _short(slope * fitted.intercept_[0] + shift - weights @ mean)
+    n_all, n_true = (sum(f(m[3]) for m in made) for f in (np.size, np.sum))
+    rest = _short((n_true - y.sum()) / (n_all - y.size))
+    regression = Learned(numbers[0], intercept, *numbers[1:], bends, rest)
+    power = {str(s): _power(regression, [row for row in made if row[0] == s]) for s in SERIES}
+    text = json.dumps({"regression": regression._asdict(), "power": power}, indent=1)
+    LEARNED.write_text(text + "\n", encoding="utf-8")
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.6g}")
+
+
+def _power(learned: Learned, made: list) -> dict[str, float]:
+    """Share of the pairs that are seen to differ, and of their edges that are named at 0.2."""
+    seen, named, true = [], 0, 0
+    for _, share, told, truth, differs in made:
+        if not share:
+            continue
+        seen.append(differs)
+        true += int(truth.sum())
+        chance = learned.chance(told)
+        order = np.argsort(-chance, kind="stable")
+        rate = np.cumsum(1.0 - chance[order]) / np.arange(1, order.size + 1)
+        kept = np.flatnonzero(rate <= 0.2)
+        if differs and kept.size:
+            named += int(truth[order[: kept[-1] + 1]].sum())
+    return {"pairs": round(float(np.mean(seen)), 3), "edges": round(named / true, 4)}
+
+
+def compute(arguments, n_pairs: int) -> None:
+    """Judge all pairs that are not known yet."""
+    numbers = range(FIRST_HELD, FIRST_HELD + n_pairs)
+    tasks = {number: {(HELD[number % len(HELD)], number)} for number in numbers}
+    complete(
+        arguments.out / "pairs.csv", Case, tasks, judge, jobs=arguments.jobs,
+        order=lambda case: case.number,
+    )  # fmt: skip
+
+
+def write_page(results: Path, docs: Path) -> None:
+    """Fill the tables of the page."""
+    cases = load(results / "pairs.csv", Case)
+    page = docs / "network-compare.md"
+    text = page.read_text(encoding="utf-8")
+    for name, content in (("rates", rates(cases)), ("power", power(cases)), ("none", none(cases))):
+        text = fill(text, name, content)
+    page.write_text(text, encoding="utf-8")
+
+
+def _counts(cases: list[Case], level: int) -> tuple[int, int, float]:
+    """Edges claimed, how many of them do not differ, and how many were expected not to."""
+    claimed = sum(int(case.claimed.split()[level]) for case in cases)
+    right = sum(int(case.right.split()[level]) for case in cases)
+    return claimed, claimed - right, sum(float(case.expected.split()[level]) for case in cases)
+
+
+def rates(cases: list[Case]) -> str:
+    """Claimed beside observed false discovery."""
+    rows = []
+    for series in (*SERIES, None):
+        some = [c for c in cases if c.share and series in (None, c.series)]
+        cells = []
+        for k in range(len(LEVELS)):
+            n, false, expected = _counts(some, k)
+            cells.append(f"{expected / n:.2f} / {false / n:.2f} of {n}" if n else "none")
+        rows.append([str(series or "both"), str(len(some)), *cells])
+    return table(("series a side", "pairs", *(f"at {level:g}" for level in LEVELS)), rows)
+
+
+def power(cases: list[Case]) -> str:
+    """Which share of the pairs is seen to differ, and of the edges that differ is named."""
+    rows = []
+    for series in SERIES:
+        for share in SHARES:
+            some = [c for c in cases if c.series == series and c.share == share]
+            true, (n, false, _) = sum(c.true for c in some), _counts(some, len(LEVELS) - 1)
+            seen = np.mean([c.p <= ALPHA for c in some])
+            kinds = sum(c.kinds_right for c in some)
+            cells = [str(len(some)), f"{100 * seen:.0f} %", f"{100 * (n - false) / true:.1f} %"]
+            rows.append([f"{series}", f"{100 * share:.0f} %", *cells, f"{kinds} of {n - false}"])
+    names = (
+        "series a side",
+        "edges changed",
+        "pairs",
+        "a difference seen",
+        "edges named at 0.3",
+        "of these of the right kind",
+    )
+    return table(names, rows)
+
+
+def none(cases: list[Case]) -> str:
+    """How often a difference is seen, or an edge named, where no edge differs."""
+    rows = []
+    for moved, what in ((0.0, "the same in all"), (MOVED, "30 % of the genes shifted")):
+        for series in SERIES:
+            some = [c for c in cases if not c.share and c.moved == moved and c.series == series]
+            seen = sum(c.p <= ALPHA for c in some)
+            named = sum(int(c.claimed.split()[-1]) > 0 for c in some)
+            rows.append([what, str(series), str(len(some)), str(seen), str(named)])
+    names = (
+        "no edge differs",
+        "series a side",
+        "pairs",
+        "a difference seen",
+        "an edge named at 0.3",
+    )
+    return table(names, rows)
+
+
+def main() -> int:
+    """Run the study, or learn."""
+    parser = options(__doc__, results="compare", page="network-compare.md", jobs=1)
+    parser.add_argument("--pairs", type=int, default=1200, help="number of pairs")
+    parser.add_argument("--learn", action="store_true", help="learn the chances anew")
+    arguments = parser.parse_args()
+    if arguments.learn:
+        learn(arguments.pairs)
+        return 0
+    return run(arguments, partial(compute, n_pairs=arguments.pairs), write_page)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,230 @@
+"""The command `grn-tvcs compare`: what differs between two conditions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from grn_tvcs.cli.layout import Layout, Missing
+from grn_tvcs.cli.options import RegulatorFile
+from tvcs_core.command.options import Force, OutFolder, Seed, command_line, recorded, with_options
+from tvcs_core.command.shell import guarded, refuse_negative_seed, say
+
+if TYPE_CHECKING:
+    from grn_tvcs.expression.expression import Expression
+    from tvcs_core.engines import Engine
+
+RECORDED = (
+    "condition_column", "conditions", "false_discovery", "exchanges", "regulators",
+    "perturbed_until", "scale", "missing", "genes_in_rows", "samples", "pseudotime",
+    "lineage_weights", "time_column", "sample_column", "series_column", "ignore", "sheet",
+    "samples_sheet", "layer", "gene_column", "bins",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareOptions:
+    """The options of ``grn-tvcs compare``."""
+
+    a: Annotated[
+        Path,
+        typer.Argument(
+            metavar="A",
+            help="Time series of the first condition, as for infer, or of both with "
+            "--condition-column; or a folder that infer finished.",
+        ),
+    ]
+    b: Annotated[
+        Path | None, typer.Argument(metavar="[B]", help="The same of the second condition.")
+    ] = None
+    out: OutFolder
+    condition_column: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Column of A that names the condition of each sample."),
+    ] = None
+    conditions: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B",
+            help="The two conditions of the column, in this order; with two tables what they are "
+            "called. Default: in the order of the rows, or the names of the files.",
+        ),
+    ] = None
+    false_discovery: Annotated[
+        float,
+        typer.Option(
+            metavar="SHARE",
+            help="Expected share of false edges among those that are said to differ.",
+        ),
+    ] = 0.2
+    exchanges: Annotated[
+        int,
+        typer.Option(metavar="N", help="Exchanges of series at most; all where there are fewer."),
+    ] = 200
+    regulators: RegulatorFile = None
+    layout: Layout
+    missing: Missing = "error"
+    seed: Seed = 0
+    threads: Annotated[int, typer.Option(help="Threads; the result is the same.")] = 1
+    workers: Annotated[
+        int | None,
+        typer.Option(help="Processes of this machine, instead of threads; the result is the same."),
+    ] = None
+    force: Force = False
+
+    @property
+    def tables(self) -> list[Path]:
+        """The files or folders that are compared."""
+        return [self.a] if self.b is None else [self.a, self.b]
+
+    @property
+    def wanted(self) -> tuple[str, ...]:
+        """The names of ``--conditions``."""
+        names = () if self.conditions is None else self.conditions.split(",")
+        stripped = tuple(name.strip() for name in names)
+        if stripped and (len(stripped) != 2 or len(set(stripped)) != 2 or "" in stripped):
+            raise ValueError(
+                f"--conditions must be two different names with a comma between, found "
+                f"{self.conditions!r}"
+            )
+        return stripped
+
+    def engine(self) -> Engine:
+        """Return what does the work; refuse options that do not go together."""
+        from tvcs_core.engines import engine_of
+
+        return engine_of(threads=self.threads, workers=self.workers)
+
+    def inputs(self) -> list[Path]:
+        """Every file that is read."""
+        layout = self.layout
+        beside = (self.regulators, layout.samples, layout.pseudotime, layout.lineage_weights)
+        return [*self.tables, *(path for path in beside if path is not None)]
+
+    def record(self, **facts: Any) -> dict[str, Any]:
+        """Make ``run.json``."""
+        from tvcs_core.files.record import run_record
+
+        told = recorded(self, RECORDED)
+        return run_record("grn-tvcs compare", told, seed=self.seed, inputs=self.inputs(), **facts)
+
+
+@guarded
+@with_options
+def compare(given: CompareOptions) -> None:
+    """Compare two conditions; write differences.tsv, genes.tsv, report.html and run.json.
+
+    Whole series are exchanged between the conditions to tell a difference from chance, so each
+    needs at least two, and four to find anything. Of two folders that infer finished
+    only edges.tsv are set beside each other.
+    """
+    from grn_tvcs.comparison.finished import is_finished
+
+    refuse_negative_seed(given.seed)
+    given.engine()
+    if given.b is None and given.condition_column is None:
+        raise ValueError(
+            "give the table of the second condition too, or --condition-column with the column "
+            "that names the condition of each sample"
+        )
+    if given.b is not None and given.condition_column is not None:
+        raise ValueError("give a second table or --condition-column, not both")
+    folders = [is_finished(path) for path in given.tables]
+    if any(folders) and not all(folders):
+        raise ValueError("give two tables or two finished folders, found one of each")
+    if any(folders) and given.b is None:
+        raise ValueError("a finished folder has no column of conditions; give a second one")
+    _finished(given) if all(folders) else _tables(given)
+
+
+def _tables(given: CompareOptions) -> None:
+    from grn_tvcs.cli.inputs import read_regulators
+    from grn_tvcs.comparison.comparison import compare as compare_conditions
+    from grn_tvcs.comparison.page import write_files
+    from tvcs_core.command.progress import Progress
+    from tvcs_core.files.folders import output_folder
+
+    parts = _read(given)
+    (name_a, a), (name_b, b) = parts.items()
+    regulators = read_regulators(given.regulators, a)
+    with output_folder(given.out, force=given.force) as folder:
+        with given.engine() as engine, Progress("targets") as progress:
+            found = compare_conditions(
+                a, b, names=(name_a, name_b), regulators=regulators, scale=given.layout.scale,
+                level=given.false_discovery, exchanges=given.exchanges, rng=given.seed,
+                engine=engine, progress=progress,
+            )  # fmt: skip
+        told = recorded(given, RECORDED) | {"seed": given.seed}
+        words = ["grn-tvcs", "compare", *(path.name for path in given.tables), "--out", "DIR"]
+        write_files(found, folder, given.record(**found.facts()), command=command_line(words, told))
+    say(found.said())
+    say(found.power_said())
+    say(f"open {given.out / 'report.html'}")
+
+
+def _read(given: CompareOptions) -> dict[str, Expression]:
+    """Read both conditions, by name."""
+    from grn_tvcs.comparison.conditions import read_conditions
+    from grn_tvcs.expression.columns import Columns
+    from grn_tvcs.expression.scales import on_scale
+
+    layout = given.layout
+    if given.b is not None:
+        names = given.wanted or _named(given.a, given.b)
+        paths = zip(names, given.tables, strict=True)
+        return {name: layout.read([path], given.missing) for name, path in paths}
+    if layout.is_turned or layout.samples is not None:
+        raise ValueError(
+            "--condition-column is a column of a table with samples in rows; with --samples, "
+            "--pseudotime or --genes-in-rows give a table for each condition"
+        )
+    assert given.condition_column is not None
+    columns = Columns(
+        time=layout.time_column,
+        sample=layout.sample_column,
+        series=tuple(layout.series_column or ()),
+        ignore=tuple(layout.ignore or ()),
+    )
+    found = read_conditions(
+        given.a,
+        given.condition_column,
+        given.wanted,
+        missing=given.missing,
+        sheet=layout.sheet,
+        columns=columns,
+    )
+    scaled = {name: on_scale(part, layout.scale) for name, part in found.items()}
+    return {name: layout.in_bins(layout.perturbed(part)) for name, part in scaled.items()}
+
+
+def _named(a: Path, b: Path) -> tuple[str, str]:
+    """What two conditions are called: as their files, or as these stand in their folders."""
+    if a.stem != b.stem:
+        return a.stem, b.stem
+    if str(a) != str(b):
+        return str(a), str(b)
+    raise ValueError(f"give two different tables, found {a} twice")
+
+
+def _finished(given: CompareOptions) -> None:
+    from grn_tvcs.comparison.finished import beside_each_other, read_finished
+    from tvcs_core.files.folders import output_folder, write_json
+    from tvcs_core.files.record import run_record
+    from tvcs_core.files.tables import write_table
+
+    if given.regulators is not None:
+        raise ValueError("--regulators is for tables; finished folders have their edges already")
+    first, second = (read_finished(path) for path in given.tables)
+    header, rows, said = beside_each_other(first, second)
+    records = [one.folder / "run.json" for one in (first, second)]
+    with output_folder(given.out, force=given.force) as folder:
+        write_table(folder / "differences.tsv", header, rows)
+        record = run_record("grn-tvcs compare", {}, seed=None, inputs=records, notes=said)
+        write_json(folder / "run.json", record)
+    counts = {kind: sum(row[2] == kind for row in rows) for kind in ("gained", "lost", "reversed")}
+    say(", ".join(f"{n} {kind}" for kind, n in counts.items()) + f" of {len(rows)} edges")
+    for sentence in said:
+        say(sentence)

@@ -1,0 +1,161 @@
+"""Two conditions before they are compared: the same genes, enough series, one scale."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from grn_tvcs.comparison.exchanges import FEWEST_SERIES, series_needed
+from grn_tvcs.expression.columns import Columns
+from grn_tvcs.expression.expression import Expression
+from grn_tvcs.expression.opening import open_table
+from grn_tvcs.expression.reading import PLAIN, expression_in
+from grn_tvcs.expression.scales import on_scale
+from grn_tvcs.expression.subset import FEWEST, of_genes
+from grn_tvcs.expression.warned import warn_user
+from tvcs_core import DataError
+from tvcs_core.files.shown import listed, shown
+from tvcs_core.files.tables import Table
+
+LEAST_COMMON = 0.5  # of the genes of the larger table
+
+
+def with_common_genes(
+    a: Expression, b: Expression, names: Sequence[str], scale: str | None = None
+) -> tuple[Expression, Expression, tuple[str, ...]]:
+    """Return both conditions with the genes that both have, and a note where some are left out.
+
+    Raises
+    ------
+    ValueError
+        If a condition has fewer than two series, or the common genes are fewer than half.
+    """
+    for name, part in zip(names, (a, b), strict=True):
+        _refuse_few_series(name, part)
+    common = set(a.genes) & set(b.genes)
+    most = max(len(a.genes), len(b.genes))
+    if len(common) < max(FEWEST, LEAST_COMMON * most):
+        raise ValueError(
+            f"the conditions must share at least half of their genes, found {len(common)} of "
+            f"{len(a.genes)} in {names[0]} and {len(b.genes)} in {names[1]} ({listed(a.genes)}; "
+            f"there {listed(b.genes)}); bring both to the same kind of names"
+        )
+    if len(common) == most:
+        _refuse_two_scales(names, a, b)
+        return a, b, ()
+    note = (
+        f"{len(common)} genes are in both conditions; left out: "
+        f"{len(a.genes) - len(common)} of {names[0]}, {len(b.genes) - len(common)} of {names[1]}"
+    )
+    warn_user(note)
+    first, second = (of_genes(on_scale(part, scale), common) for part in (a, b))
+    _refuse_two_scales(names, first, second)
+    return first, second, (f"{note}.",)
+
+
+def _refuse_two_scales(names: Sequence[str], a: Expression, b: Expression) -> None:
+    if a.scale and b.scale and a.scale != b.scale:
+        raise ValueError(
+            f"the conditions must have one scale, but {names[0]} is taken as {a.scale} and "
+            f"{names[1]} as {b.scale}; give --scale (scale= in Python)"
+        )
+
+
+def _refuse_few_series(name: str, part: Expression) -> None:
+    n = len(part.pieces())
+    if part.n_at_rest:
+        warn_user(f"{name}: {part.n_at_rest} samples at rest are not used, for they are no series")
+    if n < FEWEST_SERIES:
+        needed = series_needed(FEWEST_SERIES, FEWEST_SERIES)
+        raise ValueError(
+            f"a condition must have at least {FEWEST_SERIES} time series, for they are exchanged "
+            f"to tell a difference from chance, but {name} has {n}; {needed} a side are needed to "
+            "find anything, and a column replicate or a blank line tells series apart"
+        )
+
+
+def conditions_of(table: Table, column: str, wanted: Sequence[str] = ()) -> dict[str, Table]:
+    """Part a table by a column; the conditions in the order of `wanted` or the rows.
+
+    Raises
+    ------
+    DataError
+        If there is no such column, it names fewer or more than two conditions and `wanted` does
+        not choose, or a condition of `wanted` is not there.
+    """
+    header = table.rows[0]
+    places = [j for j, name in enumerate(header) if name.lower() == column.lower()]
+    if len(places) != 1:
+        raise table.error(
+            f"must have one column {shown(column)}, found {len(places)}; there stands "
+            f"{listed(header)}",
+            row=0,
+        )
+    [place] = places
+    table.require_rectangle()
+    found = list(dict.fromkeys(row[place] for row in table.rows[1:]))
+    if "" in found:
+        row = next(i for i, cells in enumerate(table.rows[1:], 1) if not cells[place])
+        raise table.error("every sample needs a condition, found an empty cell", row, place)
+    chosen = list(wanted) or found
+    if missing := [name for name in chosen if name not in found]:
+        raise table.error(
+            f"must name the condition {shown(missing[0])}, found {listed(found)}", row=None,
+            column=place,
+        )  # fmt: skip
+    if len(chosen) != 2:
+        remedy = (
+            "give the table of the other condition too, or another column"
+            if len(chosen) < 2
+            else "name two of them by --conditions"
+        )
+        raise table.error(
+            f"must name two conditions, found {len(chosen)}: {listed(chosen)}; {remedy}",
+            column=place,
+        )
+    return {name: _part(table, place, name) for name in chosen}
+
+
+def _part(table: Table, place: int, condition: str) -> Table:
+    """The rows of a condition; a blank line between two still parts them."""
+    kept, blank, is_blank = [0], [table.after_blank[0]], False
+    for i in range(1, len(table.rows)):
+        is_blank = is_blank or bool(table.after_blank[i])
+        if table.rows[i][place] == condition:
+            kept.append(i)
+            blank.append(int(is_blank))
+            is_blank = False
+    rows = [table.rows[i] for i in kept]
+    return replace(table, rows=rows, lines=[table.lines[i] for i in kept], after_blank=blank)
+
+
+def read_conditions(
+    path: str | Path,
+    column: str,
+    wanted: Sequence[str] = (),
+    *,
+    missing: str = "error",
+    sheet: str | None = None,
+    columns: Columns = PLAIN,
+) -> dict[str, Expression]:
+    """Read one table of samples x genes with a column that names the condition of each sample.
+
+    All else is as for `read_expression`; a sheet of a workbook and what is said of other columns
+    as for `read_layout`. The two conditions come in the order of `wanted`, or in that of the rows.
+
+    Raises
+    ------
+    DataError
+        As for `conditions_of` and `read_expression`, or if the file is one of AnnData.
+    """
+    if Path(path).suffix.lower() == ".h5ad":
+        raise DataError(
+            "a column of conditions is read from text tables; write a file for each condition",
+            path=path,
+        )
+    parts = conditions_of(open_table(path, sheet=sheet), column, wanted)
+    columns = replace(columns, ignore=(*columns.ignore, column))
+    return {
+        name: expression_in(part, missing=missing, columns=columns) for name, part in parts.items()
+    }

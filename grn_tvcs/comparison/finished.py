@@ -1,0 +1,148 @@
+"""Two finished networks beside each other: which edges either selects, and how sure each is.
+
+The folders of ``grn-tvcs infer`` carry no series, so nothing here tells a difference from chance.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from grn_tvcs.comparison.conditions import LEAST_COMMON
+from grn_tvcs.network.edge_files import read_network
+from grn_tvcs.network.network import Network
+from tvcs_core import DataError
+from tvcs_core.files.shown import listed
+from tvcs_core.files.tables import read_text
+
+RUN, EDGES = "run.json", ("edges.tsv", "edges.tsv.gz")
+COMMAND = "grn-tvcs infer"
+NO_SERIES = (
+    "Two finished networks carry no series, so nothing tells these differences from chance: there "
+    "is no interval and no false discovery. Give the tables they were inferred from instead."
+)
+FOUND = {(True, False): "lost", (False, True): "gained", (True, True): "kept"}
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A finished folder of ``grn-tvcs infer``.
+
+    Attributes
+    ----------
+    folder, record, network
+        Where it stands, its run.json and its edges.
+    """
+
+    folder: Path
+    record: dict[str, Any]
+    network: Network
+
+    @property
+    def method(self) -> str:
+        """The method that inferred it."""
+        return str(self.record.get("parameters", {}).get("method"))
+
+    @property
+    def version(self) -> str:
+        """The version of tvcs that inferred it."""
+        return str(self.record.get("versions", {}).get("tvcs"))
+
+
+def is_finished(path: Path) -> bool:
+    """Whether a path is a folder, and so no table."""
+    return path.is_dir()
+
+
+def read_finished(folder: Path) -> Finished:
+    """Read a finished folder.
+
+    Raises
+    ------
+    DataError
+        If it is none of ``grn-tvcs infer``.
+    """
+    path = folder / RUN
+    if not path.is_file():
+        raise DataError(
+            f"must be a folder that {COMMAND} finished, but it has no {RUN}", path=folder
+        )
+    try:
+        record = json.loads(read_text(path))
+    except (ValueError, RecursionError):
+        raise DataError("must be the JSON that a run leaves", path=path) from None
+    is_ours = isinstance(record, dict) and record.get("command") == COMMAND
+    genes = record.get("genes") if is_ours else None
+    if not isinstance(genes, list) or not all(isinstance(name, str) for name in genes):
+        raise DataError(f"must be the record of {COMMAND} with the names of all genes", path=path)
+    edges = [folder / name for name in EDGES if (folder / name).is_file()]
+    if not edges:
+        raise DataError(f"must have {EDGES[0]} beside {RUN}", path=folder)
+    return Finished(folder, record, read_network(edges[0], genes))
+
+
+def beside_each_other(
+    first: Finished, second: Finished
+) -> tuple[list[str], list[list[Any]], list[str]]:
+    """Header and rows of all edges that either selects, and what is to be said of them.
+
+    Raises
+    ------
+    DataError
+        If the methods or versions differ, or fewer than half of the genes are common.
+    """
+    for kind, a, b in (
+        ("method", first.method, second.method),
+        ("version of tvcs", first.version, second.version),
+    ):
+        if a != b:
+            raise DataError(
+                f"must be inferred by the same {kind} as {first.folder}, found {b} and there {a}; "
+                "infer both alike, or compare their tables",
+                path=second.folder,
+            )
+    genes = first.network.genes, second.network.genes
+    common = sorted(set(genes[0]) & set(genes[1]))
+    if len(common) < LEAST_COMMON * max(map(len, genes)):
+        raise DataError(
+            f"must share at least half of the genes of {first.folder}, found {len(common)} of "
+            f"{len(genes[1])}: {listed(genes[1])}; there {listed(genes[0])}",
+            path=second.folder,
+        )
+    said = [NO_SERIES]
+    if len(common) < max(map(len, genes)):
+        said.append(f"{len(common)} genes are in both, of {len(genes[0])} and {len(genes[1])}.")
+    header = ["regulator", "target", "kind"]
+    header += [f"{name}_{side}" for name in ("sign", "score", "confidence") for side in "ab"]
+    return header, _rows(first.network, second.network, common), said
+
+
+def _rows(first: Network, second: Network, common: list[str]) -> list[list[Any]]:
+    """A row for each edge that is selected on either side, those of one side only in front."""
+    sides = [
+        {(edge.regulator, edge.target): edge for edge in network.edges(selected_only=True)}
+        for network in (first, second)
+    ]
+    all_edges = [
+        {(edge.regulator, edge.target): edge for edge in network.edges(selected_only=False)}
+        for network in (first, second)
+    ]
+    known, rows = set(common), []
+    for pair in sorted(set(sides[0]) | set(sides[1])):
+        if not known.issuperset(pair):
+            continue
+        kind = FOUND[pair in sides[0], pair in sides[1]]
+        edges = [found.get(pair) for found in all_edges]
+        signs = ["" if edge is None else edge.sign for edge in edges]
+        if kind == "kept" and set(signs) == {"+", "-"}:
+            kind = "reversed"
+        scores = ["0" if edge is None else f"{edge.score:.6g}" for edge in edges]
+        sure = [np.nan if e is None else e.known.get("confidence", np.nan) for e in edges]
+        chances = ["" if np.isnan(x) else f"{x:.6g}" for x in sure]
+        rows.append([*pair, kind, *signs, *scores, *chances])
+    order = {"gained": 0, "lost": 1, "reversed": 2, "kept": 3}
+    return sorted(rows, key=lambda row: order[row[2]])

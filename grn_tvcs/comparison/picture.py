@@ -1,0 +1,63 @@
+"""The edges that differ, as a drawing: genes placed by springs, an arrow for every edge."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from grn_tvcs.comparison.edges import Difference
+
+WIDTH, HEIGHT, MARGIN = 960.0, 560.0, 48.0
+RADIUS, GAP = 8.0, 5.0
+MOST_DRAWN = 100
+
+
+class Gene(NamedTuple):
+    """A gene in the drawing; pixels."""
+
+    name: str
+    x: float
+    y: float
+
+
+class Line(NamedTuple):
+    """An edge in the drawing, from rim to rim; pixels."""
+
+    kind: str
+    said: str
+    x1: float
+    y1: float
+    x2: float
+    y2: float
+
+
+def draw(edges: Sequence[Difference]) -> tuple[list[Gene], list[Line]]:
+    """Place the genes of the first edges and draw these; the same edges give the same drawing."""
+    import networkx as nx
+
+    graph = nx.Graph()
+    graph.add_edges_from((edge.regulator, edge.target) for edge in edges[:MOST_DRAWN])
+    if not graph:
+        return [], []
+    layout = nx.spring_layout(graph, k=2.0 / math.sqrt(len(graph)), iterations=200, seed=0)
+    at = np.array(list(layout.values()))
+    span = np.maximum(np.ptp(at, axis=0), 1e-9)
+    room = np.array([WIDTH - 2 * MARGIN, HEIGHT - 2 * MARGIN])
+    pixels = np.round(MARGIN + (at - at.min(axis=0)) / span * room, 1)
+    place = dict(zip(layout, pixels, strict=True))
+    genes = [Gene(name, float(x), float(y)) for name, (x, y) in place.items()]
+    return genes, [
+        _line(edge, place[edge.regulator], place[edge.target]) for edge in edges[:MOST_DRAWN]
+    ]
+
+
+def _line(edge: Difference, start: np.ndarray, end: np.ndarray) -> Line:
+    along = (end - start) / max(float(np.hypot(*(end - start))), 1e-9)
+    side = np.array([-along[1], along[0]]) * 3.0  # two edges of one pair lie beside each other
+    first, last = start + along * RADIUS + side, end - along * (RADIUS + GAP) + side
+    said = f"{edge.regulator} to {edge.target}: {edge.kind}, chance {edge.chance:.2f}"
+    (x1, y1), (x2, y2) = first.round(1).tolist(), last.round(1).tolist()
+    return Line(edge.kind, said, x1, y1, x2, y2)

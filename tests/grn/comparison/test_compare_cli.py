@@ -1,0 +1,168 @@
+"""The command `grn-tvcs compare`: two tables, one with a column, two finished folders."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from grn_tvcs import infer, write_expression
+from grn_tvcs.cli.main import app
+from grn_tvcs.network.edge_table import write_edges
+from tests.grn.comparison.test_comparison import table_of_both
+
+
+def run(*words):
+    """Exit code and what is said, in one line for each message."""
+    done = CliRunner().invoke(app, [str(word) for word in ("compare", *words)])
+    return done.exit_code, done.stderr
+
+
+def tables(files):
+    return files / "wild.tsv", files / "mutant.tsv", "--scale", "log"
+
+
+def test_two_tables_give_edges_genes_a_report_and_a_record(files):
+    out = files / "out"
+    code, said = run(*tables(files), "--false-discovery", "0.3", "--out", out)
+    assert code == 0, said
+    assert "1 edge differs: 1 gained" in said
+    assert {path.name for path in out.iterdir()} == {
+        "differences.tsv", "genes.tsv", "report.html", "run.json",
+    }  # fmt: skip
+    first = (out / "differences.tsv").read_text().splitlines()[1].split("\t")
+    assert first[:5] == ["1", "G1", "G7", "gained", "1"]
+    record = json.loads((out / "run.json").read_text())
+    assert [file["file"] for file in record["inputs"]] == ["wild.tsv", "mutant.tsv"]
+    assert record["conditions"] == ["wild", "mutant"]
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "grn-tvcs compare wild.tsv mutant.tsv --out DIR --false-discovery 0.3" in page
+    code, said = run(*tables(files), "--out", out)
+    assert code == 2
+    assert "give --force" in said
+    again = files / "again"
+    words = ("--false-discovery", "0.3", "--threads", "2", "--out", again)
+    assert run(*tables(files), *words)[0] == 0
+    for name in ("differences.tsv", "genes.tsv", "report.html", "run.json"):
+        assert (again / name).read_bytes() == (out / name).read_bytes(), name
+
+
+def test_one_table_with_a_column_gives_the_same(files, conditions):
+    both = table_of_both(conditions, files / "both.csv")
+    out = files / "out"
+    words = ("--condition-column", "state", "--conditions", "wild,mutant", "--scale", "log")
+    code, said = run(both, *words, "--false-discovery", "0.3", "--out", out)
+    assert code == 0, said
+    first = (out / "differences.tsv").read_text().splitlines()[1].split("\t")
+    assert first[:5] == ["1", "G1", "G7", "gained", "1"]
+    assert json.loads((out / "run.json").read_text())["conditions"] == ["wild", "mutant"]
+
+
+@pytest.fixture
+def finished(files, conditions):
+    """Two folders as infer leaves them."""
+    for name, part in zip(("one", "two"), conditions, strict=True):
+        folder = files / name
+        folder.mkdir()
+        network = infer(part, "pcc", max_edges=4)
+        write_edges(network, folder / "edges.tsv")
+        record = {
+            "command": "grn-tvcs infer",
+            "parameters": {"method": "pcc"},
+            "versions": {"tvcs": "1"},
+            "genes": list(network.genes),
+        }
+        (folder / "run.json").write_text(json.dumps(record))
+    return files
+
+
+def change(path, **facts):
+    """Write other facts into a record."""
+    path.write_text(json.dumps(json.loads(path.read_text()) | facts))
+
+
+def test_of_two_finished_folders_nothing_is_told_from_chance_and_it_says_so(finished):
+    out = finished / "out"
+    code, said = run(finished / "one", finished / "two", "--out", out)
+    assert code == 0, said
+    assert "no false discovery" in said
+    assert {path.name for path in out.iterdir()} == {"differences.tsv", "run.json"}
+    header, *rows = [
+        line.split("\t") for line in (out / "differences.tsv").read_text().splitlines()
+    ]
+    assert header[:3] == ["regulator", "target", "kind"]
+    selected = [
+        {
+            tuple(line.split("\t")[:2])
+            for line in (finished / name / "edges.tsv").read_text().splitlines()[1:]
+            if line.split("\t")[5] == "1"
+        }
+        for name in ("one", "two")
+    ]
+    one, two = selected
+    found = {tuple(row[:2]): row[2] for row in rows}
+    assert set(found) == one | two
+    assert {pair for pair, kind in found.items() if kind == "gained"} == two - one
+    assert {pair for pair, kind in found.items() if kind == "lost"} == one - two
+    record = json.loads((out / "run.json").read_text())
+    assert [file["file"] for file in record["inputs"]] == ["run.json", "run.json"]
+
+
+@pytest.mark.parametrize(
+    ("facts", "message"),
+    [
+        ({"parameters": {"method": "clr"}}, "same method .* found clr and there pcc; infer both"),
+        ({"versions": {"tvcs": "2"}}, "same version of tvcs .* found 2 and there 1; infer both"),
+        ({"genes": ["X1", "X2"]}, "at least half of the genes .* found 0 of 2"),
+        ({"command": "grn-tvcs simulate"}, "must be the record of grn-tvcs infer"),
+        ({"genes": [1]}, "must be the record of grn-tvcs infer"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*left out")
+def test_finished_folders_that_are_not_alike_are_refused(finished, facts, message):
+    change(finished / "two" / "run.json", **facts)
+    code, said = run(finished / "one", finished / "two", "--out", finished / "out")
+    assert code == 2
+    assert __import__("re").search(message, said), said
+    assert not (finished / "out").exists()
+
+
+def test_a_folder_without_edges_or_record_is_refused(finished):
+    (finished / "two" / "edges.tsv").unlink()
+    code, said = run(finished / "one", finished / "two", "--out", finished / "out")
+    assert (code, "must have edges.tsv" in said) == (2, True)
+    (finished / "two" / "run.json").unlink()
+    code, said = run(finished / "one", finished / "two", "--out", finished / "out")
+    assert (code, "it has no run.json" in said) == (2, True)
+    assert not (finished / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("wild.tsv",), "give the table of the second condition too, or --condition-column"),
+        (("wild.tsv", "mutant.tsv", "--condition-column", "x"), "not both"),
+        (("wild.tsv", "."), "two tables or two finished folders, found one of each"),
+        ((".", "--condition-column", "x"), "a finished folder has no column of conditions"),
+        (("wild.tsv", "wild.tsv"), "give two different tables"),
+        (("wild.tsv", "mutant.tsv", "--conditions", "a"), "two different names with a comma"),
+        (("wild.tsv", "mutant.tsv", "--exchanges", "3"), "exchanges must be >= 20, found 3"),
+        (("wild.tsv", "mutant.tsv", "--false-discovery", "2"), "above 0 and below 1, found 2"),
+        (("wild.tsv", "mutant.tsv", "--seed", "-1"), "--seed must be >= 0"),
+        (("wild.tsv", "mutant.tsv", "--workers", "0"), "--workers must be >= 1"),
+        (("wild.tsv", "--condition-column", "strain"), "must have one column 'strain', found 0"),
+        (("wild.tsv", "--condition-column", "x", "--genes-in-rows"), "a table for each condition"),
+        (("wild.tsv", "one.tsv"), "one has 1; 4 a side are needed to find anything"),
+        (("wild.tsv", "nowhere.tsv"), "nowhere.tsv: No such file"),
+    ],
+)
+def test_what_cannot_be_done_is_one_line_that_names_the_remedy(
+    files, conditions, monkeypatch, words, message
+):
+    monkeypatch.chdir(files)
+    b = conditions[1]
+    write_expression(b.part([name == "01" for name in b.series]), files / "one.tsv")
+    code, said = run(*words, "--scale", "log", "--out", "out")
+    assert code == 2
+    assert message in said.splitlines()[-1]
+    assert said.splitlines()[-1].startswith("error: ")
+    assert not (files / "out").exists()

@@ -1,0 +1,229 @@
+"""A difference that is there is found, one that is not there is not claimed."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from pytest import approx
+from scipy import stats
+
+from grn_tvcs import Expression, compare, read_conditions
+from tests.grn.comparison.conftest import COMMON, GENES, network, series
+
+
+@pytest.fixture(scope="module")
+def found(conditions):
+    return compare(*conditions, names=("wild", "mutant"), level=0.3, rng=0)
+
+
+def test_an_edge_that_one_condition_has_alone_is_gained_or_lost(found, conditions):
+    assert found.finds_difference
+    [edge] = found.claimed
+    assert (edge.regulator, edge.target, edge.kind) == ("G1", "G7", "gained")
+    assert edge.p == found.least_p == 1 / 200
+    assert edge.false_discovery <= found.level
+    assert edge.strength_b < -0.4 < edge.strength_a < 0.2
+    low, high = edge.intervals[2]
+    assert low < edge.difference < high < 0
+    assert found.said().startswith("1 edge differs: 1 gained, 0 lost, 0 changed, 0 reversed")
+    [edge] = compare(*conditions[::-1], level=0.3, rng=0).claimed
+    assert (edge.regulator, edge.target, edge.kind) == ("G1", "G7", "lost")
+
+
+def test_an_edge_of_the_other_sign_is_reversed():
+    a = series(network(("G1", "G2", 0.8)), 8, 5)
+    b = series(network(("G1", "G2", -0.8)), 8, 6)
+    edge = compare(a, b, rng=0).edges[0]
+    assert (edge.regulator, edge.target, edge.kind) == ("G1", "G2", "reversed")
+
+
+def test_no_difference_is_found_where_there_is_none():
+    """The level of .05 is kept: of 40 pairs no more are said to differ than chance allows."""
+    weights = network(*COMMON)
+    pairs = [
+        (series(weights, 5, 1000 + 2 * k, 10), series(weights, 5, 1001 + 2 * k, 10))
+        for k in range(40)
+    ]
+    results = [compare(a, b, rng=0) for a, b in pairs]
+    differing = sum(result.finds_difference for result in results)
+    assert differing <= stats.binom.isf(0.01, len(pairs), 0.05)
+    none = next(result for result in results if not result.finds_difference)
+    assert none.claimed == ()
+    assert {edge.false_discovery for edge in none.edges} == {1.0}
+    assert none.said().startswith("No difference was found")
+
+
+def test_with_too_few_series_nothing_is_claimed_and_it_says_how_many_are_needed(conditions):
+    few = [part.part(np.isin(part.series, ("01", "02", "03"))) for part in conditions]
+    found = compare(*few, rng=0)
+    assert found.exchanges == found.possible == 10
+    assert not found.is_able
+    assert found.claimed == ()
+    assert found.said() == (
+        "Nothing can be found: 3 series of A and 3 of B can be exchanged in 10 ways only, so that "
+        "no p value is below 0.1; 4 series a side are needed."
+    )
+
+
+def test_the_order_of_genes_and_series_and_a_shift_change_nothing(found, conditions):
+    a, b = conditions
+    turned = Expression(a.values[:, ::-1], a.times, a.series, a.genes[::-1], scale="log")
+    by_series = [turned.part(np.array(turned.series) == name) for name in ("08", "03")]
+    rest = turned.part(~np.isin(turned.series, ("08", "03")))
+    parts = [*by_series, rest]
+    mixed = Expression(
+        np.concatenate([part.values for part in parts]),
+        np.concatenate([part.times for part in parts]),
+        tuple(name for part in parts for name in part.series),
+        turned.genes,
+        scale="log",
+    )
+    again = compare(mixed, b, names=("wild", "mutant"), level=0.3, rng=0)
+    assert again.table() == found.table()
+    shifted = replace(b, values=b.values + np.arange(8.0))
+    [edge] = compare(a, shifted, level=0.3, rng=0).claimed
+    assert (edge.regulator, edge.target, edge.kind) == ("G1", "G7", "gained")
+
+
+def test_only_regulators_that_are_named_regulate(conditions):
+    found = compare(*conditions, regulators=["G1", "G3"], rng=0)
+    assert found.regulators == ("G1", "G3")
+    assert {edge.regulator for edge in found.edges} == {"G1", "G3"}
+    assert len(found.edges) == 14
+    assert found.edges[0].target == "G7"
+
+
+def test_a_known_perturbation_and_a_constant_gene_are_no_trouble(conditions):
+    parts = [
+        replace(part.with_perturbation_until(6.0), values=part.values * np.r_[np.ones(7), 0.0])
+        for part in conditions
+    ]
+    found = compare(*parts, rng=0)
+    assert np.isfinite(found.chance).all()
+    assert found.edges[0].target == "G7"
+
+
+def test_a_frame_a_folder_and_a_report_hold_the_same(found, tmp_path):
+    frame = found.to_frame()
+    assert len(frame) == 8 * 7
+    assert frame.iloc[0][["regulator", "target", "kind", "claimed"]].tolist() == [
+        "G1", "G7", "gained", 1,
+    ]  # fmt: skip
+    assert frame.chance.is_monotonic_decreasing
+    assert frame.false_discovery.is_monotonic_increasing
+    assert (frame.difference_low <= frame.difference).all()
+    assert (frame.difference <= frame.difference_high).all()
+    found.save(tmp_path / "out")
+    lines = (tmp_path / "out" / "differences.tsv").read_text().splitlines()
+    assert lines[0].split("\t") == list(frame.columns)
+    assert len(lines) == 1 + 8 * 7
+    genes = (tmp_path / "out" / "genes.tsv").read_text().splitlines()
+    assert genes[0].split("\t") == ["gene", "p", "false_discovery", "chance"]
+    assert genes[1].startswith("G7\t0.005\t")
+    assert len(genes) == 1 + len(GENES)
+    record = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert record["conditions"] == ["wild", "mutant"]
+    assert record["claimed"] == 1
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    found.report(tmp_path / "report.html")
+    assert (tmp_path / "report.html").read_text(encoding="utf-8") == page
+    assert "<script" not in page
+    assert "http" not in page.replace("http-equiv", "")
+    assert page.count('<line class="gained"') == 1
+    assert found.said() in page
+    with pytest.raises(ValueError, match="not empty"):
+        found.save(tmp_path / "out")
+
+
+def test_the_report_of_no_difference_draws_nothing_and_says_so(conditions, tmp_path):
+    a, _ = conditions
+    halves = [a.part(np.isin(a.series, names)) for names in (("01", "02"), ("03", "04"))]
+    compare(*halves, rng=0).report(tmp_path / "r.html")
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "<svg" not in page
+    assert "none of it is a finding" in page
+    assert "Nothing can be found" in page
+
+
+def test_common_genes_are_compared_and_counted(conditions):
+    a, b = conditions
+    fewer = replace(b, values=b.values[:, :7], genes=b.genes[:7])
+    with pytest.warns(UserWarning, match="7 genes are in both conditions; left out: 1 of A, 0 of"):
+        found = compare(a, fewer, rng=0)
+    assert found.genes == GENES[:7]
+    assert found.notes[-1].startswith("7 genes are in both conditions")
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "message"),
+    [
+        (lambda b: replace(b, genes=tuple(f"X{j}" for j in range(8))), {},
+         "share at least half of their genes, found 0 of 8 in A and 8 in B"),
+        (lambda b: b.part(np.array(b.series) == "01"), {},
+         "at least 2 time series, .* but B has 1; 4 a side are needed"),
+        (lambda b: replace(b, values=np.abs(b.values), scale="levels"), {},
+         "A is taken as log and B as levels; give --scale"),
+        (lambda b: b, {"level": 0}, "level must be above 0 and below 1, found 0"),
+        (lambda b: b, {"exchanges": 5}, "exchanges must be >= 20, found 5"),
+        (lambda b: b, {"names": ("x", "x")}, "names must be two different ones"),
+        (lambda b: b, {"regulators": ["nobody"]}, "nobody"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_compared_is_refused(conditions, change, options, message):
+    a, b = conditions
+    with pytest.raises(ValueError, match=message):
+        compare(a, change(b), **options)
+
+
+def table_of_both(conditions, path):
+    """One table with a column of conditions, the second one in front, rows in turns."""
+    lines = ["Time,replicate,State," + ",".join(GENES)]
+    a, b = conditions
+    for i in range(len(a.times)):
+        for name, part in (("mutant", b), ("wild", a)):
+            cells = [f"{part.times[i]:g}", part.series[i], name]
+            lines.append(",".join(cells + [f"{x:.12g}" for x in part.values[i]]))
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def test_one_table_with_a_column_is_two_tables(conditions, tmp_path):
+    path = table_of_both(conditions, tmp_path / "both.csv")
+    parts = read_conditions(path, "state", ("wild", "mutant"))
+    assert list(parts) == ["wild", "mutant"]
+    for part, wanted in zip(parts.values(), conditions, strict=True):
+        assert part.series == wanted.series
+        assert part.genes == wanted.genes
+        assert part.values == approx(wanted.values, abs=1e-9)
+    assert list(read_conditions(path, "State")) == ["mutant", "wild"]
+
+
+def test_a_blank_line_still_parts_series_when_the_column_is_gone(tmp_path):
+    path = tmp_path / "t.tsv"
+    body = "".join(
+        f"{time}\t{name}\t{time + 1}\t{7 - time}\n" + ("\n" if time == 2 else "")
+        for _ in range(2)
+        for name in ("a", "b")
+        for time in range(3)
+    )
+    path.write_text("Time\twhich\tG1\tG2\n" + body, encoding="utf-8")
+    parts = read_conditions(path, "which")
+    assert [list(part.pieces()) for part in parts.values()] == [["1", "2"], ["1", "2"]]
+
+
+@pytest.mark.parametrize(
+    ("column", "wanted", "message"),
+    [
+        ("Strain", (), "must have one column 'Strain', found 0; there stands Time, replicate"),
+        ("state", ("wild", "nobody"), "must name the condition 'nobody', found mutant, wild"),
+        ("replicate", (), "must name two conditions, found 10: .*name two of them by --conditions"),
+        ("state", ("wild",), "must name two conditions, found 1: wild; give the table of the oth"),
+    ],
+)
+def test_a_column_that_does_not_name_two_conditions_is_refused(
+    conditions, tmp_path, column, wanted, message
+):
+    path = table_of_both(conditions, tmp_path / "both.csv")
+    with pytest.raises(ValueError, match=message):
+        read_conditions(path, column, wanted)

@@ -1,0 +1,94 @@
+"""What is measured of a pair, beside regressions that are done step by step."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from grn_tvcs.comparison.differences import (
+    differences,
+    interaction,
+    jackknife,
+    partial_correlation,
+    sums_of,
+)
+from grn_tvcs.comparison.exchanges import draw_exchanges
+from grn_tvcs.comparison.steps import pooled, steps_of
+from tvcs_core.engines import Processes, Threads
+
+
+@pytest.fixture(scope="module")
+def steps(conditions):
+    both, _ = pooled(*conditions)
+    return steps_of(both, np.arange(8))
+
+
+def unexplained(columns, y):
+    """Sum of squares that least squares leaves."""
+    return float(((y - columns @ np.linalg.lstsq(columns, y, rcond=None)[0]) ** 2).sum())
+
+
+def series_of(steps):
+    """Number of the series of each step."""
+    return np.searchsorted(steps.starts, np.arange(len(steps.past)), side="right") - 1
+
+
+@pytest.mark.parametrize("target", [1, 6])
+def test_the_difference_is_that_of_two_least_squares(steps, target):
+    drawn = draw_exchanges(10, 10, 3, np.random.default_rng(3))
+    common = steps.common[target]
+    found = interaction(
+        sums_of(steps, target), drawn.in_first.astype(float), common, len(steps.past)
+    )
+    y, own = steps.following[:, target], steps.own[:, target]
+    for in_first, row in zip(drawn.in_first, found, strict=True):
+        sign = np.where(in_first[series_of(steps)], 1.0, -1.0)
+        shared = [np.ones_like(y), own, *steps.past[:, list(common)].T, sign, sign * own]
+        for regulator in set(range(8)) - {target}:
+            x = steps.past[:, regulator]
+            less = np.column_stack([*shared, x])
+            more = np.column_stack([less, sign * x])
+            left = unexplained(more, y)
+            free = len(y) - len(shared) - 2
+            wanted = free * (unexplained(less, y) - left) / left
+            assert_allclose(row[regulator], wanted, rtol=1e-4, atol=1e-6)
+
+
+def test_the_strength_is_a_partial_correlation_and_its_error_leaves_series_out(steps):
+    in_first = np.arange(20) < 10
+    target, regulator = 6, 0
+    sums = sums_of(steps, target)
+
+    def by_hand(kept):
+        rows = kept[series_of(steps)]
+        x, y, own = (
+            part[rows]
+            for part in (steps.past[:, regulator], steps.following[:, target], steps.own[:, target])
+        )
+        base = np.column_stack([np.ones(rows.sum()), own])
+        rest = [v - base @ np.linalg.lstsq(base, v, rcond=None)[0] for v in (x, y)]
+        return np.corrcoef(*rest)[0, 1]
+
+    found = partial_correlation(sums, in_first[None].astype(float))[0]
+    assert_allclose(found[regulator], by_hand(in_first))
+    left_out = [np.arctanh(by_hand(in_first & (np.arange(20) != s))) for s in range(10)]
+    wanted = np.sqrt(9 / 10 * ((left_out - np.mean(left_out)) ** 2).sum())
+    assert_allclose(jackknife(sums, np.arange(10))[regulator], wanted)
+
+
+def test_an_exchange_of_all_series_changes_nothing(steps):
+    in_first = np.arange(20) < 10
+    both = np.array([in_first, ~in_first]).astype(float)
+    one, other = interaction(sums_of(steps, 3), both, steps.common[3], len(steps.past))
+    assert_allclose(one, other, rtol=1e-6, atol=1e-9)
+
+
+def test_engines_find_the_same_bytes(steps):
+    drawn = draw_exchanges(10, 10, 20, np.random.default_rng(0))
+    told = []
+    alone = differences(steps, drawn, progress=lambda done, of: told.append((done, of)))
+    assert told[-1] == (8, 8)
+    with Threads(2) as threads, Processes(2) as processes:
+        for engine in (threads, processes):
+            found = differences(steps, drawn, engine=engine)
+            for one, other in zip(vars(alone).values(), vars(found).values(), strict=True):
+                assert one.tobytes() == other.tobytes()
