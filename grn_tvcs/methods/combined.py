@@ -25,7 +25,7 @@ from grn_tvcs.combine.calibration import NETWORKS, Calibration, calibrated, is_k
 from grn_tvcs.combine.chances import chance
 from grn_tvcs.combine.features import features_of
 from grn_tvcs.combine.likeness import traits
-from grn_tvcs.combine.nulls import unless_null
+from grn_tvcs.combine.nulls import effect_of_changes, held_down, unless_null
 from grn_tvcs.combine.parts import (
     CHANGE,
     CLR,
@@ -55,7 +55,7 @@ from grn_tvcs.network.network import Network
 from grn_tvcs.network.prior import Prior
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.network.verdict import Verdict, verdict_of
-from grn_tvcs.simulation.designs import GENES, SERIES, Design, design_of, rounded
+from grn_tvcs.simulation.designs import SERIES, Design, design_of, rounded
 from tvcs_core.engines import Engine
 from tvcs_core.streams import stream
 
@@ -147,7 +147,7 @@ def combined(
     if to_simulate:
         known = calibrated(
             model.combiner_for(design), model.stamp, design, calibrate, resamples=resamples,
-            threads=threads, engine=engine, progress=second,
+            empty=model.empty(design), threads=threads, engine=engine, progress=second,
         )  # fmt: skip
     network = _unscored(expression.genes, parts)
     near = None if known is None else known.traits
@@ -159,8 +159,8 @@ def combined(
     if is_strange or known is None:
         why_not = STRANGE + LEARNED if is_strange else NOT_CALIBRATED
         return _ranked(network, parts, chance(logits), prior, Verdict(why_not=why_not))
-    none = model.null_log_odds(look, design)
-    logits = unless_null(_calibrated(logits, known, n), none)
+    none = model.null_log_odds(look, design, effect_of_changes(steady, expression))
+    logits = held_down(unless_null(known.of(logits, n), none), known.limit)
     if none > 0:
         said = NOTHING.format(float(chance(np.array(none))))
         network = replace(network, notes=(*network.notes, said))
@@ -192,14 +192,6 @@ def _look_and_design(
     """Traits of the table, and the design that it is taken for, rounded."""
     look = traits(expression, steady)
     return look, rounded(universal().with_start(design_of(expression, steady, rules), look))
-
-
-def _calibrated(logits: Array, known: Calibration, n_genes: int) -> Array:
-    """Log-odds that are worth what they say, in networks of this design.
-
-    A network that is larger than those simulated has as many edges per gene, so fewer of all pairs.
-    """
-    return known.offset + known.slope * logits - np.log(max(n_genes / GENES[-1], 1.0))
 
 
 def _unscored(genes: tuple[str, ...], parts: Parts) -> Network:
