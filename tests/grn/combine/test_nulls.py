@@ -149,6 +149,7 @@ def test_knock_outs_that_move_nothing_tell_a_table_without_edges(design):
     assert np.mean(np.array(networks) < 0) >= 0.9
 
 
+@pytest.mark.slow
 def test_no_pair_of_white_noise_is_likely():
     """One series of 12 points, in which noise is hardest to tell from a network."""
     largest = []
