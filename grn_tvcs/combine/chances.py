@@ -3,8 +3,9 @@
     p = sigmoid(a + b z),     z the log-odds that the combiner says,
 
 with a and b from networks of the same design: maximum likelihood (Platt, Advances in Large Margin
-Classifiers, 1999), every network with the same weight, drawn to a = 0 and b = 1 as by `PRIOR`
-networks more.
+Classifiers, 1999), drawn to a = 0 and b = 1 as by `PRIOR` networks more. All pairs weigh the same:
+a chance is how often pairs like this one are edges, over all networks that may be the user's, and
+to weigh networks of few edges up would make edges rarer than they are.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ def calibration(
 ) -> tuple[float, float]:
     """Find a and b from the log-odds of the pairs of several networks, and which are edges.
 
-    Every network weighs as much as every other: as one edge. Newton's method; a step that
-    gains too little is halved, for from far away whole ones may swing to and fro for ever.
+    All edges together weigh as much as there are networks. Newton's method; a step that gains too
+    little is halved, for from far away whole ones may swing to and fro for ever.
     """
     z = np.concatenate([np.ravel(part) for part in logits])
     true = np.concatenate([np.ravel(part) for part in truths]).astype(float)
-    weight = np.concatenate([np.full(t.size, 1.0 / max(int(t.sum()), 1)) for t in truths])
+    weight = np.full(z.size, len(truths) / max(float(true.sum()), 1.0))
     x = np.column_stack([np.ones_like(z), z])
     middle = np.array([0.0, 1.0])
 

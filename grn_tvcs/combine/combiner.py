@@ -16,7 +16,7 @@ from grn_tvcs.combine.relations import SECOND_STAGE, relations
 from grn_tvcs.combine.trees import Trees, evaluate
 from tvcs_core import DataError
 
-FORMAT = 2  # of the file; another one is refused
+FORMAT = 3  # of the file; another one is refused
 IMPOSSIBLE = -30.0  # log-odds of a pair that may not be an edge
 ROWS = 64  # inputs at a time, so that features of many genes fit into memory
 

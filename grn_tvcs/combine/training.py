@@ -111,8 +111,7 @@ def fit_stage(
     classifier = HistGradientBoostingClassifier(
         monotonic_cst=np.array([names[name] for name in order]), **BOTH, **shape
     )
-    weight, known = np.concatenate(weights), np.concatenate(rows)
-    known[:, np.isnan(known).all(axis=0)] = 0.0  # what no network knows is no reason for an error
+    weight, known = np.concatenate(weights), _without_gaps(np.concatenate(rows))
     with threadpool_limits(1, user_api="openmp"):  # sums in one order: the same bytes again
         classifier.fit(known, np.concatenate(labels), weight / weight.mean())
     return trees_of(classifier)
@@ -147,5 +146,10 @@ def fit_nulls(features: NDArray[np.float32], is_null: NDArray[np.bool_]) -> Tree
     classifier = HistGradientBoostingClassifier(**OF_NULLS, **NULLS)
     weight = np.where(is_null, 0.5 / is_null.mean(), 0.5 / (~is_null).mean())
     with threadpool_limits(1, user_api="openmp"):  # sums in one order: the same bytes again
-        classifier.fit(features, is_null, weight)
+        classifier.fit(_without_gaps(features), is_null, weight)
     return trees_of(classifier)
+
+
+def _without_gaps(features: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Features with 0 where nobody knows one: that is no reason for an error."""
+    return np.where(np.isnan(features).all(axis=0), np.float32(0.0), features)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.combine.calibration import Calibration
+from grn_tvcs.combine.calibration import Calibration, Empty
 from grn_tvcs.combine.combiner import Combiner, load, named, save, trees_among
 from grn_tvcs.combine.likeness import Likeness, covariates
 from grn_tvcs.combine.nulls import null_log_odds
@@ -42,6 +44,8 @@ class Universal:
         Calibrations of common designs, by the key of the design.
     own
         Which stages of `combiner` were learned on a common design alone, by its key.
+    made
+        The command, its arguments and the versions of libraries that the file was made with.
     stamp
         Hash of the file.
     """
@@ -52,6 +56,7 @@ class Universal:
     nulls: Trees
     common: dict[str, Calibration]
     own: dict[str, int]
+    made: dict[str, Any]
     stamp: str
 
     def combiner_for(self, design: Design) -> Combiner:
@@ -69,9 +74,15 @@ class Universal:
         designs = [replace(design, start=start) for start in self.likeness]
         return min(designs, key=lambda one: self.likeness[one.start].strangeness(found, one))
 
-    def null_log_odds(self, found: dict[str, float], design: Design) -> float:
-        """Log-odds that a table with these traits has no edge."""
-        return null_log_odds(self.nulls, found, design)
+    def empty(self, design: Design) -> Empty:
+        """What tells tables without any edge, of a design."""
+        return Empty(self.nulls, self.likeness[design.start])
+
+    def null_log_odds(
+        self, found: dict[str, float], design: Design, effect: float = np.nan
+    ) -> float:
+        """Log-odds that a table with these traits and effects of changes has no edge."""
+        return null_log_odds(self.nulls, found, design, effect)
 
     def edges_with(self, n_edges: int, design: Design, wider: Design) -> int:
         """How many edges another design would support where this one supports `n_edges`."""
@@ -90,10 +101,10 @@ def universal(path: Path = PATH) -> Universal:
     """
     combiner, more, stamp = load(path)
     common = {
-        str(key): Calibration(float(offset), float(slope), rows)
-        for key, offset, slope, rows in zip(
+        str(key): Calibration(float(offset), float(slope), rows, float(limit))
+        for key, offset, slope, rows, limit in zip(
             more["common_keys"], more["common_offsets"], more["common_slopes"],
-            more["common_traits"], strict=True,
+            more["common_traits"], more["common_limits"], strict=True,
         )
     }  # fmt: skip
     likeness = {
@@ -102,7 +113,8 @@ def universal(path: Path = PATH) -> Universal:
     }
     own = {str(key): k for k, key in enumerate(more["own_keys"], 1)}
     nulls = trees_among(more, "nulls")
-    return Universal(combiner, likeness, more["growth"], nulls, common, own, stamp)
+    made = json.loads(str(more["made"]))
+    return Universal(combiner, likeness, more["growth"], nulls, common, own, made, stamp)
 
 
 def for_design(combiner: Combiner, own: int | None) -> Combiner:
@@ -119,10 +131,12 @@ def write_universal(
     nulls: Trees,
     common: dict[str, Calibration],
     own: Sequence[str] = (),
+    made: dict[str, Any] | None = None,
 ) -> None:
     """Write a model; the same one has the same bytes.
 
-    `own` are the keys of the designs that the stages of `combiner` after the first were learned on.
+    `own` are the keys of the designs that the stages of `combiner` after the first were learned on,
+    `made` says with which command, arguments and versions.
     """
     n = len(next(iter(common.values())).traits) if common else 0
     shape = (len(common), n, likeness[WILD].means.shape[1])
@@ -136,10 +150,12 @@ def write_universal(
         path,
         growth=growth,
         **named(nulls, "nulls"),
+        made=np.array(json.dumps(made or {}, sort_keys=True)),
         own_keys=np.array(own, dtype=str),
         common_keys=np.array(list(common), dtype=str),
         common_offsets=np.array([c.offset for c in common.values()]),
         common_slopes=np.array([c.slope for c in common.values()]),
+        common_limits=np.array([c.limit for c in common.values()]),
         common_traits=np.array([c.traits for c in common.values()]).reshape(shape),
         **looks,
     )

@@ -25,7 +25,7 @@ from grn_tvcs.combine.calibration import NETWORKS, Calibration, calibrated, is_k
 from grn_tvcs.combine.chances import chance
 from grn_tvcs.combine.features import features_of
 from grn_tvcs.combine.likeness import traits
-from grn_tvcs.combine.nulls import unless_null
+from grn_tvcs.combine.nulls import effect_of_changes, held_down, unless_null
 from grn_tvcs.combine.parts import (
     CHANGE,
     CLR,
@@ -56,7 +56,7 @@ from grn_tvcs.network.pairs import Pairs
 from grn_tvcs.network.prior import Prior
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.network.verdict import Verdict, verdict_of
-from grn_tvcs.simulation.designs import GENES, SERIES, Design, design_of, rounded
+from grn_tvcs.simulation.designs import SERIES, Design, design_of, rounded
 from tvcs_core.engines import Engine, Threads
 from tvcs_core.streams import stream
 
@@ -149,7 +149,8 @@ def combined(
     if to_simulate:
         known = calibrated(
             model.combiner_for(design), model.stamp, design, calibrate, resamples=resamples,
-            threads=threads, engine=engine, progress=second, keep=keep,
+            empty=model.empty(design), threads=threads, engine=engine, progress=second,
+            keep=keep,
         )  # fmt: skip
     network = _unscored(expression.genes, parts)
     near = None if known is None else known.traits
@@ -162,8 +163,8 @@ def combined(
     if is_strange or known is None:
         why_not = STRANGE + LEARNED if is_strange else NOT_CALIBRATED
         return _ranked(network, parts, chance(logits), prior, Verdict(why_not=why_not))
-    none = model.null_log_odds(look, design)
-    logits = unless_null(_calibrated(logits, known, n), none)
+    none = model.null_log_odds(look, design, effect_of_changes(steady, expression))
+    logits = held_down(unless_null(known.of(logits, n), none), known.limit)
     if none > 0:
         said = NOTHING.format(float(chance(np.array(none))))
         network = network.but(notes=(*network.notes, said))
@@ -195,14 +196,6 @@ def _look_and_design(
     """Traits of the table, and the design that it is taken for, rounded."""
     look = traits(expression, steady)
     return look, rounded(universal().with_start(design_of(expression, steady, rules), look))
-
-
-def _calibrated(logits: Array, known: Calibration, n_genes: int) -> Array:
-    """Log-odds that are worth what they say, in networks of this design.
-
-    A network that is larger than those simulated has as many edges per gene, so fewer of all pairs.
-    """
-    return known.offset + known.slope * logits - np.log(max(n_genes / GENES[-1], 1.0))
 
 
 def _unscored(genes: tuple[str, ...], parts: Parts) -> Network:

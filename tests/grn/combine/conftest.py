@@ -8,7 +8,7 @@ import pytest
 from grn_tvcs.combine import training
 from grn_tvcs.combine.features import features_of
 from grn_tvcs.combine.likeness import learn_likeness, traits
-from grn_tvcs.combine.nulls import null_features
+from grn_tvcs.combine.nulls import effect_of_changes, null_features
 from grn_tvcs.combine.parts import Parts, gather_parts
 from grn_tvcs.combine.training import Lesson, fit, fit_nulls
 from grn_tvcs.combine.trees import Trees
@@ -83,10 +83,12 @@ def likeness(known):
 @pytest.fixture(scope="session")
 def nulls(known) -> Trees:
     """Learned on the tables of the networks, each four times, and on as many without edges."""
-    rows = [
-        null_features(traits(k.example.expression, k.example.steady), k.design) for k in known
-    ] * 4
+    rows = [_null_row(k.example, k.design) for k in known] * 4
     for number, design in enumerate(DESIGNS * 4):
-        made = draw_null(design, NULLS[number % len(NULLS)], number)
-        rows.append(null_features(traits(made.expression, made.steady), design))
+        rows.append(_null_row(draw_null(design, NULLS[number % len(NULLS)], number), design))
     return fit_nulls(np.array(rows), np.arange(len(rows)) >= len(rows) // 2)
+
+
+def _null_row(made: Example, design: Design):
+    effect = effect_of_changes(made.steady, made.expression)
+    return null_features(traits(made.expression, made.steady), design, effect)

@@ -9,14 +9,23 @@ import numpy as np
 import pytest
 
 from grn_tvcs.combine import calibration as module
-from grn_tvcs.combine.calibration import SEED, Calibration, calibrated, calibration_of
+from grn_tvcs.combine.calibration import (
+    HIDDEN,
+    NETWORKS,
+    SEED,
+    Calibration,
+    Empty,
+    calibrated,
+    calibration_of,
+)
 from grn_tvcs.combine.chances import calibration
 from grn_tvcs.combine.features import features_of
 from grn_tvcs.combine.likeness import TRAITS, as_row, traits
+from grn_tvcs.combine.nulls import null_log_odds, unless_null
 from grn_tvcs.combine.parts import gather_parts
 from grn_tvcs.simulation.designs import Design
-from grn_tvcs.simulation.examples import draw_example
-from grn_tvcs.simulation.kinds import KINDS
+from grn_tvcs.simulation.examples import draw_example, draw_null
+from grn_tvcs.simulation.kinds import KINDS, NULLS
 from tvcs_core.jit import folder
 from tvcs_core.streams import stream
 
@@ -37,9 +46,8 @@ def files_in(cache):
 
 
 def same(one, other):
-    return (one.offset, one.slope) == (other.offset, other.slope) and np.array_equal(
-        one.traits, other.traits, equal_nan=True
-    )
+    numbers = [(known.offset, known.slope, known.limit) for known in (one, other)]
+    return numbers[0] == numbers[1] and np.array_equal(one.traits, other.traits, equal_nan=True)
 
 
 @pytest.fixture
@@ -62,9 +70,10 @@ def run(combiner, design=DESIGN, n=3, stamp=STAMP, resamples=4, **more):
 @pytest.mark.parametrize("design", [DESIGN, REST])
 def test_it_is_that_of_a_loop_over_networks(combiner, cache, design):
     logits, truths, rows = [], [], []
-    for k, kind in enumerate((*KINDS, *KINDS)[:5]):
+    for k, kind in enumerate((*KINDS, *KINDS)[:6]):
         rng = stream(SEED, "networks of a design", design.key, str(k))
-        made = draw_example(design, kind, rng)
+        is_hidden = k in (1, 3, 4)
+        made = draw_example(replace(design, hidden=HIDDEN) if is_hidden else design, kind, rng)
         parts = gather_parts(made.expression, made.rules, rng, made.steady, resamples=4)
         said = combiner.logits(features_of(parts), parts.inputs)
         places = np.argwhere(parts.allowed)
@@ -72,8 +81,25 @@ def test_it_is_that_of_a_loop_over_networks(combiner, cache, design):
         truths.append(np.array([made.is_edge[parts.inputs[j], i] for j, i in places]))
         rows.append(as_row(traits(made.expression, made.steady)))
     slow = Calibration(*calibration(logits, truths), np.array(rows))
-    assert same(run(combiner, design, 5), slow)
-    assert slow.traits.shape == (5, len(TRAITS))
+    assert same(run(combiner, design, 6), slow)
+    assert slow.traits.shape == (6, len(TRAITS))
+
+
+@pytest.mark.parametrize(("n_genes", "n_hidden"), [(20, NETWORKS // 2), (21, 0)])
+def test_half_of_the_networks_of_few_genes_have_some_that_are_not_measured(
+    combiner, monkeypatch, n_genes, n_hidden
+):
+    drawn = []
+
+    def draw(design, kind, rng):
+        drawn.append((kind, design.hidden))
+        return draw_example(DESIGN, kind, rng)
+
+    monkeypatch.setattr(module, "draw_example", draw)
+    calibration_of(combiner, replace(DESIGN, n_genes=n_genes), resamples=2)
+    assert sum(hidden == HIDDEN for _, hidden in drawn) == n_hidden
+    assert {kind for kind, hidden in drawn if not hidden} == set(KINDS)
+    assert {kind for kind, hidden in drawn if hidden} == (set(KINDS) if n_hidden else set())
 
 
 @pytest.mark.parametrize("design", [DESIGN, REST])
@@ -202,3 +228,48 @@ def test_an_interrupted_calibration_simulates_the_rest_alone(
     assert same(found, run(combiner))
     with pytest.raises(ValueError, match=r"is of a run with other model; give --force"):
         run(combiner, stamp="1" * 64, keep=keep)
+
+
+@pytest.fixture
+def undecided(nulls, likeness):
+    """Trees that hardly tell tables without edges, of which none looks strange."""
+    trees = nulls._replace(value=nulls.value / 1000)
+    return Empty(trees, replace(likeness, distances=1e12 * likeness.distances))
+
+
+def test_the_limit_is_the_largest_chance_of_tables_without_edges(
+    combiner, cache, undecided, monkeypatch
+):
+    monkeypatch.setattr(module, "TABLES", 7)
+    found = calibration_of(combiner, DESIGN, 3, resamples=4, empty=undecided)
+    said = []
+    for k in range(7):
+        rng = stream(SEED, "tables of a design", DESIGN.key, str(k))
+        made = draw_null(DESIGN, NULLS[k % 3], rng)
+        none = null_log_odds(undecided.nulls, traits(made.expression), DESIGN)
+        parts = gather_parts(made.expression, made.rules, rng, resamples=4)
+        logits = combiner.logits(features_of(parts), parts.inputs)[parts.allowed]
+        said.append(unless_null(found.offset + found.slope * logits, none).max())
+    assert found.limit == pytest.approx(max(said), rel=1e-12)
+    assert same(run(combiner, empty=undecided), found)
+    assert same(run(combiner, empty=undecided), found)  # from the file
+
+
+def test_tables_that_traits_tell_or_that_have_no_chances_set_no_limit(
+    combiner, cache, undecided, nulls, monkeypatch
+):
+    monkeypatch.setattr(module, "TABLES", 3)
+    told = nulls._replace(base=np.array([30.0]))
+    strange = replace(undecided.likeness, distances=undecided.likeness.distances / 1e9)
+    for empty in (None, undecided._replace(nulls=told), undecided._replace(likeness=strange)):
+        found = calibration_of(combiner, DESIGN, 1, resamples=4, empty=empty)
+        assert found.limit == -np.inf
+    assert run(combiner, n=1).limit == run(combiner, n=1).limit == -np.inf  # and from the file
+
+
+def test_of_more_genes_than_are_simulated_fewer_pairs_are_edges():
+    known = Calibration(0.5, 2.0, np.zeros((1, len(TRAITS))))
+    z = np.array([-1.0, 0.0, 3.0])
+    for n_genes in (0, 10, 100):
+        assert known.of(z, n_genes) == pytest.approx(0.5 + 2 * z)
+    assert known.of(z, 500) == pytest.approx(0.5 + 2 * z - np.log(5))

@@ -5,16 +5,30 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grn_tvcs import infer
 from grn_tvcs.combine.chances import chance
 from grn_tvcs.combine.likeness import TRAITS, covariates, traits
-from grn_tvcs.combine.nulls import PRIOR, null_features, null_log_odds, unless_null
+from grn_tvcs.combine.nulls import (
+    LIKELY,
+    PRIOR,
+    UNCHANGED,
+    effect_of_changes,
+    held_down,
+    null_features,
+    null_log_odds,
+    unless_null,
+)
 from grn_tvcs.combine.trees import evaluate
 from grn_tvcs.combine.universal import universal
 from grn_tvcs.simulation.designs import Design
 from grn_tvcs.simulation.examples import draw_example, draw_null
 from grn_tvcs.simulation.kinds import KINDS, NULLS
+from tvcs_core.streams import stream
 
 DESIGNS = (Design(10, 10, 5, 21), Design(30, 30, 10, 21), Design(20, 20, 0, 3, n_at_rest=50))
+OUT = {"knocked_out": 1.0, "knocked_down": 1.0}
+CHANGED = (Design(10, 10, 5, 21, **OUT), Design(12, 12, 1, 12, **OUT))
+SHORT = Design(10, 10, 1, 12)
 
 
 @given(st.lists(st.floats(-20, 20), min_size=1, max_size=9), st.floats(-30, 30))
@@ -34,13 +48,60 @@ def test_far_away_log_odds_stay_finite():
     assert unless_null(z, -700.0)[:4] == pytest.approx(z[:4], abs=1e-9)
 
 
+@given(st.lists(st.floats(-20, 20), min_size=2, max_size=9), st.floats(-9, 9))
+def test_up_to_the_limit_nothing_is_likely_and_the_order_stays(logits, limit):
+    z = np.sort(np.array([*logits, limit]))
+    found = held_down(z, limit)
+    assert (found <= z + 1e-12).all()
+    assert (np.diff(found) >= 0).all()
+    assert (np.diff(found)[np.diff(z) > 1e-6] > 0).all()
+    p, before = chance(found), chance(z)
+    assert p[z <= limit].max() <= LIKELY + 1e-12 or limit <= np.log(LIKELY / (1 - LIKELY))
+    assert p[before <= UNCHANGED] == pytest.approx(before[before <= UNCHANGED])
+    above = z > max(limit, np.log(LIKELY / (1 - LIKELY)))
+    moved = max(limit - np.log(LIKELY / (1 - LIKELY)), 0.0)
+    assert found[above] == pytest.approx(z[above] - moved)
+
+
+def test_without_a_limit_chances_stay():
+    z = np.linspace(-5, 5, 11)
+    assert held_down(z, -np.inf) is z
+    assert held_down(z, -2.0) is z
+
+
 def test_features_are_the_traits_and_what_of_the_design_moves_them(known):
     for one in known:
         found = traits(one.example.expression, one.example.steady)
-        row = null_features(found, one.design)
-        assert row.shape == (len(TRAITS) + covariates(one.design).size - 1,)
+        row = null_features(found, one.design, 1.25)
+        assert row.shape == (len(TRAITS) + covariates(one.design).size,)
         assert row[: len(TRAITS)] == pytest.approx([found[t] for t in TRAITS], nan_ok=True)
-        assert row[len(TRAITS) :] == pytest.approx(covariates(one.design)[1:])
+        assert row[len(TRAITS) : -1] == pytest.approx(covariates(one.design)[1:])
+        assert row[-1] == 1.25
+
+
+def test_the_effect_of_changes_is_the_mean_of_the_largest_shifts_one_for_each_changed_gene(known):
+    n_with = 0
+    for one in known:
+        expression, steady = one.example.expression, one.example.steady
+        sizes = []
+        for is_out in (True, False):
+            if steady is None:
+                continue
+            changed = {
+                gene
+                for gene, out in zip(steady.changed, steady.is_knockout, strict=True)
+                if gene and out == is_out
+            }
+            shifts = steady.shifts(expression, is_out=is_out)
+            rows = [steady.genes.index(gene) for gene in changed]
+            sizes += sorted(abs(shifts[j, i]) for j in rows for i in range(len(shifts)))[::-1][
+                : len(changed)
+            ]
+        found = effect_of_changes(steady, expression)
+        n_with += bool(sizes)
+        expected = np.log1p(np.mean(sizes)) if sizes else np.nan
+        assert found == pytest.approx(expected, nan_ok=True)
+    assert 0 < n_with < len(known)
 
 
 def test_log_odds_are_those_of_the_trees_and_of_tables_before_they_are_seen(nulls, known):
@@ -48,7 +109,7 @@ def test_log_odds_are_those_of_the_trees_and_of_tables_before_they_are_seen(null
     found = traits(one.example.expression, one.example.steady)
     said = evaluate(nulls, null_features(found, one.design)[None])[0]
     assert null_log_odds(nulls, found, one.design) == pytest.approx(said + PRIOR)
-    assert chance(np.array(PRIOR)) == pytest.approx(1 / 3)
+    assert chance(np.array(PRIOR)) == pytest.approx(1 / 2)
 
 
 def test_what_was_learned_tells_its_own_tables(nulls, known):
@@ -72,3 +133,30 @@ def test_the_model_tells_tables_without_edges_from_those_of_networks(design):
     assert np.median(networks) < -1.0
     assert np.mean(np.array(without) > 0) >= 0.75
     assert np.mean(np.array(networks) < 0) >= 0.75
+
+
+@pytest.mark.parametrize("design", CHANGED, ids=lambda design: design.key)
+def test_knock_outs_that_move_nothing_tell_a_table_without_edges(design):
+    model = universal()
+
+    def said(made):
+        effect = effect_of_changes(made.steady, made.expression)
+        return model.null_log_odds(traits(made.expression, made.steady), design, effect)
+
+    without = [said(draw_null(design, kind, 200 + k)) for kind in NULLS for k in range(4)]
+    networks = [said(draw_example(design, kind, 200 + k)) for kind in KINDS for k in range(3)]
+    assert np.mean(np.array(without) > 0) >= 0.9
+    assert np.mean(np.array(networks) < 0) >= 0.9
+
+
+@pytest.mark.slow
+def test_no_pair_of_white_noise_is_likely():
+    """One series of 12 points, in which noise is hardest to tell from a network."""
+    largest = []
+    for k in range(20):
+        made = draw_null(SHORT, "noise", stream(7, "white noise", str(k)))
+        found = infer(made.expression, rng=0)
+        if found.confidence is not None:
+            largest.append(found.confidence.max())
+    assert len(largest) >= 15
+    assert max(largest) <= LIKELY

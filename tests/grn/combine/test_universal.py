@@ -5,10 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from grn_tvcs.combine.calibration import Calibration
+from grn_tvcs.combine.calibration import Calibration, calibration_of
 from grn_tvcs.combine.combiner import Combiner, Stages
 from grn_tvcs.combine.likeness import TRAITS, covariates, traits
 from grn_tvcs.combine.universal import universal, write_universal
+from grn_tvcs.evidence.lagged_regression import USUAL
 from grn_tvcs.simulation.designs import RANDOM, WILD, Design
 from tvcs_core import DataError
 
@@ -28,7 +29,7 @@ def common(rng):
     traits[0, 4] = np.nan
     return {
         DESIGN.key: Calibration(-0.25, 1.5, traits),
-        "another": Calibration(0.1, 0.1 + 0.2, -traits),
+        "another": Calibration(0.1, 0.1 + 0.2, -traits, -1.25),
     }
 
 
@@ -51,7 +52,8 @@ def test_a_model_comes_back_as_it_was(path, combiner, likeness, nulls, common, l
     assert list(model.common) == list(common)
     for key, known in common.items():
         back = model.common[key]
-        assert (back.offset, back.slope) == (known.offset, known.slope)
+        numbers = [(one.offset, one.slope, one.limit) for one in (back, known)]
+        assert numbers[0] == numbers[1]
         assert np.array_equal(back.traits, known.traits, equal_nan=True)
     for one in lessons:
         logits = [c.logits(one.table, one.inputs) for c in (model.combiner, combiner)]
@@ -152,3 +154,39 @@ def test_the_start_of_series_is_the_one_that_a_table_looks_like(path, known):
         said = [model.likeness[s].strangeness(found, one.design) for s in starts]
         wanted = starts[int(said[1] < said[0])] if is_asked else one.design.start
         assert model.with_start(one.design, found) == replace(one.design, start=wanted)
+
+
+TENS = [
+    Design(10, 10, 5, 21, is_perturbation_known=column, **knocked)
+    for column in (False, True)
+    for knocked in ({}, {"knocked_out": 1.0, "knocked_down": 1.0})
+]
+
+
+@pytest.mark.parametrize(
+    "design",
+    [TENS[0], *(pytest.param(design, marks=pytest.mark.slow) for design in TENS[1:])],
+    ids=lambda design: design.key,
+)
+def test_the_calibrations_that_come_along_are_those_of_this_code(design):
+    """Evidence that is computed otherwise than when the model was made is not worth the same."""
+    model = universal()
+    known = model.common[design.key]
+    found = calibration_of(
+        model.combiner_for(design), design, resamples=USUAL.resamples, empty=model.empty(design)
+    )
+    for name in ("offset", "slope", "limit"):
+        assert getattr(found, name) == pytest.approx(getattr(known, name), rel=1e-6)
+    assert found.traits == pytest.approx(known.traits, nan_ok=True)
+
+
+def test_a_model_says_what_made_it_and_the_one_that_comes_along_does(
+    combiner, likeness, nulls, tmp_path
+):
+    path, made = tmp_path / "made.npz", {"command": "python -m x", "seed": 3, "parameters": {}}
+    write_universal(path, combiner, likeness, GROWTH, nulls, {}, made=made)
+    assert universal(path).made == made
+    told = universal().made
+    assert told["command"] == "python -m benchmarks.universal"
+    assert (told["seed"], told["parameters"]["networks"]) == (0, 784)
+    assert {"numpy", "scikit-learn", "numba"} <= told["versions"].keys()

@@ -1,0 +1,148 @@
+"""Networks whose edges are known, with the evidence on each: what `universal.py` learns from.
+
+The evidence on one network takes about a second of processor. It is kept in a folder named after
+all that it depends on: the code that computes it and the versions of the libraries. So what another
+code computed is never taken up.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pickle
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from itertools import cycle, islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from grn_tvcs.combine.features import features_of
+from grn_tvcs.combine.likeness import traits
+from grn_tvcs.combine.nulls import effect_of_changes
+from grn_tvcs.combine.parts import Parts, gather_parts
+from grn_tvcs.combine.training import Lesson
+from grn_tvcs.simulation.designs import Design, universal_designs
+from grn_tvcs.simulation.examples import draw_example, draw_null
+from grn_tvcs.simulation.kinds import KINDS, NULLS
+from tvcs_core.engines.blas import one_blas_thread
+from tvcs_core.files.record import run_record
+from tvcs_core.streams import stream
+
+DRAWN, NETWORKS = 1200, 784  # designs that are drawn, of which the first are simulated
+# Designs of the challenges that methods are judged by, each with and without a known perturbation,
+# and knock-outs: genes, series, points, and networks more to learn from.
+COMMON, MOST_OF_ONE = ((10, 5, 21, 64), (100, 10, 21, 32), (30, 10, 21, 0)), 64
+KNOCKED = ({}, {"knocked_out": 1.0, "knocked_down": 1.0})
+ROOT = Path(__file__).parents[1]
+# What the evidence on a network depends on, beside the versions of libraries.
+SOURCES = (
+    "benchmarks/universal_known.py", "grn_tvcs/combine/kernels.py", "grn_tvcs/combine/likeness.py",
+    "grn_tvcs/combine/nulls.py", "grn_tvcs/combine/parts.py", "grn_tvcs/evidence",
+    "grn_tvcs/expression", "grn_tvcs/network", "grn_tvcs/simulation", "grn_tvcs/stability",
+    "tvcs_core",
+)  # fmt: skip
+
+Job = tuple[int, Design, str]
+
+
+@dataclass(frozen=True)
+class Known:
+    """The evidence on one network whose edges are known."""
+
+    design: Design
+    kind: str
+    parts: Parts
+    is_edge: np.ndarray
+    traits: dict[str, float]
+    effect: float  # of knock-outs, as `nulls.effect_of_changes` has it
+
+    @property
+    def lesson(self) -> Lesson:
+        return Lesson(features_of(self.parts), self.parts.inputs, self.is_edge)
+
+
+def jobs_of(networks: int, seed: int) -> list[Job]:
+    """Number, design and kind of every network: of all designs, and more of common ones."""
+    designs = universal_designs(DRAWN, stream(seed, "universal"))[:networks]
+    jobs = [(k, *design) for k, design in enumerate(designs)]
+    for k, (design, n) in enumerate(common_designs()):
+        first = DRAWN + k * MOST_OF_ONE
+        jobs += [(first + i, design, kind) for i, kind in enumerate(islice(cycle(KINDS), n))]
+    return jobs
+
+
+def common_designs() -> list[tuple[Design, int]]:
+    """Common designs, and how many networks of each."""
+    return [
+        (Design(n, n, series, points, is_perturbation_known=column, **knocked), more)
+        for n, series, points, more in COMMON
+        for column in (False, True)
+        for knocked in KNOCKED
+    ]
+
+
+def all_known(jobs: list[Job], seed: int, work: Path, processes: int) -> list[Known]:
+    """Evidence on all networks, computed or taken up."""
+    folder = work / fingerprint()[:16]
+    folder.mkdir(parents=True, exist_ok=True)
+    began, found = time.perf_counter(), []
+    for k, one in enumerate(in_processes(partial(known_of, seed, folder), jobs, processes), 1):
+        found.append(one)
+        if k % 50 == 0:
+            print(f"{k} of {len(jobs)} networks, {time.perf_counter() - began:.0f} s", flush=True)
+    return found
+
+
+def known_of(seed: int, folder: Path, job: Job) -> Known:
+    """Draw one network, do its experiments and compute the evidence; kept in `folder`."""
+    number, design, kind = job
+    path = folder / f"{seed}-{number}.pickle"  # our own files in our own folder
+    if path.exists():
+        return Known(**pickle.loads(path.read_bytes()))
+    rng = stream(seed, "universal", str(number))
+    example = (draw_null if kind in NULLS else draw_example)(design, kind, rng)
+    expression, steady = example.expression, example.steady
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        parts = gather_parts(expression, example.rules, rng, steady)
+    is_edge, found = example.is_edge[parts.inputs], traits(expression, steady)
+    one = Known(design, kind, parts, is_edge, found, effect_of_changes(steady, expression))
+    part = path.with_suffix(f".{os.getpid()}")
+    part.write_bytes(pickle.dumps(vars(one)))
+    part.replace(path)
+    return one
+
+
+def fingerprint() -> str:
+    """SHA-256 of the code that evidence depends on, and of the versions of libraries."""
+    found = hashlib.sha256(repr(made_with()["versions"]).encode())
+    for source in SOURCES:
+        place = ROOT / source
+        for path in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
+            found.update(f"\0{path.relative_to(ROOT).as_posix()}\0".encode() + path.read_bytes())
+    return found.hexdigest()
+
+
+def made_with(**parameters: Any) -> dict[str, Any]:
+    """The command that makes the model, and the versions that it ran with."""
+    seed = parameters.pop("seed", None)
+    record = run_record("python -m benchmarks.universal", parameters, seed=seed)
+    return {key: record[key] for key in ("command", "parameters", "seed", "versions")}
+
+
+def in_processes(
+    function: Callable[[Any], Any], items: Iterable[Any], processes: int
+) -> Iterator[Any]:
+    """The function of each item, in their order; each process with one thread of BLAS."""
+    if processes == 1:
+        with one_blas_thread():
+            yield from map(function, items)
+        return
+    with ProcessPoolExecutor(processes, initializer=one_blas_thread) as pool:
+        yield from pool.map(function, items, chunksize=4)

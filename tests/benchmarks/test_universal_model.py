@@ -1,0 +1,108 @@
+"""The one command that makes the model: the same bytes again, and only from the same code."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+from benchmarks import universal as command
+from benchmarks import universal_known as evidence
+from grn_tvcs.combine import calibration, training
+from grn_tvcs.combine.universal import universal
+from grn_tvcs.simulation import designs
+
+NETWORKS, SEED = 8, 3
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Few small networks and few rounds: no matter how well they learn."""
+    monkeypatch.setattr(evidence, "COMMON", ((5, 2, 5, 2),))
+    monkeypatch.setattr(evidence, "KNOCKED", ({},))
+    monkeypatch.setattr(evidence, "DRAWN", NETWORKS)
+    monkeypatch.setattr(calibration, "TABLES", 3)
+    few = partial(calibration.calibration_of, n_networks=2)
+    monkeypatch.setattr(command, "calibration_of", few)
+    monkeypatch.setattr(designs, "QUARTERS", ((5, 6),) * 4)
+    for stage in ("FIRST", "SECOND", "NULLS"):
+        monkeypatch.setattr(training, stage, getattr(training, stage) | {"max_iter": 5})
+    for shared in ("BOTH", "OF_NULLS"):
+        few = getattr(training, shared) | {"min_samples_leaf": 5}
+        monkeypatch.setattr(training, shared, few)
+
+
+def run(folder, *more):
+    out = folder / "model.npz"
+    words = {"networks": NETWORKS, "seed": SEED, "processes": 1, "work": folder / "work"}
+    given = [word for key, value in words.items() for word in (f"--{key}", str(value))]
+    command.main([*given, "--out", str(out), *more])
+    return out
+
+
+def test_the_command_gives_the_same_bytes_again(small, tmp_path, capsys):
+    path = run(tmp_path)
+    kept = sorted((tmp_path / "work").rglob("*.pickle"))
+    assert len(kept) == NETWORKS + 4  # two networks of each of two common designs
+    for one in kept[::2]:
+        one.unlink()
+    before = path.read_bytes()
+    with pytest.raises(SystemExit) as same:
+        run(tmp_path, "--check")
+    assert same.value.code == 0
+    assert capsys.readouterr().out.endswith("model.npz: the same bytes\n")
+    assert path.read_bytes() == before
+    model = universal(path)
+    assert model.made == evidence.made_with(networks=NETWORKS, seed=SEED)
+    assert {"python", "numpy", "scikit-learn", "numba"} <= model.made["versions"].keys()
+    assert len(model.common) == len(model.own) == 2
+
+
+def test_a_file_that_differs_is_said_to_and_in_what(tmp_path, monkeypatch, capsys):
+    arrays = {"made": np.array("{}"), "growth": np.arange(3.0), "names": np.array(["a", "b"])}
+    path = tmp_path / "model.npz"
+    np.savez(path, **arrays)
+
+    def make(out, *given):
+        np.savez(out, **arrays | {"growth": np.arange(3.0) + 1e-16, "names": np.array(["a", "c"])})
+
+    monkeypatch.setattr(command, "make", make)
+    with pytest.raises(SystemExit) as other:
+        command.main(["--check", "--out", str(path)])
+    assert other.value.code == 1
+    assert capsys.readouterr().out == f"{path}: growth differs, names differs\n"
+
+
+def test_what_another_code_computed_is_not_taken_up(small, tmp_path, monkeypatch):
+    jobs = evidence.jobs_of(1, SEED)[:1]
+    (one,) = evidence.all_known(jobs, SEED, tmp_path, 1)
+    (path,) = tmp_path.rglob("*.pickle")
+    assert path.parent.name == evidence.fingerprint()[:16]
+    monkeypatch.setattr(evidence, "draw_example", None)
+    monkeypatch.setattr(evidence, "draw_null", None)
+    (again,) = evidence.all_known(jobs, SEED, tmp_path, 1)
+    assert repr(again.traits) == repr(one.traits)
+    monkeypatch.setattr(evidence, "SOURCES", evidence.SOURCES[1:])
+    with pytest.raises(TypeError):
+        evidence.all_known(jobs, SEED, tmp_path, 1)
+
+
+def test_the_fingerprint_is_that_of_sources_and_versions(tmp_path, monkeypatch):
+    (tmp_path / "room").mkdir()
+    for name in ("room/a.py", "b.py"):
+        (tmp_path / name).write_text("x = 1\n")
+    monkeypatch.setattr(evidence, "ROOT", tmp_path)
+    monkeypatch.setattr(evidence, "SOURCES", ("room", "b.py"))
+    prints = [evidence.fingerprint()]
+    (tmp_path / "room" / "a.py").write_text("x = 2\n")
+    prints.append(evidence.fingerprint())
+    (tmp_path / "b.py").write_text("x = 2\n")
+    prints.append(evidence.fingerprint())
+    monkeypatch.setattr(evidence, "made_with", lambda: {"versions": {"numpy": "0"}})
+    prints.append(evidence.fingerprint())
+    assert len(set(prints)) == 4
+
+
+def test_all_that_evidence_stands_on_is_a_source():
+    """A room that is moved or named anew must not leave the fingerprint."""
+    for source in evidence.SOURCES:
+        assert (evidence.ROOT / source).exists(), source
