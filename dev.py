@@ -23,6 +23,7 @@ VENV = ROOT / ".venv"
 BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
 PACKAGES = ["tvcs_core", "grn_tvcs", "crowd_tvcs"]
 STAMP = VENV / ".tvcs-installed.json"
+MOST_PROCESSES = 4  # of tests: each compiles some of the same kernels and needs up to 1 GB
 
 
 def main() -> int:
@@ -76,9 +77,9 @@ they need no network. Next: README.md."""
 
 
 def test(rest: list[str]) -> int:
-    """Run the tests; what follows goes to pytest."""
+    """Run the tests, one process a core; what follows goes to pytest (-n0: in one process)."""
     install("test")
-    return run(["python", "-m", "pytest", *rest])
+    return run(["python", "-m", "pytest", "-n", str(min(cores(), MOST_PROCESSES)), *rest])
 
 
 def prove(rest: list[str]) -> int:
@@ -128,6 +129,12 @@ def compile_kernels(*commands: str) -> None:
 def run(words: list[str]) -> int:
     """Run a program of the environment in the project's folder; its exit code."""
     return subprocess.run(**process(words)).returncode
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    mine = getattr(os, "sched_getaffinity", None)
+    return len(mine(0)) if mine else os.cpu_count() or 1
 
 
 def process(words: list[str]) -> dict:
