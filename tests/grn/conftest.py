@@ -12,6 +12,12 @@ def bundled():
 
 
 @pytest.fixture(autouse=True)
+def few_networks(monkeypatch):
+    """Two networks to calibrate a design, where a test does not say how many: 12 take seconds."""
+    monkeypatch.setitem(METHODS["combined"].function.__kwdefaults__, "calibrate", 2)
+
+
+@pytest.fixture(autouse=True)
 def few_trees(monkeypatch):
     """Forests of 20 trees, where a test does not say how many: 1000 take minutes."""
     for method in ("genie3", "dyngenie3"):
