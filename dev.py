@@ -12,6 +12,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -84,7 +85,7 @@ def test(rest: list[str]) -> int:
 
 def prove(rest: list[str]) -> int:
     """Run the long proofs: many thousand instances, kills, damage."""
-    install("test", "bench")
+    install("test", "bench", "wheel")
     return run(["python", "-m", "pytest", "-m", "slow", *rest])
 
 
@@ -101,6 +102,15 @@ def bench(rest: list[str]) -> int:
     return run(["python", "-m", "benchmarks.speed", *rest])
 
 
+def wheel(_: list[str]) -> int:
+    """Build a wheel for this platform, with compiled kernels, into dist/."""
+    install("wheel")
+    with tempfile.TemporaryDirectory() as kernels:
+        code = run(["python", "wheels/kernels.py", kernels])
+        os.environ["TVCS_KERNELS"] = kernels
+        return code or run(["python", "-m", "hatchling", "build", "--target", "wheel"])
+
+
 def same(rest: list[str]) -> int:
     """Compare all results with those of another checkout, byte by byte."""
     install("test")
@@ -114,6 +124,7 @@ COMMANDS = {
     "bench": bench,
     "prove": prove,
     "same": same,
+    "wheel": wheel,
 }
 
 

@@ -22,6 +22,14 @@ def rng():
 
 
 @pytest.fixture
+def few_networks(monkeypatch):
+    """Two networks to calibrate a design, where a test does not say how many: 12 take seconds."""
+    from grn_tvcs import METHODS
+
+    monkeypatch.setitem(METHODS["combined"].function.__kwdefaults__, "calibrate", 2)
+
+
+@pytest.fixture
 def sigint_of_a_terminal():
     """Programs started meanwhile can be interrupted, even where pytest runs in the background."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -12,13 +12,7 @@ def bundled():
 
 
 @pytest.fixture(autouse=True)
-def few_networks(monkeypatch):
-    """Two networks to calibrate a design, where a test does not say how many: 12 take seconds."""
-    monkeypatch.setitem(METHODS["combined"].function.__kwdefaults__, "calibrate", 2)
-
-
-@pytest.fixture(autouse=True)
-def few_trees(monkeypatch):
+def few_trees(monkeypatch, few_networks):
     """Forests of 20 trees, where a test does not say how many: 1000 take minutes."""
     for method in ("genie3", "dyngenie3"):
         monkeypatch.setitem(METHODS[method].function.__kwdefaults__, "trees", 20)
