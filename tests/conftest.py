@@ -6,7 +6,7 @@ import signal
 import pytest
 from hypothesis import settings
 
-from tests.one_signature import AllProcesses, complaint, signatures
+from tests.processes.one_signature import AllProcesses, complaint, signatures
 
 settings.register_profile("quick", max_examples=60, deadline=None, derandomize=True)
 settings.register_profile("long", max_examples=5000, deadline=None)
@@ -43,14 +43,14 @@ def pytest_configure(config):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    from tests.two_ends import TwoEnds
+    from tests.processes.two_ends import TwoEnds
 
     return TwoEnds(config, log)
 
 
 def pytest_collection_modifyitems(config, items):
     if hasattr(config, "workerinput"):  # one of several processes
-        from tests.two_ends import place
+        from tests.processes.two_ends import place
 
         items.sort(key=place)
 

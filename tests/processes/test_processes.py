@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.one_signature import AllProcesses
+from tests.processes.one_signature import AllProcesses
 
 
 @pytest.mark.parametrize(("types", "status"), [(["i8", "i8"], 0), (["i8", "f8"], 1), ([], 0)])
@@ -19,7 +19,7 @@ def test_a_kernel_that_two_processes_compile_for_other_types_fails_the_run(types
 
 def test_processes_begin_at_the_two_ends():
     pytest.importorskip("xdist")
-    from tests.two_ends import place
+    from tests.processes.two_ends import place
 
     folders = ["grn/network", "core/jit", "benchmarks", "crowd/plan"]
     named = [SimpleNamespace(nodeid=f"tests/{folder}/test_x.py::test") for folder in folders]
