@@ -12,6 +12,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -23,6 +24,7 @@ VENV = ROOT / ".venv"
 BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
 PACKAGES = ["tvcs_core", "grn_tvcs", "crowd_tvcs"]
 STAMP = VENV / ".tvcs-installed.json"
+MOST_PROCESSES = 4  # of tests: each compiles some of the same kernels and needs up to 1 GB
 
 
 def main() -> int:
@@ -76,14 +78,14 @@ they need no network. Next: README.md."""
 
 
 def test(rest: list[str]) -> int:
-    """Run the tests; what follows goes to pytest."""
+    """Run the tests, one process a core; what follows goes to pytest (-n0: in one process)."""
     install("test")
-    return run(["python", "-m", "pytest", *rest])
+    return run(["python", "-m", "pytest", "-n", str(min(cores(), MOST_PROCESSES)), *rest])
 
 
 def prove(rest: list[str]) -> int:
     """Run the long proofs: many thousand instances, kills, damage."""
-    install("test", "bench")
+    install("test", "bench", "wheel")
     return run(["python", "-m", "pytest", "-m", "slow", *rest])
 
 
@@ -100,6 +102,15 @@ def bench(rest: list[str]) -> int:
     return run(["python", "-m", "benchmarks.speed", *rest])
 
 
+def wheel(_: list[str]) -> int:
+    """Build a wheel for this platform, with compiled kernels, into dist/."""
+    install("wheel")
+    with tempfile.TemporaryDirectory() as kernels:
+        code = run(["python", "wheels/kernels.py", kernels])
+        os.environ["TVCS_KERNELS"] = kernels
+        return code or run(["python", "-m", "hatchling", "build", "--target", "wheel"])
+
+
 def same(rest: list[str]) -> int:
     """Compare all results with those of another checkout, byte by byte."""
     install("test")
@@ -113,6 +124,7 @@ COMMANDS = {
     "bench": bench,
     "prove": prove,
     "same": same,
+    "wheel": wheel,
 }
 
 
@@ -128,6 +140,12 @@ def compile_kernels(*commands: str) -> None:
 def run(words: list[str]) -> int:
     """Run a program of the environment in the project's folder; its exit code."""
     return subprocess.run(**process(words)).returncode
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    mine = getattr(os, "sched_getaffinity", None)
+    return len(mine(0)) if mine else os.cpu_count() or 1
 
 
 def process(words: list[str]) -> dict:

@@ -2,10 +2,11 @@
 
 import os
 import signal
-import sys
 
 import pytest
 from hypothesis import settings
+
+from tests.processes.one_signature import AllProcesses, complaint, signatures
 
 settings.register_profile("quick", max_examples=60, deadline=None, derandomize=True)
 settings.register_profile("long", max_examples=5000, deadline=None)
@@ -21,6 +22,14 @@ def rng():
 
 
 @pytest.fixture
+def few_networks(monkeypatch):
+    """Two networks to calibrate a design, where a test does not say how many: 12 take seconds."""
+    from grn_tvcs import METHODS
+
+    monkeypatch.setitem(METHODS["combined"].function.__kwdefaults__, "calibrate", 2)
+
+
+@pytest.fixture
 def sigint_of_a_terminal():
     """Programs started meanwhile can be interrupted, even where pytest runs in the background."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -28,18 +37,40 @@ def sigint_of_a_terminal():
     signal.signal(signal.SIGINT, before)
 
 
+def pytest_configure(config):
+    config.pluginmanager.register(AllProcesses())
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    from tests.processes.two_ends import TwoEnds
+
+    return TwoEnds(config, log)
+
+
+def pytest_collection_modifyitems(config, items):
+    if hasattr(config, "workerinput"):  # one of several processes
+        from tests.processes.two_ends import place
+
+        items.sort(key=place)
+
+
+def pytest_collection_finish(session):
+    """A file that works while it is imported does so in every process, and for `-k nothing`."""
+    session.config.used_at_import = [name for name, types in signatures().items() if types]
+
+
 @pytest.fixture(scope="session", autouse=True)
-def every_kernel_has_one_signature():
+def every_kernel_has_one_signature(request):
     """After all tests: no kernel was compiled twice for arguments of other types.
 
     A kernel that comes from the cache within another one has no signature to look at, so only a
     run with an empty cache checks them all: that is what `.ci/run` does.
     """
+    used = request.config.used_at_import
+    assert not used, f"kernels that test files call while they are imported: {', '.join(used)}"
     yield
-    from tvcs_core.jit import Kernel
-
-    packages = ("tvcs_core", "grn_tvcs", "crowd_tvcs")
-    ours = [module for name, module in sys.modules.items() if name.startswith(packages)]
-    kernels = {k for m in ours for k in vars(m).values() if isinstance(k, Kernel)}
-    twice = sorted(k.__qualname__ for k in kernels if len(k.signatures) > 1)
-    assert not twice, f"kernels with more than one signature: {', '.join(twice)}"
+    found = signatures()
+    if hasattr(request.config, "workeroutput"):
+        request.config.workeroutput["signatures"] = found
+    assert not complaint(found), complaint(found)

@@ -35,6 +35,18 @@ for n_classes in (2, 3):
         found = assign(plan, method, rng=1)
         results += [found.support, found.task_accuracy]
 """
+LAZY = """
+from tvcs_core import TVCS, project
+from tvcs_core.jit import Kernel
+def called():
+    kernels = {k for m in list(sys.modules.values()) for k in vars(m).values() if type(k) is Kernel}
+    entries = [k for k in kernels if k._both and k.dispatcher.signatures]
+    return {f"{k.__module__}.{k.__qualname__}" for k in entries}
+for shape in ((20, 20), (60, 60)):
+    before = called()
+    project(rng.normal(size=shape), TVCS.matrix(shape, row_caps=4, col_caps=5))
+    print(*called() - before)
+"""
 END = """
 from tvcs_core.jit import Kernel, compiling_seconds
 ours = [m for name, m in sys.modules.items() if name.startswith(("tvcs_", "grn_", "crowd_"))]
@@ -50,8 +62,12 @@ print(compiling_seconds())
 )
 @pytest.mark.parametrize(
     "work",
-    [PROJECTION + NETWORK, pytest.param(CROWD, marks=pytest.mark.slow)],
-    ids=["networks", "crowds"],
+    [
+        PROJECTION,  # the fewest kernels; those of the others are compiled by all other tests
+        pytest.param(NETWORK, marks=pytest.mark.slow),
+        pytest.param(CROWD, marks=pytest.mark.slow),
+    ],
+    ids=["projection", "networks", "crowds"],
 )
 def test_cold_and_cached_kernels_give_the_same_bytes(work, tmp_path):
     def run() -> list[str]:
@@ -70,3 +86,16 @@ def test_cold_and_cached_kernels_give_the_same_bytes(work, tmp_path):
     assert cold[1] == ""  # no kernel was compiled for arguments of two types
     assert float(cold[2]) > 0.5
     assert float(cached[2]) == 0.0
+
+
+def test_a_path_of_the_projection_loads_its_own_kernels_alone():
+    """The first projection of a new process waits for no kernel of another path."""
+    done = subprocess.run(
+        [sys.executable, "-c", BEGIN + LAZY], capture_output=True, text=True, check=True
+    )
+    small, large = (line.split() for line in done.stdout.splitlines())
+    assert 1 <= len(small) <= 3
+    assert 3 <= len(large) <= 12
+    paths = {name.split(".kernels.")[1].split(".")[0] for name in large}
+    assert not {"scan", "simplex"} <= paths
+    assert not paths & {"assignment", "laminar", "exclusive", "small"}

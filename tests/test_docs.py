@@ -118,7 +118,7 @@ def test_the_commands_of_the_readme_run(workplace):
 @pytest.mark.parametrize(
     "page", [p for p in PAGES if blocks(p, "python")], ids=lambda p: str(p.relative_to(ROOT))
 )
-def test_the_python_of_a_page_runs_from_top_to_bottom(page, workplace):
+def test_the_python_of_a_page_runs_from_top_to_bottom(page, workplace, few_networks):
     names = {}
     for block in blocks(page, "python"):
         exec(compile(block, page.name, "exec"), names)
@@ -169,7 +169,7 @@ def test_a_link_of_a_page_leads_somewhere(page):
 def test_a_file_that_a_page_names_is_there():
     there = [
         path.relative_to(ROOT).as_posix()
-        for top in ("tvcs_core", "grn_tvcs", "crowd_tvcs", "benchmarks", "tests")
+        for top in ("tvcs_core", "grn_tvcs", "crowd_tvcs", "benchmarks", "tests", "wheels")
         for path in (ROOT / top).rglob("*.py")
     ]
     there += ["dev.py"]

@@ -27,6 +27,7 @@ LEVELS = {
         ["problem", "certificate", "convex"],
         ["solvers"],
         ["estimators"],
+        ["doctor"],
         ["cli"],
     ],
     "grn_tvcs": [

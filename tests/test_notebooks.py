@@ -30,7 +30,7 @@ def run(source: str, name: str, names: dict) -> str:
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_runs_from_top_to_bottom(path, monkeypatch):
+def test_a_notebook_runs_from_top_to_bottom(path, monkeypatch, few_networks):
     monkeypatch.chdir(path.parent)
     names: dict = {"__name__": "__main__"}
     with mpl.rc_context({"backend": "agg"}):

@@ -45,7 +45,8 @@ def network_report(tmp_path_factory) -> Path:
     ]
     rows = ["\t".join(map(str, [i % 12, *wave])) for i, wave in enumerate(waves)]
     (folder / "x.tsv").write_text("\n".join([header, *rows]) + "\n")
-    run("grn-tvcs", "infer", folder / "x.tsv", "--out", folder / "out", "--max-edges", 12)
+    words = ("--max-edges", 12, "--calibrate", 2)
+    run("grn-tvcs", "infer", folder / "x.tsv", "--out", folder / "out", *words)
     return folder / "out" / "report.html"
 
 

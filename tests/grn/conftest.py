@@ -12,7 +12,7 @@ def bundled():
 
 
 @pytest.fixture(autouse=True)
-def few_trees(monkeypatch):
+def few_trees(monkeypatch, few_networks):
     """Forests of 20 trees, where a test does not say how many: 1000 take minutes."""
     for method in ("genie3", "dyngenie3"):
         monkeypatch.setitem(METHODS[method].function.__kwdefaults__, "trees", 20)

@@ -38,15 +38,20 @@ def read_sealed(path: Path) -> bytes | None:
 
     A damaged file is deleted. Nothing of it is used, least of all unpickled.
     """
+    payload = unsealed(path)
+    if payload is None:
+        with contextlib.suppress(OSError):
+            path.unlink()
+    return payload
+
+
+def unsealed(path: Path) -> bytes | None:
+    """Read what `write_sealed` wrote, and leave the file where it is whatever it holds."""
     try:
         raw = path.read_bytes()
     except OSError:
         return None
-    if raw[:32] == _seal(path, raw[32:]):
-        return raw[32:]
-    with contextlib.suppress(OSError):
-        path.unlink()
-    return None
+    return raw[32:] if raw[:32] == _seal(path, raw[32:]) else None
 
 
 def write_sealed(path: Path, payload: bytes) -> None:
@@ -67,10 +72,18 @@ def _seal(path: Path, payload: bytes) -> bytes:
 
 def folder_for(function: Callable[..., Any]) -> Path | None:
     """Return the folder for a kernel, None if `sources` does not hold all that it depends on."""
+    return cache_folder(package_of(function)) if has_plain_sources(function) else None
+
+
+def has_plain_sources(function: Callable[..., Any]) -> bool:
+    """Whether `sources` holds all that a kernel depends on."""
     is_plain = function.__closure__ is None and "<" not in function.__qualname__
-    if not is_plain or "kernels" not in function.__module__:
-        return None
-    return cache_folder(function.__module__.partition(".")[0])
+    return is_plain and "kernels" in function.__module__
+
+
+def package_of(function: Callable[..., Any]) -> str:
+    """Return the name of the package that a kernel is of."""
+    return function.__module__.partition(".")[0]
 
 
 @functools.cache
@@ -154,12 +167,22 @@ def fingerprint(package: str) -> str | None:
 
     What else the code depends on, its signature and the processor, is in a file's name.
     """
+    settings = [f"{k}={v}" for k, v in sorted(os.environ.items()) if k.startswith("NUMBA_")]
+    return stamp_of(package, [sys.version, sys.platform, *compilers().values(), *settings])
+
+
+def compilers() -> dict[str, str]:
+    """Return the exact versions of what compiles: another patch may make other machine code."""
     import llvmlite
     import numba
     import numpy as np
 
-    facts = [sys.version, sys.platform, numba.__version__, llvmlite.__version__, np.__version__]
-    facts += [f"{k}={v}" for k, v in sorted(os.environ.items()) if k.startswith("NUMBA_")]
+    named = {"numba": numba, "llvmlite": llvmlite, "numpy": np}
+    return {name: module.__version__ for name, module in named.items()}
+
+
+def stamp_of(package: str, facts: list[str]) -> str | None:
+    """Return a hash of the sources of compiled code and of `facts`; None if not knowable."""
     digest = hashlib.sha256("\n".join(facts).encode())
     try:
         for name, path in sorted(sources(package).items()):

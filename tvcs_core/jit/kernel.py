@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from tvcs_core.jit.built import built_for
 from tvcs_core.jit.folder import folder_for
 from tvcs_core.jit.uninterrupted import uninterrupted
 
@@ -80,5 +81,5 @@ def _dispatchers(function: Callable[..., Any]) -> tuple[Any, Any]:
     with contextlib.suppress(ImportError, AttributeError):
         from tvcs_core.jit.cache import SealedCache
 
-        entry._cache = SealedCache(function, folder_for(function))
+        entry._cache = SealedCache(function, folder_for(function), built_for(function))
     return part, entry

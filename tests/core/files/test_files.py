@@ -83,7 +83,7 @@ def test_a_ragged_row_is_named(tmp_path):
         (b" \n\n", "the file is empty"),
         (b"a\tb\n\xff\xfe\t1\n", r":2: must be UTF-8 text"),
         (b"a\tb\n\x00\t1\n", "found a binary file"),
-        (gzip.compress(b"a\tb\n" * 1000)[:-20], "is a damaged .gz file"),
+        (gzip.compress(b"a\tb\n" * 1000, mtime=0)[:-20], "is a damaged .gz file"),
         (b'a,b\n"x,1\n', "is not a well-formed table"),
     ],
 )

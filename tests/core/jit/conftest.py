@@ -5,7 +5,7 @@ import tempfile
 import pytest
 
 from tests.core.jit.toys import INNER, OUTER
-from tvcs_core.jit import folder
+from tvcs_core.jit import built, folder
 
 
 @pytest.fixture
@@ -24,15 +24,17 @@ def toy(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(folder, "_STARTED", float("inf"))
 
-    def fresh():
+    def forget():
         for name in [n for n in sys.modules if n.partition(".")[0] == "toy"]:
             del sys.modules[name]
-        importlib.invalidate_caches()
         folder.cache_folder.cache_clear()
+        built.built_kernels.cache_clear()
+
+    def fresh():
+        forget()
+        importlib.invalidate_caches()
         return importlib.import_module("toy.high.kernels").run
 
     fresh.package = package
     yield fresh
-    for name in [n for n in sys.modules if n.partition(".")[0] == "toy"]:
-        del sys.modules[name]
-    folder.cache_folder.cache_clear()
+    forget()

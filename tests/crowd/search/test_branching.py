@@ -142,41 +142,48 @@ def test_the_command_writes_the_branches_and_verify_checks_them(tmp_path):
     assert "branches.json: leaf 1: bound is" in touched.stderr
 
 
-def tampered():
-    """Documents that prove nothing, each with what must be said about it."""
-    whole = document(assign(branched_plan(), "best", rng=0))
-
-    def edit(change):
-        out = copy.deepcopy(whole)
-        change(out["leaves"])
-        return out
-
-    def first(leaves):
-        return leaves[0]["branches"][0]
-
-    side = "at_most" if "at_most" in whole["leaves"][0]["branches"][0] else "at_least"
-    return [
-        ({}, "a list of leaves"),
-        ({"leaves": []}, "a list of leaves"),
-        (edit(lambda leaves: leaves.pop()), "not those of a tree|must have the sides"),
-        (edit(lambda leaves: leaves.append(leaves[0])), "not those of a tree"),
-        (edit(lambda leaves: first(leaves).update({side: 9})), "must have the sides"),
-        (edit(lambda leaves: first(leaves).update(tasks=["t1"])), "not those of a tree"),
-        (edit(lambda leaves: first(leaves).update(tasks=["t9"])), "must be of the plan"),
-        (edit(lambda leaves: first(leaves).update(price=-1.0)), "a price must be a number >= 0"),
-        (edit(lambda leaves: first(leaves).update(price=float("nan"))), "a price must be"),
-        (edit(lambda leaves: first(leaves).update(with_at_least=True)), "counts must be integers"),
-        (edit(lambda leaves: leaves[0]["prices"].pop("a")), "one price per worker"),
-        (edit(lambda leaves: leaves[0].pop("budget_price")), "must have prices, a budget_price"),
-        (edit(lambda leaves: leaves[0].update(branches=[None])), "a branch must have"),
-        (edit(lambda leaves: leaves[0].update(branches=None)), "must have prices"),
-    ]
+@pytest.fixture(scope="module")
+def proved():
+    """What `branches.json` says of a plan that was branched on."""
+    return document(assign(branched_plan(), "best", rng=0))
 
 
-@pytest.mark.parametrize(("given", "said"), tampered())
-def test_leaves_that_prove_nothing_are_refused_by_name(given, said):
+def first(leaves):
+    return leaves[0]["branches"][0]
+
+
+def side_of(leaves):
+    return "at_most" if "at_most" in first(leaves) else "at_least"
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda leaves: leaves.clear(), "a list of leaves"),
+        (lambda leaves: leaves.pop(), "not those of a tree|must have the sides"),
+        (lambda leaves: leaves.append(leaves[0]), "not those of a tree"),
+        (lambda leaves: first(leaves).update({side_of(leaves): 9}), "must have the sides"),
+        (lambda leaves: first(leaves).update(tasks=["t1"]), "not those of a tree"),
+        (lambda leaves: first(leaves).update(tasks=["t9"]), "must be of the plan"),
+        (lambda leaves: first(leaves).update(price=-1.0), "a price must be a number >= 0"),
+        (lambda leaves: first(leaves).update(price=float("nan")), "a price must be"),
+        (lambda leaves: first(leaves).update(with_at_least=True), "counts must be integers"),
+        (lambda leaves: leaves[0]["prices"].pop("a"), "one price per worker"),
+        (lambda leaves: leaves[0].pop("budget_price"), "must have prices, a budget_price"),
+        (lambda leaves: leaves[0].update(branches=[None]), "a branch must have"),
+        (lambda leaves: leaves[0].update(branches=None), "must have prices"),
+    ],
+)
+def test_leaves_that_prove_nothing_are_refused_by_name(proved, change, said):
+    given = copy.deepcopy(proved)
+    change(given["leaves"])
     with pytest.raises(ValueError, match=said):
         bound_of_branches(branched_plan(), given)
+
+
+def test_a_document_without_leaves_proves_nothing():
+    with pytest.raises(ValueError, match="a list of leaves"):
+        bound_of_branches(branched_plan(), {})
 
 
 def test_other_prices_prove_another_bound():

@@ -1,0 +1,28 @@
+"""Several processes run these tests: what only all of them together can tell."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from tests.processes.one_signature import AllProcesses
+
+
+@pytest.mark.parametrize(("types", "status"), [(["i8", "i8"], 0), (["i8", "f8"], 1), ([], 0)])
+def test_a_kernel_that_two_processes_compile_for_other_types_fails_the_run(types, status):
+    together, session = AllProcesses(), SimpleNamespace(exitstatus=0)
+    for one in types:
+        together.pytest_testnodedown(SimpleNamespace(workeroutput={"signatures": {"k": [one]}}))
+    together.pytest_testnodedown(SimpleNamespace())  # one that crashed
+    together.pytest_sessionfinish(session)
+    assert session.exitstatus == status
+
+
+def test_processes_begin_at_the_two_ends():
+    pytest.importorskip("xdist")
+    from tests.processes.two_ends import place
+
+    folders = ["grn/network", "core/jit", "benchmarks", "crowd/plan"]
+    named = [SimpleNamespace(nodeid=f"tests/{folder}/test_x.py::test") for folder in folders]
+    named.append(SimpleNamespace(nodeid="tests/test_docs.py::test"))
+    found = [item.nodeid.split("/")[1] for item in sorted(named, key=place)]
+    assert found == ["core", "crowd", "benchmarks", "test_docs.py::test", "grn"]
