@@ -33,7 +33,8 @@ def begins_with_scan(i: Instance) -> bool:
 
 def block_prices(i: Instance) -> Near:
     """First prices for the scan: one block of each side."""
-    return full_blocks(i, no_prices(*i.shape), rows_first=i.shape[0] > i.shape[1], rounds=1)
+    (n, m), size = i.shape, i.candidates.values.size
+    return full_blocks(i, no_prices(n, m), rows_first=n > m, rounds=1, sampled=size)
 
 
 def pivot_budget(i: Instance, network: CoreNetwork) -> int:
