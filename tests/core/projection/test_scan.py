@@ -190,6 +190,19 @@ def test_prices_of_an_earlier_result_are_taken_where_they_fit(monkeypatch):
     assert np.array_equal(found.keep, cold.keep)
 
 
+def test_the_scan_takes_earlier_prices_that_fit_no_core(monkeypatch):
+    values, a, b, total = large("separable", 80, 90, "uniform", 0.8)
+    warm = solve_dense(values, a, b, total, squared=True).warm
+    moved = scaled(values * (1 + 0.01 * np.random.default_rng(1).normal(size=values.shape)))
+    cold = solve_dense(moved, a, b, total, squared=True)
+    monkeypatch.setattr(search, "begins_with_scan", lambda i: False)
+    monkeypatch.setattr(search, "from_warm", lambda *_: None)
+    monkeypatch.setattr(search, "first_prices", None)  # not asked for
+    found = solve_dense(moved, a, b, total, squared=True, warm=warm)
+    assert found.stats["path"] == "scan"
+    assert np.array_equal(found.keep, cold.keep)
+
+
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a timer that interrupts")
 def test_an_interrupt_stops_the_scan(monkeypatch):
     forced(monkeypatch, "scan")

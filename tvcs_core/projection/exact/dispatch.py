@@ -8,6 +8,7 @@ from tvcs_core.projection.exact.network import CoreNetwork
 from tvcs_core.projection.exact.prices import Near, full_blocks, no_prices
 
 SCANNED = 100_000  # entries up to which the scan comes first
+REUSED = 500_000  # entries up to which it begins with prices that the simplex cannot use
 LARGEST = 4_000_000  # entries up to which it may come at all
 FILLED = 0.6  # share of nonzero entries below which lists of them are shorter
 LONGEST = 8  # times the shorter side, beyond which lines are too long to be looked at so often
@@ -29,6 +30,11 @@ def may_scan(i: Instance) -> bool:
 def begins_with_scan(i: Instance) -> bool:
     """Whether the scan is likely to be faster than the simplex from the start."""
     return i.candidates.values.size <= SCANNED and not i.has_tails and may_scan(i)
+
+
+def may_reuse(i: Instance) -> bool:
+    """Whether the scan may begin with earlier prices that are no good for a core."""
+    return i.candidates.values.size <= REUSED and may_scan(i)
 
 
 def block_prices(i: Instance) -> Near:

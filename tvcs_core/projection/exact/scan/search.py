@@ -19,6 +19,7 @@ FIRST = 16  # turns of each node for the first eps, more than which say so
 FEW_AT_FIRST = 1 / 8  # units by node, fewer than which are sent along shortest paths at once
 FEW = 1  # and after the first eps
 SENT = 10  # turns of each node for that, more than which a finer eps saves
+ALL = 2**60  # more than there can be
 PATIENCE = 400  # turns of each node in all
 LEAST_EPS = 1 / 512  # of a typical gain, where lines have no ranks about their threshold
 TIGHT = 2.0**-36  # slack of what the simplex looks at where another support is as good
@@ -66,15 +67,15 @@ def solve(phases: Phases, first: int, times_worse: float) -> bool:
     """
     nodes, largest = phases.nodes, int(phases.i.grid.steps)
     eps = int(min(first * times_worse, largest))
-    few, budget, most, last = FEW_AT_FIRST, FIRST * nodes, PATIENCE * nodes, 0
+    few, budget, most, last = int(FEW_AT_FIRST * nodes), FIRST * nodes, PATIENCE * nodes, 0
     while phases.turns < most and not phases.has_failed:
-        at_end = eps == 0
-        if (at_end or phases.is_nearly_right(last, int(few * nodes))) and phases.send(
-            most if at_end else SENT * nodes
-        ):
+        if phases.is_nearly_right(last, few) and phases.send(SENT * nodes if eps else most):
             return True
-        if phases.refine(max(1, eps), budget):
-            few, budget, last, eps = FEW, most, eps, eps // FINER
+        if eps == 0:
+            return False
+        if phases.refine(eps, budget):
+            budget, last, eps = most, eps, eps // FINER
+            few = FEW * nodes if eps else ALL
         elif budget < most:
             budget, eps = most, min(COARSER * eps, largest)
         else:
