@@ -22,7 +22,7 @@ import platform
 import sys
 import tempfile
 from collections import Counter
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass, fields
 from functools import cache, partial
 from pathlib import Path
 
@@ -54,8 +54,8 @@ SAME = 1e-9  # by how much of it kept gains may differ: OR-Tools rounds costs to
 
 
 @dataclass(frozen=True)
-class Task:
-    """One row to be measured."""
+class What:
+    """The table that a row is about: its cell and its seed."""
 
     family: str
     rows: int
@@ -64,26 +64,25 @@ class Task:
     total: str
     ratio: float
     seed: int
-    crowd: Path = CROWD
-    quick: bool = False
 
     @property
     def key(self) -> tuple[str | int | float, ...]:
-        """That of its row."""
-        return astuple(self)[:7]
+        """What is measured, apart from the code that measured it."""
+        return tuple(getattr(self, field.name) for field in fields(What))
 
 
 @dataclass(frozen=True)
-class Cell:
+class Task(What):
+    """A row to be measured."""
+
+    crowd: Path = CROWD
+    quick: bool = False
+
+
+@dataclass(frozen=True)
+class Cell(What):
     """A row: seconds of every method; None where one does not take part."""
 
-    family: str
-    rows: int
-    cols: int
-    caps: str
-    total: str
-    ratio: float
-    seed: int
     code: str
     ours: float
     moved: float
@@ -92,11 +91,6 @@ class Cell:
     build: float
     scipy: float | None
     highs: float | None
-
-    @property
-    def key(self) -> tuple[str | int | float, ...]:
-        """What is measured, apart from the code that measured it."""
-        return astuple(self)[:7]
 
     @property
     def entries(self) -> int:

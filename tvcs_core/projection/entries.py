@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,8 @@ WIDEST = 900
 LEAST = -1073
 # Values of this many bits have gains that are not rounded.
 SHORT = 20
+# Binary digits of a float64, and an exponent above that of any.
+DIGITS, LONGEST = 53, 1100
 # Below the exponent of any gain.
 NONE = -5000
 
@@ -84,12 +85,17 @@ class Entries:
             for whole in (np.ldexp(values, scale), np.ldexp(clipped, scale))
         )
 
-    def exact_gains(self, places: NDArray[np.int64], constraint: TVCS) -> list[Fraction]:
-        """What keeping the entries at `places` is worth, in exact arithmetic and in unit 1."""
+    def exact_gains(self, places: NDArray[np.int64], constraint: TVCS) -> tuple[list[int], int]:
+        """What keeping the entries at `places` is worth, exactly: whole numbers in units of 2**k.
+
+        Returned with k.
+        """
         values = self.values
-        clipped = self.clip(values.reshape(self._shape), constraint).ravel()[places].tolist()
-        both = zip(map(Fraction, values[places].tolist()), map(Fraction, clipped), strict=True)
-        return [nearest * (2 * value - nearest) for value, nearest in both]
+        clipped = self.clip(values.reshape(self._shape), constraint).ravel()
+        values, clipped = values[places], clipped[places]
+        k = lowest_bit(np.concatenate([values, clipped]))
+        both = zip(whole(values, k), whole(clipped, k), strict=True)
+        return [nearest * (2 * value - nearest) for value, nearest in both], 2 * k
 
     @property
     def _shape(self) -> tuple[int, ...]:
@@ -112,6 +118,20 @@ class Entries:
         if constraint.bounds is None:
             return values
         return np.clip(values, *_bounds(constraint, self.where, values.shape))
+
+
+def lowest_bit(numbers: NDArray[np.float64]) -> int:
+    """The exponent k of a power of two of which all the numbers are multiples."""
+    exponents = np.frexp(numbers)[1]
+    return int(exponents.min(initial=LONGEST, where=numbers != 0.0)) - DIGITS
+
+
+def whole(numbers: NDArray[np.float64], k: int) -> list[int]:
+    """The numbers in units of 2**k, which they are multiples of."""
+    mantissas, exponents = np.frexp(numbers)
+    digits = np.ldexp(mantissas, DIGITS).astype(np.int64).tolist()
+    shifts = np.maximum(exponents - DIGITS - k, 0).tolist()
+    return [number << shift for number, shift in zip(digits, shifts, strict=True)]
 
 
 def enter(V: Any, constraint: TVCS) -> Entries:

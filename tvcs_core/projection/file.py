@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import zipfile
 import zlib
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,8 @@ from tvcs_core.projection.projection import Projection, proved
 from tvcs_core.projection.relaxations import Solved
 
 FORMAT = "tvcs-projection-1"
+
+T = TypeVar("T")
 
 
 def save(projection: Projection, path: str | Path) -> None:
@@ -51,17 +54,28 @@ def save(projection: Projection, path: str | Path) -> None:
 
 def load(path: str | Path) -> Projection:
     """Read a projection; see `Projection.load`."""
+    return read_saved(path, FORMAT, "not a saved projection", _assembled)
+
+
+def read_saved(path: str | Path, form: str, otherwise: str, assemble: Callable[[Any], T]) -> T:
+    """What `assemble` makes of the arrays of an `.npz` file, whose array `format` says `form`.
+
+    Raises
+    ------
+    DataError
+        If the file is damaged, or is something else; the message says that it is `otherwise`.
+    """
     with Path(path).open("rb") as raw:
         try:
             with np.load(raw, allow_pickle=False) as file:
                 arrays = {name: file[name] for name in file.files}
-            if str(arrays["format"]) != FORMAT:
-                raise ValueError(f"its format is {arrays['format']}, not {FORMAT}")
-            return _assembled(arrays)
+            if str(arrays["format"]) != form:
+                raise ValueError(f"its format is {arrays['format']}, not {form}")
+            return assemble(arrays)
         except (OSError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
             raise DataError(f"is not a whole .npz file ({error})", path=path) from None
         except (ValueError, TypeError, LookupError, AttributeError) as error:
-            raise DataError(f"is not a saved projection ({error})", path=path) from None
+            raise DataError(f"is {otherwise} ({error})", path=path) from None
 
 
 def _assembled(arrays: dict[str, Any]) -> Projection:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tvcs_core.constraint import TVCS
-from tvcs_core.projection.entries import Entries
+from tvcs_core.projection.entries import Entries, lowest_bit, whole
 from tvcs_core.projection.exact import writeable
 from tvcs_core.projection.kernels.records import Counts, Prices
 from tvcs_core.projection.kernels.rounding import Claim, Doubt, doubt_dense, doubt_edges
@@ -122,18 +122,23 @@ def _wrong(entries: Entries, constraint: TVCS, solved: Any, places: NDArray[np.i
     at = places if entries.where is None else entries.where[places]
     row_of, col_of = constraint.labels_at(at)
     keep = solved.keep.reshape(-1)[places]
-    hidden, unit, total = Fraction(0), Fraction(2) ** -entries.unit, Fraction(solved.total_dual)
-    gains = entries.exact_gains(places, constraint)
-    for gain, i, j, is_kept in zip(gains, row_of, col_of, keep, strict=True):
-        surplus = gain * unit - total
-        may_be_kept = constraint.total > 0
-        if i >= 0:
-            surplus -= Fraction(solved.row_duals[i])
-            may_be_kept &= bool(constraint.row_caps[i] > 0)
-        if j >= 0:
-            surplus -= Fraction(solved.col_duals[j])
-            may_be_kept &= bool(constraint.col_caps[j] > 0)
-        if may_be_kept and (surplus < 0 if is_kept else surplus > 0):
+    # What is in no group of a side has label -1, which takes what is appended.
+    u, w = np.append(solved.row_duals, 0.0)[row_of], np.append(solved.col_duals, 0.0)[col_of]
+    may_be_kept = np.full(places.size, constraint.total > 0)
+    for caps, group in ((constraint.row_caps, row_of), (constraint.col_caps, col_of)):
+        may_be_kept &= np.append(caps, 1)[group] > 0
+    # All in whole multiples of one power of two.
+    gains, k = entries.exact_gains(places, constraint)
+    total, k = np.array([solved.total_dual]), k - entries.unit
+    unit = min(k, lowest_bit(np.concatenate([u, w, total])))
+    prices = zip(whole(u, unit), whole(w, unit), strict=True)
+    [price], hidden = whole(total, unit), 0
+    for gain, (u_of, w_of), is_kept, may_be in zip(
+        gains, prices, keep.tolist(), may_be_kept.tolist(), strict=True
+    ):
+        surplus = (gain << (k - unit)) - price - u_of - w_of
+        if may_be and (surplus < 0 if is_kept else surplus > 0):
             hidden += abs(surplus)
-    found = float(hidden)
-    return found if found >= hidden else math.nextafter(found, math.inf)
+    exact = hidden * Fraction(2) ** unit
+    found = float(exact)
+    return found if found >= exact else math.nextafter(found, math.inf)

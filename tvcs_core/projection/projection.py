@@ -16,6 +16,7 @@ from scipy import sparse
 
 from tvcs_core.constraint import TVCS
 from tvcs_core.engines import Job, Threads, results
+from tvcs_core.projection.bound import Bounded
 from tvcs_core.projection.entries import Entries, enter
 from tvcs_core.projection.exact import solve_dense, solve_edges
 from tvcs_core.projection.gap import measure, upwards
@@ -30,7 +31,7 @@ METHODS = ("exact", *RELAXATIONS)
 
 
 @dataclass(frozen=True, eq=False)
-class Projection:
+class Projection(Bounded):
     """The nearest point of a TVCS to V, and prices that bound what any support can keep.
 
     Attributes
@@ -63,18 +64,6 @@ class Projection:
     values: Any = field(repr=False)
     constraint: TVCS
     _warm: Any = field(default=None, repr=False)
-
-    @property
-    def bound(self) -> float:
-        """No feasible support keeps more than this (weak duality)."""
-        return self.kept + self.gap
-
-    @property
-    def relative_gap(self) -> float:
-        """`gap` as a fraction of `kept`."""
-        if self.gap == 0:
-            return 0.0
-        return self.gap / self.kept if self.kept else math.inf
 
     def save(self, path: str | Path) -> None:
         """Write the projection, V and the constraint to an `.npz` file that `load` reads."""

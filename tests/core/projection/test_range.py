@@ -8,6 +8,7 @@ import pytest
 from scipy import sparse
 
 from tvcs_core import TVCS, Projection, certify, project
+from tvcs_core.projection.entries import lowest_bit, whole
 from tvcs_core.projection.gap import upwards
 
 SHAPES = ((3, 3), (2, 4), (2, 3), (1, 4), (4, 2))
@@ -186,3 +187,12 @@ def test_a_gap_is_rounded_up():
     assert upwards(0.0, -2000) == 0.0
     assert upwards(0.75, -3) == 0.75 / 8
     assert upwards(math.nextafter(0.5, 1), -1073) == 1e-323
+
+
+def test_floats_are_whole_multiples_of_a_power_of_two():
+    rng = np.random.default_rng(6)
+    numbers = np.append(np.ldexp(rng.normal(size=50), rng.integers(LEAST, LARGEST, 50)), EDGES)
+    for some in (numbers, numbers[:1], np.zeros(2), np.array([3.0, 0.0])):
+        for k in (lowest_bit(some), lowest_bit(some) - 100):
+            found = [Fraction(2) ** k * n for n in whole(some, k)]
+            assert found == list(map(Fraction, some.tolist()))

@@ -102,6 +102,32 @@ def test_long_lines_and_little_memory_leave_it_to_the_simplex(monkeypatch):
         assert dispatch.may_scan(instance(*problem)) == may
 
 
+@pytest.mark.parametrize(("few", "sent"), [(0, 10), (100, 1), (100, 1000)])
+@pytest.mark.parametrize("family", ["gauss", "separable", "low rank", "heavy tails"])
+@pytest.mark.parametrize("total", [None, 0.8])
+def test_prices_and_paths_share_the_work_as_they_like(family, total, few, sent, monkeypatch):
+    """Paths last, paths that are broken off again and again, paths from the first prices."""
+    problem = large(family, 50, 60, "varied", total)
+    expected = solve_dense(*problem, squared=True)
+    for name, number in (("FEW", few), ("FEW_AT_FIRST", few), ("SENT", sent)):
+        monkeypatch.setattr(scan_search, name, number)
+    found, keep = scanned(*problem)
+    assert found.stats["path"] == "scan"
+    assert found.stats["sent"] == 1 or sent == 1
+    assert (found.stats["phases"] == 0) == (sent == 1000)
+    assert np.array_equal(keep, expected.keep)
+
+
+@pytest.mark.parametrize(
+    ("family", "total", "most"),
+    [("gauss", 0.8, 6), ("gauss", None, 10), ("separable", None, 30), ("low rank", None, 40)],
+)
+def test_the_scan_takes_few_turns_of_each_node(family, total, most):
+    """Prices that compete for the last units by ever smaller steps took 11 to 76."""
+    found, _ = scanned(*large(family, 100, 100, "uniform", total))
+    assert found.stats["turns"] < most * 202
+
+
 def best_supports(gains, a, b, total):
     """The supports of open entries with the largest sum of whole gains."""
     best, found = 0, []
@@ -159,6 +185,19 @@ def test_prices_of_an_earlier_result_are_taken_where_they_fit(monkeypatch):
     moved = scaled(values * (1 + 0.01 * np.random.default_rng(1).normal(size=values.shape)))
     cold = solve_dense(moved, a, b, total, squared=True)
     monkeypatch.setattr(search, "block_prices", None)  # not asked for
+    found = solve_dense(moved, a, b, total, squared=True, warm=warm)
+    assert found.stats["path"] == "scan"
+    assert np.array_equal(found.keep, cold.keep)
+
+
+def test_the_scan_takes_earlier_prices_that_fit_no_core(monkeypatch):
+    values, a, b, total = large("separable", 80, 90, "uniform", 0.8)
+    warm = solve_dense(values, a, b, total, squared=True).warm
+    moved = scaled(values * (1 + 0.01 * np.random.default_rng(1).normal(size=values.shape)))
+    cold = solve_dense(moved, a, b, total, squared=True)
+    monkeypatch.setattr(search, "begins_with_scan", lambda i: False)
+    monkeypatch.setattr(search, "from_warm", lambda *_: None)
+    monkeypatch.setattr(search, "first_prices", None)  # not asked for
     found = solve_dense(moved, a, b, total, squared=True, warm=warm)
     assert found.stats["path"] == "scan"
     assert np.array_equal(found.keep, cold.keep)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import zipfile
-import zlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tvcs_core.constraint import TVCS
-from tvcs_core.files.errors import DataError
 from tvcs_core.projection.blocks.projection import BlockProjection
+from tvcs_core.projection.file import read_saved
 
 FORMAT = "tvcs-block-projection-1"
 ARRAYS = (
@@ -45,17 +43,7 @@ def is_saved(path: str | Path) -> bool:
 
 def load(path: str | Path) -> BlockProjection:
     """Read a projection; see `BlockProjection.load`."""
-    with Path(path).open("rb") as raw:
-        try:
-            with np.load(raw, allow_pickle=False) as file:
-                arrays = {name: file[name] for name in file.files}
-            if str(arrays["format"]) != FORMAT:
-                raise ValueError(f"its format is {arrays['format']}, not {FORMAT}")
-            return _assembled(arrays)
-        except (OSError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
-            raise DataError(f"is not a whole .npz file ({error})", path=path) from None
-        except (ValueError, TypeError, LookupError, AttributeError) as error:
-            raise DataError(f"is no saved projection of blocks ({error})", path=path) from None
+    return read_saved(path, FORMAT, "no saved projection of blocks", _assembled)
 
 
 def _assembled(arrays: dict[str, Any]) -> BlockProjection:

@@ -20,11 +20,12 @@ from tvcs_core.projection.blocks.proof import Proof, Prove
 from tvcs_core.projection.blocks.questions import Closed, PriceClosed
 from tvcs_core.projection.blocks.support import SendKept, SupportPart
 from tvcs_core.projection.blocks.whole import Whole, survey
+from tvcs_core.projection.bound import Bounded
 from tvcs_core.projection.kernels.records import Prices
 
 
 @dataclass(frozen=True, eq=False)
-class BlockProjection:
+class BlockProjection(Bounded):
     """The support of a projection as a list of entries, and prices that prove it.
 
     Attributes
@@ -54,18 +55,6 @@ class BlockProjection:
     gap: float
     constraint: TVCS
     facts: dict[str, Any]
-
-    @property
-    def bound(self) -> float:
-        """No feasible support keeps more than this (weak duality)."""
-        return self.kept + self.gap
-
-    @property
-    def relative_gap(self) -> float:
-        """`gap` as a fraction of `kept`."""
-        if self.gap == 0:
-            return 0.0
-        return self.gap / self.kept if self.kept else math.inf
 
     @property
     def matrix(self) -> Any:

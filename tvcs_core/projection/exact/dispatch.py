@@ -8,6 +8,7 @@ from tvcs_core.projection.exact.network import CoreNetwork
 from tvcs_core.projection.exact.prices import Near, full_blocks, no_prices
 
 SCANNED = 100_000  # entries up to which the scan comes first
+REUSED = 500_000  # entries up to which it begins with prices that the simplex cannot use
 LARGEST = 4_000_000  # entries up to which it may come at all
 FILLED = 0.6  # share of nonzero entries below which lists of them are shorter
 LONGEST = 8  # times the shorter side, beyond which lines are too long to be looked at so often
@@ -31,9 +32,15 @@ def begins_with_scan(i: Instance) -> bool:
     return i.candidates.values.size <= SCANNED and not i.has_tails and may_scan(i)
 
 
+def may_reuse(i: Instance) -> bool:
+    """Whether the scan may begin with earlier prices that are no good for a core."""
+    return i.candidates.values.size <= REUSED and may_scan(i)
+
+
 def block_prices(i: Instance) -> Near:
     """First prices for the scan: one block of each side."""
-    return full_blocks(i, no_prices(*i.shape), rows_first=i.shape[0] > i.shape[1], rounds=1)
+    (n, m), size = i.shape, i.candidates.values.size
+    return full_blocks(i, no_prices(n, m), rows_first=n > m, rounds=1, sampled=size)
 
 
 def pivot_budget(i: Instance, network: CoreNetwork) -> int:

@@ -182,14 +182,16 @@ def spread_lines(candidates: Candidates, n: int, m: int, step: int) -> Ints:
     return np.sort(orders[best][step // 2 :: step])
 
 
-def full_blocks(i: Instance, guess: Prices, rows_first: bool, rounds: int = 2) -> Near:
-    """Blocks of each side in turn over the whole of a dense table."""
+def full_blocks(
+    i: Instance, guess: Prices, rows_first: bool, rounds: int = 2, sampled: int = SAMPLED
+) -> Near:
+    """Blocks of each side in turn over a dense table; the total's price by so many entries."""
     n, m = i.shape
     what = (i.candidates, i.caps._replace(total=i.fits), i.grid)
     rows, cols = Thresholds(*np.zeros((3, n))), Thresholds(*np.zeros((3, m)))
     # What may keep nothing is out of the question for the other side.
     row_price, col_price = guess.rows, np.where(i.closed_col, NEVER, guess.cols)
-    step = -(-i.candidates.values.size // SAMPLED)
+    step = -(-i.candidates.values.size // sampled)
     total_width = 2 + 3 * int(np.sqrt(i.fits // step))
     zero_row, zero_col = np.zeros(n), np.zeros(m)
     for of_rows in rounds * (rows_first, not rows_first):

@@ -19,6 +19,7 @@ from tvcs_core.projection.exact.core import Core, Overfull, build_core
 from tvcs_core.projection.exact.dispatch import (
     begins_with_scan,
     block_prices,
+    may_reuse,
     may_scan,
     pivot_budget,
 )
@@ -36,7 +37,7 @@ from tvcs_core.projection.kernels.records import (
     Prices,
 )
 
-WORST = 2.0  # prices of an earlier result are used where loads are off by no more than this
+WORST = 4.0  # prices of an earlier result are used where loads are off by no more than this
 
 
 def solve_dense(
@@ -142,8 +143,12 @@ def by_core(i: Instance, warm: Near | None, keep: NDArray[np.bool_]) -> Found:
     """The simplex on a core, as long as it is likely to be done before the scan would be."""
     can_scan = may_scan(i)
     if warm is not None:
-        network = from_warm(i, warm, keep, can_scan)
-        if network is not None:
+        network = from_warm(i, warm, keep)
+        if network is None:
+            found = scan(i, warm, keep, worst=WORST) if may_reuse(i) else None
+            if found is not None:
+                return found
+        elif network.prove(give_up=True, budget=pivot_budget(i, network) if can_scan else None):
             return settled(network, warm)
     near = first_prices(i, solve)
     network, near = lay(i, near, keep)
@@ -175,10 +180,8 @@ def lay(i: Instance, near: Near, keep: NDArray[np.bool_]) -> tuple[CoreNetwork, 
     return network, near
 
 
-def from_warm(
-    i: Instance, near: Near, keep: NDArray[np.bool_], can_scan: bool
-) -> CoreNetwork | None:
-    """The proven network from the prices of an earlier result; None if they are no good."""
+def from_warm(i: Instance, near: Near, keep: NDArray[np.bool_]) -> CoreNetwork | None:
+    """The network of a core near the prices of an earlier result; None if they do not fit."""
     core = build_core(i, near, keep)
     if isinstance(core, Overfull) and 0 < core.size < sum(i.shape) // 5:
         core = build_core(i, near.wider(1.0, core.rows, core.cols), keep)
@@ -186,8 +189,7 @@ def from_warm(
         return None
     network = CoreNetwork(i, core, keep)
     network.stats |= {"path": "simplex"}
-    budget = pivot_budget(i, network) if can_scan else None
-    return network if network.prove(give_up=True, budget=budget) else None
+    return network
 
 
 def read(i: Instance, found: Found, keep: NDArray[np.bool_]) -> Exact:

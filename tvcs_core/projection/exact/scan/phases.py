@@ -8,16 +8,14 @@ from tvcs_core.projection.exact.candidates import Instance
 from tvcs_core.projection.kernels import table
 from tvcs_core.projection.kernels.records import Prices
 from tvcs_core.projection.kernels.scan import flow as tables
-from tvcs_core.projection.kernels.scan import labels, refine, unique
+from tvcs_core.projection.kernels.scan import paths, refine, unique
 from tvcs_core.projection.kernels.scan.flow import (
     BLOCK,
     EXCESS,
     FAILED,
-    HEAD,
     LEAST,
     NONE,
     PRICE,
-    QUEUED,
     ROOM,
     TURNS,
     Flow,
@@ -81,21 +79,28 @@ class Phases:
         """Whether some price fell out of the range of whole numbers that may be added."""
         return bool(self.clock[FAILED])
 
-    def find_prices(self, budget: int) -> bool:
-        """Put exact prices in the place of those within eps.
+    def is_nearly_right(self, eps: int, few: int) -> bool:
+        """Whether fewer units than that are in excess or on wrong arcs, at prices within eps.
 
-        False, and none changed, if that takes more turns: it takes for ever where the flow is not
-        a best one.
+        If so, nodes that share source's or sink's price are given it.
         """
         price, ends = self.flow.price.copy(), self.flow.ends.copy()
-        nodes = np.flatnonzero(np.append(self.flow.cap > 0, [True, True]))
-        self.flow.queue[: nodes.size], self.flow.waiting[nodes] = nodes, True
-        self.clock[HEAD], self.clock[QUEUED] = 0, nodes.size
+        paths.join_ends(self.flow, eps)
+        if paths.count_wrong(self.flow, few) < few:
+            return True
+        self.flow.price[:], self.flow.ends[:] = price, ends
+        return False
+
+    def send(self, budget: int) -> bool:
+        """Right all wrong arcs and send the excesses along shortest paths; False as `refine`.
+
+        Once it is done, prices are exact. If it is not, `refine` goes on from what it has done.
+        """
+        self.stats["sent"] = self.stats.get("sent", 0) + 1
         last, done = self.turns + budget, False
-        while not done and self.turns < last:
-            done = labels.correct_labels(self.flow, self.clock, min(self.most, last - self.turns))
-        if not done:
-            self.flow.price[:], self.flow.ends[:] = price, ends
+        refine.prepare(self.flow, 0, self.clock)
+        while not done and self.turns < last and not self.has_failed:
+            done = paths.send_all(self.flow, self.clock, min(self.most, last - self.turns))
         return done
 
     def prove(self) -> tuple[bool, bool]:

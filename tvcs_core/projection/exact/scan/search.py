@@ -16,9 +16,10 @@ from tvcs_core.projection.kernels.records import Band, Counts, Prices, Support
 FINER = 6  # from one eps to the next
 COARSER = 16  # to a first eps, where prices were worse than their band says
 FIRST = 16  # turns of each node for the first eps, more than which say so
-FINEST = 256  # of the first eps, from which on exact prices are looked for
-LABELLED = 2.0  # turns of each node for exact prices, a quarter more with every try
-AT_LAST = 20  # and where no eps is finer
+FEW_AT_FIRST = 1 / 8  # units by node, fewer than which are sent along shortest paths at once
+FEW = 1  # and after the first eps
+SENT = 10  # turns of each node for that, more than which a finer eps saves
+ALL = 2**60  # more than there can be
 PATIENCE = 400  # turns of each node in all
 LEAST_EPS = 1 / 512  # of a typical gain, where lines have no ranks about their threshold
 TIGHT = 2.0**-36  # slack of what the simplex looks at where another support is as good
@@ -59,30 +60,26 @@ def scan(i: Instance, near: Near, keep: NDArray[np.bool_], worst: float = np.inf
 
 
 def solve(phases: Phases, first: int, times_worse: float) -> bool:
-    """Refine until exact prices are found; False where it gives up.
+    """Refine until little is wrong, and right that along shortest paths; False where it gives up.
 
     It begins with more than the first eps where prices are worse than that, but never with more
     than the largest gain, which no price is wrong by for long.
     """
-    largest = int(phases.i.grid.steps)
+    nodes, largest = phases.nodes, int(phases.i.grid.steps)
     eps = int(min(first * times_worse, largest))
-    budget, tries, most = FIRST * phases.nodes, 0, PATIENCE * phases.nodes
-    while phases.turns < most:
-        if not phases.refine(eps, budget):
-            if budget == most or phases.has_failed:
-                return False
-            eps = min(COARSER * eps, largest)
-            budget = most
-            continue
-        budget = most
-        if eps <= max(1, first // FINEST):
-            times = LABELLED * (1 + tries / 4) if eps > 1 else AT_LAST
-            if phases.find_prices(int(times * phases.nodes)):
-                return True
-            if eps == 1:
-                return False
-            tries += 1
-        eps = max(1, eps // FINER)
+    few, budget, most, last = int(FEW_AT_FIRST * nodes), FIRST * nodes, PATIENCE * nodes, 0
+    while phases.turns < most and not phases.has_failed:
+        if phases.is_nearly_right(last, few) and phases.send(SENT * nodes if eps else most):
+            return True
+        if eps == 0:
+            return False
+        if phases.refine(eps, budget):
+            budget, last, eps = most, eps, eps // FINER
+            few = FEW * nodes if eps else ALL
+        elif budget < most:
+            budget, eps = most, min(COARSER * eps, largest)
+        else:
+            return False
     return False
 
 
