@@ -4,7 +4,7 @@ Exchanges of series say how surely the data differ, not where: what follows from
 differs as surely as the edge. How often the edge itself is meant was learned on pairs of
 simulated networks of which a part of the edges was changed (`simulation.pairs`), from what
 `differences` measures: a logistic regression over the pairs of genes that stand out at all, whose
-numbers stand in `learned.json` and come from ``python -m benchmarks.networks.compare --learn``.
+numbers stand in `learned.json` and come from ``python -m benchmarks.two_conditions --learn``.
 """
 
 from __future__ import annotations

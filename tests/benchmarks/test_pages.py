@@ -13,7 +13,7 @@ from benchmarks.study import DOCS, RESULTS
 
 STUDIES = {
     "campaign": "benchmarks.campaign.study",
-    "compare": "benchmarks.networks.compare",
+    "compare": "benchmarks.two_conditions",
     "confidence": "benchmarks.crowd.confidence",
     "crowd": "benchmarks.crowd.study",
     "kinds": "benchmarks.networks.kinds",

@@ -1,7 +1,7 @@
 """Does `compare` keep its word? Pairs of simulated networks -> docs/network-compare.md.
 
-    python -m benchmarks.networks.compare [--pairs N] [--jobs N] [--write-docs | --only-docs]
-    python -m benchmarks.networks.compare --learn [--pairs N]
+    python -m benchmarks.two_conditions [--pairs N] [--jobs N] [--write-docs | --only-docs]
+    python -m benchmarks.two_conditions --learn [--pairs N]
 
 The chances of `compare` are learned on pairs of two kinds of networks (--learn writes them into the
 package) and judged on pairs of other kinds: between many and few regulators, stars, and networks
