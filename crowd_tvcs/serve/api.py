@@ -1,7 +1,6 @@
 """The HTTP API, version 1: what a tool of one's own asks in a worker's name, or the operator's."""
 
 import time
-from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, HTTPException, Request
@@ -61,27 +60,6 @@ class Taken(BaseModel):
 
     reason: str
     next: Turn
-
-
-class Standing(BaseModel):
-    """Where a campaign stands; see `campaign.desk.figures`."""
-
-    tasks: int
-    answers: int
-    pending: int
-    budget: int | None
-    money: float | None
-    spent: float
-    expected_accuracy: float
-    measured: float | None
-    measured_on: int
-    warning: str
-    paused: bool
-    closed: int
-    wanted: int
-    full: int
-    binding: list[str]
-    revision: int
 
 
 class Label(BaseModel):
@@ -169,9 +147,9 @@ def router(served: Served) -> APIRouter:
         return turn(name, campaign.undo(name, address=hashed(address_of(request))))
 
     @routes.get("/status", tags=["operator"], dependencies=[Depends(operator)])
-    def status() -> Standing:
+    def status() -> figures.Figures:
         """Where the campaign stands."""
-        return Standing(**asdict(figures.figures(store)))
+        return figures.figures(store)
 
     @routes.get("/labels", tags=["operator"], dependencies=[Depends(operator)])
     def labels() -> list[Label]:

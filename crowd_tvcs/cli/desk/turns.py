@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,7 +11,13 @@ from crowd_tvcs.cli.options import AsJson
 from tvcs_core.command.shell import emit, say
 from tvcs_core.files.shown import json_text
 
+if TYPE_CHECKING:
+    from crowd_tvcs.campaign import Offer
+
 WorkerName = Annotated[str, typer.Option("--worker", metavar="NAME", help="Who asks.")]
+OnlyWorker = Annotated[
+    str | None, typer.Option("--worker", metavar="NAME", help="Only this worker.")
+]
 
 
 @stored
@@ -22,12 +28,7 @@ def next_task(store: StoreName, worker: WorkerName, as_json: AsJson = False) -> 
     no task for this worker nothing is printed, and why not is said.
     """
     with open_campaign(store) as campaign:
-        offer = campaign.next(worker)
-    if as_json:
-        print(json_text(vars(offer)))
-    elif offer.task is not None:
-        emit(offer.task)
-    say(offer.reason)
+        _print(campaign.next(worker), as_json)
 
 
 @stored
@@ -88,34 +89,27 @@ def undo(store: StoreName, worker: WorkerName, as_json: AsJson = False) -> None:
     closed.
     """
     with open_campaign(store) as campaign:
-        offer = campaign.undo(worker)
-    if as_json:
-        print(json_text(vars(offer)))
-    elif offer.task is not None:
-        emit(offer.task)
-    say(offer.reason)
+        _print(campaign.undo(worker), as_json)
 
 
 @stored
-def pause(
-    store: StoreName,
-    worker: Annotated[
-        str | None, typer.Option("--worker", metavar="NAME", help="Only this worker.")
-    ] = None,
-) -> None:
+def pause(store: StoreName, worker: OnlyWorker = None) -> None:
     """Hand out no tasks, or none to one worker; answers to what is out are still taken."""
     _hold_up(store, worker, True)
 
 
 @stored
-def resume(
-    store: StoreName,
-    worker: Annotated[
-        str | None, typer.Option("--worker", metavar="NAME", help="Only this worker.")
-    ] = None,
-) -> None:
+def resume(store: StoreName, worker: OnlyWorker = None) -> None:
     """Hand out tasks again."""
     _hold_up(store, worker, False)
+
+
+def _print(offer: Offer, as_json: bool) -> None:
+    if as_json:
+        print(json_text(vars(offer)))
+    elif offer.task is not None:
+        emit(offer.task)
+    say(offer.reason)
 
 
 def _hold_up(store: str, worker: str | None, is_held_up: bool) -> None:

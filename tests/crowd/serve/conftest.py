@@ -1,10 +1,11 @@
 """A small campaign that is served, and browsers of its workers and operator."""
 
 import re
+import threading
+from contextlib import contextmanager
 
 import pytest
-
-pytest.importorskip("fastapi")
+import uvicorn
 from fastapi.testclient import TestClient
 
 from crowd_tvcs.campaign import Campaign
@@ -65,6 +66,21 @@ def operator(browse):
     client = browse()
     assert client.post("/operator/login", data={"password": PASSWORD}).status_code == 200
     return client
+
+
+@contextmanager
+def listening(served):
+    """The desk on a free port of this machine; its address."""
+    config = uvicorn.Config(create_app(served), port=0, log_level="error", access_log=False)
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started and thread.is_alive():
+        thread.join(0.01)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    yield f"http://127.0.0.1:{port}"
+    server.should_exit = True
+    thread.join()
 
 
 def hidden(page):

@@ -1,14 +1,11 @@
 """The API: a worker's turns by token, the operator's figures by password, the small client."""
 
-import threading
-
 import pytest
-import uvicorn
 from hypothesis import HealthCheck, given, settings
 
 from crowd_tvcs.serve.app import create_app
 from crowd_tvcs.serve.client import DeskClient, DeskError
-from tests.crowd.serve.conftest import PASSWORD
+from tests.crowd.serve.conftest import PASSWORD, listening
 
 OPERATOR = ("operator", PASSWORD)
 
@@ -63,22 +60,12 @@ def test_the_description_lists_what_there_is(browse):
     ]
 
 
-@pytest.fixture
-def url(served):
-    """The desk on a port of this machine."""
-    config = uvicorn.Config(create_app(served), port=0, log_level="error", access_log=False)
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    while not server.started and thread.is_alive():
-        thread.join(0.01)
-    port = server.servers[0].sockets[0].getsockname()[1]
-    yield f"http://127.0.0.1:{port}"
-    server.should_exit = True
-    thread.join()
+def test_the_client_labels_everything(served, tokens, campaign):
+    with listening(served) as url:
+        label_everything(url, tokens, campaign)
 
 
-def test_the_client_labels_everything(url, tokens, campaign):
+def label_everything(url, tokens, campaign):
     client = DeskClient(url, tokens["ann"])
     turn, done = client.next(), []
     while turn["task"]:

@@ -2,19 +2,16 @@
 
 import os
 import shutil
-import threading
 
 import pytest
-import uvicorn
 from axe_core_python.sync_playwright import Axe
 from playwright.sync_api import sync_playwright
 
 from crowd_tvcs.campaign import Campaign
 from crowd_tvcs.campaign.desk.content import Content, set_content
-from crowd_tvcs.serve.app import create_app
 from crowd_tvcs.serve.desk import Served
 from tests.browser import FLAGS, find_browser
-from tests.crowd.serve.conftest import PASSWORD
+from tests.crowd.serve.conftest import PASSWORD, listening
 
 pytestmark = pytest.mark.browser
 WORKERS = {"ann": 0.9, "bob": 0.8}
@@ -43,16 +40,8 @@ def desk(tmp_path):
         set_content(campaign.store, {t: Content(f"Text of {t}.") for t in tasks}, tmp_path)
         served = Served(campaign, PASSWORD, instructions="Read *all* of it.")
         served.per_worker.burst = 1000
-        config = uvicorn.Config(create_app(served), port=0, log_level="error", access_log=False)
-        server = uvicorn.Server(config)
-        thread = threading.Thread(target=server.run)
-        thread.start()
-        while not server.started and thread.is_alive():
-            thread.join(0.01)
-        port = server.servers[0].sockets[0].getsockname()[1]
-        yield f"http://127.0.0.1:{port}", served.links.make(None, now=1.0), campaign
-        server.should_exit = True
-        thread.join()
+        with listening(served) as url:
+            yield url, served.links.make(None, now=1.0), campaign
 
 
 def enter(browser, url, token, **options):

@@ -1,0 +1,161 @@
+"""How quickly the labelling desk answers people, what a label costs it, and what kills lose.
+
+    python -m benchmarks.speed.serve                        200 people, 5 s of thinking, 60 s
+    python -m benchmarks.speed.serve --think 0              as fast as they can
+    python -m benchmarks.speed.serve --kills 20             kill -9 of the server in between
+
+Each person is a thread that submits an answer by the API and gets the next task. The server is a
+process of its own, on SQLite; people and server share this machine. After the run every answer
+that was acknowledged is looked for in the store, and the counters and caps are checked.
+"""
+
+import argparse
+import os
+import random
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+from benchmarks.speed import campaign as speed
+from crowd_tvcs.campaign import Campaign
+from crowd_tvcs.campaign.desk.access import Links
+from crowd_tvcs.serve.client import DeskClient, DeskError
+from tvcs_core.files.errors import WorkError
+
+SETTLES = 5.0  # seconds after which latencies count
+
+
+class Desk:
+    """A server in a process of its own, which may be killed and started again."""
+
+    def __init__(self, store: Path, folder: Path) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        (folder / "password").write_text("a password of the operator\n")
+        self.command = [
+            *(sys.executable, "-m", "crowd_tvcs", "serve", str(store), "--port", str(self.port)),
+            *("--operator-password-file", str(folder / "password")),
+        ]
+        self.processor = 0.0
+        self.start()
+
+    def start(self) -> None:
+        """Start it, and wait until it listens."""
+        self.process = subprocess.Popen(self.command, stderr=subprocess.PIPE, text=True)
+        for line in self.process.stderr:
+            if line.startswith("ready"):
+                return
+        raise WorkError("the desk did not start")
+
+    def end(self, number: int) -> None:
+        """End it by a signal; its processor time is counted."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        self.processor += (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        self.process.send_signal(number)
+        self.process.communicate()
+
+
+def label(url, name, token, think, until, begun, told):
+    """One person: think, answer, get the next; note what was acknowledged and how long it took."""
+    client, rng, turn = DeskClient(url, token), random.Random(name), None
+    time.sleep(rng.random() * min(think, 5.0))
+    while time.monotonic() < until:
+        if think:
+            time.sleep(rng.expovariate(1.0 / think))
+        start = time.monotonic()
+        try:
+            if turn is None:
+                turn = client.next()
+                continue
+            task = turn["task"]
+            if task is None:
+                return
+            turn = client.submit(task, speed.label_of(name, task))["next"]
+        except (DeskError, OSError) as error:
+            if isinstance(error, DeskError) and error.status not in (429, 503):
+                told["bad"].append(str(error))
+            turn = None
+            time.sleep(0.2)
+            continue
+        told["acknowledged"].append((name, task))
+        if start > begun + SETTLES:
+            told["seconds"].append(time.monotonic() - start)
+
+
+def run(*, people, tasks, think, seconds, kills):
+    """Let people label; what was seen."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        store = folder / "c.db"
+        with speed.make(store, workers=people, tasks=tasks, lease=60.0) as campaign:
+            tokens = Links(campaign.store).make(None, now=time.time())
+        desk = Desk(store, folder)
+        told = {"acknowledged": [], "seconds": [], "bad": []}
+        begun = time.monotonic()
+        given = (think, begun + seconds, begun, told)
+        url = f"http://127.0.0.1:{desk.port}"
+        threads = [
+            threading.Thread(target=label, args=(url, *one, *given)) for one in tokens.items()
+        ]
+        for thread in threads:
+            thread.start()
+        for k in range(kills):
+            time.sleep(max(0.0, begun + seconds * (k + 1) / (kills + 1) - time.monotonic()))
+            desk.end(signal.SIGKILL)
+            desk.start()
+        for thread in threads:
+            thread.join()
+        desk.end(signal.SIGINT)
+        with Campaign(store) as campaign:
+            state = campaign.state()
+        return told, desk.processor, check(state, told["acknowledged"])
+
+
+def check(state, acknowledged):
+    """Answers that are lost or double, and caps that are broken."""
+    names = state.answers
+    there = {(names.workers[i], names.tasks[j]) for i, j, _ in state.given}
+    taken = state.slots > 0
+    over = sum(int(n) > w.max_tasks for n, w in zip(taken.sum(axis=1), state.workers, strict=True))
+    over += sum(int(n) > t.max_workers for n, t in zip(taken.sum(axis=0), state.tasks, strict=True))
+    return {
+        "lost": len(set(acknowledged) - there),
+        "double": len(acknowledged) - len(set(acknowledged)),
+        "over a cap": over + int(taken.sum() > state.settings.budget),
+        "wrong counters": int(state.settings.answers != len(there)),
+    }
+
+
+def main() -> None:
+    """Run it and print one line."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--people", type=int, default=200)
+    parser.add_argument("--tasks", type=int, default=10_000)
+    parser.add_argument("--think", type=float, default=5.0, help="mean seconds, exponential")
+    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--kills", type=int, default=0)
+    given = parser.parse_args()
+    load = os.getloadavg()[0]
+    told, processor, found = run(**vars(given))
+    seconds = sorted(told["seconds"]) or [float("nan")]
+    labels = len(told["acknowledged"])
+    print(
+        f"{labels} labels, {labels / given.seconds:.1f} a second; answer and next: median "
+        f"{1000 * statistics.median(seconds):.0f} ms, p99 "
+        f"{1000 * seconds[int(0.99 * (len(seconds) - 1))]:.0f} ms; server {1000 * processor / max(labels, 1):.1f} "
+        f"ms of processor a label; bad answers {len(told['bad'])}; {found}; "
+        f"{os.cpu_count()} cores, load {load:.1f} before"
+    )
+    for line in told["bad"][:5]:
+        print(line)
+
+
+if __name__ == "__main__":
+    main()
