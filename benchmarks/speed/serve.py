@@ -51,13 +51,18 @@ class Desk:
         self.process = subprocess.Popen(self.command, stderr=subprocess.PIPE, text=True)
         for line in self.process.stderr:
             if line.startswith("ready"):
+                self.processor -= self.used()  # to start is no part of a label
                 return
         raise WorkError("the desk did not start")
 
+    def used(self) -> float:
+        """Seconds of processor so far."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def end(self, number: int) -> None:
         """End it by a signal; its processor time is counted."""
-        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
-        self.processor += (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        self.processor += self.used()
         self.process.send_signal(number)
         self.process.communicate()
 
@@ -146,13 +151,12 @@ def main() -> None:
     told, processor, found = run(**vars(given))
     seconds = sorted(told["seconds"]) or [float("nan")]
     labels = len(told["acknowledged"])
-    print(
-        f"{labels} labels, {labels / given.seconds:.1f} a second; answer and next: median "
-        f"{1000 * statistics.median(seconds):.0f} ms, p99 "
-        f"{1000 * seconds[int(0.99 * (len(seconds) - 1))]:.0f} ms; server {1000 * processor / max(labels, 1):.1f} "
-        f"ms of processor a label; bad answers {len(told['bad'])}; {found}; "
-        f"{os.cpu_count()} cores, load {load:.1f} before"
-    )
+    middle, late = statistics.median(seconds), seconds[int(0.99 * (len(seconds) - 1))]
+    rate = labels / given.seconds
+    print(f"{labels} labels, {rate:.1f} a second; {os.cpu_count()} cores, load {load:.1f}")
+    print(f"answer and next: median {1000 * middle:.0f} ms, p99 {1000 * late:.0f} ms")
+    print(f"server: {1000 * processor / max(labels, 1):.1f} ms of processor a label")
+    print(f"bad answers: {len(told['bad'])}; {found}")
     for line in told["bad"][:5]:
         print(line)
 
