@@ -16,7 +16,7 @@ import uvicorn
 
 from crowd_tvcs.campaign import Campaign
 from crowd_tvcs.campaign.desk.access import Links
-from crowd_tvcs.campaign.desk.content import Content, read_content, set_content
+from crowd_tvcs.campaign.desk.content import Content, read_content, set_content, text_of
 from crowd_tvcs.serve.app import create_app
 from crowd_tvcs.serve.desk import Served
 from tvcs_core.command.shell import say
@@ -82,7 +82,7 @@ def serve(
             if lacking:
                 say(f"{lacking} tasks have no content: their names are shown")
         password = _password(password_file)
-        told = "" if instructions is None else instructions.read_text(encoding="utf-8")
+        told = "" if instructions is None else text_of(instructions)
         served = Served(campaign, password, media, told, place.is_secure)
         say(f"operator: {place.url}/operator")
         if password_file is None:
@@ -126,7 +126,7 @@ def _run(served: Served, place: Place) -> None:
 def _password(path: Path | None) -> str:
     if path is None:
         return secrets.token_urlsafe(12)
-    lines = path.read_text(encoding="utf-8").splitlines()
+    lines = text_of(path).splitlines()
     if not lines or len(lines[0]) < 8:
         raise ValueError(f"{path}: the password, its first line, must have 8 characters or more")
     return lines[0]

@@ -143,6 +143,20 @@ def content_of(store: Store, name: str) -> Content:
     return Content(text=name) if row is None else Content(**json.loads(row.body))
 
 
+def text_of(path: Path) -> str:
+    """Read a text.
+
+    Raises
+    ------
+    DataError
+        If it is not UTF-8.
+    """
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise DataError("must be UTF-8", path=path) from None
+
+
 def _table(path: Path) -> list[tuple[int, str, dict[str, str]]]:
     table = open_table(path)
     (at,) = find(table, [TASK])
@@ -163,11 +177,7 @@ def _table(path: Path) -> list[tuple[int, str, dict[str, str]]]:
 
 def _json_lines(path: Path) -> list[tuple[int, str, dict[str, str]]]:
     out = []
-    try:
-        lines = path.read_text(encoding="utf-8-sig").split("\n")
-    except UnicodeDecodeError:
-        raise DataError("must be UTF-8", path=path) from None
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(text_of(path).split("\n"), start=1):
         if not line.strip():
             continue
         try:
