@@ -82,7 +82,8 @@ def try_projection() -> tuple[str, list[str]]:
     folder = cache_folder()
     if folder is None or not os.access(folder, os.W_OK):
         trouble.append("no kernel can be kept: set TVCS_CACHE_DIR to a folder of your own")
-    how = "kernels of the wheel" if built.uses() else "kernels from the cache"
+    is_built = built.built_kernels() is not None and built.uses() > 0
+    how = "kernels of the wheel" if is_built else "kernels from the cache"
     if compiling:
         how = f"kernels compiled in {compiling:.1f} s"
     if os.environ.get("NUMBA_DISABLE_JIT", "0") != "0":

@@ -7,7 +7,8 @@ import subprocess
 import sys
 
 MODULES = (
-    "blocks", "campaign", "cost", "families", "inference", "projection", "solvers", "workers",
+    "blocks", "campaign", "cost", "families", "inference", "network_report", "projection", "serve",
+    "solvers", "workers",
 )  # fmt: skip
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from functools import cache
 from typing import Any
 
 from fastapi import Request
 from fastapi.responses import HTMLResponse
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markdown_it import MarkdownIt
 from markupsafe import Markup
+
+from tvcs_core.files.page import fill_page
 
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; media-src 'self'; "
@@ -24,24 +24,10 @@ HEADERS = {
 }
 
 
-@cache
-def _environment() -> Environment:
-    made = Environment(
-        loader=PackageLoader("crowd_tvcs.serve"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        auto_reload=False,
-    )
-    made.filters["percent"] = lambda value: "-" if value is None else f"{100 * value:.1f} %"
-    made.filters["clock"] = _clock
-    return made
-
-
 def page(template: str, status: int = 200, **values: Any) -> HTMLResponse:
     """Fill a template; what is filled in is escaped."""
-    return HTMLResponse(_environment().get_template(template).render(**values), status)
+    words = {"percent": _percent, "clock": _clock}
+    return HTMLResponse(fill_page("crowd_tvcs.serve", template, **words, **values), status)
 
 
 def markdown(text: str) -> Markup:
@@ -52,6 +38,10 @@ def markdown(text: str) -> Markup:
 def is_for_script(request: Request) -> bool:
     """Whether the page's own script asks, and wants only what changes."""
     return request.headers.get("x-part") == "main"
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.1f} %"
 
 
 def _clock(when: float | None) -> str:

@@ -121,6 +121,7 @@ def _run(served: Served, place: Place) -> None:
         server.run()
     except SystemExit:  # uvicorn has said why
         raise WorkError(f"{place.url} cannot be listened to; is it in use?") from None
+    raise KeyboardInterrupt  # what ends it else; uvicorn's own may come too late to be heard
 
 
 def _password(path: Path | None) -> str:

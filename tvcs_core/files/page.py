@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -17,16 +18,21 @@ def fill_page(package: str, template: str, **values: Any) -> str:
 
     What is filled in is escaped, and a value that the template names and nobody gives is an error.
     """
+    return str(_templates(package).get_template(template).render(**values))
+
+
+@cache
+def _templates(package: str) -> Any:
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
-    environment = Environment(
+    return Environment(
         loader=ChoiceLoader([PackageLoader(package), PackageLoader("tvcs_core.files")]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        auto_reload=False,
     )
-    return environment.get_template(template).render(**values)
 
 
 @dataclass(frozen=True)

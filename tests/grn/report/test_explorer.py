@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.networks.report_speed import made
+from benchmarks.speed.network_report import made
 from grn_tvcs import Expression, Network, Rules, score, simulate
 from grn_tvcs.edge_count import in_folds
 from grn_tvcs.methods import options_of

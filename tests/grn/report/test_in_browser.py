@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-from benchmarks.networks.report_speed import made
+from benchmarks.speed.network_report import made
 from grn_tvcs import Expression, Network, Rules, read_network, score
 from grn_tvcs.report.report import render
 from tests.browser import chromium

@@ -1,6 +1,6 @@
 """How large the report of a network is, how soon it opens and how fast it filters.
 
-    python -m benchmarks.networks.report_speed [--genes 2000 --edges 4000] [--picture FILE.png]
+    python -m benchmarks.speed.network_report [--genes 2000 --edges 4000] [--picture FILE.png]
 
 `--picture` instead takes a picture of such a report, as in docs/network-report.md. Otherwise the
 report is opened in headless Chromium (`TVCS_BROWSER`, or one on the path) twice and every filter is
