@@ -13,7 +13,7 @@ from fastapi.security import (
 from pydantic import BaseModel, Field
 
 from crowd_tvcs.campaign import Offer
-from crowd_tvcs.campaign.desk import content, figures
+from crowd_tvcs.campaign.desk import figures
 from crowd_tvcs.campaign.desk.access import hashed
 from crowd_tvcs.serve.desk import Served
 from crowd_tvcs.serve.worker import TooFast, address_of, progress_of, require_worker
@@ -114,10 +114,10 @@ def router(served: Served) -> APIRouter:
 
     def turn(name: str, offer: Offer) -> Turn:
         return Turn(
-            state=progress_of(served, name, offer).state,
+            state="task" if offer.task else progress_of(served, name, offer).state,
             task=offer.task,
             expires=offer.expires,
-            content=Shown(**vars(content.content_of(store, offer.task))) if offer.task else None,
+            content=Shown(**vars(served.content_of(offer.task))) if offer.task else None,
             classes=served.classes,
         )
 

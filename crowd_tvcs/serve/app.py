@@ -16,7 +16,7 @@ from crowd_tvcs.campaign import Refused, StoreError
 from crowd_tvcs.campaign.desk.figures import note_history
 from crowd_tvcs.serve import api, operator, worker
 from crowd_tvcs.serve.desk import Served
-from crowd_tvcs.serve.limits import AtMost
+from crowd_tvcs.serve.limits import AtMost, Headed
 from crowd_tvcs.serve.operator import LoggedOut
 from crowd_tvcs.serve.pages import HEADERS, is_for_script, page
 from crowd_tvcs.serve.worker import Stranger, TooFast
@@ -51,14 +51,7 @@ def create_app(served: Served) -> FastAPI:
     _add_static(app)
     _add_errors(app)
     app.add_middleware(AtMost, size=BODY)
-
-    @app.middleware("http")
-    async def headed(request: Request, call_next):  # type: ignore[no-untyped-def]
-        answer = await call_next(request)
-        for name, value in HEADERS.items():
-            answer.headers.setdefault(name, value)
-        return answer
-
+    app.add_middleware(Headed, headers=HEADERS)
     return app
 
 

@@ -15,6 +15,7 @@ from itsdangerous import BadSignature, URLSafeTimedSerializer
 
 from crowd_tvcs.campaign import Campaign
 from crowd_tvcs.campaign.desk.access import Links, secret_of
+from crowd_tvcs.campaign.desk.content import Content, content_of
 from crowd_tvcs.serve.limits import TokenBucket
 
 SESSION = 8 * 3600
@@ -52,11 +53,18 @@ class Served:
         hasher = PasswordHasher()
         self._hasher, self._hashed = hasher, hasher.hash(self.password)
         self.password = ""
+        self._contents: dict[str, Content] = {}
         self._right = b""  # a quick hash of what was right once, under a key of this process
         self._key = secrets.token_bytes(32)
         self.links = Links(self.campaign.store)
         self._sessions = URLSafeTimedSerializer(self._key.hex(), salt="operator")
         self._forms = URLSafeTimedSerializer(secret_of(self.campaign.store), salt="form")
+
+    def content_of(self, task: str) -> Content:
+        """What a task shows, which does not change as long as it is served."""
+        if task not in self._contents:
+            self._contents[task] = content_of(self.campaign.store, task)
+        return self._contents[task]
 
     @cached_property
     def classes(self) -> list[str]:

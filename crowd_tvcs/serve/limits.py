@@ -1,11 +1,11 @@
-"""How often somebody may ask, and how much they may send."""
+"""How often somebody may ask, how much they may send, and what every answer carries."""
 
 from __future__ import annotations
 
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any
 
 MOST_KNOWN = 10_000
@@ -35,6 +35,24 @@ class TokenBucket:
             if len(self._left) > MOST_KNOWN:
                 self._left.popitem(last=False)
         return 0.0 if may else (1.0 - left) / self.per_second
+
+
+class Headed:
+    """Add headers to every answer."""
+
+    def __init__(self, app: Any, headers: Mapping[str, str]) -> None:
+        self.app = app
+        self.headers = [(name.lower().encode(), text.encode()) for name, text in headers.items()]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on."""
+
+        async def headed(message: MutableMapping[str, Any]) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message.get("headers", []), *self.headers]
+            await send(message)
+
+        await self.app(scope, receive, headed)
 
 
 class AtMost:

@@ -177,11 +177,10 @@ def progress_of(served: Served, name: str, offer: Offer) -> Progress:
 
 def _values(served: Served, name: str, offer: Offer) -> dict[str, Any]:
     """What the page of a worker shows."""
-    store = served.campaign.store
     return {
         **progress_of(served, name, offer)._asdict(),
         "task": offer.task or "",
-        "content": content.content_of(store, offer.task) if offer.task else None,
+        "content": served.content_of(offer.task) if offer.task else None,
         "classes": served.classes,
         "minutes": max(1, round((offer.expires - time.time()) / 60)) if offer.expires else 0,
         "instructions": markdown(served.instructions) if served.instructions else "",
