@@ -182,11 +182,8 @@ def _read(given: CompareOptions) -> dict[str, Expression]:
             "--pseudotime or --genes-in-rows give a table for each condition"
         )
     assert given.condition_column is not None
-    columns = Columns(
-        time=layout.time_column,
-        sample=layout.sample_column,
-        series=tuple(layout.series_column or ()),
-        ignore=tuple(layout.ignore or ()),
+    columns = Columns.told(
+        layout.time_column, layout.sample_column, layout.series_column, layout.ignore
     )
     found = read_conditions(
         given.a,

@@ -61,6 +61,17 @@ class Columns:
     series: tuple[str, ...] = ()
     ignore: tuple[str, ...] = field(default=())
 
+    @classmethod
+    def told(
+        cls,
+        time: str | None = None,
+        sample: str | None = None,
+        series: str | Sequence[str] | None = None,
+        ignore: str | Sequence[str] | None = None,
+    ) -> Columns:
+        """Take columns as users give them: one name alone, or several."""
+        return cls(time=time, sample=sample, series=_names(series), ignore=_names(ignore))
+
     def kinds(self, table: Table, *, has_index: bool = True) -> list[str]:
         """What each column of a table is: one of `LABELS`, or a gene's name in small letters.
 
@@ -93,6 +104,10 @@ class Columns:
         if self.series:
             return [place_of(table, name, "--series-column") for name in self.series]
         return [kinds.index(name) for name in SERIES if name in kinds]
+
+
+def _names(given: str | Sequence[str] | None) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given or ())
 
 
 def _take(table: Table, kinds: list[str], kind: str, wanted: str) -> None:

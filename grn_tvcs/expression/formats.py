@@ -88,9 +88,7 @@ def read_layout(
         raise ValueError("weights of lineages are those of cells with a file of pseudotimes")
     if samples_sheet is not None and samples is None:
         raise ValueError("--samples-sheet is the sheet of --samples")
-    series = (series_column,) if isinstance(series_column, str) else tuple(series_column or ())
-    ignore = (ignore,) if isinstance(ignore, str) else tuple(ignore)
-    columns = Columns(time=time_column, sample=sample_column, series=series, ignore=ignore)
+    columns = Columns.told(time_column, sample_column, series_column, ignore)
     is_more = samples is not None or genes_in_rows or missing != "error"
     if Path(path).suffix.lower() == ".h5ad":
         if is_more or pseudotime is not None or sheet is not None or sample_column is not None:
@@ -101,7 +99,7 @@ def read_layout(
         return read_h5ad(
             path,
             time_column=time_column,
-            series_column=series,
+            series_column=series_column,
             layer=layer,
             gene_column=gene_column,
             ignore=ignore,
@@ -109,12 +107,12 @@ def read_layout(
     if layer is not None or gene_column is not None:
         raise ValueError("--layer and --gene-column are for .h5ad files only")
     if pseudotime is not None:
-        if is_more or columns != Columns(ignore=ignore) or sheet is not None:
+        if is_more or columns != Columns(ignore=columns.ignore) or sheet is not None:
             raise ValueError(
                 "a file of pseudotimes says it all: no sheet of samples, no genes in rows, no "
                 "columns of time, samples or series and no missing values beside it"
             )
-        return read_beeline(path, pseudotime, lineage_weights, ignore=ignore)
+        return read_beeline(path, pseudotime, lineage_weights, ignore=columns.ignore)
     told = None if samples is None else whole(samples, sheet=samples_sheet)
     if sheet is None and is_series_matrix(path):
         return read_series_matrix(path, sheet=told, columns=columns, missing=missing)

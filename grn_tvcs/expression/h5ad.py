@@ -67,8 +67,7 @@ def read_h5ad(
             f"needs h5py to be read, and it is not installed; give: {to_install('anndata')}",
             path=path,
         ) from None
-    series = (series_column,) if isinstance(series_column, str) else tuple(series_column or ())
-    columns = Columns(time=time_column, series=series, ignore=tuple(ignore))
+    columns = Columns.told(time_column, None, series_column, ignore)
     parts = Parts(columns=columns, layer=layer, gene_column=gene_column)
     Path(path).open("rb").close()  # so that a missing file is an OSError like any other
     try:

@@ -6,6 +6,7 @@ A DataFrame says what a table says, and is read by the same rules; an AnnData wh
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -65,15 +66,13 @@ def from_frame(
     missing: str = "error",
 ) -> Expression:
     """Make expression of a DataFrame; as `Expression.from_frame` says."""
-    series = (series_column,) if isinstance(series_column, str) else tuple(series_column or ())
-    ignore = (ignore,) if isinstance(ignore, str) else tuple(ignore)
-    columns = Columns(time=time_column, sample=sample_column, series=series, ignore=ignore)
+    columns = Columns.told(time_column, sample_column, series_column, ignore)
     if genes_in_rows:
         frame = _turned(frame, has_times=samples is None and time_column is None)
     frame = _with_index(frame, columns, is_beside=samples is not None)
     if samples is not None:
         frame = _beside(frame, samples, columns)
-        columns = Columns(time=time_column, sample=sample_column, series=series)
+        columns = replace(columns, ignore=())
     table, levels = _table(frame, columns)
     return expression_in(table, missing=missing, columns=columns, levels=levels)
 
@@ -88,8 +87,7 @@ def from_anndata(
     ignore: Sequence[str] = (),
 ) -> Expression:
     """Make expression of an AnnData; as `Expression.from_anndata` says."""
-    series = (series_column,) if isinstance(series_column, str) else tuple(series_column or ())
-    columns = Columns(time=time_column, series=series, ignore=tuple(ignore))
+    columns = Columns.told(time_column, None, series_column, ignore)
     parts = Parts(columns=columns, layer=layer, gene_column=gene_column)
     return expression_of(_InMemory(data, parts))
 

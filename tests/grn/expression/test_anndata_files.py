@@ -61,6 +61,7 @@ def test_layers_raw_and_names_of_genes(path):
     assert raw.genes == ("A", "B", "C", "D")
     assert np.array_equal(raw.values[:, 3], X[:, 0] + 100)
     assert read_layout(path, ignore=["E2"], **words).genes == ("E1", "E3")
+    assert read_h5ad(path, ignore="E2", **words).genes == ("E1", "E3")  # one name alone
 
 
 def test_cells_that_pseudotime_does_not_reach_are_left_out(path):
