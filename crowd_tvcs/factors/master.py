@@ -204,16 +204,7 @@ class GroupColumns(Columns):
 
     def vertex_master(self, central: MasterSolution, deadline: Deadline) -> MasterSolution | None:
         """Solve the program over the sets that a central solution takes at a vertex."""
-        kept, self._used = self._used, np.empty(0, dtype=np.int64)
-        self._part = central.part[central.share > ROUNDING]
-        found = self.solve_master(None, deadline)
-        self._used, self._part = kept, None
-        return found
-
-    def _worth_trying(self, dual: DualBound | None) -> Integers:
-        return super()._worth_trying(dual) if self._part is None else self._part
-
-    _part: Integers | None = None  # sets that take part, where these are given
+        return self.solve_master(None, deadline, central.part[central.share > ROUNDING])
 
     def central_master(self, dual: DualBound, within: float) -> MasterSolution | None:
         """Return shares and central prices with a gap of at most `within`; None if that fails."""

@@ -80,20 +80,26 @@ class Columns:
         """Return the kind of tasks that a set was seen on, and its workers."""
         return self._kind[column], self._workers[column]
 
-    def solve_master(self, dual: DualBound | None, deadline: Deadline) -> MasterSolution | None:
+    def solve_master(
+        self,
+        dual: DualBound | None,
+        deadline: Deadline,
+        only: NDArray[np.int64] | None = None,
+    ) -> MasterSolution | None:
         """Solve the LP over the sets: how many tasks of a kind take each, prices and optimum.
 
         Tasks may share themselves among sets (and nobody); caps hold in sum. With all sets there
         are, the optimum would be the best bound that prices can prove. With `dual` only the
-        `KEPT` best sets per task at its prices take part, and those of the last solution. None
-        if the deadline struck, or if these sets cannot meet all minimums.
+        `KEPT` best sets per task at its prices take part, and those of the last solution. Of `only`
+        some sets, by their numbers, it is a solution beside, which the next does not start from.
+        None if the deadline struck, or if these sets cannot meet all minimums.
         """
         from scipy.optimize import linprog
 
         relaxation = self.relaxation
         base = relaxation.candidates.base
         nobody = base.sum() if self._weight is None else self._weight @ base
-        part = self._worth_trying(dual)
+        part = self._worth_trying(dual) if only is None else only
         gain, matrix, most, must = self._program(part)
         solved = linprog(
             -gain,
@@ -109,7 +115,8 @@ class Columns:
             return None
         n_limits = relaxation.rations.limits(relaxation.caps).size
         prices = np.maximum(0.0, -solved.ineqlin.marginals[-n_limits:])
-        self._used = part[solved.x > 0.0]
+        if only is None:
+            self._used = part[solved.x > 0.0]
         return MasterSolution(part, solved.x, prices, float(nobody - solved.fun))
 
     def solve_whole(self, deadline: Deadline) -> MasterSolution | None:
