@@ -14,7 +14,7 @@ from argon2.exceptions import VerificationError
 from itsdangerous import BadSignature, URLSafeTimedSerializer
 
 from crowd_tvcs.campaign import Campaign
-from crowd_tvcs.campaign.desk.access import Links, secret_of
+from crowd_tvcs.campaign.desk.access import Links
 from crowd_tvcs.campaign.desk.content import Content, content_of
 from crowd_tvcs.serve.limits import TokenBucket
 
@@ -58,7 +58,7 @@ class Served:
         self._key = secrets.token_bytes(32)
         self.links = Links(self.campaign.store)
         self._sessions = URLSafeTimedSerializer(self._key.hex(), salt="operator")
-        self._forms = URLSafeTimedSerializer(secret_of(self.campaign.store), salt="form")
+        self._forms = URLSafeTimedSerializer(self.links.secret, salt="form")
 
     def content_of(self, task: str) -> Content:
         """What a task shows, which does not change as long as it is served."""

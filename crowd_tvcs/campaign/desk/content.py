@@ -26,6 +26,7 @@ _BODY = Statement(
     .join(task, task.c.id == content.c.task_id)
     .where(task.c.name == bindparam("called"))
 )
+_FORGET = delete(content).where(content.c.task_id == bindparam("of_task"))
 
 
 @dataclass(frozen=True)
@@ -128,9 +129,8 @@ def set_content(store: Store, bodies: Mapping[str, Content], path: Path) -> int:
             if name not in known:
                 raise DataError(f"task {shown(name)} is not in the campaign", path=path)
         listed = [{"task_id": known[name], "body": one.as_json()} for name, one in bodies.items()]
-        for row in listed:
-            connection.execute(delete(content).where(content.c.task_id == row["task_id"]))
         if listed:
+            connection.execute(_FORGET, [{"of_task": row["task_id"]} for row in listed])
             connection.execute(insert(content), listed)
         have = set(connection.scalars(select(content.c.task_id)))
     return len(set(known.values()) - have)
