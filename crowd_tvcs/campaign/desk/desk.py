@@ -106,8 +106,8 @@ class Desk:
         first = leases.before_submit(worker, task)
         note = Note(worker, "skip", task, reason, address)
         with self.store.write(*first) as (connection, settings, found):
-            turns.skip(connection, settings, found, worker, task)
-            write_down(connection, note, moment)
+            if turns.skip(connection, settings, found, worker, task):
+                write_down(connection, note, moment)
 
     def undo(self, worker: str, *, now: float | None = None, address: str | None = None) -> Offer:
         """Take a worker's last answer back, as long as nothing was done with it.

@@ -37,10 +37,10 @@ def write_down(connection: Connection, note: Note, now: float) -> None:
 
 def skip(
     connection: Connection, settings: Any, found: list[list[Any]], name: str, task_name: str
-) -> None:
+) -> bool:
     """Give the slot of a worker up, and never offer them the task again.
 
-    `found` answers `leases.before_submit`. Who has skipped the task already skips it once more.
+    `found` answers `leases.before_submit`. Return False if they have skipped the task already.
 
     Raises
     ------
@@ -52,11 +52,12 @@ def skip(
         raise Refused(f"there is no task {task_name!r} in this campaign")
     row = found[1][0]
     if any(p.worker_id == who.id and p.state == SKIPPED for p in found[2]):
-        return
+        return False
     freed = queries.SKIP(connection, of_task=row.id, who=who.id)
     if not freed:
         raise Refused(f"worker {name!r} does not have task {task_name!r}, so cannot skip it")
     free(connection, settings, freed)
+    return True
 
 
 def undo(

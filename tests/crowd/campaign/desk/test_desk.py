@@ -113,7 +113,7 @@ def test_a_skipped_task_is_for_others(make):
     assert other not in (task, None)
     state = campaign.state()
     assert state.slots[0, state.quality.tasks.index(task)] == SKIPPED
-    assert audit(campaign)[0] == ("ann", "skip", task, "too dark", "hash")
+    assert audit(campaign) == [("ann", "skip", task, "too dark", "hash")]
     kept, counted = counters(campaign)
     assert kept == counted
 
