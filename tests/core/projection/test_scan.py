@@ -190,6 +190,23 @@ def test_prices_of_an_earlier_result_are_taken_where_they_fit(monkeypatch):
     assert np.array_equal(found.keep, cold.keep)
 
 
+@pytest.mark.parametrize("difficulty", [0.0, 1.0])
+def test_earlier_prices_that_fit_badly_begin_the_blocks(difficulty):
+    """They were used as they were, or thrown away: as many turns as a cold start, or nearly."""
+    rng = np.random.default_rng(9)
+    skill, tasks = rng.normal(size=(100, 1)), difficulty * rng.normal(size=100)
+    values = 1 / (1 + np.exp(tasks - skill))
+    a, b = rng.integers(1, 40, (2, 100))
+    problem = a, b, int(0.8 * min(a.sum(), b.sum()))
+    moved = scaled(values * (1 + 0.01 * rng.normal(size=values.shape)))
+    warm = solve_dense(scaled(values), *problem, squared=True).warm
+    cold = solve_dense(moved, *problem, squared=True)
+    found = solve_dense(moved, *problem, squared=True, warm=warm)
+    assert found.stats["path"] == cold.stats["path"] == "scan"
+    assert found.stats["turns"] < 0.7 * cold.stats["turns"]
+    assert np.array_equal(found.keep, cold.keep)
+
+
 def test_the_scan_takes_earlier_prices_that_fit_no_core(monkeypatch):
     values, a, b, total = large("separable", 80, 90, "uniform", 0.8)
     warm = solve_dense(values, a, b, total, squared=True).warm

@@ -37,10 +37,11 @@ def may_reuse(i: Instance) -> bool:
     return i.candidates.values.size <= REUSED and may_scan(i)
 
 
-def block_prices(i: Instance) -> Near:
-    """First prices for the scan: one block of each side."""
+def block_prices(i: Instance, earlier: Near | None = None) -> Near:
+    """First prices for the scan: one block of each side, beginning with those of an earlier one."""
     (n, m), size = i.shape, i.candidates.values.size
-    return full_blocks(i, no_prices(n, m), rows_first=n > m, rounds=1, sampled=size)
+    guess = no_prices(n, m) if earlier is None else earlier.prices
+    return full_blocks(i, guess, rows_first=n > m, rounds=1, sampled=size)
 
 
 def pivot_budget(i: Instance, network: CoreNetwork) -> int:

@@ -37,7 +37,7 @@ from tvcs_core.projection.kernels.records import (
     Prices,
 )
 
-WORST = 4.0  # prices of an earlier result are used where loads are off by no more than this
+WORST = 1.0  # prices of an earlier result are used as they are where loads are off by no more
 
 
 def solve_dense(
@@ -133,7 +133,7 @@ def search(i: Instance, keep: NDArray[np.bool_], warm: Any) -> Found:
         near = warm.at_level(i.level)
     if begins_with_scan(i):
         found = None if near is None else scan(i, near, keep, worst=WORST)
-        found = found or scan(i, block_prices(i), keep)
+        found = found or scan(i, block_prices(i, near), keep)
         if found is not None:
             return found
     return by_core(i, near, keep)
