@@ -119,7 +119,7 @@ def compare(given: CompareOptions) -> None:
 
     Whole series are exchanged between the conditions to tell a difference from chance, so each
     needs at least two, and four to find anything. Of two folders that infer finished
-    only edges.tsv are set beside each other.
+    only edges.tsv are set beside each other, without genes.tsv.
     """
     from grn_tvcs.comparison.finished import is_finished
 
@@ -207,7 +207,8 @@ def _named(a: Path, b: Path) -> tuple[str, str]:
 
 
 def _finished(given: CompareOptions) -> None:
-    from grn_tvcs.comparison.finished import beside_each_other, read_finished
+    from grn_tvcs.comparison.finished import KINDS, beside_each_other, read_finished
+    from grn_tvcs.comparison.finished_page import render
     from tvcs_core.files.folders import output_folder, write_json
     from tvcs_core.files.record import run_record
     from tvcs_core.files.tables import write_table
@@ -217,11 +218,25 @@ def _finished(given: CompareOptions) -> None:
     first, second = (read_finished(path) for path in given.tables)
     header, rows, said = beside_each_other(first, second)
     records = [one.folder / "run.json" for one in (first, second)]
+    named = recorded(given, ("conditions",)) if given.wanted else {}
+    a, b = given.wanted or _folders(first.folder, second.folder)
+    words = ["grn-tvcs", "compare", *(path.name for path in given.tables), "--out", "DIR"]
+    page = render(
+        (first, second), (a, b), (header, rows), said, command=command_line(words, named)
+    )  # fmt: skip
     with output_folder(given.out, force=given.force) as folder:
         write_table(folder / "differences.tsv", header, rows)
-        record = run_record("grn-tvcs compare", {}, seed=None, inputs=records, notes=said)
+        (folder / "report.html").write_text(page, encoding="utf-8")
+        record = run_record("grn-tvcs compare", named, seed=None, inputs=records, notes=said)
         write_json(folder / "run.json", record)
-    counts = {kind: sum(row[2] == kind for row in rows) for kind in ("gained", "lost", "reversed")}
+    counts = {kind: sum(row[2] == kind for row in rows) for kind in KINDS[:-1]}
     say(", ".join(f"{n} {kind}" for kind, n in counts.items()) + f" of {len(rows)} edges")
     for sentence in said:
         say(sentence)
+    say(f"open {given.out / 'report.html'}")
+
+
+def _folders(a: Path, b: Path) -> tuple[str, str]:
+    """What two finished networks are called: as their folders, where these have two names."""
+    names = a.resolve().name, b.resolve().name
+    return names if names[0] != names[1] else ("the first", "the second")

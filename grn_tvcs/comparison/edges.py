@@ -46,6 +46,11 @@ class Difference:
     difference: float
     intervals: tuple[tuple[float, float], tuple[float, float], tuple[float, float]]
 
+    @property
+    def said(self) -> str:
+        """What a drawing says of it."""
+        return f"{self.regulator} to {self.target}: {self.kind}, chance {self.chance:.2f}"
+
 
 def kind_of(a: float, b: float, of_a: tuple[float, float], of_b: tuple[float, float]) -> str:
     """What became of an edge, by strengths and their intervals; see `Difference`."""

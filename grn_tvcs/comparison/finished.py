@@ -25,6 +25,7 @@ NO_SERIES = (
     "Two finished networks carry no series, so nothing tells these differences from chance: there "
     "is no interval and no false discovery. Give the tables they were inferred from instead."
 )
+KINDS = ("gained", "lost", "reversed", "kept")
 FOUND = {(True, False): "lost", (False, True): "gained", (True, True): "kept"}
 
 
@@ -144,5 +145,4 @@ def _rows(first: Network, second: Network, common: list[str]) -> list[list[Any]]
         sure = [np.nan if e is None else e.known.get("confidence", np.nan) for e in edges]
         chances = ["" if np.isnan(x) else f"{x:.6g}" for x in sure]
         rows.append([*pair, kind, *signs, *scores, *chances])
-    order = {"gained": 0, "lost": 1, "reversed": 2, "kept": 3}
-    return sorted(rows, key=lambda row: order[row[2]])
+    return sorted(rows, key=lambda row: KINDS.index(row[2]))

@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
-
-from grn_tvcs.comparison.edges import Difference
 
 WIDTH, HEIGHT, MARGIN = 960.0, 560.0, 48.0
 RADIUS, GAP = 8.0, 5.0
 MOST_DRAWN = 100
+
+
+class Drawable(Protocol):
+    """An edge that can be drawn: between two names, of a kind, and what is said of it."""
+
+    @property
+    def regulator(self) -> str: ...  # noqa: D102
+    @property
+    def target(self) -> str: ...  # noqa: D102
+    @property
+    def kind(self) -> str: ...  # noqa: D102
+    @property
+    def said(self) -> str: ...  # noqa: D102
 
 
 class Gene(NamedTuple):
@@ -34,7 +45,7 @@ class Line(NamedTuple):
     y2: float
 
 
-def draw(edges: Sequence[Difference]) -> tuple[list[Gene], list[Line]]:
+def draw(edges: Sequence[Drawable]) -> tuple[list[Gene], list[Line]]:
     """Place the genes of the first edges and draw these; the same edges give the same drawing."""
     import networkx as nx
 
@@ -54,10 +65,9 @@ def draw(edges: Sequence[Difference]) -> tuple[list[Gene], list[Line]]:
     ]
 
 
-def _line(edge: Difference, start: np.ndarray, end: np.ndarray) -> Line:
+def _line(edge: Drawable, start: np.ndarray, end: np.ndarray) -> Line:
     along = (end - start) / max(float(np.hypot(*(end - start))), 1e-9)
     side = np.array([-along[1], along[0]]) * 3.0  # two edges of one pair lie beside each other
     first, last = start + along * RADIUS + side, end - along * (RADIUS + GAP) + side
-    said = f"{edge.regulator} to {edge.target}: {edge.kind}, chance {edge.chance:.2f}"
     (x1, y1), (x2, y2) = first.round(1).tolist(), last.round(1).tolist()
-    return Line(edge.kind, said, x1, y1, x2, y2)
+    return Line(edge.kind, edge.said, x1, y1, x2, y2)

@@ -85,7 +85,9 @@ def test_of_two_finished_folders_nothing_is_told_from_chance_and_it_says_so(fini
     code, said = run(finished / "one", finished / "two", "--out", out)
     assert code == 0, said
     assert "no false discovery" in said
-    assert {path.name for path in out.iterdir()} == {"differences.tsv", "run.json"}
+    names = {"differences.tsv", "report.html", "run.json"}
+    assert {path.name for path in out.iterdir()} == names
+    assert f"open {out / 'report.html'}" in said
     header, *rows = [
         line.split("\t") for line in (out / "differences.tsv").read_text().splitlines()
     ]
@@ -105,6 +107,44 @@ def test_of_two_finished_folders_nothing_is_told_from_chance_and_it_says_so(fini
     assert {pair for pair, kind in found.items() if kind == "lost"} == one - two
     record = json.loads((out / "run.json").read_text())
     assert [file["file"] for file in record["inputs"]] == ["run.json", "run.json"]
+
+
+def test_the_report_of_two_finished_folders_draws_every_edge_and_names_no_chance(finished):
+    code, said = run(finished / "one", finished / "two", "--out", finished / "out")
+    assert code == 0, said
+    rows = [
+        line.split("\t")
+        for line in (finished / "out" / "differences.tsv").read_text().splitlines()[1:]
+    ]
+    page = (finished / "out" / "report.html").read_text()
+    told = [
+        f"{regulator} to {target}: {kind}, score {a} in one and {b} in two"
+        for regulator, target, kind, _, _, a, b, *_ in rows
+    ]
+    assert rows
+    assert [page.count(f"<title>{words}</title>") for words in told] == [1] * len(rows)
+    assert page.count("<line class=") == len(rows)
+    kinds = ", ".join(
+        f"{sum(row[2] == kind for row in rows)} {kind}"
+        for kind in ("gained", "lost", "reversed", "kept")
+    )
+    assert f"{kinds} of {len(rows)} edges" in page
+    assert "nothing tells these differences from chance" in page
+    assert "chance 0." not in page
+    assert "grn-tvcs compare one two --out DIR" in page
+
+
+def test_finished_folders_are_called_as_they_are_told_to_be(finished):
+    words = (finished / "one", finished / "two", "--conditions", "wild <type>,mutant")
+    code, said = run(*words, "--out", finished / "out")
+    assert code == 0, said
+    page = (finished / "out" / "report.html").read_text()
+    assert "wild &lt;type&gt; and mutant: two finished networks" in page
+    record = json.loads((finished / "out" / "run.json").read_text())
+    assert record["parameters"] == {"conditions": "wild <type>,mutant"}
+    code, said = run(finished / "one", finished / "one", "--out", finished / "again")
+    assert code == 0, said
+    assert "the first and the second: two" in (finished / "again" / "report.html").read_text()
 
 
 @pytest.mark.parametrize(
