@@ -91,6 +91,7 @@ def main() -> int:
     parser = options(__doc__, results="kinds", page=PAGE, jobs=1, seed=0)
     parser.add_argument("folders", nargs="*", metavar="FOLDER", help="of networks")
     parser.add_argument("--compendium", default="", metavar="FOLDER", help="of B. subtilis")
+    parser.add_argument("--carried", action="store_true", help="the part of it in data/bsubtilis")
     parser.add_argument("--parts", type=int, default=PARTS, metavar="K", help="of the compendium")
     parser.add_argument("--simulate", type=int, default=0, metavar="N", help="networks of a kind")
     parser.add_argument("--methods", type=known, default=methods_there_are(), metavar="a,b")
@@ -148,9 +149,10 @@ def compute(arguments: argparse.Namespace) -> None:
     seed, methods = arguments.seed, arguments.methods
     claim(arguments.out / "seed.txt", seed)
     given = arguments.folders, arguments.compendium, arguments.parts, arguments.simulate
+    tables = places(*given, carried=arguments.carried)
     tasks = {
         Task(place, method, seed): {(*place[:2], what, method) for what in place.given}
-        for place in places(*given)
+        for place in tables
         for method in methods
         if not (METHODS[method].needs_series and REST in place.given)
     }

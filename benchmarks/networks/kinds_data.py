@@ -17,7 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.networks.cases import names, read, read_steady
-from grn_tvcs import Expression, SteadyStates
+from benchmarks.study import ROOT
+from grn_tvcs import Expression, Network, SteadyStates, read_layout, read_reference
 from grn_tvcs.expression.scales import on_scale
 from grn_tvcs.simulation.designs import CELL_INTERVAL, RANDOM, Design
 from grn_tvcs.simulation.examples import draw_example, draw_null
@@ -32,6 +33,7 @@ CELLS, RELAX, HIDDEN = "cells in bins", "relaxations", "series, hidden genes"
 GIVEN = (SERIES, COLUMN, OUT, BOTH, WITH_REST, REST, CELLS, RELAX, HIDDEN)
 
 COMPENDIUM = "B. subtilis"
+CARRIED = ROOT / "data" / "bsubtilis"  # a part of it that comes along
 PART_GENES, PART_SERIES = 100, 10  # of a part of the compendium
 SIZES = {10: (5, 21), 30: (10, 21), 100: (10, 21)}  # genes: series and points
 N_AT_REST, N_CELLS, LINEAGES, BINS, HIDDEN_PART = 100, 20, 2, 30, 0.3
@@ -148,10 +150,14 @@ class Null:
         return self.kind, self.size, self.number, self.method
 
 
-def places(folders: list[str], compendium: str, parts: int, simulate: int) -> Iterator[Place]:
+def places(
+    folders: list[str], compendium: str, parts: int, simulate: int, carried: bool = False
+) -> Iterator[Place]:
     """All tables of a run, in the order of the page."""
+    given = (SERIES, WITH_REST)
+    if carried:
+        yield Place(f"{COMPENDIUM}, data/bsubtilis", "carried", given, str(CARRIED))
     if compendium:
-        given = (SERIES, WITH_REST)
         yield Place(COMPENDIUM, "whole", given, compendium)
         for k in range(parts):
             yield Place(f"{COMPENDIUM}, {PART_GENES} genes", f"part {k + 1}", given, compendium)
@@ -161,14 +167,16 @@ def places(folders: list[str], compendium: str, parts: int, simulate: int) -> It
     for genes in SIZES:
         for topology in KINDS:
             for k in range(simulate):
-                for given in ((SERIES, COLUMN, OUT, BOTH), (REST,), (CELLS,), (RELAX,), (HIDDEN,)):
+                for told in ((SERIES, COLUMN, OUT, BOTH), (REST,), (CELLS,), (RELAX,), (HIDDEN,)):
                     kind = f"{topology}, {genes} genes"
-                    yield Place(kind, f"network{k + 1}", given, "", topology, genes)
+                    yield Place(kind, f"network{k + 1}", told, "", topology, genes)
 
 
 @lru_cache(maxsize=2)
 def table_of(place: Place, seed: int) -> Table:
     """Read or simulate."""
+    if place.network == "carried":
+        return carried_part(Path(place.folder))
     if place.kind.startswith(COMPENDIUM):
         whole = compendium(place.folder)
         if place.network == "whole":
@@ -205,10 +213,8 @@ def of_folder(folder: Path) -> Table:
     expression, reference = read(folder)
     half = float(expression.times.max()) / 2
     expression = on_scale(expression, "levels").with_perturbation_until(half).in_name_order()
-    place = {gene: i for i, gene in enumerate(reference.genes)}
-    order = np.array([place[gene] for gene in expression.genes])
-    judged = ~np.eye(len(order), dtype=bool)
-    is_edge = np.asarray(reference.selected)[np.ix_(order, order)] & judged
+    judged = ~np.eye(len(expression.genes), dtype=bool)
+    is_edge = _edges_among(reference, expression.genes) & judged
     return Table(expression, read_steady(folder).of(expression.genes), None, judged, is_edge)
 
 
@@ -260,6 +266,23 @@ def _of_candidates(expression: Expression, regulators: set[str], is_edge: np.nda
     judged[np.ix_([gene in regulators for gene in genes], is_edge.any(axis=0))] = True
     np.fill_diagonal(judged, False)
     return Table(expression, None, frozenset(regulators & set(genes)), judged, is_edge & judged)
+
+
+def carried_part(folder: Path) -> Table:
+    """The part of the compendium that comes with the project."""
+    samples = folder / "samples.tsv"
+    expression = read_layout(folder / "expression.tsv", samples=samples, genes_in_rows=True)
+    expression = replace(expression, scale="log").in_name_order()
+    reference = read_reference(folder / "known_edges.tsv", expression.genes)
+    regulators = set((folder / "regulators.tsv").read_text(encoding="utf-8").split()[1:])
+    return _of_candidates(expression, regulators, _edges_among(reference, expression.genes))
+
+
+def _edges_among(reference: Network, genes: tuple[str, ...]) -> np.ndarray:
+    """The true edges, over genes in this order."""
+    place = {gene: i for i, gene in enumerate(reference.genes)}
+    order = np.array([place[gene] for gene in genes])
+    return np.asarray(reference.selected)[np.ix_(order, order)]
 
 
 def part_of(whole: Table, rng: np.random.Generator) -> Table:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from importlib import import_module
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from benchmarks.networks import kinds, kinds_data, kinds_page
@@ -60,7 +61,7 @@ def arguments(tmp_path, folder, monkeypatch):
     out.mkdir()
     return Namespace(
         out=out, seed=0, jobs=1, folders=[str(folder)], compendium="", parts=0, simulate=1,
-        methods=FEW, again=[],
+        methods=FEW, again=[], carried=False,
     )  # fmt: skip
 
 
@@ -205,6 +206,27 @@ def test_a_compendium_has_series_samples_at_rest_and_the_pairs_that_are_known(co
     assert expression.at_rest.tolist() == [[33, 13, 23]]
     assert np.argwhere(table.is_edge).tolist() == [[0, 1], [1, 2]]
     assert np.argwhere(table.judged).tolist() == [[0, 1], [0, 2], [1, 2]]
+
+
+def test_the_part_that_comes_along_is_in_the_run_when_asked_for(arguments):
+    arguments.folders, arguments.simulate, arguments.methods = [], 0, ["pcc", "tvcs"]
+    arguments.carried = True
+    [place] = kinds_data.places([], "", 0, 0, carried=True)
+    table = kinds_data.table_of(place, 0)
+    expression = table.expression
+    assert expression.genes == tuple(sorted(expression.genes))
+    known = pd.read_csv(kinds_data.CARRIED / "known_edges.tsv", sep="\t")
+    edges = {(expression.genes[i], expression.genes[j]) for i, j in np.argwhere(table.is_edge)}
+    assert edges == set(known.itertuples(index=False, name=None))
+    assert table.judged.sum() == len(table.regulators) * known.target.nunique() - len(
+        table.regulators & set(known.target)
+    )
+    kinds.compute(arguments)
+    rows = load(arguments.out / kinds.NAME, kinds.Case)
+    assert [(row.given, row.method) for row in rows] == [
+        (given, method) for given in (SERIES, WITH_REST) for method in ("tvcs", "pcc")
+    ]
+    assert all(row.aupr > 2 * row.chance for row in rows)
 
 
 def test_a_part_of_a_compendium_keeps_the_regulators_of_its_targets(monkeypatch):
