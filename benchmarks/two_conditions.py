@@ -6,12 +6,13 @@
 The chances of `compare` are learned on pairs of two kinds of networks (--learn writes them into the
 package) and judged on pairs of other kinds: between many and few regulators, stars, and networks
 grown with hubs as `simulate` grows them. A part of the edges of the second network is lost, gained
-or reversed; both have series of their own, with perturbations of their own.
+or reversed; both have series of their own, with perturbations of their own. Halves of the series of
+data/bsubtilis, drawn at random, are real pairs without a difference.
 """
 
 from __future__ import annotations
 
-from benchmarks.study import complete, load, one_thread, options, run
+from benchmarks.study import ROOT, complete, load, one_thread, options, run
 
 one_thread()  # before NumPy is loaded
 
@@ -19,17 +20,18 @@ import json  # noqa: E402
 import sys  # noqa: E402
 import warnings  # noqa: E402
 from dataclasses import dataclass, replace  # noqa: E402
-from functools import partial  # noqa: E402
+from functools import lru_cache, partial  # noqa: E402
 from pathlib import Path  # noqa: E402
 
 import numpy as np  # noqa: E402
 
 from benchmarks.pages import fill, table  # noqa: E402
-from grn_tvcs import compare  # noqa: E402
+from grn_tvcs import compare, of_genes, read_layout  # noqa: E402
 from grn_tvcs.comparison.chances import OUTSTANDING, Learned, expanded, features, whole_p  # noqa: E402
 from grn_tvcs.comparison.differences import differences  # noqa: E402
 from grn_tvcs.comparison.exchanges import ALPHA, draw_exchanges  # noqa: E402
 from grn_tvcs.comparison.steps import pooled, steps_of  # noqa: E402
+from grn_tvcs.expression.expression import Expression  # noqa: E402
 from grn_tvcs.simulation.designs import Design  # noqa: E402
 from grn_tvcs.simulation.pairs import Pair, draw_pair  # noqa: E402
 from grn_tvcs.simulation.topology import grow  # noqa: E402
@@ -42,6 +44,8 @@ LEVELS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
 NO_DIFFERENCE = 0.25  # part of the pairs that is held aside
 MOVED = 0.3  # part of the genes that are shifted, with the same edges, in pairs of the last kind
 FIRST_HELD = 100_000  # number of the first pair that is held aside
+REAL = ROOT / "data" / "bsubtilis"
+HALVES, REAL_GENES, REAL_SERIES = 200, 30, (5, 10, 16)  # pairs of each number of series a side
 EXCHANGES = {4: 100, 5: 126, 7: 100, 10: 100}  # for learning, by series
 MOST_STEPS, PENALTY, FOLDS = 300, 0.01, 5  # of the fit
 BENT = (
@@ -120,6 +124,41 @@ def judge(number: int) -> list[Case]:
             kinds_right=int(kinds_right),
         )
     ]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Half:
+    """Two random halves of real series: p of all genes, and edges named at the last level."""
+
+    series: int
+    number: int
+    p: float
+    named: int
+
+    @property
+    def key(self) -> tuple[int, int]:
+        """What tells it from the others."""
+        return self.series, self.number
+
+
+@lru_cache(maxsize=1)
+def real() -> Expression:
+    """The series of the part of the compendium that comes with the project."""
+    samples = REAL / "samples.tsv"
+    whole = read_layout(REAL / "expression.tsv", samples=samples, genes_in_rows=True)
+    return replace(whole, scale="log").of_series()
+
+
+def halve(task: tuple[int, int]) -> list[Half]:
+    """Compare two sets of real series that chance put together, over some of the genes."""
+    warnings.simplefilter("ignore")
+    series, number = task
+    rng = np.random.default_rng([series, number, 13])
+    part = of_genes(real(), rng.choice(real().genes, REAL_GENES, replace=False).tolist())
+    names = rng.permutation(list(part.pieces()))
+    a, b = (np.isin(part.series, some) for some in np.split(names[: 2 * series], 2))
+    found = compare(part.part(a), part.part(b), rng=number, level=LEVELS[-1])
+    return [Half(series, number, found.whole_p, len(found.claimed))]
 
 
 def learning(number: int) -> tuple[int, float, dict[str, np.ndarray], np.ndarray, bool]:
@@ -203,13 +242,18 @@ def _power(learned: Learned, made: list) -> dict[str, float]:
     return {"pairs": round(float(np.mean(seen)), 3), "edges": round(named / true, 4)}
 
 
-def compute(arguments, n_pairs: int) -> None:
-    """Judge all pairs that are not known yet."""
+def compute(arguments, n_pairs: int, n_halves: int) -> None:
+    """Judge all pairs and halves that are not known yet."""
     numbers = range(FIRST_HELD, FIRST_HELD + n_pairs)
     tasks = {number: {(HELD[number % len(HELD)], number)} for number in numbers}
     complete(
         arguments.out / "pairs.csv", Case, tasks, judge, jobs=arguments.jobs,
         order=lambda case: case.number,
+    )  # fmt: skip
+    of_real = {task: {task} for task in ((n, k) for n in REAL_SERIES for k in range(n_halves))}
+    complete(
+        arguments.out / "halves.csv", Half, of_real, halve, jobs=arguments.jobs,
+        order=lambda half: half.key,
     )  # fmt: skip
 
 
@@ -218,7 +262,9 @@ def write_page(results: Path, docs: Path) -> None:
     cases = load(results / "pairs.csv", Case)
     page = docs / "network-compare.md"
     text = page.read_text(encoding="utf-8")
-    for name, content in (("rates", rates(cases)), ("power", power(cases)), ("none", none(cases))):
+    halves = real_table(load(results / "halves.csv", Half))
+    tables = rates(cases), power(cases), none(cases), halves
+    for name, content in zip(("rates", "power", "none", "halves"), tables, strict=True):
         text = fill(text, name, content)
     page.write_text(text, encoding="utf-8")
 
@@ -284,16 +330,29 @@ def none(cases: list[Case]) -> str:
     return table(names, rows)
 
 
+def real_table(halves: list[Half]) -> str:
+    """How often a difference is seen, or an edge named, between random halves of real series."""
+    rows = []
+    for series in sorted({half.series for half in halves}):
+        some = [half for half in halves if half.series == series]
+        seen, named = sum(half.p <= ALPHA for half in some), sum(half.named > 0 for half in some)
+        rows.append([str(series), str(len(some)), str(seen), str(named)])
+    return table(("series a side", "pairs", "a difference seen", "an edge named at 0.3"), rows)
+
+
 def main() -> int:
     """Run the study, or learn."""
     parser = options(__doc__, results="compare", page="network-compare.md", jobs=1)
     parser.add_argument("--pairs", type=int, default=1200, help="number of pairs")
+    parser.add_argument("--halves", type=int, default=HALVES, help="pairs of real halves, of each")
     parser.add_argument("--learn", action="store_true", help="learn the chances anew")
     arguments = parser.parse_args()
     if arguments.learn:
         learn(arguments.pairs)
         return 0
-    return run(arguments, partial(compute, n_pairs=arguments.pairs), write_page)
+    return run(
+        arguments, partial(compute, n_pairs=arguments.pairs, n_halves=arguments.halves), write_page
+    )
 
 
 if __name__ == "__main__":
