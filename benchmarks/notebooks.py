@@ -59,8 +59,8 @@ def store(path: Path) -> None:
     """Run a notebook and write into it what it shows."""
     notebook = json.loads(path.read_text(encoding="utf-8"))
     code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
-    for number, (cell, outputs) in enumerate(zip(code, shown_by(path), strict=True), start=1):
-        cell["execution_count"], cell["outputs"] = number, outputs
+    for number, (cell, shown) in enumerate(zip(code, shown_by(path), strict=True), start=1):
+        cell["execution_count"], cell["outputs"] = number, shown
     text = json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
     write_whole(path, lambda partial: partial.write_text(text, encoding="utf-8"))
 

@@ -36,12 +36,8 @@ def render(
     a, b = names
     edges = sorted((_drawn(row, names) for row in rows), key=lambda edge: edge.order)
     genes, lines = draw(edges)
-    heads = [
-        head.removesuffix("_a") + f" in {a}" if head.endswith("_a") else head for head in header
-    ]
-    heads = [
-        head.removesuffix("_b") + f" in {b}" if head.endswith("_b") else head for head in heads
-    ]
+    sides = {"_a": f" in {a}", "_b": f" in {b}"}
+    heads = [head[:-2] + sides[head[-2:]] if head[-2:] in sides else head for head in header]
     return fill_page(
         "grn_tvcs.comparison",
         "finished.html.j2",

@@ -303,7 +303,7 @@ def repeated(names: Sequence[str]) -> list[str]:
     return [name for name, count in Counter(names).items() if count > 1]
 
 
-def write_expression(expression: Expression, path: Path) -> None:
+def write_expression(expression: Expression, path: str | Path) -> None:
     """Write the layout of the DREAM challenge: tabs, ``Time`` first, a blank line before a series.
 
     Six decimals. Names of series are not kept: `read_expression` will number them. Samples at rest
@@ -316,7 +316,7 @@ def write_expression(expression: Expression, path: Path) -> None:
             lines.append("\t".join([f"{time:g}", *(f"{level:.6f}" for level in levels)]))
     for levels in [] if expression.at_rest is None else expression.at_rest:
         lines.append("\t".join(["", *(f"{level:.6f}" for level in levels)]))
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def samples_said(expression: Expression, kind: str = "series") -> str:

@@ -135,13 +135,14 @@ def test_the_report_of_two_finished_folders_draws_every_edge_and_names_no_chance
 
 
 def test_finished_folders_are_called_as_they_are_told_to_be(finished):
-    words = (finished / "one", finished / "two", "--conditions", "wild <type>,mutant")
+    words = (finished / "one", finished / "two", "--conditions", "wild <type>_b,mutant")
     code, said = run(*words, "--out", finished / "out")
     assert code == 0, said
     page = (finished / "out" / "report.html").read_text()
-    assert "wild &lt;type&gt; and mutant: two finished networks" in page
+    assert "wild &lt;type&gt;_b and mutant: two finished networks" in page
+    assert "<th>score in wild &lt;type&gt;_b</th><th>score in mutant</th>" in page
     record = json.loads((finished / "out" / "run.json").read_text())
-    assert record["parameters"] == {"conditions": "wild <type>,mutant"}
+    assert record["parameters"] == {"conditions": "wild <type>_b,mutant"}
     code, said = run(finished / "one", finished / "one", "--out", finished / "again")
     assert code == 0, said
     assert "the first and the second: two" in (finished / "again" / "report.html").read_text()

@@ -62,6 +62,8 @@ def test_writing_and_reading_gives_the_same_expression(tmp_path):
     values = rng.uniform(size=(6, 3)).round(6)
     data = Expression(values, [0, 1, 2.5] * 2, ("1",) * 3 + ("2",) * 3, ("A", "B", "C"))
     write_expression(data, tmp_path / "x.tsv")
+    write_expression(data, str(tmp_path / "y.tsv"))
+    assert (tmp_path / "x.tsv").read_bytes() == (tmp_path / "y.tsv").read_bytes()
     again = read_expression(tmp_path / "x.tsv")
     assert np.array_equal(again.values, data.values)
     assert np.array_equal(again.times, data.times)
