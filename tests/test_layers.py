@@ -52,7 +52,7 @@ LEVELS = {
         ["campaign.store"],
         ["campaign", "models", "what_if"],
         ["report"],
-        ["serve"],
+        ["serve", "sync"],
         ["cli"],
     ],
 }

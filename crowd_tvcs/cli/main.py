@@ -7,6 +7,7 @@ import typer
 from crowd_tvcs.cli.assign import assign
 from crowd_tvcs.cli.campaign import app as campaign_app
 from crowd_tvcs.cli.desk.serve import app as serve_app
+from crowd_tvcs.cli.desk.sync import app as sync_app
 from crowd_tvcs.cli.exchange import export, import_answers
 from crowd_tvcs.cli.quality import quality
 from crowd_tvcs.cli.recorded.agreement import agreement
@@ -41,6 +42,7 @@ app.command()(verify)
 app.command()(simulate)
 app.add_typer(campaign_app, name="campaign")
 app.add_typer(serve_app, name="serve")
+app.add_typer(sync_app, name="sync")
 
 
 def main() -> None:

@@ -70,10 +70,11 @@ def read(path: Path, collector: Collector, question: str | None, task_field: str
         if answered:
             task = record.part("data").name(field, "; --task-field names another")
             for annotation in answered:
-                _read_annotation(annotation, collector, question, task)
+                read_annotation(annotation, collector, question, task)
 
 
-def _read_annotation(record: Record, collector: Collector, question: str | None, task: str) -> None:
+def read_annotation(record: Record, collector: Collector, question: str | None, task: str) -> None:
+    """Read one annotation; arguments and errors as for `read`."""
     if record.fields.get("was_cancelled") or record.fields.get("skipped"):
         collector.leave_out("skipped")
         return

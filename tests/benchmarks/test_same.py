@@ -29,6 +29,7 @@ LEFT_OUT = {
     "crowd-tvcs serve start": "serves until it is interrupted",
     "crowd-tvcs serve links": "makes links of random bits",
     "crowd-tvcs serve revoke": "takes such links back",
+    "crowd-tvcs sync label-studio": "needs a server, and people in it",
 }
 
 

@@ -1,0 +1,179 @@
+"""The command `crowd-tvcs sync`: a campaign and somebody else's labelling tool, kept in step."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from crowd_tvcs.cli.campaign_options import StoreName, open_campaign, stored
+from tvcs_core.command.options import with_options
+from tvcs_core.command.shell import say
+
+if TYPE_CHECKING:
+    from crowd_tvcs.sync.front_end import FrontEnd
+
+STUDIO_TOKEN, ARGILLA_TOKEN = "LABEL_STUDIO_API_KEY", "ARGILLA_API_KEY"
+"""Where the tools' own clients look for a token too."""
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Keep a campaign and a labelling tool in step while people label there.",
+)
+
+Url = Annotated[str, typer.Argument(metavar="URL", help="Address of the server.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class HowOptions:
+    """The options that all tools share."""
+
+    token_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Its first line is the token. Default: an environment variable."
+        ),
+    ] = None
+    tasks: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="What tasks show that the tool does not have yet: a column task, and columns "
+            "such as text. Default: the content in the store, else their names.",
+        ),
+    ] = None
+    accounts: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="What the tool calls workers: account, worker. Default: their names.",
+        ),
+    ] = None
+    question: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The question whose answer is the label, if several."),
+    ] = None
+    batch: Annotated[
+        int, typer.Option(metavar="N", min=1, max=100, help="Tasks that a worker has at once.")
+    ] = 3
+    predictions: Annotated[
+        bool,
+        typer.Option("--predictions", help="Also tell the tool what every task looks like by now."),
+    ] = False
+    every: Annotated[
+        float, typer.Option(metavar="SECONDS", min=0.1, help="Time between two looks.")
+    ] = 5.0
+    once: Annotated[bool, typer.Option("--once", help="Bring them in step and end, as cron.")] = (
+        False
+    )
+    patience: Annotated[
+        float,
+        typer.Option(metavar="SECONDS", min=0.0, help="How long to try where the tool is away."),
+    ] = 60.0
+    listen: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOST:PORT", help="Where the tool calls as soon as there is an answer."
+        ),
+    ] = None
+    webhook_url: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="How the tool reaches --listen, if not by its address."),
+    ] = None
+    tls_ca: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="PEM of the authority that signed the tool's key."),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudioOptions:
+    """The options of ``crowd-tvcs sync label-studio``."""
+
+    store: StoreName
+    url: Url
+    project: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Number of the project, as in its address.")
+    ]
+    how: HowOptions
+
+
+@app.command("label-studio")
+@stored
+@with_options
+def label_studio(given: StudioOptions) -> None:
+    """Keep a campaign and a project of Label Studio in step.
+
+    Everybody who has an account there, with a worker's name as e-mail address, gets a tab with the
+    tasks that are theirs. The token is that of an administrator, in LABEL_STUDIO_API_KEY or in
+    --token-file.
+    """
+    from crowd_tvcs.sync.label_studio import LabelStudio
+
+    how = given.how
+    front = LabelStudio(
+        given.url,
+        _token(how.token_file, STUDIO_TOKEN),
+        given.project,
+        question=how.question,
+        predictions=how.predictions,
+        authority=how.tls_ca,
+    )
+    _run(given.store, front, how)
+
+
+def _run(store: str, front: FrontEnd, how: HowOptions) -> None:
+    from crowd_tvcs.exchange import read_accounts, read_tasks
+    from crowd_tvcs.sync.deal import contents
+    from crowd_tvcs.sync.loop import Settings, Sync, run
+
+    if how.webhook_url is not None and how.listen is None:
+        raise ValueError("--webhook-url is the address of --listen, which is not given")
+    if how.once and how.listen is not None:
+        raise ValueError("--once looks once, so nobody would hear --listen")
+    accounts = None if how.accounts is None else read_accounts(how.accounts)
+    with open_campaign(store) as campaign, _bell(how) as (call, wait):
+        payloads = contents(campaign.store) if how.tasks is None else read_tasks(how.tasks).payload
+        settings = Settings(how.batch, accounts, payloads, how.predictions)
+        sync = Sync(campaign, front, settings, say, call)
+        run(sync, every=how.every, once=how.once, patience=how.patience, wait=wait)
+
+
+@contextmanager
+def _bell(how: HowOptions) -> Iterator[tuple[str | None, Callable[[float], object]]]:
+    """Hang a doorbell if one is asked for: where to call, and how to wait for it."""
+    if how.listen is None:
+        yield None, time.sleep
+        return
+    from crowd_tvcs.sync.doorbell import Doorbell, hang
+
+    host, _, port = how.listen.rpartition(":")
+    if not host or not port.isdecimal():
+        raise ValueError(f"--listen must be HOST:PORT, found {how.listen!r}")
+    bell = Doorbell()
+    with hang(bell, host.strip("[]"), int(port)) as url:
+        if how.webhook_url is not None:
+            url = how.webhook_url.rstrip("/") + bell.path
+        yield url, bell.wait
+
+
+def _token(file: Path | None, variable: str) -> str:
+    """Read the token, which is never an option: others on the machine see command lines."""
+    if file is None:
+        token = os.environ.get(variable, "").strip()
+        if not token:
+            raise ValueError(f"the token must be in {variable}, or in a file: --token-file")
+        source = variable
+    else:
+        lines = file.read_text(encoding="utf-8").splitlines()
+        token, source = (lines[0].strip() if lines else ""), str(file)
+    if not token or not token.isascii() or not token.isprintable() or " " in token:
+        raise ValueError(f"{source}: must hold a token, found something else")
+    return token

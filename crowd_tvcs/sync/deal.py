@@ -1,0 +1,247 @@
+"""What the store does for a front end: small batches of tasks for everybody, and answers in.
+
+A worker of a desk has one task at a time. Whoever labels elsewhere gets a few, so that the next
+is there before the last has come back: leases as `Campaign.next` gives them, under the same caps.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from sqlalchemy import bindparam, case, func, select
+
+from crowd_tvcs.campaign.desk.turns import Note, write_down
+from crowd_tvcs.campaign.leases import (
+    KNOWN,
+    LATE,
+    Given,
+    Refused,
+    before_offer,
+    before_submit,
+    free,
+    judge,
+    offer,
+    take_again,
+    the_worker,
+    write_answers,
+)
+from crowd_tvcs.campaign.store import queries
+from crowd_tvcs.campaign.store.schema import (
+    ISSUED,
+    LAPSED,
+    LEASED,
+    audit,
+    content,
+    pair,
+    task,
+    worker,
+)
+from crowd_tvcs.campaign.store.store import Store
+
+ABSENT = 2
+"""Most tasks of a worker who let tasks lapse and has not answered since."""
+REFUSED = "refused"
+"""What the audit calls an answer that was not taken."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer from elsewhere: where it is kept there, when it was given, seconds it took."""
+
+    worker: str
+    task: str
+    label: str
+    key: str
+    when: float
+    seconds: float | None
+
+
+@dataclass(frozen=True)
+class Names:
+    """Classes, workers and tasks of a campaign."""
+
+    classes: list[str]
+    workers: frozenset[str]
+    tasks: frozenset[str]
+
+
+def take(store: Store, answer: Answer, now: float) -> str:
+    """Take one answer, by the rules of `Campaign.submit`, and note in the audit where it is from.
+
+    The others of the worker's tasks are leased anew, as for one who asks again. Whoever calls it
+    flushes the store.
+
+    Returns
+    -------
+    str
+        ``"accepted"``, ``"accepted late"`` or ``"known already"``, which changes nothing.
+
+    Raises
+    ------
+    Refused
+        If the campaign does not take it.
+    """
+    first = before_submit(answer.worker, answer.task)
+    with store.write(*first, flush=False) as (connection, settings, (workers, rows, pairs)):
+        classes = json.loads(settings.classes)
+        if answer.label not in classes:
+            raise Refused(f"label must be one of {', '.join(classes)}, found {answer.label!r}")
+        who = the_worker(workers, answer.worker)
+        if not rows:
+            raise Refused(f"there is no task {answer.task!r} in this campaign")
+        [row] = rows
+        slot = next((p for p in pairs if p.worker_id == who.id), None)
+        reason = judge(connection, settings, who, row, slot, answer.label)
+        if reason == KNOWN:
+            return reason
+        if reason == LATE:
+            take_again(connection, settings, who, row)
+        label, when = classes.index(answer.label), min(answer.when, now)
+        given = Given(row.id, who.id, label, when, answer.seconds)
+        write_answers(connection, settings, [given])
+        for held in {one.lease for one in workers} - {None, row.id}:
+            until = now + settings.lease_seconds
+            queries.RENEW(connection, of_task=held, who=who.id, until=until)
+        write_down(connection, Note(answer.worker, "answer", answer.task, answer.key), now)
+    return reason
+
+
+def refuse(store: Store, answer: Answer, why: str, now: float) -> None:
+    """Note in the audit that an answer was not taken, and why."""
+    note = Note(answer.worker, REFUSED, answer.task, f"{answer.key}: {why}")
+    with store.write() as (connection, _, _):
+        write_down(connection, note, now)
+
+
+def refused_keys(store: Store) -> set[str]:
+    """Keys of the answers that were not taken."""
+    with store.read() as (connection, _):
+        details = connection.scalars(select(audit.c.detail).where(audit.c.what == REFUSED))
+        return {str(detail).partition(": ")[0] for detail in details}
+
+
+def deal(store: Store, workers: Collection[str], batch: int, now: float) -> None:
+    """Lease tasks to workers until each of them has `batch`, as far as caps leave room.
+
+    Those who answered last come first. Whoever let their tasks lapse and has not answered since
+    comes last and gets at most `ABSENT`, so that people who are away hold little up.
+    """
+    with store.read() as (connection, settings):
+        rows = connection.execute(_HOLDINGS, {"now": now}).all()
+    if any(row.lapsed for row in rows):
+        _free_lapsed(store, now)
+    since = now - settings.lease_seconds
+    queue = []
+    for row in (row for row in rows if row.name in workers):
+        is_away = (row.last or 0.0) <= since and row.first is not None and row.first <= since
+        most = min(batch, ABSENT) if is_away else batch
+        if row.open - row.lapsed < most:
+            queue.append((is_away, -(row.last or 0.0), row.name, most))
+    for _, _, name, most in sorted(queue):
+        _fill(store, name, most, now)
+
+
+def open_tasks(store: Store) -> dict[str, list[str]]:
+    """Of every task that is open and with somebody: who has it, sorted."""
+    with store.read() as (connection, _):
+        found: dict[str, list[str]] = {}
+        for name, who in connection.execute(_OPEN):
+            found.setdefault(name, []).append(who)
+    return found
+
+
+def pair_states(store: Store) -> dict[tuple[str, str], tuple[int, str | None]]:
+    """Of every (worker, task) that was given out: its state, and the label of an answer."""
+    with store.read() as (connection, settings):
+        classes = json.loads(settings.classes)
+        return {
+            (who, name): (state, None if label is None else classes[label])
+            for who, name, state, label in connection.execute(_PAIRS)
+        }
+
+
+def labels_now(store: Store) -> dict[str, tuple[str, float]]:
+    """Label and confidence of every task that has answers."""
+    with store.read() as (connection, settings):
+        classes = json.loads(settings.classes)
+        rows = connection.execute(_LABELS)
+        return {name: (classes[label], float(confidence)) for name, label, confidence in rows}
+
+
+def names(store: Store) -> Names:
+    """Read what there is in the campaign."""
+    with store.read() as (connection, settings):
+        workers = frozenset(connection.scalars(select(worker.c.name)))
+        tasks = frozenset(connection.scalars(select(task.c.name)))
+        return Names(json.loads(settings.classes), workers, tasks)
+
+
+def contents(store: Store) -> dict[str, dict[str, str]]:
+    """What tasks show by the store: text and fields; images and sounds are files of the desk."""
+    with store.read() as (connection, _):
+        rows = connection.execute(
+            select(task.c.name, content.c.body).join_from(
+                content, task, task.c.id == content.c.task_id
+            )
+        ).all()
+    bodies = ((name, json.loads(body)) for name, body in rows)
+    return {
+        name: {key: text for key, text in {"text": one["text"], **one["fields"]}.items() if text}
+        for name, one in bodies
+    }
+
+
+def _free_lapsed(store: Store, now: float) -> None:
+    expire = queries.EXPIRE.with_(now=now)
+    with store.write(expire, flush=False) as (connection, settings, (lapsed,)):
+        free(connection, settings, lapsed)
+
+
+def _fill(store: Store, name: str, most: int, now: float) -> None:
+    """Lease tasks to one worker until they have `most`."""
+    with store.write(*before_offer(name, now), flush=False) as (connection, settings, found):
+        lapsed, _ = found
+        free(connection, settings, lapsed)
+        while True:
+            settings = queries.SETTINGS.first(connection)
+            who = the_worker(queries.WORKER(connection, called=name), name)
+            if connection.execute(_OPEN_OF, {"who": who.id}).scalar_one() >= most:
+                return
+            # An offer renews the lease that is open; without one it gives the next.
+            another = [[], [who._replace(lease=None, lease_name=None)]]
+            if offer(connection, settings, another, name, now).task is None:
+                return
+
+
+_IS_OPEN = pair.c.state.in_((ISSUED, LEASED))
+_IS_OVER = (pair.c.state == LEASED) & (pair.c.expires <= bindparam("now"))
+_HOLDINGS = (
+    select(
+        worker.c.name,
+        func.coalesce(func.sum(case((_IS_OPEN, 1), else_=0)), 0).label("open"),
+        func.max(pair.c.answered_at).label("last"),
+        func.min(pair.c.leased_at).label("first"),
+        func.coalesce(func.sum(case((_IS_OVER, 1), else_=0)), 0).label("lapsed"),
+    )
+    .outerjoin_from(worker, pair, pair.c.worker_id == worker.c.id)
+    .group_by(worker.c.name)
+)
+_OPEN_OF = (
+    select(func.count()).select_from(pair).where(_IS_OPEN, pair.c.worker_id == bindparam("who"))
+)
+_OPEN = (
+    select(task.c.name, worker.c.name)
+    .join_from(pair, worker, worker.c.id == pair.c.worker_id)
+    .join(task, task.c.id == pair.c.task_id)
+    .where(_IS_OPEN)
+    .order_by(task.c.id, worker.c.name)
+)
+_PAIRS = (
+    select(worker.c.name, task.c.name, pair.c.state, pair.c.label)
+    .join_from(pair, worker, worker.c.id == pair.c.worker_id)
+    .join(task, task.c.id == pair.c.task_id)
+    .where(pair.c.state != LAPSED)
+)
+_LABELS = select(task.c.name, task.c.label, task.c.confidence).where(task.c.answers > 0)
