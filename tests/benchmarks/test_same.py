@@ -30,6 +30,7 @@ LEFT_OUT = {
     "crowd-tvcs serve links": "makes links of random bits",
     "crowd-tvcs serve revoke": "takes such links back",
     "crowd-tvcs sync label-studio": "needs a server, and people in it",
+    "crowd-tvcs sync argilla": "the same",
 }
 
 

@@ -105,6 +105,19 @@ class StudioOptions:
     how: HowOptions
 
 
+@dataclass(frozen=True, kw_only=True)
+class ArgillaOptions:
+    """The options of ``crowd-tvcs sync argilla``."""
+
+    store: StoreName
+    url: Url
+    dataset: Annotated[str, typer.Option(metavar="NAME", help="The dataset, which is published.")]
+    workspace: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Its workspace, if several have the name.")
+    ] = None
+    how: HowOptions
+
+
 @app.command("label-studio")
 @stored
 @with_options
@@ -122,6 +135,31 @@ def label_studio(given: StudioOptions) -> None:
         given.url,
         _token(how.token_file, STUDIO_TOKEN),
         given.project,
+        question=how.question,
+        predictions=how.predictions,
+        authority=how.tls_ca,
+    )
+    _run(given.store, front, how)
+
+
+@app.command()
+@stored
+@with_options
+def argilla(given: ArgillaOptions) -> None:
+    """Keep a campaign and a dataset of Argilla in step.
+
+    Everybody in the workspace whose user name is a worker's gets tasks: those whose metadata
+    `assigned` has their name, by which they filter. The API key is that of an owner or of an
+    administrator of the workspace, in ARGILLA_API_KEY or in --token-file.
+    """
+    from crowd_tvcs.sync.argilla import Argilla
+
+    how = given.how
+    front = Argilla(
+        given.url,
+        _token(how.token_file, ARGILLA_TOKEN),
+        given.dataset,
+        workspace=given.workspace,
         question=how.question,
         predictions=how.predictions,
         authority=how.tls_ca,

@@ -34,11 +34,14 @@ class Studio:
     ----------
     calls
         (method, path) of every request so far.
+    stranger
+        Status and JSON for who has no good token.
     fails
         Called with the number of a request; a true answer fails it with 503, done or not done.
     """
 
     def __init__(self):
+        self.stranger = _error("wrong token")
         self.release = RECORDED["version"]["release"]
         self.project = copy.deepcopy(RECORDED["project"])
         self.users, self.tasks, self.views, self.hooks = [], {}, {}, {}
@@ -100,14 +103,23 @@ class Studio:
             urllib.request.urlopen(request, timeout=10).close()
         return one
 
+    def lets_in(self, headers, path):
+        return path in OPEN or headers.get("Authorization") in self.tokens
+
     def answer(self, method, path, query, body):
         """Status and JSON."""
-        for pattern, reply in ROUTES.items():
-            verb, _, route = pattern.partition(" ")
-            found = re.fullmatch(route, path)
-            if verb == method and found:
-                return reply(self, query, body, *map(int, found.groups()))
-        raise AssertionError(f"{method} {path} was never recorded")
+        reply, numbers = routed(ROUTES, method, path)
+        return reply(self, query, body, *map(int, numbers))
+
+
+def routed(routes, method, path):
+    """What answers a request, and the parts of its path."""
+    for pattern, reply in routes.items():
+        verb, _, route = pattern.partition(" ")
+        found = re.fullmatch(route, path)
+        if verb == method and found:
+            return reply, found.groups()
+    raise AssertionError(f"{method} {path} was never recorded")
 
 
 def _error(name):
@@ -231,9 +243,8 @@ class _Handler(BaseHTTPRequestHandler):
             fails = studio.fails(len(studio.calls))
             if fails == "before":
                 return self._send(503, {})
-            known = self.headers.get("Authorization") in studio.tokens
-            if not known and address.path not in OPEN:
-                return self._send(*_error("wrong token"))
+            if not studio.lets_in(self.headers, address.path):
+                return self._send(*studio.stranger)
             body = json.loads(raw) if raw else None
             status, found = studio.answer(self.command, address.path, query, body)
             return self._send(*((503, {}) if fails else (status, found)))

@@ -1,0 +1,287 @@
+"""A dataset of Argilla: records, the metadata by which people find theirs, responses, a webhook."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from crowd_tvcs.answers.times import parse_time
+from crowd_tvcs.sync.connection import Connection, ToolError
+from crowd_tvcs.sync.front_end import Annotation, Shown
+from tvcs_core.files.shown import listed, shown
+
+MAJOR = 2
+"""The version that is spoken to; 2.8 is tested."""
+PAGE = 500
+"""Records that are asked for, or sent, at once."""
+ASSIGNED, LABEL, CONFIDENCE = "assigned", "tvcs_label", "tvcs_confidence"
+RINGS = ["response.created", "response.updated"]
+OURS = "tvcs sync"
+"""The description of our webhooks, before the dataset."""
+UNAUTHORIZED, FORBIDDEN = 401, 403
+
+
+class Argilla:
+    """See `front_end.FrontEnd`.
+
+    Workers are marked in the metadata `assigned`, a terms property, by which an annotator filters:
+    Argilla has no tabs of one person. The label of now is kept in metadata that annotators do not
+    see, since they would be shown a suggestion.
+
+    Parameters
+    ----------
+    url
+        Of the server.
+    token
+        API key of an owner or of an administrator of the workspace.
+    dataset
+        Its name.
+    workspace
+        Name of its workspace; needed where two have a dataset of this name.
+    question
+        Name of the label question; None for the only one.
+    predictions
+        Whether labels of now will be told.
+    authority
+        As for `Connection`.
+    """
+
+    title = "Argilla"
+
+    def __init__(
+        self,
+        url: str,
+        token: str,
+        dataset: str,
+        *,
+        workspace: str | None = None,
+        question: str | None = None,
+        predictions: bool = False,
+        authority: Path | None = None,
+    ) -> None:
+        self._at = Connection(f"{url.rstrip('/')}/api/v1", {"X-Argilla-Api-Key": token}, authority)
+        self._name, self._workspace_name = dataset, workspace
+        self._question, self._predicts = question, predictions
+        self._dataset: dict[str, Any] = {}
+        self._fields: list[str] = []
+        self._records: dict[str, tuple[str, dict[str, Any]]] = {}  # of tasks: id and metadata
+        self._people: dict[str, tuple[str, ...]] = {}
+
+    def check(self, classes: Sequence[str], workers: Sequence[str]) -> list[str]:
+        """See `FrontEnd`."""
+        self._check_version()
+        self._dataset = self._find()
+        if self._dataset["status"] != "ready":
+            raise ValueError(f"dataset {shown(self._name)} must be published, it is a draft")
+        self._check_question(classes)
+        fields = self._ask("GET", self._path("fields"))["items"]
+        self._fields = [one["name"] for one in fields if one["required"]]
+        return self._set_up(len(workers))
+
+    def people(self) -> list[tuple[str, ...]]:
+        """Return user name and id of everybody in the workspace."""
+        path = f"/workspaces/{self._dataset['workspace_id']}/users"
+        users = self._ask("GET", path)["items"]
+        self._people = {user["id"]: (user["username"], user["id"]) for user in users}
+        return list(self._people.values())
+
+    def read(self, since: str | None) -> tuple[list[Shown], str | None]:
+        """See `FrontEnd`; all records are read each time, since only a search could tell apart."""
+        found, self._records = [], {}
+        for raw in self._pages():
+            task = raw.get("external_id")
+            if task is not None:
+                metadata = raw.get("metadata") or {}
+                self._records[task] = (raw["id"], metadata)
+                found.append(self._shown(task, metadata, raw.get("responses") or ()))
+        return found, None
+
+    def add(self, payloads: Mapping[str, Mapping[str, str]]) -> None:
+        """Add records.
+
+        Raises
+        ------
+        ValueError
+            If a task lacks a field that the dataset requires.
+        """
+        items = []
+        for task, payload in payloads.items():
+            for name in self._fields:
+                if name not in payload:
+                    raise ValueError(
+                        f"dataset {shown(self._name)} shows the field {shown(name)}, but task "
+                        f"{shown(task)} has only {listed(payload) or 'a name'}; --tasks names a "
+                        "table with that column"
+                    )
+            items.append({"external_id": task, "fields": dict(payload), "metadata": {ASSIGNED: []}})
+        for k in range(0, len(items), PAGE):
+            self._ask("POST", self._path("records/bulk"), {"items": items[k : k + PAGE]})
+
+    def open_tabs(self, workers: Sequence[str]) -> None:
+        """Do nothing: people filter by `assigned`."""
+
+    def show(self, workers_of: Mapping[str, Sequence[str]]) -> None:
+        """See `FrontEnd`."""
+        for task, workers in workers_of.items():
+            self._note(task, {ASSIGNED: list(workers)})
+
+    def predict(self, labels: Mapping[str, tuple[str, float]]) -> None:
+        """See `FrontEnd`."""
+        for task, (label, confidence) in labels.items():
+            self._note(task, {LABEL: label, CONFIDENCE: confidence})
+
+    def ring(self, url: str | None) -> None:
+        """See `FrontEnd`: a webhook, whose content is not read; those of killed runs go."""
+        ours = f"{OURS}: {self._dataset['id']}"
+        for hook in self._ask("GET", "/webhooks")["items"]:
+            if hook.get("description") == ours:
+                self._ask("DELETE", f"/webhooks/{hook['id']}")
+        if url is not None:
+            self._ask("POST", "/webhooks", {"url": url, "events": RINGS, "description": ours})
+
+    def _ask(self, method: str, path: str, body: object = None, **query: object) -> Any:
+        try:
+            return self._at.ask(method, path, body, **query)
+        except ToolError as error:
+            what = {
+                UNAUTHORIZED: "the API key is not good: ",
+                FORBIDDEN: "the owner of the API key may not do that: ",
+            }.get(error.status, "")
+            raise ToolError(error.status, f"{what}{error}") from None
+
+    def _path(self, what: str) -> str:
+        return f"/datasets/{self._dataset['id']}/{what}"
+
+    def _check_version(self) -> None:
+        try:
+            version = str(self._at.ask("GET", "/version")["version"])
+            major = int(re.findall(r"\d+", version)[0])
+        except (ToolError, LookupError, TypeError) as error:
+            raise ValueError(f"{self._at.url} is no Argilla: {error}") from None
+        if major != MAJOR:
+            raise ValueError(f"{self._at.url} is Argilla {version}; version {MAJOR} is supported")
+
+    def _find(self) -> dict[str, Any]:
+        """Find the dataset by its name.
+
+        Raises
+        ------
+        ValueError
+            If there is none, or more than one.
+        """
+        spaces = {one["id"]: one["name"] for one in self._ask("GET", "/me/workspaces")["items"]}
+        wanted = (None, self._workspace_name)
+        found = [
+            one
+            for one in self._ask("GET", "/me/datasets")["items"]
+            if one["name"] == self._name
+            and (self._workspace_name is None or spaces.get(one["workspace_id"]) in wanted)
+        ]
+        if len(found) == 1:
+            only: dict[str, Any] = found[0]
+            return only
+        where = "" if self._workspace_name is None else f" in workspace {self._workspace_name!r}"
+        if not found:
+            raise ValueError(
+                f"--dataset: there is no dataset {shown(self._name)}{where} on {self._at.url} that "
+                "this key may see"
+            )
+        inside = listed(spaces.get(one["workspace_id"], "?") for one in found)
+        raise ValueError(f"dataset {shown(self._name)} is in {inside}: choose with --workspace")
+
+    def _check_question(self, classes: Sequence[str]) -> None:
+        every = self._ask("GET", self._path("questions"))["items"]
+        options = {
+            one["name"]: [option["value"] for option in one["settings"]["options"]]
+            for one in every
+            if one["settings"]["type"] == "label_selection"
+        }
+        if self._question is None and len(options) == 1:
+            self._question = next(iter(options))
+        where = f"dataset {shown(self._name)}"
+        if self._question not in options:
+            asked = "" if self._question is None else f" called {shown(self._question)}"
+            raise ValueError(
+                f"{where} must have one label question{asked}, found {listed(options) or 'none'}; "
+                "--question names it where there are several"
+            )
+        if set(options[self._question]) != set(classes):
+            raise ValueError(
+                f"{where}: the labels of {shown(self._question)} must be the classes of the "
+                f"campaign, {listed(classes)}; found {listed(options[self._question])}"
+            )
+
+    def _set_up(self, workers: int) -> list[str]:
+        """Make the metadata, and keep records in everybody's queue until the campaign is done."""
+        told = []
+        distribution = self._dataset.get("distribution") or {}
+        if int(distribution.get("min_submitted") or 1) < workers:
+            wanted = {"strategy": "overlap", "min_submitted": workers}
+            path = f"/datasets/{self._dataset['id']}"
+            try:
+                self._ask("PATCH", path, {"distribution": wanted})
+            except ToolError as error:
+                raise ToolError(
+                    error.status,
+                    f"dataset {shown(self._name)} calls a record complete after "
+                    f"{distribution.get('min_submitted')} responses, and must not before {workers}"
+                    f", the workers of the campaign; Argilla does not change it: {error}",
+                ) from None
+            told.append(f"dataset {self._name}: min_submitted set to {workers}")
+        kinds = {ASSIGNED: ("terms", True)}
+        if self._predicts:
+            kinds |= {LABEL: ("terms", False), CONFIDENCE: ("float", False)}
+        there = self._ask("GET", f"/me{self._path('metadata-properties')}")["items"]
+        for name in kinds.keys() - {one["name"] for one in there}:
+            kind, is_visible = kinds[name]
+            property_ = {"name": name, "title": name, "settings": {"type": kind}}
+            body = property_ | {"visible_for_annotators": is_visible}
+            self._ask("POST", self._path("metadata-properties"), body)
+        return told
+
+    def _pages(self) -> Iterator[dict[str, Any]]:
+        """Read all records, each once: two pages may have one where records share a moment."""
+        seen: set[str] = set()
+        offset, total = 0, 1
+        while offset < total:
+            path = self._path("records")
+            found = self._ask("GET", path, include="responses", offset=offset, limit=PAGE)
+            for raw in found["items"]:
+                if raw["id"] not in seen:
+                    seen.add(raw["id"])
+                    yield raw
+            if not found["items"]:
+                return
+            offset, total = offset + len(found["items"]), int(found["total"])
+
+    def _shown(
+        self, task: str, metadata: Mapping[str, Any], responses: Iterable[Mapping[str, Any]]
+    ) -> Shown:
+        label, confidence = metadata.get(LABEL), metadata.get(CONFIDENCE)
+        predicted = None
+        if label is not None and isinstance(confidence, int | float):
+            predicted = (str(label), float(confidence))
+        given = (self._annotation(one) for one in responses if one["status"] != "draft")
+        workers = metadata.get(ASSIGNED) or ()
+        return Shown(task, tuple(sorted(workers)), tuple(given), predicted)
+
+    def _annotation(self, raw: Mapping[str, Any]) -> Annotation:
+        answer = (raw.get("values") or {}).get(self._question) or {}
+        label = answer.get("value") if raw["status"] == "submitted" else None
+        is_read = isinstance(label, str)
+        why = "" if is_read or raw["status"] == "discarded" else "it has no label"
+        return Annotation(
+            f"Argilla response {raw['id']}",
+            self._people.get(raw["user_id"], (raw["user_id"],)),
+            label if is_read else None,
+            parse_time(raw["updated_at"]),
+            unreadable=why,
+        )
+
+    def _note(self, task: str, changes: Mapping[str, object]) -> None:
+        number, metadata = self._records[task]
+        changed = {**metadata, **changes}
+        self._ask("PATCH", f"/records/{number}", {"metadata": changed})
+        self._records[task] = (number, changed)
