@@ -14,7 +14,7 @@ from crowd_tvcs.sync import deal
 from crowd_tvcs.sync.connection import Away, ToolError
 from crowd_tvcs.sync.front_end import Annotation, FrontEnd, Shown
 from tvcs_core.files.errors import WorkError
-from tvcs_core.files.shown import listed, shown
+from tvcs_core.files.shown import shown
 
 SWEEP = 900.0
 """Seconds after which everything is read again, so that nothing is missed for longer."""
@@ -58,6 +58,8 @@ class Sync:
         Where the tool calls when something came in, or None.
     told
         What was done since the last report.
+    has_told
+        Whether there was anything to report.
     """
 
     campaign: Campaign
@@ -66,6 +68,7 @@ class Sync:
     say: Callable[[str], None]
     call: str | None = None
     told: Counter[str] = field(default_factory=Counter)
+    has_told: bool = False
 
     def __post_init__(self) -> None:
         self._since: str | None = None
@@ -267,6 +270,8 @@ def run(
     """
     try:
         _first(sync, patience)
+        if once and not sync.has_told:
+            sync.say("nothing new")
         while not once:
             wait(every)
             _again(sync)
@@ -316,7 +321,8 @@ def report(sync: Sync) -> None:
     """Say what was done since the last report, if anything was."""
     said = {what: count for what, count in sync.told.items() if count}
     if said:
-        sync.say(listed([f"{count} {what}" for what, count in said.items()]))
+        sync.say(", ".join(f"{count} {what}" for what, count in said.items()))
+        sync.has_told = True
     sync.told.clear()
 
 

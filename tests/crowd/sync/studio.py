@@ -44,6 +44,7 @@ class Studio:
         self.stranger = _error("wrong token")
         self.release = RECORDED["version"]["release"]
         self.project = copy.deepcopy(RECORDED["project"])
+        self.project |= {"maximum_annotations": 1, "show_collab_predictions": True}  # as when new
         self.users, self.tasks, self.views, self.hooks = [], {}, {}, {}
         self.tokens = {f"Token {TOKEN}"}
         self.calls, self.fails, self.refreshed = [], lambda number: "", 0
