@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import bindparam, case, func, select
 
-from crowd_tvcs.campaign.desk.turns import Note, write_down
+from crowd_tvcs.campaign.desk.turns import DETAIL, Note, write_down
 from crowd_tvcs.campaign.leases import (
     KNOWN,
     LATE,
@@ -109,10 +109,12 @@ def take(store: Store, answer: Answer, now: float) -> str:
 
 
 def refuse(store: Store, answer: Answer, why: str, now: float) -> None:
-    """Note in the audit that an answer was not taken, and why."""
-    note = Note(answer.worker, REFUSED, answer.task, f"{answer.key}: {why}")
+    """Note in the audit, once, that an answer was not taken, and why."""
+    note = Note(answer.worker, REFUSED, answer.task, f"{answer.key}: {why}"[:DETAIL])
     with store.write() as (connection, _, _):
-        write_down(connection, note, now)
+        is_same = (audit.c.what == REFUSED) & (audit.c.detail == note.detail)
+        if connection.execute(select(audit.c.id).where(is_same).limit(1)).first() is None:
+            write_down(connection, note, now)
 
 
 def refused_keys(store: Store) -> set[str]:

@@ -104,7 +104,7 @@ class Sync:
         try:
             self._step(moment)
         except ToolError as error:
-            if error.status != MISSING or self._since is None:
+            if error.status != MISSING:
                 raise
             self._since = None  # a task was removed there: look at everything again
             self._step(moment)
@@ -205,13 +205,15 @@ class Sync:
     def _skip(self, one: Annotation, who: str, name: str, now: float) -> None:
         """Give the task up for the worker, who is done with it there."""
         why = f"{one.key}: {one.unreadable}" if one.unreadable else one.key
-        self.campaign.skip(who, name, why, now=now)
-        self.told["skipped"] += 1
+        with suppress(Refused):  # it has lapsed meanwhile
+            self.campaign.skip(who, name, why, now=now)
+            self.told["skipped"] += 1
 
     def _refuse(self, answer: deal.Answer, why: str, now: float, is_open: bool) -> None:
         deal.refuse(self.campaign.store, answer, why, now)
         if is_open:  # they are done with it there, so it would lie with them
-            self.campaign.skip(answer.worker, answer.task, answer.key, now=now)
+            with suppress(Refused):
+                self.campaign.skip(answer.worker, answer.task, answer.key, now=now)
         if self._refused is not None:
             self._refused.add(answer.key)
         self.told["refused"] += 1
