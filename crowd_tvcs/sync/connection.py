@@ -14,7 +14,7 @@ from typing import Any
 
 from tvcs_core.files.shown import shown
 
-TIMEOUT = 30.0
+TIMEOUT = 60.0
 """Seconds to wait for one answer."""
 SAID = 300
 """Most characters that are repeated of what a tool says about an error."""

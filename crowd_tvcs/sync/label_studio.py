@@ -20,7 +20,7 @@ from tvcs_core.files.shown import listed, shown
 
 OLDEST, NEXT_MAJOR = (1, 20), 2
 """Versions from `OLDEST` on are spoken to, up to the next major one; 1.23 is tested."""
-PAGE = 500
+PAGE = 200
 """Tasks that are asked for, or sent, at once."""
 OVERLAP = 15.0
 """Seconds that are read again, for a change that was stamped before another and seen after it."""

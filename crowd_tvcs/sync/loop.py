@@ -16,7 +16,7 @@ from crowd_tvcs.sync.front_end import Annotation, FrontEnd, Shown
 from tvcs_core.files.errors import WorkError
 from tvcs_core.files.shown import shown
 
-SWEEP = 900.0
+SWEEP = 3600.0
 """Seconds after which everything is read again, so that nothing is missed for longer."""
 FIRST_WAIT, LONGEST_WAIT = 0.5, 15.0
 """Least and most seconds between two tries while the tool is away."""
