@@ -65,7 +65,7 @@ class Argilla:
         self._name, self._workspace_name = dataset, workspace
         self._question, self._predicts = question, predictions
         self._dataset: dict[str, Any] = {}
-        self._fields: list[str] = []
+        self._fields: dict[str, bool] = {}  # whether they must be there
         self._records: dict[str, tuple[str, dict[str, Any]]] = {}  # of tasks: id and metadata
         self._people: dict[str, tuple[str, ...]] = {}
 
@@ -77,7 +77,7 @@ class Argilla:
             raise ValueError(f"dataset {shown(self._name)} must be published, it is a draft")
         self._check_question(classes)
         fields = self._ask("GET", self._path("fields"))["items"]
-        self._fields = [one["name"] for one in fields if one["required"]]
+        self._fields = {one["name"]: bool(one["required"]) for one in fields}
         return self._set_up(len(workers))
 
     def people(self) -> list[tuple[str, ...]]:
@@ -99,7 +99,7 @@ class Argilla:
         return found, None
 
     def add(self, payloads: Mapping[str, Mapping[str, str]]) -> None:
-        """Add records.
+        """Add records, with the columns that are fields of the dataset.
 
         Raises
         ------
@@ -108,14 +108,15 @@ class Argilla:
         """
         items = []
         for task, payload in payloads.items():
-            for name in self._fields:
-                if name not in payload:
+            for name, is_required in self._fields.items():
+                if is_required and name not in payload:
                     raise ValueError(
                         f"dataset {shown(self._name)} shows the field {shown(name)}, but task "
                         f"{shown(task)} has only {listed(payload) or 'a name'}; --tasks names a "
                         "table with that column"
                     )
-            items.append({"external_id": task, "fields": dict(payload), "metadata": {ASSIGNED: []}})
+            fields = {name: payload[name] for name in self._fields if name in payload}
+            items.append({"external_id": task, "fields": fields, "metadata": {ASSIGNED: []}})
         for k in range(0, len(items), PAGE):
             self._ask("POST", self._path("records/bulk"), {"items": items[k : k + PAGE]})
 
@@ -172,12 +173,11 @@ class Argilla:
             If there is none, or more than one.
         """
         spaces = {one["id"]: one["name"] for one in self._ask("GET", "/me/workspaces")["items"]}
-        wanted = (None, self._workspace_name)
         found = [
             one
             for one in self._ask("GET", "/me/datasets")["items"]
             if one["name"] == self._name
-            and (self._workspace_name is None or spaces.get(one["workspace_id"]) in wanted)
+            and self._workspace_name in (None, spaces.get(one["workspace_id"]))
         ]
         if len(found) == 1:
             only: dict[str, Any] = found[0]

@@ -82,11 +82,9 @@ class Connection:
             with error:
                 raise self._refused(error, path) from None
         except urllib.error.URLError as error:
-            if isinstance(error.reason, ssl.SSLError):
+            if isinstance(error.reason, ssl.SSLCertVerificationError):
                 raise self._not_trusted(error.reason) from None
             raise Away(f"{self.url} cannot be reached: {_words(error.reason)}") from None
-        except ssl.SSLError as error:
-            raise self._not_trusted(error) from None
         except (OSError, HTTPException) as error:
             raise Away(f"{self.url} cannot be reached: {_words(error)}") from None
 
@@ -123,10 +121,9 @@ class Connection:
             return Away(what)
         return ToolError(error.code, f"{what}: {said[:SAID]}" if said else what)
 
-    def _not_trusted(self, error: ssl.SSLError) -> ValueError:
-        why = getattr(error, "verify_message", "") or error.reason or str(error)
+    def _not_trusted(self, error: ssl.SSLCertVerificationError) -> ValueError:
         return ValueError(
-            f"{self.url}: the certificate or the encryption of {self.host} is not good ({why}); "
+            f"{self.url}: the certificate of {self.host} is not trusted ({error.verify_message}); "
             "--tls-ca names the authority of one's own"
         )
 

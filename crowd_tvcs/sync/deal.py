@@ -151,7 +151,7 @@ def open_tasks(store: Store) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
         for name, who in connection.execute(_OPEN):
             found.setdefault(name, []).append(who)
-    return found
+    return {name: sorted(workers) for name, workers in found.items()}  # a database sorts otherwise
 
 
 def pair_states(store: Store) -> dict[tuple[str, str], tuple[int, str | None]]:
@@ -238,7 +238,7 @@ _OPEN = (
     .join_from(pair, worker, worker.c.id == pair.c.worker_id)
     .join(task, task.c.id == pair.c.task_id)
     .where(_IS_OPEN)
-    .order_by(task.c.id, worker.c.name)
+    .order_by(task.c.id)
 )
 _PAIRS = (
     select(worker.c.name, task.c.name, pair.c.state, pair.c.label)

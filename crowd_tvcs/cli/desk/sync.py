@@ -210,7 +210,9 @@ def _token(file: Path | None, variable: str) -> str:
             raise ValueError(f"the token must be in {variable}, or in a file: --token-file")
         source = variable
     else:
-        lines = file.read_text(encoding="utf-8").splitlines()
+        from crowd_tvcs.campaign.desk.content import text_of
+
+        lines = text_of(file).splitlines()
         token, source = (lines[0].strip() if lines else ""), str(file)
     if not token or not token.isascii() or not token.isprintable() or " " in token:
         raise ValueError(f"{source}: must hold a token, found something else")

@@ -109,6 +109,14 @@ def test_what_cannot_be_kept_in_step_is_refused_in_words(change, what, desk, kee
     assert not [call for call in desk.calls if call[0] != "GET"]
 
 
+def test_a_record_shows_the_columns_that_are_fields(desk, campaign, keep):
+    sync = keep()
+    payloads = {task: {"text": f"words of {task}", "hint": "h"} for task in TASKS}
+    sync.settings = Settings(2, None, payloads)
+    sync.step(desk.clock)
+    assert desk.called("t2")["fields"] == {"text": "words of t2"}
+
+
 def test_a_wrong_key_is_said(keep):
     with pytest.raises(ToolError, match="the API key is not good"):
         keep(key="other")

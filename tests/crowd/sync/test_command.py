@@ -197,7 +197,7 @@ def test_a_certificate_must_be_trusted(studio, run, tmp_path):
     with fake.listening(studio, wrap=wrap) as there:
         code, said = run(url=f"https://{there}")
         assert code == 2
-        assert "the certificate or the encryption of 127.0.0.1 is not good (self" in said
+        assert "the certificate of 127.0.0.1 is not trusted (self" in said
         assert said.count("\n") == 1
         assert run("--tls-ca", CERTIFICATE, url=f"https://{there}")[0] == 0
     other = tmp_path / "x.pem"

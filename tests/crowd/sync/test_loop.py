@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from crowd_tvcs.campaign import StoreError
+from crowd_tvcs.campaign import Campaign, StoreError
 from crowd_tvcs.sync import deal, loop
 from crowd_tvcs.sync.connection import Away, ToolError
 from crowd_tvcs.sync.doorbell import Doorbell, hang
@@ -47,6 +47,17 @@ def test_everybody_sees_what_next_gives_and_the_answers_come_in(campaign, studio
     assert all(label == truth(task) for _, task, label in found)
     keys = [detail for who, what, task, detail in audit(campaign) if what == "answer"]
     assert len(set(keys)) == len(keys) == len(found)
+
+
+def test_who_has_a_task_is_sorted_as_python_sorts(tmp_path):
+    """A database may sort capitals otherwise, and a task would be marked anew with every look."""
+    names = ["b", "B", "a", "C"]
+    with Campaign.create(
+        tmp_path / "c.db", workers=names, tasks=["t"], qualities=dict.fromkeys(names, 0.8)
+    ) as campaign:
+        for name in names:
+            campaign.next(name)
+        assert deal.open_tasks(campaign.store) == {"t": ["B", "C", "a", "b"]}
 
 
 def test_no_cap_is_broken_and_who_has_no_account_holds_nothing(make, studio, keep):
