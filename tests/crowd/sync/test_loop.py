@@ -1,19 +1,14 @@
 """A campaign and Label Studio kept in step: who sees what, what is taken, and what goes wrong."""
 
-import threading
-import time
 from collections import Counter
 
 import pytest
 
-from crowd_tvcs.campaign import Campaign, StoreError
+from crowd_tvcs.campaign import Campaign
 from crowd_tvcs.sync import deal, loop
 from crowd_tvcs.sync.connection import Away, ToolError
-from crowd_tvcs.sync.doorbell import Doorbell, hang
-from crowd_tvcs.sync.loop import run
 from tests.crowd.sync import studio as fake
 from tests.crowd.sync.conftest import ANN, BOB, CY, TASKS, answers, audit
-from tvcs_core.files.errors import WorkError
 
 
 def truth(task):
@@ -313,92 +308,3 @@ def test_a_personal_token_is_changed_for_one_that_ends_and_again(campaign, studi
     assert studio.refreshed == 2
     with pytest.raises(ToolError, match="the token is not good"):
         keep(campaign, token="no.such.token")
-
-
-def test_an_outage_is_survived_and_said_once(campaign, studio, keep, monkeypatch):
-    monkeypatch.setattr(loop, "FIRST_WAIT", 0.001)
-    said, rounds = [], []
-    sync = keep(campaign, said=said)
-    down = iter([True] * 6)
-
-    def wait(_):
-        rounds.append(len(answers(campaign)))
-        if len(rounds) == 1:
-            studio.annotate(ANN, studio.tab(ANN)[0], "yes")
-            studio.fails = lambda number: next(down, "") and "before"
-        else:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        run(sync, every=1.0, once=False, patience=0.0, wait=wait)
-    assert rounds == [0, 1]
-    assert sum("trying again" in line for line in said) == 1
-    assert said.count("Label Studio is back") == 1
-
-
-def test_a_store_that_is_away_is_waited_for_too(campaign, studio, keep, monkeypatch):
-    monkeypatch.setattr(loop, "FIRST_WAIT", 0.001)
-    said = []
-    sync = keep(campaign, said=said)
-    tries = iter([StoreError("c.db: is locked by another program")])
-    step = sync.step
-
-    def stepping():
-        for error in tries:
-            raise error
-        step(studio.clock)
-
-    sync.step = stepping
-    run(sync, every=1.0, once=True, patience=10.0)
-    assert sum("trying again" in line for line in said) == 1
-
-
-def test_what_never_answers_is_given_up_after_the_patience(campaign, studio, keep, monkeypatch):
-    monkeypatch.setattr(loop, "FIRST_WAIT", 0.001)
-    sync = keep(campaign)
-    studio.fails = lambda number: "before"
-    with pytest.raises(WorkError, match=r"503 Service Unavailable; given up after 0\.02 s"):
-        run(sync, every=1.0, once=True, patience=0.02)
-
-
-def test_a_call_brings_the_answer_in_at_once_and_is_taken_back_at_the_end(campaign, studio, keep):
-    bell, sync = Doorbell(), keep(campaign)
-    rung = threading.Event()
-
-    def wait(seconds):
-        if rung.is_set():
-            raise KeyboardInterrupt
-        threading.Timer(0.0, studio.annotate, (ANN, studio.tab(ANN)[0], "yes")).start()
-        bell.wait(seconds)
-        rung.set()
-
-    with hang(bell, "127.0.0.1", 0) as url:
-        sync.call = url
-        begun = time.monotonic()
-        with pytest.raises(KeyboardInterrupt):
-            run(sync, every=600.0, once=False, patience=0.0, wait=wait)
-    assert time.monotonic() - begun < 300.0
-    assert len(answers(campaign)) == 1
-    assert studio.hooks == {}
-
-
-def test_calls_of_a_run_that_was_killed_are_taken_back(campaign, studio, keep):
-    sync = keep(campaign)
-    sync.front.ring("http://127.0.0.1:9/killed")
-    sync.front.ring("http://127.0.0.1:9/now")
-    assert [hook["url"] for hook in studio.hooks.values()] == ["http://127.0.0.1:9/now"]
-    assert all(not hook["send_payload"] for hook in studio.hooks.values())
-
-
-def test_a_stranger_does_not_ring(campaign):
-    bell = Doorbell()
-    with hang(bell, "127.0.0.1", 0) as url:
-        import urllib.error
-        import urllib.request
-
-        with pytest.raises(urllib.error.HTTPError) as refused:
-            urllib.request.urlopen(f"{url}x", b"{}", timeout=10)
-        refused.value.close()
-        assert not bell._rung.is_set()
-        urllib.request.urlopen(url, b"{}", timeout=10).close()
-        assert bell._rung.is_set()
