@@ -29,6 +29,7 @@ def work(studio, sync, people, steps=60):
 
 def test_everybody_sees_what_next_gives_and_the_answers_come_in(campaign, studio, keep):
     sync = keep(campaign)
+    assert studio.project["show_collab_predictions"] is True  # nothing is told, so it stays
     sync.step(studio.clock)
     tabs = {who: set(studio.tab(who)) for who in (ANN, BOB)}
     assert [len(tab) for tab in tabs.values()] == [2, 2]
@@ -140,8 +141,9 @@ def test_a_late_annotation_is_taken_while_there_is_room_and_refused_once_there_i
     assert refused == [full]
     assert "was given up, and the task has its 1 workers" in said[-1]
     sync.step(studio.clock)
-    keep(campaign, batch=1).step(studio.clock)
+    keep(campaign, batch=1, said=said).step(studio.clock)
     assert len([1 for _, what, _, _ in audit(campaign) if what == "refused"]) == 1
+    assert sum("refused" in line for line in said) == 1
 
 
 def test_who_answers_what_they_were_not_given_is_refused_and_taken_once_they_are(
@@ -297,6 +299,32 @@ def test_only_what_changed_is_read_again(campaign, studio, keep):
     assert task in changed
     assert len(changed) <= 3 < len(TASKS)  # Ann's two, which were touched last, and Bob's
     assert len(sync.front.read(None)[0]) == len(TASKS)
+
+
+def test_what_was_stamped_before_and_seen_later_is_read_too(campaign, studio, keep):
+    """Of two at once the server may stamp one first and show it last."""
+    sync = keep(campaign)
+    sync.step(studio.clock)
+    task = studio.tab(ANN)[0]
+    studio.clock += 100.0
+    stamp = studio.stamp()
+    studio.annotate(BOB, studio.tab(BOB)[-1], "yes")
+    sync.step(studio.clock)
+    studio.annotate(ANN, task, "yes")
+    studio.called(task)["updated_at"] = stamp
+    sync.step(studio.clock)
+    assert (ANN, task, "yes") in answers(campaign)
+
+
+def test_what_people_who_left_held_is_free_again(make, studio, keep):
+    campaign = make(lease_seconds=60.0)
+    sync = keep(campaign)
+    sync.step(studio.clock)
+    studio.users.clear()
+    studio.clock += 61.0
+    sync.step(studio.clock)
+    assert deal.open_tasks(campaign.store) == {}
+    assert {task["data"]["assigned"] for task in studio.tasks.values()} == {"|"}
 
 
 def test_a_personal_token_is_changed_for_one_that_ends_and_again(campaign, studio, keep):
