@@ -1,7 +1,7 @@
 """How Sphinx builds the site: `python3 dev.py docs`.
 
-The sources are the project's folder itself, so that links of a page lead to the same file on the site and
-in a checkout; `include_patterns` says what of it is a page.
+The sources are the project's folder itself, so that a link of a page leads to the same file on the
+site and in a checkout; `include_patterns` says what of it is a page.
 """
 
 import sys
@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(Path(__file__).parent / "extensions")]
 
-from notebooks import cache_of, with_output  # noqa: E402 - found by the line above
+from executed import cache_of, with_output  # noqa: E402 - found by the line above
 
 from tvcs_core.files.record import tvcs_version  # noqa: E402
 
@@ -43,7 +43,7 @@ myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 6
 myst_links_external_new_tab = False
 
-# Notebooks kept without output are run, once for each state of the code; the others are shown as kept.
+# Notebooks kept without output are run, once for each state of the code; others are shown as kept.
 nb_execution_mode = "cache"
 nb_execution_cache_path = str(cache_of(ROOT))
 nb_execution_excludepatterns = [str(path) for path in with_output(ROOT)]
@@ -61,7 +61,8 @@ default_role = "code"
 numpydoc_show_class_members = False
 numpydoc_attributes_as_param_list = True
 
-# A type of ours that a public signature names is in the reference; these are of others, or another word for them.
+# A type of ours that a public signature names is in the reference; these are of others, or
+# another word for them.
 nitpicky = True
 nitpick_ignore_regex = [
     ("py:class", r"(numpy|np|pd|sparse)\..+"),

@@ -1,6 +1,6 @@
 """The directive `commands`: every command of a program with its options, made from the code.
 
-What a page says of a command is what the command's own `--help` says, and is read from the same place.
+What a page says of a command is what its own `--help` says, and is read from the same place.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Find dead links inside a built site: `python docs/extensions/links.py FOLDER`.
 
 Every address of a page or a picture must lead to a file in the folder, and what follows `#` to an
-element with that id (or name). Addresses of other hosts are not asked for. Exit code 1 if a link is dead.
+element with that id (or name). Other hosts are not asked. Exit code 1 if a link is dead.
 """
 
 from __future__ import annotations

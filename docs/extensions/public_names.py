@@ -1,7 +1,7 @@
 """The directive `public`: every public name of a module, made from the code and its docstrings.
 
-The names of a package are those of its `__all__`. A module without one opens the functions and classes
-that it defines and whose names have no underscore.
+The names of a package are those of its `__all__`. A module without one opens the functions and
+classes that it defines and whose names have no underscore.
 """
 
 from __future__ import annotations
