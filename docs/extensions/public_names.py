@@ -61,9 +61,7 @@ def _entry(module: str, name: str, thing: Any) -> list[str]:
         return [f".. autoclass:: {module}.{name}", "   :members:"]
     if callable(thing):
         return [f".. autofunction:: {module}.{name}"]
-    if isinstance(thing, dict):
-        return [f".. py:data:: {name}", "", f"   {', '.join(f'``{key}``' for key in thing)}"]
-    return [f".. autodata:: {module}.{name}"]
+    return [f".. py:data:: {name}", "", f"   {', '.join(f'``{key}``' for key in thing)}"]
 
 
 def homes(root: Path) -> dict[str, str]:
