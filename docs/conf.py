@@ -25,6 +25,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx_copybutton",
     "commands",
+    "executed",
     "public_names",
 ]
 root_doc = "docs/index"

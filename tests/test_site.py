@@ -168,10 +168,11 @@ def test_what_notebooks_print_is_kept_until_the_code_changes(tmp_path):
     first = executed.cache_of(tmp_path)
     first.mkdir(parents=True)
     assert executed.cache_of(tmp_path) == first
-    assert first.exists()
+    assert executed.to_read_again(first, ["docs/index", "notebooks/a"]) == []
     source.write_text("2")
     assert executed.cache_of(tmp_path) != first
     assert not first.exists()
+    assert executed.to_read_again(first, ["docs/index", "notebooks/a"]) == ["notebooks/a"]
 
 
 def test_a_notebook_with_output_is_not_run_again(tmp_path):

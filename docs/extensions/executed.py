@@ -3,7 +3,9 @@
 import hashlib
 import json
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 # What a notebook reads beside itself: with other sources it may print something else.
 SOURCES = {
@@ -31,6 +33,25 @@ def cache_of(root: Path) -> Path:
         if other != wanted:
             shutil.rmtree(other)
     return wanted
+
+
+def to_read_again(cache: Path, names: Iterable[str]) -> list[str]:
+    """Return the pages that Sphinx must read again, where nothing was printed with these sources.
+
+    Sphinx keeps what it has read, and a notebook that is the same file prints the same to it.
+    """
+    return [] if cache.exists() else [name for name in names if name.startswith("notebooks/")]
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Have notebooks read again when the sources have changed."""
+    app.connect(
+        "env-get-outdated",
+        lambda app, env, *_: to_read_again(
+            Path(app.config.nb_execution_cache_path), env.found_docs
+        ),
+    )
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
 def _has_output(path: Path) -> bool:
