@@ -85,7 +85,7 @@ def test(rest: list[str]) -> int:
 
 def prove(rest: list[str]) -> int:
     """Run the long proofs: many thousand instances, kills, damage."""
-    install("test", "bench", "wheel")
+    install("test", "bench", "wheel", "docs")
     return run(["python", "-m", "pytest", "-m", "slow", *rest])
 
 
@@ -111,6 +111,16 @@ def wheel(_: list[str]) -> int:
         return code or run(["python", "-m", "hatchling", "build", "--target", "wheel"])
 
 
+def docs(_: list[str]) -> int:
+    """Build the site into out/site/html, warnings are errors, and look for dead links in it."""
+    install("docs")
+    html = "out/site/html"
+    shutil.rmtree(ROOT / html, ignore_errors=True)  # pages of the code are not always written anew
+    words = ["-W", "--keep-going", "-n", "-q", "-c", "docs", "-d", "out/site/trees", ".", html]
+    code = run(["python", "-m", "sphinx", *words])
+    return code or run(["python", "docs/extensions/links.py", html])
+
+
 def same(rest: list[str]) -> int:
     """Compare all results with those of another checkout, byte by byte."""
     install("test")
@@ -125,6 +135,7 @@ COMMANDS = {
     "prove": prove,
     "same": same,
     "wheel": wheel,
+    "docs": docs,
 }
 
 

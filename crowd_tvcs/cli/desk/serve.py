@@ -120,7 +120,9 @@ def start(given: ServeOptions) -> None:
 @stored
 def links(
     store: StoreName,
-    out: Annotated[Path | None, typer.Option("--out", metavar="FILE")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Default: standard output.")
+    ] = None,
     workers: Names = None,
     url: BaseUrl = "http://127.0.0.1:8000",
 ) -> None:

@@ -1,0 +1,80 @@
+"""How Sphinx builds the site: `python3 dev.py docs`.
+
+The sources are the project's folder itself, so that a link of a page leads to the same file on the
+site and in a checkout; `include_patterns` says what of it is a page.
+"""
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(Path(__file__).parent / "extensions")]
+
+from executed import cache_of, with_output  # noqa: E402 - found by the line above
+
+from tvcs_core.files.record import tvcs_version  # noqa: E402
+
+project = "tvcs"
+author = "The tvcs developers"
+copyright = f"2026, {author}"
+release = tvcs_version()
+
+extensions = [
+    "myst_nb",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx_copybutton",
+    "commands",
+    "executed",
+    "public_names",
+]
+root_doc = "docs/index"
+include_patterns = ["docs/**", "notebooks/*.ipynb", "*.md", "data/*/*.md"]
+exclude_patterns = [
+    ".*",
+    "out",
+    "README.md",
+    "docs/templates",
+    "docs/extensions",
+    *("tests", "benchmarks", "build", "dist", "wheels", "tvcs_core", "grn_tvcs", "crowd_tvcs"),
+]
+templates_path = ["templates"]
+
+myst_enable_extensions = ["deflist"]
+myst_heading_anchors = 6
+myst_links_external_new_tab = False
+
+# Notebooks kept without output are run, once for each state of the code; others are shown as kept.
+nb_execution_mode = "cache"
+nb_execution_cache_path = str(cache_of(ROOT))
+nb_execution_excludepatterns = [str(path) for path in with_output(ROOT)]
+nb_execution_timeout = 900
+nb_execution_raise_on_error = True
+nb_merge_streams = True
+
+autodoc_member_order = "bysource"
+autodoc_typehints_format = "short"
+python_use_unqualified_type_names = True
+python_display_short_literal_types = True
+python_maximum_signature_line_length = 88
+toc_object_entries_show_parents = "hide"
+default_role = "code"
+numpydoc_show_class_members = False
+numpydoc_attributes_as_param_list = True
+
+# A type of ours that a public signature names is in the reference; these are of others, or
+# another word for them.
+nitpicky = True
+nitpick_ignore_regex = [
+    ("py:class", r"(numpy|np|pd|sparse)\..+"),
+    ("py:class", "AbstractContextManager|Any|Callable|Collection|Iterable|Mapping|Path|Sequence"),
+    ("py:class", "ArrayLike|NDArray|Array|Bools|Flags|Floats|Integers|Places"),
+    ("py:class", "OverGenes|Caps|CapsByLabel|Qualities"),
+]
+
+html_theme = "furo"
+html_title = f"tvcs {release}"
+html_static_path = []
+html_copy_source = False
+html_additional_pages = {"index": "to_the_first_page.html"}
+copybutton_prompt_text = "$ "

@@ -1,0 +1,215 @@
+"""The site: every page can be reached, the reference is whole, what pages tell to type is there."""
+
+import importlib
+import json
+import re
+import shlex
+import subprocess
+import sys
+from fnmatch import fnmatch
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md")])
+PACKAGES = ("tvcs_core", "grn_tvcs", "crowd_tvcs")
+
+
+def extension(name):
+    """One of the site's own modules; none of them needs Sphinx to be imported."""
+    sys.path.insert(0, str(DOCS / "extensions"))
+    try:
+        return importlib.import_module(name)
+    finally:
+        sys.path.pop(0)
+
+
+def toctree_entries():
+    """What the toctrees of all pages name, as patterns from the project's folder."""
+    for page in DOCS.rglob("*.md"):
+        for block in re.findall(
+            r"^```\{toctree\}\n(.*?)^```", page.read_text("utf-8"), re.M | re.S
+        ):
+            for line in block.splitlines():
+                if line and not line.startswith(":"):
+                    base = ROOT if line.startswith("/") else page.parent
+                    path = (base / line.lstrip("/")).resolve()
+                    yield path.relative_to(ROOT).as_posix()
+
+
+def test_every_page_is_in_a_toctree():
+    pages = [*PAGES, *(ROOT / "data").rglob("*.md"), *(ROOT / "notebooks").glob("*.ipynb")]
+    names = {path.relative_to(ROOT).with_suffix("").as_posix() for path in pages}
+    names -= {"README", "docs/index"}  # the first page of a checkout, and of the site
+    entries = list(toctree_entries())
+    lost = {name for name in names if not any(fnmatch(name, entry) for entry in entries)}
+    assert not lost, "name them in a toctree, of docs/index.md or docs/studies.md"
+    dead = [entry for entry in entries if not any(fnmatch(name, entry) for name in names)]
+    assert not dead
+    assert len(entries) == len(set(entries)), "a page has one place"
+
+
+def words_of(app, words):
+    """The commands of a typer app by its own registers, not by what typer makes of them."""
+    yield words
+    for one in app.registered_commands:
+        if not one.hidden:
+            yield f"{words} {one.name or one.callback.__name__.replace('_', '-')}"
+    for group in app.registered_groups:
+        yield from words_of(group.typer_instance, f"{words} {group.name}")
+
+
+@pytest.mark.parametrize("program", ["tvcs", "grn-tvcs", "crowd-tvcs"])
+def test_the_reference_has_every_command(program):
+    commands = extension("commands")
+    app = importlib.import_module(commands.PROGRAMS[program]).app
+    shown = commands.commands_of(program)
+    assert {one.words for one in shown} == set(words_of(app, program))
+    page = (DOCS / "reference" / f"{program}.md").read_text(encoding="utf-8")
+    assert f"\n.. commands:: {program}\n" in page
+    assert all(text for one in shown for _, text in one.rows), "an option without a word of help"
+
+
+def test_the_reference_shows_defaults_and_what_is_required():
+    [infer] = [one for one in extension("commands").commands_of("grn-tvcs") if "infer" in one.words]
+    rows = {name.split()[0]: text for name, text in infer.rows}
+    assert "[required]" in rows["--out"]
+    assert "[default: 0]" in rows["--seed"]
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_the_reference_has_every_public_name(package):
+    shown = extension("public_names").shown(ROOT)
+    assert set(shown[package]) == set(importlib.import_module(package).__all__)
+
+
+def imports_of_pages():
+    """What pages and notebooks import from our packages, with where they do."""
+    for page in PAGES:
+        for block in re.findall(r"^```python\n(.*?)^```", page.read_text("utf-8"), re.M | re.S):
+            yield page.name, block
+    for path in (ROOT / "notebooks").glob("*.ipynb"):
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+            if cell["cell_type"] == "code":
+                yield path.name, "".join(cell["source"])
+
+
+def test_what_a_page_imports_is_in_the_reference():
+    shown = extension("public_names").shown(ROOT)
+    homes = [(module, name) for module, names in shown.items() for name in names]
+    found = 0
+    for where, source in imports_of_pages():
+        pattern = r"^from ((?:tvcs_core|grn_tvcs|crowd_tvcs)[\w.]*) import (\([^)]*\)|.+)$"
+        for module, names in re.findall(pattern, source, re.M):
+            for name in re.findall(r"\w+", names.replace(" as ", "  ")):
+                same = (module, name) in homes or any(
+                    getattr(importlib.import_module(home), name)
+                    is getattr(importlib.import_module(module), name)
+                    for home, other in homes
+                    if other == name
+                )
+                assert same, f"{where}: {module}.{name}"
+                found += 1
+    assert found > 30
+
+
+def lines_of_pages():
+    """Every line of a page that calls one of our commands."""
+    for page in PAGES:
+        if page.name == "CHANGELOG.md":
+            continue
+        text = page.read_text(encoding="utf-8").replace("\\\n", " ")
+        for block in re.findall(r"^```(?:console|sh)\n(.*?)^```", text, re.M | re.S):
+            for line in block.splitlines():
+                words = shlex.split(line.strip().removeprefix("$ "), comments=True)
+                if words and words[0] in extension("commands").PROGRAMS:
+                    yield page.relative_to(ROOT).as_posix(), words
+
+
+def test_every_command_line_of_a_page_names_options_that_there_are():
+    commands = extension("commands")
+    known = {
+        one.words: one for program in commands.PROGRAMS for one in commands.commands_of(program)
+    }
+    ran = 0
+    for page, words in lines_of_pages():
+        most = max(n for n in range(1, len(words) + 1) if " ".join(words[:n]) in known)
+        command = known[" ".join(words[:most])]
+        options = set(re.findall(r"--[\w-]+", " ".join(name for name, _ in command.rows)))
+        if command.words == "crowd-tvcs serve":  # without a command it is `start`
+            options |= set(re.findall(r"--[\w-]+", str(known["crowd-tvcs serve start"].rows)))
+        given = {word.partition("=")[0] for word in words[most:] if word.startswith("--")}
+        assert given <= options, f"{page}: {shlex.join(words)}: no {given - options}"
+        ran += 1
+    assert ran > 50
+
+
+def test_the_readme_is_short():
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) < 120
+
+
+def test_dead_links_are_found(tmp_path):
+    (tmp_path / "a.html").write_text(
+        '<a href="b.html#here"><a href="b.html#gone"><img src="no.png"><a href="#top">'
+        '<a href="https://example.org/x"><a href="../outside.html"><p id="top">'
+    )
+    (tmp_path / "b.html").write_text('<p id="here"><a href="a.html">')
+    dead = extension("links").dead_links(tmp_path)
+    assert [line.split()[-1] for line in dead] == ["b.html#gone", "no.png", "../outside.html"]
+
+
+def test_what_notebooks_print_is_kept_until_the_code_changes(tmp_path):
+    executed = extension("executed")
+    (tmp_path / "tvcs_core").mkdir()
+    source = tmp_path / "tvcs_core" / "a.py"
+    source.write_text("1")
+    first = executed.cache_of(tmp_path)
+    first.mkdir(parents=True)
+    assert executed.cache_of(tmp_path) == first
+    assert executed.to_read_again(first, ["docs/index", "notebooks/a"]) == []
+    source.write_text("2")
+    assert executed.cache_of(tmp_path) != first
+    assert not first.exists()
+    assert executed.to_read_again(first, ["docs/index", "notebooks/a"]) == ["notebooks/a"]
+
+
+def test_a_notebook_with_output_is_not_run_again(tmp_path):
+    (tmp_path / "notebooks").mkdir()
+    for name, outputs in (("bare", []), ("kept", [{"output_type": "stream"}])):
+        cells = [{"cell_type": "markdown"}, {"cell_type": "code", "outputs": outputs}]
+        path = tmp_path / "notebooks" / f"{name}.ipynb"
+        path.write_text(json.dumps({"cells": cells}))
+    kept = extension("executed").with_output(tmp_path)
+    assert [path.stem for path in kept] == ["kept"]
+
+
+@pytest.mark.slow
+def test_the_site_is_built_without_a_warning_and_has_no_dead_link(monkeypatch):
+    """What `python3 dev.py docs` runs, in the environment of the tests."""
+    pytest.importorskip("sphinx", reason="the extra docs is not installed")
+    monkeypatch.syspath_prepend(ROOT)
+    dev = importlib.import_module("dev")
+    monkeypatch.setattr(dev, "install", lambda *extras: False)
+    said = []
+
+    def run_here(words):
+        done = subprocess.run(
+            [sys.executable, *words[1:]], cwd=ROOT, capture_output=True, text=True
+        )
+        said.append(done.stdout + done.stderr)
+        return done.returncode
+
+    monkeypatch.setattr(dev, "run", run_here)
+    assert dev.docs([]) == 0, "\n".join(said)
+    html = ROOT / "out" / "site" / "html"
+    for program in extension("commands").PROGRAMS:
+        page = (html / "docs" / "reference" / f"{program}.html").read_text(encoding="utf-8")
+        for one in extension("commands").commands_of(program):
+            assert f'id="{one.words.replace(" ", "-")}"' in page
+    for module, names in extension("public_names").shown(ROOT).items():
+        page = html / "docs" / "reference" / f"{module.split('.')[0]}.html"
+        text = page.read_text(encoding="utf-8")
+        lost = [name for name in names if f'id="{module}.{name}"' not in text]
+        assert not lost, module
