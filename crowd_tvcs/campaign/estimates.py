@@ -9,7 +9,8 @@ from sqlalchemy import Connection, bindparam, func, select, update
 
 from crowd_tvcs.answers.answers import Answers, Gold
 from crowd_tvcs.campaign.store import schema
-from crowd_tvcs.campaign.store.schema import gold, gold_answer, skill, worker
+from crowd_tvcs.campaign.store.gold import ANSWERS
+from crowd_tvcs.campaign.store.schema import gold, skill, worker
 from crowd_tvcs.skills.dependence import Dependence
 from crowd_tvcs.skills.dependence_fit import NO_GOLD
 from crowd_tvcs.skills.estimate import checked_model, estimate_quality
@@ -69,7 +70,7 @@ def gold_of(connection: Connection, settings: Any, names: list[str]) -> tuple[An
     """Read the gold answers, of these workers and of whoever gave some, and the gold labels."""
     classes = tuple(json.loads(settings.classes))
     known = {row.task: classes[row.label] for row in connection.execute(select(gold)).all()}
-    rows = connection.execute(select(gold_answer)).all()
+    rows = connection.execute(ANSWERS).all()
     given = [(row.task, row.worker, classes[row.label]) for row in rows if row.task in known]
     everybody = sorted({*names, *(name for _, name, _ in given)})
     answers = Answers.of(given, tasks=sorted(known), workers=everybody, classes=classes)
