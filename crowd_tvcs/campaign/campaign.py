@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select
 
@@ -296,7 +296,12 @@ class Campaign(Desk):
             elif listed and settings.source == "gold":
                 intake.estimate(connection, settings)
             intake.settle_all(connection)
-            new = {"workers": listed, "tasks": wanted, "gold labels": gold, "gold answers": lines}
+            new: dict[str, Any] = {
+                "workers": listed,
+                "tasks": wanted,
+                "gold labels": gold,
+                "gold answers": lines,
+            }
             said = [f"{len(of)} {what}" for what, of in new.items() if of]
             said += ["qualities"] if qualities is not None else []
             write_down(connection, Note(OPERATOR, "add", None, ", ".join(said), address))

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import PurePosixPath
+from typing import Any
 
 from sqlalchemy import select
 
@@ -63,7 +64,7 @@ class Aliases:
 
     def shown(self, name: str, content: Content) -> Content:
         """Return the content of a task with files that are named after its alias."""
-        named = {
+        named: dict[str, Any] = {
             kind: f"{self.of(name)}/{kind}{PurePosixPath(getattr(content, kind)).suffix}"
             for kind in MEDIA
             if getattr(content, kind)

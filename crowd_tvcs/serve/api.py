@@ -2,7 +2,7 @@
 
 import inspect
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, HTTPException, Request
@@ -142,7 +142,7 @@ def router(served: Served) -> APIRouter:
     class Direct(APIRoute):
         """A worker's turn: described like the others, and one call in one thread."""
 
-        def get_route_handler(self) -> Callable[[Request], Awaitable[Response]]:
+        def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
             work = self.endpoint
             models = {
                 name: one.annotation

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Mapping
+from typing import Any
 
-from sqlalchemy import func, insert, select
+from sqlalchemy import func, insert, select, text
 
 from crowd_tvcs.campaign.store.queries import SETTLED
 from crowd_tvcs.campaign.store.schema import ANSWERED, GOLD, UNLIMITED, content, gold, pair, task
 from crowd_tvcs.campaign.store.store import Store
 from crowd_tvcs.campaign.tasks import settle
 
-LEARNS_EVERY, REST = 60.0, 100.0
+LEARNS_EVERY, REST = 60.0, 1000.0
 """Least seconds from learning to learning, and at least so many times what it takes."""
 # What needs NumPy is imported by the functions that use it: a desk must start quickly.
 
@@ -54,6 +55,7 @@ def mix_in(store: Store, labels: Mapping[str, str], shown: Collection[str]) -> t
         left_out = [n for n in new if n not in described] if described else []
         rows = [_row(name) for name in new if not described or name in described]
         if rows:
+            connection.execute(text(_INDEX))
             connection.execute(insert(task), rows)
             for row in connection.execute(select(task).where(task.c.closed == GOLD)).all():
                 settle(connection, settings, row)
@@ -61,8 +63,14 @@ def mix_in(store: Store, labels: Mapping[str, str], shown: Collection[str]) -> t
         return int(there or 0), len(left_out)
 
 
-def _row(name: str) -> dict[str, object]:
-    own = {"name": name, "prior": None, "min_workers": 0, "max_workers": UNLIMITED, "closed": GOLD}
+def _row(name: str) -> dict[str, Any]:
+    own: dict[str, Any] = {
+        "name": name,
+        "prior": None,
+        "min_workers": 0,
+        "max_workers": UNLIMITED,
+        "closed": GOLD,
+    }
     return own | dict.fromkeys(SETTLED, 0)
 
 
@@ -76,7 +84,7 @@ class Learner:
     def learn(self, now: float) -> bool:
         """Learn if there are new answers and it is time; whether it did.
 
-        Everybody waits meanwhile, so that is a hundredth of the time, and once a minute, at most.
+        Everybody waits meanwhile, so that is a thousandth of the time, and once a minute, at most.
         """
         if now < self._next or (found := _answers_here(self.store)) == self._answers:
             return False
@@ -110,6 +118,7 @@ def learn(store: Store) -> bool:
     return True
 
 
+_INDEX = f"CREATE INDEX IF NOT EXISTS task_gold ON task (slots, id) WHERE closed = {GOLD}"
 _DESCRIBED = select(task.c.name).join(content, content.c.task_id == task.c.id)
 _ANSWERED = (
     select(func.count())
