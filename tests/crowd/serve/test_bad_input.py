@@ -4,14 +4,20 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from fastapi.testclient import TestClient
+from sqlalchemy import create_engine
 from typer.testing import CliRunner
 
+from benchmarks.speed.campaign import postgresql
 from crowd_tvcs.campaign import Campaign
 from crowd_tvcs.campaign.desk.content import read_content
+from crowd_tvcs.campaign.desk.gold import mix_in
 from crowd_tvcs.campaign.store import store
 from crowd_tvcs.campaign.store.schema import VERSION
 from crowd_tvcs.cli.main import app
-from tests.crowd.serve.conftest import hidden
+from crowd_tvcs.serve.app import create_app
+from crowd_tvcs.serve.desk import Served
+from tests.crowd.serve.conftest import PASSWORD, hidden
 from tvcs_core import DataError
 
 VERSION_1 = Path(__file__).parents[1] / "campaign" / "store" / "version_1.sql"
@@ -163,3 +169,53 @@ def test_a_database_that_is_away_is_said_and_comes_back(browse, tokens, campaign
         other.close()
         assert ann.post("/answer", data=fields).status_code == 200
         assert again.state().settings.answers == 1
+
+
+@pytest.mark.slow
+def test_postgresql_that_ends_every_connection_is_away_for_a_moment(tmp_path):
+    """Gold among the tasks too; every request either is 503 or does what it should."""
+    gold = {f"g{k}": "1" for k in range(20)}
+    names = [f"t{k}" for k in range(20)]
+    with postgresql() as url:
+        if url is None:
+            pytest.skip("there is no PostgreSQL")
+        options = {"workers": ["ann"], "tasks": names, "qualities": {"ann": 0.9}, "gold": gold}
+        with Campaign.create(url, **options) as campaign:
+            assert mix_in(campaign.store, {}, ()) == (20, 0)
+            campaign.gold_share = 0.4
+            desk = Served(campaign, PASSWORD)
+            desk.per_worker.burst = 1000
+            token = desk.links.make(["ann"], now=1.0)["ann"]
+            with TestClient(create_app(desk), raise_server_exceptions=False) as client:
+                client.headers["Authorization"] = f"Bearer {token}"
+                found, task, done = [], None, 0
+                for k in range(60):
+                    if k % 5 == 4:
+                        end_connections(url)
+                    what = {"task": task, "label": "1"}
+                    path = "/api/v1/submit" if task else "/api/v1/next"
+                    answer = client.post(path, json=what if task else None)
+                    found.append(answer.status_code)
+                    if answer.status_code == 200:
+                        done += task is not None
+                        told = answer.json()
+                        task = told["next"]["task"] if "next" in told else told["task"]
+                        if task is None:
+                            break
+                status = client.get("/api/v1/status", auth=("operator", PASSWORD))
+                if status.status_code == 503:
+                    status = client.get("/api/v1/status", auth=("operator", PASSWORD))
+        assert set(found) == {200, 503}
+        assert status.json()["answers"] == done > 20
+        assert status.json()["gold_answers"] > 3
+        assert status.json()["gold_right"] == 1.0
+
+
+def end_connections(url):
+    """End all connections to the server but this one."""
+    engine = create_engine(url)
+    with engine.connect() as connection:
+        ended = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+        others = "pid <> pg_backend_pid() AND backend_type = 'client backend'"
+        connection.exec_driver_sql(f"{ended} WHERE {others}")
+    engine.dispose()
