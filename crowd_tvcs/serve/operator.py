@@ -23,6 +23,8 @@ from tvcs_core.files.spreadsheet import shield
 COOKIE = "tvcs_operator"
 PLANNING = 30.0
 """Most seconds that planning a round takes."""
+MOST_POINTS = 300
+"""Of the curve."""
 REFRESH = 2
 """Seconds after which the page asks for the figures again."""
 
@@ -234,7 +236,8 @@ def _summed(store: Store) -> dict[str, Any]:
 
 
 def _drawn(points: list[tuple[int, float]]) -> dict[str, Any]:
-    """Draw expected accuracy against labels bought."""
+    """Draw expected accuracy against labels bought, by some hundred points."""
+    points = [*points[: -1 : 1 + len(points) // MOST_POINTS], points[-1]]
     low, high = min(p for _, p in points), max(p for _, p in points)
     ticks = round_numbers(low, high)
     axes = Axes(max(points[-1][0], 1), ticks[0], ticks[-1])

@@ -26,6 +26,7 @@ from crowd_tvcs.campaign.store.schema import (
     task,
     worker,
 )
+from crowd_tvcs.campaign.store.statements import Statement
 from crowd_tvcs.campaign.store.store import Store
 
 LEAST_SURE = 20
@@ -145,7 +146,7 @@ def seats(store: Store) -> list[Seat]:
         workers = connection.execute(select(worker)).all()
         sums = {row.worker_id: row for row in connection.execute(_OF_WORKERS)}
         took: dict[int, list[float]] = {}
-        for who, seconds in connection.execute(_SECONDS):
+        for who, seconds in _SECONDS(connection):  # of every answer: not through SQLAlchemy
             took.setdefault(who, []).append(seconds)
         links: dict[int, int] = dict(connection.execute(_LINKS).all())
         tested = {row.worker: (row.answers, row.right) for row in connection.execute(RIGHT)}
@@ -153,6 +154,7 @@ def seats(store: Store) -> list[Seat]:
     for row in workers:
         one = sums.get(row.id)
         number, right = tested.get(row.name, (0, 0))
+        low, high = wilson(right / number, number) if number else (None, None)
         seen = [] if one is None else [one.answered_at or 0.0, one.leased_at or 0.0]
         out.append(
             Seat(
@@ -163,7 +165,8 @@ def seats(store: Store) -> list[Seat]:
                 0 if one is None else one.open,
                 number,
                 right,
-                *(wilson(right / number, number) if number else (None, None)),
+                low,
+                high,
                 one.agreed / one.judged if one is not None and one.judged else None,
                 statistics.median(took[row.id]) if row.id in took else None,
                 max(seen, default=0.0) or None,
@@ -296,7 +299,7 @@ _OF_WORKERS = (
     .join_from(pair, task, task.c.id == pair.c.task_id)
     .group_by(pair.c.worker_id)
 )
-_SECONDS = select(pair.c.worker_id, pair.c.seconds).where(pair.c.seconds.is_not(None))
+_SECONDS = Statement(select(pair.c.worker_id, pair.c.seconds).where(pair.c.seconds.is_not(None)))
 _LINKS = (
     select(access.c.worker_id, func.count())
     .where(access.c.revoked.is_(None))
