@@ -26,7 +26,6 @@ from crowd_tvcs.campaign.store.schema import (
     task,
     worker,
 )
-from crowd_tvcs.campaign.store.statements import Statement
 from crowd_tvcs.campaign.store.store import Store
 
 LEAST_SURE = 20
@@ -146,7 +145,7 @@ def seats(store: Store) -> list[Seat]:
         workers = connection.execute(select(worker)).all()
         sums = {row.worker_id: row for row in connection.execute(_OF_WORKERS)}
         took: dict[int, list[float]] = {}
-        for who, seconds in _SECONDS(connection):  # of every answer: not through SQLAlchemy
+        for who, seconds in connection.execute(_SECONDS):
             took.setdefault(who, []).append(seconds)
         links: dict[int, int] = dict(connection.execute(_LINKS).all())
         tested = {row.worker: (row.answers, row.right) for row in connection.execute(RIGHT)}
@@ -299,7 +298,7 @@ _OF_WORKERS = (
     .join_from(pair, task, task.c.id == pair.c.task_id)
     .group_by(pair.c.worker_id)
 )
-_SECONDS = Statement(select(pair.c.worker_id, pair.c.seconds).where(pair.c.seconds.is_not(None)))
+_SECONDS = select(pair.c.worker_id, pair.c.seconds).where(pair.c.seconds.is_not(None))
 _LINKS = (
     select(access.c.worker_id, func.count())
     .where(access.c.revoked.is_(None))
