@@ -17,7 +17,7 @@ from crowd_tvcs.serve.start import DEMO
 from tests.browser import chromium
 from tests.crowd.serve.conftest import PASSWORD, listening
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 BEGUN = 1.8e9
 SKILLS = {"ann": 0.9, "bob": 0.8, "cy": 0.7, "dee": 0.6}
 INSTRUCTIONS = "How does the passenger find the journey? *Not bad* is **good**."
