@@ -133,8 +133,9 @@ def router(served: Served) -> APIRouter:
         if what == "labels":
             rows = tables.labels(campaign.store)
             return _csv(what, ["task", "label", "confidence", "answers"], rows)
-        if what == "answers":
-            return _csv(what, ["task", "worker", "label"], tables.answers(campaign.store))
+        given = {"answers": tables.answers, "gold-answers": tables.gold_answers}
+        if what in given:
+            return _csv(what, ["task", "worker", "label"], given[what](campaign.store))
         return page("message.html.j2", 404, title="Not found", said="There is no such table.")
 
     @routes.post("/plan")

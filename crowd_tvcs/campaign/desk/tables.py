@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import select
 
+from crowd_tvcs.campaign.store.gold import ANSWERS
 from crowd_tvcs.campaign.store.schema import ANSWERED, CLOSED, GOLD, pair, task, worker
 from crowd_tvcs.campaign.store.store import Store
 
@@ -25,6 +26,14 @@ def answers(store: Store) -> list[list[Any]]:
         classes = json.loads(settings.classes)
         rows = connection.execute(_ANSWERS).all()
     return [[name, who, classes[label]] for name, who, label in rows]
+
+
+def gold_answers(store: Store) -> list[list[Any]]:
+    """Return all answers to gold, brought or given among the tasks, by name: likewise."""
+    with store.read() as (connection, settings):
+        classes = json.loads(settings.classes)
+        rows = connection.execute(ANSWERS).all()
+    return [[name, who, classes[label]] for name, who, label in sorted(rows)]
 
 
 def closed(store: Store, rows: int) -> list[str]:

@@ -126,5 +126,8 @@ def test_the_operator_sees_which_is_gold_and_what_it_says(operator, campaign):
     assert "skills say 90.0 %" in page
     assert re.search(r"100.0 % by (\d+) of \1 on gold", page)
     assert "of 12 tasks may be handed out" in page
+    on_gold = operator.get("/operator/gold-answers.csv").text.splitlines()
+    assert len(on_gold) == 1 + int(re.search(r"of (\d+) answers to gold among", page)[1])
+    assert set(on_gold[1:]) <= {f"{name},ann,good" for name in GOLD}
     assert "known-" not in operator.get("/operator/labels.csv").text
     assert "known-" not in operator.get("/operator/answers.csv").text
