@@ -139,7 +139,10 @@ def test_answers_make_the_skills_better(make):
         campaign.submit("cy", task, wrong)
     assert learner.learn(0.0)
     assert not learner.learn(1.0)
-    after = {w.name: w.quality for w in campaign.state().workers}
+    state = campaign.state()
+    after = {w.name: w.quality for w in state.workers}
+    kept = [t.confidence for t in state.tasks]
+    assert kept == pytest.approx(state.posterior.max(axis=1).tolist(), abs=1e-9)  # all are settled
     assert after["cy"] < before["cy"] - 0.1
     seats = {seat.name: seat for seat in figures.seats(campaign.store)}
     cy, ann = seats["cy"], seats["ann"]
