@@ -10,6 +10,8 @@ that was acknowledged is looked for in the store, and the counters and caps are 
 """
 
 import argparse
+import http.client
+import json
 import os
 import random
 import signal
@@ -21,6 +23,7 @@ import tempfile
 import threading
 import time
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from benchmarks.speed import campaign as speed
 from crowd_tvcs.campaign import Campaign
@@ -67,9 +70,33 @@ class Desk:
         self.process.communicate()
 
 
+class Browser(DeskClient):
+    """A client that keeps its connection, and opens another if that was closed, as browsers do."""
+
+    def __init__(self, url: str, token: str) -> None:
+        super().__init__(url, token)
+        self.connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=self.timeout)
+
+    def _ask(self, what, body=None):
+        told = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
+        is_kept = self.connection.sock is not None
+        try:
+            self.connection.request("POST", f"/api/v1/{what}", json.dumps(body or {}), told)
+            answer = self.connection.getresponse()
+            found = json.loads(answer.read())
+        except (OSError, http.client.HTTPException) as error:
+            self.connection.close()
+            if is_kept:
+                return self._ask(what, body)
+            raise ConnectionError from error
+        if answer.status != 200:
+            raise DeskError(answer.status, found["detail"])
+        return found
+
+
 def label(url, name, token, think, until, begun, told):
     """One person: think, answer, get the next; note what was acknowledged and how long it took."""
-    client, rng, turn = DeskClient(url, token), random.Random(name), None
+    client, rng, turn = Browser(url, token), random.Random(name), None
     time.sleep(rng.random() * min(think, 5.0))
     while time.monotonic() < until:
         if think:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select
 
 from crowd_tvcs.campaign import leases
 from crowd_tvcs.campaign.desk.desk import Desk
+from crowd_tvcs.campaign.desk.turns import OPERATOR, Note, write_down
 from crowd_tvcs.campaign.entries import Line, Round, Task, Worker
 from crowd_tvcs.campaign.settings import count_of, within
 from crowd_tvcs.campaign.store import queries, schema
@@ -220,6 +221,8 @@ class Campaign(Desk):
                 if settings.revision != state.settings.revision + 1:
                     continue
                 number = rounds.issue(connection, state, settings, found)
+                said = f"round {number}: {found.chosen.sum()} labels"
+                write_down(connection, Note(OPERATOR, "plan", detail=said))
             pairs = [
                 (state.quality.workers[i], state.quality.tasks[j])
                 for i, j in zip(*(k.tolist() for k in found.chosen.nonzero()), strict=True)
@@ -269,6 +272,7 @@ class Campaign(Desk):
         qualities: Qualities | None = None,
         gold: Mapping[str, str] | None = None,
         gold_answers: Iterable[Line | tuple[str, str, str]] = (),
+        address: str | None = None,
     ) -> None:
         """Add workers, tasks, qualities or gold; what was issued stays as it is.
 
@@ -292,6 +296,15 @@ class Campaign(Desk):
             elif listed and settings.source == "gold":
                 intake.estimate(connection, settings)
             intake.settle_all(connection)
+            new: dict[str, Any] = {
+                "workers": listed,
+                "tasks": wanted,
+                "gold labels": gold,
+                "gold answers": lines,
+            }
+            said = [f"{len(of)} {what}" for what, of in new.items() if of]
+            said += ["qualities"] if qualities is not None else []
+            write_down(connection, Note(OPERATOR, "add", None, ", ".join(said), address))
 
     def stop(
         self,
@@ -300,6 +313,7 @@ class Campaign(Desk):
         value: float | None = None,
         target: float | None = None,
         close: bool = False,
+        address: str | None = None,
     ) -> list[Standing]:
         """Judge for every task whether a further label is worth its price.
 
@@ -333,17 +347,20 @@ class Campaign(Desk):
             found = stand(read_state(connection, settings), **asked)
             names = [one.task for one in found if one.verdict == "not worth it"]
             intake.set_closed(connection, names, 1)
+            for name in names:
+                write_down(connection, Note(OPERATOR, "close", name, "not worth it", address))
         return found
 
-    def reopen(self) -> int:
+    def reopen(self, *, address: str | None = None) -> int:
         """Open all closed tasks again; how many they were."""
         from crowd_tvcs.campaign import intake
 
         with self.store.write() as (connection, _, _):
-            names = list(
-                connection.scalars(select(schema.task.c.name).where(schema.task.c.closed == 1))
-            )
+            closed = select(schema.task.c.name).where(schema.task.c.closed == schema.CLOSED)
+            names = list(connection.scalars(closed))
             intake.set_closed(connection, names, 0)
+            for name in names:
+                write_down(connection, Note(OPERATOR, "reopen", name, None, address))
         return len(names)
 
     def release(self, number: int) -> int:
@@ -352,7 +369,10 @@ class Campaign(Desk):
         An answer that comes nevertheless is taken as a late one.
         """
         with self.store.write() as (connection, settings, _):
-            return leases.release(connection, settings, number)
+            released = leases.release(connection, settings, number)
+            said = f"round {number}: {released} labels"
+            write_down(connection, Note(OPERATOR, "release", detail=said))
+            return released
 
     def issued(self, number: int | None = None) -> list[tuple[str, str, int]]:
         """(worker, task, round) of what is issued and not answered, of one round or of all."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, bindparam, func, select, update
 
 from crowd_tvcs.answers.answers import Answers, Gold
 from crowd_tvcs.campaign.store import schema
-from crowd_tvcs.campaign.store.schema import gold, gold_answer, skill, worker
+from crowd_tvcs.campaign.store.gold import ANSWERS
+from crowd_tvcs.campaign.store.schema import gold, skill, worker
 from crowd_tvcs.skills.dependence import Dependence
 from crowd_tvcs.skills.dependence_fit import NO_GOLD
 from crowd_tvcs.skills.estimate import checked_model, estimate_quality
@@ -42,8 +43,20 @@ def first_model(model: str, target: float, least_gain: float | None) -> dict[str
     }
 
 
+class Estimates(NamedTuple):
+    """What gold says: of every worker their quality and habits, and values of the campaign."""
+
+    of_workers: list[dict[str, Any]]
+    of_campaign: dict[str, Any]
+
+
 def estimate(connection: Connection, settings: Any) -> None:
     """Estimate every worker's quality from the gold answers in the store, and the model."""
+    write_estimates(connection, settings, estimated(connection, settings))
+
+
+def estimated(connection: Connection, settings: Any) -> Estimates:
+    """Estimate the same, and write nothing."""
     names = list(connection.scalars(select(worker.c.name)))
     answers, known = gold_of(connection, settings, names)
     model = "independent" if settings.dependence is None else "dependent"
@@ -54,14 +67,21 @@ def estimate(connection: Connection, settings: Any) -> None:
         habits = [json.dumps(rows) for rows in found.habits.tolist()]
     of = dict(zip(found.workers, habits, strict=True))
     rows = [{"called": n, "value": qualities[n], "matrix": of[n]} for n in sorted(names)]
-    if rows:
-        connection.execute(_SET_SKILL, rows)
-    if found.dependence is not None:
-        values = {
-            "dependence": _text(found.dependence),
-            "sure_at": sure_at(*claims(answers, known, found), settings.target),
-        }
-        connection.execute(update(schema.campaign).values(values))
+    if found.dependence is None:
+        return Estimates(rows, {})
+    values = {
+        "dependence": _text(found.dependence),
+        "sure_at": sure_at(*claims(answers, known, found), settings.target),
+    }
+    return Estimates(rows, values)
+
+
+def write_estimates(connection: Connection, settings: Any, found: Estimates) -> None:
+    """Write down what was estimated; the tasks are to be settled after that."""
+    if found.of_workers:
+        connection.execute(_SET_SKILL, found.of_workers)
+    if found.of_campaign:
+        connection.execute(update(schema.campaign).values(found.of_campaign))
     note_best(connection, settings)
 
 
@@ -69,7 +89,7 @@ def gold_of(connection: Connection, settings: Any, names: list[str]) -> tuple[An
     """Read the gold answers, of these workers and of whoever gave some, and the gold labels."""
     classes = tuple(json.loads(settings.classes))
     known = {row.task: classes[row.label] for row in connection.execute(select(gold)).all()}
-    rows = connection.execute(select(gold_answer)).all()
+    rows = connection.execute(ANSWERS).all()
     given = [(row.task, row.worker, classes[row.label]) for row in rows if row.task in known]
     everybody = sorted({*names, *(name for _, name, _ in given)})
     answers = Answers.of(given, tasks=sorted(known), workers=everybody, classes=classes)

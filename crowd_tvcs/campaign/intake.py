@@ -25,7 +25,16 @@ from crowd_tvcs.campaign.leases import (
 )
 from crowd_tvcs.campaign.store import schema
 from crowd_tvcs.campaign.store.queries import SETTLED
-from crowd_tvcs.campaign.store.schema import UNLIMITED, gold, gold_answer, pair, skill, task, worker
+from crowd_tvcs.campaign.store.schema import (
+    GOLD,
+    UNLIMITED,
+    gold,
+    gold_answer,
+    pair,
+    skill,
+    task,
+    worker,
+)
 from crowd_tvcs.campaign.tables import Qualities
 from crowd_tvcs.campaign.tasks import count, settle
 
@@ -145,7 +154,8 @@ def set_qualities(connection: Connection, settings: Any, qualities: Qualities) -
         note_best(connection, settings)
         return
     classes = len(json.loads(settings.classes))
-    tasks = dict(connection.execute(select(task.c.name, task.c.id)).all())
+    ordinary = select(task.c.name, task.c.id).where(task.c.closed != GOLD)
+    tasks = dict(connection.execute(ordinary).all())
     allowed = np.ones(qualities.shape, bool) if qualities.allowed is None else qualities.allowed
     listed = []
     for i, j in np.argwhere(allowed).tolist():
@@ -188,7 +198,7 @@ def add_gold(
             raise ValueError(f"the gold label of {name!r} was {classes[known[name]]!r} before")
     connection.execute(delete(gold))
     connection.execute(insert(gold), [{"task": n, "label": k} for n, k in sorted(known.items())])
-    wanted = set(connection.scalars(select(task.c.name)))
+    wanted = set(connection.scalars(select(task.c.name).where(task.c.closed != GOLD)))
     for line in lines:
         if line.task in wanted:
             raise line.error(f"task {line.task!r} is to be labelled, so it gives no quality")
@@ -234,7 +244,8 @@ def take_answers(connection: Connection, settings: Any, lines: Sequence[Line]) -
     """
     classes = json.loads(settings.classes)
     workers = {row.name: row for row in connection.execute(select(worker))}
-    tasks = {row.name: row for row in connection.execute(select(task))}
+    ordinary = select(task).where(task.c.closed != GOLD)
+    tasks = {row.name: row for row in connection.execute(ordinary)}
     gold_names = set(connection.scalars(select(gold.c.task))) - set(tasks)
     told = {"accepted": 0, "late": 0, "known": 0, "gold": 0}
     for line in lines:

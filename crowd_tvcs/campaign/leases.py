@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import Counter
 from collections.abc import Sequence
@@ -11,7 +12,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection
 
 from crowd_tvcs.campaign.belief import affinity
-from crowd_tvcs.campaign.store import queries
+from crowd_tvcs.campaign.store import gold, queries
 from crowd_tvcs.campaign.store.schema import ANSWERED, ISSUED, LEASED
 from crowd_tvcs.campaign.store.statements import Call, together
 from crowd_tvcs.campaign.tasks import (
@@ -101,11 +102,17 @@ def before_offer(name: str, now: float) -> tuple[Call, Call]:
 
 
 def offer(
-    connection: Connection, settings: Any, found: list[list[Any]], name: str, now: float
+    connection: Connection,
+    settings: Any,
+    found: list[list[Any]],
+    name: str,
+    now: float,
+    gold_share: float = 0.0,
 ) -> Offer:
     """Offer the worker their open lease again, or the task of largest uncertainty x skill.
 
-    The caller holds the lock on the campaign; `found` answers `before_offer`.
+    In place of such a share of these they get gold. The caller holds the lock on the campaign;
+    `found` answers `before_offer`.
     """
     lapsed, workers = found
     if lapsed:
@@ -123,6 +130,8 @@ def offer(
     chosen = _best_task(connection, settings, who)
     if chosen is None:
         return Offer(None, "no task is left for this worker")
+    if gold_share and _is_for_gold(settings, who, gold_share):
+        chosen = _gold_task(connection, who) or chosen
     _take(connection, settings, who, chosen, now)
     left = chosen.uncertainty / (1.0 if chosen.slots else before_first(settings))
     reason = f"uncertainty {left:.4f}, confidence {chosen.confidence:.4f}"
@@ -309,6 +318,24 @@ def _best_task(connection: Connection, settings: Any, who: Any) -> Any:
     if who.team is not None:
         values["of_team"] = who.team
     return queries.SEARCHES[kind].first(connection, **values)
+
+
+def _is_for_gold(settings: Any, who: Any, share: float) -> bool:
+    """Whether gold is due: by chance, so that nobody can count up to it, from the store alone."""
+    if _is_reserved(settings):
+        return False
+    moment = f"{settings.seed} {settings.revision} {who.name}".encode()
+    key = (settings.secret or "").encode()[:64]
+    drawn = hashlib.blake2b(moment, key=key, digest_size=8).digest()
+    return int.from_bytes(drawn) < share * 2.0**64
+
+
+def _gold_task(connection: Connection, who: Any) -> Any:
+    """Find gold that the worker has not had, or None."""
+    values: dict[str, Any] = {"who": who.id, "called": who.name}
+    if who.team is not None:
+        values["of_team"] = who.team
+    return gold.SEARCHES[who.team is not None].first(connection, **values)
 
 
 def _take(connection: Connection, settings: Any, who: Any, chosen: Any, now: float) -> None:

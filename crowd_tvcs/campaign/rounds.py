@@ -82,6 +82,7 @@ def plan_of(state: State, labels: int | None, spare: int = 0) -> Plan:
     done, out = answered.sum(axis=0), pending.sum(axis=0)
     per_task = np.array([t.max_workers for t in state.tasks]) - done
     per_worker = np.array([w.max_tasks for w in state.workers]) - answered.sum(axis=1)
+    per_worker = per_worker - state.on_gold
     least = np.array([t.min_workers for t in state.tasks]) - done
     new = None if settings.budget is None else settings.budget - settings.slots
     if labels is not None:
@@ -92,7 +93,8 @@ def plan_of(state: State, labels: int | None, spare: int = 0) -> Plan:
         least = np.zeros(m, dtype=np.int64)  # a later round meets the minimums
     money = settings.money
     if money is not None:
-        money = (money - spare - int(_prices(state) @ answered.sum(axis=1))) / MILLION
+        paid = int(_prices(state) @ (answered.sum(axis=1) + state.on_gold))
+        money = (money - spare - paid) / MILLION
     return Plan(
         Quality(state.quality.values, state.quality.workers, state.quality.tasks, able),
         max_workers_per_task=per_task,

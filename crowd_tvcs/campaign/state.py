@@ -17,7 +17,8 @@ from crowd_tvcs.answers.answers import Answers
 from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.campaign.entries import MILLION
 from crowd_tvcs.campaign.store import schema
-from crowd_tvcs.campaign.store.schema import ANSWERED, ISSUED, LAPSED, LEASED, SKIPPED
+from crowd_tvcs.campaign.store.gold import ANSWERS
+from crowd_tvcs.campaign.store.schema import ANSWERED, GOLD, ISSUED, LAPSED, LEASED, SKIPPED
 from crowd_tvcs.campaign.tasks import is_done, prior_of, prior_weight
 from crowd_tvcs.skills.dependence import Dependence, Told, chances, told
 from crowd_tvcs.skills.vote import posterior, priors
@@ -53,6 +54,9 @@ class State:
         Known labels of tasks, by name.
     gold_answers
         Answers to gold tasks that qualities come from, as (task, worker, label), with names.
+    on_gold, answered_gold
+        How many slots and answers of each worker are on gold among the other tasks, which is
+        nowhere else here.
     """
 
     settings: Any
@@ -65,6 +69,8 @@ class State:
     rounds: list[Any]
     gold: dict[str, int]
     gold_answers: list[tuple[str, str, str]]
+    on_gold: Integers
+    answered_gold: Integers
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -186,14 +192,21 @@ class State:
 def read_state(connection: Connection, settings: Any) -> State:
     """Read a whole campaign."""
     workers = sorted(connection.execute(select(schema.worker)).all(), key=lambda w: w.name)
-    tasks = sorted(connection.execute(select(schema.task)).all(), key=lambda t: t.name)
+    ordinary = select(schema.task).where(schema.task.c.closed != GOLD)
+    tasks = sorted(connection.execute(ordinary).all(), key=lambda t: t.name)
     row_of = {w.id: i for i, w in enumerate(workers)}
     column_of = {t.id: j for j, t in enumerate(tasks)}
     quality = _quality(connection, settings, workers, tasks)
     slots = np.full((len(workers), len(tasks)), LAPSED, dtype=np.int8)
+    on_gold, answered_gold = np.zeros((2, len(workers)), dtype=np.int64)
     placed = []
     for of_task, who, what, label, place, when, seconds in connection.execute(_PAIRS):
-        i, j = row_of[who], column_of[of_task]
+        i = row_of[who]
+        if of_task not in column_of:
+            on_gold[i] += what > LAPSED
+            answered_gold[i] += what == ANSWERED
+            continue
+        j = column_of[of_task]
         slots[i, j] = what
         if what == ANSWERED:
             placed.append((place, (i, j, label), (_or_nan(when), _or_nan(seconds))))
@@ -204,7 +217,7 @@ def read_state(connection: Connection, settings: Any) -> State:
     classes = json.loads(settings.classes)
     told_of_gold = [
         (row.task, row.worker, classes[row.label])
-        for row in connection.execute(select(schema.gold_answer)).all()
+        for row in connection.execute(ANSWERS).all()
         if row.task in gold
     ]
     return State(
@@ -218,6 +231,8 @@ def read_state(connection: Connection, settings: Any) -> State:
         list(rounds),
         gold,
         sorted(told_of_gold),
+        on_gold,
+        answered_gold,
     )
 
 

@@ -123,7 +123,7 @@ def summary(state: State, standings: list[Standing]) -> dict[str, Any]:
     ]
     verdicts = [one.verdict for one in standings]
     has_costs = any(w.cost for w in state.workers)
-    paid = float(state.answered.sum(axis=1) @ state.costs)
+    paid = float((state.answered.sum(axis=1) + state.answered_gold) @ state.costs)
     return {
         "workers": len(state.workers),
         "tasks": len(state.tasks),

@@ -1,16 +1,23 @@
 """The HTTP API, version 1: what a tool of one's own asks in a worker's name, or the operator's."""
 
+import inspect
 import time
+from collections.abc import Callable, Coroutine
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, HTTPException, Request
+from fastapi.concurrency import run_in_threadpool
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import Response
+from fastapi.routing import APIRoute
 from fastapi.security import (
     HTTPAuthorizationCredentials,
     HTTPBasic,
     HTTPBasicCredentials,
     HTTPBearer,
 )
-from pydantic import BaseModel, Field
+from fastapi.security.utils import get_authorization_scheme_param
+from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
 from crowd_tvcs.campaign import Offer
 from crowd_tvcs.campaign.desk import figures
@@ -22,18 +29,27 @@ NAME = 1000
 """Most characters of a name."""
 
 
+def _without_zero(text: str) -> str:
+    if "\0" in text:  # which PostgreSQL does not take
+        raise ValueError("must have no character 0")
+    return text
+
+
+Text = Annotated[str, AfterValidator(_without_zero)]
+
+
 class Answer(BaseModel):
     """An answer to a task."""
 
-    task: str = Field(max_length=NAME)
-    label: str = Field(max_length=NAME)
+    task: Text = Field(max_length=NAME)
+    label: Text = Field(max_length=NAME)
 
 
 class Skip(BaseModel):
     """A task that is given up."""
 
-    task: str = Field(max_length=NAME)
-    reason: str = Field(default="", max_length=500)
+    task: Text = Field(max_length=NAME)
+    reason: Text = Field(default="", max_length=500)
 
 
 class Shown(BaseModel):
@@ -115,7 +131,7 @@ def router(served: Served) -> APIRouter:
     def turn(name: str, offer: Offer) -> Turn:
         return Turn(
             state="task" if offer.task else progress_of(served, name, offer).state,
-            task=offer.task,
+            task=served.name_of(offer.task) if offer.task else None,
             expires=offer.expires,
             content=Shown(**vars(served.content_of(offer.task))) if offer.task else None,
             classes=served.classes,
@@ -123,25 +139,53 @@ def router(served: Served) -> APIRouter:
 
     Worker = Annotated[str, Depends(worker)]
 
-    @routes.post("/next", tags=["worker"])
-    def next_task(name: Worker) -> Turn:
+    class Direct(APIRoute):
+        """A worker's turn: described like the others, and one call in one thread."""
+
+        def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+            work = self.endpoint
+            models = {
+                name: one.annotation
+                for name, one in inspect.signature(work).parameters.items()
+                if inspect.isclass(one.annotation) and issubclass(one.annotation, BaseModel)
+            }
+
+            def answer(request: Request, body: bytes) -> Response:
+                scheme, token = get_authorization_scheme_param(request.headers.get("authorization"))
+                given = HTTPAuthorizationCredentials(scheme=scheme, credentials=token)
+                name = worker(request, given if scheme.lower() == "bearer" else None)
+                read = {key: _read(model, body) for key, model in models.items()}
+                with served.unnamed():
+                    found = work(**read, name=name, request=request)
+                return Response(found.model_dump_json(), media_type="application/json")
+
+            async def handle(request: Request) -> Response:
+                return await run_in_threadpool(answer, request, await request.body())
+
+            return handle
+
+    turns = APIRouter(tags=["worker"], route_class=Direct)
+
+    @turns.post("/next")
+    def next_task(name: Worker, request: Request) -> Turn:
         """Lease a task, or return the one that is leased already."""
         return turn(name, campaign.next(name))
 
-    @routes.post("/submit", tags=["worker"])
-    def submit(answer: Answer, name: Worker) -> Taken:
+    @turns.post("/submit")
+    def submit(answer: Answer, name: Worker, request: Request) -> Taken:
         """Submit an answer, and lease the next task; the same answer again changes nothing."""
-        receipt, offer = campaign.submit_and_next(name, answer.task, answer.label)
+        task = served.task_of(answer.task)
+        receipt, offer = campaign.submit_and_next(name, task, answer.label)
         return Taken(reason=receipt.reason, next=turn(name, offer))
 
-    @routes.post("/skip", tags=["worker"])
+    @turns.post("/skip")
     def skip(what: Skip, name: Worker, request: Request) -> Turn:
         """Give a task up for good, and lease the next one."""
         address = hashed(address_of(request))
-        campaign.skip(name, what.task, what.reason, address=address)
+        campaign.skip(name, served.task_of(what.task), what.reason, address=address)
         return turn(name, campaign.next(name))
 
-    @routes.post("/undo", tags=["worker"])
+    @turns.post("/undo")
     def undo(name: Worker, request: Request) -> Turn:
         """Take the last answer back; its task is leased again."""
         return turn(name, campaign.undo(name, address=hashed(address_of(request))))
@@ -170,4 +214,14 @@ def router(served: Served) -> APIRouter:
         """Make a new token for each of some workers."""
         return served.links.make(workers, now=time.time())
 
+    routes.include_router(turns)
     return routes
+
+
+def _read(model: type[BaseModel], body: bytes) -> BaseModel:
+    """Read the body of a request."""
+    try:
+        return model.model_validate_json(body)
+    except ValidationError as error:
+        told = [{**one, "loc": ("body", *one["loc"])} for one in error.errors()]
+        raise RequestValidationError(told) from None

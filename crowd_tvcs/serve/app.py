@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 
 from crowd_tvcs.campaign import Refused, StoreError
 from crowd_tvcs.campaign.desk.figures import note_history
+from crowd_tvcs.campaign.desk.gold import Learner
 from crowd_tvcs.serve import api, operator, worker
 from crowd_tvcs.serve.desk import Served
 from crowd_tvcs.serve.limits import AtMost, Headed
@@ -122,13 +123,16 @@ def _add_errors(app: FastAPI) -> None:
 
 @asynccontextmanager
 async def _noting(served: Served) -> AsyncIterator[None]:
-    """Keep a point of the curve every few seconds, as long as the application runs."""
-    over = threading.Event()
+    """Keep a point of the curve every few seconds, and learn of gold, as long as it runs."""
+    over, store = threading.Event(), served.campaign.store
 
     def note() -> None:
+        learner = Learner(store)
         while not over.wait(HISTORY):
             with suppress(StoreError):  # it is away: the next point will do
-                note_history(served.campaign.store, time.time())
+                note_history(store, time.time())
+                if served.is_mixed:
+                    learner.learn(time.monotonic())
 
     thread = threading.Thread(target=note, daemon=True)
     thread.start()

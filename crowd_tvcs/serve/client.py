@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import urllib.error
 import urllib.request
@@ -18,6 +19,9 @@ class DeskError(RuntimeError):
 
 class DeskClient:
     """One worker at a desk.
+
+    What the desk does not do is a `DeskError`, and a desk that cannot be reached, or went away, an
+    `OSError`: ask again then; to submit an answer once more is harmless.
 
     Parameters
     ----------
@@ -74,3 +78,5 @@ class DeskClient:
                     detail = str(error.reason)
                 wait = float(error.headers.get("Retry-After") or 0.0)
             raise DeskError(error.code, detail, wait) from None
+        except (http.client.HTTPException, ValueError) as error:  # it ended in the middle
+            raise ConnectionError(f"the desk's answer broke off ({error})") from None

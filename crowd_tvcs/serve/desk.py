@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +17,7 @@ from itsdangerous import BadSignature, URLSafeTimedSerializer
 from crowd_tvcs.campaign import Campaign
 from crowd_tvcs.campaign.desk.access import Links
 from crowd_tvcs.campaign.desk.content import Content, content_of
+from crowd_tvcs.serve.aliases import Aliases
 from crowd_tvcs.serve.limits import TokenBucket
 
 SESSION = 8 * 3600
@@ -57,14 +59,40 @@ class Served:
         self._right = b""  # a quick hash of what was right once, under a key of this process
         self._key = secrets.token_bytes(32)
         self.links = Links(self.campaign.store)
+        self._aliases = Aliases(self.campaign.store, self.links.secret)
         self._sessions = URLSafeTimedSerializer(self._key.hex(), salt="operator")
         self._forms = URLSafeTimedSerializer(self.links.secret, salt="form")
 
     def content_of(self, task: str) -> Content:
         """What a task shows, which does not change as long as it is served."""
         if task not in self._contents:
-            self._contents[task] = content_of(self.campaign.store, task)
+            found = content_of(self.campaign.store, task)
+            self._contents[task] = self._aliases.shown(task, found) if self.is_mixed else found
         return self._contents[task]
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether gold is among the tasks, so that workers see no names of tasks."""
+        return self.campaign.gold_share > 0.0
+
+    def name_of(self, task: str) -> str:
+        """Return the name that workers see of a task."""
+        return self._aliases.of(task) if self.is_mixed else task
+
+    def task_of(self, name: str) -> str:
+        """Return the task of such a name."""
+        return self._aliases.name(name) if self.is_mixed else name
+
+    def file_of(self, path: str) -> str:
+        """Return the file in the folder of media that workers see under a path."""
+        if not self.is_mixed:
+            return path
+        task, kind = self._aliases.file(path)
+        return str(getattr(content_of(self.campaign.store, task), kind))
+
+    def unnamed(self) -> AbstractContextManager[None]:
+        """Keep names of tasks out of what workers are told of a refusal."""
+        return self._aliases.unnamed() if self.is_mixed else nullcontext()
 
     @cached_property
     def classes(self) -> list[str]:

@@ -4,14 +4,16 @@ import csv
 import io
 import time
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import RedirectResponse, Response
 
-from crowd_tvcs.campaign import Refused
-from crowd_tvcs.campaign.desk import figures
+from crowd_tvcs.campaign import Refused, Worker
+from crowd_tvcs.campaign.desk import figures, tables
 from crowd_tvcs.campaign.desk.access import hashed
+from crowd_tvcs.campaign.settings import count_of
+from crowd_tvcs.campaign.store.store import Store
 from crowd_tvcs.serve.desk import SESSION, Served
 from crowd_tvcs.serve.pages import is_for_script, page
 from crowd_tvcs.serve.worker import TooFast, address_of
@@ -19,8 +21,15 @@ from tvcs_core.files.page import Axes, round_numbers
 from tvcs_core.files.spreadsheet import shield
 
 COOKIE = "tvcs_operator"
+PLANNING = 30.0
+"""Most seconds that planning a round takes."""
+MOST_POINTS = 300
+"""Of the curve."""
 REFRESH = 2
 """Seconds after which the page asks for the figures again."""
+
+
+Number = TypeVar("Number", int, float)
 
 
 class LoggedOut(Exception):
@@ -30,7 +39,7 @@ class LoggedOut(Exception):
 def router(served: Served) -> APIRouter:
     """Return the pages of the operator."""
     routes = APIRouter(prefix="/operator", include_in_schema=False)
-    campaign = served.campaign
+    campaign, standing = served.campaign, _Standing(served)
 
     def require_session(request: Request) -> str:
         session = request.cookies.get(COOKIE)
@@ -79,8 +88,10 @@ def router(served: Served) -> APIRouter:
     @routes.get("")
     def overview(request: Request) -> Response:
         session = require_session(request)
-        template = "standing.html.j2" if is_for_script(request) else "operator.html.j2"
-        values = _standing(served) | {"form": served.form_token(session), "refresh": REFRESH}
+        is_part = is_for_script(request)
+        template = "standing.html.j2" if is_part else "operator.html.j2"
+        values = standing.now(time.monotonic(), may_be_old=is_part)
+        values = values | {"form": served.form_token(session), "refresh": REFRESH}
         said = request.cookies.get("tvcs_said", "")
         answer = page(template, **values, said=said)
         if said:
@@ -120,11 +131,11 @@ def router(served: Served) -> APIRouter:
     def download(request: Request, what: str) -> Response:
         require_session(request)
         if what == "labels":
-            rows = [[s.task, s.label, s.confidence, s.answers] for s in campaign.stop()]
+            rows = tables.labels(campaign.store)
             return _csv(what, ["task", "label", "confidence", "answers"], rows)
-        if what == "answers":
-            given = [list(row) for row in campaign.state().answers.rows()]
-            return _csv(what, ["task", "worker", "label"], given)
+        given = {"answers": tables.answers, "gold-answers": tables.gold_answers}
+        if what in given:
+            return _csv(what, ["task", "worker", "label"], given[what](campaign.store))
         return page("message.html.j2", 404, title="Not found", said="There is no such table.")
 
     @routes.post("/plan")
@@ -132,26 +143,102 @@ def router(served: Served) -> APIRouter:
         request: Request, labels: Annotated[int, Form(ge=1)], form: Annotated[str, Form()]
     ) -> Response:
         require_form(request, form)
-        found = campaign.plan(labels=labels, method="fast")
+        found = campaign.plan(labels=labels, time_limit=PLANNING)
         return _csv(f"round-{found.number}", ["worker", "task"], [list(p) for p in found.pairs])
+
+    @routes.post("/preview")
+    def preview(
+        request: Request, labels: Annotated[int, Form(ge=1)], form: Annotated[str, Form()]
+    ) -> Response:
+        require_form(request, form)
+        from crowd_tvcs.campaign.rounds import propose
+
+        state = campaign.state()
+        given: dict[str, Any] = {"method": None, "least_gain": None, "time_limit": PLANNING}
+        found = propose(state, labels=labels, **given)
+        said = (
+            f"{found.chosen.sum()} labels are worth it: with them, and with what is out, the "
+            f"expected accuracy is {found.expected_accuracy:.2%}, now it is "
+            f"{state.expected_accuracy:.2%}. Nothing was issued."
+        )
+        return page("told.html.j2", title=f"A round of {labels} labels", said=said)
+
+    @routes.post("/workers")
+    def add_workers(
+        request: Request,
+        names: Annotated[str, Form(max_length=10_000)],
+        form: Annotated[str, Form()],
+        max_tasks: Annotated[str, Form(max_length=20)] = "",
+        cost: Annotated[str, Form(max_length=20)] = "",
+        group: Annotated[str, Form(max_length=200)] = "",
+    ) -> Response:
+        require_form(request, form)
+        most = count_of("max_tasks", _number("the most tasks", max_tasks, int))
+        price = _number("the cost of a label", cost, float)
+        listed = [
+            Worker(name.strip(), most, price, group.strip() or None)
+            for name in names.replace(",", "\n").splitlines()
+            if name.strip()
+        ]
+        if not listed:
+            raise ValueError("a worker must have a name")
+        campaign.add(workers=listed, address=hashed(address_of(request)))
+        return done(f"{len(listed)} workers are added; links are made below")
+
+    @routes.post("/links")
+    def all_links(request: Request, form: Annotated[str, Form()]) -> Response:
+        require_form(request, form)
+        names = [seat.name for seat in figures.seats(campaign.store) if not seat.links]
+        tokens = served.links.make(names, now=time.time())
+        rows = [[name, str(request.url_for("enter", token=t))] for name, t in tokens.items()]
+        return _csv("links", ["worker", "link"], list(rows))
 
     return routes
 
 
-def _standing(served: Served) -> dict[str, Any]:
-    """Sum up what the page shows."""
-    store = served.campaign.store
+def _number(what: str, text: str, kind: Callable[[str], Number]) -> Number | None:
+    try:
+        return kind(text) if text else None
+    except ValueError:
+        raise ValueError(f"{what} must be a number, found {text!r}") from None
+
+
+class _Standing:
+    """What the page shows, summed up anew only after changes, and not all the time."""
+
+    def __init__(self, served: Served) -> None:
+        self._store = served.campaign.store
+        self._values: dict[str, Any] = {}
+        self._good_until, self._revision = 0.0, -1
+
+    def now(self, moment: float, *, may_be_old: bool) -> dict[str, Any]:
+        """Sum up; what `may_be_old` takes a twentieth of the time at most."""
+        if may_be_old and self._values and moment < self._good_until:
+            return self._values
+        with self._store.read() as (_, settings):
+            revision = settings.revision
+        if revision != self._revision:
+            start = time.monotonic()
+            self._values = _summed(self._store)
+            self._revision = revision
+            self._good_until = moment + 20.0 * (time.monotonic() - start)
+        return self._values
+
+
+def _summed(store: Store) -> dict[str, Any]:
     points = figures.curve(store)
     return {
         "told": figures.figures(store),
         "seats": figures.seats(store),
         "least": figures.least_sure(store),
+        "closed": tables.closed(store, figures.LEAST_SURE),
         "curve": _drawn(points) if len(points) > 1 else None,
     }
 
 
 def _drawn(points: list[tuple[int, float]]) -> dict[str, Any]:
-    """Draw expected accuracy against labels bought."""
+    """Draw expected accuracy against labels bought, by some hundred points."""
+    points = [*points[: -1 : 1 + len(points) // MOST_POINTS], points[-1]]
     low, high = min(p for _, p in points), max(p for _, p in points)
     ticks = round_numbers(low, high)
     axes = Axes(max(points[-1][0], 1), ticks[0], ticks[-1])
@@ -171,15 +258,13 @@ def _csv(name: str, header: list[str], rows: list[list[Any]]) -> Response:
 
 
 def _close_unworthy(served: Served, name: str, address: str) -> str:
-    closed = [one for one in served.campaign.stop(close=True) if one.verdict == "not worth it"]
+    found = served.campaign.stop(close=True, address=address)
+    closed = [one for one in found if one.verdict == "not worth it"]
     return f"{len(closed)} tasks were not worth a further label and are closed"
 
 
-def _add_worker(served: Served, name: str, address: str) -> str:
-    if not name.strip():
-        raise Refused("a worker must have a name")
-    served.campaign.add(workers=[name.strip()])
-    return "the worker is added; make a link for them below"
+def _reopen_all(served: Served, name: str, address: str) -> str:
+    return f"{served.campaign.reopen(address=address)} tasks are open again"
 
 
 def _revoke(served: Served, name: str, address: str) -> str:
@@ -207,9 +292,8 @@ ACTIONS: dict[str, Callable[[Served, str, str], str]] = {
     "unblock": _held_up("block", False, "the worker gets tasks again"),
     "close": _held_up("close", True, "the task is closed"),
     "reopen": _held_up("close", False, "the task is open again"),
-    "reopen all": lambda served, name, address: f"{served.campaign.reopen()} tasks are open again",
+    "reopen all": _reopen_all,
     "close unworthy": _close_unworthy,
-    "add worker": _add_worker,
     "revoke": _revoke,
 }
 """What the buttons do: of the campaign, a name (of a worker or task) and a hashed address."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 from fastapi import Request
@@ -30,6 +31,7 @@ def page(template: str, status: int = 200, **values: Any) -> HTMLResponse:
     return HTMLResponse(fill_page("crowd_tvcs.serve", template, **words, **values), status)
 
 
+@lru_cache(maxsize=4)
 def markdown(text: str) -> Markup:
     """Turn Markdown into HTML; tags in it are shown as text, and links run no script."""
     return Markup(MarkdownIt("commonmark", {"html": False}).render(text))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 import socket
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,11 +18,14 @@ import uvicorn
 from crowd_tvcs.campaign import Campaign
 from crowd_tvcs.campaign.desk.access import Links
 from crowd_tvcs.campaign.desk.content import Content, read_content, set_content, text_of
+from crowd_tvcs.campaign.desk.gold import mix_in
 from crowd_tvcs.serve.app import create_app
 from crowd_tvcs.serve.desk import Served
 from tvcs_core.command.shell import say
 from tvcs_core.files.errors import WorkError
 
+GOLD_SHARE = 0.1
+"""Share of the tasks handed out that are gold, where gold is given and no share."""
 GRACE = 1
 """Seconds that requests have to end after Ctrl-C."""
 DEMO = {
@@ -66,8 +70,12 @@ def serve(
     media: Path | None = None,
     instructions: Path | None = None,
     password_file: Path | None = None,
+    gold: Path | None = None,
+    gold_share: float | None = None,
 ) -> None:
     """Serve a campaign until Ctrl-C; without a store one is made to try.
+
+    Gold of a file, and of the campaign, is put among the tasks if `gold` or `gold_share` is given.
 
     Raises
     ------
@@ -77,8 +85,12 @@ def serve(
         If the address is in use.
     """
     with _campaign(store) as campaign:
+        bodies = {} if content is None else read_content(content, media)
+        if gold is not None or gold_share is not None:
+            _mix_in(campaign, gold, bodies)
+            campaign.gold_share = GOLD_SHARE if gold_share is None else gold_share
         if content is not None:
-            lacking = set_content(campaign.store, read_content(content, media), content)
+            lacking = set_content(campaign.store, bodies, content)
             if lacking:
                 say(f"{lacking} tasks have no content: their names are shown")
         password = _password(password_file)
@@ -91,6 +103,23 @@ def serve(
             for name, token in Links(campaign.store).make(None, now=time.time()).items():
                 say(f"{name}: {place.url}/w/{token}")
         _run(served, place)
+
+
+def _mix_in(campaign: Campaign, gold: Path | None, bodies: Mapping[str, Content]) -> None:
+    """Put gold among the tasks, and say how much."""
+    labels: Mapping[str, str] = {}
+    if gold is not None:
+        from crowd_tvcs.answers.answers import read_gold
+
+        with campaign.store.read() as (_, settings):
+            labels = read_gold(gold, json.loads(settings.classes)).labels
+    there, left_out = mix_in(campaign.store, labels, bodies)
+    if not there:
+        why = f"the {left_out} there are have no content" if left_out else "it has none"
+        raise ValueError(f"gold tasks are to be among the others, and {why}: give --gold FILE")
+    say(f"{there} gold tasks are among the others; workers cannot tell which")
+    if left_out:
+        say(f"{left_out} gold tasks have no content, so could be told, and are left out")
 
 
 class _Server(uvicorn.Server):

@@ -1,9 +1,12 @@
 """A worker's pages: their task, its answer, skip, undo; images and sounds."""
 
 import time
-from typing import Annotated, Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
+from urllib.parse import parse_qsl
 
-from fastapi import APIRouter, Form, Request
+from fastapi import APIRouter, Request
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse, RedirectResponse, Response
 from sqlalchemy import bindparam, select
 
@@ -19,8 +22,13 @@ from crowd_tvcs.serve.pages import is_for_script, markdown, page
 COOKIE = "tvcs_worker"
 LASTS = 90 * 86400
 """Seconds that a browser keeps who its worker is."""
+FIELDS = 20
+"""Most fields of a form."""
 ASK_AGAIN = 15
 """Seconds after which a page without a task asks again."""
+
+Work = Callable[[Served, Request, bytes], Response]
+"""What answers a request, given its body."""
 
 _PROGRESS = Statement(
     select(worker_table.c.answers, worker_table.c.max_tasks, worker_table.c.slots).where(
@@ -69,24 +77,38 @@ def require_worker(served: Served, request: Request, token: str | None) -> str:
     return name
 
 
+def fields_of(body: bytes) -> dict[str, str]:
+    """Read a form as browsers send it.
+
+    Raises
+    ------
+    ValueError
+        If it is something else.
+    """
+    try:
+        given = parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=FIELDS)
+    except ValueError:  # no UTF-8, or more fields than any of our forms has
+        raise ValueError("this form cannot be read") from None
+    if any("\0" in value for _, value in given):
+        raise ValueError("a form may have no character 0")
+    return dict(given)
+
+
 def router(served: Served) -> APIRouter:
-    """Return the pages of workers."""
+    """Return the pages of workers; what a label costs is one call in one thread."""
     routes = APIRouter()
-    campaign = served.campaign
 
-    def who(request: Request) -> str:
-        return require_worker(served, request, request.cookies.get(COOKIE))
+    def add(path: str, method: str, work: Work) -> None:
+        async def handle(request: Request) -> Response:
+            body = await request.body() if method == "POST" else b""
+            return await run_in_threadpool(work, served, request, body)
 
-    def checked(request: Request, form: str) -> str:
-        name = who(request)
-        if not served.is_form_of(request.cookies.get(COOKIE, ""), form):
-            raise Refused("this page is too old: open your task again")
-        return name
+        routes.add_route(path, handle, methods=[method])
 
-    def shown(request: Request, name: str, offer: Offer, said: str = "") -> Response:
-        token = served.form_token(request.cookies.get(COOKIE, ""))
-        template = "turn.html.j2" if is_for_script(request) else "worker.html.j2"
-        return page(template, **_values(served, name, offer), form=token, said=said)
+    add("/", "GET", _turn)
+    add("/answer", "POST", _answer)
+    add("/skip", "POST", _skip)
+    add("/undo", "POST", _undo)
 
     @routes.get("/w/{token}", include_in_schema=False)
     def enter(request: Request, token: str) -> Response:
@@ -102,55 +124,74 @@ def router(served: Served) -> APIRouter:
         )
         return answer
 
-    @routes.get("/", include_in_schema=False)
-    def turn(request: Request) -> Response:
-        name = who(request)
-        return shown(request, name, campaign.next(name))
-
-    @routes.post("/answer", include_in_schema=False)
-    def answer(
-        request: Request,
-        task: Annotated[str, Form()],
-        label: Annotated[str, Form()],
-        form: Annotated[str, Form()],
-    ) -> Response:
-        name = checked(request, form)
-        _, offer = campaign.submit_and_next(name, task, label)
-        if is_for_script(request):
-            return shown(request, name, offer)
-        return RedirectResponse("/", status_code=303)
-
-    @routes.post("/skip", include_in_schema=False)
-    def skip(
-        request: Request,
-        task: Annotated[str, Form()],
-        form: Annotated[str, Form()],
-        reason: Annotated[str, Form()] = "",
-    ) -> Response:
-        name = checked(request, form)
-        campaign.skip(name, task, reason, address=hashed(address_of(request)))
-        if is_for_script(request):
-            return shown(request, name, campaign.next(name))
-        return RedirectResponse("/", status_code=303)
-
-    @routes.post("/undo", include_in_schema=False)
-    def undo(request: Request, form: Annotated[str, Form()]) -> Response:
-        name = checked(request, form)
-        offer = campaign.undo(name, address=hashed(address_of(request)))
-        if is_for_script(request):
-            return shown(request, name, offer, "Your last answer is taken back.")
-        return RedirectResponse("/", status_code=303)
-
     @routes.get("/media/{name:path}", include_in_schema=False)
     def media(request: Request, name: str) -> Response:
         if served.links.holder(request.cookies.get(COOKIE, "")) is None:
             raise Stranger
         try:
-            return FileResponse(content.inside(served.media, name))
+            return FileResponse(content.inside(served.media, served.file_of(name)))
         except ValueError:
             return page("message.html.j2", 404, title="Not found", said="There is no such file.")
 
     return routes
+
+
+def _turn(served: Served, request: Request, body: bytes) -> Response:
+    name = require_worker(served, request, request.cookies.get(COOKIE))
+    return _shown(served, request, name, served.campaign.next(name))
+
+
+def _answer(served: Served, request: Request, body: bytes) -> Response:
+    name, fields = _checked(served, request, body, "task", "label")
+    with served.unnamed():
+        task = served.task_of(fields["task"])
+        _, offer = served.campaign.submit_and_next(name, task, fields["label"])
+    return _after(served, request, name, offer)
+
+
+def _skip(served: Served, request: Request, body: bytes) -> Response:
+    name, fields = _checked(served, request, body, "task")
+    campaign, address = served.campaign, hashed(address_of(request))
+    with served.unnamed():
+        task = served.task_of(fields["task"])
+        campaign.skip(name, task, fields.get("reason", ""), address=address)
+    return _after(served, request, name, campaign.next(name) if is_for_script(request) else None)
+
+
+def _undo(served: Served, request: Request, body: bytes) -> Response:
+    name, _ = _checked(served, request, body)
+    with served.unnamed():
+        offer = served.campaign.undo(name, address=hashed(address_of(request)))
+    return _after(served, request, name, offer, "Your last answer is taken back.")
+
+
+def _checked(
+    served: Served, request: Request, body: bytes, *needed: str
+) -> tuple[str, dict[str, str]]:
+    """Return whose form this is, and its fields, of which some are needed."""
+    token = request.cookies.get(COOKIE)
+    name, fields = require_worker(served, request, token), fields_of(body)
+    for field in (*needed, "form"):
+        if field not in fields:
+            raise ValueError(f"the form lacks its {field}")
+    if not served.is_form_of(token or "", fields["form"]):
+        raise Refused("this page is too old: open your task again")
+    return name, fields
+
+
+def _after(
+    served: Served, request: Request, name: str, offer: Offer | None, said: str = ""
+) -> Response:
+    """Show the next task to a script, and send a browser without one there."""
+    if offer is not None and is_for_script(request):
+        return _shown(served, request, name, offer, said)
+    return RedirectResponse("/", status_code=303)
+
+
+def _shown(served: Served, request: Request, name: str, offer: Offer, said: str = "") -> Response:
+    token = served.form_token(request.cookies.get(COOKIE, ""))
+    template = "turn.html.j2" if is_for_script(request) else "worker.html.j2"
+    return page(template, **_values(served, name, offer), form=token, said=said)
 
 
 class Progress(NamedTuple):
@@ -179,7 +220,7 @@ def _values(served: Served, name: str, offer: Offer) -> dict[str, Any]:
     """What the page of a worker shows."""
     return {
         **progress_of(served, name, offer)._asdict(),
-        "task": offer.task or "",
+        "task": served.name_of(offer.task) if offer.task else "",
         "content": served.content_of(offer.task) if offer.task else None,
         "classes": served.classes,
         "minutes": max(1, round((offer.expires - time.time()) / 60)) if offer.expires else 0,

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.answers.answers import Answers, Gold, together
+from crowd_tvcs.answers.intervals import wilson
 from crowd_tvcs.skills.common_error import USUAL_ERROR, common_error
 from crowd_tvcs.skills.dependence import (
     SIZE,
@@ -46,7 +47,6 @@ LEAST_VARIANCE = 0.02
 LEAST_ANSWERS = 10  # to gold, below which nothing is fitted, as below `LEAST_TASKS` tasks
 ENOUGH_TO_CHOOSE = 30  # gold tasks, below which nobody asks whether matrices help
 ORDERS = 2  # random orders of the answers, where they were not given best first
-Z = 1.96
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -194,13 +194,6 @@ class Prefixes:
                 )
             )
         return tuple(out)
-
-
-def wilson(share: float, n: int) -> tuple[float, float]:
-    """Interval that holds the true share with chance .95, of `n` tries with this share of hits."""
-    middle = (share + Z * Z / (2.0 * n)) / (1.0 + Z * Z / n)
-    half = Z / (1.0 + Z * Z / n) * np.sqrt(share * (1.0 - share) / n + Z * Z / (4.0 * n * n))
-    return max(0.0, float(middle - half)), min(1.0, float(middle + half))
 
 
 def _prefixes(seen: Seen, orders: list[Integers]) -> Prefixes:

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.answers.answers import Answers, Gold
+from crowd_tvcs.answers.intervals import wilson
 from crowd_tvcs.skills.dependence import Claimed, Dependence
-from crowd_tvcs.skills.dependence_fit import PREFIXES, judged, wilson
+from crowd_tvcs.skills.dependence_fit import PREFIXES, judged
 from crowd_tvcs.skills.skill import Skill
 
 EDGES = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)  # of confidence

@@ -11,6 +11,7 @@ from crowd_tvcs.campaign.desk.turns import OPERATOR, Note, write_down
 from crowd_tvcs.campaign.leases import Offer, Receipt, Refused
 from crowd_tvcs.campaign.settings import within
 from crowd_tvcs.campaign.store import queries
+from crowd_tvcs.campaign.store.schema import GOLD
 from crowd_tvcs.campaign.store.statements import together
 from crowd_tvcs.campaign.store.store import Store
 
@@ -23,6 +24,8 @@ class Desk:
     """
 
     store: Store
+    gold_share: float = 0.0
+    """Share of the tasks of `next` that are gold, of what `desk.gold.mix_in` put among them."""
 
     def next(self, worker: str, *, now: float | None = None) -> Offer:
         """Lease a task to a worker: the one of largest uncertainty x skill that has room.
@@ -47,7 +50,7 @@ class Desk:
         moment = _moment(now)
         first = leases.before_offer(worker, moment)
         with self.store.write(*first, flush=False) as (connection, settings, found):
-            return leases.offer(connection, settings, found, worker, moment)
+            return leases.offer(connection, settings, found, worker, moment, self.gold_share)
 
     def submit(self, worker: str, task: str, label: str, *, now: float | None = None) -> Receipt:
         """Submit an answer to a task that was leased or issued.
@@ -79,7 +82,7 @@ class Desk:
             settings, *found = together(
                 connection, queries.SETTINGS.with_(), *leases.before_offer(worker, moment)
             )
-            offer = leases.offer(connection, settings[0], found, worker, moment)
+            offer = leases.offer(connection, settings[0], found, worker, moment, self.gold_share)
         self.store.flush()
         return receipt, offer
 
@@ -181,7 +184,8 @@ class Desk:
         names, what = sorted(tasks), "close" if is_closed else "reopen"
         with self.store.write() as (connection, _, _):
             for name in names:
-                if not queries.TASK_CALLED(connection, called=name):
+                row = queries.TASK_CALLED.first(connection, called=name)
+                if row is None or row.closed == GOLD:
                     raise Refused(f"there is no task {name!r} in this campaign")
                 write_down(connection, Note(OPERATOR, what, name, None, address), _moment(now))
             set_closed(connection, names, int(is_closed))

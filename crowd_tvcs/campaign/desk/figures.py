@@ -9,10 +9,15 @@ from typing import Any
 
 from sqlalchemy import Connection, case, func, insert, select
 
+from crowd_tvcs.answers.intervals import wilson
 from crowd_tvcs.campaign.entries import MILLION
+from crowd_tvcs.campaign.store.gold import AMONG_OTHERS, RIGHT
 from crowd_tvcs.campaign.store.schema import (
     ANSWERED,
+    CLOSED,
+    GOLD,
     LEASED,
+    OPEN,
     UNLIMITED,
     access,
     gold,
@@ -38,13 +43,17 @@ class Seat:
         As the campaign has them; `quality` is None if it is not known.
     open
         Tasks that are with them now.
+    gold, right
+        Their answers to gold tasks, and how many of them are right.
+    low, high
+        Interval of 95 % of their skill, by these alone; None without any.
     agreement
         Share of their answers that are the likeliest label of their task, of tasks with two or more
-        answers; None without such.
+        answers that are not gold among the others; None without such.
     seconds
         Median time of an answer; None if no time is known.
     last_seen
-        When their last answer came, in seconds since 1970.
+        When they last got a task or answered one, in seconds since 1970.
     links
         How many of their links are good.
     """
@@ -54,6 +63,10 @@ class Seat:
     quality: float | None
     blocked: bool
     open: int
+    gold: int
+    right: int
+    low: float | None
+    high: float | None
     agreement: float | None
     seconds: float | None
     last_seen: float | None
@@ -62,7 +75,12 @@ class Seat:
 
 @dataclass(frozen=True)
 class Figures:
-    """The figures of a campaign at one moment; `binding` names the caps that nothing is left of."""
+    """The figures of a campaign at one moment.
+
+    `answers`, `pending` and `spent` count gold among the other tasks, which is paid for too; tasks
+    and accuracies do not. `gold_right` is the share of right answers to it, `gold_expected` what
+    the skills of those who gave them say; `binding` names the caps that nothing is left of.
+    """
 
     tasks: int
     answers: int
@@ -73,6 +91,10 @@ class Figures:
     expected_accuracy: float
     measured: float | None
     measured_on: int
+    gold_tasks: int
+    gold_answers: int
+    gold_right: float | None
+    gold_expected: float | None
     warning: str
     paused: bool
     closed: int
@@ -89,7 +111,10 @@ def figures(store: Store) -> Figures:
         right, known = connection.execute(_RIGHT).one()
         spent = connection.execute(_SPENT).scalar_one() or 0
         idle = connection.execute(_FULL_WORKERS).scalar_one()
+        tested = connection.execute(AMONG_OTHERS).one()
     measured = None if not known else (right or 0) / known
+    hit, hoped = [None if not tested.answers else x / tested.answers for x in tested[1:]]
+    apart = _labels_apart(float(tasks.sure_of_gold or 0.0), measured, known)
     return Figures(
         tasks=tasks.tasks,
         answers=settings.answers,
@@ -100,7 +125,11 @@ def figures(store: Store) -> Figures:
         expected_accuracy=float(tasks.sure or 0.0),
         measured=measured,
         measured_on=known,
-        warning=_apart(float(tasks.sure_of_gold or 0.0), measured, known),
+        gold_tasks=tasks.gold or 0,
+        gold_answers=tested.answers,
+        gold_right=hit,
+        gold_expected=hoped,
+        warning="; ".join(filter(None, (apart, _skills_apart(hoped, hit, tested.answers)))),
         paused=bool(settings.paused),
         closed=tasks.closed or 0,
         wanted=tasks.wanted or 0,
@@ -119,9 +148,13 @@ def seats(store: Store) -> list[Seat]:
         for who, seconds in connection.execute(_SECONDS):
             took.setdefault(who, []).append(seconds)
         links: dict[int, int] = dict(connection.execute(_LINKS).all())
+        tested = {row.worker: (row.answers, row.right) for row in connection.execute(RIGHT)}
     out = []
     for row in workers:
         one = sums.get(row.id)
+        number, right = tested.get(row.name, (0, 0))
+        low, high = wilson(right / number, number) if number else (None, None)
+        seen = [] if one is None else [one.answered_at or 0.0, one.leased_at or 0.0]
         out.append(
             Seat(
                 row.name,
@@ -129,9 +162,13 @@ def seats(store: Store) -> list[Seat]:
                 row.quality,
                 bool(row.blocked),
                 0 if one is None else one.open,
+                number,
+                right,
+                low,
+                high,
                 one.agreed / one.judged if one is not None and one.judged else None,
                 statistics.median(took[row.id]) if row.id in took else None,
-                None if one is None else one.last_seen,
+                max(seen, default=0.0) or None,
                 links.get(row.id, 0),
             )
         )
@@ -183,18 +220,32 @@ def _is_new(connection: Connection, answers: int) -> bool:
     return connection.execute(there).scalar_one() == 0
 
 
-def _apart(claimed: float, measured: float | None, known: int) -> str:
+def _labels_apart(claimed: float, measured: float | None, known: int) -> str:
     """Say where the expected accuracy of the tasks with a known label is not what is measured."""
-    if measured is None:
+    if measured is None or not (side := _apart(claimed, measured, known)):
         return ""
-    error = max((claimed * (1.0 - claimed) / known) ** 0.5, 0.5 / known)
-    if abs(claimed - measured) <= SPREAD * error:
-        return ""
-    side = "more" if claimed > measured else "less"
     return (
         f"of the {known} answered tasks whose label is known {measured:.0%} are right, and "
         f"{claimed:.0%} are claimed: {side} than can be chance"
     )
+
+
+def _skills_apart(claimed: float | None, measured: float | None, given: int) -> str:
+    """Say where answers to gold among the other tasks are not as good as skills say."""
+    if claimed is None or measured is None or not (side := _apart(claimed, measured, given)):
+        return ""
+    return (
+        f"of the {given} answers to gold among the tasks {measured:.0%} are right, and skills say "
+        f"{claimed:.0%}: {side} than can be chance"
+    )
+
+
+def _apart(claimed: float, measured: float, number: int) -> str:
+    """Whether a claim is "more" or "less" than what is measured by more than chance, or ''."""
+    error = max((claimed * (1.0 - claimed) / number) ** 0.5, 0.5 / number)
+    if abs(claimed - measured) <= SPREAD * error:
+        return ""
+    return "more" if claimed > measured else "less"
 
 
 def _binding(settings: Any, tasks: Any, idle: int) -> list[str]:
@@ -214,33 +265,35 @@ def _count(condition: Any) -> Any:
     return func.sum(case((condition, 1), else_=0))
 
 
-_IS_GOLD = (gold.c.label.is_not(None)) & (task.c.answers > 0)
+_ORDINARY = task.c.closed != GOLD
+_IS_KNOWN = _ORDINARY & (gold.c.label.is_not(None)) & (task.c.answers > 0)
 _TASKS = select(
-    func.count().label("tasks"),
-    func.avg(task.c.confidence).label("sure"),
-    _count(task.c.closed == 1).label("closed"),
+    _count(_ORDINARY).label("tasks"),
+    func.avg(case((_ORDINARY, task.c.confidence))).label("sure"),
+    _count(task.c.closed == CLOSED).label("closed"),
+    _count(task.c.closed == GOLD).label("gold"),
     _count(task.c.wanted == 1).label("wanted"),
     _count((task.c.slots >= task.c.max_workers) & (task.c.max_workers < UNLIMITED)).label("full"),
-    func.avg(case((_IS_GOLD, task.c.confidence))).label("sure_of_gold"),
+    func.avg(case((_IS_KNOWN, task.c.confidence))).label("sure_of_gold"),
 ).outerjoin_from(task, gold, gold.c.task == task.c.name)
 _RIGHT = (
     select(_count(task.c.label == gold.c.label), func.count())
     .join_from(task, gold, gold.c.task == task.c.name)
-    .where(task.c.answers > 0)
+    .where(task.c.answers > 0, _ORDINARY)
 )
 _SPENT = select(func.sum(worker.c.cost * worker.c.answers))
 _FULL_WORKERS = select(func.count()).where(
     worker.c.slots >= worker.c.max_tasks, worker.c.max_tasks < UNLIMITED
 )
+_IS_JUDGED = _ORDINARY & (pair.c.state == ANSWERED) & (task.c.answers > 1)
 _OF_WORKERS = (
     select(
         pair.c.worker_id,
         _count(pair.c.state == LEASED).label("open"),
-        _count((pair.c.state == ANSWERED) & (task.c.answers > 1)).label("judged"),
-        _count(
-            (pair.c.state == ANSWERED) & (task.c.answers > 1) & (pair.c.label == task.c.label)
-        ).label("agreed"),
-        func.max(pair.c.answered_at).label("last_seen"),
+        _count(_IS_JUDGED).label("judged"),
+        _count(_IS_JUDGED & (pair.c.label == task.c.label)).label("agreed"),
+        func.max(pair.c.answered_at).label("answered_at"),
+        func.max(pair.c.leased_at).label("leased_at"),
     )
     .join_from(pair, task, task.c.id == pair.c.task_id)
     .group_by(pair.c.worker_id)
@@ -253,7 +306,7 @@ _LINKS = (
 )
 _LEAST_SURE = (
     select(task.c.id, task.c.name, task.c.label, task.c.confidence)
-    .where(task.c.closed == 0)
+    .where(task.c.closed == OPEN)
     .order_by(task.c.confidence, task.c.id)
 )
 _ANSWERS_OF = (

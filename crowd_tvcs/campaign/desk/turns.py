@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,7 @@ from sqlalchemy import Connection
 
 from crowd_tvcs.campaign.leases import Offer, Refused, free, the_worker
 from crowd_tvcs.campaign.store import queries
-from crowd_tvcs.campaign.store.schema import SKIPPED
+from crowd_tvcs.campaign.store.schema import CLOSED, SKIPPED
 from crowd_tvcs.campaign.store.statements import together
 from crowd_tvcs.campaign.tasks import count, settle
 
@@ -29,8 +30,9 @@ class Note:
     address: str | None = None
 
 
-def write_down(connection: Connection, note: Note, now: float) -> None:
-    """Add an entry to the audit, in the transaction of what it tells."""
+def write_down(connection: Connection, note: Note, now: float | None = None) -> None:
+    """Add an entry to the audit, in the transaction of what it tells; now by the clock if None."""
+    now = time.time() if now is None else now
     values = vars(note) | {"detail": (note.detail or "")[:DETAIL] or None}
     queries.NOTE(connection, at=now, **values)
 
@@ -100,7 +102,7 @@ def undo(
 
 def _use_of(connection: Connection, last: Any) -> str:
     """What an answer was used for since it came, or ''."""
-    if last.closed:
+    if last.closed == CLOSED:
         return "the task is closed"
     if queries.NEXT_PLACE(connection, of_task=last.task_id, place=last.place):
         return "another has answered the task since"

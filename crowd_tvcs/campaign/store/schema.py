@@ -28,6 +28,7 @@ from sqlalchemy import (
 
 VERSION = 3
 SKIPPED, LAPSED, ISSUED, LEASED, ANSWERED = -1, 0, 1, 2, 3  # above LAPSED a pair is a slot
+OPEN, CLOSED, GOLD = 0, 1, 2  # a task: handed out; closed by the operator; gold among the others
 UNLIMITED = 2**31 - 1
 
 metadata = MetaData()
@@ -90,7 +91,7 @@ task = Table(
     Column("prior", Float),  # of the second of two classes; None: the campaign's
     Column("min_workers", Integer, nullable=False),
     Column("max_workers", Integer, nullable=False),
-    Column("closed", Integer, nullable=False),  # by the operator
+    Column("closed", Integer, nullable=False),  # OPEN, CLOSED or GOLD; only open ones are routed
     Column("slots", Integer, nullable=False),
     Column("answers", Integer, nullable=False),
     Column("label", Integer, nullable=False),  # the likeliest so far

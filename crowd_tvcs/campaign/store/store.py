@@ -12,7 +12,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, m
 from sqlalchemy.exc import DatabaseError, SQLAlchemyError
 
 from crowd_tvcs.campaign.store import schema
-from crowd_tvcs.campaign.store.queries import TAKE_TURN
+from crowd_tvcs.campaign.store.queries import SETTINGS, TAKE_TURN
 from crowd_tvcs.campaign.store.statements import Call, Statement, together
 from tvcs_core.files.errors import DataError
 
@@ -138,7 +138,7 @@ class Store:
             if not self.is_file:
                 connection = connection.execution_options(isolation_level="REPEATABLE READ")
             with connection.begin():
-                yield connection, connection.execute(schema.campaign.select()).one()
+                yield connection, SETTINGS.first(connection)
 
     @contextmanager
     def write(

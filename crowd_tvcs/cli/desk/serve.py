@@ -17,6 +17,8 @@ from tvcs_core.command.shell import FAILED, say, stop
 from tvcs_core.files.extras import to_install
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
+MOST_GOLD = 0.5
+"""Largest share of gold: more of it than of tasks that are to be labelled is no campaign."""
 NEEDED = ("fastapi", "uvicorn", "multipart", "itsdangerous", "argon2", "markdown_it")
 
 
@@ -68,6 +70,22 @@ class ServeOptions:
     instructions: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Markdown that every worker sees.")
     ] = None
+    gold: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Tasks with a known label, task and label, to put among the others; workers "
+            "cannot tell which. Kept in the store, with their --content.",
+        ),
+    ] = None
+    gold_share: Annotated[
+        float | None,
+        typer.Option(
+            metavar="P",
+            help="Share of the tasks handed out that are gold, by chance. Default: .1 with --gold, "
+            "else none.",
+        ),
+    ] = None
     host: Annotated[str, typer.Option(metavar="ADDRESS", help="Where to listen.")] = "127.0.0.1"
     port: Annotated[int, typer.Option(metavar="N", min=0, max=65535)] = 8000
     operator_password_file: Annotated[
@@ -105,6 +123,10 @@ def start(given: ServeOptions) -> None:
         )
     if given.media is not None and not given.media.is_dir():
         raise ValueError(f"--media must be a folder, found {given.media}")
+    if given.gold_share is not None and not 0.0 < given.gold_share <= MOST_GOLD:
+        raise ValueError(
+            f"--gold-share must be above 0 and at most {MOST_GOLD}, found {given.gold_share}"
+        )
     place = Place(given.host, given.port, given.tls_certificate, given.tls_key, given.behind_proxy)
     serve(
         given.store,
@@ -113,6 +135,8 @@ def start(given: ServeOptions) -> None:
         media=given.media,
         instructions=given.instructions,
         password_file=given.operator_password_file,
+        gold=given.gold,
+        gold_share=given.gold_share,
     )
 
 

@@ -6,12 +6,15 @@ import re
 
 import numpy as np
 import pytest
+from fastapi.testclient import TestClient
 
 from crowd_tvcs.campaign import Campaign, Task, Worker, stand, summary
 from crowd_tvcs.campaign.desk import figures
 from crowd_tvcs.campaign.desk.figures import note_history
+from crowd_tvcs.serve.app import create_app
+from crowd_tvcs.serve.desk import Served
 from crowd_tvcs.serve.limits import TokenBucket
-from tests.crowd.serve.conftest import PASSWORD, hidden
+from tests.crowd.serve.conftest import BASE, PASSWORD, hidden
 
 
 def do(client, what, name=""):
@@ -58,9 +61,6 @@ def test_buttons(operator, campaign):
     assert [t.closed for t in campaign.state().tasks] == [0, 0, 0]
     assert "0 tasks are open again" in do(operator, "reopen all").text
     assert "are closed" in do(operator, "close unworthy").text
-    do(operator, "add worker", "dee")
-    assert "dee" in operator.get("/operator").text
-    assert do(operator, "add worker", "dee").status_code == 400
     assert do(operator, "block", "eve").status_code == 409
     assert do(operator, "close", "t9").status_code == 409
     assert do(operator, "dance").status_code == 409
@@ -69,6 +69,79 @@ def test_buttons(operator, campaign):
     with campaign.store.read() as (connection, _):
         told = [row[0] for row in connection.exec_driver_sql("SELECT what FROM audit ORDER BY id")]
     assert told == ["pause", "resume", "block", "unblock", "close", "reopen"]
+
+
+def post(client, path, **fields):
+    return client.post(path, data=fields | {"form": hidden(client.get("/operator"))["form"]})
+
+
+def test_workers_are_added_with_their_limits_and_links(operator, campaign, browse):
+    limits = {"max_tasks": "2", "cost": "0.5", "group": "night"}
+    assert (
+        "2 workers are added"
+        in post(operator, "/operator/workers", names="dee, eli", **limits).text
+    )
+    rows = {w.name: w for w in campaign.state().workers}
+    dee = rows["dee"]
+    assert (dee.max_tasks, dee.cost, dee.team) == (2, 500_000, "night")
+    for wrong in ({"names": "dee"}, {"names": " , "}, {"names": "f", "cost": "x"}):
+        assert post(operator, "/operator/workers", **wrong).status_code == 400
+    assert post(operator, "/operator/workers", names="f", max_tasks="-1").status_code == 400
+    assert "f" not in {w.name for w in campaign.state().workers}
+    table = list(csv.reader(io.StringIO(post(operator, "/operator/links").text)))
+    assert [row[0] for row in table] == ["worker", "ann", "bob", "cy", "dee", "eli"]
+    eli = browse()
+    assert eli.get(table[-1][1].removeprefix("http://127.0.0.1:8000")).status_code == 200
+    assert len(post(operator, "/operator/links").text.splitlines()) == 1  # all have one
+
+
+def test_closed_tasks_are_listed_and_what_changed_is_in_the_audit(operator, campaign):
+    do(operator, "close", "t2")
+    assert re.search(r"Closed tasks.*Reopen t2", operator.get("/operator").text, re.DOTALL)
+    campaign.add(tasks=["t4"])
+    campaign.stop(least_gain=1.0, close=True)
+    campaign.reopen()
+    with campaign.store.read() as (connection, _):
+        rows = connection.exec_driver_sql("SELECT what, task, detail FROM audit ORDER BY id").all()
+    others = [("close", name, "not worth it") for name in ("t1", "t3", "t4")]
+    opened = [("reopen", name, None) for name in ("t1", "t2", "t3", "t4")]
+    assert rows == [("close", "t2", None), ("add", None, "1 tasks"), *others, *opened]
+    assert "Closed tasks" not in operator.get("/operator").text
+
+
+def test_what_a_round_would_bring_is_told_and_nothing_issued(tmp_path, browse):
+    """With money too, which not every method honours."""
+    workers = [Worker(name, cost=1.0) for name in ("ann", "bob")]
+    qualities = {"ann": 0.9, "bob": 0.8}
+    options = {"workers": workers, "tasks": ["t1", "t2"], "qualities": qualities, "money": 9.0}
+    with Campaign.create(tmp_path / "m.db", **options) as campaign:
+        client = TestClient(create_app(Served(campaign, PASSWORD)), base_url=BASE)
+        with client:
+            client.post("/operator/login", data={"password": PASSWORD})
+            told = post(client, "/operator/preview", labels=2).text
+            assert "2 labels are worth it" in told
+            assert "is 90.00%, now it is 50.00%. Nothing was issued." in told
+            assert campaign.state().settings.rounds == 0
+            page = post(client, "/operator/plan", labels=2)
+            assert len(page.text.splitlines()) == 3
+            assert campaign.state().settings.rounds == 1
+
+
+def test_the_figures_are_asked_for_often_and_summed_up_seldom(operator, campaign, monkeypatch):
+    part, asked, whole = {"X-Part": "main"}, [], figures.figures
+
+    def counted(store):
+        asked.append(store)
+        return whole(store)
+
+    monkeypatch.setattr(figures, "figures", counted)
+    operator.get("/operator")
+    for _ in range(3):
+        operator.get("/operator", headers=part)
+    assert asked == []  # nothing has changed since they logged in
+    campaign.submit("ann", campaign.next("ann").task, "good")
+    assert "<b>1</b> labels" in operator.get("/operator").text
+    assert len(asked) == 1
 
 
 def test_a_link_is_made_and_revoked(operator, browse):
@@ -136,7 +209,7 @@ def test_the_figures_are_those_of_the_whole_state(tmp_path, seed):
                 agreed = (answers.label_of == likeliest)[judged].mean()
                 assert seats[row.name].agreement == pytest.approx(agreed)
             if of.any():
-                assert seats[row.name].last_seen == answers.when[of].max()
+                assert seats[row.name].last_seen >= answers.when[of].max()
         order = sorted(state.tasks, key=lambda t: (t.confidence, t.id))
         assert [row["task"] for row in figures.least_sure(campaign.store)] == [
             t.name for t in order

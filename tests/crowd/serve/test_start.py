@@ -30,6 +30,13 @@ def run(*words):
         (["c.db", "--tls-key", "k.pem"], "--tls-certificate and --tls-key go together"),
         (["c.db", "--media", "none"], "--media must be a folder, found none"),
         (["none.db"], "there is no such store"),
+        (
+            ["c.db", "--gold-share", "0.9"],
+            "--gold-share must be above 0 and at most 0.5, found 0.9",
+        ),
+        (["c.db", "--gold-share", "0"], "--gold-share must be above 0"),
+        (["c.db", "--gold-share", "0.1"], "to be among the others, and it has none: give --gold"),
+        (["c.db", "--gold", "none.csv"], "none.csv"),
         (["revoke", "c.db"], "--worker must name whose links"),
         (["links", "c.db", "--worker", "eve"], "there is no worker 'eve'"),
     ],
@@ -72,6 +79,23 @@ def test_an_address_in_use_is_failed_work(campaign):
         done = run(campaign.store.place, "--port", other.getsockname()[1])
     assert done.exit_code == 1
     assert "cannot be listened to" in done.stderr
+
+
+def test_gold_is_put_among_the_tasks_with_its_content(campaign, tmp_path):
+    (tmp_path / "gold.csv").write_text("task,label\ng1,good\ng2,bad\nt1,good\n")
+    (tmp_path / "tasks.csv").write_text("task,text\nt1,a\nt2,b\nt3,c\ng1,d\n")
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port, gold = other.getsockname()[1], tmp_path / "gold.csv"
+        words = ("--port", port, "--gold", gold, "--content", tmp_path / "tasks.csv")
+        told = run(campaign.store.place, *words).stderr.splitlines()
+    assert told[0] == "1 gold tasks are among the others; workers cannot tell which"
+    assert told[1] == "1 gold tasks have no content, so could be told, and are left out"
+    assert "cannot be listened to" in told[-1]
+    state = campaign.state()
+    assert [t.name for t in state.tasks] == ["t1", "t2", "t3"]
+    assert state.gold == {"g1": 1, "g2": 0, "t1": 1}
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sends a signal")

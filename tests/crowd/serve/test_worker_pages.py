@@ -150,6 +150,21 @@ def test_content_is_text_and_not_script(browse, tokens, campaign, served, tmp_pa
     assert "<strong>now</strong>" in page
 
 
+def test_images_and_sounds_need_no_words_beside_them(browse, tokens, campaign, tmp_path):
+    bodies = {"t1": Content(image="a b.png"), "t2": Content(audio="a.mp3")}
+    set_content(
+        campaign.store, bodies | {"t3": Content(image="c.png", fields={"alt": "x"})}, tmp_path
+    )
+    ann = browse(tokens["ann"])
+    page, texts = ann.get("/"), ""
+    for _ in range(3):
+        texts += page.text
+        page = answer(ann, page)
+    assert '<img src="/media/a%20b.png" alt="The image to label">' in texts
+    assert '<img src="/media/c.png" alt="x">' in texts
+    assert '<audio controls src="/media/a.mp3"' in texts
+
+
 def test_media_are_served_to_workers_and_only_from_the_folder(browse, tokens, served, tmp_path):
     (tmp_path / "secret.txt").write_text("secret")
     (served.media / "a b.png").write_bytes(b"png")

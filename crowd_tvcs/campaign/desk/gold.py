@@ -1,0 +1,135 @@
+"""Gold among the other tasks: handed out like them, and what it teaches of the workers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from sqlalchemy import func, insert, select, text
+
+from crowd_tvcs.campaign.store.queries import SETTLED
+from crowd_tvcs.campaign.store.schema import ANSWERED, GOLD, UNLIMITED, content, gold, pair, task
+from crowd_tvcs.campaign.store.store import Store
+from crowd_tvcs.campaign.tasks import settle, settle_each
+
+LEARNS_EVERY, REST = 60.0, 20.0
+"""Least seconds from learning to learning, and at least so many times what it takes."""
+AT_ONCE = 100
+"""Tasks that are settled in one transaction."""
+# What needs NumPy is imported by the functions that use it: a desk must start quickly.
+
+
+def mix_in(store: Store, labels: Mapping[str, str], shown: Collection[str]) -> tuple[int, int]:
+    """Put gold among the tasks: rows like theirs that no plan, sum or result counts.
+
+    Gold that is to be labelled anyway stays as it is. Where tasks have content, gold without any
+    could be told from them and is left out.
+
+    Parameters
+    ----------
+    store
+        The campaign's.
+    labels
+        More gold, beside what the campaign has: labels by name.
+    shown
+        Names that are about to get content, beside those that have some.
+
+    Returns
+    -------
+    there, left_out
+        How many gold tasks are among the others now, and how many lack content.
+
+    Raises
+    ------
+    ValueError
+        If a label is none of the classes, or contradicts one that is known.
+    """
+    with store.write() as (connection, settings, _):
+        if labels:
+            from crowd_tvcs.campaign.intake import add_gold
+
+            add_gold(connection, settings, labels, [])
+        known = set(connection.scalars(select(gold.c.task)))
+        tasks = {row.name: row for row in connection.execute(select(task))}
+        described = {*connection.scalars(_DESCRIBED), *shown}
+        new = sorted(known - set(tasks))
+        left_out = [n for n in new if n not in described] if described else []
+        rows = [_row(name) for name in new if not described or name in described]
+        if rows:
+            connection.execute(text(_INDEX))
+            connection.execute(insert(task), rows)
+            for row in connection.execute(select(task).where(task.c.closed == GOLD)).all():
+                settle(connection, settings, row)
+        there = connection.scalar(select(func.count()).where(task.c.closed == GOLD))
+        return int(there or 0), len(left_out)
+
+
+def _row(name: str) -> dict[str, Any]:
+    own: dict[str, Any] = {
+        "name": name,
+        "prior": None,
+        "min_workers": 0,
+        "max_workers": UNLIMITED,
+        "closed": GOLD,
+    }
+    return own | dict.fromkeys(SETTLED, 0)
+
+
+class Learner:
+    """Learns of the workers, now and then, what answers to gold among the tasks say."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self._answers, self._next = 0, 0.0
+
+    def learn(self, now: float) -> bool:
+        """Learn if there are new answers and it is time; whether it did.
+
+        That is once a minute, and a twentieth of the time, at most.
+        """
+        if now < self._next or (found := _answers_here(self.store)) == self._answers:
+            return False
+        start = time.monotonic()
+        done = learn(self.store)
+        took = time.monotonic() - start
+        self._answers, self._next = found, now + max(LEARNS_EVERY, REST * took)
+        return done
+
+
+def _answers_here(store: Store) -> int:
+    """Count the answers to gold among the other tasks."""
+    with store.read() as (connection, _):
+        return int(connection.execute(_ANSWERED).scalar_one())
+
+
+def learn(store: Store) -> bool:
+    """Estimate every worker's quality anew from all answers to gold, and settle the tasks.
+
+    Some tasks at a time, so that nobody waits for long; what is not settled yet is so by its next
+    answer. Return False where the qualities come from a table, which gold does not change.
+    """
+    from crowd_tvcs.campaign.estimates import estimated, write_estimates
+
+    with store.read() as (connection, settings):
+        if settings.source != "gold":
+            return False
+        found = estimated(connection, settings)
+        ids = list(connection.scalars(select(task.c.id).order_by(task.c.id)))
+    with store.write() as (connection, settings, _):
+        write_estimates(connection, settings, found)
+    for start in range(0, len(ids), AT_ONCE):
+        with store.write(flush=False) as (connection, settings, _):
+            settle_each(connection, settings, ids[start : start + AT_ONCE])
+    store.flush()
+    return True
+
+
+_INDEX = f"CREATE INDEX IF NOT EXISTS task_gold ON task (slots, id) WHERE closed = {GOLD}"
+_DESCRIBED = select(task.c.name).join(content, content.c.task_id == task.c.id)
+_ANSWERED = (
+    select(func.count())
+    .select_from(pair)
+    .join(task, task.c.id == pair.c.task_id)
+    .where(task.c.closed == GOLD, pair.c.state == ANSWERED)
+)

@@ -1,0 +1,55 @@
+"""Tables of a campaign as the database has them, without reading the whole campaign."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from sqlalchemy import select
+
+from crowd_tvcs.campaign.store.gold import ANSWERS
+from crowd_tvcs.campaign.store.schema import ANSWERED, CLOSED, GOLD, pair, task, worker
+from crowd_tvcs.campaign.store.store import Store
+
+
+def labels(store: Store) -> list[list[Any]]:
+    """Return the result: (task, label, confidence, answers), by name."""
+    with store.read() as (connection, settings):
+        classes = json.loads(settings.classes)
+        rows = connection.execute(_LABELS).all()
+    return [[name, classes[label], sure, answers] for name, label, sure, answers in sorted(rows)]
+
+
+def answers(store: Store) -> list[list[Any]]:
+    """Return all answers but those to gold among the tasks: (task, worker, label), as they came."""
+    with store.read() as (connection, settings):
+        classes = json.loads(settings.classes)
+        rows = connection.execute(_ANSWERS).all()
+    return [[name, who, classes[label]] for name, who, label in rows]
+
+
+def gold_answers(store: Store) -> list[list[Any]]:
+    """Return all answers to gold, brought or given among the tasks, by name: likewise."""
+    with store.read() as (connection, settings):
+        classes = json.loads(settings.classes)
+        rows = connection.execute(ANSWERS).all()
+    return [[name, who, classes[label]] for name, who, label in sorted(rows)]
+
+
+def closed(store: Store, rows: int) -> list[str]:
+    """Return some of the tasks that the operator closed."""
+    with store.read() as (connection, _):
+        return list(connection.scalars(_CLOSED.limit(rows)))
+
+
+_LABELS = select(task.c.name, task.c.label, task.c.confidence, task.c.answers).where(
+    task.c.closed != GOLD
+)
+_ANSWERS = (
+    select(task.c.name, worker.c.name, pair.c.label)
+    .join_from(pair, task, task.c.id == pair.c.task_id)
+    .join(worker, worker.c.id == pair.c.worker_id)
+    .where(pair.c.state == ANSWERED, task.c.closed != GOLD)
+    .order_by(pair.c.place)
+)
+_CLOSED = select(task.c.name).where(task.c.closed == CLOSED).order_by(task.c.name)

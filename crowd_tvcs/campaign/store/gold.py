@@ -1,0 +1,78 @@
+"""The statements of gold: what is known of workers from it, and the next one among other tasks."""
+
+from __future__ import annotations
+
+from sqlalchemy import bindparam, case, exists, func, not_, select, union_all
+
+from crowd_tvcs.campaign.store.schema import (
+    ANSWERED,
+    GOLD,
+    LAPSED,
+    gold,
+    gold_answer,
+    pair,
+    task,
+    worker,
+)
+from crowd_tvcs.campaign.store.statements import Statement
+
+_brought = exists().where(gold_answer.c.task == task.c.name, gold_answer.c.worker == worker.c.name)
+ANSWERS = union_all(
+    select(gold_answer.c.task, gold_answer.c.worker, gold_answer.c.label),
+    select(task.c.name, worker.c.name, pair.c.label)
+    .join_from(pair, task, task.c.id == pair.c.task_id)
+    .join(worker, worker.c.id == pair.c.worker_id)
+    .where(task.c.closed == GOLD, pair.c.state == ANSWERED, not_(_brought)),
+)
+"""All answers to gold as (task, worker, label): those that were brought, and those given here."""
+
+_given = ANSWERS.subquery()
+RIGHT = (
+    select(
+        _given.c.worker,
+        func.count().label("answers"),
+        func.sum(case((_given.c.label == gold.c.label, 1), else_=0)).label("right"),
+    )
+    .join_from(_given, gold, gold.c.task == _given.c.task)
+    .group_by(_given.c.worker)
+)
+"""By worker: how many answers to gold, and how many of them are right."""
+
+AMONG_OTHERS = (
+    select(
+        func.count().label("answers"),
+        func.sum(case((pair.c.label == gold.c.label, 1), else_=0)).label("right"),
+        func.sum(worker.c.quality).label("expected"),
+    )
+    .join_from(pair, task, task.c.id == pair.c.task_id)
+    .join(gold, gold.c.task == task.c.name)
+    .join(worker, worker.c.id == pair.c.worker_id)
+    .where(task.c.closed == GOLD, pair.c.state == ANSWERED, worker.c.quality.is_not(None))
+)
+"""Of gold among the others: answers, how many are right, and how many should be by the skills."""
+
+
+def _search(in_team: bool) -> Statement:
+    """Find the gold that fewest have and that this worker, or their team, never had."""
+    own, mate, theirs = pair.alias(), worker.alias(), pair.alias()
+    is_theirs = (own.c.task_id == task.c.id) & (own.c.worker_id == bindparam("who"))
+    is_known = exists().where(
+        gold_answer.c.task == task.c.name, gold_answer.c.worker == bindparam("called")
+    )
+    found = select(task, own.c.state.label("before"), worker.c.quality).outerjoin(own, is_theirs)
+    found = found.join(worker, worker.c.id == bindparam("who"))
+    found = found.where(
+        task.c.closed == GOLD, own.c.state.is_(None) | (own.c.state == LAPSED), ~is_known
+    )
+    if in_team:
+        is_taken = exists().where(
+            theirs.c.task_id == task.c.id,
+            theirs.c.state > LAPSED,
+            theirs.c.worker_id == mate.c.id,
+            mate.c.team == bindparam("of_team"),
+        )
+        found = found.where(~is_taken)
+    return Statement(found.order_by(task.c.slots, task.c.id).limit(1))
+
+
+SEARCHES = {in_team: _search(in_team) for in_team in (False, True)}

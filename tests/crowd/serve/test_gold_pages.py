@@ -1,0 +1,133 @@
+"""Gold among the tasks: nothing that a worker sees or asks for tells it from the others."""
+
+import json
+import re
+
+import pytest
+
+from crowd_tvcs.campaign import Campaign
+from crowd_tvcs.campaign.desk.content import Content, set_content
+from crowd_tvcs.campaign.desk.gold import mix_in
+from crowd_tvcs.serve.desk import Served
+from tests.crowd.serve.conftest import PASSWORD, hidden
+
+NAMES = [f"t{j}" for j in range(12)]
+GOLD = {f"known-{j}": "good" for j in range(12)}
+
+
+@pytest.fixture
+def campaign(tmp_path):
+    """Twelve tasks and twelve gold tasks, half and half, all with text and a picture."""
+    (tmp_path / "media").mkdir()
+    with Campaign.create(
+        tmp_path / "c.db",
+        workers=["ann", "bob"],
+        tasks=NAMES,
+        qualities={"ann": 0.9, "bob": 0.8},
+        gold=GOLD,
+        classes=["bad", "good"],
+        prior=0.5,
+    ) as made:
+        for name in (*NAMES, *GOLD):
+            (tmp_path / "media" / f"{name}.png").write_bytes(name.encode())
+        bodies = {n: Content(f"Text {k}", f"{n}.png") for k, n in enumerate((*NAMES, *GOLD))}
+        assert mix_in(made.store, {}, bodies) == (12, 0)
+        set_content(made.store, bodies, tmp_path)
+        made.gold_share = 0.5
+        yield made
+
+
+@pytest.fixture
+def served(campaign, tmp_path):
+    made = Served(campaign, PASSWORD, tmp_path / "media")
+    made.per_worker.burst = 1000
+    return made
+
+
+def shape(page):
+    """A page without what must differ: text, names, times and tokens."""
+    page = re.sub(r'value="[\w-]+\.[\w-]+\.[\w-]+"', 'value="FORM"', page)
+    page = re.sub(r"[\w-]{12}(?=/image\.png|\")", "ALIAS", page)
+    return re.sub(r"Text \d+|answered \d+|kept for you for \d+", "X", page)
+
+
+def test_pages_of_gold_and_of_others_are_alike(browse, tokens, campaign):
+    ann, shapes, seen = browse(tokens["ann"]), {"gold": set(), "other": set()}, 0
+    page = ann.get("/")
+    while 'data-state="task"' in page.text:
+        (task,) = [t.name for t in _leased(campaign, "ann")]
+        assert not re.search(r"known|\bt\d+\b", page.text)
+        image = re.search(r'src="(/media/[^"]+)"', page.text)[1]
+        assert ann.get(image).content == task.encode()
+        assert ann.get(image).headers["content-type"] == "image/png"
+        if seen:  # the first page opens the instructions and has no button to undo
+            shapes["gold" if task in GOLD else "other"].add(shape(page.text))
+        assert f"You have answered {seen}." in page.text
+        page, seen = ann.post("/answer", data=hidden(page) | {"label": "good"}), seen + 1
+    assert seen > 15
+    assert len(shapes["gold"]) == 1
+    assert shapes["gold"] == shapes["other"]
+
+
+def _leased(campaign, name):
+    with campaign.store.read() as (connection, _):
+        return connection.exec_driver_sql(
+            "SELECT task.name FROM pair JOIN task ON task.id = task_id "
+            f"JOIN worker ON worker.id = worker_id WHERE state = 2 AND worker.name = '{name}'"
+        ).all()
+
+
+def test_the_api_tells_no_more(browse, tokens, campaign):
+    client = browse()
+    client.headers["Authorization"] = f"Bearer {tokens['bob']}"
+    turn, texts = client.post("/api/v1/next").json(), []
+    client.post("/api/v1/skip", json={"task": turn["task"]})
+    turn = client.post("/api/v1/next").json()
+    while turn["task"]:
+        texts.append(json.dumps(turn))
+        assert len(turn["task"]) == 12
+        assert turn["content"]["image"] == f"{turn['task']}/image.png"
+        last = turn["task"]
+        turn = client.post("/api/v1/submit", json={"task": last, "label": "bad"}).json()["next"]
+    told = [
+        client.post("/api/v1/submit", json={"task": last, "label": "good"}),
+        client.post("/api/v1/submit", json={"task": "known-1", "label": "good"}),
+        client.post("/api/v1/submit", json={"task": "t1", "label": "good"}),
+        client.post("/api/v1/skip", json={"task": last}),
+    ]
+    assert [answer.status_code for answer in told] == [409] * 4
+    assert told[0].json()["detail"] == (
+        "worker 'bob' answered this task with 'bad' before, now 'good'"
+    )
+    assert told[1].json() == told[2].json()  # of a task that is there and one that is not
+    campaign.next("ann")
+    campaign.gold_share = 0.0
+    while (offer := campaign.next("ann")).task is not None:
+        campaign.submit("ann", offer.task, "good")
+    campaign.gold_share = 0.5
+    texts += [answer.text for answer in (*told, client.post("/api/v1/undo"))]
+    assert not re.search(r"known|\"t\d+\"|'t\d+'", "".join(texts))
+
+
+def test_no_other_file_can_be_asked_for(browse, tokens, campaign, served):
+    ann = browse(tokens["ann"])
+    ann.get("/")
+    alias = served.name_of("t1")
+    for path in ("t1.png", f"{alias}/text", f"{alias}/audio", "x/image.png", f"{alias}/../x"):
+        assert ann.get(f"/media/{path}").status_code == 404, path
+    assert browse().get(f"/media/{alias}/image.png").status_code == 401
+
+
+def test_the_operator_sees_which_is_gold_and_what_it_says(operator, campaign):
+    while (offer := campaign.next("ann")).task is not None:
+        campaign.submit("ann", offer.task, "good" if offer.task in GOLD else "bad")
+    page = operator.get("/operator").text
+    assert re.search(r"<b>100.0 %</b> of \d+ answers to gold among the tasks are right", page)
+    assert "skills say 90.0 %" in page
+    assert re.search(r"100.0 % by (\d+) of \1 on gold", page)
+    assert "of 12 tasks may be handed out" in page
+    on_gold = operator.get("/operator/gold-answers.csv").text.splitlines()
+    assert len(on_gold) == 1 + int(re.search(r"of (\d+) answers to gold among", page)[1])
+    assert set(on_gold[1:]) <= {f"{name},ann,good" for name in GOLD}
+    assert "known-" not in operator.get("/operator/labels.csv").text
+    assert "known-" not in operator.get("/operator/answers.csv").text
