@@ -4,9 +4,10 @@ Every cell is a run of its own of the kinetic model under noise, measured once, 
 from the wild type, shifts of basal activations lead it through the stages of its lineage. To levels
 comes lognormal noise (sd .1 of log10); half of those below the median of their gene are dropouts,
 0; pseudotime is the time plus normal noise of 5 % of the longest. Lineages share the cells of their
-common stages, as slingshot's do. Networks of odd seeds have few hubs.
+common stages, as slingshot's do. Every table has a network of its own; every other one has few
+hubs. `combined` simulates no networks here (calibrate 0), which changes no ranking.
 
-    python -m benchmarks.networks.single_cells [--networks 2] [--cells 2000]
+    python -m benchmarks.networks.single_cells [--networks 2] [--cells 2000] [--ways A B ...]
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import numpy as np
 
 from grn_tvcs import Expression, infer
 from grn_tvcs.expression import in_bins
+from grn_tvcs.expression.bins import AUTO, OFF
 from grn_tvcs.network.scores import score
 from grn_tvcs.simulation.kernels import wander
 from grn_tvcs.simulation.kinetics import draw_kinetics
@@ -37,6 +39,16 @@ TOPOLOGIES = {
     "converging": [(1, 2, 4), (1, 3, 4)],
 }
 DROPPED, NOISE, BLUR = 0.5, 0.1, 0.05
+PEER = "auto, dynGENIE3"
+WAYS: dict[str, tuple[int | str, str]] = {
+    "cells": (OFF, "tvcs"),
+    "auto": (AUTO, "tvcs"),
+    "20 bins": (20, "tvcs"),
+    "50 bins": (50, "tvcs"),
+    "auto, combined": (AUTO, "combined"),
+    PEER: (AUTO, "dyngenie3"),
+    "auto, GENIE3": (AUTO, "genie3"),
+}
 
 
 def cells_of(
@@ -84,29 +96,26 @@ def cells_of(
 def main() -> None:
     """Print the AUPR of every way on every topology."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--networks", type=int, default=2)
+    parser.add_argument("--networks", type=int, default=2, help="of each topology")
     parser.add_argument("--cells", type=int, default=2000)
     parser.add_argument("--genes", type=int, default=20)
     parser.add_argument("--trees", type=int, default=200)
+    parser.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS), metavar="WAY")
     given = parser.parse_args()
     warnings.simplefilter("ignore")
     table: dict[str, dict[str, list[float]]] = {}
-    for kind, lineages in TOPOLOGIES.items():
+    for place, (kind, lineages) in enumerate(TOPOLOGIES.items()):
         row = table.setdefault(kind, {})
-        for seed in range(given.networks):
-            many = round(0.8 * given.genes) if seed % 2 else None  # odd: few hubs
+        for k in range(given.networks):
+            seed = k * len(TOPOLOGIES) + place
+            many = round(0.8 * given.genes) if k % 2 else None
             data, true = cells_of(lineages, given.genes, many, given.cells, seed)
-            ways = {
-                "cells": (data, "tvcs"),
-                "auto": (in_bins(data), "tvcs"),
-                "20 bins": (in_bins(data, 20), "tvcs"),
-                "50 bins": (in_bins(data, 50), "tvcs"),
-                "auto, combined": (in_bins(data), "combined"),
-                "auto, dynGENIE3": (in_bins(data), "dyngenie3"),
-                "auto, GENIE3": (in_bins(data), "genie3"),
-            }
-            for way, (measured, method) in ways.items():
-                options = {} if method in ("tvcs", "combined") else {"trees": given.trees}
+            for way in given.ways:
+                bins, method = WAYS[way]
+                measured = data if bins == OFF else in_bins(data, bins)
+                options = {"combined": {"calibrate": 0}, "tvcs": {}}.get(
+                    method, {"trees": given.trees}
+                )
                 network = infer(measured, method, scale="levels", rng=0, **options)
                 row.setdefault(way, []).append(score(network, true).aupr)
             row.setdefault("chance", []).append(score(network, true).aupr_by_chance)
@@ -118,8 +127,17 @@ def main() -> None:
     print("|---|" + "---|" * len(ways))
     for kind, row in table.items():
         print(f"| {kind} |", " | ".join(f"{np.mean(row[way]):.3f}" for way in ways), "|")
-    means = [np.mean([np.mean(row[way]) for row in table.values()]) for way in ways]
-    print("| mean |", " | ".join(f"{mean:.3f}" for mean in means), "|")
+    found = {way: np.concatenate([row[way] for row in table.values()]) for way in ways}
+    print("| mean |", " | ".join(f"{found[way].mean():.3f}" for way in ways), "|")
+    if PEER in found:
+        more = (f"{way} {said(found[way] - found[PEER])}" for way in ways if way != PEER)
+        print(f"less {PEER}, with the standard error over tables: {', '.join(more)}")
+
+
+def said(differences: np.ndarray) -> str:
+    """Mean and standard error."""
+    error = differences.std(ddof=1) / len(differences) ** 0.5 if len(differences) > 1 else np.nan
+    return f"{differences.mean():+.3f} ({error:.3f})"
 
 
 if __name__ == "__main__":

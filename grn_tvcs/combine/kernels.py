@@ -4,30 +4,63 @@ import numpy as np
 
 from tvcs_core.jit import kernel
 
-BLOCK = 32  # rows at a time, so that they and a tree stay in the fastest memory
+BLOCK = 256  # rows at a time, so that they and a tree stay in the fastest memory
 
 
 @kernel
 def add_trees(x, trees, out):
-    """Add to `out` of every row of `x` the value of the leaf it falls into, in every tree.
+    """Add to `out` of every row the value of the leaf it falls into, in every tree.
 
-    `x` is (rows, features), NaN where a feature is not known; `trees` is a `Trees`.
+    `x` is (features, rows), NaN where a feature is not known; `trees` is a `Trees`. All rows of a
+    block go down a tree together, each node parting those that come to it.
     """
-    n_rows = x.shape[0]
+    n_rows = x.shape[1]
+    rows, to_right = np.empty(BLOCK, dtype=np.int64), np.empty(BLOCK, dtype=np.int64)
+    most = np.int64(1)
+    for t in range(trees.starts.size - 1):
+        most = max(most, np.int64(trees.starts[t + 1] - trees.starts[t]))
+    waiting = np.empty((most, 3), dtype=np.int64)  # node, and where its rows begin and end
     for start in range(0, n_rows, BLOCK):
-        stop = min(start + BLOCK, n_rows)
+        size = min(BLOCK, n_rows - start)
         for t in range(trees.starts.size - 1):
-            root = np.int64(trees.starts[t])
-            for row in range(start, stop):
-                node = root
-                while trees.feature[node] >= 0:
-                    value = x[row, trees.feature[node]]
-                    # A comparison with NaN is false. No branch: it would go either way at random.
-                    is_left = value <= trees.threshold[node]
-                    is_left |= np.isnan(value) & trees.nan_left[node]
-                    left, right = np.int64(trees.left[node]), np.int64(trees.right[node])
-                    node = right + (left - right) * np.int64(is_left)
-                out[row] += trees.value[node]
+            for k in range(size):
+                rows[k] = start + k
+            waiting[0, 0], waiting[0, 1], waiting[0, 2] = trees.starts[t], 0, size
+            n = 1
+            while n > 0:
+                n -= 1
+                node, first, last = waiting[n, 0], waiting[n, 1], waiting[n, 2]
+                if trees.feature[node] < 0:
+                    for k in range(first, last):
+                        out[rows[k]] += trees.value[node]
+                    continue
+                middle = part(x[trees.feature[node]], trees, node, rows[first:last], to_right)
+                for side, begin, end in (
+                    (trees.right[node], first + middle, last),
+                    (trees.left[node], first, first + middle),
+                ):
+                    if begin < end:
+                        waiting[n, 0], waiting[n, 1], waiting[n, 2] = side, begin, end
+                        n += 1
+
+
+@kernel
+def part(column, trees, node, rows, to_right):
+    """Put the rows that go left at a node before the others; return how many do."""
+    threshold, nan_left = trees.threshold[node], trees.nan_left[node]
+    n_left, n_right = np.int64(0), np.int64(0)
+    for k in range(rows.size):
+        row = rows[k]
+        value = column[row]
+        # A comparison with NaN is false. No branch: it would go either way at random.
+        is_left = value <= threshold
+        is_left |= np.isnan(value) & nan_left
+        rows[n_left], to_right[n_right] = row, row
+        n_left += np.int64(is_left)
+        n_right += np.int64(1) - np.int64(is_left)
+    for k in range(n_right):
+        rows[n_left + k] = to_right[k]
+    return n_left
 
 
 @kernel

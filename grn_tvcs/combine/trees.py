@@ -44,7 +44,7 @@ class Trees(NamedTuple):
 def evaluate(trees: Trees, features: NDArray[np.float32]) -> NDArray[np.float64]:
     """Log-odds of every row of `features`."""
     out = np.full(len(features), trees.base[0])
-    add_trees(np.ascontiguousarray(features), trees, out)
+    add_trees(np.ascontiguousarray(features.T), trees, out)
     return out
 
 

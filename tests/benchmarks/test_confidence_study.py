@@ -1,4 +1,4 @@
-"""The study of confidence: its numbers from confidences that are known; tables without edges."""
+"""The studies of confidence and of draws: numbers from what is known; tables without edges."""
 
 from types import SimpleNamespace
 
@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 from benchmarks import confidence as study
-from benchmarks import universal
+from benchmarks import draws, universal
+from grn_tvcs.combine.parts import LAGGED, RATES, gather_parts
 from grn_tvcs.simulation.designs import Design
 from grn_tvcs.simulation.examples import draw_example
+from tvcs_core.streams import stream
 
-DESIGN = Design(6, 6, 2, 5)
+DESIGN, TEN = Design(6, 6, 2, 5), Design(10, 10, 5, 21)
 
 
 @pytest.fixture
@@ -71,3 +73,33 @@ def test_tables_to_learn_from_are_of_each_null_and_some_networks(number, n_netwo
     again = universal.more_tables(3, (number, DESIGN))
     assert np.array_equal(np.array(without), np.array(again[1]), equal_nan=True)
     assert len({row.tobytes() for row in (*networks, *without)}) == n_networks + n_without
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "changed"),
+    [("", "", 0.0), ("ab", "ab", 0.0), ("ab", "bc", 0.5), ("ab", "", 1.0), ("a", "abcd", 0.75)],
+)
+def test_a_share_is_of_the_larger_set(one, other, changed):
+    assert draws.share(frozenset(one), frozenset(other)) == changed
+
+
+def test_the_same_draws_change_nothing_and_others_do(monkeypatch):
+    found = draws.shares(TEN, "hub", 0, 2)
+    assert found.shape == (2 + len(draws.DRAWN),)
+    assert ((found >= 0) & (found <= 1)).all()
+    assert found.any()
+    monkeypatch.setattr(draws, "stream", lambda _, *names: stream(0, *names))
+    assert not draws.shares(TEN, "hub", 0, 2).any()
+
+
+def test_one_part_alone_is_replaced():
+    made = draw_example(TEN, "flat", 0)
+    one, other = (gather_parts(made.expression, made.rules, stream(k, "x")) for k in (0, 1))
+    for name in (LAGGED, RATES):
+        mixed = draws.with_part(one, other, name)
+        for part in one.scores:
+            source = other if part == name else one
+            assert np.array_equal(mixed.scores[part], source.scores[part])
+        source = other if name == LAGGED else one
+        assert mixed.facts[f"{LAGGED} gain"] == source.facts[f"{LAGGED} gain"]
+        assert mixed.stability is source.stability

@@ -87,3 +87,26 @@ def test_the_order_of_memory_does_not_matter():
     trees, X = trees_of(fitted(0)), drawn(5)[0]
     assert np.array_equal(evaluate(trees, np.asfortranarray(X)), evaluate(trees, X))
     assert np.array_equal(evaluate(trees, X[::2]), evaluate(trees, X)[::2])
+
+
+def test_a_tree_may_be_one_long_branch():
+    """One side of every node is a leaf, and the other one goes on."""
+    n = 300
+    inner = np.arange(0, 2 * n, 2)
+    feature, left, right = (np.full(2 * n + 1, -1) for _ in range(3))
+    threshold, value = np.zeros(2 * n + 1), np.zeros(2 * n + 1)
+    feature[inner], threshold[inner] = 0, np.arange(n)
+    left[inner], right[inner] = inner + 1, inner + 2
+    value[inner + 1], value[2 * n] = np.arange(n), n
+    tree = Trees(
+        base=np.array([0.5]),
+        starts=np.array([0, 2 * n + 1], dtype=np.int32),
+        feature=feature.astype(np.int16),
+        threshold=threshold,
+        left=left.astype(np.int32),
+        right=right.astype(np.int32),
+        nan_left=np.zeros(2 * n + 1, dtype=bool),
+        value=value,
+    )
+    X = np.arange(-1, n + 1, dtype=np.float32)[::-1, None]
+    assert evaluate(tree, X).tolist() == [max(x, 0.0) + 0.5 for x in X[:, 0].tolist()]
