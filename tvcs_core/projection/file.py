@@ -15,6 +15,7 @@ from scipy import sparse
 
 from tvcs_core.constraint import TVCS
 from tvcs_core.files.errors import DataError
+from tvcs_core.files.input_size import refuse_large_npz
 from tvcs_core.projection.entries import enter
 from tvcs_core.projection.projection import Projection, proved
 from tvcs_core.projection.relaxations import Solved
@@ -67,11 +68,14 @@ def read_saved(path: str | Path, form: str, otherwise: str, assemble: Callable[[
     """
     with Path(path).open("rb") as raw:
         try:
+            refuse_large_npz(raw, path)
             with np.load(raw, allow_pickle=False) as file:
                 arrays = {name: file[name] for name in file.files}
             if str(arrays["format"]) != form:
                 raise ValueError(f"its format is {arrays['format']}, not {form}")
             return assemble(arrays)
+        except DataError:
+            raise
         except (OSError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
             raise DataError(f"is not a whole .npz file ({error})", path=path) from None
         except (ValueError, TypeError, LookupError, AttributeError) as error:
