@@ -4,8 +4,10 @@ import json
 import random
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.every_command import COMMANDS, call, lay_out
@@ -169,6 +171,50 @@ def test_a_run_json_that_is_a_folder_or_no_text_is_refused(tmp_path, capfd):
     path.unlink()
     path.mkdir()
     assert call(words, capfd)[::2] == (2, "error: run.json: must be a file, found a folder\n")
+
+
+def test_a_saved_projection_is_refused_by_its_size_before_it_is_read(tmp_path, monkeypatch, capfd):
+    from tvcs_core import TVCS, project
+
+    monkeypatch.setenv("TVCS_MAX_INPUT", "1M")
+    project([[1.0, 2.0]], TVCS.matrix((1, 2), total=1)).save("p.npz")
+    with (
+        zipfile.ZipFile("p.npz", "a", zipfile.ZIP_DEFLATED) as archive,
+        archive.open("m.npy", "w") as file,
+    ):
+        np.save(file, np.zeros(2**18))
+    code, _, err = call(["tvcs", "verify", "p.npz"], capfd)
+    found = "error: p.npz: must hold at most 1 MiB, found arrays of 2"
+    assert (code, err[: len(found)]) == (2, found)
+
+
+def test_a_block_that_is_an_archive_is_refused(tmp_path, capfd):
+    (tmp_path / "b").mkdir()
+    np.savez(tmp_path / "b" / "0.npz", np.eye(2))
+    (tmp_path / "b" / "0.npz").rename(tmp_path / "b" / "0.npy")
+    words = ["tvcs", "project", "b", "--total", "2", "--out", "p.npz"]
+    what = "b/0.npy: is not a whole .npy file of numbers (it is an archive)"
+    assert call(words, capfd)[::2] == (2, f"error: {what}\n")
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"temperature": ' + "[" * 100_000])
+def test_a_dependence_json_that_is_nested_deeply_is_refused(tmp_path, text, capfd):
+    (tmp_path / "q.csv").write_text("worker,task,quality\nann,t1,0.9\n")
+    (tmp_path / "d.json").write_text(text)
+    words = [
+        "crowd-tvcs",
+        "assign",
+        "q.csv",
+        "--common-error",
+        "d.json",
+        "--method",
+        "fast",
+        "--out",
+        "o",
+    ]
+    code, _, err = call(words, capfd)
+    what = "d.json: must be a dependence.json of crowd-tvcs quality"
+    assert (code, err.splitlines()[-1]) == (2, f"error: {what}")
 
 
 def mutated(content: bytes, rng: random.Random) -> bytes:
