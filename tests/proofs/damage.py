@@ -5,6 +5,7 @@ import io
 import pickle
 import re
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 
@@ -215,7 +216,8 @@ def changed_array(content: bytes, rng: Random) -> bytes:
                 value = min(abs(value), 2**15 - 1 if array.itemsize > 1 else 1)
             array.reshape(-1)[rng.randrange(array.size)] = value
         elif kind == 1:
-            array = array.astype(rng.choice(["<i1", "U9", "S9", "c16", "?", ">f4", "M8[s]"]))
+            with suppress(ValueError):  # of text that is no number
+                array = array.astype(rng.choice(["<i1", "U9", "S9", "c16", "?", ">f4", "M8[s]"]))
         elif kind == 2:
             array = np.concatenate([array.ravel()] * 2)
         elif kind == 3:

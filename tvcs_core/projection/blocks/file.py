@@ -10,7 +10,7 @@ import numpy as np
 from tvcs_core.constraint import TVCS
 from tvcs_core.files.input_size import refuse_large_npz
 from tvcs_core.projection.blocks.projection import BlockProjection
-from tvcs_core.projection.file import read_saved
+from tvcs_core.projection.file import format_of, read_saved
 
 FORMAT = "tvcs-block-projection-1"
 ARRAYS = (
@@ -39,7 +39,7 @@ def is_saved(path: str | Path) -> bool:
         with Path(path).open("rb") as raw:
             refuse_large_npz(raw, path)
             with np.load(raw, allow_pickle=False) as file:
-                return str(file["format"]) == FORMAT
+                return format_of(file["format"]) == FORMAT
     except Exception:
         return False
 
