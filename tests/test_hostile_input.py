@@ -248,6 +248,15 @@ def test_a_dependence_json_that_is_nested_deeply_is_refused(tmp_path, text, capf
     assert (code, err.splitlines()[-1]) == (2, f"error: {what}")
 
 
+@pytest.mark.parametrize("cap", ["18446744073709551616", "9" * 5000, "٣", "-1", "1.5", ""])
+def test_a_cap_of_a_regulator_that_is_no_count_is_refused(tmp_path, cap, capfd):
+    _, words = lay_out("check", tmp_path)
+    (tmp_path / "c.tsv").write_text(f"G2\t1\nG1\t{cap}\n", encoding="utf-8")
+    more = "--out-degrees c.tsv --method pcc --missing interpolate --out o"
+    code, _, err = call([words[0], "infer", "e.tsv", *more.split()], capfd)
+    assert (code, err.splitlines()[-1]) == (2, "error: c.tsv:2: must be a name and a cap >= 0")
+
+
 RECORD_OF_INFER = '{"command": "grn-tvcs infer", "genes": ["G1", "G2"'
 
 
