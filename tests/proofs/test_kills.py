@@ -89,7 +89,10 @@ class Warm:
             cwd=Path(__file__).parents[2],
         )  # fmt: skip
         self.words = words
-        assert self.run(folder, is_first=True)["code"] == 0
+        first = self.run(folder, is_first=True)
+        if first["code"] != 0:
+            self.close()
+            raise AssertionError(first["said"])
 
     def run(self, folder: Path, words: list[str] | None = None, **how) -> dict:
         job = {"words": words or self.words, "folder": str(folder), **how}
