@@ -125,6 +125,11 @@ def everything(folder: Path) -> dict[str, bytes]:
     }
 
 
+def results(found: dict[str, bytes]) -> dict[str, bytes]:
+    """What is no partial file, and no finished unit of a killed run that is kept to go on with."""
+    return {n: c for n, c in found.items() if LEFT not in n and "/.resume/" not in n}
+
+
 def moments(rng: Random, whole: dict, took: float):
     """Where runs are killed: by calls, by calls near the end, by time."""
     last = whole["events"]
@@ -171,7 +176,7 @@ def test_a_killed_run_leaves_a_result_or_none_and_is_run_again(warm, tmp_path, n
         found = everything(place)
         if is_whole(found, written):
             counts["complete"] += 1
-            mine = {n: c for n, c in found.items() if LEFT not in n}
+            mine = results(found)
             assert mine == expected, f"{moment}: complete, but {sorted(found)}"
             if "--resume" not in words:
                 continue
@@ -196,8 +201,7 @@ def test_a_killed_run_that_replaces_another_never_mixes_them(warm, tmp_path, nam
     for moment in list(moments(rng, whole, took))[: KILLS // 4]:
         lay_out(place, old)
         kills += process.run(place, **moment)["killed"]
-        hidden = (LEFT, "/.resume/")  # finished units of the killed run, beside the old results
-        found = {n: c for n, c in everything(place).items() if not any(h in n for h in hidden)}
+        found = results(everything(place))
         if is_whole(found, written):
             new = {**expected, f"{written}/more.txt": b"of the old run"}
             assert found in (old, new), f"{moment}: {sorted(found)}"
