@@ -206,6 +206,10 @@ def is_harmless(told, at, other):
         # Sizes in a gradient that was drawn; or other duals that prove the same sum.
         was = value_at(told, at)
         return told["method"] == "tvcs" or (told["method"] == "qlp" and was < other < was + 1e-5)
+    if at == ("money_price",) and isinstance(other, float):
+        # Where all money is spent a range of prices proves the same bound, which is summed anew.
+        was = told["money_price"]
+        return told["money_spent"] == told["money"] and was < other < was + 1e-5
     if at[0] == "leaves":
         # Names in another order or twice; other prices that prove the same bound.
         was = value_at(told, at)
