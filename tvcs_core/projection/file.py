@@ -27,7 +27,7 @@ WHOLE = (
     "support_col",
 )  # fmt: skip
 REAL = ("values", "row_duals", "col_duals", "total_dual", "lower", "upper")
-KINDS = dict.fromkeys(WHOLE, "iu") | dict.fromkeys(REAL, "fiu") | {"allowed": "b", "support": "b"}
+KINDS = dict.fromkeys(WHOLE, "iu") | dict.fromkeys(REAL, "fiu") | {"allowed": "b"}
 
 T = TypeVar("T")
 
