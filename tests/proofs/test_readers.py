@@ -21,7 +21,10 @@ from tests.proofs.damage import LIMIT, RARE, TRAP, damaged, kinds_for
 from tests.proofs.readers import MORE, reader
 from tvcs_core.files.shown import LINE
 
-pytestmark = pytest.mark.slow
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="measures as Linux does"),
+]
 
 FILES = int(os.environ.get("TVCS_DAMAGED_FILES", "1000"))
 SECONDS, MEMORY = 10.0, 2**30
