@@ -3,6 +3,7 @@
 import json
 import sys
 import warnings
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -205,25 +206,38 @@ COMMANDS = {
 }  # fmt: skip
 
 
-def lay_out(name: str, folder: Path) -> tuple[Path, list[str]]:
+def lay_out(name: str, folder: Path, commands: dict = COMMANDS) -> tuple[Path, list[str]]:
     """Write the inputs of a command; give the file to damage, and the words."""
-    damaged, content, others, words = COMMANDS[name]
+    damaged, content, others, words = commands[name]
     for file, text in {damaged: content, **others}.items():
         (folder / file).parent.mkdir(exist_ok=True)
         if callable(text):
             text(folder / file)
+        elif isinstance(text, bytes):
+            (folder / file).write_bytes(text)
         else:
             (folder / file).write_text(text, encoding="utf-8")
     return folder / damaged, words.split()
 
 
-def call(words: list[str], capture) -> tuple[int, str, str]:
-    """Run a command in this process: exit code, standard output, standard error."""
+@cache
+def command_line(program: str):
+    """What the typer app of a program makes of its options, made once: that takes .1 s and more."""
     from importlib import import_module
 
+    import typer
+
+    modules = {"tvcs": "tvcs_core.cli"}
+    modules |= {f"{name}-tvcs": f"{name}_tvcs.cli.main" for name in ("grn", "crowd")}
+    return typer.main.get_command(import_module(modules[program]).app)
+
+
+def call(words: list[str], capture) -> tuple[int, str, str]:
+    """Run a command in this process: exit code, standard output, standard error."""
+    from tvcs_core.command.shell import run
+
     program, *rest = words
-    package = {"tvcs": "tvcs_core", "grn-tvcs": "grn_tvcs", "crowd-tvcs": "crowd_tvcs"}[program]
-    main = import_module(f"{package}.__main__").main
+    app = command_line(program)
     before = sys.argv
     sys.argv = [program, *rest]
     code = 0
@@ -231,7 +245,7 @@ def call(words: list[str], capture) -> tuple[int, str, str]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("default")
-            main()
+            run(app)
     except SystemExit as error:
         code = error.code if isinstance(error.code, int) else int(bool(error.code))
     finally:

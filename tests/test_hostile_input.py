@@ -4,8 +4,10 @@ import json
 import random
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.every_command import COMMANDS, call, lay_out
@@ -169,6 +171,107 @@ def test_a_run_json_that_is_a_folder_or_no_text_is_refused(tmp_path, capfd):
     path.unlink()
     path.mkdir()
     assert call(words, capfd)[::2] == (2, "error: run.json: must be a file, found a folder\n")
+
+
+def test_a_saved_projection_is_refused_by_its_size_before_it_is_read(tmp_path, monkeypatch, capfd):
+    from tvcs_core import TVCS, project
+
+    monkeypatch.setenv("TVCS_MAX_INPUT", "1M")
+    project([[1.0, 2.0]], TVCS.matrix((1, 2), total=1)).save("p.npz")
+    with (
+        zipfile.ZipFile("p.npz", "a", zipfile.ZIP_DEFLATED) as archive,
+        archive.open("m.npy", "w") as file,
+    ):
+        np.save(file, np.zeros(2**18))
+    code, _, err = call(["tvcs", "verify", "p.npz"], capfd)
+    found = "error: p.npz: must hold at most 1 MiB, found arrays of 2"
+    assert (code, err[: len(found)]) == (2, found)
+
+
+STRANGE_ARRAYS = {
+    "total": (np.array(np.inf), "its total must not be of type float64"),
+    "row_caps": (np.array(["2"]), "its row_caps must not be of type <U1"),
+    "values": (np.array([[1j, 2]]), "its values must not be of type complex128"),
+    "shape": (np.array([1, 2]).astype("M8[s]"), "its shape must not be of type datetime64[s]"),
+    "format": (  # no characters: to make a str of them crashes what prints it
+        np.full(17, 2**31 - 1, "<u4").view("<U17").reshape(()),
+        f"its format is {17 * chr(0xFFFD)}, not tvcs-projection-1",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", [*STRANGE_ARRAYS, "header"])
+def test_a_saved_projection_with_a_strange_array_is_refused(tmp_path, name, capfd):
+    from tvcs_core import TVCS, project
+
+    project([[1.0, 2.0]], TVCS.matrix((1, 2), total=1)).save("p.npz")
+    with np.load("p.npz") as file:
+        arrays = {key: file[key] for key in file.files}
+    array, what = STRANGE_ARRAYS.get(name, (None, "('EOF in multi-line statement', (2, 0))"))
+    if array is not None:
+        arrays[name] = array
+    np.savez("p.npz", **arrays)
+    if array is None:
+        text = b"{'descr': '<i8', \n"
+        with zipfile.ZipFile("p.npz", "w") as archive:
+            archive.writestr("total.npy", b"\x93NUMPY\x01\x00" + bytes([len(text), 0]) + text)
+    code, _, err = call(["tvcs", "verify", "p.npz"], capfd)
+    assert (code, err) == (2, f"error: p.npz: is not a saved projection ({what})\n")
+
+
+def test_a_block_that_is_an_archive_is_refused(tmp_path, capfd):
+    (tmp_path / "b").mkdir()
+    np.savez(tmp_path / "b" / "0.npz", np.eye(2))
+    (tmp_path / "b" / "0.npz").rename(tmp_path / "b" / "0.npy")
+    words = ["tvcs", "project", "b", "--total", "2", "--out", "p.npz"]
+    what = "b/0.npy: is not a whole .npy file of numbers (it is an archive)"
+    assert call(words, capfd)[::2] == (2, f"error: {what}\n")
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"temperature": ' + "[" * 100_000])
+def test_a_dependence_json_that_is_nested_deeply_is_refused(tmp_path, text, capfd):
+    (tmp_path / "q.csv").write_text("worker,task,quality\nann,t1,0.9\n")
+    (tmp_path / "d.json").write_text(text)
+    words = [
+        "crowd-tvcs",
+        "assign",
+        "q.csv",
+        "--common-error",
+        "d.json",
+        "--method",
+        "fast",
+        "--out",
+        "o",
+    ]
+    code, _, err = call(words, capfd)
+    what = "d.json: must be a dependence.json of crowd-tvcs quality"
+    assert (code, err.splitlines()[-1]) == (2, f"error: {what}")
+
+
+@pytest.mark.parametrize("cap", ["18446744073709551616", "9" * 5000, "٣", "-1", "1.5", ""])
+def test_a_cap_of_a_regulator_that_is_no_count_is_refused(tmp_path, cap, capfd):
+    _, words = lay_out("check", tmp_path)
+    (tmp_path / "c.tsv").write_text(f"G2\t1\nG1\t{cap}\n", encoding="utf-8")
+    more = "--out-degrees c.tsv --method pcc --missing interpolate --out o"
+    code, _, err = call([words[0], "infer", "e.tsv", *more.split()], capfd)
+    assert (code, err.splitlines()[-1]) == (2, "error: c.tsv:2: must be a name and a cap >= 0")
+
+
+RECORD_OF_INFER = '{"command": "grn-tvcs infer", "genes": ["G1", "G2"'
+
+
+@pytest.mark.parametrize(
+    ("rest", "what"),
+    [
+        (', "G1"]}', "must name every gene once, found 'G1' twice"),
+        ('], "parameters": []}', "parameters must be names and values"),
+        ('], "versions": 3}', "versions must be names and values"),
+    ],
+)
+def test_a_strange_record_of_a_finished_network_is_refused(tmp_path, rest, what, capfd):
+    path, words = lay_out("compare run.json", tmp_path)
+    path.write_text(RECORD_OF_INFER + rest)
+    assert call(words, capfd)[::2] == (2, f"error: f/run.json: {what}\n")
 
 
 def mutated(content: bytes, rng: random.Random) -> bytes:

@@ -209,9 +209,16 @@ def _check_output(given: ProjectOptions) -> None:
         raise DataError("cannot be written (its folder is not writable)", path=out)
     if out.exists() and any(path.exists() and path.samefile(out) for path in given.inputs()):
         raise DataError("is an input of this command and is not replaced", path=out)
-    for path in (out, given.record_file):
+    for path in () if _is_left(given) else (out, given.record_file):
         if path.exists() and not given.force:
             raise DataError("exists; give --force to replace it", path=path)
+
+
+def _is_left(given: ProjectOptions) -> bool:
+    """Whether FILE is of a run that was killed before its record was there."""
+    from tvcs_core.files.partial import has_left_files
+
+    return not given.record_file.exists() and has_left_files(given.record_file)
 
 
 def _shape_of_blocks(given: ProjectOptions) -> tuple[int, int]:
@@ -265,9 +272,13 @@ def _write(projection: Projection | BlockProjection, given: ProjectOptions) -> N
         kept=projection.kept,
         gap=projection.gap,
     )
+
+    def write(path: Path) -> None:
+        write_whole(given.out, projection.save)
+        write_json(path, record)
+
     given.record_file.unlink(missing_ok=True)
-    write_whole(given.out, projection.save)
-    write_whole(given.record_file, lambda path: write_json(path, record))
+    write_whole(given.record_file, write)  # begun before FILE is there, see `_is_left`
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from crowd_tvcs.accuracy.model import even_matrices
 from tvcs_core.files.errors import DataError
+from tvcs_core.files.tables import read_text
 
 KNOTS = (1, 2, 3, 5, 10)  # numbers of answers
 SIZE = 6 + len(KNOTS)
@@ -267,9 +268,10 @@ def read_dependence(path: str | Path) -> Dependence:
     DataError
         Naming the file, if it is none.
     """
+    text = read_text(path)
     try:
-        return Dependence.from_json(json.loads(Path(path).read_text(encoding="utf-8")))
-    except (ValueError, TypeError, KeyError, AttributeError):
+        return Dependence.from_json(json.loads(text))
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         what = "must be a dependence.json of crowd-tvcs quality"
         raise DataError(what, path=path) from None
 

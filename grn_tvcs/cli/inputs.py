@@ -192,7 +192,8 @@ def read_out_degrees(cap: int | None, path: Path | None) -> int | dict[str, int]
     table = read_table(path)
     caps: dict[str, int] = {}
     for i, row in enumerate(table.rows):
-        if len(row) != 2 or not row[1].isdecimal():
+        is_cap = len(row) == 2 and row[1].isascii() and row[1].isdecimal() and len(row[1]) < 19
+        if not is_cap:
             raise table.error("must be a name and a cap >= 0", row=i)
         if row[0] in caps:
             raise table.error(f"must name a regulator once, found {row[0]!r} twice", row=i)

@@ -16,7 +16,7 @@ from grn_tvcs.comparison.conditions import LEAST_COMMON
 from grn_tvcs.network.edge_files import read_network
 from grn_tvcs.network.network import Network
 from tvcs_core import DataError
-from tvcs_core.files.shown import listed
+from tvcs_core.files.shown import listed, shown
 from tvcs_core.files.tables import read_text
 
 RUN, EDGES = "run.json", ("edges.tsv", "edges.tsv.gz")
@@ -80,6 +80,12 @@ def read_finished(folder: Path) -> Finished:
     genes = record.get("genes") if is_ours else None
     if not isinstance(genes, list) or not all(isinstance(name, str) for name in genes):
         raise DataError(f"must be the record of {COMMAND} with the names of all genes", path=path)
+    if len(set(genes)) < len(genes):
+        twice = next(name for k, name in enumerate(genes) if name in genes[:k])
+        raise DataError(f"must name every gene once, found {shown(twice)} twice", path=path)
+    for name in ("parameters", "versions"):
+        if not isinstance(record.get(name, {}), dict):
+            raise DataError(f"{name} must be names and values", path=path)
     edges = [folder / name for name in EDGES if (folder / name).is_file()]
     if not edges:
         raise DataError(f"must have {EDGES[0]} beside {RUN}", path=folder)

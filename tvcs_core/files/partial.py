@@ -84,13 +84,27 @@ def hold_file(target: Path) -> Held:
 
 def remove_left_files(target: Path) -> None:
     """Remove partial files of `target` that nobody writes."""
+    for held in _left_files(target):
+        held.release()
+
+
+def has_left_files(target: Path) -> bool:
+    """Whether a run was killed while it wrote `target`: its partial file is there, unheld."""
+    left = list(_left_files(target))
+    for held in left:
+        held.close()
+    return bool(left)
+
+
+def _left_files(target: Path) -> Iterator[Held]:
+    """Partial files of `target` that nobody else holds, now held by us."""
     prefix = _prefix_of(target)
     with contextlib.suppress(OSError):
         for path in target.parent.iterdir():
             if path.name.startswith(prefix):
                 with contextlib.suppress(BlockingIOError):
                     if (lock := _lock(path, wait=False)) is not None:
-                        Held(path, lock).release()
+                        yield Held(path, lock)
 
 
 def remove_left_folders(folder: Path) -> Path | None:

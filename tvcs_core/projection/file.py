@@ -15,11 +15,19 @@ from scipy import sparse
 
 from tvcs_core.constraint import TVCS
 from tvcs_core.files.errors import DataError
+from tvcs_core.files.input_size import refuse_large_npz
 from tvcs_core.projection.entries import enter
 from tvcs_core.projection.projection import Projection, proved
 from tvcs_core.projection.relaxations import Solved
 
 FORMAT = "tvcs-projection-1"
+# Kinds of NumPy that an array may have; those of other names may have any.
+WHOLE = (
+    "shape", "row_caps", "col_caps", "total", "row_of", "col_of", "row", "col", "support_row",
+    "support_col",
+)  # fmt: skip
+REAL = ("values", "row_duals", "col_duals", "total_dual", "lower", "upper")
+KINDS = dict.fromkeys(WHOLE, "iu") | dict.fromkeys(REAL, "fiu") | {"allowed": "b"}
 
 T = TypeVar("T")
 
@@ -67,15 +75,38 @@ def read_saved(path: str | Path, form: str, otherwise: str, assemble: Callable[[
     """
     with Path(path).open("rb") as raw:
         try:
+            refuse_large_npz(raw, path)
             with np.load(raw, allow_pickle=False) as file:
                 arrays = {name: file[name] for name in file.files}
-            if str(arrays["format"]) != form:
-                raise ValueError(f"its format is {arrays['format']}, not {form}")
+            if (found := format_of(arrays["format"])) != form:
+                raise ValueError(f"its format is {found}, not {form}")
+            _refuse_other_kinds(arrays)
             return assemble(arrays)
+        except (DataError, MemoryError):
+            raise
         except (OSError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
             raise DataError(f"is not a whole .npz file ({error})", path=path) from None
-        except (ValueError, TypeError, LookupError, AttributeError) as error:
+        except Exception as error:  # NumPy reads headers with Python's tokenizer and what it raises
             raise DataError(f"is {otherwise} ({error})", path=path) from None
+
+
+def format_of(found: NDArray[Any]) -> str:
+    """The text of the array `format`, with marks for characters that there are not.
+
+    NumPy makes a str of those too, which crashes whatever prints it.
+    """
+    if found.dtype.kind != "U" or found.shape != ():
+        return f"an array of {found.dtype}"
+    text = found.astype(found.dtype.newbyteorder("<")).tobytes()
+    return text.decode("utf-32-le", "replace").rstrip("\0")
+
+
+def _refuse_other_kinds(arrays: dict[str, Any]) -> None:
+    for name, array in arrays.items():
+        if array.dtype.kind not in KINDS.get(name, array.dtype.kind):
+            raise ValueError(f"its {name} must not be of type {array.dtype}")
+    if arrays["total"].shape != ():
+        raise ValueError(f"its total must be one number, found shape {arrays['total'].shape}")
 
 
 def _assembled(arrays: dict[str, Any]) -> Projection:

@@ -134,6 +134,30 @@ def test_files_that_a_killed_run_had_begun_to_move_do_not_count(tmp_path, monkey
         assert sorted(os.listdir(out)) == ["a.txt", "run.json"]
 
 
+def test_a_file_whose_record_was_still_to_come_does_not_stand_in_the_way(tmp_path, capfd):
+    script = (
+        "import os, signal, sys\n"
+        "move = os.replace\n"
+        "def replace(source, target):\n"
+        "    if str(target).endswith('.run.json'): os.kill(os.getpid(), signal.SIGKILL)\n"
+        "    move(source, target)\n"
+        "os.replace = replace\n"
+        "from tvcs_core.__main__ import main\n"
+        "main()\n"
+    )
+    (tmp_path / "v.csv").write_text("1,2\n3,4\n")
+    rest = f"project {tmp_path}/v.csv --total 2 --out {tmp_path}/p.npz".split()
+    run = subprocess.run([sys.executable, "-c", script, *rest], stdout=subprocess.DEVNULL)
+    assert run.returncode == -signal.SIGKILL
+    left = sorted(os.listdir(tmp_path))
+    assert left[1:] == ["p.npz", "v.csv"]
+    assert call(["tvcs", *rest], capfd)[0] == 0
+    assert sorted(os.listdir(tmp_path)) == ["p.npz", "p.npz.run.json", "v.csv"]
+    (tmp_path / "p.npz.run.json").unlink()  # nobody was killed: it may be anyone's
+    code, _, err = call(["tvcs", *rest], capfd)
+    assert (code, err) == (2, f"error: {tmp_path}/p.npz: exists; give --force to replace it\n")
+
+
 def test_the_record_of_an_old_run_goes_first_and_the_new_one_comes_last(tmp_path, monkeypatch):
     with output_folder(tmp_path) as folder:
         fill(folder, "old")

@@ -14,6 +14,7 @@ import pytest
 from benchmarks.speed import campaign as speed
 from crowd_tvcs.campaign import Campaign, StoreError, Task, Worker, upgrade
 from crowd_tvcs.campaign.store import schema
+from tests.proofs.counts import note
 from tvcs_core import DataError
 
 CLEAN = {
@@ -30,6 +31,8 @@ def together(place, folder, **options):
     speed.make(place, workers=60, tasks=tasks, lease=lease).close()
     _, killed = speed.run(place, folder, workers=60, **options)
     found = speed.check(place, folder)
+    kind = "PostgreSQL" if "://" in str(place) else "SQLite"
+    note("campaigns", f"{kind}, {options['processes']} processes", kills=killed, **found)
     assert found.pop("answers") > 0
     assert found == CLEAN
     return killed

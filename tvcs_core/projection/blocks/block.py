@@ -59,13 +59,17 @@ class Block:
     def _mapped(self) -> Any:
         assert self.path is not None
         try:
-            return np.load(self.path, mmap_mode="r", allow_pickle=False)
+            array = np.load(self.path, mmap_mode="r", allow_pickle=False)
         except FileNotFoundError:
             raise self.error("does not exist") from None
         except MemoryError:
             raise
         except Exception as error:  # NumPy reads headers with Python's tokenizer and what it raises
             raise self.error(f"is not a whole .npy file of numbers ({error})") from None
+        if not isinstance(array, np.ndarray):
+            array.close()
+            raise self.error("is not a whole .npy file of numbers (it is an archive)")
+        return array
 
     @property
     def facts(self) -> Facts:

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from tvcs_core.constraint import TVCS
+from tvcs_core.files.input_size import refuse_large_npz
 from tvcs_core.projection.blocks.projection import BlockProjection
-from tvcs_core.projection.file import read_saved
+from tvcs_core.projection.file import format_of, read_saved
 
 FORMAT = "tvcs-block-projection-1"
 ARRAYS = (
@@ -35,8 +36,10 @@ def save(projection: BlockProjection, path: str | Path) -> None:
 def is_saved(path: str | Path) -> bool:
     """Whether this is such a file; False of any other, damaged ones included."""
     try:
-        with Path(path).open("rb") as raw, np.load(raw, allow_pickle=False) as file:
-            return str(file["format"]) == FORMAT
+        with Path(path).open("rb") as raw:
+            refuse_large_npz(raw, path)
+            with np.load(raw, allow_pickle=False) as file:
+                return format_of(file["format"]) == FORMAT
     except Exception:
         return False
 

@@ -1,0 +1,68 @@
+"""Fill the tables of docs/reliability.md with the counts of the last proofs.
+
+TVCS_COUNTS=tests/proofs/counts.json python3 dev.py prove
+python -m tests.proofs.page
+"""
+
+import json
+from pathlib import Path
+
+from benchmarks.pages import fill, table
+from tests.proofs.counts import KEPT
+
+PAGE = Path(__file__).parents[2] / "docs" / "reliability.md"
+Counts = dict[str, dict[str, float]]
+MOST = ("seconds at most", "MiB at most")
+
+
+def together(cases: Counts, columns: list[str], sign: str) -> list[list[str]]:
+    """A row for each first part of the names of cases: how many, and the sums (or largest)."""
+    groups: dict[str, list[dict[str, float]]] = {}
+    for name, counts in cases.items():
+        groups.setdefault(name.split(sign)[0], []).append(counts)
+    groups["all"] = list(cases.values())
+    rows = []
+    for name, parts in groups.items():
+        found = [[part.get(column, 0) for part in parts] for column in columns]
+        joined = [max(x) if c in MOST else sum(x) for c, x in zip(columns, found, strict=True)]
+        cells = [
+            f"{x:,.1f}" if c in MOST else f"{x:,}" for c, x in zip(columns, joined, strict=True)
+        ]
+        rows.append([name, str(len(parts)), *cells])
+    return rows
+
+
+TABLES = {
+    "readers": (["files", "read", "refused", "failed", *MOST], " ", "kinds of file"),
+    "readers in a process of 1 GiB": (["files"], " ", "kinds of file"),
+    "kills": (["kills", "complete", "left something"], "\0", ""),
+    "kills with --force": (["kills", "without run.json"], "\0", ""),
+    "kills of changes": (["kills", "made", "not made"], "\0", ""),
+    "saved projections": (["mutations", "refused", "not proved", "still true"], "\0", ""),
+    "saved plans": (["edits"], ":", "files"),
+    "campaigns": (
+        ["kills", "answers", "lost", "double", "over a cap", "wrong counters", "wrong posteriors"],
+        "\0", "",
+    ),
+}  # fmt: skip
+
+
+def written(page: str, kept: dict[str, Counts]) -> str:
+    """The page with the tables of these counts."""
+    for proof, (columns, sign, parts) in TABLES.items():
+        cases = kept.get(proof, {})
+        rows = together(cases, columns, sign)
+        if not parts:
+            rows = [[row[0], *row[2:]] for row in rows]
+        header = ["", *([parts] if parts else []), *columns]
+        page = fill(page, proof, table(header, rows) if cases else "Not counted yet.")
+    return page
+
+
+def main() -> None:
+    kept = json.loads(KEPT.read_text(encoding="utf-8"))
+    PAGE.write_text(written(PAGE.read_text(encoding="utf-8"), kept), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,277 @@
+"""kill -9 at random points of every command that writes: what is left is whole, or is no result.
+
+Three of four runs kill themselves at a call of a function that is drawn, half of these where they
+write; the others are killed by another process after a time that is drawn. ``TVCS_KILLS=N`` asks
+for N of each command instead of 200.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from tests.every_command import (
+    ANSWERS,
+    CONFIDENT,
+    EDGES,
+    GENES,
+    GOLD,
+    KINDS,
+    PLAN,
+    QUALITY,
+    RUN_OF_INFER,
+    SERIES,
+    STUDIO,
+    TIMED,
+)  # fmt: skip
+from tests.proofs.counts import note
+from tests.proofs.readers import BY_KIND, INIT, OF_KINDS, array, store
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork"),
+]
+
+KILLS = int(os.environ.get("TVCS_KILLS", "200"))
+LEFT = ".partial-"
+MATRIX = "".join(f"{3 * i % 7},{i * i % 5},{i}\n" for i in range(1, 6))
+ANSWERED = {"a.csv": ANSWERS, "g.csv": GOLD + "t3,1\nt4,0\n"}
+FINISHED = {
+    f"{d}/{n}": t for d in "fg" for n, t in (("edges.tsv", EDGES), ("run.json", RUN_OF_INFER))
+}
+
+# The words without --force, the inputs, and what is written: a folder, or files, the record last.
+WRITING = {
+    "project": ("tvcs project v.csv --total 4 --out p.npz", {"v.csv": MATRIX},
+                ["p.npz", "p.npz.run.json"]),
+    "project blocks": ("tvcs project b --total 2 --out p.npz",
+                       {"b/0.npy": array(0), "b/1.npy": array(1)}, ["p.npz", "p.npz.run.json"]),
+    "infer": ("grn-tvcs infer e.tsv --method pcc --out o", {"e.tsv": SERIES}, "o"),
+    "infer --resume": ("grn-tvcs infer e.tsv --method tvcs --option resamples=8 --out o --resume",
+                       {"e.tsv": SERIES}, "o"),
+    "compare": ("grn-tvcs compare f g --out o", FINISHED, "o"),
+    "convert": ("grn-tvcs convert edges.tsv --genes g.txt --to graphml --out n.graphml",
+                {"edges.tsv": EDGES, "g.txt": GENES}, ["n.graphml"]),
+    "simulate a network": ("grn-tvcs simulate --genes 4 --series 1 --points 3 --out o", {}, "o"),
+    "assign": ("crowd-tvcs assign q.csv --budget 3 --out o", {"q.csv": QUALITY}, "o"),
+    "assign --kinds": ("crowd-tvcs assign --kinds k.csv --tasks t.csv --method fast --out o",
+                       {"k.csv": BY_KIND, "t.csv": OF_KINDS}, "o"),
+    "quality": ("crowd-tvcs quality a.csv --gold g.csv --out o", ANSWERED, "o"),
+    "vote": ("crowd-tvcs vote a.csv --out o", ANSWERED, "o"),
+    "workers": ("crowd-tvcs workers a.csv --gold g.csv --out o",
+                {"a.csv": TIMED, "g.csv": GOLD}, "o"),
+    "replay": ("crowd-tvcs replay a.csv g.csv --splits 2 --gold-share 0.5 --out o", ANSWERED, "o"),
+    "agreement": ("crowd-tvcs agreement a.csv --bootstrap 5 --out o", ANSWERED, "o"),
+    "models": ("crowd-tvcs models a.csv --gold g.csv --workers w.csv --out o",
+               {"a.csv": CONFIDENT, "g.csv": GOLD, "w.csv": KINDS}, "o"),
+    "export": ("crowd-tvcs export p.csv --format prodigy --out o", {"p.csv": PLAN}, "o"),
+    "import": ("crowd-tvcs import m.json --format label-studio --out o", {"m.json": STUDIO}, "o"),
+    "simulate a crowd": ("crowd-tvcs simulate --workers 4 --tasks 6 --out o", {}, "o"),
+    "campaign report": ("crowd-tvcs campaign report s.db --out r.html", {"s.db": store},
+                        ["r.html"]),
+    "campaign export-labels": ("crowd-tvcs campaign export-labels s.db --out l.csv",
+                               {"s.db": store}, ["l.csv"]),
+}  # fmt: skip
+
+
+class Warm:
+    """`tests.proofs.warm` as a process."""
+
+    def __init__(self, words: list[str], folder: Path) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.proofs.warm"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            cwd=Path(__file__).parents[2],
+        )  # fmt: skip
+        self.words = words
+        first = self.run(folder, is_first=True)
+        if first["code"] != 0:
+            self.close()
+            raise AssertionError(first["said"])
+
+    def run(self, folder: Path, words: list[str] | None = None, **how) -> dict:
+        job = {"words": words or self.words, "folder": str(folder), **how}
+        print(json.dumps(job), file=self._process.stdin, flush=True)
+        return json.loads(self._process.stdout.readline())
+
+    def close(self) -> None:
+        self._process.stdin.close()
+        self._process.wait()
+        self._process.stdout.close()
+
+
+def lay_out(folder: Path, inputs: dict) -> Path:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for name, content in inputs.items():
+        content = content() if callable(content) else content
+        (folder / name).parent.mkdir(exist_ok=True)
+        new = content if isinstance(content, bytes) else content.encode()
+        (folder / name).write_bytes(new)
+    return folder
+
+
+def everything(folder: Path) -> dict[str, bytes]:
+    """What lies in a folder, by name, whatever it is called."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def results(found: dict[str, bytes]) -> dict[str, bytes]:
+    """What is no partial file, and no finished unit of a killed run that is kept to go on with."""
+    return {n: c for n, c in found.items() if LEFT not in n and "/.resume/" not in n}
+
+
+def moments(rng: Random, whole: dict, took: float):
+    """Where runs are killed: by calls, by calls near the end, by time."""
+    last = whole["events"]
+    for k in range(KILLS):
+        if k % 4 == 0:
+            yield {"seconds": rng.uniform(0.0, took)}
+        elif k % 4 == 1:
+            yield {"events": rng.randint(max(1, last - last // 4), last)}
+        else:
+            yield {"events": rng.randint(1, last)}
+
+
+def is_whole(found: dict[str, bytes], written: str | list[str]) -> bool:
+    """Whether what lies there says that it is complete."""
+    return (f"{written}/run.json" if isinstance(written, str) else written[-1]) in found
+
+
+@pytest.fixture
+def warm(tmp_path):
+    opened = []
+
+    def _warm(words, inputs):
+        opened.append(Warm(words.split(), lay_out(tmp_path / "first", inputs)))
+        return opened[-1]
+
+    yield _warm
+    for one in opened:
+        one.close()
+
+
+@pytest.mark.parametrize("name", WRITING)
+def test_a_killed_run_leaves_a_result_or_none_and_is_run_again(warm, tmp_path, name):
+    words, inputs, written = WRITING[name]
+    inputs = {n: c() if callable(c) else c for n, c in inputs.items()}
+    process, rng, place = warm(words, inputs), Random(name), tmp_path / "place"
+    whole = process.run(lay_out(place, inputs), events=-1)
+    assert whole["code"] == 0, whole
+    expected = everything(place)
+    took = process.run(lay_out(place, inputs))["took"]
+    counts = {"kills": 0, "complete": 0, "left something": 0}
+    for moment in moments(rng, whole, took):
+        process_of_run = process.run(lay_out(place, inputs), **moment)
+        counts["kills"] += process_of_run["killed"]
+        found = everything(place)
+        if is_whole(found, written):
+            counts["complete"] += 1
+            mine = results(found)
+            assert mine == expected, f"{moment}: complete, but {sorted(found)}"
+            if "--resume" not in words:
+                continue
+        counts["left something"] += found.keys() != inputs.keys()
+        again = process.run(place)
+        assert again["code"] == 0, f"{moment}: {again['said']}, of {sorted(found)}"
+        assert everything(place) == expected, f"{moment}: {sorted(everything(place))}"
+    note("kills", name, **counts)
+
+
+@pytest.mark.parametrize("name", [n for n in WRITING if isinstance(WRITING[n][2], str)])
+def test_a_killed_run_that_replaces_another_never_mixes_them(warm, tmp_path, name):
+    words, inputs, written = WRITING[name]
+    words = f"{words} --force".replace(" --resume", "")
+    inputs = {n: c() if callable(c) else c for n, c in inputs.items()}
+    process, rng, place = warm(words, inputs), Random(f"{name} force"), tmp_path / "place"
+    whole = process.run(lay_out(place, inputs), events=-1)
+    expected = everything(place)
+    old = {n: c + b" " if n.startswith(f"{written}/") else c for n, c in expected.items()}
+    old[f"{written}/more.txt"] = b"of the old run"
+    took, kills, mixed = process.run(place)["took"], 0, 0
+    for moment in list(moments(rng, whole, took))[: KILLS // 4]:
+        lay_out(place, old)
+        kills += process.run(place, **moment)["killed"]
+        found = results(everything(place))
+        if is_whole(found, written):
+            new = {**expected, f"{written}/more.txt": b"of the old run"}
+            assert found in (old, new), f"{moment}: {sorted(found)}"
+        else:
+            mixed += 1
+        assert process.run(place)["code"] == 0
+        left = {n: c for n, c in everything(place).items() if not n.endswith("more.txt")}
+        assert left == expected, f"{moment}: {sorted(left)}"
+    note("kills with --force", name, kills=kills, **{"without run.json": mixed})
+
+
+CHANGES = {
+    "campaign init": (f"{INIT.replace('new.db', 's.db')} --quality q.csv", {"q.csv": QUALITY}),
+    "campaign plan": ("crowd-tvcs campaign replan s.db --method greedy", {"s.db": store}),
+    "campaign import": ("crowd-tvcs campaign import s.db a.csv",
+                        {"s.db": store, "a.csv": "task,worker,label\nt3,bob,1\nt2,ann,0\n"}),
+    "campaign submit": ("crowd-tvcs campaign submit s.db --worker bob --task t3 --label 1",
+                        {"s.db": store}),
+    "campaign release": ("crowd-tvcs campaign release s.db --round 1", {"s.db": store}),
+}  # fmt: skip
+
+
+def told(place: Path) -> dict[str, list] | None:
+    """All rows of a store, read by SQLite alone; None if there is no campaign in it."""
+    import sqlite3
+
+    if not (place / "s.db").exists():
+        return None
+    with sqlite3.connect(place / "s.db") as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        names = [
+            n for (n,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        ]
+        rows = {n: sorted(map(repr, connection.execute(f'SELECT * FROM "{n}"'))) for n in names}
+    connection.close()
+    return rows if rows.get("campaign") else None
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_killed_change_of_a_store_is_made_or_not(warm, tmp_path, name):
+    pytest.importorskip("sqlalchemy")
+    words, inputs = CHANGES[name]
+    inputs = {n: c() if callable(c) else c for n, c in inputs.items()}
+    process, rng, place = warm(words, inputs), Random(name), tmp_path / "place"
+    before = told(lay_out(place, inputs))
+    whole = process.run(place, events=-1)
+    assert whole["code"] == 0, whole
+    after = told(place)
+    took = process.run(lay_out(place, inputs))["took"]
+    counts = {"kills": 0, "made": 0, "not made": 0}
+    for moment in moments(rng, whole, took):
+        counts["kills"] += process.run(lay_out(place, inputs), **moment)["killed"]
+        found = without_times(told(place))
+        assert found in (without_times(before), without_times(after)), f"{moment}: {found}"
+        is_made = found == without_times(after)
+        counts["made" if is_made else "not made"] += 1
+        if not is_made:
+            again = process.run(place)
+            assert again["code"] == 0, f"{moment}: {again['said']}"
+            assert without_times(told(place)) == without_times(after)
+    note("kills of changes", name, **counts)
+
+
+def without_times(rows: dict[str, list] | None) -> dict[str, list] | None:
+    """Rows without moments and how long ago they were, counted from 2023."""
+    import re
+
+    if rows is None:
+        return None
+    return {
+        name: [re.sub(r"\b\d{8,10}\.\d+", "now", row) for row in part]
+        for name, part in rows.items()
+    }

@@ -1,0 +1,40 @@
+"""The page of the proofs shows the counts that are kept, and its tables add them up."""
+
+import json
+
+from tests.proofs.counts import KEPT, note
+from tests.proofs.page import PAGE, TABLES, together, written
+
+
+def test_the_page_is_what_the_counts_give():
+    page = PAGE.read_text(encoding="utf-8")
+    assert written(page, json.loads(KEPT.read_text(encoding="utf-8"))) == page
+
+
+def test_cases_of_one_command_are_added_up():
+    cases = {
+        "vote gold": {"files": 1000, "seconds at most": 0.25},
+        "vote prior": {"files": 30, "seconds at most": 1.5},
+        "assign": {"files": 2},
+    }
+    assert together(cases, ["files", "seconds at most"], " ") == [
+        ["vote", "2", "1,030", "1.5"],
+        ["assign", "1", "2", "0.0"],
+        ["all", "3", "1,032", "1.5"],
+    ]
+
+
+def test_counts_replace_those_of_their_case_and_no_others(tmp_path, monkeypatch, capsys):
+    place = tmp_path / "counts.json"
+    monkeypatch.setenv("TVCS_COUNTS", str(place))
+    note("kills", "vote", kills=3)
+    note("kills", "assign", kills=4)
+    note("kills", "vote", kills=5)
+    assert json.loads(place.read_text()) == {
+        "kills": {"vote": {"kills": 5}, "assign": {"kills": 4}}
+    }
+    monkeypatch.delenv("TVCS_COUNTS")
+    note("kills", "vote", kills=6)
+    assert json.loads(place.read_text())["kills"]["vote"] == {"kills": 5}
+    assert capsys.readouterr().out.startswith("kills, vote: 3 kills\n")
+    assert "kills" in TABLES

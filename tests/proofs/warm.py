@@ -1,0 +1,93 @@
+"""A process that has run a command once and forks itself to run it again and be killed.
+
+    python -m tests.proofs.warm < jobs > answers
+
+A job is a line of JSON: `words` and the `folder` to run them in; `events`: how many calls of
+functions the run may make before it kills itself; `seconds`: how long it may run before it is
+killed. Without either it ends by itself; of -1 calls too, which are counted. The answer says how it
+ended, how many calls it made, how long it took, and what it said.
+"""
+
+import io
+import json
+import os
+import signal
+import sys
+import time
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+
+
+def run(words: list[str], folder: str) -> tuple[int, str]:
+    """Run a command here: its exit code and what it says."""
+    from tests.every_command import call
+
+    class Nothing:
+        def readouterr(self):
+            return "", ""
+
+    os.chdir(folder)
+    said = io.StringIO()
+    with redirect_stdout(io.StringIO()), redirect_stderr(said):
+        code, _, _ = call(words, Nothing())
+    return code, said.getvalue()
+
+
+def counting(limit: int | None):
+    """A function for `sys.setprofile` that counts, and kills at a limit."""
+    counted = [0]
+
+    def count(frame, event, argument):
+        counted[0] += 1
+        if counted[0] == limit:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    return counted, count
+
+
+def child(job: dict, answer: int) -> None:
+    counted, count = counting(job.get("events"))
+    if "seconds" not in job and "events" in job:
+        sys.setprofile(count)
+    code, said = run(job["words"], job["folder"])
+    sys.setprofile(None)
+    os.write(answer, json.dumps({"events": counted[0], "code": code, "said": said}).encode())
+    os._exit(0)
+
+
+def serve(job: dict) -> dict:
+    here, there = os.pipe()
+    begun = time.monotonic()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            child(job, there)
+        finally:
+            os._exit(70)
+    os.close(there)
+    if "seconds" in job:
+        time.sleep(job["seconds"])
+        os.kill(pid, signal.SIGKILL)
+    _, status = os.waitpid(pid, 0)
+    took = time.monotonic() - begun
+    with open(here, "rb") as file:
+        told = json.loads(file.read() or b"{}")
+    return {"killed": os.WIFSIGNALED(status), "took": took, **told}
+
+
+def main() -> None:
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    for line in sys.stdin:
+        job = json.loads(line)
+        if job.get("is_first"):
+            code, said = run(job["words"], job["folder"])
+            told = {"code": code, "said": said}
+        else:
+            told = serve(job)
+        os.chdir(Path(__file__).anchor)
+        print(json.dumps(told), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    main()
