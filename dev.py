@@ -111,6 +111,18 @@ def wheel(_: list[str]) -> int:
         return code or run(["python", "-m", "hatchling", "build", "--target", "wheel"])
 
 
+def packages(rest: list[str]) -> int:
+    """Build what users install and use it in empty environments; NAME ..., --list."""
+    install("release")
+    return run(["python", "packaging/environments.py", *rest])
+
+
+def release(rest: list[str]) -> int:
+    """Check that this commit may be released, build it, use it, and say what to upload."""
+    install("release")
+    return run(["python", "packaging/release.py", *rest])
+
+
 def same(rest: list[str]) -> int:
     """Compare all results with those of another checkout, byte by byte."""
     install("test")
@@ -125,6 +137,8 @@ COMMANDS = {
     "prove": prove,
     "same": same,
     "wheel": wheel,
+    "packages": packages,
+    "release": release,
 }
 
 
