@@ -92,6 +92,7 @@ _KNOWN = (
     )
     .join_from(pair, worker, worker.c.id == pair.c.worker_id)
     .outerjoin(skill, (skill.c.worker_id == pair.c.worker_id) & (skill.c.task_id == pair.c.task_id))
+    .order_by(pair.c.worker_id)
 )
 PAIRS = Statement(_KNOWN.where(pair.c.task_id == bindparam("of_task")))
 PAIRS_CALLED = Statement(

@@ -1,0 +1,150 @@
+-- Claims and answers in one call each, for PostgreSQL (see functions.py).
+-- Every function takes the lock on the campaign's row first, as every change does, and does nothing
+-- where it does not know its way: then `leases` and `turns` decide, which know all rules.
+
+-- Lease a task to a worker: `leases.offer`. `first` is `tasks.before_first` of a dependent model.
+-- outcome: leased, renewed, none (no task is left); lapsed, unsure (ask `leases`; nothing is done).
+CREATE FUNCTION tvcs_claim_{NUMBER}(
+    called text, moment double precision, first double precision,
+    OUT outcome text, OUT task_name text, OUT until double precision,
+    OUT remains double precision, OUT sureness double precision
+) LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    here campaign;
+    he record;
+    it record;
+    classes_there integer;
+    quality_there double precision;
+    wrong double precision;
+    is_reserved boolean;
+    slots_then integer;
+    is_short boolean;
+BEGIN
+    PERFORM set_config('synchronous_commit', 'off', true),
+        set_config('plan_cache_mode', 'force_generic_plan', true);
+    SELECT * INTO here FROM campaign FOR NO KEY UPDATE;
+    IF EXISTS (SELECT FROM pair WHERE state = {LEASED} AND expires <= moment) THEN
+        outcome := 'lapsed';
+        RETURN;
+    END IF;
+    SELECT w.*, t.id AS lease, t.name AS lease_name INTO he FROM worker w
+        LEFT JOIN pair p ON p.worker_id = w.id AND p.state = {LEASED}
+        LEFT JOIN task t ON t.id = p.task_id
+        WHERE w.name = called;
+    until := moment + here.lease_seconds;
+    IF he.lease IS NOT NULL THEN
+        UPDATE pair SET expires = until WHERE task_id = he.lease AND worker_id = he.id;
+        UPDATE campaign SET revision = revision + 1;
+        outcome := 'renewed';
+        task_name := he.lease_name;
+        RETURN;
+    END IF;
+    IF he.id IS NULL OR here.paused = 1 OR he.blocked = 1 OR he.slots >= he.max_tasks
+        OR here.slots >= here.budget OR here.committed + he.cost > here.money
+        OR here.per_pair = 0 AND (he.quality IS NULL OR he.quality < here.gate)
+    THEN
+        outcome := 'unsure';
+        RETURN;
+    END IF;
+    is_reserved := coalesce(here.budget - here.slots <= here.missing, false);
+    IF here.per_pair = 0 THEN
+        SELECT t.*, own.state AS before, he.quality AS known INTO it FROM task t
+            LEFT JOIN pair own ON own.task_id = t.id AND own.worker_id = he.id
+            WHERE t.wanted = 1 AND (own.state IS NULL OR own.state = {LAPSED})
+                AND (NOT is_reserved OR t.needy = 1)
+                AND (he.team IS NULL OR NOT EXISTS (
+                    SELECT FROM pair theirs JOIN worker mate ON mate.id = theirs.worker_id
+                    WHERE theirs.task_id = t.id AND theirs.state > {LAPSED}
+                        AND mate.team = he.team))
+            ORDER BY t.uncertainty DESC, t.id LIMIT 1;
+    ELSE
+        SELECT t.*, own.state AS before, s.quality AS known INTO it FROM task t
+            JOIN skill s ON s.task_id = t.id AND s.worker_id = he.id AND s.quality >= here.gate
+            LEFT JOIN pair own ON own.task_id = t.id AND own.worker_id = he.id
+            WHERE t.wanted = 1 AND (own.state IS NULL OR own.state = {LAPSED})
+                AND (NOT is_reserved OR t.needy = 1)
+                AND (he.team IS NULL OR NOT EXISTS (
+                    SELECT FROM pair theirs JOIN worker mate ON mate.id = theirs.worker_id
+                    WHERE theirs.task_id = t.id AND theirs.state > {LAPSED}
+                        AND mate.team = he.team))
+            ORDER BY t.uncertainty * s.gain DESC, t.id LIMIT 1;
+    END IF;
+    IF it.id IS NULL THEN
+        UPDATE campaign SET revision = revision + 1;
+        outcome := 'none';
+        RETURN;
+    END IF;
+    remains := it.uncertainty;
+    IF remains < 1e-100 THEN  -- PostgreSQL refuses products that are too small for a number
+        outcome := 'unsure';
+        RETURN;
+    END IF;
+    IF it.slots = 0 AND here.dependence IS NOT NULL THEN
+        remains := it.uncertainty / first;
+    END IF;
+    classes_there := json_array_length(here.classes::json);
+    quality_there := it.known;
+    wrong := (1 - quality_there) / (classes_there - 1);
+    slots_then := it.slots + 1;
+    is_short := slots_then < it.min_workers;
+    IF it.before IS NULL THEN
+        INSERT INTO pair (task_id, worker_id, state, expires, leased_at)
+            VALUES (it.id, he.id, {LEASED}, until, moment);
+    ELSE
+        UPDATE pair SET state = {LEASED}, expires = until, round = NULL, leased_at = moment
+            WHERE task_id = it.id AND worker_id = he.id;
+    END IF;
+    UPDATE task SET slots = slots_then, needy = is_short::integer,
+        uncertainty = remains * least(
+            1::double precision,
+            2 * sqrt(quality_there * wrong) + (classes_there - 2) * wrong),
+        wanted = (slots_then < max_workers AND closed = 0 AND (is_short
+            OR confidence < coalesce(here.sure_at, here.target)))::integer
+        WHERE id = it.id;
+    UPDATE worker SET slots = slots + 1 WHERE id = he.id;
+    UPDATE campaign SET revision = revision + 1, slots = slots + 1,
+        committed = committed + he.cost,
+        missing = missing + greatest(0, it.min_workers - slots_then)
+            - greatest(0, it.min_workers - it.slots);
+    outcome := 'leased';
+    task_name := it.name;
+    sureness := it.confidence;
+END $$;
+
+-- Write an answer down, and what follows from it for its task, if nobody changed the task since it
+-- was `seen`: every change of a pair of a task writes the row of the task too. Then lease the worker
+-- the next task if they are `called`. What was done is on the disk in the end; nobody waits for that.
+CREATE PROCEDURE tvcs_answer_{NUMBER}(
+    of_task integer, who integer, seen text, given integer, at double precision,
+    took double precision, n_slots integer, n_answers integer, likeliest integer,
+    sure double precision, rest double precision, is_wanted integer, is_needy integer,
+    called text, first double precision,
+    INOUT is_done boolean, INOUT outcome text, INOUT task_name text,
+    INOUT until double precision, INOUT remains double precision, INOUT sureness double precision
+) LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    number integer;
+BEGIN
+    PERFORM set_config('synchronous_commit', 'off', true);
+    PERFORM FROM campaign FOR NO KEY UPDATE;
+    UPDATE task SET slots = n_slots, answers = n_answers, label = likeliest,
+        confidence = sure, uncertainty = rest, wanted = is_wanted, needy = is_needy
+        WHERE id = of_task AND xmin = seen::xid;
+    is_done := FOUND;
+    IF NOT is_done THEN
+        RETURN;
+    END IF;
+    UPDATE campaign SET revision = revision + 1, answers = answers + 1
+        RETURNING answers INTO number;
+    UPDATE pair SET state = {ANSWERED}, label = given, place = number, answered_at = at,
+        seconds = took, expires = NULL WHERE task_id = of_task AND worker_id = who;
+    UPDATE worker SET answers = answers + 1 WHERE id = who;
+    IF called IS NOT NULL THEN
+        SELECT * INTO outcome, task_name, until, remains, sureness
+            FROM tvcs_claim_{NUMBER}(called, at, first);
+    END IF;
+    COMMIT;
+    PERFORM pg_logical_emit_message(true, 'tvcs', '');
+END $$;

@@ -1,0 +1,23 @@
+"""A PostgreSQL of our own, where it is installed."""
+
+import pytest
+
+from benchmarks.speed import campaign as speed
+
+
+@pytest.fixture(scope="session")
+def server():
+    """A server that is thrown away in the end; its URL."""
+    pytest.importorskip("psycopg")
+    with speed.postgresql() as url:
+        if url is None:
+            pytest.skip("PostgreSQL is not installed, or there is no user to run it")
+        yield url
+
+
+@pytest.fixture
+def database(server):
+    """An empty database on it; its URL."""
+    yield speed.new_database(server, "campaign")
+    with speed.psycopg_of(server) as connection:
+        connection.execute("DROP DATABASE campaign WITH (FORCE)")
