@@ -304,7 +304,7 @@ def drop_functions(place):
     """Make a store on PostgreSQL what it was before there were functions."""
     with psycopg_of(place) as connection:
         names = connection.execute(
-            "SELECT oid::regprocedure FROM pg_proc WHERE proname ~ '^tvcs_(claim|answer)'"
+            "SELECT oid::regprocedure FROM pg_proc WHERE proname ~ '^tvcs_[a-z]+_[0-9]'"
         ).fetchall()
         for (name,) in names:
             connection.execute(f"DROP ROUTINE {name}")
@@ -355,9 +355,10 @@ def report(kind, place, folder, server, given):
     )
     load, theirs = os.getloadavg()[0], server_time(server) - before
     processor, labels, claims = spent(folder)
-    facts = ", ".join(f"{count} {name}" for name, count in check(place, folder).items())
+    found = check(place, folder)
+    facts = ", ".join(f"{count} {name}" for name, count in found.items())
     p50, p99 = 1e3 * np.percentile(claims, [50, 99])
-    mine, theirs = 1e3 * processor / labels, 1e3 * theirs / (speed * given.seconds)
+    mine, theirs = 1e3 * processor / labels, 1e3 * theirs / found["answers"]
     print(
         f"{kind}: {speed:.0f} labels/s; claim p50 {p50:.1f} ms, p99 {p99:.1f} ms; processor per "
         f"label {mine:.2f} + {theirs:.2f} ms of the server; load {load:.1f}; {killed} killed; "

@@ -6,11 +6,8 @@ What these do not take they leave to the statements of `leases`, which know all 
 from __future__ import annotations
 
 import json
-from collections import namedtuple
-from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
-
-from sqlalchemy import Connection
 
 from crowd_tvcs.campaign import leases
 from crowd_tvcs.campaign.belief import FIRST
@@ -19,19 +16,10 @@ from crowd_tvcs.campaign.store import functions
 from crowd_tvcs.campaign.store.schema import ISSUED, LEASED
 from crowd_tvcs.campaign.store.store import Store
 
-TRIES = 3
-"""How often an answer is computed anew because its task changed meanwhile."""
-
-
-def _part(fields: Sequence[str]) -> Any:
-    return namedtuple("_Part", fields)
-
-
-_SETTINGS = _part(functions.SETTINGS)
-_TASK = _part((*functions.TASK, "seen"))
-_PAIR = _part((*functions.PAIR, "quality", "habits"))
-_TASK_AT = len(functions.SETTINGS) + 1
-_PAIR_AT = _TASK_AT + len(functions.TASK) + 1
+TRIES = 4
+"""How often an answer is computed, because its task may have changed meanwhile."""
+KEPT = 4096
+"""For so many open leases is kept what their answers will be judged by."""
 
 
 def claim(store: Store, name: str, now: float) -> Offer | None:
@@ -39,15 +27,21 @@ def claim(store: Store, name: str, now: float) -> Offer | None:
     if not store.has_functions:
         return None
     with store.at_once() as connection:
-        return _offer(functions.CLAIM.first(connection, called=name, now=now, first=FIRST))
+        found = functions.NEXT.first(connection, called=name, now=now, first=FIRST)
+    return _offer(store, name, found)
 
 
-def _offer(found: Any) -> Offer | None:
-    if found.outcome == "leased":
-        return Offer(found.task, leases.why(found.uncertainty, found.confidence), found.until)
-    if found.outcome == "renewed":
-        return Offer(found.task, leases.RENEWED, found.until)
-    return Offer(None, leases.NOTHING_LEFT) if found.outcome == "none" else None
+def _offer(store: Store, name: str, found: Any) -> Offer | None:
+    if found.outcome == "none":
+        return Offer(None, leases.NOTHING_LEFT)
+    if found.outcome not in ("leased", "renewed"):
+        return None
+    if len(store.seen) >= KEPT:
+        store.seen.clear()
+    store.seen[name, found.task] = found.seen
+    is_new = found.outcome == "leased"
+    reason = leases.why(found.uncertainty, found.confidence) if is_new else leases.RENEWED
+    return Offer(found.task, reason, found.until)
 
 
 def submit(
@@ -59,34 +53,33 @@ def submit(
     """
     if not store.has_functions:
         return None
-    called = answer[0] if and_next else None
+    name, task, label = answer
+    seen = store.seen.pop((name, task), None)
     with store.at_once() as connection:
         for _ in range(TRIES):
-            computed = _computed(connection, answer, now)
+            if seen is None:
+                seen = functions.SEEN.first(connection, called=name, of_task=task).seen
+            computed = _computed(seen, label, now)
             if computed is None:
                 return None
+            called = name if and_next else None
             done = functions.ANSWER.first(connection, called=called, first=FIRST, **computed)
             if done.is_done:
-                name, task, label = answer
                 receipt = Receipt(task, name, label, leases.ACCEPTED, computed["confidence"])
-                return receipt, _offer(done)
+                return receipt, _offer(store, name, done)
+            seen = None
     return None
 
 
-def _computed(
-    connection: Connection, answer: tuple[str, str, str], now: float
-) -> dict[str, Any] | None:
-    """What an answer to an open slot changes; None for any other answer."""
-    name, task_name, label = answer
-    rows = functions.SEEN(connection, called=name, of_task=task_name)
-    who, settings = rows[0].who, _SETTINGS._make(rows[0][: _TASK_AT - 1])
-    row = _TASK._make(rows[0][_TASK_AT:_PAIR_AT])
-    pairs = [_PAIR._make(cells[_PAIR_AT:]) for cells in rows]
-    classes = json.loads(settings.classes)
-    slot = next((p for p in pairs if p.worker_id == who), None)
-    if who is None or slot is None or label not in classes or slot.state not in (ISSUED, LEASED):
+def _computed(seen: str, label: str, now: float) -> dict[str, Any] | None:
+    """Compute what an answer to an open slot changes; None for any other answer."""
+    found = json.loads(seen, object_hook=lambda fields: SimpleNamespace(**fields))
+    slot = next((p for p in found.pairs if p.worker_id == found.who), None)
+    classes = json.loads(found.settings.classes)
+    if slot is None or slot.state not in (ISSUED, LEASED) or label not in classes:
         return None
     code = classes.index(label)
-    values = leases.with_answer(settings, row, pairs, who, code)
+    values = leases.with_answer(found.settings, found.task, found.pairs, found.who, code)
     took = leases.seconds_of(slot, now)
-    return values | {"who": who, "seen": row.seen, "given": code, "at": now, "took": took}
+    this = {"who": found.who, "version": found.version, "given": code}
+    return values | this | {"at": now, "took": took}

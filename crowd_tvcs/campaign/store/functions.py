@@ -15,11 +15,10 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, column, func, literal_column, select, text
+from sqlalchemy import Connection, column, text
 
 from crowd_tvcs.campaign.store import schema
 from crowd_tvcs.campaign.store.queries import SETTLED
-from crowd_tvcs.campaign.store.schema import campaign, pair, skill, task, worker
 from crowd_tvcs.campaign.store.statements import Statement
 
 _TEXT = Path(__file__).with_name("functions.sql").read_text(encoding="utf-8")
@@ -48,14 +47,20 @@ def are_there(connection: Connection) -> bool:
 
 
 _REAL = "double precision"
-_OFFER = ("outcome", "task", "until", "uncertainty", "confidence")
-CLAIM = Statement(
+_OFFER = ("outcome", "task", "until", "uncertainty", "confidence", "seen")
+_EMPTY = ", ".join(["NULL"] * len(_OFFER))
+NEXT = Statement(
     text(
-        f"SELECT * FROM tvcs_claim_{NUMBER}(CAST(:called AS text), CAST(:now AS {_REAL}), "
-        f"CAST(:first AS {_REAL}))"
+        f"CALL tvcs_next_{NUMBER}(CAST(:called AS text), CAST(:now AS {_REAL}), "
+        f"CAST(:first AS {_REAL}), {_EMPTY})"
     ).columns(*map(column, _OFFER))
 )
-_TAKEN = {"of_task": "integer", "who": "integer", "seen": "text", "given": "integer"}
+SEEN = Statement(
+    text(f"SELECT tvcs_seen_{NUMBER}(CAST(:called AS text), CAST(:of_task AS text))").columns(
+        column("seen")
+    )
+)
+_TAKEN = {"of_task": "integer", "who": "integer", "version": "text", "given": "integer"}
 _TAKEN |= {"at": _REAL, "took": _REAL}
 _TAKEN |= dict.fromkeys(SETTLED, "integer") | dict.fromkeys(("confidence", "uncertainty"), _REAL)
 _TAKEN |= {"called": "text", "first": _REAL}
@@ -63,42 +68,6 @@ ANSWER = Statement(
     text(
         f"CALL tvcs_answer_{NUMBER}("
         + ", ".join(f"CAST(:{name} AS {kind})" for name, kind in _TAKEN.items())
-        + ", false, NULL, NULL, NULL, NULL, NULL)"
+        + f", false, {_EMPTY})"
     ).columns(*map(column, ("is_done", *_OFFER)))
 )
-
-# What `SEEN` reads of the campaign, the task and its pairs.
-SETTINGS = (
-    "classes",
-    "prior",
-    "dependence",
-    "target",
-    "sure_at",
-    "least_gain",
-    "best",
-    "shares_of_gold",
-)
-TASK = ("id", "name", "prior", "min_workers", "max_workers", "closed", "slots", "confidence")
-PAIR = ("worker_id", "state", "label", "leased_at")
-
-_he = worker.alias()
-_HIS = worker.c.id == pair.c.worker_id
-_seen = (
-    select(
-        *(campaign.c[name].label(f"of_{name}") for name in SETTINGS),
-        _he.c.id.label("who"),
-        *(task.c[name] for name in TASK),
-        literal_column("task.xmin::text").label("seen"),
-        *(pair.c[name].label(f"pair_{name}") for name in PAIR),
-        func.coalesce(skill.c.quality, worker.c.quality).label("quality"),
-        worker.c.habits,
-    )
-    .select_from(campaign)
-    .outerjoin(_he, _he.c.name == bindparam("called"))
-    .outerjoin(task, task.c.name == bindparam("of_task"))
-    .outerjoin(pair, pair.c.task_id == task.c.id)
-    .outerjoin(worker, _HIS)
-    .outerjoin(skill, (skill.c.worker_id == worker.c.id) & (skill.c.task_id == task.c.id))
-    .order_by(pair.c.worker_id)
-)
-SEEN = Statement(_seen)

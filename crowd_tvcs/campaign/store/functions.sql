@@ -1,6 +1,7 @@
 -- Claims and answers in one call each, for PostgreSQL (see functions.py).
 -- Every function takes the lock on the campaign's row first, as every change does, and does nothing
--- where it does not know its way: then `leases` and `turns` decide, which know all rules.
+-- where it does not know its way: then `leases` and `turns` decide, which know all rules. They queue
+-- for it at an advisory lock: who waits for a row that others change waits again at every new version.
 
 -- Lease a task to a worker: `leases.offer`. `first` is `tasks.before_first` of a dependent model.
 -- outcome: leased, renewed, none (no task is left); lapsed, unsure (ask `leases`; nothing is done).
@@ -22,7 +23,8 @@ DECLARE
     is_short boolean;
 BEGIN
     PERFORM set_config('synchronous_commit', 'off', true),
-        set_config('plan_cache_mode', 'force_generic_plan', true);
+        set_config('plan_cache_mode', 'force_generic_plan', true),
+        pg_advisory_xact_lock('campaign'::regclass::oid::bigint);
     SELECT * INTO here FROM campaign FOR NO KEY UPDATE;
     IF EXISTS (SELECT FROM pair WHERE state = {LEASED} AND expires <= moment) THEN
         outcome := 'lapsed';
@@ -112,26 +114,64 @@ BEGIN
     sureness := it.confidence;
 END $$;
 
--- Write an answer down, and what follows from it for its task, if nobody changed the task since it
--- was `seen`: every change of a pair of a task writes the row of the task too. Then lease the worker
--- the next task if they are `called`. What was done is on the disk in the end; nobody waits for that.
+-- All that an answer of a worker to a task is judged by, as of one moment. `version` is another one
+-- after every change of the task or of a pair of it, since these write the row of the task too.
+CREATE FUNCTION tvcs_seen_{NUMBER}(called text, of_task text) RETURNS text LANGUAGE sql STABLE AS $$
+    SELECT json_build_object(
+        'who', (SELECT id FROM worker WHERE name = called),
+        'settings', json_build_object('classes', c.classes, 'prior', c.prior,
+            'dependence', c.dependence, 'target', c.target, 'sure_at', c.sure_at,
+            'least_gain', c.least_gain, 'best', c.best, 'shares_of_gold', c.shares_of_gold),
+        'task', row_to_json(t),
+        'version', concat_ws(' ', t.xmin, t.ctid, t.uncertainty),
+        'pairs', coalesce((
+            SELECT json_agg(json_build_object('worker_id', p.worker_id, 'state', p.state,
+                'label', p.label, 'leased_at', p.leased_at,
+                'quality', coalesce(s.quality, w.quality), 'habits', w.habits)
+                ORDER BY p.worker_id)
+            FROM pair p JOIN worker w ON w.id = p.worker_id
+            LEFT JOIN skill s ON s.worker_id = p.worker_id AND s.task_id = p.task_id
+            WHERE p.task_id = t.id), '[]'))::text
+    FROM campaign c LEFT JOIN task t ON t.name = of_task
+$$;
+
+-- `tvcs_claim` as a change of its own, and then what an answer will be judged by.
+CREATE PROCEDURE tvcs_next_{NUMBER}(
+    called text, moment double precision, first double precision,
+    INOUT outcome text, INOUT task_name text, INOUT until double precision,
+    INOUT remains double precision, INOUT sureness double precision, INOUT seen text
+) LANGUAGE plpgsql AS $$
+BEGIN
+    SELECT * INTO outcome, task_name, until, remains, sureness
+        FROM tvcs_claim_{NUMBER}(called, moment, first);
+    COMMIT;
+    IF outcome IN ('leased', 'renewed') THEN
+        seen := tvcs_seen_{NUMBER}(called, task_name);
+    END IF;
+END $$;
+
+-- Write an answer down, and what follows from it for its task, if this has the `version` from which
+-- it was computed. Then lease the worker the next task if they are `called`. What was done is on the
+-- disk in the end; nobody waits for that.
 CREATE PROCEDURE tvcs_answer_{NUMBER}(
-    of_task integer, who integer, seen text, given integer, at double precision,
+    of_task integer, who integer, version text, given integer, at double precision,
     took double precision, n_slots integer, n_answers integer, likeliest integer,
     sure double precision, rest double precision, is_wanted integer, is_needy integer,
     called text, first double precision,
     INOUT is_done boolean, INOUT outcome text, INOUT task_name text,
-    INOUT until double precision, INOUT remains double precision, INOUT sureness double precision
+    INOUT until double precision, INOUT remains double precision, INOUT sureness double precision,
+    INOUT seen text
 ) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
     number integer;
 BEGIN
-    PERFORM set_config('synchronous_commit', 'off', true);
+    PERFORM set_config('synchronous_commit', 'off', true),
+        pg_advisory_xact_lock('campaign'::regclass::oid::bigint);
     PERFORM FROM campaign FOR NO KEY UPDATE;
     UPDATE task SET slots = n_slots, answers = n_answers, label = likeliest,
         confidence = sure, uncertainty = rest, wanted = is_wanted, needy = is_needy
-        WHERE id = of_task AND xmin = seen::xid;
+        WHERE id = of_task AND concat_ws(' ', xmin, ctid, uncertainty) = version;
     is_done := FOUND;
     IF NOT is_done THEN
         RETURN;
@@ -147,4 +187,7 @@ BEGIN
     END IF;
     COMMIT;
     PERFORM pg_logical_emit_message(true, 'tvcs', '');
+    IF outcome IN ('leased', 'renewed') THEN
+        seen := tvcs_seen_{NUMBER}(called, task_name);
+    END IF;
 END $$;

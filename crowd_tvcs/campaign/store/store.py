@@ -58,6 +58,7 @@ class Store:
         self.place = str(place)
         self.is_file = "://" not in self.place
         self.engine = _engine(self.place) if self.is_file else _server(self.place)
+        self.seen: dict[tuple[str, str], str] = {}  # by worker and task, see `functions.SEEN`
 
     @property
     def name(self) -> str:

@@ -1,4 +1,4 @@
-"""The labelling desk over PostgreSQL: turns of workers and the operator's buttons, pages and API."""
+"""The labelling desk over PostgreSQL: turns of workers and the operator's buttons."""
 
 import pytest
 
@@ -58,7 +58,7 @@ def test_turns_and_buttons(browse, operator, tokens, campaign):
     assert (state.settings.answers, int((state.slots == 3).sum())) == (2, 2)
     with campaign.store.read() as (connection, _):
         told = connection.exec_driver_sql("SELECT who, what FROM audit ORDER BY id").all()
-    assert [tuple(row) for row in told] == [
+    assert [tuple(row) for row in told if row.what != "links"] == [
         ("ann", "undo"),
         ("ann", "skip"),
         *(("operator", what) for what in ("pause", "resume", "block", "unblock")),
