@@ -1,7 +1,24 @@
 -- Claims and answers in one call each, for PostgreSQL (see functions.py).
 -- Every function takes the lock on the campaign's row first, as every change does, and does nothing
--- where it does not know its way: then `leases` and `turns` decide, which know all rules. They queue
--- for it at an advisory lock: who waits for a row that others change waits again at every new version.
+-- where it does not know its way: then `leases` and `turns` decide, which know all rules. 
+-- Wait for one's turn. Who waits for a row that others change waits again at every new version, and
+-- who queues for a lock is handed it while the processor is elsewhere, so that all wait for one to be
+-- scheduled. So whoever runs takes the lock if it is free and looks again soon if not; who had no
+-- luck for long queues.
+CREATE FUNCTION tvcs_turn_{NUMBER}() RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    key bigint := 'campaign'::regclass::oid::bigint;
+BEGIN
+    PERFORM set_config('synchronous_commit', 'off', true),
+        set_config('plan_cache_mode', 'force_generic_plan', true);
+    FOR i IN 1..50 LOOP
+        IF pg_try_advisory_xact_lock(key) THEN
+            RETURN;
+        END IF;
+        PERFORM pg_sleep(0.0003);
+    END LOOP;
+    PERFORM pg_advisory_xact_lock(key);
+END $$;
 
 -- Lease a task to a worker: `leases.offer`. `first` is `tasks.before_first` of a dependent model.
 -- outcome: leased, renewed, none (no task is left); lapsed, unsure (ask `leases`; nothing is done).
@@ -22,9 +39,7 @@ DECLARE
     slots_then integer;
     is_short boolean;
 BEGIN
-    PERFORM set_config('synchronous_commit', 'off', true),
-        set_config('plan_cache_mode', 'force_generic_plan', true),
-        pg_advisory_xact_lock('campaign'::regclass::oid::bigint);
+    PERFORM tvcs_turn_{NUMBER}();
     SELECT * INTO here FROM campaign FOR NO KEY UPDATE;
     IF EXISTS (SELECT FROM pair WHERE state = {LEASED} AND expires <= moment) THEN
         outcome := 'lapsed';
@@ -166,8 +181,7 @@ CREATE PROCEDURE tvcs_answer_{NUMBER}(
 DECLARE
     number integer;
 BEGIN
-    PERFORM set_config('synchronous_commit', 'off', true),
-        pg_advisory_xact_lock('campaign'::regclass::oid::bigint);
+    PERFORM tvcs_turn_{NUMBER}();
     PERFORM FROM campaign FOR NO KEY UPDATE;
     UPDATE task SET slots = n_slots, answers = n_answers, label = likeliest,
         confidence = sure, uncertainty = rest, wanted = is_wanted, needy = is_needy
