@@ -13,8 +13,9 @@ from crowd_tvcs.campaign import leases
 from crowd_tvcs.campaign.belief import FIRST
 from crowd_tvcs.campaign.leases import Offer, Receipt
 from crowd_tvcs.campaign.store import functions
-from crowd_tvcs.campaign.store.schema import ISSUED, LEASED
+from crowd_tvcs.campaign.store.schema import ISSUED, LAPSED, LEASED
 from crowd_tvcs.campaign.store.store import Store
+from crowd_tvcs.campaign.tasks import missing_more, settled
 
 TRIES = 4
 """How often an answer is computed, because its task may have changed meanwhile."""
@@ -28,7 +29,28 @@ def claim(store: Store, name: str, now: float) -> Offer | None:
         return None
     with store.at_once() as connection:
         found = functions.NEXT.first(connection, called=name, now=now, first=FIRST)
+        if found.outcome == "lapsed":
+            over = _read(functions.OVER.first(connection, now=now).seen)
+            changes = json.dumps([_lapsed(one, now) for one in over])
+            functions.LAPSE(connection, now=now, changes=changes)
+            found = functions.NEXT.first(connection, called=name, now=now, first=FIRST)
     return _offer(store, name, found)
+
+
+def _read(seen: str) -> Any:
+    return json.loads(seen, object_hook=lambda fields: SimpleNamespace(**fields))
+
+
+def _lapsed(found: Any, now: float) -> dict[str, Any]:
+    """Compute what follows for a task from its leases that are over."""
+    over = [p for p in found.pairs if p.state == LEASED and p.expires <= now]
+    pairs = [(LAPSED if p in over else p.state, p.label, p.quality, p.habits) for p in found.pairs]
+    values = settled(found.settings, found.task, pairs)
+    return values | {
+        "workers": [p.worker_id for p in over],
+        "missing": missing_more(found.task, values["slots"]),
+        "version": found.version,
+    }
 
 
 def _offer(store: Store, name: str, found: Any) -> Offer | None:
@@ -73,7 +95,7 @@ def submit(
 
 def _computed(seen: str, label: str, now: float) -> dict[str, Any] | None:
     """Compute what an answer to an open slot changes; None for any other answer."""
-    found = json.loads(seen, object_hook=lambda fields: SimpleNamespace(**fields))
+    found = _read(seen)
     slot = next((p for p in found.pairs if p.worker_id == found.who), None)
     classes = json.loads(found.settings.classes)
     if slot is None or slot.state not in (ISSUED, LEASED) or label not in classes:

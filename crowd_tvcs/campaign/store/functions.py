@@ -2,8 +2,8 @@
 
 A change by statements holds the lock on the campaign over several messages, and while a client is
 not running everybody waits for it. `functions.sql` does the same within the server. It knows the
-rules of a claim that come every time, and of an answer none: what follows from an answer is
-computed before, from what `SEEN` reads, and written only if its task has not changed since.
+rules of a claim that come every time, and of answers and leases that are over none: what follows
+from them is computed before, from what `SEEN` reads, and written if the task has not changed since.
 Whatever is rare is left to the statements (`queries`), which know all rules.
 
 A store that was made before there were functions works without them.
@@ -58,6 +58,12 @@ NEXT = Statement(
 SEEN = Statement(
     text(f"SELECT tvcs_seen_{NUMBER}(CAST(:called AS text), CAST(:of_task AS text))").columns(
         column("seen")
+    )
+)
+OVER = Statement(text(f"SELECT tvcs_over_{NUMBER}(CAST(:now AS {_REAL}))").columns(column("seen")))
+LAPSE = Statement(
+    text(f"SELECT tvcs_lapse_{NUMBER}(CAST(:now AS {_REAL}), CAST(:changes AS json))").columns(
+        column("n_freed")
     )
 )
 _TAKEN = {"of_task": "integer", "who": "integer", "version": "text", "given": "integer"}

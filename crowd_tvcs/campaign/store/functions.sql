@@ -1,6 +1,7 @@
 -- Claims and answers in one call each, for PostgreSQL (see functions.py).
 -- Every function takes the lock on the campaign's row first, as every change does, and does nothing
--- where it does not know its way: then `leases` and `turns` decide, which know all rules. 
+-- where it does not know its way: then `leases` and `turns` decide, which know all rules.
+
 -- Wait for one's turn. Who waits for a row that others change waits again at every new version, and
 -- who queues for a lock is handed it while the processor is elsewhere, so that all wait for one to be
 -- scheduled. So whoever runs takes the lock if it is free and looks again soon if not; who had no
@@ -141,7 +142,7 @@ CREATE FUNCTION tvcs_seen_{NUMBER}(called text, of_task text) RETURNS text LANGU
         'version', concat_ws(' ', t.xmin, t.ctid, t.uncertainty),
         'pairs', coalesce((
             SELECT json_agg(json_build_object('worker_id', p.worker_id, 'state', p.state,
-                'label', p.label, 'leased_at', p.leased_at,
+                'label', p.label, 'leased_at', p.leased_at, 'expires', p.expires,
                 'quality', coalesce(s.quality, w.quality), 'habits', w.habits)
                 ORDER BY p.worker_id)
             FROM pair p JOIN worker w ON w.id = p.worker_id
@@ -149,6 +150,48 @@ CREATE FUNCTION tvcs_seen_{NUMBER}(called text, of_task text) RETURNS text LANGU
             WHERE p.task_id = t.id), '[]'))::text
     FROM campaign c LEFT JOIN task t ON t.name = of_task
 $$;
+
+-- The same of every task with a lease that is over, as a list.
+CREATE FUNCTION tvcs_over_{NUMBER}(moment double precision) RETURNS text LANGUAGE sql STABLE AS $$
+    SELECT coalesce(json_agg(tvcs_seen_{NUMBER}(NULL, t.name)::json ORDER BY t.id), '[]')::text
+    FROM task t
+    WHERE t.id IN (SELECT task_id FROM pair WHERE state = {LEASED} AND expires <= moment)
+$$;
+
+-- Free the slots of leases that are over, of every task whose leases and `version` are those from
+-- which the changes were computed: `leases.free`.
+CREATE FUNCTION tvcs_lapse_{NUMBER}(moment double precision, changes json, OUT n_freed integer)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    one json;
+    theirs integer[];
+BEGIN
+    n_freed := 0;
+    PERFORM tvcs_turn_{NUMBER}();
+    PERFORM FROM campaign FOR NO KEY UPDATE;
+    FOR one IN SELECT value FROM json_array_elements(changes) LOOP
+        theirs := ARRAY(SELECT worker_id FROM pair WHERE task_id = (one->>'of_task')::integer
+            AND state = {LEASED} AND expires <= moment ORDER BY worker_id);
+        CONTINUE WHEN theirs
+            <> ARRAY(SELECT json_array_elements_text(one->'workers')::integer);
+        UPDATE task SET slots = (one->>'slots')::integer, answers = (one->>'answers')::integer,
+            label = (one->>'label')::integer,
+            confidence = (one->>'confidence')::double precision,
+            uncertainty = (one->>'uncertainty')::double precision,
+            wanted = (one->>'wanted')::integer, needy = (one->>'needy')::integer
+            WHERE id = (one->>'of_task')::integer
+                AND concat_ws(' ', xmin, ctid, uncertainty) = one->>'version';
+        CONTINUE WHEN NOT FOUND;
+        UPDATE pair SET state = {LAPSED}, expires = NULL
+            WHERE task_id = (one->>'of_task')::integer AND worker_id = ANY(theirs);
+        UPDATE worker SET slots = slots - 1 WHERE id = ANY(theirs);
+        UPDATE campaign SET revision = revision + 1, slots = slots - cardinality(theirs),
+            committed = committed - (SELECT sum(cost) FROM worker WHERE id = ANY(theirs)),
+            missing = missing + (one->>'missing')::integer;
+        n_freed := n_freed + cardinality(theirs);
+    END LOOP;
+END $$;
 
 -- `tvcs_claim` as a change of its own, and then what an answer will be judged by.
 CREATE PROCEDURE tvcs_next_{NUMBER}(
