@@ -2,7 +2,11 @@
 
     python -m benchmarks.speed.campaign                     16 processes, SQLite and PostgreSQL
     python -m benchmarks.speed.campaign --seconds 60 --kills 20
-    python -m benchmarks.speed.campaign --processes 4 --only sqlite
+    python -m benchmarks.speed.campaign --processes 4 --kinds sqlite
+    python -m benchmarks.speed.campaign --kinds postgresql statements
+
+The kinds take turns, a campaign of its own each, so that what else the machine does hits all of
+them; `statements` is PostgreSQL without its functions, as a store that an older program made.
 
 Every process is a crowd of its own: it asks for a worker's next task and submits an answer, but for
 one task in twenty, which it leaves. Processes are killed (SIGKILL) at random moments and started
@@ -13,6 +17,7 @@ PostgreSQL is made in a temporary folder, if its programs are installed, and thr
 """
 
 import argparse
+import json
 import multiprocessing
 import os
 import random
@@ -27,10 +32,11 @@ from pathlib import Path
 
 import numpy as np
 
-from crowd_tvcs.campaign import Campaign, Refused, Task, Worker
+from crowd_tvcs.campaign import Campaign, Refused, StoreError, Task, Worker
 from crowd_tvcs.campaign.store.schema import ANSWERED
 
 ABANDONED = 0.05
+WARM = 5.0  # seconds before the speed counts
 LEASE = 3.0  # seconds, so that abandoned tasks come back while it runs
 
 
@@ -54,42 +60,75 @@ def label_of(worker, task):
     return str((int(worker[1:]) * 7 + int(task[1:])) % 2)
 
 
-def work(place, journal, seed, workers, until):
+def work(place, journal, seed, workers, since, until, is_stubborn):
     """Claim and submit until the time is over; note every answer after it was accepted.
 
-    `until` is shared: 0 until all are ready.
+    `since` and `until` are shared: when the speed begins to count, and the end, 0 until all are
+    ready. Who is stubborn tries again while the database is away, and takes it that it may have
+    lost leases then.
     """
     rng = random.Random(seed)
-    with Campaign(place) as campaign, open(journal, "a", buffering=1) as notes:
+    insist = again_and_again if is_stubborn else (lambda call, *given: call(*given))
+    with insist(Campaign, place) as campaign, open(journal, "a", buffering=1) as notes:
         while until.value == 0.0:
             time.sleep(0.01)
-        begun, done = time.process_time(), 0
-        while time.time() < until.value:
+        begun, done, claims, is_warm = time.process_time(), 0, [], False
+        while (moment := time.time()) < until.value:
+            if not is_warm and moment >= since.value:
+                begun, done, claims, is_warm = time.process_time(), 0, [], True
             worker = f"w{rng.randrange(workers):03d}"
-            offer = campaign.next(worker)
+            asked = time.perf_counter()
+            offer = insist(campaign.next, worker)
+            claims.append(time.perf_counter() - asked)
             if offer.task is None or rng.random() < ABANDONED:
                 continue
             label = label_of(worker, offer.task)
             try:
-                receipt = campaign.submit(worker, offer.task, label)
+                receipt = insist(campaign.submit, worker, offer.task, label)
             except Refused as refusal:
-                if "was given up" not in str(refusal):
+                is_lost = is_stubborn and "was not given" in str(refusal)
+                if not (is_lost or "was given up" in str(refusal)):
                     raise
                 continue
             notes.write(f"{worker} {offer.task} {label} {receipt.reason}\n")
             done += 1
-        Path(f"{journal}.cpu").write_text(f"{time.process_time() - begun} {done}")
+        spent = {"processor": time.process_time() - begun, "labels": done, "claims": claims}
+        Path(f"{journal}.spent").write_text(json.dumps(spent))
 
 
-def run(place, folder, *, processes, seconds, kills, workers=200, seed=0):
-    """Let the processes work, kill some; labels accepted per second and how many were killed."""
+def again_and_again(call, *given):
+    """Call until the store can do it."""
+    while True:
+        try:
+            return call(*given)
+        except StoreError:
+            time.sleep(0.2)
+
+
+def run(
+    place,
+    folder,
+    *,
+    processes,
+    seconds,
+    kills,
+    workers=200,
+    seed=0,
+    warm=0.0,
+    is_stubborn=False,
+):
+    """Let the processes work, kill some; labels accepted per second and how many were killed.
+
+    What they do in the first `warm` seconds does not count: connections prepare their statements.
+    """
     spawn = multiprocessing.get_context("spawn")
     rng = random.Random(seed)
-    until = spawn.RawValue("d", 0.0)
+    since, until = spawn.RawValue("d", 0.0), spawn.RawValue("d", 0.0)
 
     def start(number):
         journal = str(folder / f"journal{number}")
-        process = spawn.Process(target=work, args=(place, journal, number, workers, until))
+        given = (place, journal, number, workers, since, until, is_stubborn)
+        process = spawn.Process(target=work, args=given)
         process.start()
         return process
 
@@ -97,9 +136,10 @@ def run(place, folder, *, processes, seconds, kills, workers=200, seed=0):
     while len(journals(folder)) < processes:  # each opens its own when it is ready
         assert all(process.is_alive() for process in team), "a process ended before it began"
         time.sleep(0.02)
-    begun = time.time()
-    until.value = begun + seconds
-    killed = 0
+    since.value = time.time() + warm
+    until.value = since.value + seconds
+    time.sleep(warm)
+    before, killed = count_lines(folder), 0
     while time.time() < until.value:
         time.sleep(seconds / (kills + 1))
         if killed < kills and time.time() < until.value:
@@ -111,7 +151,7 @@ def run(place, folder, *, processes, seconds, kills, workers=200, seed=0):
     for process in team:
         process.join()
         assert process.exitcode == 0, f"a process ended with {process.exitcode}"
-    return count_lines(folder) / seconds, killed
+    return (count_lines(folder) - before) / seconds, killed
 
 
 def journals(folder):
@@ -122,11 +162,11 @@ def count_lines(folder):
     return sum(path.read_text().count("\n") for path in journals(folder))
 
 
-def processor_time(folder):
-    """Seconds of processor time per label in the processes that were not killed."""
-    pairs = [map(float, path.read_text().split()) for path in folder.glob("journal*.cpu")]
-    seconds, labels = map(sum, zip(*pairs, strict=True))
-    return seconds / labels
+def spent(folder):
+    """What the processes that were not killed noted: processor seconds, labels, each claim's."""
+    found = [json.loads(path.read_text()) for path in folder.glob("journal*.spent")]
+    claims = [seconds for one in found for seconds in one["claims"]]
+    return sum(one["processor"] for one in found), sum(one["labels"] for one in found), claims
 
 
 def check(place, folder):
@@ -209,33 +249,101 @@ def postgresql_programs():
     return next((f for f in folders if (f / "initdb").exists() and (f / "pg_ctl").exists()), None)
 
 
+KINDS = ("sqlite", "postgresql", "statements")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--processes", type=int, default=16)
-    parser.add_argument("--seconds", type=float, default=20.0)
-    parser.add_argument("--kills", type=int, default=8)
-    parser.add_argument("--only", choices=["sqlite", "postgresql"])
+    parser.add_argument("--seconds", type=float, default=10.0, help="of each turn")
+    parser.add_argument("--turns", type=int, default=4)
+    parser.add_argument("--kills", type=int, default=0, help="in each turn")
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS[:2]))
     parser.add_argument("--quick", action="store_true", help="4 processes, 5 seconds, one kill")
     given = parser.parse_args()
     if given.quick:
-        given.processes, given.seconds, given.kills = 4, 5.0, 1
-    load = os.getloadavg()[0]
-    print(
-        f"{given.processes} processes, {given.kills} kills, {os.cpu_count()} cores, load {load:.1f}"
-    )
-    if given.only != "postgresql":
-        with tempfile.TemporaryDirectory() as name:
-            report("SQLite", str(Path(name) / "campaign.db"), Path(name), given)
-    if given.only != "sqlite":
-        with postgresql() as url, tempfile.TemporaryDirectory() as name:
-            if url is None:
-                print("PostgreSQL is not installed")
-            else:
-                report("PostgreSQL", url, Path(name), given)
+        given.processes, given.seconds, given.turns, given.kills = 4, 5.0, 1, 1
+    print(f"{given.processes} processes, {os.cpu_count()} cores, {given.kills} kills a turn")
+    rates = {kind: [] for kind in given.kinds}
+    with postgresql() as server:
+        if server is None:
+            print("PostgreSQL is not installed")
+            rates = {kind: [] for kind in given.kinds if kind == "sqlite"}
+        for turn in range(given.turns):
+            for kind in rates:
+                with tempfile.TemporaryDirectory() as folder:
+                    place = place_of(kind, Path(folder), server, f"turn{turn}")
+                    rates[kind].append(report(kind, place, Path(folder), server, given))
+    for kind, found in rates.items():
+        ratios = [a / b for a, b in zip(found, rates[next(iter(rates))], strict=True)]
+        print(
+            f"{kind}: median {np.median(found):.0f} labels/s; times {next(iter(rates))}: "
+            f"{', '.join(f'{ratio:.2f}' for ratio in ratios)}"
+        )
 
 
-def report(kind, place, folder, given):
+def place_of(kind, folder, server, name):
+    """A new campaign; its place."""
+    place = str(folder / "campaign.db")
+    if kind != "sqlite":
+        place = new_database(server, f"{kind}_{name}")
     make(place, tasks=10_000, workers=900, budget=50_000).close()
+    if kind == "statements":
+        drop_functions(place)
+    return place
+
+
+def new_database(server, name):
+    """An empty database on the server; its URL."""
+    with psycopg_of(server) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    return server.replace("/postgres?", f"/{name}?")
+
+
+def drop_functions(place):
+    """Make a store on PostgreSQL what it was before there were functions."""
+    with psycopg_of(place) as connection:
+        names = connection.execute(
+            "SELECT oid::regprocedure FROM pg_proc WHERE proname ~ '^tvcs_[a-z]+_[0-9]'"
+        ).fetchall()
+        for (name,) in names:
+            connection.execute(f"DROP ROUTINE {name}")
+
+
+def psycopg_of(place):
+    import psycopg
+
+    plain = place.replace("postgresql+psycopg://", "postgresql://")
+    return psycopg.connect(plain, autocommit=True)
+
+
+def server_processes(server):
+    """Processes of PostgreSQL as (id, name, ticks of the processor), the first one first."""
+    folder = Path(server.partition("host=")[2])
+    first = int((folder / "data" / "postmaster.pid").read_text().split()[0])
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rpartition(")")[2].split()
+            name = (path.parent / "cmdline").read_text()
+        except OSError:  # it ended meanwhile
+            continue
+        pid = int(path.parent.name)
+        if first in (pid, int(fields[1])):
+            # With the first count those that have ended.
+            found.append((pid, name, sum(map(int, fields[11 : 15 if pid == first else 13]))))
+    return sorted(found, key=lambda one: one[0] != first)
+
+
+def server_time(server):
+    """Processor seconds that PostgreSQL has taken, all its processes together."""
+    ticks = sum(one[2] for one in server_processes(server)) if server else 0
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def report(kind, place, folder, server, given):
+    """Let the processes work, and print what they did; labels a second."""
+    before = server_time(server)
     speed, killed = run(
         place,
         folder,
@@ -243,12 +351,21 @@ def report(kind, place, folder, given):
         seconds=given.seconds,
         kills=given.kills,
         workers=900,
+        warm=WARM,
     )
-    facts = ", ".join(f"{count} {name}" for name, count in check(place, folder).items())
-    spent = 1e3 * processor_time(folder)
+    load, theirs = os.getloadavg()[0], server_time(server) - before
+    processor, labels, claims = spent(folder)
+    found = check(place, folder)
+    facts = ", ".join(f"{count} {name}" for name, count in found.items())
+    p50, p99 = 1e3 * np.percentile(claims, [50, 99])
+    mine, theirs = 1e3 * processor / labels, 1e3 * theirs / found["answers"]
     print(
-        f"{kind}: {speed:.0f} labels/s, {spent:.2f} ms of processor each; {killed} killed; {facts}"
+        f"{kind}: {speed:.0f} labels/s; claim p50 {p50:.1f} ms, p99 {p99:.1f} ms; processor per "
+        f"label {mine:.2f} + {theirs:.2f} ms of the server; load {load:.1f}; {killed} killed; "
+        f"{facts}",
+        flush=True,
     )
+    return speed
 
 
 if __name__ == "__main__":

@@ -28,6 +28,7 @@ from crowd_tvcs.campaign.tasks import (
 )
 
 ACCEPTED, LATE, KNOWN = "accepted", "accepted late", "known already"
+RENEWED, NOTHING_LEFT = "their open lease, renewed", "no task is left for this worker"
 
 
 class Refused(ValueError):
@@ -123,19 +124,23 @@ def offer(
     expires = now + settings.lease_seconds
     if who.lease is not None:
         queries.RENEW(connection, of_task=who.lease, who=who.id, until=expires)
-        return Offer(who.lease_name, "their open lease, renewed", expires)
+        return Offer(who.lease_name, RENEWED, expires)
     refusals = _is_held_up, _no_room, _below_gate
     if reason := next(filter(None, (refusal(settings, who) for refusal in refusals)), ""):
         return Offer(None, reason)
     chosen = _best_task(connection, settings, who)
     if chosen is None:
-        return Offer(None, "no task is left for this worker")
+        return Offer(None, NOTHING_LEFT)
     if gold_share and _is_for_gold(settings, who, gold_share):
         chosen = _gold_task(connection, who) or chosen
     _take(connection, settings, who, chosen, now)
     left = chosen.uncertainty / (1.0 if chosen.slots else before_first(settings))
-    reason = f"uncertainty {left:.4f}, confidence {chosen.confidence:.4f}"
-    return Offer(chosen.name, reason, expires)
+    return Offer(chosen.name, why(left, chosen.confidence), expires)
+
+
+def why(uncertainty: float, confidence: float) -> str:
+    """Say why a task was chosen."""
+    return f"uncertainty {uncertainty:.4f}, confidence {confidence:.4f}"
 
 
 def before_submit(name: str, task_name: str) -> tuple[Call, Call, Call]:
@@ -180,14 +185,8 @@ def submit(
         take_again(connection, settings, who, row)
         row = queries.TASK.first(connection, of_task=row.id)
     code = classes.index(label)
-    known = [
-        (ANSWERED, code, p.quality, p.habits)
-        if p.worker_id == who.id
-        else (p.state, p.label, p.quality, p.habits)
-        for p in pairs
-    ]
-    values = settled(settings, row, known)
-    given = Given(row.id, who.id, code, now, _seconds(slot, now))
+    values = with_answer(settings, row, pairs, who.id, code)
+    given = Given(row.id, who.id, code, now, seconds_of(slot, now))
     together(
         connection,
         given.written(settings.answers + 1),
@@ -196,6 +195,19 @@ def submit(
         counted(answers=1),
     )
     return Receipt(task_name, name, label, reason, values["confidence"])
+
+
+def with_answer(
+    settings: Any, row: Any, pairs: Sequence[Any], who: int, label: int
+) -> dict[str, Any]:
+    """Compute what follows from the pairs of a task once a worker answers theirs."""
+    known = [
+        (ANSWERED, label, p.quality, p.habits)
+        if p.worker_id == who
+        else (p.state, p.label, p.quality, p.habits)
+        for p in pairs
+    ]
+    return settled(settings, row, known)
 
 
 def judge(
@@ -369,7 +381,7 @@ def free(connection: Connection, settings: Any, lapsed: Sequence[Any]) -> None:
         count(connection, slots=-len(lapsed), committed=-sum(costs), missing=missing)
 
 
-def _seconds(slot: Any, now: float) -> float | None:
+def seconds_of(slot: Any, now: float) -> float | None:
     """Seconds since the task was given to the worker; None if that is not known."""
     took = now - slot.leased_at if slot is not None and slot.leased_at is not None else 0.0
     return took if took > 0.0 else None

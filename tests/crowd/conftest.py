@@ -1,8 +1,27 @@
-"""What several rooms of tests share: the real Label Studio, where there is one."""
+"""What several rooms of tests share: a PostgreSQL of our own, and the real Label Studio."""
 
 import pytest
 
+from benchmarks.speed import campaign as speed
 from tests.crowd.real_studio import running
+
+
+@pytest.fixture(scope="session")
+def server():
+    """A server that is thrown away in the end; its URL."""
+    pytest.importorskip("psycopg")
+    with speed.postgresql() as url:
+        if url is None:
+            pytest.skip("PostgreSQL is not installed, or there is no user to run it")
+        yield url
+
+
+@pytest.fixture
+def database(server):
+    """An empty database on it; its URL."""
+    yield speed.new_database(server, "campaign")
+    with speed.psycopg_of(server) as connection:
+        connection.execute("DROP DATABASE campaign WITH (FORCE)")
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable
 
 from crowd_tvcs.campaign import leases
-from crowd_tvcs.campaign.desk import turns
+from crowd_tvcs.campaign.desk import by_function, turns
 from crowd_tvcs.campaign.desk.turns import OPERATOR, Note, write_down
 from crowd_tvcs.campaign.leases import Offer, Receipt, Refused
 from crowd_tvcs.campaign.settings import within
@@ -48,6 +48,10 @@ class Desk:
             If `now` is no time.
         """
         moment = _moment(now)
+        # The functions know no gold.
+        offer = None if self.gold_share else by_function.claim(self.store, worker, moment)
+        if offer is not None:
+            return offer
         first = leases.before_offer(worker, moment)
         with self.store.write(*first, flush=False) as (connection, settings, found):
             return leases.offer(connection, settings, found, worker, moment, self.gold_share)
@@ -65,6 +69,8 @@ class Desk:
             If the pair was never given out, has another answer, or its slot went to another.
         """
         moment = _moment(now)
+        if done := by_function.submit(self.store, (worker, task, label), moment):
+            return done[0]
         first = leases.before_submit(worker, task)
         with self.store.write(*first, flush=False) as (connection, settings, found):
             receipt = leases.submit(connection, settings, found, (worker, task, label), moment)
@@ -74,11 +80,14 @@ class Desk:
     def submit_and_next(
         self, worker: str, task: str, label: str, *, now: float | None = None
     ) -> tuple[Receipt, Offer]:
-        """Submit an answer and lease the next task, in one transaction; errors as for `submit`."""
+        """Submit an answer and lease the next task, in one go; errors as for `submit`."""
         moment = _moment(now)
+        answer, and_next = (worker, task, label), not self.gold_share
+        if done := by_function.submit(self.store, answer, moment, and_next=and_next):
+            return done[0], done[1] or self.next(worker, now=moment)
         first = leases.before_submit(worker, task)
         with self.store.write(*first, flush=False) as (connection, settings, found):
-            receipt = leases.submit(connection, settings, found, (worker, task, label), moment)
+            receipt = leases.submit(connection, settings, found, answer, moment)
             settings, *found = together(
                 connection, queries.SETTINGS.with_(), *leases.before_offer(worker, moment)
             )

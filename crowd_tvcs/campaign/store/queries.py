@@ -40,6 +40,7 @@ WORKER = Statement(
     .outerjoin(pair, (pair.c.worker_id == worker.c.id) & (pair.c.state == LEASED))
     .outerjoin(task, task.c.id == pair.c.task_id)
     .where(worker.c.name == bindparam("called"))
+    .order_by(pair.c.task_id)
 )
 ONE_SLOT_MORE = Statement(update(worker).where(_HE).values(slots=worker.c.slots + 1))
 ONE_SLOT_LESS = Statement(
@@ -92,6 +93,7 @@ _KNOWN = (
     )
     .join_from(pair, worker, worker.c.id == pair.c.worker_id)
     .outerjoin(skill, (skill.c.worker_id == pair.c.worker_id) & (skill.c.task_id == pair.c.task_id))
+    .order_by(pair.c.worker_id)
 )
 PAIRS = Statement(_KNOWN.where(pair.c.task_id == bindparam("of_task")))
 PAIRS_CALLED = Statement(

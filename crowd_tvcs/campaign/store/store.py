@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, make_url, text
 from sqlalchemy.exc import DatabaseError, SQLAlchemyError
 
-from crowd_tvcs.campaign.store import schema
+from crowd_tvcs.campaign.store import functions, schema
 from crowd_tvcs.campaign.store.queries import SETTINGS, TAKE_TURN
 from crowd_tvcs.campaign.store.statements import Call, Statement, together
 from tvcs_core.files.errors import DataError
@@ -30,6 +31,10 @@ NOT_CONFIRMED = (
     "the change was made, but the disk has not confirmed it: hand the answer in again, which is "
     "harmless"
 )
+
+
+ENDING = ("57", "58", "XX")
+"""Kinds of errors of PostgreSQL after which a change may be there: it was stopped, or failed."""
 
 
 class StoreError(RuntimeError):
@@ -53,6 +58,7 @@ class Store:
         self.place = str(place)
         self.is_file = "://" not in self.place
         self.engine = _engine(self.place) if self.is_file else _server(self.place)
+        self.seen: dict[tuple[str, str], str] = {}  # by worker and task, see `functions.SEEN`
 
     @property
     def name(self) -> str:
@@ -77,6 +83,7 @@ class Store:
                     raise DataError("holds tables already; init makes a new store", path=self.name)
             with self._changed(NOTHING) as connection:
                 schema.metadata.create_all(connection, checkfirst=False)
+                functions.create(connection)
                 yield connection
         except BaseException:
             self.close()
@@ -166,7 +173,7 @@ class Store:
         of an empty message takes all that was written before it along.
         """
         if not self.is_file:
-            with self._changed(NOT_CONFIRMED) as connection:
+            with self._translated(NOT_CONFIRMED), self._autocommit.connect() as connection:
                 connection.execute(_MESSAGE)
             return
         try:
@@ -177,6 +184,34 @@ class Store:
                 os.close(number)
         except OSError as error:
             raise StoreError(f"{self.name}: {error.strerror}; {NOT_CONFIRMED}") from None
+
+    @cached_property
+    def has_functions(self) -> bool:
+        """Whether the database has the functions of this program."""
+        with self.at_once() as connection:
+            return functions.are_there(connection)
+
+    @cached_property
+    def _autocommit(self) -> Engine:
+        return self.engine.execution_options(isolation_level="AUTOCOMMIT")
+
+    @contextmanager
+    def at_once(self) -> Iterator[Connection]:
+        """Open a connection on which every statement is a change of its own.
+
+        A server that says no has changed nothing; one that ends, or is cut off, may have.
+        """
+        with self._translated(PERHAPS), self._autocommit.connect() as connection:
+            driver: Any = connection.connection.driver_connection
+            try:
+                yield connection
+            except self.engine.dialect.loaded_dbapi.Error as error:
+                if getattr(driver, "closed", False):
+                    connection.invalidate()
+                elif (getattr(error, "sqlstate", None) or ENDING[0])[:2] not in ENDING:
+                    said = _in_words(_said(error))
+                    raise StoreError(f"{self.name}: {said}; {NOTHING}") from error
+                raise
 
     def close(self) -> None:
         """Close the database."""
@@ -253,8 +288,10 @@ class Store:
 _MESSAGE = text("SELECT pg_logical_emit_message(true, 'tvcs', '')")
 LET_GO: Call = (Statement(text("SET LOCAL synchronous_commit TO off")), {})
 
+_LOCKED = f"is locked by another program for more than {PATIENCE:g} s; try again"
 SAYINGS = {
-    "is locked": f"is locked by another program for more than {PATIENCE:g} s; try again",
+    "is locked": _LOCKED,
+    "lock timeout": _LOCKED,
     "disk is full": "the disk is full",
     "readonly": "may not be written",
     "unable to open": "cannot be opened; its folder must exist and be writable",
@@ -264,7 +301,9 @@ SAYINGS = {
 
 def _said(error: BaseException) -> str:
     """What the driver of the database says, in one line."""
-    return " ".join(str(getattr(error, "orig", error)).split())
+    error = getattr(error, "orig", error)
+    short = getattr(getattr(error, "diag", None), "message_primary", None)  # of PostgreSQL
+    return " ".join((short or str(error)).split())
 
 
 def _is_refused(error: BaseException, connection: Connection) -> bool:

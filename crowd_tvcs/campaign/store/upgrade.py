@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection, inspect, text
 
-from crowd_tvcs.campaign.store import schema
+from crowd_tvcs.campaign.store import functions, schema
 from crowd_tvcs.campaign.store.store import NOTHING, Store, StoreError
 from tvcs_core.files.errors import DataError
 
@@ -29,7 +29,8 @@ def upgrade(place: str | Path) -> tuple[int, str]:
     version, copy
         The version it had, and where the copy is: ``animals.version-1.db`` beside
         ``animals.db``, or the schema ``tvcs_version_1`` of the same database. Empty if the store
-        was of this version already; then nothing is done.
+        was of this version already; then nothing is done, but that a database which lacks the
+        `functions` of this program is given them.
 
     Raises
     ------
@@ -42,6 +43,9 @@ def upgrade(place: str | Path) -> tuple[int, str]:
     try:
         found = store.version()
         if found == schema.VERSION:
+            if not (store.is_file or store.has_functions):
+                with store.locked() as connection:
+                    functions.create(connection)
             return schema.VERSION, ""
         if found is None or found not in schema.ADDED:
             store.check()
@@ -112,4 +116,5 @@ def _bring_up(connection: Connection, version: int) -> None:
             added = f"ALTER TABLE {column.table.name} ADD COLUMN {column.name} {kind}"
             connection.execute(text(added))
     schema.metadata.create_all(connection)
+    functions.create(connection)
     connection.execute(text(f"UPDATE campaign SET schema_version = {schema.VERSION}"))

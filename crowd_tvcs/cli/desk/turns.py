@@ -134,4 +134,4 @@ def upgrade(store: StoreName) -> None:
     if copy:
         say(f"brought up from version {version}; what it was is kept in {copy}")
     else:
-        say(f"is of version {version} already; nothing was done")
+        say(f"is of version {version} already; its tables stay as they are")

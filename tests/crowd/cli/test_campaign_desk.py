@@ -66,4 +66,6 @@ def test_an_older_store_is_brought_up(folder):
         0, "brought up from version 1; what it was is kept in old.version-1.db\n"
     )  # fmt: skip
     assert run("status", "old.db").exit_code == 0
-    assert run("upgrade", "old.db").stderr == "is of version 3 already; nothing was done\n"
+    assert run("upgrade", "old.db").stderr == (
+        "is of version 3 already; its tables stay as they are\n"
+    )

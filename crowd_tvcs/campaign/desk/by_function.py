@@ -1,0 +1,107 @@
+"""Claims and answers by the database's own functions, where it has some: same rules, one call each.
+
+What these do not take they leave to the statements of `leases`, which know all rules.
+"""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+from typing import Any
+
+from crowd_tvcs.campaign import leases
+from crowd_tvcs.campaign.belief import FIRST
+from crowd_tvcs.campaign.leases import Offer, Receipt
+from crowd_tvcs.campaign.store import functions
+from crowd_tvcs.campaign.store.schema import ISSUED, LAPSED, LEASED
+from crowd_tvcs.campaign.store.store import Store
+from crowd_tvcs.campaign.tasks import missing_more, settled
+
+TRIES = 4
+"""How often an answer is computed, because its task may have changed meanwhile."""
+KEPT = 4096
+"""For so many open leases is kept what their answers will be judged by."""
+
+
+def claim(store: Store, name: str, now: float) -> Offer | None:
+    """Lease a task to a worker; None where the statements must do it."""
+    if not store.has_functions:
+        return None
+    with store.at_once() as connection:
+        found = functions.NEXT.first(connection, called=name, now=now, first=FIRST)
+        if found.outcome == "lapsed":
+            over = _read(functions.OVER.first(connection, now=now).seen)
+            changes = json.dumps([_lapsed(one, now) for one in over])
+            functions.LAPSE(connection, now=now, changes=changes)
+            found = functions.NEXT.first(connection, called=name, now=now, first=FIRST)
+    return _offer(store, name, found)
+
+
+def _read(seen: str) -> Any:
+    return json.loads(seen, object_hook=lambda fields: SimpleNamespace(**fields))
+
+
+def _lapsed(found: Any, now: float) -> dict[str, Any]:
+    """Compute what follows for a task from its leases that are over."""
+    over = [p for p in found.pairs if p.state == LEASED and p.expires <= now]
+    pairs = [(LAPSED if p in over else p.state, p.label, p.quality, p.habits) for p in found.pairs]
+    values = settled(found.settings, found.task, pairs)
+    return values | {
+        "workers": [p.worker_id for p in over],
+        "missing": missing_more(found.task, values["slots"]),
+        "version": found.version,
+    }
+
+
+def _offer(store: Store, name: str, found: Any) -> Offer | None:
+    if found.outcome == "none":
+        return Offer(None, leases.NOTHING_LEFT)
+    if found.outcome not in ("leased", "renewed"):
+        return None
+    if len(store.seen) >= KEPT:
+        store.seen.clear()
+    store.seen[name, found.task] = found.seen
+    is_new = found.outcome == "leased"
+    reason = leases.why(found.uncertainty, found.confidence) if is_new else leases.RENEWED
+    return Offer(found.task, reason, found.until)
+
+
+def submit(
+    store: Store, answer: tuple[str, str, str], now: float, *, and_next: bool = False
+) -> tuple[Receipt, Offer | None] | None:
+    """Write an answer (worker, task, label) down on the disk; None where the statements must do it.
+
+    With `and_next` the worker is leased their next task too, unless the statements must do that.
+    """
+    if not store.has_functions:
+        return None
+    name, task, label = answer
+    seen = store.seen.pop((name, task), None)
+    with store.at_once() as connection:
+        for _ in range(TRIES):
+            if seen is None:
+                seen = functions.SEEN.first(connection, called=name, of_task=task).seen
+            computed = _computed(seen, label, now)
+            if computed is None:
+                return None
+            called = name if and_next else None
+            done = functions.ANSWER.first(connection, called=called, first=FIRST, **computed)
+            if done.is_done:
+                receipt = Receipt(task, name, label, leases.ACCEPTED, computed["confidence"])
+                return receipt, _offer(store, name, done)
+            seen = None
+    return None
+
+
+def _computed(seen: str, label: str, now: float) -> dict[str, Any] | None:
+    """Compute what an answer to an open slot changes; None for any other answer."""
+    found = _read(seen)
+    slot = next((p for p in found.pairs if p.worker_id == found.who), None)
+    classes = json.loads(found.settings.classes)
+    if slot is None or slot.state not in (ISSUED, LEASED) or label not in classes:
+        return None
+    code = classes.index(label)
+    values = leases.with_answer(found.settings, found.task, found.pairs, found.who, code)
+    took = leases.seconds_of(slot, now)
+    this = {"who": found.who, "version": found.version, "given": code}
+    return values | this | {"at": now, "took": took}

@@ -1,0 +1,250 @@
+-- Claims and answers in one call each, for PostgreSQL (see functions.py).
+-- Every function takes the lock on the campaign's row first, as every change does, and does nothing
+-- where it does not know its way: then `leases` and `turns` decide, which know all rules.
+
+-- Wait for one's turn. Who waits for a row that others change waits again at every new version, and
+-- who queues for a lock is handed it while the processor is elsewhere, so that all wait for one to be
+-- scheduled. So whoever runs takes the lock if it is free and looks again soon if not; who had no
+-- luck for long queues.
+CREATE FUNCTION tvcs_turn_{NUMBER}() RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    key bigint := 'campaign'::regclass::oid::bigint;
+BEGIN
+    PERFORM set_config('synchronous_commit', 'off', true),
+        set_config('plan_cache_mode', 'force_generic_plan', true);
+    FOR i IN 1..50 LOOP
+        IF pg_try_advisory_xact_lock(key) THEN
+            RETURN;
+        END IF;
+        PERFORM pg_sleep(0.0003);
+    END LOOP;
+    PERFORM pg_advisory_xact_lock(key);
+END $$;
+
+-- Lease a task to a worker: `leases.offer`. `first` is `tasks.before_first` of a dependent model.
+-- outcome: leased, renewed, none (no task is left); lapsed, unsure (ask `leases`; nothing is done).
+CREATE FUNCTION tvcs_claim_{NUMBER}(
+    called text, moment double precision, first double precision,
+    OUT outcome text, OUT task_name text, OUT until double precision,
+    OUT remains double precision, OUT sureness double precision
+) LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    here campaign;
+    he record;
+    it record;
+    classes_there integer;
+    quality_there double precision;
+    wrong double precision;
+    is_reserved boolean;
+    slots_then integer;
+    is_short boolean;
+BEGIN
+    PERFORM tvcs_turn_{NUMBER}();
+    SELECT * INTO here FROM campaign FOR NO KEY UPDATE;
+    IF EXISTS (SELECT FROM pair WHERE state = {LEASED} AND expires <= moment) THEN
+        outcome := 'lapsed';
+        RETURN;
+    END IF;
+    SELECT w.*, t.id AS lease, t.name AS lease_name INTO he FROM worker w
+        LEFT JOIN pair p ON p.worker_id = w.id AND p.state = {LEASED}
+        LEFT JOIN task t ON t.id = p.task_id
+        WHERE w.name = called ORDER BY p.task_id LIMIT 1;
+    until := moment + here.lease_seconds;
+    IF he.lease IS NOT NULL THEN
+        UPDATE pair SET expires = until WHERE task_id = he.lease AND worker_id = he.id;
+        UPDATE campaign SET revision = revision + 1;
+        outcome := 'renewed';
+        task_name := he.lease_name;
+        RETURN;
+    END IF;
+    IF he.id IS NULL OR here.paused = 1 OR he.blocked = 1 OR he.slots >= he.max_tasks
+        OR here.slots >= here.budget OR here.committed + he.cost > here.money
+        OR here.per_pair = 0 AND (he.quality IS NULL OR he.quality < here.gate)
+    THEN
+        outcome := 'unsure';
+        RETURN;
+    END IF;
+    is_reserved := coalesce(here.budget - here.slots <= here.missing, false);
+    IF here.per_pair = 0 THEN
+        SELECT t.*, own.state AS before, he.quality AS known INTO it FROM task t
+            LEFT JOIN pair own ON own.task_id = t.id AND own.worker_id = he.id
+            WHERE t.wanted = 1 AND (own.state IS NULL OR own.state = {LAPSED})
+                AND (NOT is_reserved OR t.needy = 1)
+                AND (he.team IS NULL OR NOT EXISTS (
+                    SELECT FROM pair theirs JOIN worker mate ON mate.id = theirs.worker_id
+                    WHERE theirs.task_id = t.id AND theirs.state > {LAPSED}
+                        AND mate.team = he.team))
+            ORDER BY t.uncertainty DESC, t.id LIMIT 1;
+    ELSE
+        SELECT t.*, own.state AS before, s.quality AS known INTO it FROM task t
+            JOIN skill s ON s.task_id = t.id AND s.worker_id = he.id AND s.quality >= here.gate
+            LEFT JOIN pair own ON own.task_id = t.id AND own.worker_id = he.id
+            WHERE t.wanted = 1 AND (own.state IS NULL OR own.state = {LAPSED})
+                AND (NOT is_reserved OR t.needy = 1)
+                AND (he.team IS NULL OR NOT EXISTS (
+                    SELECT FROM pair theirs JOIN worker mate ON mate.id = theirs.worker_id
+                    WHERE theirs.task_id = t.id AND theirs.state > {LAPSED}
+                        AND mate.team = he.team))
+            ORDER BY t.uncertainty * s.gain DESC, t.id LIMIT 1;
+    END IF;
+    IF it.id IS NULL THEN
+        UPDATE campaign SET revision = revision + 1;
+        outcome := 'none';
+        RETURN;
+    END IF;
+    remains := it.uncertainty;
+    IF remains < 1e-100 THEN  -- PostgreSQL refuses products that are too small for a number
+        outcome := 'unsure';
+        RETURN;
+    END IF;
+    IF it.slots = 0 AND here.dependence IS NOT NULL THEN
+        remains := it.uncertainty / first;
+    END IF;
+    classes_there := json_array_length(here.classes::json);
+    quality_there := it.known;
+    wrong := (1 - quality_there) / (classes_there - 1);
+    slots_then := it.slots + 1;
+    is_short := slots_then < it.min_workers;
+    IF it.before IS NULL THEN
+        INSERT INTO pair (task_id, worker_id, state, expires, leased_at)
+            VALUES (it.id, he.id, {LEASED}, until, moment);
+    ELSE
+        UPDATE pair SET state = {LEASED}, expires = until, round = NULL, leased_at = moment
+            WHERE task_id = it.id AND worker_id = he.id;
+    END IF;
+    UPDATE task SET slots = slots_then, needy = is_short::integer,
+        uncertainty = remains * least(
+            1::double precision,
+            2 * sqrt(quality_there * wrong) + (classes_there - 2) * wrong),
+        wanted = (slots_then < max_workers AND closed = 0 AND (is_short
+            OR confidence < coalesce(here.sure_at, here.target)))::integer
+        WHERE id = it.id;
+    UPDATE worker SET slots = slots + 1 WHERE id = he.id;
+    UPDATE campaign SET revision = revision + 1, slots = slots + 1,
+        committed = committed + he.cost,
+        missing = missing + greatest(0, it.min_workers - slots_then)
+            - greatest(0, it.min_workers - it.slots);
+    outcome := 'leased';
+    task_name := it.name;
+    sureness := it.confidence;
+END $$;
+
+-- All that an answer of a worker to a task is judged by, as of one moment. `version` is another one
+-- after every change of the task or of a pair of it, since these write the row of the task too.
+CREATE FUNCTION tvcs_seen_{NUMBER}(called text, of_task text) RETURNS text LANGUAGE sql STABLE AS $$
+    SELECT json_build_object(
+        'who', (SELECT id FROM worker WHERE name = called),
+        'settings', json_build_object('classes', c.classes, 'prior', c.prior,
+            'dependence', c.dependence, 'target', c.target, 'sure_at', c.sure_at,
+            'least_gain', c.least_gain, 'best', c.best, 'shares_of_gold', c.shares_of_gold),
+        'task', row_to_json(t),
+        'version', concat_ws(' ', t.xmin, t.ctid, t.uncertainty),
+        'pairs', coalesce((
+            SELECT json_agg(json_build_object('worker_id', p.worker_id, 'state', p.state,
+                'label', p.label, 'leased_at', p.leased_at, 'expires', p.expires,
+                'quality', coalesce(s.quality, w.quality), 'habits', w.habits)
+                ORDER BY p.worker_id)
+            FROM pair p JOIN worker w ON w.id = p.worker_id
+            LEFT JOIN skill s ON s.worker_id = p.worker_id AND s.task_id = p.task_id
+            WHERE p.task_id = t.id), '[]'))::text
+    FROM campaign c LEFT JOIN task t ON t.name = of_task
+$$;
+
+-- The same of every task with a lease that is over, as a list.
+CREATE FUNCTION tvcs_over_{NUMBER}(moment double precision) RETURNS text LANGUAGE sql STABLE AS $$
+    SELECT coalesce(json_agg(tvcs_seen_{NUMBER}(NULL, t.name)::json ORDER BY t.id), '[]')::text
+    FROM task t
+    WHERE t.id IN (SELECT task_id FROM pair WHERE state = {LEASED} AND expires <= moment)
+$$;
+
+-- Free the slots of leases that are over, of every task whose leases and `version` are those from
+-- which the changes were computed: `leases.free`.
+CREATE FUNCTION tvcs_lapse_{NUMBER}(moment double precision, changes json, OUT n_freed integer)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    one json;
+    theirs integer[];
+BEGIN
+    n_freed := 0;
+    PERFORM tvcs_turn_{NUMBER}();
+    PERFORM FROM campaign FOR NO KEY UPDATE;
+    FOR one IN SELECT value FROM json_array_elements(changes) LOOP
+        theirs := ARRAY(SELECT worker_id FROM pair WHERE task_id = (one->>'of_task')::integer
+            AND state = {LEASED} AND expires <= moment ORDER BY worker_id);
+        CONTINUE WHEN theirs
+            <> ARRAY(SELECT json_array_elements_text(one->'workers')::integer);
+        UPDATE task SET slots = (one->>'slots')::integer, answers = (one->>'answers')::integer,
+            label = (one->>'label')::integer,
+            confidence = (one->>'confidence')::double precision,
+            uncertainty = (one->>'uncertainty')::double precision,
+            wanted = (one->>'wanted')::integer, needy = (one->>'needy')::integer
+            WHERE id = (one->>'of_task')::integer
+                AND concat_ws(' ', xmin, ctid, uncertainty) = one->>'version';
+        CONTINUE WHEN NOT FOUND;
+        UPDATE pair SET state = {LAPSED}, expires = NULL
+            WHERE task_id = (one->>'of_task')::integer AND worker_id = ANY(theirs);
+        UPDATE worker SET slots = slots - 1 WHERE id = ANY(theirs);
+        UPDATE campaign SET revision = revision + 1, slots = slots - cardinality(theirs),
+            committed = committed - (SELECT sum(cost) FROM worker WHERE id = ANY(theirs)),
+            missing = missing + (one->>'missing')::integer;
+        n_freed := n_freed + cardinality(theirs);
+    END LOOP;
+END $$;
+
+-- `tvcs_claim` as a change of its own, and then what an answer will be judged by.
+CREATE PROCEDURE tvcs_next_{NUMBER}(
+    called text, moment double precision, first double precision,
+    INOUT outcome text, INOUT task_name text, INOUT until double precision,
+    INOUT remains double precision, INOUT sureness double precision, INOUT seen text
+) LANGUAGE plpgsql AS $$
+BEGIN
+    SELECT * INTO outcome, task_name, until, remains, sureness
+        FROM tvcs_claim_{NUMBER}(called, moment, first);
+    COMMIT;
+    IF outcome IN ('leased', 'renewed') THEN
+        seen := tvcs_seen_{NUMBER}(called, task_name);
+    END IF;
+END $$;
+
+-- Write an answer down, and what follows from it for its task, if this has the `version` from which
+-- it was computed. Then lease the worker the next task if they are `called`. What was done is on the
+-- disk in the end; nobody waits for that.
+CREATE PROCEDURE tvcs_answer_{NUMBER}(
+    of_task integer, who integer, version text, given integer, at double precision,
+    took double precision, n_slots integer, n_answers integer, likeliest integer,
+    sure double precision, rest double precision, is_wanted integer, is_needy integer,
+    called text, first double precision,
+    INOUT is_done boolean, INOUT outcome text, INOUT task_name text,
+    INOUT until double precision, INOUT remains double precision, INOUT sureness double precision,
+    INOUT seen text
+) LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    number integer;
+BEGIN
+    PERFORM tvcs_turn_{NUMBER}();
+    PERFORM FROM campaign FOR NO KEY UPDATE;
+    UPDATE task SET slots = n_slots, answers = n_answers, label = likeliest,
+        confidence = sure, uncertainty = rest, wanted = is_wanted, needy = is_needy
+        WHERE id = of_task AND concat_ws(' ', xmin, ctid, uncertainty) = version;
+    is_done := FOUND;
+    IF NOT is_done THEN
+        RETURN;
+    END IF;
+    UPDATE campaign SET revision = revision + 1, answers = answers + 1
+        RETURNING answers INTO number;
+    UPDATE pair SET state = {ANSWERED}, label = given, place = number, answered_at = at,
+        seconds = took, expires = NULL WHERE task_id = of_task AND worker_id = who;
+    UPDATE worker SET answers = answers + 1 WHERE id = who;
+    IF called IS NOT NULL THEN
+        SELECT * INTO outcome, task_name, until, remains, sureness
+            FROM tvcs_claim_{NUMBER}(called, at, first);
+    END IF;
+    COMMIT;
+    PERFORM pg_logical_emit_message(true, 'tvcs', '');
+    IF outcome IN ('leased', 'renewed') THEN
+        seen := tvcs_seen_{NUMBER}(called, task_name);
+    END IF;
+END $$;

@@ -1,0 +1,247 @@
+"""PostgreSQL's functions and the statements: two ways of the same rules, held equal."""
+
+import random
+
+import pytest
+
+from benchmarks.speed import campaign as speed
+from crowd_tvcs import Quality
+from crowd_tvcs.campaign import Campaign, Refused, StoreError, Task, Worker, upgrade
+from crowd_tvcs.campaign.desk import by_function
+from crowd_tvcs.campaign.store import schema, store
+
+NAMES = [f"w{i}" for i in range(7)]
+TASKS = [f"t{j:02d}" for j in range(15)]
+
+
+def crowd(rng, *, classes, per_pair=False):
+    """Workers with costs, caps and teams, tasks with caps, minimums and priors, and qualities."""
+    workers = [
+        Worker(
+            name,
+            cost=rng.choice([0.01, 0.05, 0.2]),
+            max_tasks=rng.choice([None, 5, 9]),
+            team=rng.choice([None, None, "x", "y"]),
+        )
+        for name in NAMES
+    ]
+    tasks = []
+    for name in TASKS:
+        least = rng.choice([0, 0, 1, 2])
+        prior = rng.choice([None, round(rng.uniform(0.1, 0.9), 3)]) if classes == 2 else None
+        most = rng.choice([None, max(1, least), 4])
+        tasks.append(Task(name, min_workers=least, max_workers=most, prior=prior))
+    values = {name: round(rng.uniform(0.45, 1.0), 3) for name in NAMES[:-1]}
+    if per_pair:
+        cells = [[round(rng.uniform(0.45, 1.0), 3) for _ in TASKS] for _ in NAMES]
+        allowed = [[rng.random() < 0.9 for _ in TASKS] for _ in NAMES]
+        values = Quality(cells, NAMES, TASKS, allowed)
+    return {"workers": workers, "tasks": tasks, "qualities": values}
+
+
+def of_gold(rng):
+    """Qualities, habits and a model that come from gold answers of three classes."""
+    gold = {f"g{j:02d}": rng.choice("abc") for j in range(40)}
+    answers = [
+        (task, name, label if rng.random() < 0.6 + 0.05 * i else rng.choice("abc"))
+        for task, label in gold.items()
+        for i, name in enumerate(NAMES)
+    ]
+    return crowd(rng, classes=3) | {"qualities": None, "gold": gold, "gold_answers": answers}
+
+
+def options(kind, rng):
+    """A campaign of one kind, drawn."""
+    common = {"lease_seconds": 300.0, "budget": rng.randrange(20, 60), "money": 6.0}
+    if kind == "gold":
+        return of_gold(rng) | common | {"classes": list("abc"), "target": 0.9}
+    if kind == "per pair":
+        return crowd(rng, classes=2, per_pair=True) | common | {"gate": 0.6}
+    if kind == "independent":
+        own = {"model": "independent", "classes": list("abcd"), "max_workers_per_task": 3}
+        return crowd(rng, classes=4) | common | own
+    return crowd(rng, classes=2) | common | {"gate": 0.5, "target": 0.95}
+
+
+KINDS = ("dependent", "gold", "per pair", "independent")
+
+
+def history(rng, length, labels):
+    """Calls as (method, arguments), in time; `...` is the task that the worker was given last."""
+    clock = 1000.0
+    for _ in range(length):
+        clock += rng.choice([0.0, 1.5, 7.25, 7.25, 7.25, 90.0])
+        name = rng.choice([*NAMES, *NAMES, "nobody"])
+        draw = rng.random()
+        if draw < 0.3:
+            yield "next", (name,), clock
+        elif draw < 0.72:
+            task = rng.choice([..., ..., ..., ..., rng.choice(TASKS), "nothing"])
+            method = rng.choice(["submit", "submit_and_next", "submit_and_next"])
+            yield method, (name, task, rng.choice([*labels * 5, "z"])), clock
+        elif draw < 0.8:
+            yield "skip", (name, ..., "dark"), clock
+        elif draw < 0.86:
+            yield "undo", (name,), clock
+        elif draw < 0.89:
+            yield "pause", (rng.random() < 0.15,), clock
+        elif draw < 0.92:
+            yield "block", (name, rng.random() < 0.2), clock
+        elif draw < 0.95:
+            yield "close_tasks", ([rng.choice(TASKS)], rng.random() < 0.3), clock
+        elif draw < 0.98:
+            yield "plan", (3,), clock
+        else:
+            yield "release", (1,), clock
+
+
+def told(campaign, held, method, given, clock):
+    """What a campaign says to a call, in words or as it is."""
+    try:
+        if method == "plan":
+            return campaign.plan(labels=given[0], method="greedy").pairs
+        if method == "release":
+            return campaign.release(*given)
+        given = [held[given[0]] if one is ... else one for one in given]
+        return getattr(campaign, method)(*given, now=clock)
+    except (Refused, ValueError) as error:
+        return str(error)
+
+
+def tables(campaign):
+    """All that is kept, but how often it was changed, and the times of the audit."""
+    with campaign.store.read() as (connection, _):
+        found = {}
+        for table in schema.metadata.sorted_tables:
+            rows = connection.execute(table.select()).mappings().all()
+            found[table.name] = sorted(
+                [
+                    repr({k: v for k, v in row.items() if k not in ("revision", "at")})
+                    for row in rows
+                ]
+            )
+        return found
+
+
+def hold_equal(place, database, kind, seed, length=90):
+    """Run a random history on both and compare all that is said and kept."""
+    rng = random.Random(seed)
+    given = options(kind, rng)
+    labels = given.get("classes", ["0", "1"])
+    held = {}
+    with Campaign.create(place, **given) as one, Campaign.create(database, **given) as other:
+        assert other.store.has_functions
+        assert not one.store.has_functions
+        for step, (method, arguments, clock) in enumerate(history(rng, length, labels)):
+            if ... in arguments and arguments[0] not in held:
+                method, arguments = "next", arguments[:1]
+            said = told(one, held, method, arguments, clock)
+            assert told(other, held, method, arguments, clock) == said, (seed, method, arguments)
+            offer = said[1] if isinstance(said, tuple) else said
+            if method in ("next", "submit_and_next") and getattr(offer, "task", None):
+                held[arguments[0]] = offer.task
+            elif method == "submit" and not isinstance(said, str) and step % 5:
+                held.pop(arguments[0], None)  # else they hand it in once more
+            if step % 30 == 0 or step == length - 1:
+                assert tables(other) == tables(one), (seed, method, arguments)
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """How many claims and answers the functions took, and how many they left."""
+    took = {"claim": [0, 0], "submit": [0, 0]}
+    for name, numbers in took.items():
+        monkeypatch.setattr(by_function, name, watched(getattr(by_function, name), numbers))
+    return took
+
+
+def watched(way, numbers):
+    def _watched(*args, **options):
+        found = way(*args, **options)
+        if args[0].has_functions:
+            numbers[found is None] += 1
+        return found
+
+    return _watched
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_both_ways_say_and_keep_the_same(database, tmp_path, kind, counted):
+    hold_equal(tmp_path / "c.db", database, kind, seed=1)
+    assert counted["claim"][0] > 5
+    assert counted["submit"][0] > 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(100, 125))
+def test_both_ways_say_and_keep_the_same_in_many_histories(database, tmp_path, kind, seed):
+    hold_equal(tmp_path / "c.db", database, kind, seed=seed, length=150)
+
+
+def three(database):
+    """A small campaign on PostgreSQL."""
+    names = {"ann": 0.9, "bob": 0.8, "cy": 0.7}
+    return Campaign.create(database, workers=names, tasks=["t1", "t2", "t3"], qualities=names)
+
+
+def test_a_store_without_functions_works_and_is_given_them(database, counted):
+    three(database).close()
+    speed.drop_functions(database)
+    with Campaign(database) as campaign:
+        task = campaign.next("ann").task
+        receipt, offer = campaign.submit_and_next("ann", task, "1")
+        assert (receipt.reason, offer.task) == ("accepted", "t2")
+        assert not campaign.store.has_functions
+    assert upgrade(database) == (schema.VERSION, "")
+    with Campaign(database) as campaign:
+        assert campaign.submit_and_next("ann", "t2", "1")[1].task == "t3"
+        assert campaign.submit("ann", "t3", "1").reason == "accepted"
+    assert counted == {"claim": [0, 0], "submit": [2, 0]}
+
+
+def test_an_answer_is_computed_anew_if_its_task_changes_meanwhile(database, monkeypatch, counted):
+    with three(database) as campaign, Campaign(database) as other:
+        task = campaign.next("ann").task
+        while other.next("bob").task != task:
+            other.submit("bob", other.next("bob").task, "1")
+        compute, meanwhile = by_function._computed, [("bob", task, "0")]
+
+        def slowly(*args):
+            found = compute(*args)
+            if meanwhile:
+                assert other.submit(*meanwhile.pop()).reason == "accepted"
+            return found
+
+        monkeypatch.setattr(by_function, "_computed", slowly)
+        receipt = campaign.submit("ann", task, "1")
+        state = campaign.state()
+        j = state.quality.tasks.index(task)
+        assert receipt.confidence == pytest.approx(state.posterior[j].max(), abs=1e-12)
+        assert state.tasks[j].answers == 2
+        assert counted["submit"][1] == 0
+
+
+def test_a_lock_that_does_not_come_changes_nothing(database, monkeypatch):
+    monkeypatch.setattr(store, "PATIENCE", 0.1)
+    with three(database) as campaign:
+        task = campaign.next("ann").task
+        with speed.psycopg_of(database) as other, other.transaction():
+            other.execute("SELECT FROM campaign FOR UPDATE")
+            for call in (("next", "bob"), ("submit", "ann", task, "1")):
+                with pytest.raises(StoreError, match=r"locked by another program .* nothing was"):
+                    getattr(campaign, call[0])(*call[1:])
+        assert campaign.submit("ann", task, "1").reason == "accepted"
+
+
+def test_a_backend_that_is_killed_is_said_and_replaced(database):
+    with three(database) as campaign:
+        task = campaign.next("ann").task
+        with speed.psycopg_of(database) as other:
+            other.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+        with pytest.raises(StoreError, match="may have been made or not"):
+            campaign.submit("ann", task, "1")
+        assert campaign.submit("ann", task, "1").reason == "accepted"
