@@ -42,14 +42,18 @@ DECLARE
 BEGIN
     PERFORM tvcs_turn_{NUMBER}();
     SELECT * INTO here FROM campaign FOR NO KEY UPDATE;
-    IF EXISTS (SELECT FROM pair WHERE state = {LEASED} AND expires <= moment) THEN
-        outcome := 'lapsed';
-        RETURN;
-    END IF;
     SELECT w.*, t.id AS lease, t.name AS lease_name INTO he FROM worker w
         LEFT JOIN pair p ON p.worker_id = w.id AND p.state = {LEASED}
         LEFT JOIN task t ON t.id = p.task_id
         WHERE w.name = called ORDER BY p.task_id LIMIT 1;
+    IF he.id IS NULL THEN  -- who is refused frees no leases either
+        outcome := 'unsure';
+        RETURN;
+    END IF;
+    IF EXISTS (SELECT FROM pair WHERE state = {LEASED} AND expires <= moment) THEN
+        outcome := 'lapsed';
+        RETURN;
+    END IF;
     until := moment + here.lease_seconds;
     IF he.lease IS NOT NULL THEN
         UPDATE pair SET expires = until WHERE task_id = he.lease AND worker_id = he.id;
@@ -58,7 +62,7 @@ BEGIN
         task_name := he.lease_name;
         RETURN;
     END IF;
-    IF he.id IS NULL OR here.paused = 1 OR he.blocked = 1 OR he.slots >= he.max_tasks
+    IF here.paused = 1 OR he.blocked = 1 OR he.slots >= he.max_tasks
         OR here.slots >= here.budget OR here.committed + he.cost > here.money
         OR here.per_pair = 0 AND (he.quality IS NULL OR he.quality < here.gate)
     THEN
