@@ -5,7 +5,7 @@ from tvcs_core.command.shell import run_command
 
 def main() -> None:
     """Run the command line."""
-    run_command("crowd_tvcs.cli.main")
+    run_command("crowd_tvcs.cli.main", "crowd-tvcs")
 
 
 if __name__ == "__main__":

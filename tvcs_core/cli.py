@@ -8,19 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tvcs_core.command.options import recorded, with_options
+from tvcs_core.command.options import program, recorded, with_options
 from tvcs_core.command.shell import FAILED, guarded, run, say
 
 if TYPE_CHECKING:
     from tvcs_core import BlockProjection, Certificate, Projection
 
-app = typer.Typer(
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    no_args_is_help=True,
-    help="Project a matrix onto caps on its rows, its columns and their total.",
-)
+app = program("Project a matrix onto caps on its rows, its columns and their total.")
 
 RECORDED = ("row_cap", "col_cap", "total", "names", "method")
 

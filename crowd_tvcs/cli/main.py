@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import typer
-
 from crowd_tvcs.cli.assign import assign
 from crowd_tvcs.cli.campaign import app as campaign_app
 from crowd_tvcs.cli.desk.serve import app as serve_app
@@ -18,15 +16,10 @@ from crowd_tvcs.cli.verify import verify
 from crowd_tvcs.cli.vote import vote
 from crowd_tvcs.cli.what_if import what_if
 from crowd_tvcs.cli.workers import workers
+from tvcs_core.command.options import program
 from tvcs_core.command.shell import run
 
-app = typer.Typer(
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    help="Decide which worker labels which task.",
-)
+app = program("Decide which worker labels which task.")
 
 app.command()(quality)
 app.command()(vote)

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import typer
-
 from grn_tvcs.cli.check import check
 from grn_tvcs.cli.compare import compare
 from grn_tvcs.cli.convert import convert
 from grn_tvcs.cli.infer import infer
 from grn_tvcs.cli.score import score
 from grn_tvcs.cli.simulate import simulate
+from tvcs_core.command.options import program
 from tvcs_core.command.shell import run
 
-app = typer.Typer(
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    no_args_is_help=True,
-    help="Infer gene regulatory networks from expression over time.",
-)
+app = program("Infer gene regulatory networks from expression over time.")
 
 app.command()(infer)
 app.command()(score)

@@ -12,14 +12,48 @@ from typing import Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
+from tvcs_core.files.record import tvcs_version
+
 OutFolder = Annotated[
     Path, typer.Option("--out", metavar="DIR", help="Folder for the results; made if missing.")
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace the files of a folder in use.")]
 Seed = Annotated[int, typer.Option(help="Same seed, same bytes.")]
 
+
+def _show_version(context: typer.Context, is_wanted: bool) -> None:
+    """Print the program's name and version and end it."""
+    if is_wanted:
+        print(f"{context.info_name} {tvcs_version()}")
+        raise typer.Exit
+
+
+Version = Annotated[
+    bool,
+    typer.Option(
+        "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
+    ),
+]
+
 T = TypeVar("T")
 R = TypeVar("R")
+
+
+def program(text: str) -> typer.Typer:
+    """Make a program that has no command yet, with the options that stand before any command.
+
+    ``--version``, and ``--install-completion`` for the shell that the user types in; its help
+    begins with `text`.
+    """
+    app = typer.Typer(
+        pretty_exceptions_enable=False, rich_markup_mode=None, no_args_is_help=True, help=text
+    )
+
+    @app.callback()
+    def options(version: Version = False) -> None:
+        """Take the options that stand before any command; each has done its work by now."""
+
+    return app
 
 
 def with_options(command: Callable[[T], R]) -> Callable[..., R]:

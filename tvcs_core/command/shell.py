@@ -124,13 +124,17 @@ def _is_of_interrupt(error: BaseException) -> bool:
     return isinstance(error, KeyboardInterrupt)
 
 
-def run_command(module: str) -> None:
-    """Import the command line in `module` and run it; Ctrl-C ends either with 130."""
+def run_command(module: str, name: str) -> None:
+    """Import the command line in `module` and run it as `name`; Ctrl-C ends either with 130.
+
+    It shows itself by that name, and completion is installed for it: not for ``python``, the first
+    word of a line with ``python -m``.
+    """
     try:
         app = import_module(module).app
     except KeyboardInterrupt:
         end_interrupted()
-    run(app)
+    run(functools.partial(app, prog_name=name))
 
 
 def run(app: Callable[..., object]) -> None:

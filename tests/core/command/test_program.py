@@ -1,0 +1,57 @@
+"""What stands before any command: the version, and completion of what is typed in a shell."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tvcs_core.files.record import tvcs_version
+
+PROGRAMS = {
+    "tvcs": ("tvcs_core", "doc", "doctor"),
+    "grn-tvcs": ("grn_tvcs", "inf", "infer"),
+    "crowd-tvcs": ("crowd_tvcs", "camp", "campaign"),
+}
+
+
+@pytest.fixture
+def in_bash(tmp_path, monkeypatch):
+    """Run lines in bash as a user with an empty home, to whom the programs are installed."""
+    for name, (package, *_) in PROGRAMS.items():
+        path = tmp_path / "bin" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m {package} "$@"\n', encoding="utf-8")
+        path.chmod(0o755)
+    root = str(Path(__file__).parents[3])
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([root, os.environ.get("PYTHONPATH", "")]))
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+    def call(lines: str) -> str:
+        done = subprocess.run(["bash", "-c", lines], capture_output=True, text=True, cwd=tmp_path)
+        assert (done.returncode, done.stderr) == (0, "")
+        return done.stdout
+
+    return call
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_program_says_its_version_and_completes_its_commands(in_bash, program):
+    _, begun, command = PROGRAMS[program]
+    function = f"_{program.replace('-', '_')}_completion"
+    said = in_bash(
+        f"{program} --version && {program} --install-completion && . ~/.bashrc\n"
+        f"complete -p {program}\n"
+        f"COMP_WORDS=({program} {begun}) COMP_CWORD=1; {function} {program}\n"
+        "echo ${COMPREPLY[@]}"
+    ).splitlines()
+    assert said[0] == f"{program} {tvcs_version()}"
+    assert said[-2:] == [f"complete -o default -F {function} {program}", command]
+
+
+def test_python_itself_is_not_completed_where_a_module_is_run(in_bash, tmp_path):
+    """Completion of `python -m tvcs_core` would take over what the shell knows of `python`."""
+    in_bash(f"{sys.executable} -m tvcs_core --install-completion; true")
+    assert [path.name for path in (tmp_path / ".bash_completions").iterdir()] == ["tvcs.sh"]
