@@ -121,6 +121,18 @@ def docs(_: list[str]) -> int:
     return code or run(["python", "docs/extensions/links.py", html])
 
 
+def packages(rest: list[str]) -> int:
+    """Build what users install and use it in empty environments; NAME ..., --list."""
+    install("release")
+    return run(["python", "packaging/environments.py", *rest])
+
+
+def release(rest: list[str]) -> int:
+    """Check that this commit may be released, build it, use it, and say what to upload."""
+    install("release")
+    return run(["python", "packaging/release.py", *rest])
+
+
 def same(rest: list[str]) -> int:
     """Compare all results with those of another checkout, byte by byte."""
     install("test")
@@ -136,6 +148,8 @@ COMMANDS = {
     "same": same,
     "wheel": wheel,
     "docs": docs,
+    "packages": packages,
+    "release": release,
 }
 
 

@@ -1,0 +1,130 @@
+"""What users install: names, versions and floors said alike, and no release by mistake."""
+
+import importlib.util
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+EXTRAS = ("anndata", "excel", "campaign", "postgresql", "crowdkit", "cluster", "serve")
+
+
+def script(name):
+    """A script of `packaging`, which is no package: its name is that of one on the index."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "packaging" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        del sys.modules[name]
+    return module
+
+
+release = script("release")
+environments = script("environments")
+
+
+def recipe():
+    text = (ROOT / "packaging" / "conda" / "meta.yaml").read_text("utf-8")
+    values = dict(re.findall(r'^{% set (\w+) = "(\S+)" %}$', text, re.MULTILINE))
+    text = re.sub(r"^{%.*$", "", text, flags=re.MULTILINE)
+    return yaml.safe_load(re.sub(r"{{ (\w+) }}", lambda m: values.get(m[1], m[1]), text))
+
+
+def spaced(requirements):
+    return {line.replace(">=", " >=") for line in requirements}
+
+
+def test_the_recipe_of_conda_asks_for_what_the_package_asks_for():
+    made = recipe()
+    python = PROJECT["requires-python"]
+    assert made["package"] == {"name": PROJECT["name"], "version": PROJECT["version"]}
+    assert set(made["requirements"]["run"]) == spaced([*PROJECT["dependencies"], f"python{python}"])
+    entries = {f"{name} = {where}" for name, where in PROJECT["scripts"].items()}
+    assert set(made["build"]["entry_points"]) == entries
+    assert made["about"]["license_file"] == PROJECT["license-files"]
+    assert made["about"]["summary"] == PROJECT["description"]
+
+
+def test_the_citation_names_this_version():
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    assert (str(cited["version"]), cited["license"]) == (PROJECT["version"], PROJECT["license"])
+
+
+def test_every_extra_of_users_has_an_environment_and_a_job_of_its_own():
+    for_developers = {"test", "check", "wheel", "bench", "release", "docs"}
+    assert set(PROJECT["optional-dependencies"]) - for_developers == set(EXTRAS)
+    assert environments.ALL == EXTRAS
+    text = (ROOT / "packaging" / "jobs.py").read_text("utf-8")
+    assert all(f'    "{extra}": {extra},' in text for extra in EXTRAS)
+
+
+def test_the_lowest_versions_are_those_of_the_package():
+    found = environments.floors()
+    assert {"numpy==2.0", "psycopg==3.1", "uvicorn==0.32"} <= set(found)
+    assert all(re.fullmatch(r"[\w-]+==[\d.]+", line) for line in found)
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """A commit that may be released as 1.2.0."""
+    (tmp_path / "packaging" / "conda").mkdir(parents=True)
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "x"\nversion = "1.2.0"\n')
+    (tmp_path / "CHANGELOG.md").write_text("# Changelog\n\n## 1.2.0 - 2026-12-01\n\n- New.\n")
+    (tmp_path / "CITATION.cff").write_text("title: x\nversion: 1.2.0\n")
+    set_version = '{% set version = "1.2.0" %}\n'
+    (tmp_path / "packaging" / "conda" / "meta.yaml").write_text(set_version)
+    git(tmp_path, "init", "--quiet")
+    commit(tmp_path)
+    return tmp_path
+
+
+def git(tree, *words):
+    who = ["-c", "user.name=x", "-c", "user.email=x@example.org", "-c", "commit.gpgsign=false"]
+    subprocess.run(["git", *who, *words], cwd=tree, check=True, capture_output=True)
+
+
+def commit(tree):
+    git(tree, "add", "--all")
+    git(tree, "commit", "--quiet", "--message", "x")
+
+
+def test_what_may_be_released_is_not_refused(tree):
+    assert release.refusals(tree, "1.2.0") == []
+
+
+def test_a_tree_that_differs_from_its_commit_is_refused(tree):
+    (tree / "new.py").write_text("")
+    assert release.refusals(tree, "1.2.0") == [
+        "the working tree differs from its commit: ?? new.py"
+    ]
+
+
+def test_a_version_that_was_tagged_is_refused(tree):
+    git(tree, "tag", "v1.2.0")
+    [said] = release.refusals(tree, "1.2.0")
+    assert said == "the tag v1.2.0 is there already: give pyproject.toml a new version"
+
+
+@pytest.mark.parametrize("heading", ["## Unreleased", "## 1.2.01", "## 1x2.0", "### 1.2.0"])
+def test_a_version_without_a_section_in_the_changelog_is_refused(tree, heading):
+    (tree / "CHANGELOG.md").write_text(f"# Changelog\n\n{heading}\n")
+    commit(tree)
+    assert release.refusals(tree, "1.2.0") == ["CHANGELOG.md has no section '## 1.2.0'"]
+
+
+def test_another_version_in_the_citation_or_the_recipe_is_refused(tree):
+    (tree / "CITATION.cff").write_text("version: 1.1.0\n")
+    (tree / "packaging" / "conda" / "meta.yaml").write_text("")
+    commit(tree)
+    assert release.refusals(tree, "1.2.0") == [
+        "CITATION.cff names the version 1.1.0, pyproject.toml 1.2.0",
+        "packaging/conda/meta.yaml names the version None, pyproject.toml 1.2.0",
+    ]
