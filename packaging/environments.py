@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 import tomllib
+from collections.abc import Container
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,7 +23,9 @@ ROOT = HERE.parent
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 OLDEST = PYTHONS[0]
 ALL = ("anndata", "excel", "campaign", "postgresql", "crowdkit", "cluster", "serve")
-LIMIT = 1200  # seconds for one step: kernels are compiled on the way
+WITHOUT_EXTRAS = ("projection", "network", "crowd")
+JOBS = (*WITHOUT_EXTRAS, *ALL)
+LIMIT = 3600  # seconds for one step: kernels are compiled on the way
 SHOWN = ("numpy", "scipy", "pandas", "scikit-learn", "networkx", "numba", "typer", "rich")
 UV = (
     shutil.which("uv", path=os.pathsep.join([str(Path(sys.executable).parent), os.defpath])) or "uv"
@@ -39,9 +42,9 @@ class Environment:
     lowest: bool = False  # the lowest version of every dependency that pyproject.toml allows
     source: bool = False  # from the source distribution instead of the wheel
 
-    def jobs(self) -> tuple[str, ...]:
+    def jobs(self, only: Container[str] = JOBS) -> list[str]:
         """What is run: that of its extras, else what needs none."""
-        return self.extras or ("main",)
+        return [job for job in self.extras or WITHOUT_EXTRAS if job in only]
 
 
 ENVIRONMENTS = {
@@ -59,6 +62,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split(":")[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help="environments; all without")
     parser.add_argument("--list", action="store_true", help="show the names and end")
+    parser.add_argument("--jobs", nargs="+", choices=JOBS, default=JOBS, metavar="JOB")
     parser.add_argument("--dist", type=Path, help="a folder of what was built, not to build anew")
     given = parser.parse_args()
     if given.list:
@@ -72,8 +76,9 @@ def main() -> int:
         place = Path(folder)
         dist = given.dist or build(place / "dist")
         results = {
-            name: tried(name, ENVIRONMENTS[name], dist, place)
+            name: tried(name, ENVIRONMENTS[name], given.jobs, dist, place)
             for name in given.names or ENVIRONMENTS
+            if ENVIRONMENTS[name].jobs(given.jobs)
         }
     missing = [name for name, result in results.items() if result == NOT_TO_BE_HAD]
     failed = [name for name, result in results.items() if result == 1]
@@ -97,22 +102,22 @@ def build(dist: Path) -> Path:
     return dist
 
 
-def tried(name: str, what: Environment, dist: Path, place: Path) -> int:
-    """Make one environment and do its jobs; 0, 1 or `NOT_TO_BE_HAD`."""
-    start = time.perf_counter()
+def tried(name: str, what: Environment, only: Container[str], dist: Path, place: Path) -> int:
+    """Make one environment and do those of its jobs; 0, 1 or `NOT_TO_BE_HAD`."""
+    start, jobs = time.perf_counter(), what.jobs(only)
     try:
         python = make(what, dist, place / name)
         if python is None:
             print(f"{name}: Python {what.python} is not to be had here", flush=True)
             return NOT_TO_BE_HAD
         versions = versions_in(python)
-        for job in what.jobs():
+        for job in jobs:
             run([python, "-I", HERE / "jobs.py", job, ROOT / "data"], place, kernels=place / "jit")
-    except subprocess.CalledProcessError as error:
-        print(f"{name}: failed at {' '.join(map(str, error.cmd))}\n{error.output}", flush=True)
+    except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
+        print(f"{name}: failed: {error}\n{error.output}", flush=True)
         return 1
     seconds = time.perf_counter() - start
-    print(f"{name}: {', '.join(what.jobs())} in {seconds:.0f} s with {versions}", flush=True)
+    print(f"{name}: {', '.join(jobs)} in {seconds:.0f} s with {versions}", flush=True)
     return 0
 
 

@@ -1,7 +1,8 @@
 """What must work where tvcs was installed: `JOB DATA`, run by the Python it was installed for.
 
 Every job works in an empty folder of its own, by the commands that were installed; DATA is the
-folder `data` of the project. A job is named after the extra that it needs; `main` needs none.
+folder `data` of the project. A job is named after the extra that it needs; the first
+three need none.
 """
 
 import json
@@ -28,8 +29,8 @@ CAPS = "--max-workers-per-task 5 --max-tasks-per-worker 20 --budget 480"
 PATIENCE = 120  # seconds for a server to come up on a machine with other work
 
 
-def main_job() -> None:
-    """Project and prove, infer and score a network, plan a crowd: the commands without extras."""
+def projection() -> None:
+    """Say the version, look at the installation, project a table and prove it."""
     import numpy as np
 
     from tvcs_core.files.record import tvcs_version
@@ -40,12 +41,20 @@ def main_job() -> None:
     np.save("small.npy", np.random.default_rng(0).normal(size=(20, 20)))
     call("tvcs", "project small.npy --row-cap 4 --col-cap 5 --out p.npz")
     call("tvcs", "verify p.npz")
+
+
+def network() -> None:
+    """Infer a network and score it."""
     infer = f"infer {NETWORK}/timeseries.tsv --out n --max-in-degree 4 --max-edges 60"
     call("grn-tvcs", infer)
     assert json.loads(Path("n/run.json").read_text("utf-8"))["command"] == "grn-tvcs infer"
     call("grn-tvcs", f"score n/edges.tsv {NETWORK}/goldstandard.tsv")
+
+
+def crowd() -> None:
+    """Plan who labels what, verify the plan, and vote."""
     call("crowd-tvcs", f"assign {CROWD}/quality.csv --out c {CAPS}")
-    call("crowd-tvcs", f"verify {CROWD}/quality.csv c/assignment.csv {CAPS}")
+    call("crowd-tvcs", f"verify c {CROWD}/quality.csv")
     call("crowd-tvcs", f"vote {CROWD}/answers.csv --gold {CROWD}/gold.csv --out labels.csv")
 
 
@@ -138,7 +147,9 @@ def serve() -> None:
 
 
 JOBS = {
-    "main": main_job,
+    "projection": projection,
+    "network": network,
+    "crowd": crowd,
     "anndata": anndata,
     "excel": excel,
     "campaign": campaign,

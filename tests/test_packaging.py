@@ -68,7 +68,7 @@ def test_every_extra_of_users_has_an_environment_and_a_job_of_its_own():
 
 def test_the_lowest_versions_are_those_of_the_package():
     found = environments.floors()
-    assert {"numpy==2.0", "psycopg==3.1", "uvicorn==0.32"} <= set(found)
+    assert {"numpy==2.0", "psycopg==3.1.4", "uvicorn==0.32"} <= set(found)
     assert all(re.fullmatch(r"[\w-]+==[\d.]+", line) for line in found)
 
 

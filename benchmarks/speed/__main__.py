@@ -7,8 +7,8 @@ import subprocess
 import sys
 
 MODULES = (
-    "blocks", "campaign", "cost", "families", "inference", "network_report", "projection", "serve",
-    "solvers", "workers",
+    "blocks", "campaign", "cost", "families", "history", "inference", "network_report",
+    "projection", "serve", "solvers", "workers",
 )  # fmt: skip
 
 

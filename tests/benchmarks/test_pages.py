@@ -16,6 +16,7 @@ STUDIES = {
     "compare": "benchmarks.two_conditions",
     "confidence": "benchmarks.crowd.confidence",
     "crowd": "benchmarks.crowd.study",
+    "history": "benchmarks.speed.history",
     "kinds": "benchmarks.networks.kinds",
     "knockouts": "benchmarks.networks.knockouts",
     "networks": "benchmarks.networks.study",
