@@ -9,6 +9,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import sysconfig
@@ -52,9 +53,8 @@ def network() -> None:
 
 
 def crowd() -> None:
-    """Plan who labels what, verify the plan, and vote."""
+    """Plan who labels what, and vote."""
     call("crowd-tvcs", f"assign {CROWD}/quality.csv --out c {CAPS}")
-    call("crowd-tvcs", f"verify c {CROWD}/quality.csv")
     call("crowd-tvcs", f"vote {CROWD}/answers.csv --gold {CROWD}/gold.csv --out labels.csv")
 
 
@@ -105,8 +105,8 @@ def postgresql() -> None:
 
     assert psycopg.pq.version() > 0  # libpq is there
     status = "campaign status postgresql+psycopg://nobody@127.0.0.1:1/none"
-    said = call("crowd-tvcs", status, code=2).stderr
-    assert "pip install" not in said, said
+    said = call("crowd-tvcs", status, code=1).stderr
+    assert "onnection refused" in said, said
     assert len(said.splitlines()) == 1, said
 
 
@@ -142,7 +142,9 @@ def serve() -> None:
         except urllib.error.URLError:  # the link is printed before the desk listens
             return None
 
-    with server("-m", "crowd_tvcs", "serve", "--demo", "--port", "0") as log:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]  # free again in a moment
+    with server("-m", "crowd_tvcs", "serve", "--demo", "--port", str(port)) as log:
         assert b"<form" in wait_for(page)
 
 

@@ -11,6 +11,7 @@ machine too, and comparable between machines where seconds are not.
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 import tempfile
@@ -78,8 +79,11 @@ def compare(wanted: Wanted, head: tuple[str, str]) -> list[Row]:
 def last_change() -> tuple[str, str]:
     """Date and name of the commit that changed the code last; `+` where it differs from that."""
     place = ["--", str(ROOT / "tvcs_core" / "projection")]
-    log = ["git", "log", "--max-count=1", "--format=%cs %h", *place]
-    date, name = subprocess.check_output(log, cwd=ROOT, text=True).split()
+    form = ["--date=format-local:%Y-%m-%dT%H:%M:%S", "--format=%cd %h"]
+    log = ["git", "log", "--max-count=1", *form, *place]
+    date, name = subprocess.check_output(
+        log, cwd=ROOT, text=True, env=os.environ | {"TZ": "UTC"}
+    ).split()
     changed = ["git", "diff", "--quiet", "HEAD", *place]
     return date, name + "+" * subprocess.run(changed, cwd=ROOT).returncode
 
@@ -106,17 +110,19 @@ def write_page(out: Path, docs: Path) -> None:
 
 def shown(rows: list[Row]) -> Iterator[str]:
     """The last state of the code, beside the first."""
-    first, last = rows[0], rows[-1]
-    states = dict.fromkeys(row.code for row in rows)
-    yield f"{len(states)} states of the code, the last at {last.commit} of {last.date} on"
-    yield f"{last.machine}; median of {len(SEEDS)} tables (worst).\n"
-    names = ["table", f"{first.commit}, {first.date}", f"{last.commit}, {last.date}"]
-    lines = []
-    for row in (row for row in rows if row.code == last.code):
-        before = next(r for r in rows if (r.family, r.size) == (row.family, row.size))
-        cells = [f"{r.ratio:.3g} ({r.worst:.3g})" for r in (before, row)]
-        lines.append([f"{row.family}, {row.size} x {row.size}", *cells])
-    yield table(names, lines)
+    states = list(dict.fromkeys(row.code for row in rows))
+    last = rows[-1]
+    yield f"{len(states)} states of the code, the last on {last.machine};"
+    yield f"median of {len(SEEDS)} tables (worst).\n"
+    found = {(row.code, row.family, row.size): f"{row.ratio:.3g} ({row.worst:.3g})" for row in rows}
+    named = {row.code: f"{row.commit}, {row.date[:10]}" for row in rows}
+    columns = list(dict.fromkeys([states[0], states[-1]]))
+    kinds = [(row.family, row.size) for row in rows if row.code == last.code]
+    lines = [
+        [f"{family}, {n} x {n}", *(found.get((code, family, n), "") for code in columns)]
+        for family, n in kinds
+    ]
+    yield table(["table", *(named[code] for code in columns)], lines)
 
 
 def draw(rows: list[Row], path: Path) -> None:

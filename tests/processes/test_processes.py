@@ -26,3 +26,15 @@ def test_processes_begin_at_the_two_ends():
     named.append(SimpleNamespace(nodeid="tests/test_docs.py::test"))
     found = [item.nodeid.split("/")[1] for item in sorted(named, key=place)]
     assert found == ["core", "crowd", "benchmarks", "test_docs.py::test", "grn"]
+
+
+def test_long_tests_that_share_nothing_go_to_whichever_process_is_free(pytestconfig):
+    pytest.importorskip("xdist")
+    from tests.processes import two_ends
+
+    scheduler = object.__new__(two_ends.TwoEnds)
+    scope = scheduler._split_scope
+    for file in two_ends.ONE_BY_ONE:
+        assert (pytestconfig.rootpath / file).exists()
+        assert scope(f"{file}::test_x[a]") != scope(f"{file}::test_x[b]")
+    assert scope("tests/core/test_cli.py::test_x") == scope("tests/core/test_cli.py::test_y[a]")
