@@ -132,11 +132,13 @@ def cluster() -> None:
 
 def serve() -> None:
     """Open the page of a worker at the desk."""
+    # The link gives a cookie and leads on to the page.
+    browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
 
     def page() -> bytes | None:
         link = re.search(r"http://\S+/w/\S+", log.read_text("utf-8"))
         try:
-            return urllib.request.urlopen(link[0]).read() if link else None
+            return browser.open(link[0]).read() if link else None
         except urllib.error.HTTPError:
             raise
         except urllib.error.URLError:  # the link is printed before the desk listens
