@@ -36,7 +36,7 @@ def main() -> int:
         return 2
     import environments
 
-    dist = ROOT / "dist"
+    dist = ROOT / "dist" / f"tvcs-{version}"
     shutil.rmtree(dist, ignore_errors=True)
     environments.build(dist)
     shutil.rmtree(dist / "unpacked")
