@@ -97,7 +97,7 @@ def contents(files: list[Path], version: str) -> list[str]:
                 names = archive.getnames()
             lacking = {f"tvcs-{version}/{name}" for name in NEEDED_IN_SOURCE} - set(names)
             found += [f"{file.name} lacks {name}" for name in sorted(lacking)]
-        odd = [name for name in names if re.search(r"__pycache__|\.pyc$|\.nb[ic]$|/\.", name)]
+        odd = [name for name in names if re.search(r"__pycache__|\.pyc$|/\.(?!gitignore$)", name)]
         found += [f"{file.name} holds {odd[0]}"] if odd else []
     return found
 
@@ -126,7 +126,7 @@ def what_to_do(files: list[Path], recipe: Path, version: str) -> str:
     names = " ".join(str(file.relative_to(ROOT)) for file in files)
     sums = "\n".join(f"  {sha256(file)}  {file.name}" for file in files)
     return f"""
-Nothing was uploaded. What was built and used, by sha256:
+Nothing was uploaded. What was built, by sha256:
 {sums}
 
 To release {version}, in this order:

@@ -4,7 +4,9 @@ import importlib.util
 import re
 import subprocess
 import sys
+import tarfile
 import tomllib
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -127,4 +129,26 @@ def test_another_version_in_the_citation_or_the_recipe_is_refused(tree):
     assert release.refusals(tree, "1.2.0") == [
         "CITATION.cff names the version 1.1.0, pyproject.toml 1.2.0",
         "packaging/conda/meta.yaml names the version None, pyproject.toml 1.2.0",
+    ]
+
+
+def built(folder, rooms, names):
+    """A wheel with these rooms and a source distribution with these files."""
+    wheel, source = folder / "tvcs-1.2.0-py3-none-any.whl", folder / "tvcs-1.2.0.tar.gz"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        for room in [*rooms, "tvcs-1.2.0.dist-info"]:
+            archive.writestr(f"{room}/x.py", "")
+    with tarfile.open(source, "w:gz") as archive:
+        for name in names:
+            archive.addfile(tarfile.TarInfo(f"tvcs-1.2.0/{name}"))
+    return release.contents([wheel, source], "1.2.0")
+
+
+def test_what_belongs_into_the_files_is_there_and_nothing_else(tmp_path):
+    needed = [*release.NEEDED_IN_SOURCE, ".gitignore"]
+    assert built(tmp_path, release.PACKAGES, needed) == []
+    assert built(tmp_path, [*release.PACKAGES, "tests"], [*needed[1:], ".env"]) == [
+        "tvcs-1.2.0-py3-none-any.whl holds tests",
+        f"tvcs-1.2.0.tar.gz lacks tvcs-1.2.0/{needed[0]}",
+        "tvcs-1.2.0.tar.gz holds tvcs-1.2.0/.env",
     ]
