@@ -22,7 +22,7 @@ TOLD = [
 def make(tmp_path):
     made = []
 
-    def _make(share=0.3, **options):
+    def _make(share=0.3, place=None, **options):
         options = {
             "workers": WORKERS,
             "tasks": [f"t{j}" for j in range(60)],
@@ -31,7 +31,7 @@ def make(tmp_path):
             "prior": 0.5,
             "model": "independent",
         } | options
-        made.append(Campaign.create(tmp_path / f"c{len(made)}.db", **options))
+        made.append(Campaign.create(place or tmp_path / f"c{len(made)}.db", **options))
         mix_in(made[-1].store, {}, ())
         made[-1].gold_share = share
         return made[-1]
@@ -63,6 +63,17 @@ def test_a_share_of_the_tasks_is_gold_and_none_of_it_comes_twice(make):
     # Nobody can count up to the next one.
     gaps = np.diff([k for k, task in enumerate(got["ann"]) if task[0] == "g"])
     assert len(set(gaps.tolist())) > 2
+
+
+def test_a_database_whose_own_functions_know_no_gold_gives_it_too(make, database):
+    campaign = make(share=0.5, place=database)
+    assert campaign.store.has_functions
+    got, offer = [], campaign.next("ann")
+    while offer.task is not None:
+        got.append(offer.task)
+        _, offer = campaign.submit_and_next("ann", offer.task, GOLD.get(offer.task, "1"))
+    assert sum(task[0] == "t" for task in got) == 60
+    assert sum(task[0] == "g" for task in got) > 5
 
 
 def test_without_a_share_nobody_gets_any(make):
