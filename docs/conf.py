@@ -10,9 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(Path(__file__).parent / "extensions")]
 
-from executed import cache_of, with_output  # noqa: E402 - found by the line above
-
-from tvcs_core.files.record import tvcs_version  # noqa: E402
+from tvcs_core.files.record import tvcs_version  # noqa: E402 - found by the line above
 
 project = "tvcs"
 author = "The tvcs developers"
@@ -25,7 +23,6 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx_copybutton",
     "commands",
-    "executed",
     "public_names",
 ]
 root_doc = "docs/index"
@@ -44,12 +41,7 @@ myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 6
 myst_links_external_new_tab = False
 
-# Notebooks kept without output are run, once for each state of the code; others are shown as kept.
-nb_execution_mode = "cache"
-nb_execution_cache_path = str(cache_of(ROOT))
-nb_execution_excludepatterns = [str(path) for path in with_output(ROOT)]
-nb_execution_timeout = 900
-nb_execution_raise_on_error = True
+nb_execution_mode = "off"  # notebooks are kept with what they print, and a test compares it
 nb_merge_streams = True
 
 autodoc_member_order = "bysource"

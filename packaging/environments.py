@@ -72,14 +72,13 @@ def main() -> int:
     unknown = set(given.names) - set(ENVIRONMENTS)
     if unknown:
         parser.error(f"no environment is called {', '.join(sorted(unknown))}; see --list")
+    names = [name for name in given.names or ENVIRONMENTS if ENVIRONMENTS[name].jobs(given.jobs)]
+    if not names:
+        parser.error("none of these environments does any of these jobs; see --list")
     with tempfile.TemporaryDirectory(prefix="tvcs-packages-") as folder:
         place = Path(folder)
         dist = given.dist or build(place / "dist")
-        results = {
-            name: tried(name, ENVIRONMENTS[name], given.jobs, dist, place)
-            for name in given.names or ENVIRONMENTS
-            if ENVIRONMENTS[name].jobs(given.jobs)
-        }
+        results = {name: tried(name, ENVIRONMENTS[name], given.jobs, dist, place) for name in names}
     missing = [name for name, result in results.items() if result == NOT_TO_BE_HAD]
     failed = [name for name, result in results.items() if result == 1]
     count = len(results) - len(missing) - len(failed)

@@ -19,7 +19,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = {"tvcs_core", "grn_tvcs", "crowd_tvcs"}
-NEEDED_IN_SOURCE = ("tests/conftest.py", "packaging/release.py", "LICENSE", "CHANGELOG.md")
+NEEDED_IN_SOURCE = (
+    *("tests/conftest.py", "packaging/release.py", "CHANGELOG.md"),
+    *("LICENSE", "data/bsubtilis/LICENSE"),
+)
 USED_IN = ("newest", "sdist")
 INDEX = "https://pypi.org/packages/source/t/tvcs/"
 

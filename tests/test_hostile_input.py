@@ -186,6 +186,8 @@ def test_a_saved_projection_is_refused_by_its_size_before_it_is_read(tmp_path, m
     code, _, err = call(["tvcs", "verify", "p.npz"], capfd)
     found = "error: p.npz: must hold at most 1 MiB, found arrays of 2"
     assert (code, err[: len(found)]) == (2, found)
+    code, _, err = call(["tvcs", "verify", "p.npz", "--blocks", "."], capfd)
+    assert (code, err[: len(found)]) == (2, found)
 
 
 STRANGE_ARRAYS = {

@@ -52,12 +52,14 @@ def test_the_recipe_of_conda_asks_for_what_the_package_asks_for():
     entries = {f"{name} = {where}" for name, where in PROJECT["scripts"].items()}
     assert set(made["build"]["entry_points"]) == entries
     assert made["about"]["license_file"] == PROJECT["license-files"]
+    assert made["about"]["license"] == PROJECT["license"]
     assert made["about"]["summary"] == PROJECT["description"]
 
 
 def test_the_citation_names_this_version():
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
-    assert (str(cited["version"]), cited["license"]) == (PROJECT["version"], PROJECT["license"])
+    assert str(cited["version"]) == PROJECT["version"]
+    assert cited["license"] == PROJECT["license"].split(" AND ")[0]
 
 
 def test_every_extra_of_users_has_an_environment_and_a_job_of_its_own():

@@ -160,31 +160,6 @@ def test_dead_links_are_found(tmp_path):
     assert [line.split()[-1] for line in dead] == ["b.html#gone", "no.png", "../outside.html"]
 
 
-def test_what_notebooks_print_is_kept_until_the_code_changes(tmp_path):
-    executed = extension("executed")
-    (tmp_path / "tvcs_core").mkdir()
-    source = tmp_path / "tvcs_core" / "a.py"
-    source.write_text("1")
-    first = executed.cache_of(tmp_path)
-    first.mkdir(parents=True)
-    assert executed.cache_of(tmp_path) == first
-    assert executed.to_read_again(first, ["docs/index", "notebooks/a"]) == []
-    source.write_text("2")
-    assert executed.cache_of(tmp_path) != first
-    assert not first.exists()
-    assert executed.to_read_again(first, ["docs/index", "notebooks/a"]) == ["notebooks/a"]
-
-
-def test_a_notebook_with_output_is_not_run_again(tmp_path):
-    (tmp_path / "notebooks").mkdir()
-    for name, outputs in (("bare", []), ("kept", [{"output_type": "stream"}])):
-        cells = [{"cell_type": "markdown"}, {"cell_type": "code", "outputs": outputs}]
-        path = tmp_path / "notebooks" / f"{name}.ipynb"
-        path.write_text(json.dumps({"cells": cells}))
-    kept = extension("executed").with_output(tmp_path)
-    assert [path.stem for path in kept] == ["kept"]
-
-
 @pytest.mark.slow
 def test_the_site_is_built_without_a_warning_and_has_no_dead_link(monkeypatch):
     """What `python3 dev.py docs` runs, in the environment of the tests."""

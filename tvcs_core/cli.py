@@ -209,10 +209,18 @@ def _check_output(given: ProjectOptions) -> None:
 
 
 def _is_left(given: ProjectOptions) -> bool:
-    """Whether FILE is of a run that was killed before its record was there."""
-    from tvcs_core.files.partial import has_left_files
+    """Whether FILE is that of a run that was killed before its record was there."""
+    from tvcs_core.files.partial import left_texts
 
-    return not given.record_file.exists() and has_left_files(given.record_file)
+    if given.record_file.exists() or not given.out.exists():
+        return False
+    return _identity(given.out) in left_texts(given.record_file)
+
+
+def _identity(path: Path) -> str:
+    """What a file keeps when it is renamed, and no other file shares."""
+    found = path.stat()
+    return f"{found.st_ino} {found.st_mtime_ns}"
 
 
 def _shape_of_blocks(given: ProjectOptions) -> tuple[int, int]:
@@ -254,7 +262,10 @@ def _project(
 
 def _write(projection: Projection | BlockProjection, given: ProjectOptions) -> None:
     """The record goes first and comes last: where it stands, FILE is whole and its own."""
+    from functools import partial
+
     from tvcs_core.files.folders import write_json, write_whole
+    from tvcs_core.files.partial import hold_file, remove_left_files
     from tvcs_core.files.record import run_record
 
     record = run_record(
@@ -267,12 +278,18 @@ def _write(projection: Projection | BlockProjection, given: ProjectOptions) -> N
         gap=projection.gap,
     )
 
-    def write(path: Path) -> None:
-        write_whole(given.out, projection.save)
-        write_json(path, record)
+    def save(path: Path) -> None:
+        projection.save(path)
+        left.path.write_text(_identity(path), encoding="utf-8")  # see `_is_left`
 
     given.record_file.unlink(missing_ok=True)
-    write_whole(given.record_file, write)  # begun before FILE is there, see `_is_left`
+    remove_left_files(given.record_file)
+    left = hold_file(given.record_file)
+    try:
+        write_whole(given.out, save)
+        write_whole(given.record_file, partial(write_json, value=record))
+    finally:
+        left.release()
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from crowd_tvcs.campaign.desk.turns import OPERATOR, Note, write_down
 from crowd_tvcs.campaign.entries import Line, Round, Task, Worker
 from crowd_tvcs.campaign.settings import count_of, within
 from crowd_tvcs.campaign.store import queries, schema
-from crowd_tvcs.campaign.store.store import Store, StoreError
+from crowd_tvcs.campaign.store.store import Overtaken, Store
 
 if TYPE_CHECKING:
     from crowd_tvcs.campaign.state import State
@@ -204,7 +204,7 @@ class Campaign(Desk):
         ValueError
             If an argument is out of its range, the method does not honour what is demanded, or
             nothing can be planned.
-        StoreError
+        Overtaken
             If answers kept coming in.
         """
         from crowd_tvcs.campaign import rounds
@@ -237,7 +237,7 @@ class Campaign(Desk):
                 found.left_out,
                 found.standard_error,
             )
-        raise StoreError(
+        raise Overtaken(
             f"{self.store.name}: answers came in during all {TRIES} plans; a quicker method, such "
             "as fast, may be in time; nothing was issued"
         )

@@ -15,6 +15,7 @@ from starlette.exceptions import HTTPException
 from crowd_tvcs.campaign import Refused, StoreError
 from crowd_tvcs.campaign.desk.figures import note_history
 from crowd_tvcs.campaign.desk.gold import Learner
+from crowd_tvcs.campaign.store.store import Overtaken
 from crowd_tvcs.serve import api, operator, worker
 from crowd_tvcs.serve.desk import Served
 from crowd_tvcs.serve.limits import AtMost, Headed
@@ -85,6 +86,11 @@ def _add_errors(app: FastAPI) -> None:
     @app.exception_handler(ValueError)
     def unfit(request: Request, error: ValueError) -> Response:
         return told(request, 400, "Not possible", str(error))
+
+    @app.exception_handler(Overtaken)
+    def overtaken(request: Request, error: Overtaken) -> Response:
+        said = "Answers came in while the round was planned, so nothing was issued; try again."
+        return told(request, 409, "Not planned", said)
 
     @app.exception_handler(StoreError)
     def away(request: Request, error: StoreError) -> Response:

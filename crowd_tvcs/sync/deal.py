@@ -29,6 +29,7 @@ from crowd_tvcs.campaign.leases import (
 )
 from crowd_tvcs.campaign.store import queries
 from crowd_tvcs.campaign.store.schema import (
+    GOLD,
     ISSUED,
     LAPSED,
     LEASED,
@@ -173,10 +174,10 @@ def labels_now(store: Store) -> dict[str, tuple[str, float]]:
 
 
 def names(store: Store) -> Names:
-    """Read what there is in the campaign."""
+    """Read what there is in the campaign, without gold that a desk mixes in: it is its own."""
     with store.read() as (connection, settings):
         workers = frozenset(connection.scalars(select(worker.c.name)))
-        tasks = frozenset(connection.scalars(select(task.c.name)))
+        tasks = frozenset(connection.scalars(select(task.c.name).where(task.c.closed != GOLD)))
         return Names(json.loads(settings.classes), workers, tasks)
 
 
@@ -206,15 +207,19 @@ def _fill(store: Store, name: str, most: int, now: float) -> None:
     with store.write(*before_offer(name, now), flush=False) as (connection, settings, found):
         lapsed, _ = found
         free(connection, settings, lapsed)
+        is_changed = bool(lapsed)
         while True:
             settings = queries.SETTINGS.first(connection)
             who = the_worker(queries.WORKER(connection, called=name), name)
             if connection.execute(_OPEN_OF, {"who": who.id}).scalar_one() >= most:
-                return
+                break
             # An offer renews the lease that is open; without one it gives the next.
             another = [[], [who._replace(lease=None, lease_name=None)]]
             if offer(connection, settings, another, name, now).task is None:
-                return
+                break
+            is_changed = True
+        if not is_changed:
+            queries.RETURN_TURN(connection)
 
 
 _IS_OPEN = pair.c.state.in_((ISSUED, LEASED))
@@ -237,7 +242,7 @@ _OPEN = (
     select(task.c.name, worker.c.name)
     .join_from(pair, worker, worker.c.id == pair.c.worker_id)
     .join(task, task.c.id == pair.c.task_id)
-    .where(_IS_OPEN)
+    .where(_IS_OPEN, task.c.closed != GOLD)
     .order_by(task.c.id)
 )
 _PAIRS = (
@@ -246,4 +251,6 @@ _PAIRS = (
     .join(task, task.c.id == pair.c.task_id)
     .where(pair.c.state != LAPSED)
 )
-_LABELS = select(task.c.name, task.c.label, task.c.confidence).where(task.c.answers > 0)
+_LABELS = select(task.c.name, task.c.label, task.c.confidence).where(
+    task.c.answers > 0, task.c.closed != GOLD
+)

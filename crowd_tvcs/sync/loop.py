@@ -76,13 +76,14 @@ class Sync:
         self._shown: dict[str, Shown] = {}
         self._refused: set[str] | None = None
         self._strangers: set[str] = set()
+        self._rings = False
         self._names = deal.names(self.campaign.store)
 
     def begin(self) -> None:
         """Check the front end, and set it up."""
-        for line in self.front.check(self._names.classes, sorted(self._names.workers)):
-            self.say(line)
+        self._check()
         if self.call is not None:
+            self._rings = True
             try:
                 self.front.ring(self.call)
             except ToolError as error:
@@ -90,9 +91,14 @@ class Sync:
 
     def end(self) -> None:
         """Have nobody call any more; a tool that is away finds that out itself."""
-        if self.call is not None:
+        if self._rings:
             with suppress(Away, ValueError):
                 self.front.ring(None)
+
+    def _check(self) -> None:
+        """Have the front end look at the classes and the workers, and set up what hangs on them."""
+        for line in self.front.check(self._names.classes, sorted(self._names.workers)):
+            self.say(line)
 
     def step(self, now: float | None = None) -> None:
         """Take what came in, deal tasks, and show them.
@@ -113,7 +119,9 @@ class Sync:
         if now - self._swept >= SWEEP:
             self._since = None
         is_sweep = self._since is None
-        self._names = deal.names(self.campaign.store)
+        before, self._names = self._names, deal.names(self.campaign.store)
+        if self._names.workers != before.workers:
+            self._check()
         present = self._present()
         found, since = self._read()
         if self._add_tasks():

@@ -158,7 +158,8 @@ def _tables(given: CompareOptions) -> None:
                 engine=engine, progress=progress,
             )  # fmt: skip
         told = recorded(given, RECORDED) | {"seed": given.seed}
-        words = ["grn-tvcs", "compare", *(path.name for path in given.tables), "--out", "DIR"]
+        names = (path.resolve().name for path in given.tables)
+        words = ["grn-tvcs", "compare", *names, "--out", "DIR"]
         write_files(found, folder, given.record(**found.facts()), command=command_line(words, told))
     say(found.said())
     say(found.power_said())
@@ -220,7 +221,8 @@ def _finished(given: CompareOptions) -> None:
     records = [one.folder / "run.json" for one in (first, second)]
     named = recorded(given, ("conditions",)) if given.wanted else {}
     a, b = given.wanted or _folders(first.folder, second.folder)
-    words = ["grn-tvcs", "compare", *(path.name for path in given.tables), "--out", "DIR"]
+    names = (path.resolve().name for path in given.tables)
+    words = ["grn-tvcs", "compare", *names, "--out", "DIR"]
     page = render(
         (first, second), (a, b), (header, rows), said, command=command_line(words, named)
     )  # fmt: skip

@@ -1,8 +1,8 @@
 """kill -9 at random points of every command that writes: what is left is whole, or is no result.
 
-Three of four runs kill themselves at a call of a function that is drawn, half of these where they
-write; the others are killed by another process after a time that is drawn. ``TVCS_KILLS=N`` asks
-for N of each command instead of 200.
+Three of four runs kill themselves at a call of a function that is drawn, a third of these late,
+where they write; the others are killed by another process after a time that is drawn.
+``TVCS_KILLS=N`` asks for N of each command instead of 200.
 """
 
 import json

@@ -88,12 +88,14 @@ def remove_left_files(target: Path) -> None:
         held.release()
 
 
-def has_left_files(target: Path) -> bool:
-    """Whether a run was killed while it wrote `target`: its partial file is there, unheld."""
-    left = list(_left_files(target))
-    for held in left:
+def left_texts(target: Path) -> list[str]:
+    """Read the partial files of `target` that runs left which were killed while they wrote it."""
+    found = []
+    for held in _left_files(target):
+        with contextlib.suppress(OSError, ValueError):
+            found.append(held.path.read_text(encoding="utf-8"))
         held.close()
-    return bool(left)
+    return found
 
 
 def _left_files(target: Path) -> Iterator[Held]:

@@ -54,7 +54,10 @@ class Desk:
             return offer
         first = leases.before_offer(worker, moment)
         with self.store.write(*first, flush=False) as (connection, settings, found):
-            return leases.offer(connection, settings, found, worker, moment, self.gold_share)
+            offer = leases.offer(connection, settings, found, worker, moment, self.gold_share)
+            if offer.task is None and not found[0]:
+                queries.RETURN_TURN(connection)
+        return offer
 
     def submit(self, worker: str, task: str, label: str, *, now: float | None = None) -> Receipt:
         """Submit an answer to a task that was leased or issued.

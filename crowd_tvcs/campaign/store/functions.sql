@@ -57,7 +57,6 @@ BEGIN
     until := moment + here.lease_seconds;
     IF he.lease IS NOT NULL THEN
         UPDATE pair SET expires = until WHERE task_id = he.lease AND worker_id = he.id;
-        UPDATE campaign SET revision = revision + 1;
         outcome := 'renewed';
         task_name := he.lease_name;
         RETURN;
@@ -93,7 +92,6 @@ BEGIN
             ORDER BY t.uncertainty * s.gain DESC, t.id LIMIT 1;
     END IF;
     IF it.id IS NULL THEN
-        UPDATE campaign SET revision = revision + 1;
         outcome := 'none';
         RETURN;
     END IF;

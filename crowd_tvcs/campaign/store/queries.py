@@ -32,6 +32,8 @@ _IT = task.c.id == bindparam("of_task")
 TAKE_TURN = Statement(
     update(campaign).values(revision=campaign.c.revision + 1).returning(*campaign.c)
 )
+RETURN_TURN = Statement(update(campaign).values(revision=campaign.c.revision - 1))
+"""Of who changed nothing, so that a plan made meanwhile still fits."""
 SETTINGS = Statement(select(campaign))
 COUNT = Statement(update(campaign).values({k: campaign.c[k] + bindparam(k) for k in COUNTERS}))
 

@@ -41,6 +41,10 @@ class StoreError(RuntimeError):
     """The store could not do it, through no fault of the data; the message says what is changed."""
 
 
+class Overtaken(StoreError):
+    """Others changed the campaign again and again while something was computed from it."""
+
+
 class Store:
     """A database with the tables of `schema`.
 

@@ -74,8 +74,10 @@ def test_the_datasheet_counts_what_is_there():
         pd.read_csv(OUT / f"{name}.tsv", sep="\t") for name in ("regulators", "known_edges")
     )
     sizes = [rows.stop - rows.start for rows in expression.pieces().values()]
+    columns = len((OUT / "expression.tsv").read_text().splitlines()[0].split("\t"))
     for said in (
         f"{len(expression.genes)} genes in rows",
+        f"All {columns - 1} samples",
         f"{len(sizes)} series of {min(sizes)} to {max(sizes)} samples",
         f"{len(expression.times)} samples in all; {expression.n_at_rest} at rest",
         f"{len(regulators)} genes of the part",

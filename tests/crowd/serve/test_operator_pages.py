@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
-from crowd_tvcs.campaign import Campaign, Task, Worker, stand, summary
+from crowd_tvcs.campaign import Campaign, Task, Worker, rounds, stand, summary
 from crowd_tvcs.campaign.desk import figures
 from crowd_tvcs.campaign.desk.figures import note_history
 from crowd_tvcs.serve.app import create_app
@@ -125,6 +125,22 @@ def test_what_a_round_would_bring_is_told_and_nothing_issued(tmp_path, browse):
             page = post(client, "/operator/plan", labels=2)
             assert len(page.text.splitlines()) == 3
             assert campaign.state().settings.rounds == 1
+
+
+def test_a_round_that_others_overtake_is_said(operator, campaign, monkeypatch):
+    propose = rounds.propose
+
+    def overtaken(state, **options):
+        found = propose(state, **options)
+        campaign.block("ann", campaign.state().settings.revision % 2 == 0)
+        return found
+
+    monkeypatch.setattr(rounds, "propose", overtaken)
+    form = hidden(operator.get("/operator"))["form"]
+    page = operator.post("/operator/plan", data={"labels": 2, "form": form})
+    assert page.status_code == 409
+    assert "nothing was issued" in page.text
+    assert campaign.state().settings.rounds == 0
 
 
 def test_the_figures_are_asked_for_often_and_summed_up_seldom(operator, campaign, monkeypatch):

@@ -5,6 +5,7 @@ from collections import Counter
 import pytest
 
 from crowd_tvcs.campaign import Campaign
+from crowd_tvcs.campaign.desk.gold import mix_in
 from crowd_tvcs.sync import deal, loop
 from crowd_tvcs.sync.connection import Away, ToolError
 from tests.crowd.sync import studio as fake
@@ -336,3 +337,45 @@ def test_a_personal_token_is_changed_for_one_that_ends_and_again(campaign, studi
     assert studio.refreshed == 2
     with pytest.raises(ToolError, match="the token is not good"):
         keep(campaign, token="no.such.token")
+
+
+def test_gold_of_a_desk_is_not_shown_elsewhere(campaign, studio, keep):
+    mix_in(campaign.store, {"gold-7": "yes"}, ())
+    campaign.gold_share = 0.5
+    while (task := campaign.next(ANN).task) is not None:
+        campaign.submit(ANN, task, "yes")
+    sync = keep(campaign, predictions=True)
+    sync.step(studio.clock)
+    assert len(studio.tasks) == len(TASKS)
+    assert set(deal.labels_now(campaign.store)) == set(TASKS)
+
+
+def test_a_look_that_changes_nothing_stands_in_no_plan_s_way(campaign, studio, keep):
+    campaign.pause()
+    sync = keep(campaign)
+    sync.step(studio.clock)
+    before = campaign.state().settings.revision
+    sync.step(studio.clock)
+    assert campaign.next(BOB).task is None
+    assert campaign.state().settings.revision == before
+
+
+def test_workers_who_come_later_are_looked_at_too(campaign, studio, keep):
+    sync = keep(campaign)
+    sync.step(studio.clock)
+    campaign.add(workers=["a|b"])
+    with pytest.raises(ValueError, match=r"a\|b"):
+        sync.step(studio.clock)
+
+
+def test_who_could_not_begin_has_nothing_to_take_back(campaign, studio, keep, monkeypatch):
+    sync = keep(campaign)
+    sync.call = "http://127.0.0.1:1/"
+
+    def check(*_):
+        raise ValueError("no project")
+
+    monkeypatch.setattr(sync.front, "check", check)
+    monkeypatch.setattr(sync.front, "ring", None)  # not asked for
+    with pytest.raises(ValueError, match="no project"):
+        loop.run(sync, every=0.0, once=True, patience=0.0)

@@ -134,6 +134,14 @@ def test_the_report_of_two_finished_folders_draws_every_edge_and_names_no_chance
     assert "grn-tvcs compare one two --out DIR" in page
 
 
+def test_the_report_names_the_folder_that_one_stands_in(finished, monkeypatch):
+    monkeypatch.chdir(finished / "one")
+    code, said = run(".", "../two", "--out", finished / "out")
+    assert code == 0, said
+    page = (finished / "out" / "report.html").read_text()
+    assert "grn-tvcs compare one two --out DIR" in page
+
+
 def test_finished_folders_are_called_as_they_are_told_to_be(finished):
     words = (finished / "one", finished / "two", "--conditions", "wild <type>_b,mutant")
     code, said = run(*words, "--out", finished / "out")

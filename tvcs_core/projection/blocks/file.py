@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tvcs_core.constraint import TVCS
+from tvcs_core.files.errors import DataError
 from tvcs_core.files.input_size import refuse_large_npz
 from tvcs_core.projection.blocks.projection import BlockProjection
 from tvcs_core.projection.file import format_of, read_saved
@@ -34,12 +35,20 @@ def save(projection: BlockProjection, path: str | Path) -> None:
 
 
 def is_saved(path: str | Path) -> bool:
-    """Whether this is such a file; False of any other, damaged ones included."""
+    """Whether this is such a file; False of any other, damaged ones included.
+
+    Raises
+    ------
+    DataError
+        If it is larger than the limit.
+    """
     try:
         with Path(path).open("rb") as raw:
             refuse_large_npz(raw, path)
             with np.load(raw, allow_pickle=False) as file:
                 return format_of(file["format"]) == FORMAT
+    except DataError:
+        raise
     except Exception:
         return False
 
