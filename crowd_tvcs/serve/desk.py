@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import secrets
 import time
 from contextlib import AbstractContextManager, nullcontext
@@ -41,6 +40,8 @@ _TOLD = Statement(
         or_(pair.c.leased_at < bindparam("since"), pair.c.leased_at.is_(None)),
     )
 )
+"""A task whose name a worker was told, and that is no gold."""
+
 SESSION = 8 * 3600
 """Seconds until an operator must give the password again."""
 
@@ -99,7 +100,9 @@ class Served:
         """
         with self.campaign.store.read() as (connection, _):
             gold, first = connection.execute(_GOLD).one()
-        return bool(gold) or self.campaign.gold_share > 0.0, min(first or math.inf, time.time())
+        now = time.time()
+        since = now if first is None else min(first, now)
+        return bool(gold) or self.campaign.gold_share > 0.0, since
 
     def name_of(self, task: str) -> str:
         """Return the name that workers see of a task."""

@@ -102,7 +102,7 @@ def test_gold_is_put_among_the_tasks_with_its_content(campaign, tmp_path):
 @pytest.mark.parametrize(
     ("gold", "content", "message"),
     [
-        ("g1,good\n", "t9,hello\n", "bad.csv: task 't9' is not in the campaign"),
+        ("g1,good\n", "g1,a\nt9,b\n", "bad.csv: task 't9' is not in the campaign"),
         ("g1,good\n", "t1,hello\n", "the 1 there are have no content: give it in --content"),
         ("t1,good\nt2,bad\n", "t1,hello\n", "all 2 there are are to be labelled anyway"),
     ],
