@@ -143,7 +143,7 @@ def learn(store: Store) -> bool:
 
 _INDEX = f"CREATE INDEX IF NOT EXISTS task_gold ON task (slots, id) WHERE closed = {GOLD}"
 _DESCRIBED = select(task.c.name).join(content, content.c.task_id == task.c.id)
-_NOTHING = (0.0, 0.0, 0.0)
+_NOTHING: tuple[float, ...] = (0.0, 0.0, 0.0)
 _ANSWERED = (
     select(
         func.count(),
