@@ -24,6 +24,7 @@ from crowd_tvcs.campaign.leases import (
     write_answers,
 )
 from crowd_tvcs.campaign.store import schema
+from crowd_tvcs.campaign.store.gold import ANSWERS
 from crowd_tvcs.campaign.store.queries import SETTLED
 from crowd_tvcs.campaign.store.schema import (
     GOLD,
@@ -212,9 +213,14 @@ def add_gold(
 def add_gold_answers(
     connection: Connection, classes: Sequence[str], lines: Sequence[Line]
 ) -> tuple[int, int]:
-    """Add answers to gold tasks; how many are new, and how many were known already."""
-    stored = connection.execute(select(gold_answer)).all()
-    before = {(row.task, row.worker): row.label for row in stored}
+    """Add answers to gold tasks; how many are new, and how many were known already.
+
+    Raises
+    ------
+    DataError, ValueError
+        If an answer contradicts one that was brought before, or given at the desk.
+    """
+    before = {(row.task, row.worker): row.label for row in connection.execute(ANSWERS)}
     new = []
     for line in lines:
         if line.label not in classes:

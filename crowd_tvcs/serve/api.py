@@ -174,7 +174,7 @@ def router(served: Served) -> APIRouter:
     @turns.post("/submit")
     def submit(answer: Answer, name: Worker, request: Request) -> Taken:
         """Submit an answer, and lease the next task; the same answer again changes nothing."""
-        task = served.task_of(answer.task)
+        task = served.task_of(answer.task, name)
         receipt, offer = campaign.submit_and_next(name, task, answer.label)
         return Taken(reason=receipt.reason, next=turn(name, offer))
 
@@ -182,7 +182,7 @@ def router(served: Served) -> APIRouter:
     def skip(what: Skip, name: Worker, request: Request) -> Turn:
         """Give a task up for good, and lease the next one."""
         address = hashed(address_of(request))
-        campaign.skip(name, served.task_of(what.task), what.reason, address=address)
+        campaign.skip(name, served.task_of(what.task, name), what.reason, address=address)
         return turn(name, campaign.next(name))
 
     @turns.post("/undo")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
+import time
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,12 +14,33 @@ from pathlib import Path
 from argon2 import PasswordHasher
 from argon2.exceptions import VerificationError
 from itsdangerous import BadSignature, URLSafeTimedSerializer
+from sqlalchemy import bindparam, func, or_, select
 
-from crowd_tvcs.campaign import Campaign
+from crowd_tvcs.campaign import Campaign, Refused
 from crowd_tvcs.campaign.desk.access import Links
 from crowd_tvcs.campaign.desk.content import Content, content_of
+from crowd_tvcs.campaign.store.schema import GOLD, pair, task, worker
+from crowd_tvcs.campaign.store.statements import Statement
 from crowd_tvcs.serve.aliases import Aliases
 from crowd_tvcs.serve.limits import TokenBucket
+
+_GOLD = (
+    select(func.count(task.c.id), func.min(pair.c.leased_at))
+    .outerjoin_from(task, pair, pair.c.task_id == task.c.id)
+    .where(task.c.closed == GOLD)
+)
+_TOLD = Statement(
+    select(task.c.id)
+    .join_from(pair, task, task.c.id == pair.c.task_id)
+    .join(worker, worker.c.id == pair.c.worker_id)
+    .where(
+        task.c.name == bindparam("called"),
+        task.c.closed != GOLD,
+        worker.c.name == bindparam("by"),
+        or_(pair.c.leased_at < bindparam("since"), pair.c.leased_at.is_(None)),
+    )
+)
+"""A task whose name a worker was told, and that is no gold."""
 
 SESSION = 8 * 3600
 """Seconds until an operator must give the password again."""
@@ -60,6 +82,7 @@ class Served:
         self._key = secrets.token_bytes(32)
         self.links = Links(self.campaign.store)
         self._aliases = Aliases(self.campaign.store, self.links.secret)
+        self.is_mixed, self._since = self._mixed()
         self._sessions = URLSafeTimedSerializer(self._key.hex(), salt="operator")
         self._forms = URLSafeTimedSerializer(self.links.secret, salt="form")
 
@@ -70,18 +93,41 @@ class Served:
             self._contents[task] = self._aliases.shown(task, found) if self.is_mixed else found
         return self._contents[task]
 
-    @property
-    def is_mixed(self) -> bool:
-        """Whether gold is among the tasks, so that workers see no names of tasks."""
-        return self.campaign.gold_share > 0.0
+    def _mixed(self) -> tuple[bool, float]:
+        """Whether gold is among the tasks, also of a server before, and since when for workers.
+
+        That is the first time that any was given out, or now.
+        """
+        with self.campaign.store.read() as (connection, _):
+            gold, first = connection.execute(_GOLD).one()
+        now = time.time()
+        since = now if first is None else min(first, now)
+        return bool(gold) or self.campaign.gold_share > 0.0, since
 
     def name_of(self, task: str) -> str:
         """Return the name that workers see of a task."""
         return self._aliases.of(task) if self.is_mixed else task
 
-    def task_of(self, name: str) -> str:
-        """Return the task of such a name."""
-        return self._aliases.name(name) if self.is_mixed else name
+    def task_of(self, name: str, worker: str) -> str:
+        """Return the task of such a name.
+
+        A worker may give the real name of a task that they were told by it: before any gold was
+        among the tasks, or by a round. Of other tasks it would say that they are no gold.
+
+        Raises
+        ------
+        Refused
+            If it is the name of none.
+        """
+        if not self.is_mixed:
+            return name
+        try:
+            return self._aliases.name(name)
+        except Refused:
+            with self.campaign.store.read() as (connection, _):
+                if _TOLD.first(connection, called=name, by=worker, since=self._since) is None:
+                    raise
+            return name
 
     def file_of(self, path: str) -> str:
         """Return the file in the folder of media that workers see under a path."""

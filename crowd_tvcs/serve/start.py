@@ -14,15 +14,19 @@ from pathlib import Path
 from typing import Any
 
 import uvicorn
+from sqlalchemy import select
 
 from crowd_tvcs.campaign import Campaign
 from crowd_tvcs.campaign.desk.access import Links
 from crowd_tvcs.campaign.desk.content import Content, read_content, set_content, text_of
 from crowd_tvcs.campaign.desk.gold import mix_in
+from crowd_tvcs.campaign.store.schema import gold as gold_label
+from crowd_tvcs.campaign.store.schema import task
 from crowd_tvcs.serve.app import create_app
 from crowd_tvcs.serve.desk import Served
 from tvcs_core.command.shell import say
-from tvcs_core.files.errors import WorkError
+from tvcs_core.files.errors import DataError, WorkError
+from tvcs_core.files.shown import shown
 
 GOLD_SHARE = 0.1
 """Share of the tasks handed out that are gold, where gold is given and no share."""
@@ -85,16 +89,16 @@ def serve(
         If the address is in use.
     """
     with _campaign(store) as campaign:
+        password = _password(password_file)
+        told = "" if instructions is None else text_of(instructions)
         bodies = {} if content is None else read_content(content, media)
         if gold is not None or gold_share is not None:
-            _mix_in(campaign, gold, bodies)
+            _mix_in(campaign, gold, content, bodies)
             campaign.gold_share = GOLD_SHARE if gold_share is None else gold_share
         if content is not None:
             lacking = set_content(campaign.store, bodies, content)
             if lacking:
                 say(f"{lacking} tasks have no content: their names are shown")
-        password = _password(password_file)
-        told = "" if instructions is None else text_of(instructions)
         served = Served(campaign, password, media, told, place.is_secure)
         say(f"operator: {place.url}/operator")
         if password_file is None:
@@ -105,18 +109,24 @@ def serve(
         _run(served, place)
 
 
-def _mix_in(campaign: Campaign, gold: Path | None, bodies: Mapping[str, Content]) -> None:
-    """Put gold among the tasks, and say how much."""
+def _mix_in(
+    campaign: Campaign, gold: Path | None, path: Path | None, bodies: Mapping[str, Content]
+) -> None:
+    """Put gold among the tasks, and say how much; refuse content of others before."""
     labels: Mapping[str, str] = {}
     if gold is not None:
         from crowd_tvcs.answers.answers import read_gold
 
         with campaign.store.read() as (_, settings):
             labels = read_gold(gold, json.loads(settings.classes)).labels
+    known = set(labels)
+    with campaign.store.read() as (connection, _):
+        for column in (task.c.name, gold_label.c.task):
+            known.update(connection.scalars(select(column)))
+    for name in bodies:
+        if name not in known:
+            raise DataError(f"task {shown(name)} is not in the campaign", path=path)
     there, left_out = mix_in(campaign.store, labels, bodies)
-    if not there:
-        why = f"the {left_out} there are have no content" if left_out else "it has none"
-        raise ValueError(f"gold tasks are to be among the others, and {why}: give --gold FILE")
     say(f"{there} gold tasks are among the others; workers cannot tell which")
     if left_out:
         say(f"{left_out} gold tasks have no content, so could be told, and are left out")

@@ -144,7 +144,7 @@ def _turn(served: Served, request: Request, body: bytes) -> Response:
 def _answer(served: Served, request: Request, body: bytes) -> Response:
     name, fields = _checked(served, request, body, "task", "label")
     with served.unnamed():
-        task = served.task_of(fields["task"])
+        task = served.task_of(fields["task"], name)
         _, offer = served.campaign.submit_and_next(name, task, fields["label"])
     return _after(served, request, name, offer)
 
@@ -153,7 +153,7 @@ def _skip(served: Served, request: Request, body: bytes) -> Response:
     name, fields = _checked(served, request, body, "task")
     campaign, address = served.campaign, hashed(address_of(request))
     with served.unnamed():
-        task = served.task_of(fields["task"])
+        task = served.task_of(fields["task"], name)
         campaign.skip(name, task, fields.get("reason", ""), address=address)
     return _after(served, request, name, campaign.next(name) if is_for_script(request) else None)
 

@@ -79,7 +79,8 @@ class Figures:
 
     `answers`, `pending` and `spent` count gold among the other tasks, which is paid for too; tasks
     and accuracies do not. `gold_right` is the share of right answers to it, `gold_expected` what
-    the skills of those who gave them say; `binding` names the caps that nothing is left of.
+    the skills of those who gave them say, None unless each has one (qualities per pair know
+    nothing of gold); `binding` names the caps that nothing is left of.
     """
 
     tasks: int
@@ -113,7 +114,9 @@ def figures(store: Store) -> Figures:
         idle = connection.execute(_FULL_WORKERS).scalar_one()
         tested = connection.execute(AMONG_OTHERS).one()
     measured = None if not known else (right or 0) / known
-    hit, hoped = [None if not tested.answers else x / tested.answers for x in tested[1:]]
+    hit = tested.right / tested.answers if tested.answers else None
+    has_skills = 0 < tested.answers == tested.by_skill
+    hoped = tested.expected / tested.answers if has_skills else None
     apart = _labels_apart(float(tasks.sure_of_gold or 0.0), measured, known)
     return Figures(
         tasks=tasks.tasks,

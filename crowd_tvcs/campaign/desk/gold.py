@@ -6,7 +6,7 @@ import time
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from sqlalchemy import func, insert, select, text
+from sqlalchemy import case, func, insert, select, text
 
 from crowd_tvcs.campaign.store.queries import SETTLED
 from crowd_tvcs.campaign.store.schema import ANSWERED, GOLD, UNLIMITED, content, gold, pair, task
@@ -24,7 +24,7 @@ def mix_in(store: Store, labels: Mapping[str, str], shown: Collection[str]) -> t
     """Put gold among the tasks: rows like theirs that no plan, sum or result counts.
 
     Gold that is to be labelled anyway stays as it is. Where tasks have content, gold without any
-    could be told from them and is left out.
+    could be told from them and is left out, also if it is among them from before.
 
     Parameters
     ----------
@@ -43,26 +43,42 @@ def mix_in(store: Store, labels: Mapping[str, str], shown: Collection[str]) -> t
     Raises
     ------
     ValueError
-        If a label is none of the classes, or contradicts one that is known.
+        If a label is none of the classes or contradicts one that is known, or no gold would be
+        among the others; nothing is written then.
     """
     with store.write() as (connection, settings, _):
         if labels:
-            from crowd_tvcs.campaign.intake import add_gold
+            from crowd_tvcs.campaign.intake import add_gold, settle_all
 
             add_gold(connection, settings, labels, [])
         known = set(connection.scalars(select(gold.c.task)))
-        tasks = {row.name: row for row in connection.execute(select(task))}
+        tasks = dict(connection.execute(select(task.c.name, task.c.closed)).all())
         described = {*connection.scalars(_DESCRIBED), *shown}
-        new = sorted(known - set(tasks))
-        left_out = [n for n in new if n not in described] if described else []
-        rows = [_row(name) for name in new if not described or name in described]
+        mixed = known - {name for name, closed in tasks.items() if closed != GOLD}
+        alike = mixed & described if described else mixed
+        if not alike:
+            raise ValueError(
+                f"gold tasks are to be among the others, and {_why_none(known, mixed)}"
+            )
+        rows = [_row(name) for name in sorted(alike - set(tasks))]
         if rows:
             connection.execute(text(_INDEX))
             connection.execute(insert(task), rows)
+        if labels:  # the skills, and the model, may be new
+            settle_all(connection)
+        elif rows:
             for row in connection.execute(select(task).where(task.c.closed == GOLD)).all():
                 settle(connection, settings, row)
-        there = connection.scalar(select(func.count()).where(task.c.closed == GOLD))
-        return int(there or 0), len(left_out)
+        return len(alike), len(mixed) - len(alike)
+
+
+def _why_none(known: Collection[str], mixed: Collection[str]) -> str:
+    """Say why no gold can be among the others, of all that is known and what may be mixed in."""
+    if mixed:
+        return f"the {len(mixed)} there are have no content: give it in --content FILE"
+    if known:
+        return f"all {len(known)} there are are to be labelled anyway: give others in --gold FILE"
+    return "it has none: give --gold FILE"
 
 
 def _row(name: str) -> dict[str, Any]:
@@ -81,26 +97,26 @@ class Learner:
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        self._answers, self._next = 0, 0.0
+        self._seen, self._next = _NOTHING, 0.0
 
     def learn(self, now: float) -> bool:
-        """Learn if there are new answers and it is time; whether it did.
+        """Learn if answers are not what they were and it is time; whether it did.
 
         That is once a minute, and a twentieth of the time, at most.
         """
-        if now < self._next or (found := _answers_here(self.store)) == self._answers:
+        if now < self._next or (found := _answers_here(self.store)) == self._seen:
             return False
         start = time.monotonic()
         done = learn(self.store)
         took = time.monotonic() - start
-        self._answers, self._next = found, now + max(LEARNS_EVERY, REST * took)
+        self._seen, self._next = found, now + max(LEARNS_EVERY, REST * took)
         return done
 
 
-def _answers_here(store: Store) -> int:
-    """Count the answers to gold among the other tasks."""
+def _answers_here(store: Store) -> tuple[float, ...]:
+    """Sum up the answers to gold among the others: also one given anew must change the sums."""
     with store.read() as (connection, _):
-        return int(connection.execute(_ANSWERED).scalar_one())
+        return tuple(float(value or 0.0) for value in connection.execute(_ANSWERED).one())
 
 
 def learn(store: Store) -> bool:
@@ -127,9 +143,14 @@ def learn(store: Store) -> bool:
 
 _INDEX = f"CREATE INDEX IF NOT EXISTS task_gold ON task (slots, id) WHERE closed = {GOLD}"
 _DESCRIBED = select(task.c.name).join(content, content.c.task_id == task.c.id)
+_NOTHING: tuple[float, ...] = (0.0, 0.0, 0.0)
 _ANSWERED = (
-    select(func.count())
-    .select_from(pair)
-    .join(task, task.c.id == pair.c.task_id)
+    select(
+        func.count(),
+        func.sum(case((pair.c.label == gold.c.label, 1), else_=0)),
+        func.max(pair.c.answered_at),
+    )
+    .join_from(pair, task, task.c.id == pair.c.task_id)
+    .join(gold, gold.c.task == task.c.name)
     .where(task.c.closed == GOLD, pair.c.state == ANSWERED)
 )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from sqlalchemy import bindparam, case, exists, func, not_, select, union_all
+from sqlalchemy import bindparam, case, exists, func, not_, or_, select, union_all
 
+from crowd_tvcs.campaign.store.queries import taken_by_mate
 from crowd_tvcs.campaign.store.schema import (
     ANSWERED,
     GOLD,
     LAPSED,
+    content,
     gold,
     gold_answer,
     pair,
@@ -43,18 +45,23 @@ AMONG_OTHERS = (
         func.count().label("answers"),
         func.sum(case((pair.c.label == gold.c.label, 1), else_=0)).label("right"),
         func.sum(worker.c.quality).label("expected"),
+        func.count(worker.c.quality).label("by_skill"),
     )
     .join_from(pair, task, task.c.id == pair.c.task_id)
     .join(gold, gold.c.task == task.c.name)
     .join(worker, worker.c.id == pair.c.worker_id)
-    .where(task.c.closed == GOLD, pair.c.state == ANSWERED, worker.c.quality.is_not(None))
+    .where(task.c.closed == GOLD, pair.c.state == ANSWERED)
 )
-"""Of gold among the others: answers, how many are right, and how many should be by the skills."""
+"""Of gold among the others: answers, how many are right and should be by those with a skill."""
+
+
+IS_ALIKE = or_(exists().where(content.c.task_id == task.c.id), ~select(content.c.task_id).exists())
+"""Whether a task has content, or none has any: gold that shows its name could be told else."""
 
 
 def _search(in_team: bool) -> Statement:
     """Find the gold that fewest have and that this worker, or their team, never had."""
-    own, mate, theirs = pair.alias(), worker.alias(), pair.alias()
+    own = pair.alias()
     is_theirs = (own.c.task_id == task.c.id) & (own.c.worker_id == bindparam("who"))
     is_known = exists().where(
         gold_answer.c.task == task.c.name, gold_answer.c.worker == bindparam("called")
@@ -62,16 +69,10 @@ def _search(in_team: bool) -> Statement:
     found = select(task, own.c.state.label("before"), worker.c.quality).outerjoin(own, is_theirs)
     found = found.join(worker, worker.c.id == bindparam("who"))
     found = found.where(
-        task.c.closed == GOLD, own.c.state.is_(None) | (own.c.state == LAPSED), ~is_known
+        task.c.closed == GOLD, own.c.state.is_(None) | (own.c.state == LAPSED), ~is_known, IS_ALIKE
     )
     if in_team:
-        is_taken = exists().where(
-            theirs.c.task_id == task.c.id,
-            theirs.c.state > LAPSED,
-            theirs.c.worker_id == mate.c.id,
-            mate.c.team == bindparam("of_team"),
-        )
-        found = found.where(~is_taken)
+        found = found.where(~taken_by_mate())
     return Statement(found.order_by(task.c.slots, task.c.id).limit(1))
 
 

@@ -183,6 +183,17 @@ ANSWER = Statement(
 )
 
 
+def taken_by_mate() -> ColumnElement[bool]:
+    """Whether one of the team `of_team` has, or had, the task of a search."""
+    mate, theirs = worker.alias(), pair.alias()
+    return exists().where(
+        theirs.c.task_id == task.c.id,
+        theirs.c.state > LAPSED,
+        theirs.c.worker_id == mate.c.id,
+        mate.c.team == bindparam("of_team"),
+    )
+
+
 def _search(per_pair: bool, needy: bool, in_team: bool) -> Statement:
     """Find the best task of a worker; the partial index lists tasks by uncertainty.
 
@@ -204,14 +215,7 @@ def _search(per_pair: bool, needy: bool, in_team: bool) -> Statement:
     if needy:
         found = found.where(task.c.needy == 1)
     if in_team:
-        mate, theirs = worker.alias(), pair.alias()
-        is_taken = exists().where(
-            theirs.c.task_id == task.c.id,
-            theirs.c.state > LAPSED,
-            theirs.c.worker_id == mate.c.id,
-            mate.c.team == bindparam("of_team"),
-        )
-        found = found.where(~is_taken)
+        found = found.where(~taken_by_mate())
     return Statement(found.order_by(score.desc(), task.c.id).limit(1))
 
 

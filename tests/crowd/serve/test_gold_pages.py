@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from crowd_tvcs.campaign import Campaign
+from crowd_tvcs.campaign import Campaign, Refused
 from crowd_tvcs.campaign.desk.content import Content, set_content
 from crowd_tvcs.campaign.desk.gold import mix_in
 from crowd_tvcs.serve.desk import Served
@@ -107,6 +107,40 @@ def test_the_api_tells_no_more(browse, tokens, campaign):
     campaign.gold_share = 0.5
     texts += [answer.text for answer in (*told, client.post("/api/v1/undo"))]
     assert not re.search(r"known|\"t\d+\"|'t\d+'", "".join(texts))
+
+
+def test_a_server_after_it_that_gives_no_gold_keeps_to_the_names(served, campaign, tmp_path):
+    offer = campaign.next("ann")
+    while offer.task not in GOLD:
+        campaign.submit("ann", offer.task, "good")
+        offer = campaign.next("ann")
+    alias = served.name_of(offer.task)
+    campaign.gold_share = 0.0
+    again = Served(campaign, PASSWORD, tmp_path / "media")
+    assert again.is_mixed
+    assert again.name_of(offer.task) == alias
+    assert again.task_of(alias, "ann") == offer.task
+    assert offer.task not in again.content_of(offer.task).image
+    for name in (offer.task, "t1", "none"):  # bob was told none of them
+        with pytest.raises(Refused, match="there is no such task"):
+            again.task_of(name, "bob")
+
+
+def test_what_workers_had_before_any_gold_goes_by_its_name_too(tmp_path):
+    options = {"workers": ["ann"], "tasks": NAMES, "qualities": {"ann": 0.9}, "gold": GOLD}
+    with Campaign.create(tmp_path / "d.db", classes=["bad", "good"], **options) as made:
+        before = made.next("ann").task
+        assert Served(made, PASSWORD).task_of(before, "ann") == before
+        mix_in(made.store, {}, ())
+        made.gold_share = 0.5
+        desk = Served(made, PASSWORD)
+        assert desk.task_of(before, "ann") == before
+        made.submit("ann", before, "good")
+        after = made.next("ann").task
+        assert desk.task_of(desk.name_of(after), "ann") == after
+        for name in (after, "known-1"):
+            with pytest.raises(Refused, match="there is no such task"):
+                desk.task_of(name, "ann")
 
 
 def test_no_other_file_can_be_asked_for(browse, tokens, campaign, served):

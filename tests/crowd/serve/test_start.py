@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 pytest.importorskip("fastapi")
 from crowd_tvcs.campaign import Campaign
+from crowd_tvcs.campaign.desk.figures import figures
 from crowd_tvcs.cli.main import app
 
 
@@ -96,6 +97,25 @@ def test_gold_is_put_among_the_tasks_with_its_content(campaign, tmp_path):
     state = campaign.state()
     assert [t.name for t in state.tasks] == ["t1", "t2", "t3"]
     assert state.gold == {"g1": 1, "g2": 0, "t1": 1}
+
+
+@pytest.mark.parametrize(
+    ("gold", "content", "message"),
+    [
+        ("g1,good\n", "g1,a\nt9,b\n", "bad.csv: task 't9' is not in the campaign"),
+        ("g1,good\n", "t1,hello\n", "the 1 there are have no content: give it in --content"),
+        ("t1,good\nt2,bad\n", "t1,hello\n", "all 2 there are are to be labelled anyway"),
+    ],
+)
+def test_gold_that_is_refused_leaves_nothing_written(campaign, tmp_path, gold, content, message):
+    (tmp_path / "gold.csv").write_text("task,label\n" + gold)
+    (tmp_path / "bad.csv").write_text("task,text\n" + content)
+    files = ("--gold", tmp_path / "gold.csv", "--content", tmp_path / "bad.csv")
+    done = run(campaign.store.place, *files)
+    assert (done.exit_code, message in done.stderr) == (2, True)
+    assert len(done.stderr.splitlines()) == 1
+    assert campaign.state().gold == {}
+    assert figures(campaign.store).gold_tasks == 0
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sends a signal")

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.campaign import Campaign, Refused, Task, Worker, stand, summary
 from crowd_tvcs.campaign.desk import figures
 from crowd_tvcs.campaign.desk.content import Content, set_content
@@ -183,12 +184,71 @@ def test_gold_that_could_be_told_is_left_out(make):
         connection.exec_driver_sql("DELETE FROM task WHERE name = 'g1'")
     set_content(campaign.store, {"t1": Content("one")}, None)
     assert mix_in(campaign.store, {"g2": "1"}, ["g2"]) == (1, 1)  # g1 shows nothing
+    with pytest.raises(ValueError, match="the 2 there are have no content: give it in --content"):
+        mix_in(campaign.store, {}, [])
+    set_content(campaign.store, {"g2": Content("two")}, None)
     assert mix_in(campaign.store, {}, ["g1"]) == (2, 0)
+    set_content(campaign.store, {"g1": Content("three")}, None)
     assert mix_in(campaign.store, {}, []) == (2, 0)
     with pytest.raises(ValueError, match="the gold label of 'g1' was '0' before"):
         mix_in(campaign.store, {"g1": "1"}, [])
     row = next(t for t in campaign.state().tasks if t.name == "t1")  # to be labelled anyway
     assert (row.closed, row.max_workers) == (0, UNLIMITED)
+
+
+def test_gold_that_shows_its_name_where_others_show_content_is_not_handed_out(make):
+    campaign = make(share=0.5)
+    set_content(campaign.store, {"t1": Content("one"), "g30": Content("two")}, None)
+    assert {task for task in label_all(campaign, "ann") if task[0] == "g"} == {"g30"}
+    assert mix_in(campaign.store, {}, []) == (1, 39)
+
+
+def test_more_labels_settle_all_tasks_with_what_they_teach(make):
+    campaign = make(share=0.5, model="dependent")
+    for name in ("ann", "bob", "cy"):
+        for k in range(30):
+            task = campaign.next(name).task
+            campaign.submit(name, task, str(1 - int(GOLD[task])) if task in GOLD else str(k % 2))
+    mix_in(campaign.store, {"g99": "1"}, ())
+    state = campaign.state()
+    kept = [t.confidence for t in state.tasks]
+    assert kept == pytest.approx(state.posterior.max(axis=1).tolist(), abs=1e-9)
+
+
+def test_an_answer_taken_back_and_given_rightly_is_learned(make):
+    campaign = make(share=0.5)
+    while (task := campaign.next("cy").task) not in GOLD:
+        campaign.submit("cy", task, "1")
+    campaign.submit("cy", task, str(1 - int(GOLD[task])))
+    learner = Learner(campaign.store)
+    assert learner.learn(0.0)
+    before = campaign.state().workers[2].quality
+    campaign.undo("cy")
+    campaign.submit("cy", task, GOLD[task])
+    assert learner.learn(1e6)
+    assert campaign.state().workers[2].quality > before
+    assert not learner.learn(2e6)
+
+
+def test_gold_is_measured_where_qualities_are_of_pairs(make):
+    names, tasks = ["ann", "bob", "cy"], [f"t{j}" for j in range(60)]
+    table = Quality(np.full((3, 60), 0.8), names, tasks)
+    campaign = make(share=0.5, gold_answers=(), qualities=table)
+    on_gold = sum(task[0] == "g" for task in label_all(campaign, "ann"))
+    found = figures.figures(campaign.store)
+    assert (found.gold_answers, found.gold_right, found.gold_expected) == (on_gold, 1.0, None)
+    assert on_gold > 5
+    assert "skills say" not in found.warning
+
+
+def test_a_table_does_not_win_over_an_answer_given_at_the_desk(make):
+    campaign = make(share=0.5)
+    task = next(task for task in label_all(campaign, "ann") if task in GOLD)
+    label, other = GOLD[task], str(1 - int(GOLD[task]))
+    with pytest.raises(ValueError, match=f"{task!r} with {label!r} before, now {other!r}"):
+        campaign.take([(task, "ann", other)])
+    told = campaign.take([(task, "ann", label)])
+    assert (told["gold"], told["known"]) == (0, 1)
 
 
 def test_answers_from_elsewhere_to_gold_among_the_tasks_are_taken(make):
