@@ -15,7 +15,7 @@ import pytest
 
 from tests.crowd import tools
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PAGES = ROOT / "docs" / "how-to"
 BIN = Path(sys.executable).parent
 pytestmark = pytest.mark.slow
