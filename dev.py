@@ -197,7 +197,8 @@ def install(*extras: str) -> bool:
     python = BIN / ("python.exe" if os.name == "nt" else "python")
     if not python.exists():
         shutil.rmtree(VENV, ignore_errors=True)
-        make = [uv, "venv", "--quiet", "--python", sys.executable, str(VENV)] if uv else None
+        words = ["venv", "--quiet", "--seed", "--python", sys.executable, str(VENV)]
+        make = [uv, *words] if uv else None
         must(make or [sys.executable, "-m", "venv", str(VENV)])
     names = ",".join(sorted(have | set(extras)))
     project = f"{ROOT}[{names}]" if names else str(ROOT)
