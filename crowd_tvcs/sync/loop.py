@@ -81,7 +81,7 @@ class Sync:
 
     def begin(self) -> None:
         """Check the front end, and set it up."""
-        self._check()
+        self._check(self._names)
         if self.call is not None:
             self._rings = True
             try:
@@ -95,9 +95,9 @@ class Sync:
             with suppress(Away, ValueError):
                 self.front.ring(None)
 
-    def _check(self) -> None:
+    def _check(self, names: deal.Names) -> None:
         """Have the front end look at the classes and the workers, and set up what hangs on them."""
-        for line in self.front.check(self._names.classes, sorted(self._names.workers)):
+        for line in self.front.check(names.classes, sorted(names.workers)):
             self.say(line)
 
     def step(self, now: float | None = None) -> None:
@@ -119,9 +119,10 @@ class Sync:
         if now - self._swept >= SWEEP:
             self._since = None
         is_sweep = self._since is None
-        before, self._names = self._names, deal.names(self.campaign.store)
-        if self._names.workers != before.workers:
-            self._check()
+        names = deal.names(self.campaign.store)
+        if names.workers != self._names.workers:
+            self._check(names)
+        self._names = names
         present = self._present()
         found, since = self._read()
         if self._add_tasks():

@@ -364,6 +364,11 @@ def test_workers_who_come_later_are_looked_at_too(campaign, studio, keep):
     sync = keep(campaign)
     sync.step(studio.clock)
     campaign.add(workers=["a|b"])
+    calls = studio.fails
+    studio.fails = lambda number: "undone"
+    with pytest.raises(Away):
+        sync.step(studio.clock)
+    studio.fails = calls
     with pytest.raises(ValueError, match=r"a\|b"):
         sync.step(studio.clock)
 
