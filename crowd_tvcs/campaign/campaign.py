@@ -181,6 +181,7 @@ class Campaign(Desk):
         method: str | None = None,
         time_limit: float | None = None,
         least_gain: float | None = None,
+        quick: bool = False,
     ) -> Round:
         """Plan what is left of the budget on what the answers say, and issue it.
 
@@ -198,6 +199,8 @@ class Campaign(Desk):
         least_gain
             Least expected accuracy per label that new labels of a task must add to it; None for
             that of the campaign.
+        quick
+            No method means the first one that takes seconds, for a plan while answers come in.
 
         Raises
         ------
@@ -215,7 +218,12 @@ class Campaign(Desk):
         for _ in range(TRIES):
             state = self.state()
             found = rounds.propose(
-                state, labels=labels, method=method, time_limit=time_limit, least_gain=least_gain
+                state,
+                labels=labels,
+                method=method,
+                time_limit=time_limit,
+                least_gain=least_gain,
+                quick=quick,
             )
             with self.store.write() as (connection, settings, _):
                 if settings.revision != state.settings.revision + 1:

@@ -17,7 +17,7 @@ from crowd_tvcs.campaign.state import State
 from crowd_tvcs.campaign.stopping import is_worth_a_label, least_gain_of
 from crowd_tvcs.campaign.store.schema import ISSUED, LAPSED, pair, planned, worker
 from crowd_tvcs.campaign.tasks import count, settle_each
-from crowd_tvcs.methods import assign, methods_for
+from crowd_tvcs.methods import METHODS, assign, methods_for
 from crowd_tvcs.plan.assignment import Assignment
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.plan.proof import CLOSED
@@ -131,6 +131,7 @@ def propose(
     method: str | None,
     time_limit: float | None,
     least_gain: float | None,
+    quick: bool = False,
 ) -> Proposal:
     """Choose the pairs of a round; the same state gives the same pairs.
 
@@ -140,12 +141,12 @@ def propose(
         Most new labels; None for all that is left.
     method, time_limit
         As for `crowd_tvcs.assign`, which refuses a method that does not honour money or groups
-        where there are some; None for `usual_method`.
+        where there are some; None for `usual_method`, of the quick ones if `quick`.
     least_gain
         Least expected accuracy that the new labels of a task must add to it, per label; a task
         with less gets none, unless its minimum asks for them. None for that of the campaign.
     """
-    plan, found = _within_money(state, labels, method, time_limit)
+    plan, found = _within_money(state, labels, method, quick, time_limit)
     least = least_gain_of(state, least_gain)
     chosen = _worth_their_price(state, plan, found.support & ~state.pending, least)
     left_out = int((found.support & ~state.pending & ~chosen).sum())
@@ -165,7 +166,7 @@ def propose(
 
 
 def _within_money(
-    state: State, labels: int | None, method: str | None, time_limit: float | None
+    state: State, labels: int | None, method: str | None, quick: bool, time_limit: float | None
 ) -> tuple[Plan, Assignment]:
     """Plan a round that the money can pay to the millionth, as the store counts it.
 
@@ -177,7 +178,8 @@ def _within_money(
         if settings.rounds:
             rng = stream(settings.seed, "round", str(settings.rounds))
         plan = plan_of(state, labels, spare)
-        found = assign(plan, method or usual_method(plan), rng=rng, time_limit=time_limit)
+        name = method or usual_method(plan, quick=quick)
+        found = assign(plan, name, rng=rng, time_limit=time_limit)
         new = found.support & ~state.pending
         cost = settings.committed + int(_prices(state) @ new.sum(axis=1))
         if settings.money is None or cost <= settings.money:
@@ -185,9 +187,9 @@ def _within_money(
         spare += cost - settings.money
 
 
-def usual_method(plan: Plan) -> str:
-    """The first method that honours all that the plan demands: best, if it does."""
-    return methods_for(plan)[0]
+def usual_method(plan: Plan, *, quick: bool = False) -> str:
+    """The first method, or the first quick one, that honours all that the plan demands."""
+    return next(name for name in methods_for(plan) if METHODS[name].is_quick or not quick)
 
 
 def _worth_their_price(

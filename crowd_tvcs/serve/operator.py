@@ -8,13 +8,11 @@ from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import RedirectResponse, Response
-from sqlalchemy import select
 
 from crowd_tvcs.campaign import Refused, Worker
 from crowd_tvcs.campaign.desk import figures, tables
 from crowd_tvcs.campaign.desk.access import hashed
 from crowd_tvcs.campaign.settings import count_of
-from crowd_tvcs.campaign.store.schema import worker
 from crowd_tvcs.campaign.store.store import Store
 from crowd_tvcs.serve.desk import SESSION, Served
 from crowd_tvcs.serve.pages import is_for_script, page
@@ -145,8 +143,7 @@ def router(served: Served) -> APIRouter:
         request: Request, labels: Annotated[int, Form(ge=1)], form: Annotated[str, Form()]
     ) -> Response:
         require_form(request, form)
-        method = _quick_method(campaign.store)
-        found = campaign.plan(labels=labels, method=method, time_limit=PLANNING)
+        found = campaign.plan(labels=labels, time_limit=PLANNING, quick=True)
         return _csv(f"round-{found.number}", ["worker", "task"], [list(p) for p in found.pairs])
 
     @routes.post("/preview")
@@ -157,8 +154,8 @@ def router(served: Served) -> APIRouter:
         from crowd_tvcs.campaign.rounds import propose
 
         state = campaign.state()
-        given: dict[str, Any] = {"least_gain": None, "time_limit": PLANNING}
-        found = propose(state, labels=labels, method=_quick_method(campaign.store), **given)
+        given: dict[str, Any] = {"method": None, "least_gain": None, "time_limit": PLANNING}
+        found = propose(state, labels=labels, quick=True, **given)
         said = (
             f"{found.chosen.sum()} labels are worth it: with them, and with what is out, the "
             f"expected accuracy is {found.expected_accuracy:.2%}, now it is "
@@ -226,14 +223,6 @@ class _Standing:
             self._revision = revision
             self._good_until = moment + 20.0 * (time.monotonic() - start)
         return self._values
-
-
-def _quick_method(store: Store) -> str:
-    """The method for a plan while answers come in: the best of those that take a second or so."""
-    with store.read() as (connection, settings):
-        in_group = worker.c.team.is_not(None)
-        group = connection.execute(select(worker.c.id).where(in_group).limit(1)).first()
-    return "fast" if settings.money is None and group is None else "greedy"
 
 
 def _summed(store: Store) -> dict[str, Any]:
