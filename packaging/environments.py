@@ -146,15 +146,13 @@ def floors() -> list[str]:
 def python_for(version: str) -> str | None:
     """Return a Python of this version: of this machine, of pyenv, or got by uv; None if none."""
     kept = sorted(Path.home().glob(f".pyenv/versions/{version}.*/bin/python"))
-    for way in ("find", "install"):
-        done = subprocess.run([UV, "python", way, version], capture_output=True, text=True)
-        if done.returncode == 0 and way == "find":
-            return done.stdout.strip()
-        if way == "find" and kept:
-            return str(kept[-1])
-        if done.returncode == 0:
-            return version
-    return None
+    found = subprocess.run([UV, "python", "find", version], capture_output=True, text=True)
+    if found.returncode == 0:
+        return found.stdout.strip()
+    if kept:
+        return str(kept[-1])
+    got = subprocess.run([UV, "python", "install", version], capture_output=True)
+    return version if got.returncode == 0 else None
 
 
 def versions_in(python: Path) -> str:
