@@ -17,18 +17,22 @@ WORKERS = {"ann": 0.9, "bob": 0.8, "cy": 0.7}
 BASE = "http://127.0.0.1:8000"
 
 
-@pytest.fixture
-def campaign(tmp_path):
-    made = Campaign.create(
-        tmp_path / "c.db",
+def begun(place):
+    """A small campaign in a new store."""
+    return Campaign.create(
+        place,
         workers=WORKERS,
         tasks=["t1", "t2", "t3"],
         qualities=WORKERS,
         classes=["bad", "good"],
         max_workers_per_task=2,
     )
-    yield made
-    made.close()
+
+
+@pytest.fixture
+def campaign(tmp_path):
+    with begun(tmp_path / "c.db") as made:
+        yield made
 
 
 @pytest.fixture

@@ -2,22 +2,13 @@
 
 import pytest
 
-from crowd_tvcs.campaign import Campaign
-from tests.crowd.serve.conftest import WORKERS, hidden
+from tests.crowd.serve.conftest import begun, hidden
 
 
 @pytest.fixture
 def campaign(database):
-    made = Campaign.create(
-        database,
-        workers=WORKERS,
-        tasks=["t1", "t2", "t3"],
-        qualities=WORKERS,
-        classes=["bad", "good"],
-        max_workers_per_task=2,
-    )
-    yield made
-    made.close()
+    with begun(database) as made:
+        yield made
 
 
 def test_turns_and_buttons(browse, operator, tokens, campaign):
