@@ -171,3 +171,84 @@ def test_what_a_sparse_v_does_not_store_may_not_be_kept(kind):
     other = sparse.coo_array(([3.0, 2.0, 7.0], ([0, 1, 0], [1, 0, 0])), shape=(2, 3))
     found = certify(replace(sound, matrix=other.asformat(kind)))
     assert found.violations == ("the entry in row 0, column 0 must be 0.0, found 7.0",)
+
+
+def test_a_sparse_v_may_store_an_entry_in_parts():
+    V = sparse.csr_array(np.array([[0.0, 3.0], [2.0, 0.0]]))
+    sound = project(V, TVCS.matrix((2, 2), row_caps=1))
+    parts = sparse.csr_array(([1.0, 2.0, 2.0], [1, 1, 0], [0, 2, 3]), shape=(2, 2))
+    assert certify(replace(sound, values=parts)).optimal
+
+
+def test_zeros_do_not_keep_integers_from_exact_sums():
+    assert certify(project([[0.0, 3.0], [0.5, 0.0]], TVCS.matrix((2, 2), row_caps=1))).exact
+
+
+def kept_alone(v, price):
+    """One entry that is kept under a total of 1, at a price."""
+    return replace(project([[v]], TVCS.matrix((1, 1), total=1)), total_dual=price)
+
+
+def test_a_price_is_compared_with_the_square_and_not_with_what_it_is_rounded_to():
+    above, below = 0.3, 0.7  # squares that are rounded up, and down
+    assert Fraction(above * above) > Fraction(above) ** 2
+    assert Fraction(below * below) < Fraction(below) ** 2
+    too_high = certify(kept_alone(above, above * above))
+    assert (too_high.kept, too_high.bound) == (above * above, np.nextafter(above * above, 1))
+    fits = certify(kept_alone(below, below * below))
+    assert fits.bound == fits.kept
+
+
+def test_a_price_for_what_is_left_of_a_cap_shows_however_small_it_is():
+    sound = project([[0.1, 0.0, 0.0], [0.0, 0.3, 0.7]], TVCS.matrix((2, 3), row_caps=2))
+    assert certify(sound).bound == certify(sound).kept
+    priced = certify(replace(sound, row_duals=np.array([1e-30, 0.0])))
+    assert priced.bound == np.nextafter(priced.kept, 1)
+    full = certify(replace(sound, row_duals=np.array([0.0, 1e-30])))
+    assert full.bound == full.kept
+
+
+def test_the_bound_of_too_large_a_support_is_below_what_it_keeps():
+    sound = project([0.1, 0.3], TVCS.groups([0, 0], None, total=1))
+    both = replace(sound, support=np.array([True, True]), matrix=sound.values, total_dual=0.01)
+    found = certify(both)
+    assert (found.kept, found.bound) == (approx(0.1), approx(0.09))
+
+
+def test_a_gap_among_numbers_that_underflow_is_counted():
+    sound = project([1e-155, 2e-155], TVCS.groups([0, 0], None, total=1))
+    first = np.array([True, False])
+    worse = replace(sound, support=first, matrix=np.where(first, sound.values, 0.0))
+    found = certify(replace(worse, row_duals=np.zeros(1), total_dual=4e-310))
+    assert found.bound == approx(4e-310, rel=1e-6, abs=0.0)
+
+
+def test_prices_alone_are_summed_exactly_too():
+    nothing = certify(kept_alone(0.0, 1.0))
+    assert (nothing.kept, nothing.bound, nothing.exact) == (0.0, 1.0, True)
+
+
+def test_a_price_that_is_no_number_proves_nothing():
+    sound = project([[3.0, 2.0]], TVCS.matrix((1, 2), row_caps=1))
+    found = certify(replace(sound, row_duals=np.array([np.nan])))
+    assert found.violations == ("a price is negative or not a number",)
+    assert not found.optimal
+    assert not found.exact
+
+
+@pytest.mark.parametrize(
+    ("v", "price", "exact"),
+    [
+        (0.5, 0.25, True),
+        (0.5, 0.125, False),  # below the square of the unit of the values
+        (2.0, 4.0, True),
+        (2.0, 2.0, False),
+        (1.0, 2.0**59, True),
+        (1.0, 2.0**60, False),  # 61 bits
+        (0.5, 2.0**57, True),
+        (0.5, 2.0**58, False),
+    ],
+)
+def test_prices_are_summed_exactly_in_60_bits_of_the_unit_of_squares(v, price, exact):
+    found = certify(kept_alone(v, price))
+    assert (found.bound, found.exact) == (max(price, v * v), exact)

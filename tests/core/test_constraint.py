@@ -26,12 +26,65 @@ def test_a_vector_of_caps_says_how_many_groups_there_are():
     assert constraint.col_caps.size == 0
 
 
+@pytest.mark.parametrize("cap", [2**70, 10**30])
+def test_integers_beyond_those_of_numpy_are_no_caps(cap):
+    wide = TVCS.matrix((1, 200), row_caps=cap)
+    assert wide.row_caps.tolist() == [200]
+    assert TVCS.matrix((1, 200), row_caps=150).row_caps.tolist() == [150]
+    with pytest.raises(ValueError, match="row_caps must be >= 0"):
+        TVCS.matrix((1, 200), row_caps=-cap)
+
+
+def test_a_view_without_groups_has_every_variable_in_none():
+    by_row = TVCS.groups([0, 1, 1], None, row_caps=1)
+    by_col = TVCS.groups(None, [0, 1, 1], col_caps=1)
+    assert by_row.col_of.tolist() == by_col.row_of.tolist() == [-1, -1, -1]
+    assert by_row.row_of.tolist() == by_col.col_of.tolist() == [0, 1, 1]
+    assert (by_col.row_caps.size, by_col.col_caps.tolist()) == (0, [1, 1])
+
+
+def test_what_is_shown_says_of_which_kind_it_is():
+    matrix = TVCS.matrix((2, 3), row_caps=1, total=2)
+    assert repr(matrix) == "TVCS.matrix(shape=(2, 3), rows=2, columns=3, total=2)"
+    groups = TVCS.groups([0, 1, 1], None, row_caps=1)
+    assert repr(groups) == "TVCS.groups(shape=(3,), rows=2, columns=0, total=3)"
+
+
+def test_the_groups_of_a_matrix_are_its_rows_and_columns():
+    constraint = TVCS.matrix((2, 3), row_caps=1)
+    assert [sizes.tolist() for sizes in constraint.group_sizes] == [[3, 3], [2, 2, 2]]
+    assert [labels.tolist() for labels in constraint.labels] == [[0, 0, 0, 1, 1, 1], [0, 1, 2] * 2]
+    at = constraint.labels_at(np.array([4, 2]))
+    assert [labels.tolist() for labels in at] == [[1, 0], [1, 2]]
+    assert constraint.places.tolist() == [0] * 6
+
+
+def test_groups_are_counted_and_looked_up_in_the_order_of_the_variables():
+    row_of = [[1, 0, 1], [1, -1, 0]]
+    col_of = [[2, 0, 2], [2, 1, 1]]
+    constraint = TVCS.groups(row_of, col_of, row_caps=[1, 2, 1], col_caps=1, total=2)
+    assert [sizes.tolist() for sizes in constraint.group_sizes] == [[2, 3, 0], [1, 2, 3]]
+    at = constraint.labels_at(np.array([5, 0]))
+    assert [labels.tolist() for labels in at] == [[0, 1], [1, 2]]
+    assert constraint.places.tolist() == [0, 0, 1, 2, 0, 0]  # of (1, 2) there are three
+    assert TVCS.groups([0, 0, 1, 0], [0, 0, 0, 0]).places.tolist() == [0, 1, 0, 2]
+    doubled = constraint.doubled
+    assert (doubled.row_caps.tolist(), doubled.col_caps.tolist()) == ([2, 3, 0], [1, 2, 2])
+    assert doubled.total == 4
+
+
 def test_doubling_doubles_every_cap_and_the_total_within_the_groups():
     doubled = TVCS.matrix((2, 3), row_caps=[1, 2], col_caps=1, total=2, bounds=(0, 1)).doubled
     assert doubled.row_caps.tolist() == [2, 3]
     assert doubled.col_caps.tolist() == [2, 2, 2]
     assert doubled.total == 4
     assert doubled.bounds is None
+
+
+def test_caps_of_two_become_four():
+    doubled = TVCS.matrix((4, 5), row_caps=2, col_caps=2, total=7).doubled
+    assert (doubled.row_caps.tolist(), doubled.col_caps.tolist()) == ([4] * 4, [4] * 5)
+    assert doubled.total == 14
 
 
 def test_a_constraint_cannot_be_changed_behind_its_back():
@@ -76,10 +129,36 @@ def test_a_support_is_feasible_if_it_keeps_every_cap_the_total_and_what_is_allow
 
 
 @pytest.mark.parametrize(
+    ("caps", "is_feasible"),
+    [
+        ({}, True),
+        ({"row_caps": [2, 1]}, True),
+        ({"row_caps": [1, 1]}, False),  # the other row keeps its cap
+        ({"col_caps": [2, 1, 1]}, True),
+        ({"col_caps": [1, 1, 1]}, False),
+        ({"total": 2}, False),
+        ({"allowed": [[True, True, True], [True, False, False]]}, True),
+        ({"allowed": [[True, False, True], [True, True, True]]}, False),
+    ],
+)
+def test_one_cap_that_is_not_kept_is_enough(caps, is_feasible):
+    support = np.array([[True, True, False], [True, False, False]])
+    assert TVCS.matrix((2, 3), **caps).is_feasible(support) == is_feasible
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ({"row_caps": -1}, "row_caps must be >= 0, but row_caps is -1"),
         ({"row_caps": [1, -2]}, r"row_caps must be >= 0, but row_caps\[1\] is -2"),
+        ({"row_caps": [0, -1]}, r"row_caps must be >= 0, but row_caps\[1\] is -1"),
+        (
+            {"row_caps": [[1], [1]]},
+            r"one integer or 2 of them, one per group, found shape \(2, 1\)",
+        ),
+        ({"col_caps": [2, 1.5, 1]}, r"col_caps must be an integer, but col_caps\[1\] is 1.5"),
+        ({"bounds": (0, -0.5)}, "upper must be >= 0 so that 0 lies inside, found -0.5"),
+        ({"bounds": ([-1, 0.5, 0], 0)}, "lower must be <= 0 so that 0 lies inside, found 0.5"),
         ({"col_caps": [1, 2]}, "col_caps must be one integer or 3 of them"),
         ({"col_caps": 1.5}, "col_caps must be an integer, but col_caps is 1.5"),
         ({"total": np.nan}, "total must be an integer, but total is nan"),
@@ -107,7 +186,7 @@ def test_what_is_wrong_with_a_constraint_is_said(arguments, message):
             [0, 3],
             None,
             {"row_caps": [1, 1]},
-            r"below the number of row_caps \(2\), but row_of\[1\]",
+            r"below the number of row_caps \(2\), but row_of\[1\] is 3",
         ),
         ([0.5, 1], None, {}, "row_of must be integers >= -1, found float64"),
         ([0, 1], [0], {}, r"must have one shape, found \(2,\) and \(1,\)"),
@@ -120,7 +199,7 @@ def test_what_is_wrong_with_labels_is_said(row_of, col_of, caps, message):
         TVCS.groups(row_of, col_of, **caps)
 
 
-@pytest.mark.parametrize("shape", [(0, 3), (2,), (2.5, 3), 4, (2, 3, 4)])
+@pytest.mark.parametrize("shape", [(0, 3), (2,), (2.5, 3), 4, (2, 3, 4), (3, 0)])
 def test_a_shape_is_two_positive_integers(shape):
     with pytest.raises(ValueError, match="shape must be two integers >= 1, found"):
         TVCS.matrix(shape)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
@@ -30,6 +31,7 @@ class Progress:
         self._is_live = live
         self._start = self._said = time.monotonic()
         self._first: int | None = None
+        self._last = (0, self._start)  # parts that were done when it was called last
         self._bar: Any = None
         self._task: Any = None
         if sys.stderr.isatty():
@@ -63,6 +65,7 @@ class Progress:
         now = time.monotonic()
         if self._first is None:  # what a resumed run finds done took no time now
             self._first, self._start = done, now
+        self._last = done, now
         pause = AT_ONCE if self._is_live else EVERY
         is_last = self._is_live and done == total
         if (now - self._said < pause and not is_last) or done == self._first < total:
@@ -74,6 +77,38 @@ class Progress:
             print(f"\r{said:<60}", end="", file=sys.stderr, flush=True)
         else:
             print(said, file=sys.stderr, flush=True)
+
+    def stage(self, before: int, size: int, total: int) -> Callable[[int, int], None]:
+        """Progress for one of several stages, which counts in its own way.
+
+        Parameters
+        ----------
+        before
+            Parts of the stages before it.
+        size
+            Its own parts.
+        total
+            Parts of all stages.
+        """
+        is_first = True
+
+        def tell(done: int, of: int) -> None:
+            nonlocal is_first
+            parts = before + done * size // of
+            if is_first:
+                self._find(parts)
+            is_first = False
+            self(parts, total)
+
+        return tell
+
+    def _find(self, done: int) -> None:
+        """Take what a stage tells first as found: it took no time, or not only its own."""
+        if self._first is not None:
+            (last, then), now = self._last, time.monotonic()
+            self._first += done - last
+            self._start += now - then
+            self._last = done, now
 
 
 def span(seconds: float) -> str:

@@ -8,7 +8,7 @@ import sys
 import traceback
 from typing import Any
 
-from tvcs_core.engines.blas import one_blas_thread
+from tvcs_core.engines.blas import one_blas_thread_from_now_on
 from tvcs_core.engines.frames import read_frame, write_frame
 from tvcs_core.files.errors import WorkError
 
@@ -39,7 +39,7 @@ def _answer(jobs: dict[int, Any], number: int, state: bytes | None, index: int) 
     try:
         if state is not None:
             jobs[number] = pickle.loads(state)
-            one_blas_thread()
+            one_blas_thread_from_now_on()
         unit, shared = jobs[number]
         return pickle.dumps((True, unit(shared, index)), 5)
     except BaseException as error:

@@ -14,7 +14,7 @@ from typing import Any
 from distributed import WorkerPlugin, get_worker
 
 import tvcs_core
-from tvcs_core.engines.blas import one_blas_thread
+from tvcs_core.engines.blas import one_blas_thread_from_now_on
 from tvcs_core.engines.journal import PACKAGES
 
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # of mallopt(3)
@@ -54,7 +54,7 @@ def do_unit(name: str, index: int, expected: str) -> Any:
     reuse_memory()
     shared: Any = get_worker().plugins[name]
     unit, state = shared.job
-    one_blas_thread()
+    one_blas_thread_from_now_on()
     return unit(state, index)
 
 

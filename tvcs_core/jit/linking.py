@@ -4,8 +4,11 @@ numba turns every jitted function into machine code with two wrappers, even if o
 functions call it, and optimises it once more in each caller, and in the callers of that. Here a
 kernel is only lowered (a *part*); a kernel that Python calls (an *entry*) is the part and all that
 it calls, linked and optimised together, with a wrapper. That halves the time of the first use.
+The functions of numba's own that a kernel calls, such as `max` and `np.empty`, are parts as well.
 """
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 import numba
@@ -13,6 +16,7 @@ from numba import njit
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.dispatcher import _FunctionCompiler  # type: ignore[attr-defined]
+from numba.core.typing.templates import _OverloadFunctionTemplate
 
 TESTED = ((0, 61), (0, 68))  # oldest and newest numba whose inner parts are known to be these
 
@@ -21,19 +25,67 @@ if not TESTED[0] <= tuple(int(n) for n in numba.__version__.split(".")[:2]) <= T
 
 OPTIONS: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True}
 
+# Passes for blocks of `with`, inner functions, `literally`, arguments that are None and the like.
+NEEDLESS = {
+    "WithLifting",
+    "InlineClosureLikes",
+    "RewriteSemanticConstants",
+    "DeadBranchPrune",
+    "MakeFunctionToJitFunction",
+    "InlineInlinables",
+    "FindLiterallyCalls",
+    "LiteralUnroll",
+    "LiteralPropagationSubPipelinePass",
+}
 
-class PartLibrary(JITCodeLibrary):
-    """Code that is linked into an entry and optimised there."""
+
+class EntryLibrary(JITCodeLibrary):
+    """Code of one function and all that it calls, which is optimised as a whole and only then."""
 
     def _optimize_functions(self, ll_module: Any) -> None:
         ll_module.data_layout = self._codegen._data_layout
 
-    def _optimize_final_module(self) -> None:
-        """Leave that to the entry."""
 
-    def _finalize_final_module(self) -> None:
+class PartLibrary(EntryLibrary):
+    """Code of one function that is linked into an entry and optimised there."""
+
+    def finalize(self) -> None:
+        """Leave linking and optimising to the entry."""
         self._finalize_dynamic_globals()
         self._finalized = True
+
+    def needed(self) -> list[Any]:
+        """Return this library and all that its code calls, each after all that call it.
+
+        LLVM links in only what is called from what is there already.
+        """
+        found: dict[Any, None] = {}
+
+        def look(library: Any) -> None:
+            for called in library._linking_libraries if isinstance(library, PartLibrary) else ():
+                if called not in found:
+                    look(called)
+            found[library] = None
+
+        look(self)
+        return list(found)[::-1]
+
+    def own_module(self) -> Any:
+        """Return the code of the function without what it calls, for linking."""
+        return super()._get_module_for_linking()
+
+    def _get_module_for_linking(self) -> Any:
+        """Return the code with what it calls: to a library that is no entry there is no more."""
+        module = self.own_module().clone()
+        for library in self.needed()[1:]:
+            module.link_in(module_of(library), preserve=True)
+        return module
+
+
+def module_of(library: Any) -> Any:
+    """Return the code of a library as an entry links it."""
+    is_part = isinstance(library, PartLibrary)
+    return library.own_module() if is_part else library._get_module_for_linking()
 
 
 class PartPipeline(Compiler):
@@ -45,6 +97,24 @@ class PartPipeline(Compiler):
         self.state.library = PartLibrary(codegen, "part")
 
 
+class KernelPipeline(PartPipeline):
+    """The pipeline for kernels: without passes for what no kernel has, such as closures."""
+
+    def define_pipelines(self) -> list[Any]:
+        """Return the usual ones with fewer passes."""
+        usual = super().define_pipelines()
+        if has_inner_function(self.state.func_id.func):
+            return usual
+        for passes in usual:
+            passes.passes[:] = [step for step in passes.passes if step[0].__name__ not in NEEDLESS]
+        return usual
+
+
+def has_inner_function(function: Any) -> bool:
+    """Whether a function has a lambda, a comprehension or another function in it."""
+    return any(hasattr(constant, "co_code") for constant in function.__code__.co_consts)
+
+
 class PartCompiler(_FunctionCompiler):
     """Compiles a function to what other kernels can link in, and no further."""
 
@@ -53,7 +123,8 @@ class PartCompiler(_FunctionCompiler):
         return flags
 
     def _compile_core(self, args: Any, return_type: Any) -> Any:
-        compiled = super()._compile_core(args, return_type)
+        with overloads_as_parts():
+            compiled = super()._compile_core(args, return_type)
         # numba finds the code of a callee by its entry point: any builtin that is its own does
         compiled = compiled._replace(entry_point=[].append)
         context = compiled.target_context
@@ -70,25 +141,56 @@ class EntryCompiler(_FunctionCompiler):
         self.part.compile(tuple(args))
         compiled = self.part.overloads[tuple(args)]
         context, fndesc = compiled.target_context, compiled.fndesc
-        library = context.codegen().create_library(fndesc.qualname)
+        library = EntryLibrary(context.codegen(), fndesc.qualname)
         library.enable_object_caching()
-        library.add_linking_library(compiled.library)
         context.create_cpython_wrapper(
             library, fndesc, compiled.environment, compiled.call_helper, release_gil=True
         )
+        inits: set[str] = set()
+        for needed in compiled.library.needed():
+            inits.update(getattr(needed, "_reload_init", ()))  # numba 0.61 and 0.62 have none
+            library._final_module.link_in(module_of(needed), preserve=True)
         entry_point = context.get_executable(library, fndesc, compiled.environment)
         return compiled._replace(
             library=library,
             entry_point=entry_point,
             metadata={},
-            reload_init=list(getattr(library, "_reload_init", ())),  # numba 0.61 has none
+            reload_init=list(inits | getattr(library, "_reload_init", set())),
         )
+
+
+@contextlib.contextmanager
+def overloads_as_parts() -> Iterator[None]:
+    """Within the block what numba compiles of its own is a part too.
+
+    numba compiles under one lock, so nobody else does meanwhile. What is compiled here is found
+    again by functions with the flags it was asked for with: a part's, or those of numba's own
+    functions in between. A library that is no entry gets the code whole.
+    """
+    overloads: Any = _OverloadFunctionTemplate
+    decorator = overloads._get_jit_decorator
+
+    def decorator_of_parts(template: Any) -> Any:
+        jit = decorator(template)
+        return lambda **options: lambda function: as_part(jit(**options)(function))
+
+    overloads._get_jit_decorator = decorator_of_parts
+    try:
+        yield
+    finally:
+        overloads._get_jit_decorator = decorator
+
+
+def as_part(dispatcher: Any, pipeline: type[Compiler] = PartPipeline) -> Any:
+    """Return the dispatcher, which compiles no further than to a part from now on."""
+    dispatcher._compiler.__class__ = PartCompiler
+    dispatcher._compiler.pipeline_class = pipeline
+    return dispatcher
 
 
 def linked(function: Any) -> tuple[Any, Any]:
     """Return the dispatcher that kernels call and the one that Python calls."""
-    part = njit(pipeline_class=PartPipeline, **OPTIONS)(function)
-    part._compiler.__class__ = PartCompiler
+    part = as_part(njit(**OPTIONS)(function), KernelPipeline)
     entry = njit(**OPTIONS)(function)
     entry._compiler.__class__ = EntryCompiler
     entry._compiler.part = part

@@ -7,9 +7,10 @@ import time
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from tests.core.engines import toys
-from tvcs_core.engines import Processes, Serial, Threads, results
+from tvcs_core.engines import Processes, Serial, Threads, one_blas_thread, results
 from tvcs_core.files.errors import WorkError
 
 ENGINES = [Serial(), Threads(1), Threads(4), Processes(2)]
@@ -125,6 +126,8 @@ class TestProcesses:
 SLEEPER = """
 import sys
 from contextlib import closing
+from threadpoolctl import threadpool_info, threadpool_limits
+
 from tests.core.engines import toys
 from tvcs_core.command.shell import guarded
 from tvcs_core.engines import engine_of
@@ -150,3 +153,17 @@ def test_ctrl_c_is_one_line(options, sigint_of_a_terminal):
         os.killpg(run.pid, signal.SIGINT)  # as a terminal does, to all of the group
         _, said = run.communicate(timeout=60)
     assert (run.returncode, said) == (130, "interrupted\n")
+
+
+def test_one_thread_of_blas_holds_until_the_last_of_those_side_by_side_has_left():
+    def most():
+        return max(lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas")
+
+    with threadpool_limits(2, "blas"):
+        first, second = one_blas_thread(), one_blas_thread()
+        first.__enter__()
+        second.__enter__()
+        first.__exit__(None, None, None)
+        assert most() == 1
+        second.__exit__(None, None, None)
+        assert most() == 2

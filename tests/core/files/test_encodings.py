@@ -51,6 +51,8 @@ def test_a_separator_that_is_none_is_refused(tmp_path):
         (b"a\tb\n\x81\t1\n", r":2: must be UTF-8 text, found other bytes$"),
         (TEXT.replace("Ł", "L").replace("ë", "e").encode("utf-16-le"),
          "binary file; it looks like UTF-16 without its byte-order mark: save it as"),
+        (TEXT.replace("Ł", "L").replace("ë", "e").encode("utf-16-be"),
+         "binary file; it looks like UTF-16 without its byte-order mark: save it as"),
         (TEXT.encode("utf-16")[:-1], "must be whole UTF-16 text"),
     ],
 )  # fmt: skip

@@ -10,6 +10,7 @@ from tvcs_core.projection.kernels import assignment, table
 from tvcs_core.projection.kernels.records import Band, Counts, Listed, Prices
 
 TIGHT = 2.0**-44  # of the largest gain: more than rounding
+BIDS = 2  # of each row, before paths are looked for
 SCANNED = 100_000  # entries that are compared with their prices together
 
 
@@ -29,8 +30,12 @@ def assigned_core(i: Instance, keep: NDArray[np.bool_]) -> Core:
     col_of, row_of = np.full(few, -1), np.full(many, -1)
     flat = np.ascontiguousarray(gains if n <= m else gains.T).reshape(-1)
     chunk = max(1, 20_000_000 // (few * many))
-    for r in range(0, few, chunk):
-        assignment.assign(flat, few, many, r, min(r + chunk, few), u, w, col_of, row_of)
+    chunks = [(r, min(r + chunk, few)) for r in range(0, few, chunk)]
+    for first, last in chunks:
+        turns = BIDS * (last - first)
+        assignment.bid(flat, many, first, last, turns, u, w, col_of, row_of)
+    for first, last in chunks:
+        assignment.assign(flat, few, many, first, last, u, w, col_of, row_of)
     rows, cols, partner = (u, w, col_of) if n <= m else (w, u, row_of)
     tight = []
     for r in range(0, n, 1 + SCANNED // m):

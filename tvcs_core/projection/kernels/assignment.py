@@ -1,14 +1,54 @@
 """All caps 1 and no binding total: the assignment problem, by shortest augmenting paths.
 
-Rows, no more of them than columns, are assigned one after the other. Each time the cheapest path of
-swaps to a free column is found by Dijkstra's algorithm on the reduced costs u + w - gain >= 0, and
-the prices u of rows and w of columns move with it, so they prove the assignment at every step.
-D. F. Crouse, On implementing 2D rectangular assignment algorithms, IEEE TAES 52 (2016).
+Most rows, no more of them than columns, get a column by bids. The others are assigned one after the
+other: the cheapest path of swaps to a free column is found by Dijkstra's algorithm on the reduced
+costs u + w - gain >= 0. The prices u of rows and w of columns move with all of it, so they prove
+the assignment at every step.
+D. F. Crouse, On implementing 2D rectangular assignment algorithms, IEEE TAES 52 (2016); the bids
+are the augmenting row reduction of R. Jonker and A. Volgenant, Computing 38 (1987).
 """
 
 import numpy as np
 
 from tvcs_core.jit import kernel
+
+
+@kernel
+def bid(gains, m, first_row, last_row, most, u, w, col_of, row_of):
+    """Rows first_row:last_row bid for columns in turn, in at most `most` turns; some stay free.
+
+    A row takes its best column and raises its price until the next best is worth as much, and
+    whoever had the column is the next to bid. A column that was taken once stays taken, so that a
+    free one has price 0.
+    """
+    waiting, at, offers = np.empty(last_row - first_row, np.int64), 0, np.empty(m)
+    for q in range(waiting.size):
+        waiting[q] = first_row + q
+    for _ in range(most):
+        if at == waiting.size:
+            break
+        i = waiting[at]
+        for j in range(m):
+            offers[j] = gains[i * m + j] - w[j]
+        best, other, k = offers[0], 0.0, 0
+        for j in range(m):
+            best = max(best, offers[j])
+        while offers[k] != best:
+            k += 1
+        offers[k] = 0.0
+        for j in range(m):
+            other = max(other, offers[j])
+        before = row_of[k]
+        if before >= 0 and best <= other:
+            at += 1
+            continue
+        u[i] = other
+        w[k] += best - other
+        row_of[k], col_of[i] = i, k
+        if before >= 0:
+            col_of[before], waiting[at] = -1, before
+        else:
+            at += 1
 
 
 @kernel
@@ -37,11 +77,13 @@ def scan_row(gains, m, far, u, w, row_of, length, came_from, i):
 
 @kernel
 def assign(gains, n, m, first_row, last_row, u, w, col_of, row_of):
-    """Assign rows first_row:last_row; rows before them are, row_of is -1 for free columns."""
+    """Assign the free rows of first_row:last_row; col_of and row_of are -1 for free ones."""
     length, came_from = np.empty(m), np.empty(m, np.int64)
     final = np.empty(m)
     done_cols = np.empty(n, np.int64)
     for start in range(first_row, last_row):
+        if col_of[start] >= 0:
+            continue
         # At this price no column is worth more to the new row than its reduced cost says.
         best = 0.0
         for j in range(m):

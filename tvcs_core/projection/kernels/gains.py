@@ -1,5 +1,7 @@
 """What keeping an entry is worth: its gain on a grid, and the hash that breaks ties."""
 
+import numpy as np
+
 from tvcs_core.jit import kernel
 
 LANE = 0x7FFFFFFF  # 31 bits: all arithmetic of the hash stays below 2^63
@@ -47,4 +49,4 @@ def gain(value, factor, squared):
 @kernel
 def on_grid(gain_, grid):
     """Return the gain as a whole number of grid steps."""
-    return int(gain_ * grid + 0.5)
+    return np.int64(gain_ * grid + 0.5)

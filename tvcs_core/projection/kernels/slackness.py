@@ -27,7 +27,8 @@ def slackness_dense(values, squared, keep, prices, caps):
     """Return (kept, slack of the entries, whether that of the caps is not 0)."""
     n_rows, n_cols = values.shape
     row_duals, col_duals, total_dual = prices.rows, prices.cols, prices.total
-    used_rows, used_cols = np.zeros(n_rows, np.int64), np.zeros(n_cols, np.int64)
+    used_rows, used_cols = np.empty(n_rows, np.int64), np.empty(n_cols, np.int64)
+    used_rows[:], used_cols[:] = 0, 0
     used = np.int64(0)
     # Gains are summed with Neumaier's carry: the sum is as good as rounded once.
     kept = 0.0
@@ -56,7 +57,8 @@ def slackness_dense(values, squared, keep, prices, caps):
 def slackness_edges(row_of, col_of, values, squared, keep, prices, caps):
     """Do the same for a list of entries. Labels are -1 where an entry is in no group."""
     row_duals, col_duals, total_dual = prices.rows, prices.cols, prices.total
-    used_rows, used_cols = np.zeros(row_duals.size, np.int64), np.zeros(col_duals.size, np.int64)
+    used_rows, used_cols = np.empty(row_duals.size, np.int64), np.empty(col_duals.size, np.int64)
+    used_rows[:], used_cols[:] = 0, 0
     used = np.int64(0)
     kept = 0.0
     carry = 0.0

@@ -47,7 +47,8 @@ def first_guess(listed, rows, cols, caps, u, w):
 def scale_of(candidates, caps):
     """Power of two that brings the largest open value to .5 .. 1 (0: all are 0); what fits."""
     n, m = caps.rows.size, caps.cols.size
-    per_row, per_col = np.zeros(n, np.int64), np.zeros(m, np.int64)
+    per_row, per_col = np.empty(n, np.int64), np.empty(m, np.int64)
+    per_row[:], per_col[:] = 0, 0
     largest = survey(candidates, caps, per_row, per_col)
     rows = cols = size = 0
     for r in range(n):
@@ -110,7 +111,8 @@ def first_core(candidates, caps, grid, size, fits, u, w):
 @kernel
 def load_of(listed, kept, n, m):
     """How much every row, every column and the total hold."""
-    row_load, col_load, load = np.zeros(n, np.int64), np.zeros(m, np.int64), np.int64(0)
+    row_load, col_load, load = np.empty(n, np.int64), np.empty(m, np.int64), np.int64(0)
+    row_load[:], col_load[:] = 0, 0
     for e in range(kept.size):
         row_load[listed.row[e]] += kept[e]
         col_load[listed.col[e]] += kept[e]
@@ -139,7 +141,8 @@ def solve_small(candidates, caps, steps, keep, u, w):
     tail, head = np.empty(n_arcs, np.int32), np.empty(n_arcs, np.int32)
     flow, cap = np.empty(n_arcs, np.int32), np.empty(n_arcs, np.int32)
     cost, state = np.empty((n_arcs, 2), np.int64), np.empty(n_arcs, np.int8)
-    arcs, clock = Arcs(tail, head, cost, state, flow, cap), np.zeros(3, np.int64)
+    arcs, clock = Arcs(tail, head, cost, state, flow, cap), np.empty(3, np.int64)
+    clock[:] = 0
     tree = Tree(np.empty((nodes, 6), np.int32), np.empty((nodes, 2), np.int64))
     load = load_of(listed, kept, n, m)
     lay_fixed_arcs(caps, load, Prices(u, w, price), steps, arcs, tree.links)
@@ -147,7 +150,7 @@ def solve_small(candidates, caps, steps, keep, u, w):
     entry_costs(candidates, grid, listed, none, fixed, cost)
     price_tree(arcs, tree)
     # Near entries alone settle most of it cheaply; then all of them, which is the proof.
-    block = max(20, int(0.7 * np.sqrt(fixed + near)))
+    block = max(20, np.int64(0.7 * np.sqrt(fixed + near)))
     for reach in (fixed + near, n_arcs):
         while not run_simplex(arcs, reach, tree, clock, block, 10 * nodes, 1000 * nodes):
             pass

@@ -61,13 +61,14 @@ def has_cycle(flow, tail, head, n):
     if ends[ROOM] == 0 or ends[ROOM + 1] == 0:
         sink = lines + 1
     # Who is joined by an arc that may go either way counts as one node.
-    at = np.arange(lines + 2)
-    at[lines + 1] = sink
+    at, degree = np.empty(lines + 2, np.int64), np.empty(lines + 2, np.int64)
+    first, following = np.empty(lines + 2, np.int64), np.empty(n, np.int64)
+    degree[:], first[:] = 0, -1
+    at[lines], at[lines + 1] = source, sink
     for i in range(lines):
+        at[i] = i
         if 0 < room[i] < cap[i]:
             at[i] = source if i < flow.columns else sink
-    degree, first = np.zeros(lines + 2, np.int64), np.full(lines + 2, np.int64(-1))
-    following = np.empty(n, np.int64)
     for e in range(n):
         i, j = at[tail[e]], at[head[e]]
         if i == j:

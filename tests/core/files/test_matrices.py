@@ -1,0 +1,105 @@
+"""Matrices of files, and what is wrong with one by its place."""
+
+import gzip
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from tvcs_core.files import rows as rows_module
+from tvcs_core.files.errors import DataError
+from tvcs_core.files.matrices import read_caps, read_matrix
+from tvcs_core.files.rows import Rows
+from tvcs_core.files.shown import json_text
+from tvcs_core.files.tables import is_number, read_table
+
+
+def test_a_value_that_is_not_finite_is_named_by_its_row_and_column(tmp_path):
+    V = np.zeros((3, 4))
+    V[1, 2] = np.inf
+    np.save(tmp_path / "v.npy", V)
+    with pytest.raises(DataError, match="must be finite, found inf in row 2, column 3"):
+        read_matrix(tmp_path / "v.npy")
+    sparse.save_npz(tmp_path / "v.npz", sparse.coo_array(V))
+    with pytest.raises(DataError, match="must be finite, found inf in row 2, column 3"):
+        read_matrix(tmp_path / "v.npz")
+
+
+@pytest.mark.parametrize("text", [",\n,,\n", ",\n"])
+def test_a_table_holds_a_cell(text, tmp_path):
+    (tmp_path / "t.csv").write_text(text, encoding="utf-8")
+    with pytest.raises(DataError, match="must hold a cell that is not empty, found none"):
+        read_table(tmp_path / "t.csv")
+
+
+def test_a_cell_is_a_number_or_it_is_not():
+    assert [is_number(cell) for cell in ("1", "-2e3", "", "one")] == [True, True, False, False]
+
+
+def test_rows_of_a_sheet_are_as_long_as_the_longest(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (["a", "b", "c"], ["1"], ["2", "3"]):
+        book.active.append(row)
+    book.save(tmp_path / "t.xlsx")
+    rows = read_table(tmp_path / "t.xlsx").rows
+    assert rows == [["a", "b", "c"], ["1", "", ""], ["2", "3", ""]]
+
+
+def test_blocks_hold_as_many_rows_as_fit(monkeypatch):
+    monkeypatch.setattr(rows_module, "BLOCK", 12)
+    lengths = [1, 2, 3, 1, 1, 1, 1, 9, 30, 1, 4, 4, 1, 1, 2, 6, 11, 1]
+    rows = Rows.of([["x" * length] for length in lengths])  # each with the end of its line
+    blocks = [[len(cell) for (cell,) in block] for block in rows.blocks()]
+    expected = [[1, 2, 3, 1], [1, 1, 1], [9], [30], [1, 4, 4], [1, 1, 2], [6], [11], [1]]
+    assert blocks == expected
+
+
+@pytest.mark.parametrize("name", ["v.npy.gz", "v.npz.gz", "v.txt2", "v"])
+def test_a_file_of_no_known_kind_is_refused(name, tmp_path):
+    (tmp_path / name).write_bytes(b"1,2")
+    with pytest.raises(DataError):
+        read_matrix(tmp_path / name)
+
+
+def test_text_may_be_packed(tmp_path):
+    (tmp_path / "v.csv.gz").write_bytes(gzip.compress(b"1,2\n3,4\n"))
+    assert read_matrix(tmp_path / "v.csv.gz").tolist() == [[1, 2], [3, 4]]
+
+
+def test_only_the_last_extension_says_of_which_kind_a_file_is(tmp_path):
+    (tmp_path / "v.1.csv").write_text("1,2\n3,4\n")
+    assert read_matrix(tmp_path / "v.1.csv").tolist() == [[1, 2], [3, 4]]
+
+
+def test_json_is_shown_without_characters_that_move_the_cursor():
+    assert json_text("\u00e9\u202e") == '"\u00e9\\u202e"'
+
+
+def test_a_matrix_beyond_the_limit_is_refused_as_too_large(tmp_path, monkeypatch):
+    sparse.save_npz(tmp_path / "v.npz", sparse.coo_array(np.ones((30, 30))))
+    monkeypatch.setenv("TVCS_MAX_INPUT", "5000")
+    with pytest.raises(DataError, match=r"v\.npz: must hold at most 4\.88. KiB, found arrays"):
+        read_matrix(tmp_path / "v.npz")
+
+
+def test_a_first_row_with_a_number_is_no_header(tmp_path):
+    (tmp_path / "v.csv").write_text("1,x\n3,4\n")
+    with pytest.raises(DataError, match=r"v\.csv:1, column 2: must be a number, found 'x'"):
+        read_matrix(tmp_path / "v.csv")
+
+
+def test_caps_are_read_line_by_line(tmp_path):
+    (tmp_path / "caps.txt").write_text("3\n0\n12\n")
+    assert read_caps(tmp_path / "caps.txt", 3, "row") == [3, 0, 12]
+    with pytest.raises(DataError, match="one cap for each of 4 rows, found 3"):
+        read_caps(tmp_path / "caps.txt", 4, "row")
+
+
+def test_what_no_matrix_can_be_is_said(tmp_path):
+    np.save(tmp_path / "v.npy", np.ones((2, 2), complex))
+    with pytest.raises(DataError, match="must hold real numbers, found complex128"):
+        read_matrix(tmp_path / "v.npy")
+    for name, found in (("v.txt2", r"'\.txt2'"), ("v", "'no extension'")):
+        with pytest.raises(DataError, match=rf"or \.tsv file, found {found}"):
+            read_matrix(tmp_path / name)

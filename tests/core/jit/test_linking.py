@@ -1,0 +1,98 @@
+"""What is compiled on the way to a kernel, and that numba is left as it was for others."""
+
+import os
+
+import numpy as np
+import pytest
+from numba import njit
+from numba.core.codegen import CodeLibrary, JITCodeLibrary
+
+from tvcs_core.jit import Kernel
+from tvcs_core.jit.linking import EntryLibrary, PartLibrary
+
+pytestmark = pytest.mark.skipif(
+    os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled without the JIT"
+)
+
+
+def widest(a, b):
+    """Calls functions that numba compiles of its own: `max`, `min`, `np.empty`, `np.full`."""
+    out, other = np.empty(3), np.full(3, a)
+    for i in range(3):
+        out[i] = max(a, b) - min(a, b) + other[i]
+    return out.sum()
+
+
+def shifted(x):
+    return max(x, -x) + 1.0
+
+
+def squares_of(values):
+    squares = [v * v for v in values]
+    return squares[0] + (lambda x: x + 1.0)(squares[1])
+
+
+@pytest.fixture
+def machine_code(monkeypatch):
+    """The names of all that is optimised and turned into machine code."""
+    names, finish = [], JITCodeLibrary._optimize_final_module
+
+    def count(library):
+        names.append(library.name)
+        finish(library)
+
+    monkeypatch.setattr(JITCodeLibrary, "_optimize_final_module", count)
+    return names
+
+
+def test_only_the_entry_becomes_machine_code(machine_code):
+    assert Kernel(widest)(2.0, 5.0) == 15.0
+    once_in_a_process = {"nrt", "_call_allocator"}
+    assert [name for name in machine_code if name not in once_in_a_process] == ["widest"]
+
+
+def test_other_functions_of_the_process_compile_and_run_as_ever():
+    assert Kernel(widest)(2.0, 5.0) == njit(widest)(2.0, 5.0) == 15.0
+    assert njit(shifted)(2.0) == 3.0
+
+
+def middle(values):
+    """Calls what numba compiles by functions of its own in between."""
+    return np.median(values)
+
+
+@pytest.mark.slow
+def test_functions_that_numba_nests_are_the_same_in_a_kernel_and_beside_it():
+    values = np.array([3.0, 1.0, 2.0, 3.0])
+    assert Kernel(middle)(values) == njit(middle)(values) == 2.5
+
+
+def test_numba_that_keeps_nothing_to_begin_anew_compiles_too(monkeypatch):
+    """Before 0.63 its libraries have no list of what must run when code is loaded."""
+    usual = CodeLibrary.__init__
+
+    def older(library, codegen, name):
+        usual(library, codegen, name)
+        if type(library) is EntryLibrary:  # this numba itself needs the list of all others
+            del library._reload_init
+
+    monkeypatch.setattr(CodeLibrary, "__init__", older)
+    assert Kernel(shifted)(2.0) == 3.0
+
+
+def test_a_kernel_with_inner_functions_has_all_passes():
+    assert Kernel(squares_of)(np.array([2.0, 3.0])) == 14.0
+
+
+def test_code_of_a_part_is_whole_for_a_library_that_is_no_entry():
+    run = Kernel(widest)
+    run(2.0, 5.0)
+    part = run._part_and_entry()[0]
+    [compiled] = part.overloads.values()
+    assert isinstance(compiled.library, PartLibrary)
+
+    def missing(module):
+        return {f.name for f in module.functions if f.is_declaration and f.name.startswith("_ZN")}
+
+    assert missing(compiled.library.own_module())
+    assert not missing(compiled.library._get_module_for_linking())
