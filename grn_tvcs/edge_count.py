@@ -243,7 +243,12 @@ def fewer_resamples(given: int | None) -> int:
 
 def fold_resamples(expression: Expression, given: int | None) -> int:
     """Halves of all folds together, for the estimate of time."""
-    return (int(fold_numbers(in_folds(expression)).max()) + 1) * fewer_resamples(given)
+    return fold_count(expression) * fewer_resamples(given)
+
+
+def fold_count(expression: Expression) -> int:
+    """Folds of whole series that are held out in turn."""
+    return int(fold_numbers(in_folds(expression)).max()) + 1
 
 
 def in_folds(expression: Expression) -> Expression:

@@ -4,6 +4,7 @@ from itertools import combinations
 
 import numpy as np
 
+from grn_tvcs.evidence.correlation import RankCorrelations
 from tvcs_core import TVCS
 
 
@@ -63,3 +64,8 @@ def best_by_linear_program(V, constraint: TVCS) -> float:
     result = linprog(-worth / scale, A_ub=A, b_ub=caps, bounds=(0, 1), method="highs-ds")
     assert result.status == 0, result.message
     return -result.fun * scale
+
+
+def rank_correlation(values) -> np.ndarray:
+    """Spearman's correlation of all columns at once; [column, column]."""
+    return RankCorrelations(values).of(np.arange(values.shape[1]))

@@ -46,6 +46,8 @@ def infer(given: InferOptions) -> None:
             why = untold(data) if data.series else None
             if why is not None:
                 say(f"no edge gets a stability: {why}")
+        else:
+            work.refuse_what_cannot_fit()
         with given.engine() as engine:
             work = replace(work, engine=engine)
             count = work.count()

@@ -18,6 +18,7 @@ SECONDS_PER_LINE = 2.5e-6  # of edges.tsv
 BYTES_AT_REST = 0.27e9
 BYTES_PER_PAIR = 120.0
 BYTES_PER_PAIR_AT_WORK = 33.0  # in each thread
+BYTES_PER_PAIR_RANKED = 26.0  # by a method that does not halve the series
 # Of `combined`, part by part: `python -m benchmarks.speed.cost --default`.
 SECONDS_PER_TRY = 1.2e-8  # of a tree, in each of log2(samples) layers of all samples
 SECONDS_PER_PAIR_OF_PARTS = 1.5e-4  # the nine combiners
@@ -93,6 +94,14 @@ def estimate(work: Work) -> Cost:
     )
     per_pair = BYTES_PER_PAIR + BYTES_PER_PAIR_AT_WORK * work.threads
     return Cost(seconds, BYTES_AT_REST + per_pair * pairs)
+
+
+def memory_of_ranking(regulators: int, targets: int) -> Cost:
+    """Estimate the memory of a method that ranks pairs and does not halve the series.
+
+    Forests and what else it keeps at work come on top; how long it takes is not said.
+    """
+    return Cost(0.0, BYTES_AT_REST + BYTES_PER_PAIR_RANKED * regulators * targets)
 
 
 def estimate_of_parts(work: Work, trees: int) -> Cost:

@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from grn_tvcs.cli.options import InferOptions
-from grn_tvcs.cli.resources import SECONDS_TO_START, Work, estimate, estimate_of_parts
-from grn_tvcs.edge_count import EdgeCount, choose_edges, fold_resamples
+from grn_tvcs.cli.resources import (
+    SECONDS_TO_START,
+    Work,
+    estimate,
+    estimate_of_parts,
+    memory_of_ranking,
+)
+from grn_tvcs.edge_count import (
+    EdgeCount,
+    choose_edges,
+    fewer_resamples,
+    fold_count,
+    fold_resamples,
+)
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.methods import METHODS, infer, options_of
@@ -16,6 +29,8 @@ from grn_tvcs.network.prior import Prior
 from grn_tvcs.network.rules import EDGES_PER_GENE, Rules
 from tvcs_core.command.progress import Progress, span
 from tvcs_core.engines import Engine
+
+PERCENT = 100  # parts of an inference that does not halve the series
 
 
 @dataclass(frozen=True)
@@ -65,6 +80,19 @@ class Inference:
         cost.refuse_what_cannot_fit(self.what_helps())
         return f"about {span(cost.seconds)} and {cost.memory / 1e9:.1f} GB"
 
+    def refuse_what_cannot_fit(self) -> None:
+        """The same for a method that does not halve the series: refuse it, without a word on time.
+
+        The least that any of them takes: ``"tvcs-plain"`` and forests hold more at work.
+
+        Raises
+        ------
+        MemoryError
+            As `Cost.refuse_what_cannot_fit` says.
+        """
+        regulators, targets = (int(is_in.sum()) for is_in in self.rules.roles(self.data.genes))
+        memory_of_ranking(regulators, targets).refuse_what_cannot_fit(self.what_helps())
+
     def what_helps(self) -> str:
         """What a user may still do where memory does not suffice."""
         given = self.given
@@ -72,7 +100,8 @@ class Inference:
             "a list of --regulators": given.regulators is None,
             "--targets, the genes of interest": given.targets is None,
             "--top-variable N or a list of --genes": given.genes is given.top_variable is None,
-            f"fewer --{'workers' if given.workers else 'threads'}": given.side_by_side > 1,
+            f"fewer --{'workers' if given.workers else 'threads'}": given.side_by_side > 1
+            and "resamples" in options_of(given.method),
             "--method tvcs": METHODS[given.method].has_confidence,
         }
         left = [what for what, is_left in able.items() if is_left]
@@ -107,10 +136,10 @@ class Inference:
         """Choose the number of edges by held-out series, if it is to be chosen so."""
         if not self.holds_series_out:
             return None
-        with Progress("percent of the held-out fits") as progress:
-            return choose_edges(
-                self.data, self.given.method, **self._arguments(), progress=progress
-            )
+        of_folds, _, total = self._stages()
+        with self.progress as progress:
+            tell = progress.stage(0, of_folds, total)
+            return choose_edges(self.data, self.given.method, **self._arguments(), progress=tell)
 
     def run(self, count: EdgeCount | None) -> tuple[Network, Rules]:
         """Infer the network and say the caps that its selected edges keep.
@@ -118,8 +147,10 @@ class Inference:
         Where the number of edges is to be chosen and no series were held out, it is that of the
         verdict, and 2 per gene where the verdict says why there is none.
         """
-        with Progress("parts of the work") as progress:
-            network = infer(self.data, self.given.method, **self._arguments(), progress=progress)
+        of_folds, of_network, total = self._stages()
+        with self.progress as progress:
+            tell = progress.stage(of_folds, of_network, total) if of_folds else progress
+            network = infer(self.data, self.given.method, **self._arguments(), progress=tell)
         verdict = network.verdict
         n_targets = int(self.rules.roles(self.data.genes)[1].sum())
         if not self.given.chooses_edges:
@@ -132,6 +163,24 @@ class Inference:
             n_edges = EDGES_PER_GENE * n_targets
         rules = replace(self.rules, max_edges=n_edges)
         return network.within(rules), rules
+
+    @cached_property
+    def progress(self) -> Progress:
+        """One for the held-out fits and the network, so that the time left is that of both."""
+        return Progress("parts of the work")
+
+    def _stages(self) -> tuple[int, int, int]:
+        """Parts of the held-out fits, of the network and of both: halves of series, or percent.
+
+        Nothing that the fits tell is needed to begin the network; it is asked for when edges are
+        selected.
+        """
+        halves = (options_of(self.given.method) | self.options).get("resamples", PERCENT)
+        if not self.holds_series_out:
+            return 0, halves, halves
+        each = fewer_resamples(halves) if "resamples" in options_of(self.given.method) else PERCENT
+        of_folds = fold_count(self.data) * each
+        return of_folds, halves, of_folds + halves
 
     def _arguments(self) -> dict[str, Any]:
         rules = self.rules

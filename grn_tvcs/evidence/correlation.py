@@ -9,19 +9,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 BLOCK = 500_000  # correlations at a time, where those of all genes are looked through
+WHOLE = 4_000_000  # pairs of genes; up to so many, all are computed at once
 BINS = 1 << 16  # of their sizes, when some are sought by their rank
 
 Array = NDArray[np.float64]
 Places = NDArray[np.int64]
 
 
-def correlation(values: Array) -> Array:
-    """Pearson's correlation between columns; 0 with a constant column and on the diagonal."""
+def correlation(values: Array, rows: Places | None = None, columns: Places | None = None) -> Array:
+    """Pearson's correlation between columns; 0 with a constant column and of one with itself.
+
+    Where all pairs of genes are more than `WHOLE`, each is summed by itself: memory is for the
+    pairs that are wanted, and no bit of one depends on which others are.
+
+    Parameters
+    ----------
+    values
+        Of samples x genes.
+    rows, columns
+        The genes whose correlations are wanted, [row, column]; all by default.
+    """
     x = unit_columns(values)
-    r = x.T @ x
-    r = (r + r.T) / 2
-    np.fill_diagonal(r, 0.0)
-    return r
+    everything = np.arange(x.shape[1])
+    rows, columns = (everything if some is None else some for some in (rows, columns))
+    if everything.size**2 > WHOLE:
+        course = np.ascontiguousarray(x.T)  # a sum over what lies side by side has one order
+        r = np.vecdot(course[rows, None], course[columns])
+    else:
+        r = x.T @ x
+        r = ((r + r.T) / 2)[np.ix_(rows, columns)]
+    r[rows[:, None] == columns] = 0.0
+    return np.asarray(r)
 
 
 class RankCorrelations:
@@ -46,20 +64,27 @@ class RankCorrelations:
         self.n_genes = values.shape[1]
         self.n_pairs = self.n_genes * (self.n_genes - 1) // 2
 
-    def of(self, rows: Places) -> Array:
-        """Those of some genes with all; [row, gene]."""
-        products = self._ranks[:, rows].T @ self._ranks
-        rho = products / (self._size[rows, None] * self._size)
-        rho[np.arange(len(rows)), rows] = 0.0
+    def of(self, rows: Places, columns: Places | None = None) -> Array:
+        """Those of some genes with others, by default with all; [row, column]."""
+        if columns is None:
+            ranks, size, columns = self._ranks, self._size, np.arange(self.n_genes)
+        else:
+            ranks, size = self._ranks[:, columns], self._size[columns]
+        rho = self._ranks[:, rows].T @ ranks
+        rho /= self._size[rows, None] * size
+        rho[rows[:, None] == columns] = 0.0
         return np.asarray(rho)
 
     def blocks(self) -> Iterator[tuple[Places, Array]]:
         """Those of all genes, so many at a time: places of the rows, and the rows."""
-        genes = np.arange(self.n_genes)
-        # At least two rows each: sums along the other axis go the same way then.
-        n_blocks = max(1, min(-(-(self.n_genes**2) // BLOCK), self.n_genes // 2))
-        for rows in np.array_split(genes, n_blocks):
+        for rows in self.in_blocks(np.arange(self.n_genes)):
             yield rows, self.of(rows)
+
+    def in_blocks(self, rows: Places) -> list[Places]:
+        """Some genes, in blocks of so many that their correlations with all are few."""
+        # At least two rows each: sums along the other axis go the same way then.
+        n_blocks = max(1, min(-(-rows.size * self.n_genes // BLOCK), rows.size // 2))
+        return np.array_split(rows, n_blocks)
 
     def strongest(self) -> Array:
         """The largest size among those of each gene."""
@@ -108,11 +133,6 @@ class RankCorrelations:
 
 def _bin(sizes: Array) -> NDArray[np.int64]:
     return np.minimum((sizes * BINS).astype(np.int64), BINS - 1)
-
-
-def rank_correlation(values: Array) -> Array:
-    """Spearman's correlation between columns, as `RankCorrelations` has them; [gene, gene]."""
-    return RankCorrelations(values).of(np.arange(values.shape[1]))
 
 
 def unit_columns(values: Array) -> Array:

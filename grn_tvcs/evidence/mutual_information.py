@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.evidence.correlation import RankCorrelations
+from grn_tvcs.evidence.correlation import WHOLE, RankCorrelations
 
 LARGEST_SQUARE = 0.999999  # of a correlation, so that copies of a gene have a finite value
 
@@ -23,8 +23,27 @@ def mutual_information(rho: NDArray[np.float64]) -> NDArray[np.float64]:
     return -0.5 * np.log1p(-np.minimum(rho * rho, LARGEST_SQUARE))
 
 
+class Information:
+    """Mutual information of some genes with all; kept where all pairs of genes are few."""
+
+    def __init__(self, rho: RankCorrelations) -> None:
+        self.rho = rho
+        self._kept: NDArray[np.float64] | None = None
+        if rho.n_genes**2 <= WHOLE:
+            self._kept = mutual_information(rho.of(np.arange(rho.n_genes)))
+
+    def of(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """That of `rows`, each of which may be there several times; [row, gene]."""
+        if self._kept is not None:
+            return self._kept[rows]
+        several, at = np.unique(rows, return_inverse=True)
+        return mutual_information(self.rho.of(several))[at]
+
+
 def relatedness(
-    rho: RankCorrelations, rows: NDArray[np.int64] | None = None
+    rho: RankCorrelations,
+    rows: NDArray[np.int64] | None = None,
+    columns: NDArray[np.int64] | None = None,
 ) -> NDArray[np.float64]:
     """Context likelihood of relatedness (CLR) of every pair, the same both ways.
 
@@ -38,18 +57,32 @@ def relatedness(
     ----------
     rho
         Rank correlations of all genes; their mutual information is taken.
-    rows
-        Genes whose pairs with all genes are wanted; all by default. [row, gene] is returned.
+    rows, columns
+        Genes whose pairs are wanted, [row, column]; all by default.
     """
-    rows = np.arange(rho.n_genes) if rows is None else rows
+    everything = np.arange(rho.n_genes)
+    rows, columns = (everything if some is None else some for some in (rows, columns))
     of_blocks = [_background(block, places) for places, block in rho.blocks()]
     mean, sd = (np.concatenate(parts) for parts in zip(*of_blocks, strict=True))
-    information = mutual_information(rho.of(rows))
+    return np.concatenate(
+        [_away_for_both(rho, some, columns, mean, sd) for some in rho.in_blocks(rows)]
+    )
+
+
+def _away_for_both(
+    rho: RankCorrelations,
+    rows: NDArray[np.int64],
+    columns: NDArray[np.int64],
+    mean: NDArray[np.float64],
+    sd: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Score of some pairs, from mean and sd of all genes."""
+    information = mutual_information(rho.of(rows, columns))
     z = []
-    for own_mean, own_sd in ((mean[rows, None], sd[rows, None]), (mean, sd)):
-        away = information - own_mean
-        away[np.arange(len(rows)), rows] = 0.0
-        z.append(np.clip(away / own_sd, 0.0, None))
+    for of in (rows[:, None], columns):
+        away = information - mean[of]
+        away[rows[:, None] == columns] = 0.0
+        z.append(np.clip(away / sd[of], 0.0, None))
     return np.asarray(np.hypot(z[1], z[0]))
 
 

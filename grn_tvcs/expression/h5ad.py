@@ -6,7 +6,9 @@ Read with h5py alone, by AnnData's specification of its files; what they mean is
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import mmap
+import struct
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,9 @@ from grn_tvcs.expression.expression import Expression
 from tvcs_core import DataError
 from tvcs_core.files.extras import to_install
 from tvcs_core.files.input_size import refuse_more
+
+HEAP = b"GCOL\1\0\0\0"  # begins a heap of texts: its signature, and version 1
+PIECE = 1 << 26  # bytes
 
 
 def read_h5ad(
@@ -73,6 +78,7 @@ def read_h5ad(
     try:
         with h5py.File(path, "r") as file:
             _refuse_large(file, path)
+            _refuse_endless(path)
             return expression_of(_File(file, str(path), parts))
     except (DataError, MemoryError):
         raise
@@ -80,6 +86,36 @@ def read_h5ad(
         raise DataError(str(error), path=path) from None
     except Exception as error:  # h5py raises what it meets: OSError, KeyError, RuntimeError, ...
         raise DataError(f"is no HDF5 file of AnnData, or damaged ({error})", path=path) from None
+
+
+def _refuse_endless(path: str | Path) -> None:
+    """Refuse texts in whose heap HDF5 (2.0 and before) would go round for ever, deaf to Ctrl-C.
+
+    By the format of HDF5, III.E: a heap is a row of objects, each with its size before it; the
+    free space at its end is object 0, and only its size counts the 16 bytes of its own head.
+    """
+    with (
+        Path(path).open("rb") as file,
+        mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as held,
+    ):
+        for start in _heaps(held):
+            [size] = struct.unpack_from("<Q", held, start + 8)
+            place, end = start + 16, min(start + size, len(held))
+            while place + 16 <= end:
+                index, length = struct.unpack_from("<H6xQ", held, place)
+                if index == 0 and length < 16:
+                    raise DataError(f"is damaged: the texts at byte {start} never end", path=path)
+                place += 16 + -(-length // 8) * 8 if index else length
+
+
+def _heaps(held: mmap.mmap) -> Iterator[int]:
+    """Look for what begins as a heap of texts does, in pieces, so that Ctrl-C is heard."""
+    for piece in range(0, len(held), PIECE):
+        start = piece
+        while (start := held.find(HEAP, start, piece + PIECE + len(HEAP) - 1)) >= 0:
+            if start + 16 <= len(held):
+                yield start
+            start += len(HEAP)
 
 
 def _refuse_large(file: Any, path: str | Path) -> None:

@@ -13,12 +13,19 @@ All triples are judged on the full matrix. eps = 0 as in minet; the mutual infor
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from grn_tvcs.evidence.correlation import rank_correlation
+from grn_tvcs.evidence.correlation import RankCorrelations
 from grn_tvcs.evidence.mutual_information import mutual_information
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.network.network import Network
+from grn_tvcs.network.pairs import Pairs
 from grn_tvcs.network.rules import Rules
+
+TILE = 30_000  # pairs that fit into the cache of a processor
+
+Array = NDArray[np.float64]
+Places = NDArray[np.int64]
 
 
 def aracne(
@@ -29,11 +36,26 @@ def aracne(
     The cut is the method's own: `selected` are the edges that stay. `tolerance` is eps, in nats;
     a larger one removes fewer edges.
     """
-    rho = rank_correlation(expression.levels)
-    information = mutual_information(rho)
-    through = np.zeros_like(information)  # the best way from i to j over one other gene
-    for k in range(len(information)):
-        np.maximum(through, np.minimum(information[:, k, None], information[k]), out=through)
-    scores = np.where(information >= through - tolerance, information, 0.0)
-    np.fill_diagonal(scores, 0.0)
-    return Network(expression.genes, scores, np.sign(rho).astype(np.int8))
+    regulators, targets, _ = rules.candidates(expression.genes)
+    rho = RankCorrelations(expression.levels)
+    r = rho.of(regulators, targets)
+    scores = mutual_information(r)
+    scores[scores < best_way(rho, regulators, targets) - tolerance] = 0.0
+    pairs = Pairs.correlated(regulators, targets, r, scores)
+    return Network.of_pairs(expression.genes, pairs)
+
+
+def best_way(rho: RankCorrelations, regulators: Places, targets: Places) -> Array:
+    """Mutual information of the best way from each regulator to each target over one other gene."""
+    best = np.zeros((regulators.size, targets.size))
+    step = max(1, TILE // max(targets.size, 1))
+    for _, block in rho.blocks():
+        information = mutual_information(block)
+        for start in range(0, regulators.size, step):
+            # A tile stays at hand while all genes of the block have their turn.
+            through, rows = best[start : start + step], regulators[start : start + step]
+            either = np.empty_like(through)
+            for one in information:
+                np.minimum(one[rows, None], one[targets], out=either)
+                np.maximum(through, either, out=through)
+    return best

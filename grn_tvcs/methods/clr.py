@@ -12,6 +12,7 @@ from grn_tvcs.evidence.correlation import RankCorrelations
 from grn_tvcs.evidence.mutual_information import relatedness
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.network.network import Network
+from grn_tvcs.network.pairs import Pairs
 from grn_tvcs.network.rules import Rules
 
 
@@ -20,6 +21,8 @@ def clr(expression: Expression, rules: Rules, rng: np.random.Generator) -> Netwo
 
     A gene that is as near to all others has no background: its z is 0.
     """
+    regulators, targets, _ = rules.candidates(expression.genes)
     rho = RankCorrelations(expression.levels)
-    signs = np.sign(rho.of(np.arange(rho.n_genes)))
-    return Network(expression.genes, relatedness(rho), signs.astype(np.int8))
+    scores = relatedness(rho, regulators, targets)
+    pairs = Pairs.correlated(regulators, targets, rho.of(regulators, targets), scores)
+    return Network.of_pairs(expression.genes, pairs)

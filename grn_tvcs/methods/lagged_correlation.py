@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from grn_tvcs.evidence.correlation import WHOLE
 from grn_tvcs.evidence.lagged_correlation import lagged_correlation as lagged_correlations
 from grn_tvcs.evidence.samples import LOG_OFFSET
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.network.network import Network
+from grn_tvcs.network.pairs import Pairs
 from grn_tvcs.network.rules import Rules
 
 
@@ -30,5 +32,9 @@ def lagged_correlation(
     """
     if log_offset <= 0:
         raise ValueError(f"log_offset must be above 0, found {log_offset}")
-    r = lagged_correlations(expression, response, log_offset)
-    return Network(expression.genes, np.abs(r), np.sign(r).astype(np.int8))
+    regulators, targets, _ = rules.inputs(expression.genes)
+    if len(targets) ** 2 > WHOLE:
+        r = lagged_correlations(expression, response, log_offset, regulators)
+    else:
+        r = lagged_correlations(expression, response, log_offset)[regulators]
+    return Network.of_pairs(expression.genes, Pairs.correlated(regulators, targets, r))

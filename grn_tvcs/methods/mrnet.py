@@ -14,14 +14,20 @@ and Bontempi, BMC Bioinformatics 9, 461 (2008).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.evidence.correlation import rank_correlation
-from grn_tvcs.evidence.mutual_information import mutual_information
+from grn_tvcs.evidence.correlation import RankCorrelations
+from grn_tvcs.evidence.mutual_information import Information
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.network.network import Network
+from grn_tvcs.network.pairs import Pairs
 from grn_tvcs.network.rules import Rules
+
+Array = NDArray[np.float64]
+Places = NDArray[np.int64]
 
 
 def mrnet(expression: Expression, rules: Rules, rng: np.random.Generator) -> Network:
@@ -29,30 +35,49 @@ def mrnet(expression: Expression, rules: Rules, rng: np.random.Generator) -> Net
 
     The same both ways, 0 where neither was chosen; of equal genes the first by name is chosen.
     """
-    rho = rank_correlation(expression.levels)
-    chosen = forward_selection(mutual_information(rho))
-    return Network(expression.genes, np.maximum(chosen, chosen.T), np.sign(rho).astype(np.int8))
+    regulators, targets, _ = rules.candidates(expression.genes)
+    rho = RankCorrelations(expression.levels)
+    information = Information(rho)
+    scores = np.zeros((regulators.size, targets.size))
+    row_of, column_of = (_place_in(some, rho.n_genes) for some in (regulators, targets))
+    for genes in rho.in_blocks(np.union1d(regulators, targets)):
+        for gene, chosen, value in forward_selection(information, genes):
+            for one, other in ((chosen, gene), (gene, chosen)):
+                rows, columns = row_of[one], column_of[other]
+                counts = (rows >= 0) & (columns >= 0)
+                at = rows[counts], columns[counts]
+                scores[at] = np.maximum(scores[at], value[counts])
+    r = rho.of(regulators, targets)
+    return Network.of_pairs(expression.genes, Pairs.correlated(regulators, targets, r, scores))
 
 
-def forward_selection(information: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Score with which each gene (column) was chosen for each target (row), 0 if it was not.
+def forward_selection(
+    information: Information, genes: Places
+) -> Iterator[tuple[Places, Places, Array]]:
+    """Yield, step by step, some of `genes`, the gene chosen for each of them and its score.
 
-    All targets take their steps together.
+    All of them take their steps together.
     """
-    scores = np.zeros_like(information)
-    redundancy = np.zeros_like(information)  # [i, j]: sum of I(j; k) over k chosen for i
-    open_to = ~np.eye(len(information), dtype=bool)
-    targets = np.arange(len(information))
-    for n_chosen in range(len(information) - 1):
-        gain = information[targets] - redundancy[targets] / max(n_chosen, 1)
-        gain = np.where(open_to[targets], gain, -np.inf)
+    relevance = information.of(genes)
+    redundancy = np.zeros_like(relevance)  # [i, j]: sum of I(j; k) over k chosen for i
+    is_open = genes[:, None] != np.arange(relevance.shape[1])
+    places = np.arange(genes.size)
+    for n_chosen in range(relevance.shape[1] - 1):
+        gain = relevance[places] - redundancy[places] / max(n_chosen, 1)
+        gain = np.where(is_open[places], gain, -np.inf)
         best = gain.argmax(axis=1)
-        value = gain[np.arange(targets.size), best]
+        value = gain[np.arange(places.size), best]
         goes_on = value > 0
-        targets, best = targets[goes_on], best[goes_on]
-        if not targets.size:
+        places, best = places[goes_on], best[goes_on]
+        if not places.size:
             break
-        scores[targets, best] = value[goes_on]
-        open_to[targets, best] = False
-        redundancy[targets] += information[best]
-    return scores
+        yield genes[places], best, value[goes_on]
+        is_open[places, best] = False
+        redundancy[places] += information.of(best)
+
+
+def _place_in(some: Places, n_genes: int) -> Places:
+    """Where each gene stands among `some`; -1 where it does not."""
+    places = np.full(n_genes, -1)
+    places[some] = np.arange(some.size)
+    return places

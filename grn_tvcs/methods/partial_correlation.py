@@ -13,6 +13,7 @@ from grn_tvcs.evidence.partial_correlation import partial_correlation as partial
 from grn_tvcs.evidence.samples import LOG_OFFSET, logs_of_all
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.network.network import Network
+from grn_tvcs.network.pairs import Pairs
 from grn_tvcs.network.rules import Rules
 
 
@@ -34,8 +35,7 @@ def partial_correlation(
     if log_offset <= 0:
         raise ValueError(f"log_offset must be above 0, found {log_offset}")
     genes = expression.genes
-    inputs = np.flatnonzero(rules.allowed(genes).any(axis=1))
+    inputs, targets, _ = rules.inputs(genes)
     logs = logs_of_all(expression, log_offset=log_offset)
-    partial = np.zeros((len(genes), len(genes)))
-    partial[inputs] = partial_correlations(logs, inputs, shrinkage or None)
-    return Network(genes, np.abs(partial), np.sign(partial).astype(np.int8))
+    partial = partial_correlations(logs, inputs, shrinkage or None)
+    return Network.of_pairs(genes, Pairs.correlated(inputs, targets, partial))

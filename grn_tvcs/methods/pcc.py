@@ -7,10 +7,12 @@ import numpy as np
 from grn_tvcs.evidence.correlation import correlation
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.network.network import Network
+from grn_tvcs.network.pairs import Pairs
 from grn_tvcs.network.rules import Rules
 
 
 def pcc(expression: Expression, rules: Rules, rng: np.random.Generator) -> Network:
     """Score pairs by the size of their correlation over all samples, the same both ways."""
-    r = correlation(expression.levels)
-    return Network(expression.genes, np.abs(r), np.sign(r).astype(np.int8))
+    regulators, targets, _ = rules.candidates(expression.genes)
+    r = correlation(expression.levels, regulators, targets)
+    return Network.of_pairs(expression.genes, Pairs.correlated(regulators, targets, r))

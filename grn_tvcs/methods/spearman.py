@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from grn_tvcs.evidence.correlation import rank_correlation
+from grn_tvcs.evidence.correlation import RankCorrelations
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.network.network import Network
+from grn_tvcs.network.pairs import Pairs
 from grn_tvcs.network.rules import Rules
 
 
 def spearman(expression: Expression, rules: Rules, rng: np.random.Generator) -> Network:
     """Score pairs by the size of their rank correlation over all samples, the same both ways."""
-    rho = rank_correlation(expression.levels)
-    return Network(expression.genes, np.abs(rho), np.sign(rho).astype(np.int8))
+    regulators, targets, _ = rules.candidates(expression.genes)
+    rho = RankCorrelations(expression.levels).of(regulators, targets)
+    return Network.of_pairs(expression.genes, Pairs.correlated(regulators, targets, rho))

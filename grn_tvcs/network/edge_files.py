@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from grn_tvcs.expression.expression import repeated
 from grn_tvcs.expression.warned import warn_user
 from grn_tvcs.network.evidence import CODES
 from grn_tvcs.network.network import HEADER, Network
-from grn_tvcs.network.pairs import ELSEWHERE, EXTRA
+from grn_tvcs.network.pairs import EXTRA, FIXED, Pairs
 from tvcs_core import DataError
 from tvcs_core.files.shown import listed, shown
 from tvcs_core.files.spreadsheet import unshield
@@ -28,6 +29,7 @@ SCORE = ("score", "importance", "edgeweight", "weight")
 SIGNED = "edgeweight"
 SIGN_OF = {"+": 1, "-": -1, "?": 0, "1": 0}
 NO_EDGE = "0"
+SMALL = ("signs", "selected")  # kept as bytes while a file is read
 ANYBODYS = ("stability", "own")  # columns that are read from tables of other programs too
 REASONS = {
     "self_loops": "of a gene on itself",
@@ -62,31 +64,24 @@ def read_network(path: str | Path, genes: Sequence[str]) -> Network:
         )
     if len(table.rows[0]) < 2:
         raise table.error("must have the columns regulator and target", row=0)
-    scores, signs, selected = _blank(len(genes))
     weights = _weights(table, columns, first)
     is_ours = "selected" in columns
     # Other programs have columns of this name that mean something else.
     known = [name for name in EXTRA if name in columns and (is_ours or name in ANYBODYS)]
-    extra: dict[str, Any] = {
-        name: np.full(scores.shape, ELSEWHERE.get(name, 0.0)) for name in known
-    }
-    kept = _Kept({gene: i for i, gene in enumerate(genes)})
-    for row, weight in enumerate(weights, start=first):
+    kept = _Kept(genes, [*FIXED, *known])
+    for row, weight in enumerate(weights.tolist(), start=first):
         cells = table.rows[row]
         names = cells[columns["regulator"]], cells[columns["target"]]
-        pair = kept.take(*map(unshield, names) if is_ours else names)
-        if pair is None:
+        if not kept.takes(*map(unshield, names) if is_ours else names):
             continue
         sign = SIGN_OF.get(cells[columns["sign"]], 0) if "sign" in columns else 0
-        scores[pair] = abs(weight)
-        signs[pair] = -1 if weight < 0 else sign
-        selected[pair] = _flag(table, row, columns["selected"]) if is_ours else True
-        for name, values in extra.items():
-            values[pair] = READERS[name](table, row, columns[name])
-    stability = extra.get("stability")
-    if stability is not None and np.isnan(stability).any():
-        stability[:] = np.nan
-    network = Network(tuple(genes), scores, signs, selected & (scores > 0), **extra)
+        is_in = _flag(table, row, columns["selected"]) if is_ours else True
+        kept.note("scores", abs(weight))
+        kept.note("signs", -1 if weight < 0 else sign)
+        kept.note("selected", is_in and weight != 0)
+        for name in known:
+            kept.note(name, READERS[name](table, row, columns[name]))
+    network = Network.of_pairs(genes, kept.pairs())
     for message in Reference(network, kept.left_out).said():
         warn_user(f"{path}: {message}")
     return network
@@ -146,8 +141,7 @@ def reference_in(path: str | Path, genes: Sequence[str]) -> Reference:
         raise table.error(f"a reference must have 2 or 3 columns, found {width}", row=0)
     values = (*SIGN_OF, NO_EDGE)
     first = 1 if _has_header(table, genes) else 0
-    scores, signs, _ = _blank(len(genes))
-    kept = _Kept({gene: i for i, gene in enumerate(genes)})
+    kept = _Kept(genes, ["scores", "signs"])
     for row in range(first, len(table.rows)):
         cells = table.rows[row]
         value = cells[2] if width == 3 else "1"
@@ -158,11 +152,11 @@ def reference_in(path: str | Path, genes: Sequence[str]) -> Reference:
                 line=table.lines[row],
                 column=table.rows[0][2] if first else 3,
             )
-        pair = kept.take(cells[0], cells[1])
-        if pair is not None and value != NO_EDGE:
-            scores[pair] = 1.0
-            signs[pair] = SIGN_OF[value]
-    if not scores.any():
+        if kept.takes(cells[0], cells[1]):
+            kept.note("scores", value != NO_EDGE)
+            kept.note("signs", SIGN_OF.get(value, 0))
+    pairs = kept.pairs()
+    if not pairs.n_scored:
         names = sorted({cell for row in table.rows[first:] for cell in row[:2]})
         raise DataError(
             "must have an edge between two different genes of the network, found none; "
@@ -170,7 +164,7 @@ def reference_in(path: str | Path, genes: Sequence[str]) -> Reference:
             f"{same_but_for_case(names, genes)}",
             path=path,
         )
-    return Reference(Network(tuple(genes), scores, signs), kept.left_out)
+    return Reference(Network.of_pairs(genes, pairs), kept.left_out)
 
 
 def _has_header(table: Table, genes: Sequence[str]) -> bool:
@@ -225,29 +219,42 @@ def _recorded_genes(path: Path) -> list[str]:
     return genes
 
 
-@dataclass
 class _Kept:
-    """Which pairs of a file count, and which were left out for what reason."""
+    """The edges of a file that count, a number each, and which were left out for what reason."""
 
-    place: dict[str, int]
-    left_out: dict[str, list[str]] = field(default_factory=lambda: {kind: [] for kind in REASONS})
+    def __init__(self, genes: Sequence[str], known: Sequence[str]) -> None:
+        self.left_out: dict[str, list[str]] = {kind: [] for kind in REASONS}
+        self._genes = genes
+        self._place = {gene: i for i, gene in enumerate(genes)}
+        self._numbers = array("q")  # place of the regulator * genes + place of the target
+        self._known: dict[str, array[Any]] = {
+            name: array("b" if name in SMALL else "d") for name in known
+        }
 
-    def __post_init__(self) -> None:
-        self._seen = np.zeros((len(self.place), len(self.place)), dtype=bool)
-
-    def take(self, regulator: str, target: str) -> tuple[int, int] | None:
+    def takes(self, regulator: str, target: str) -> bool:
+        """Whether the edge counts, unless it was there already; then notes of it must follow."""
         if regulator == target:
             self.left_out["self_loops"].append(regulator)
-            return None
-        if regulator not in self.place or target not in self.place:
+            return False
+        if regulator not in self._place or target not in self._place:
             self.left_out["unknown_genes"].append(f"{regulator} -> {target}")
-            return None
-        pair = self.place[regulator], self.place[target]
-        if self._seen[pair]:
+            return False
+        self._numbers.append(self._place[regulator] * len(self._genes) + self._place[target])
+        return True
+
+    def note(self, name: str, value: float) -> None:
+        """Keep what is known of the edge that was taken last."""
+        self._known[name].append(value)
+
+    def pairs(self) -> Pairs:
+        """What is known of the edges; where one is repeated, its first row counts."""
+        numbers = np.array(self._numbers, np.int64)
+        _, first = np.unique(numbers, return_index=True)
+        known = {name: np.asarray(values)[first] for name, values in self._known.items()}
+        for number in np.delete(numbers, first).tolist():
+            regulator, target = (self._genes[i] for i in divmod(number, len(self._genes)))
             self.left_out["repeats"].append(f"{regulator} -> {target}")
-            return None
-        self._seen[pair] = True
-        return pair
+        return Pairs.listed(np.divmod(numbers[first], len(self._genes)), known)
 
 
 def _columns(table: Table) -> dict[str, int] | None:
@@ -310,7 +317,3 @@ READERS = {
     "stability": _share, "own": _flag, "evidence": _evidence, "confidence": _chance,
     "false_discovery": _chance,
 }  # fmt: skip
-
-
-def _blank(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    return np.zeros((n, n)), np.zeros((n, n), dtype=np.int8), np.zeros((n, n), dtype=bool)

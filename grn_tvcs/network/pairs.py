@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, cast, overload
 
@@ -19,6 +20,8 @@ ELSEWHERE = {"false_discovery": 1.0}  # what all other pairs have, where it is n
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+Edges = tuple[Places, Places]  # places of regulators and targets, pair by pair
 Kept = TypeVar("Kept")
 
 
@@ -51,6 +54,38 @@ class Pairs:
         signs = np.zeros(scores.shape, np.int8)
         return cls(regulators, np.arange(scores.shape[1]), scores, signs, scores > 0)
 
+    @classmethod
+    def correlated(
+        cls, regulators: Places, targets: Places, r: Floats, scores: Floats | None = None
+    ) -> Pairs:
+        """Signs of correlations `r`, and scores; by default these are the sizes of `r`."""
+        scores = np.abs(r) if scores is None else scores
+        return cls(regulators, targets, scores, np.sign(r).astype(np.int8), scores > 0)
+
+    @classmethod
+    def listed(cls, edges: tuple[ArrayLike, ArrayLike], known: Mapping[str, ArrayLike]) -> Pairs:
+        """What is known of single edges, over the regulators and targets among them.
+
+        Parameters
+        ----------
+        edges
+            Places of the regulators and of the targets, each pair once.
+        known
+            Values by the name of what they are, in the order of the edges; without `selected`,
+            every edge with a score is.
+        """
+        places = [np.asarray(ends, np.int64) for ends in edges]
+        (regulators, rows), (targets, columns) = (np.unique(p, return_inverse=True) for p in places)
+        arrays: dict[str, Any] = {}
+        for name, values in known.items():
+            rest = ELSEWHERE.get(name, 0.0)
+            arrays[name] = np.full((regulators.size, targets.size), rest, KINDS[name])
+            arrays[name][rows, columns] = values
+        if np.isnan(arrays.get("stability", 0.0)).any():
+            arrays["stability"][:] = np.nan  # it is told of all or of none
+        arrays.setdefault("selected", arrays["scores"] > 0)
+        return cls(regulators, targets, **arrays)
+
     @property
     def shape(self) -> tuple[int, int]:
         """Regulators and targets."""
@@ -79,6 +114,23 @@ class Pairs:
                 known[name] = np.full((regulators.size, targets.size), rest, dtype=part.dtype)
                 known[name][np.ix_(rows, cols)] = part[np.ix_(from_rows, from_cols)]
         return Pairs(regulators, targets, **known)
+
+    def places(self, edges: Edges) -> tuple[Places, Places, Flags]:
+        """Row and column of single pairs, and which of them are among these pairs."""
+        found = []
+        for some, known in zip(edges, (self.regulators, self.targets), strict=True):
+            at = np.minimum(np.searchsorted(known, some), max(known.size - 1, 0))
+            found.append((at, known[at] == some if known.size else np.zeros(some.size, bool)))
+        (rows, in_rows), (columns, in_columns) = found
+        return rows, columns, in_rows & in_columns
+
+    def at(self, name: str, edges: Edges) -> NDArray[Any]:
+        """One of the arrays at single pairs, wherever these are."""
+        values = getattr(self, name)
+        rows, columns, is_here = self.places(edges)
+        found = np.full(rows.size, self._elsewhere(name), dtype=values.dtype)
+        found[is_here] = values[rows[is_here], columns[is_here]]
+        return found
 
     def over_genes(self, name: str, n_genes: int) -> NDArray[Any] | None:
         """One of the arrays as (genes, genes); itself where rows and columns are all genes."""

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.network.network import Network
+from grn_tvcs.network.pairs import FIXED, Edges, Floats, Pairs, Places
+from grn_tvcs.network.ranking import surest
 
 NAMES = {
     "sn": "SN", "sp": "SP", "acc": "ACC", "f": "F", "mcc": "MCC", "auc": "AUC",
@@ -100,42 +103,89 @@ def score(network: Network, reference: Network, *, pairs: str = "all", cut: str 
     for name, value, known in (("pairs", pairs, PAIRS), ("cut", cut, CUTS)):
         if value not in known:
             raise ValueError(f"{name} must be one of {', '.join(known)}, found {value!r}")
-    place = {gene: i for i, gene in enumerate(reference.genes)}
-    order = np.array([place[gene] for gene in network.genes])
-    is_edge = np.asarray(reference.selected)[np.ix_(order, order)]
-    if not is_edge.any():
+    true = _true_edges(network.genes, reference)
+    n_true, n_pairs = true[0].size, len(network.genes) * (len(network.genes) - 1)
+    if not n_true:
         raise ValueError("the reference must have an edge, found none")
-    counts = is_edge | is_edge.T if pairs == "linked" else ~np.eye(len(order), dtype=bool)
+    among = network.pairs
+    if pairs == "linked":
+        linked = np.unique([np.concatenate(ends) for ends in (true, true[::-1])], axis=1)
+        among, n_pairs = _only(among, (linked[0], linked[1])), linked.shape[1]
     if cut == "top-n":
-        network = Network(network.genes, np.where(counts, network.scores, 0.0))
-        network = network.top(int(is_edge.sum()))
-    truth, ranking = is_edge[counts], network.scores[counts]
+        selected = np.zeros(among.shape, dtype=bool)
+        selected.flat[surest(among, network.genes, n_true)] = True
+        among = replace(among, selected=selected)
+    n_selected, n_found = int(among.selected.sum()), int(among.at("selected", true).sum())
+    tally = _tally(among.scores, among.at("scores", true), n_pairs)
     return Scores(
-        **_of_graph(truth, np.asarray(network.selected)[counts]),
-        auroc=area_under_roc(truth, ranking),
-        aupr=average_precision(truth, ranking),
-        early_precision=early_precision(truth, ranking),
+        **_of_graph(n_found, n_selected - n_found, n_true - n_found, n_pairs),
+        auroc=_won(tally.true_at, tally.false_at),
+        aupr=_mean_precision(tally.true_at, tally.false_at),
+        early_precision=_early_precision(tally),
         pairs=pairs,
         cut=cut,
     )
 
 
-def _of_graph(truth: NDArray[np.bool_], selected: NDArray[np.bool_]) -> dict[str, Any]:
-    tp = int((truth & selected).sum())
-    fp = int((~truth & selected).sum())
-    fn = int((truth & ~selected).sum())
-    tn = int((~truth & ~selected).sum())
+class Tally(NamedTuple):
+    """How many true and false pairs stand at each distinct score, the highest first.
+
+    Attributes
+    ----------
+    true_at, false_at
+        Of each score; those of pairs without one are the last.
+    n_scores
+        Distinct scores above 0.
+    """
+
+    true_at: Places
+    false_at: Places
+    n_scores: int
+
+
+def _true_edges(genes: Sequence[str], reference: Network) -> Edges:
+    """The selected edges of `reference`, by places among `genes`."""
+    place = {gene: i for i, gene in enumerate(genes)}
+    order = np.array([place[gene] for gene in reference.genes], np.int64)
+    pairs = reference.pairs
+    rows, columns = np.nonzero(pairs.selected)
+    return order[pairs.regulators[rows]], order[pairs.targets[columns]]
+
+
+def _only(pairs: Pairs, edges: Edges) -> Pairs:
+    """Some of the pairs; the others are no edges."""
+    rows, columns, is_here = pairs.places(edges)
+    at = rows[is_here], columns[is_here]
+    kept = {name: np.zeros_like(getattr(pairs, name)) for name in FIXED}
+    for name, values in kept.items():
+        values[at] = getattr(pairs, name)[at]
+    return Pairs(pairs.regulators, pairs.targets, **kept)
+
+
+def _tally(scores: Floats, true_scores: Floats, n_pairs: int) -> Tally:
+    """Tally of `n_pairs` pairs: those of `scores`, and others without one."""
+    values, number = np.unique(scores[scores > 0], return_counts=True)
+    n_scores, rest = values.size, n_pairs - int(number.sum())
+    if rest:
+        values, number = np.r_[0.0, values], np.r_[rest, number]
+    true_at = np.bincount(np.searchsorted(values, true_scores), minlength=values.size)
+    true_at, number = (np.ascontiguousarray(part[::-1]) for part in (true_at, number))
+    return Tally(true_at, number - true_at, n_scores)
+
+
+def _of_graph(tp: int, fp: int, fn: int, n_pairs: int) -> dict[str, Any]:
+    tn = n_pairs - tp - fp - fn
     sn, sp = tp / (tp + fn), _part(tn, tn + fp)
     spread = np.sqrt(float(tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
     return {
         "sn": sn,
         "sp": sp,
-        "acc": (tp + tn) / truth.size,
+        "acc": (tp + tn) / n_pairs,
         "f": 0.0 if sn + sp == 0 else 2 * sn * sp / (sn + sp),
         "mcc": (tp * tn - fp * fn) / float(spread) if spread else 0.0,
         "auc": (sn + sp) / 2,
-        "aupr_by_chance": (tp + fn) / truth.size,
-        "n_pairs": truth.size,
+        "aupr_by_chance": (tp + fn) / n_pairs,
+        "n_pairs": n_pairs,
         "n_edges": tp + fn,
         "n_selected": tp + fp,
         "n_found": tp,
@@ -144,36 +194,39 @@ def _of_graph(truth: NDArray[np.bool_], selected: NDArray[np.bool_]) -> dict[str
 
 def area_under_roc(truth: NDArray[np.bool_], ranking: NDArray[np.float64]) -> float:
     """Chance that a true pair ranks above a false one, ties counting half (Mann and Whitney)."""
-    true_at, false_at = _counts(truth, ranking)
+    return _won(*_counts(truth, ranking))
+
+
+def average_precision(truth: NDArray[np.bool_], ranking: NDArray[np.float64]) -> float:
+    """Precision at each distinct score, weighted with the recall that it adds."""
+    return _mean_precision(*_counts(truth, ranking))
+
+
+def _won(true_at: Places, false_at: Places) -> float:
     false_above = np.cumsum(false_at) - false_at
     won = (true_at * (false_at.sum() - false_above - false_at / 2)).sum()
     return _part(float(won), float(true_at.sum() * false_at.sum()))
 
 
-def average_precision(truth: NDArray[np.bool_], ranking: NDArray[np.float64]) -> float:
-    """Precision at each distinct score, weighted with the recall that it adds."""
-    true_at, false_at = _counts(truth, ranking)
+def _mean_precision(true_at: Places, false_at: Places) -> float:
     found = np.cumsum(true_at)
     precision = found / np.cumsum(true_at + false_at)
     return _part(float((precision * true_at).sum()), float(found[-1]))
 
 
-def early_precision(truth: NDArray[np.bool_], ranking: NDArray[np.float64]) -> float:
+def _early_precision(tally: Tally) -> float:
     """Precision of the first pairs, as many as are true, pairs without a score left out.
 
     Of a tie at the end as many count as have room, each as true as the tie is on average. NaN
     if no pair has a score.
     """
-    has_score = ranking > 0
-    true_at, false_at = _counts(truth[has_score], ranking[has_score])
+    true_at, false_at = tally.true_at[: tally.n_scores], tally.false_at[: tally.n_scores]
     size = true_at + false_at
-    room = np.clip(int(truth.sum()) - (np.cumsum(size) - size), 0, size)
+    room = np.clip(int(tally.true_at.sum()) - (np.cumsum(size) - size), 0, size)
     return _part(float((true_at * room / size).sum()), float(room.sum()))
 
 
-def _counts(
-    truth: NDArray[np.bool_], ranking: NDArray[np.float64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _counts(truth: NDArray[np.bool_], ranking: NDArray[np.float64]) -> tuple[Places, Places]:
     """How many true and false pairs stand at each distinct score, the highest first."""
     values, at = np.unique(-ranking, return_inverse=True)
     true_at = np.bincount(at, weights=truth, minlength=values.size).astype(np.int64)

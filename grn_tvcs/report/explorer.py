@@ -80,11 +80,11 @@ def truth(
     place = {gene: k for k, gene in enumerate(reference.genes)}
     at = np.array([place[gene] for gene in network.genes])
     rows, cols = at[regulators], at[targets]
-    is_edge = np.asarray(reference.selected)
+    is_edge = reference.pairs.at("selected", (rows, cols))
     counts = np.ones(rows.size, bool)
     if judged is not None and judged.pairs == "linked":
-        counts = is_edge[rows, cols] | is_edge[cols, rows]
-    letters = np.where(is_edge[rows, cols], TRUE, FALSE)
+        counts = is_edge | reference.pairs.at("selected", (cols, rows))
+    letters = np.where(is_edge, TRUE, FALSE)
     return "".join(np.where(counts, letters, NOT_JUDGED).tolist())
 
 

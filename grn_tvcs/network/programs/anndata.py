@@ -8,7 +8,7 @@ import numpy as np
 
 from grn_tvcs.network.evidence import CODES
 from grn_tvcs.network.network import CHANCES, SIGNS, Network
-from grn_tvcs.network.pairs import ELSEWHERE
+from grn_tvcs.network.pairs import Pairs
 from tvcs_core.files.shown import listed
 
 EDGES, GENES = "edges", "genes"
@@ -43,22 +43,16 @@ def kept(data: Any, key: str) -> Network:
     genes = tuple(str(gene) for gene in parts[GENES])
     frame = parts[EDGES]
     place = {gene: i for i, gene in enumerate(genes)}
-    at = tuple(
-        np.array([place[str(name)] for name in frame[column]], dtype=int)
-        for column in ("regulator", "target")
+    regulators, targets = (
+        [place[str(name)] for name in frame[end]] for end in ("regulator", "target")
     )
-    shape = (len(genes), len(genes))
-    scores, signs = np.zeros(shape), np.zeros(shape, dtype=np.int8)
-    scores[at] = frame["score"]
     sign_of = {text: sign for sign, text in SIGNS.items()}
-    signs[at] = [sign_of[str(sign)] for sign in frame["sign"]]
-    known: dict[str, Any] = {}
-    for name in (*CHANCES, "stability"):
-        if name in frame:
-            known[name] = np.full(shape, ELSEWHERE.get(name, 0.0))
-            known[name][at] = frame[name]
+    known: dict[str, Any] = {
+        "scores": frame["score"],
+        "signs": [sign_of[str(sign)] for sign in frame["sign"]],
+    }
+    known |= {name: frame[name] for name in (*CHANCES, "stability") if name in frame}
     if "evidence" in frame:
-        known["evidence"] = np.zeros(shape, dtype=np.uint8)
-        known["evidence"][at] = [CODES.get(str(word), 0) for word in frame["evidence"]]
+        known["evidence"] = [CODES.get(str(word), 0) for word in frame["evidence"]]
     notes = tuple(str(note) for note in parts.get("notes", ()))
-    return Network(genes, scores, signs, notes=notes, **known)
+    return Network.of_pairs(genes, Pairs.listed((regulators, targets), known), notes=notes)

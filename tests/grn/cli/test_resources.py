@@ -7,7 +7,8 @@ from typer.testing import CliRunner
 
 from grn_tvcs import simulate, write_expression
 from grn_tvcs.cli.main import app
-from grn_tvcs.cli.resources import Work, estimate, estimate_of_parts
+from grn_tvcs.cli.resources import Work, estimate, estimate_of_parts, memory_of_ranking
+from tvcs_core.command.progress import Progress
 
 GENOME = Work(genes=20_000, regulators=1500, targets=20_000, samples=100, halves=100, lines=10**5)
 
@@ -18,6 +19,12 @@ def test_memory_is_for_regulators_x_targets_and_not_for_the_square_of_the_genes(
     assert twice.memory == estimate(GENOME).memory
     half = estimate(GENOME._replace(targets=10_000))
     assert half.memory < 0.55 * estimate(GENOME).memory
+
+
+def test_a_ranking_needs_memory_for_regulators_x_targets():
+    whole, half = memory_of_ranking(1500, 20_000), memory_of_ranking(750, 20_000)
+    assert 0.5e9 < whole.memory < 1.5e9  # a square of floats alone were 3.2e9
+    assert half.memory < 0.7 * whole.memory
 
 
 @pytest.mark.parametrize("name", ["genes", "regulators", "targets", "samples", "halves", "lines"])
@@ -68,6 +75,10 @@ def table(tmp_path_factory):
              "--targets", "names.txt"),
             "a machine with more memory",
         ),
+        (
+            ("--method", "clr", "--threads", "2", "--genes", "names.txt"),
+            "a list of --regulators, --targets, the genes of interest",
+        ),
     ],
 )  # fmt: skip
 def test_a_refusal_names_what_was_not_done_yet(table, tmp_path, monkeypatch, words, helps):
@@ -80,3 +91,31 @@ def test_a_refusal_names_what_was_not_done_yet(table, tmp_path, monkeypatch, wor
     assert re.search(r"needs about 0\.3 GB, but only 0\.1 GB are free; what helps: ", said)
     assert said.endswith(helps)
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "parts"),
+    [
+        (("tvcs", "--option", "resamples=4"), (16, 20)),
+        (("tigress", "--option", "splits=2"), (400, 500)),
+        (("tvcs", "--option", "resamples=4", "--max-edges", "9"), (0, 4)),
+    ],
+)
+def test_progress_is_that_of_folds_and_network_together(table, tmp_path, monkeypatch, words, parts):
+    seen = []
+
+    class Watched(Progress):
+        def __call__(self, done, total):
+            seen.append((done, total))
+
+    monkeypatch.setattr("grn_tvcs.cli.work.Progress", Watched)
+    edges = () if "--max-edges" in words else ("--max-edges", "auto")
+    args = ["infer", str(table), "--out", str(tmp_path / "out"), "--method", *words, *edges]
+    done = CliRunner().invoke(app, args)
+    assert done.exit_code == 0, done.stderr
+    of_folds, total = parts
+    assert {of for _, of in seen} == {total}
+    rising = [n for n, _ in seen]
+    assert rising == sorted(rising)
+    assert rising[-1] == total
+    assert rising.count(of_folds) == (1 if of_folds else 0)

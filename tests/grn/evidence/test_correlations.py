@@ -10,12 +10,12 @@ from grn_tvcs.evidence import correlation as correlation_module
 from grn_tvcs.evidence.correlation import (
     RankCorrelations,
     correlation,
-    rank_correlation,
     unit_columns,
 )
 from grn_tvcs.evidence.lagged_correlation import lagged_correlation
 from grn_tvcs.evidence.mutual_information import mutual_information, relatedness
 from grn_tvcs.evidence.partial_correlation import estimated_shrinkage, partial_correlation
+from tests.reference import rank_correlation
 
 
 @pytest.fixture

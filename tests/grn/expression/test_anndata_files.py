@@ -7,6 +7,7 @@ from scipy import sparse
 
 from grn_tvcs import read_h5ad
 from grn_tvcs.expression.formats import read_layout
+from grn_tvcs.expression.h5ad import _refuse_endless
 from tvcs_core import DataError
 
 anndata = pytest.importorskip("anndata")
@@ -92,6 +93,41 @@ def test_what_is_not_there_is_named_with_what_is(words, message, path):
     with pytest.raises(DataError, match=message) as error:
         read_layout(path, **words)
     assert "x.h5ad" in str(error.value)
+
+
+@pytest.fixture
+def heap(path):
+    """Where the texts of a file begin, and its bytes, to be damaged."""
+    damaged = bytearray(path.read_bytes())
+    return damaged.index(b"GCOL"), damaged
+
+
+@pytest.mark.parametrize(
+    "before", [b"", b"GCOL\1\0\0\0" + bytes([64, *[0] * 7, 1, *[0] * 7]) + b"\xff" * 8]
+)
+def test_texts_that_never_end_are_refused_before_hdf5_goes_round_for_ever(path, heap, before):
+    """Also behind what looks like a heap, with an object that claims to end beyond the file."""
+    start, damaged = heap
+    first = int.from_bytes(damaged[start + 24 : start + 32], "little")
+    free = start + 16 + 16 + -(-first // 8) * 8
+    damaged[free : free + 16] = bytes(16)  # object 0, the free space, of no size at all
+    unused = damaged.index(bytes(64), 96)
+    damaged[unused : unused + len(before)] = before
+    path.write_bytes(damaged)
+    with pytest.raises(DataError, match=f"the texts at byte {start} never end"):
+        _refuse_endless(path)
+    if not before:
+        with pytest.raises(DataError, match="never end"):
+            read_h5ad(path, time_column="day")
+
+
+@pytest.mark.parametrize("length", [2**63, 2**64 - 1])
+def test_a_text_longer_than_any_file_is_damage(path, heap, length):
+    start, damaged = heap
+    damaged[start + 24 : start + 32] = length.to_bytes(8, "little")
+    path.write_bytes(damaged)
+    with pytest.raises(DataError, match="damaged"):
+        read_h5ad(path, time_column="day")
 
 
 @pytest.mark.filterwarnings("ignore:.*averaged")

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from grn_tvcs import Expression, read_expression, write_expression
-from grn_tvcs.expression.expression import spacing
+from grn_tvcs.expression.expression import samples_said, spacing
 from tvcs_core import DataError
+from tvcs_core.files import rows
 
 DREAM = '"Time"\tNA\t007\n\n0\t1\t2\n1\t3\t4\n\n0\t5\t6\n1\t7\t8\n'
 
@@ -86,7 +87,7 @@ BAD = {
     "missing": ("Time\tA\n0\t1\n1\tNA\n", "1 are missing: give --missing drop or --missing inter"),
     "perturbed": (
         "Time\tperturbed\tA\n0\tyes\t1\n1\t0\t2\n",
-        "column 'perturbed': must be 0 or 1, found 'yes'",
+        "x.tsv:2, column 'perturbed': must be 0 or 1, found 'yes'",
     ),
     "two times": ("Time\ttime\tA\n0\t0\t1\n", "must have one column of each kind"),
     "one time point": ("Time\tA\n0\t1\n", "at least 2 time points"),
@@ -97,8 +98,20 @@ BAD = {
     "no name": ("Time\tA\t\n0\t1\t2\n1\t1\t2\n", "column 3: a gene must have a name"),
     "ragged": ("Time\tA\tB\n0\t1\t2\n1\t2\n", "x.tsv:3: must have 3 cells"),
     "time twice": ("Time\tA\n0\t1\n0\t2\n1\t3\n", "x.tsv:3, column 'Time': time 0 comes twice"),
-    "transposed": ("\ts1\ts2\nG1\t1\t2\nG2\t3\t4\n", "genes seem to stand in rows"),
-    "time in a row": ("Time\t0\t50\nG1\t1\t2\nG2\t3\t4\n", "genes seem to stand in rows"),
+    "time twice in b": (
+        "series\ttime\tA\na\t0\t1\na\t1\t2\nb\t0\t1\nb\t0\t2\n",
+        "x.tsv:5, column 'time': time 0 comes twice in series b",
+    ),
+    "a sample called 5": (
+        "gene\t5\nG1\t1\nG2\t2\nG3\t3\nG4\t4\n",
+        "such as G1, G2, G3; give --genes-in-rows",
+    ),
+    "transposed": ("\ts1\ts2\nG1\t1\t2\nG2\t3\t4\n", "such as G1, G2; give --genes-in-rows"),
+    "time in a row": ("Time\t0\t50\nG1\t1\t2\nG2\t3\t4\n", "x.tsv:1: genes seem to stand in rows"),
+    "times with and without a unit": (
+        "Time\tA\n0h\t1\n1h\t2\nlate\t3\n",
+        "x.tsv:4, column 'Time': must be a number, or in every row a time in the same unit, found",
+    ),
     "no series": ("series\ttime\tA\n\t0\t1\na\t1\t2\n", "x.tsv:2, column 'series': every sample"),
 }
 
@@ -119,6 +132,7 @@ def test_a_bad_file_is_refused_with_its_place(write, text, message):
         ({"values": [[1.0, np.nan]] * 4}, "finite"),
         ({"genes": ("A", "A")}, "different"),
         ({"times": [0, 1, 1, 0]}, "rise"),
+        ({"times": [0, 1, 1, 1]}, "rise"),
         ({"series": ("1", "2", "1", "2")}, "stand together"),
         ({"series": ("1", "1", "1", "2"), "times": [0, 1, 2, 0]}, "at least 2"),
         ({"genes": ("A",)}, "shape"),
@@ -142,6 +156,26 @@ def test_constant_genes_are_named():
     assert data.constant_genes == ("B",)
 
 
+def test_samples_of_series_and_at_rest_are_counted_in_words():
+    data = Expression([[1], [2]], [0, 1], ("a", "a"), ("A",))
+    assert samples_said(data) == "2 samples in 1 series"
+    rest = Expression([[1], [2]], [0, 1], ("a", "a"), ("A",), at_rest=[[3], [4], [5]])
+    assert samples_said(rest) == "2 samples in 1 series and 3 samples at rest"
+
+
+def test_one_cell_that_is_no_number_does_not_make_its_column_no_gene(write):
+    with pytest.raises(DataError, match=r"found 'x'$"):
+        read_expression(write("Time\tA\n0\t1\n1\tx\n"))
+
+
+def test_gaps_are_those_of_their_block(write, monkeypatch):
+    monkeypatch.setattr(rows, "BLOCK", 8)
+    path = write("time,A\n" + "".join(f"{t},{t if t % 4 else 'NA'}\n" for t in range(1, 16)))
+    with pytest.warns(UserWarning, match="filled 3 of 15 values"):
+        found = read_expression(path, missing="interpolate")
+    assert found.values[:, 0].tolist() == list(range(1, 16))
+
+
 def test_missing_values_are_dropped_or_filled_and_said(write):
     path = write("series,time,A,B\na,0,1,5\na,1,NA,6\na,3,7,\nb,0,3,1\nb,1,4,2\n")
     with pytest.warns(UserWarning, match="filled 2 of 10 values"):
@@ -156,8 +190,8 @@ def test_missing_values_are_dropped_or_filled_and_said(write):
     assert dropped.times.tolist() == [0, 3, 0, 1]
     with pytest.raises(ValueError, match="missing must be one of error, drop, interpolate"):
         read_expression(path, missing="guess")
-    with pytest.raises(DataError, match="a gene must have a value in some sample"):
-        read_expression(write("time,A\n0,NA\n1,NA\n"), missing="interpolate")
+    with pytest.raises(DataError, match="must have a value in some sample, but 'B' has none"):
+        read_expression(write("time,A,B,C\n0,1,NA,NA\n1,2,NA,NA\n"), missing="interpolate")
 
 
 def test_replicates_are_series_of_their_own(write):

@@ -116,16 +116,21 @@ def test_empty_columns_and_marks_of_nothing_are_those_of_excel(write):
     with pytest.raises(DataError, match="found '#N/A'; of all cells 1 are missing: give --missing"):
         read_expression(path)
     assert options_that_read(path) == [{"missing": "interpolate"}]
-    with pytest.raises(DataError, match=r"column 4: a gene must have a name.*give --ignore 4"):
+    with pytest.raises(
+        DataError, match=r"csv:1, column 4: a gene must have a name.*give --ignore 4"
+    ):
         read_expression(write("Time\tNA.\tG2\t\n0\t1.5\t0.25\tgood\n2\t2\t1\t\n"))
-    with pytest.raises(DataError, match="'Table S1' alone: remove what stands above the table"):
+    with pytest.raises(DataError, match=r"csv:1: .* 'Table S1' alone: remove what stands above"):
         read_expression(write("Table S1,,\nTime,NA.,G2\n0,1,2\n2,2,1\n"))
 
 
 def test_a_comma_that_may_be_thousands_is_refused_and_points_beside_it_too(write):
     with pytest.raises(DataError, match=r"'1,500': thousands or a decimal comma; write 1500 or"):
         read_expression(write("Time\tA\n0\t1,500\n1\t2,250\n"))
-    assert read_expression(write("Time;A\n0;1,500\n1;2,250\n")).values[0] == 1.5
+    with pytest.raises(DataError, match="'1,500': thousands or a decimal comma; write 1500 or"):
+        read_expression(write("Time\tA,b\n0\t1,500\n1\t2,250\n"))
+    found = read_expression(write("Time;A,b;C\n0;1,500;2\n1;2,250;3\n"))
+    assert (found.genes, found.values[0].tolist()) == (("A,b", "C"), [1.5, 2])
     with pytest.raises(
         DataError, match=r"must be a number, found '1,5'; that is a decimal comma: write 1\.5"
     ):
@@ -253,6 +258,21 @@ def test_a_series_matrix_of_geo_is_read_by_its_characteristics(write):
     for text in (GEO.partition("!series_matrix_t")[0], '!Series_title\t"x"\n'):
         with pytest.raises(DataError, match="is a series matrix without levels"):
             read_layout(write(text, "none.txt"))
+
+
+def test_a_series_matrix_of_one_gene_of_titles_and_with_empty_cells_behind(write):
+    titles = '!Sample_title\t"wt, 0 h"\t"wt, 2 h"\t"wt, 4.5 h"'
+    text = GEO.replace(titles, '!Sample_title\t"0 h"\t"2 h"\t"4.5 h"').replace("time:", "dose:")
+    text = text.replace(' h"\n!series', ' g"\n!series')
+    check(read_layout(write(text, "titles.txt"), time_column="title"))
+    alone = read_layout(write(GEO.replace('"G2"\t0.25\t1\t4\n', ""), "alone.txt"))
+    assert (alone.genes, alone.values[:, 0].tolist()) == (("NA.",), [1.5, 2, 3])
+    odd = write(GEO.replace("time: 2 h", "time: late"), "odd.txt")
+    with pytest.raises(DataError, match=r"odd\.txt:1, column 'time': must be a number"):
+        read_layout(odd, time_column="time")
+    # As a spreadsheet saves it: all lines are as long as the longest
+    lines = [line + "\t" * (3 - line.count("\t")) for line in GEO.splitlines()]
+    check(read_layout(write("\n".join(lines) + "\n", "wide.txt")))
 
 
 @pytest.fixture

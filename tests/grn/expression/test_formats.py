@@ -6,6 +6,7 @@ from typer.testing import CliRunner
 
 from grn_tvcs import read_expression
 from grn_tvcs.cli.main import app
+from grn_tvcs.expression.columns import LayoutError
 from grn_tvcs.expression.formats import read_beeline, read_files, read_layout, read_samples
 from tvcs_core import DataError
 
@@ -54,6 +55,8 @@ def test_genes_in_rows_are_turned_only_when_told(file):
     plain = file("Time\tG1\tG2\n0\t1\t5\n1\t2\t6\n\n0\t3\t7\n1\t4\t9\n", "plain.tsv")
     with pytest.raises(DataError, match="genes seem to stand in rows"):
         read_layout(turned)
+    with pytest.raises(DataError, match=r"short\.tsv:2: must have 3 cells like the first row"):
+        read_layout(file("\ta\tb\nG1\t1\n", "short.tsv"), genes_in_rows=True)
     found, expected = read_layout(turned, genes_in_rows=True), read_expression(plain)
     assert found.genes == expected.genes
     assert np.array_equal(found.values, expected.values)
@@ -104,6 +107,7 @@ def test_missing_levels_beside_a_sheet_are_filled_or_refused(file):
         (LEVELS.replace("007", "NA"), SHEET, "gene names must be different"),
         (LEVELS.replace("s3", ""), SHEET, "a sample must have a name"),
         ("x\n", SHEET, "must have a first row and a first column"),
+        ("x\ny\nz\n", SHEET, r"x\.tsv:1: must have a first row and a first column"),
     ],
 )
 def test_levels_and_sheets_that_do_not_fit_are_refused(file, levels, sheet, message):
@@ -124,6 +128,91 @@ def test_levels_and_sheets_that_do_not_fit_are_refused(file, levels, sheet, mess
 def test_files_of_beeline_that_do_not_fit_are_refused(file, cells, clock, message):
     with pytest.raises(DataError, match=message):
         read_beeline(file(cells, "c.csv"), file(clock, "p.csv"))
+
+
+WEIGHTS = ",PseudoTime2,PseudoTime1\nc1,0.5,1\nc2,1,3\nc3,0,1\nc4,1,0\n"
+
+
+def test_weights_say_how_far_cells_belong_to_lineages(file):
+    cells, clock = file(CELLS, "c.csv"), file(CLOCK, "p.csv")
+    found = read_beeline(cells, clock, file(WEIGHTS, "w.csv"))
+    assert found.times.tolist() == [0, 0.5, 0.1, 0.9]
+    assert found.values[:, 0].tolist() == [1, (3 * 2 + 3) / 4, 1, 4]
+    assert found.cells.tolist() == [1, 4, 0.5, 1]
+    assert found.notes == ("5 cells were averaged to 4 samples, one for each time of a series.",)
+
+
+def test_the_corner_of_levels_says_nothing(file):
+    clock = file(CLOCK, "p.csv")
+    for corner in ("gene", "c1"):
+        assert read_beeline(file(corner + CELLS, "c.csv"), clock).genes == ("G1", "G2")
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        (
+            WEIGHTS.replace("Time2", "Time3"),
+            r"lineages of .*p\.csv, .*only: PseudoTime2, PseudoTime3",
+        ),
+        (
+            ",PseudoTime1,PseudoTime1,PseudoTime2\n"
+            + "".join(f"c{k},1,1,1\n" for k in range(1, 5)),
+            r"w\.csv:1: lineages must be different, found twice: PseudoTime1",
+        ),
+        (WEIGHTS.replace("c4", "c9"), "cells of .*only: c4, c9"),
+        (
+            WEIGHTS.replace("c4,1,0", "c4,1,-2"),  # after a weight of 0
+            r"w\.csv:5, column 'PseudoTime1': a weight must be >= 0, found -2",
+        ),
+    ],
+)
+def test_weights_that_do_not_fit_are_refused(file, weights, message):
+    with pytest.raises(DataError, match=message):
+        read_beeline(file(CELLS, "c.csv"), file(CLOCK, "p.csv"), file(weights, "w.csv"))
+
+
+def test_the_sheet_of_a_workbook_of_samples_needs_the_workbook(file):
+    with pytest.raises(ValueError, match="--samples-sheet is the sheet of --samples"):
+        read_layout(file(LEVELS), samples_sheet="design")
+
+
+def test_a_sample_without_the_name_of_a_series_is_named_by_its_line(file):
+    sheet = file(SHEET.replace("series", "").replace("s1,a", "s1,"), "s.csv")
+    with pytest.raises(
+        DataError, match=r"s\.csv:3, column 2: every sample needs the name of a ser"
+    ):
+        read_layout(file(LEVELS), samples=sheet, series_column="2")
+
+
+def test_a_time_above_the_samples_is_named_by_the_first_line(file):
+    turned = file("Time\t0\tx\t2\nG1\t1\t2\t3\nG2\t4\t5\t6\n")
+    with pytest.raises(DataError, match=r"x\.tsv:1, column 'Time': must be a number, found 'x'"):
+        read_layout(turned, genes_in_rows=True)
+
+
+def test_a_first_column_of_names_offers_the_likeliest_reading_first(file):
+    path = file("who,A,B\na,1,5\nb,2,6\n")
+    with pytest.raises(LayoutError, match="genes seem to stand in rows") as error:
+        read_layout(path)
+    assert error.value.ways == ({"genes_in_rows": True}, {"sample_column": "who"})
+    with pytest.raises(LayoutError) as error:
+        read_layout(file("who,series,A\na,x,1\nb,x,2\n"))
+    assert error.value.ways == ({"sample_column": "who"}, {"genes_in_rows": True})
+
+
+def test_of_several_files_the_first_says_which_genes_and_which_unit(file):
+    one = file("Time\tA\n0h\t1\n2h\t3\n", "one.tsv")
+    two, other = (
+        file("Time\tA\n0\t1\n2\t3\n", "two.tsv"),
+        file("Time\tB\n0\t1\n2\t3\n", "other.tsv"),
+    )
+    with pytest.raises(DataError, match=r"other\.tsv: must have the genes of .*one\.tsv, but"):
+        read_files([one, two, other])
+    with pytest.raises(
+        DataError, match=r"one\.tsv: must tell times in the unit .*none of them any"
+    ):
+        read_files([one, two])
 
 
 def test_the_commands_take_every_layout_and_record_it(file, tmp_path):

@@ -70,6 +70,19 @@ def test_a_sheet_of_samples_stands_beside_a_frame(tmp_path):
         Expression.from_frame(levels, samples=sheet.head(3), series_column="arm")
 
 
+def test_a_gene_is_left_out_beside_a_sheet():
+    sheet = TIMED[["Time", "series"]].rename(columns={"Time": "time"})
+    found = Expression.from_frame(TIMED[list(GENES)], samples=sheet, ignore=["A"])
+    assert (found.genes, found.series) == (("B", "C"), tuple("xxxyyy"))
+
+
+def test_samples_of_a_frame_beside_a_sheet_are_there_once():
+    levels = TIMED[list(GENES)].set_axis(list("aabcde"))
+    sheet = pd.DataFrame({"time": [0.0, 1, 2]}, list("abc"))
+    with pytest.raises(DataError, match="samples must be different, found twice: a"):
+        Expression.from_frame(levels, samples=sheet)
+
+
 def test_missing_values_and_samples_at_rest_are_those_of_files():
     gaps = TIMED.copy()
     gaps.loc[1, "B"] = np.nan
@@ -89,9 +102,13 @@ def test_missing_values_and_samples_at_rest_are_those_of_files():
         (lambda f: f.rename(columns={"B": "A"}), "found twice: A; rename or drop them"),
         (
             lambda f: f.assign(B="x"),
-            r"DataFrame:1, column 'B': must be a number, found 'x'.*igno",
+            r"DataFrame:1, column 'B': must be a number, found 'x'.*ignore=\['B'\]",
         ),
         (lambda f: f.assign(B=np.inf), "column 'B': must be a finite number"),
+        (
+            lambda f: f.assign(B=[0, 0, 0, 1, np.inf, 0]),
+            "DataFrame:5, column 'B': must be a finite",
+        ),
         (lambda f: f.assign(Time="now"), "column 'Time': must be a number, found 'now'"),
         (lambda f: f.rename(columns={"Time": "Timepoint"}), "--time-column Timepoint"),
         (lambda f: f[["Time", "series"]], "must have a column for each gene"),

@@ -1,0 +1,180 @@
+"""Files, graphs and scores over regulators x targets give what the same over all genes gives."""
+
+import csv
+import tracemalloc
+from contextlib import contextmanager
+from dataclasses import astuple
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from grn_tvcs import Network, read_network, read_reference, score, write_edges
+from grn_tvcs.network.edge_table import write_reference
+from grn_tvcs.network.pairs import KINDS, Pairs
+from grn_tvcs.network.scores import CUTS, PAIRS, area_under_roc, average_precision
+from grn_tvcs.report.explorer import truth
+
+MANY = 4000
+SQUARE = MANY**2  # bytes: of flags, the smallest kind of number
+
+
+@contextmanager
+def less_than_a_square():
+    tracemalloc.start()
+    try:
+        yield
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < SQUARE
+
+
+def over_all_genes(network):
+    """The same network, kept over genes x genes."""
+    return Network(network.genes, **{name: getattr(network, name) for name in KINDS})
+
+
+def random_network(seed, n=9):
+    """Few regulators and targets, ties, pairs without a score, genes in no order."""
+    rng = np.random.default_rng(seed)
+    regulators, targets = (np.sort(rng.choice(n, k, replace=False)) for k in (4, 6))
+    scores = rng.integers(0, 4, (4, 6)) / 3 * (regulators[:, None] != targets)
+    pairs = Pairs.correlated(regulators, targets, rng.normal(size=(4, 6)), scores)
+    return Network.of_pairs([f"G{i}" for i in rng.permutation(n)], pairs).top(5)
+
+
+def random_reference(seed, n=9):
+    rng = np.random.default_rng(100 + seed)
+    places = [(i, j) for i, j in rng.integers(0, n, (12, 2)).tolist() if i != j]
+    edges = sorted(set(places))
+    ends = [i for i, _ in edges], [j for _, j in edges]
+    known = {"scores": [1.0] * len(edges), "signs": [0] * len(edges)}
+    return Network.of_pairs([f"G{i}" for i in rng.permutation(n)], Pairs.listed(ends, known))
+
+
+def dense_score(network, reference, pairs, cut):
+    """Every figure over all genes x genes at once, one place for each pair."""
+    place = {gene: i for i, gene in enumerate(reference.genes)}
+    order = np.array([place[gene] for gene in network.genes])
+    is_edge = reference.selected[np.ix_(order, order)]
+    counts = is_edge | is_edge.T if pairs == "linked" else ~np.eye(len(order), dtype=bool)
+    if cut == "top-n":
+        network = Network(network.genes, np.where(counts, network.scores, 0.0))
+        network = network.top(int(is_edge.sum()))
+    true, ranking, chosen = is_edge[counts], network.scores[counts], network.selected[counts]
+    tp, fp = int((true & chosen).sum()), int((~true & chosen).sum())
+    fn, tn = int((true & ~chosen).sum()), int((~true & ~chosen).sum())
+    sn, sp = tp / (tp + fn), tn / (tn + fp) if tn + fp else np.nan
+    spread = np.sqrt(float(tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
+    values, at = np.unique(-ranking[ranking > 0], return_inverse=True)
+    true_at = np.bincount(at, true[ranking > 0], values.size).astype(int)
+    size = np.bincount(at, minlength=values.size)
+    room = np.clip(int(true.sum()) - (np.cumsum(size) - size), 0, size)
+    figures = (
+        sn, sp, (tp + tn) / true.size, 0.0 if sn + sp == 0 else 2 * sn * sp / (sn + sp),
+        (tp * tn - fp * fn) / float(spread) if spread else 0.0, (sn + sp) / 2,
+        area_under_roc(true, ranking), average_precision(true, ranking),
+        float((true_at * room / size).sum()) / room.sum() if room.sum() else np.nan,
+        (tp + fn) / true.size,
+    )  # fmt: skip
+    return (*map(float, figures), true.size, tp + fn, tp + fp, tp, pairs, cut)
+
+
+@pytest.mark.parametrize("cut", CUTS)
+@pytest.mark.parametrize("pairs", PAIRS)
+def test_scores_are_those_over_all_genes_to_the_last_bit(pairs, cut):
+    for seed in range(40):
+        network, reference = random_network(seed), random_reference(seed)
+        found = astuple(score(network, reference, pairs=pairs, cut=cut))
+        slow = dense_score(network, reference, pairs, cut)
+        assert repr(found) == repr(slow)  # NaN is NaN
+        squares = over_all_genes(network), over_all_genes(reference)
+        assert repr(astuple(score(*squares, pairs=pairs, cut=cut))) == repr(slow)
+
+
+def test_scores_of_real_values_are_those_over_all_genes_to_the_last_bit(rng):
+    reference = random_reference(0, 40)
+    scores = np.abs(rng.normal(size=(40, 40))) * ~np.eye(40, dtype=bool)
+    network = Network(reference.genes, scores).top(70)
+    for pairs in PAIRS:
+        slow = dense_score(network, reference, pairs, "caps")
+        assert repr(astuple(score(network, reference, pairs=pairs))) == repr(slow)
+
+
+def test_letters_of_a_report_are_those_over_all_genes():
+    rows, columns = (part.ravel() for part in np.indices((9, 9)))
+    for seed in range(10):
+        network, reference = random_network(seed), random_reference(seed)
+        for pairs in PAIRS:
+            judged = score(network, reference, pairs=pairs)
+            said = truth(network, reference, judged, rows, columns)
+            assert said == truth(network, over_all_genes(reference), judged, rows, columns)
+
+
+def test_a_network_read_is_over_its_regulators_and_targets(tmp_path):
+    for seed in range(10):
+        network = random_network(seed)
+        known = network.but(
+            stability=np.random.default_rng(seed).uniform(size=network.pairs.shape).round(3),
+            confidence=network.pairs.scores / 2, false_discovery=1 - network.pairs.scores / 2,
+            own=network.pairs.scores > 0.5,
+        )  # fmt: skip
+        write_edges(known, tmp_path / "edges.tsv")
+        again = read_network(tmp_path / "edges.tsv", known.genes)
+        assert set(again.pairs.regulators) <= set(known.pairs.regulators)
+        assert set(again.pairs.targets) <= set(known.pairs.targets)
+        has_score = known.scores > 0
+        for name in ("scores", "selected"):
+            assert np.array_equal(getattr(again, name), getattr(known, name))
+        for name in ("signs", "stability", "own", "confidence", "false_discovery"):
+            found, given = getattr(again, name), getattr(known, name)
+            assert found[has_score] == pytest.approx(given[has_score], rel=1e-5)
+            assert (found[~has_score] == (name == "false_discovery")).all()
+
+
+def test_an_edge_without_a_score_and_a_file_without_edges_are_read(tmp_path):
+    header = "regulator\ttarget\tscore\tselected\tstability\n"
+    (tmp_path / "edges.tsv").write_text(header + "A\tB\t0\t1\t.5\nB\tC\t2\t1\t\n")
+    network = read_network(tmp_path / "edges.tsv", "ABC")
+    assert network.selected.sum() == 1
+    assert np.isnan(network.stability).all()
+    (tmp_path / "edges.tsv").write_text(header)
+    nothing = read_network(tmp_path / "edges.tsv", "ABC")
+    assert nothing.edges() == []
+    assert nothing.top(2).n_scored == 0
+    assert nothing.scores.shape == (3, 3)
+
+
+def test_of_many_genes_a_file_of_edges_is_read_and_scored_without_a_square(tmp_path, rng):
+    genes = [f"G{j:04d}" for j in range(MANY)]
+    lines = [(genes[i], genes[j], f"{rng.uniform():.6g}") for i in (1, 7) for j in range(8, 2000)]
+    with (tmp_path / "edges.tsv").open("w", newline="") as file:
+        csv.writer(file, delimiter="\t").writerows(lines)
+    edges = [(int(i), int(j)) for i, j in rng.integers(0, 60, (80, 2)) if i != j]
+    (tmp_path / "true.tsv").write_text("".join(f"{genes[i]}\t{genes[j]}\n" for i, j in set(edges)))
+    with less_than_a_square():
+        network = read_network(tmp_path / "edges.tsv", genes)
+        reference = read_reference(tmp_path / "true.tsv", genes)
+        for cut in CUTS:
+            for pairs in PAIRS:
+                found = score(network.top(100), reference, pairs=pairs, cut=cut)
+                assert found.n_edges == len(set(edges))
+        truth(network, reference, found, *np.nonzero(network.pairs.selected))
+        write_reference(reference, tmp_path / "again.tsv")
+    assert score(network, reference).n_pairs == MANY * (MANY - 1)
+
+
+def test_graphs_and_anndata_of_many_genes_are_read_without_a_square():
+    anndata = pytest.importorskip("anndata")
+    graph = nx.DiGraph()
+    graph.add_nodes_from(range(MANY))
+    graph.add_edge(3, 9, score=2.5, sign="-", evidence="series")
+    graph.add_edge(4, 9, weight=-1.5)
+    data = anndata.AnnData(np.ones((2, 3)))
+    with less_than_a_square():
+        network = Network.from_networkx(graph)
+        again = Network.from_anndata(network.to_anndata(data))
+    for found in (network, again):
+        told = [(e.regulator, e.target, e.score, e.sign, e.selected) for e in found.edges()]
+        assert told == [("3", "9", 2.5, "-", True), ("4", "9", 1.5, "-", True)]
