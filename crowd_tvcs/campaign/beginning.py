@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 from sqlalchemy import insert, select
 
 from crowd_tvcs.answers.class_shares import class_counts, class_shares
+from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.campaign import intake
 from crowd_tvcs.campaign.entries import Line, Task, Worker
 from crowd_tvcs.campaign.estimates import first_model
 from crowd_tvcs.campaign.settings import classes_of, count_of, first_row, prior_of_classes, within
-from crowd_tvcs.campaign.store import schema
+from crowd_tvcs.campaign.store import kinds, schema
 from crowd_tvcs.campaign.store.store import Store
 from crowd_tvcs.campaign.tables import Qualities
 
@@ -24,6 +25,7 @@ class First(NamedTuple):
     workers: Iterable[str | Worker]
     tasks: Iterable[str | Task]
     qualities: Qualities | None
+    kinds: Quality | None
     gold: Mapping[str, str] | None
     gold_answers: Iterable[Line | tuple[str, str, str]]
 
@@ -33,7 +35,9 @@ def begin(place: str | Path, first: First, **given: Any) -> None:
     qualities, known = first.qualities, first.gold
     settings = _settings(first, given)
     lines = [one if isinstance(one, Line) else Line(*one) for one in first.gold_answers]
-    if qualities is None and not lines:
+    if qualities is not None and first.kinds is not None:
+        raise ValueError("a campaign has qualities or kinds, not both")
+    if qualities is None and first.kinds is None and not lines:
         raise ValueError("a campaign needs qualities, or gold labels and answers to them")
     if lines and not known:
         raise ValueError("gold answers need the gold labels of their tasks")
@@ -46,6 +50,9 @@ def begin(place: str | Path, first: First, **given: Any) -> None:
         connection.execute(insert(schema.campaign).values(settings))
         row = connection.execute(select(schema.campaign)).one()
         intake.add_workers(connection, row, listed)
+        if first.kinds is not None:
+            kinds.create(connection)
+            intake.add_kinds(connection, row, first.kinds)
         if known:
             intake.add_gold(connection, row, known, lines)
         intake.add_tasks(connection, row, wanted)
@@ -77,8 +84,16 @@ def _settings(first: First, given: dict[str, Any]) -> dict[str, Any]:
         target=target,
         lease_seconds=within("lease_seconds", given["lease_seconds"], 0.001, 1e9),
         seed=count_of("seed", given["seed"]),
-        per_pair=not (first.qualities is None or isinstance(first.qualities, Mapping)),
-        source="gold" if first.qualities is None else "table",
+        per_pair=first.kinds is not None
+        or not (first.qualities is None or isinstance(first.qualities, Mapping)),
+        source=_source(first),
         shares_of_gold=int(is_of_gold),
         **first_model(given["model"], target, least_gain),
     )
+
+
+def _source(first: First) -> str:
+    """Where the qualities come from."""
+    if first.kinds is not None:
+        return kinds.SOURCE
+    return "gold" if first.qualities is None else "table"

@@ -17,6 +17,7 @@ from crowd_tvcs.campaign.store import queries, schema
 from crowd_tvcs.campaign.store.store import Overtaken, Store
 
 if TYPE_CHECKING:
+    from crowd_tvcs.answers.quality import Quality
     from crowd_tvcs.campaign.state import State
     from crowd_tvcs.campaign.stopping import Standing
     from crowd_tvcs.campaign.tables import Qualities
@@ -72,6 +73,7 @@ class Campaign(Desk):
         workers: Iterable[str | Worker],
         tasks: Iterable[str | Task],
         qualities: Qualities | None = None,
+        kinds: Quality | None = None,
         gold: Mapping[str, str] | None = None,
         gold_answers: Iterable[Line | tuple[str, str, str]] = (),
         classes: Sequence[str] = ("0", "1"),
@@ -97,6 +99,8 @@ class Campaign(Desk):
             Names, or `Worker` and `Task`.
         qualities
             Accuracy per worker, or a `Quality` of the pairs that may be assigned.
+        kinds
+            In their place a `Quality` of workers on kinds of tasks; every `Task` has a kind then.
         gold, gold_answers
             Known labels of tasks, and answers (task, worker, label) to them: without `qualities`,
             they are estimated from these.
@@ -141,7 +145,7 @@ class Campaign(Desk):
 
         begin(
             place,
-            First(workers, tasks, qualities, gold, gold_answers),
+            First(workers, tasks, qualities, kinds, gold, gold_answers),
             classes=classes,
             prior=prior,
             budget=budget,
@@ -229,12 +233,10 @@ class Campaign(Desk):
                 if settings.revision != state.settings.revision + 1:
                     continue
                 number = rounds.issue(connection, state, settings, found)
-                said = f"round {number}: {found.chosen.sum()} labels"
+                said = f"round {number}: {len(found.pairs)} labels"
                 write_down(connection, Note(OPERATOR, "plan", detail=said))
-            pairs = [
-                (state.quality.workers[i], state.quality.tasks[j])
-                for i, j in zip(*(k.tolist() for k in found.chosen.nonzero()), strict=True)
-            ]
+            workers, tasks = state.factors.table.workers, state.factors.tasks
+            pairs = [(workers[i], tasks[j]) for i, j in found.pairs.tolist()]
             return Round(
                 number,
                 pairs,
@@ -278,6 +280,7 @@ class Campaign(Desk):
         workers: Iterable[str | Worker] = (),
         tasks: Iterable[str | Task] = (),
         qualities: Qualities | None = None,
+        kinds: Quality | None = None,
         gold: Mapping[str, str] | None = None,
         gold_answers: Iterable[Line | tuple[str, str, str]] = (),
         address: str | None = None,
@@ -293,6 +296,8 @@ class Campaign(Desk):
         with self.store.write() as (connection, settings, _):
             listed = [one if isinstance(one, Worker) else Worker(one) for one in workers]
             intake.add_workers(connection, settings, listed)
+            if kinds is not None:
+                intake.add_kinds(connection, settings, kinds)
             wanted = [one if isinstance(one, Task) else Task(one) for one in tasks]
             intake.add_tasks(connection, settings, wanted)
             if qualities is not None:
@@ -312,6 +317,7 @@ class Campaign(Desk):
             }
             said = [f"{len(of)} {what}" for what, of in new.items() if of]
             said += ["qualities"] if qualities is not None else []
+            said += ["kinds"] if kinds is not None else []
             write_down(connection, Note(OPERATOR, "add", None, ", ".join(said), address))
 
     def stop(

@@ -28,12 +28,16 @@ class Worker:
 
 @dataclass(frozen=True)
 class Task:
-    """What is to be labelled: chance of the second class, least and most workers, or None."""
+    """What is to be labelled: chance of the second class, least and most workers, or None.
+
+    With a `kind` where the qualities are of workers on kinds of tasks.
+    """
 
     name: str
     prior: float | None = None
     min_workers: int = 0
     max_workers: int | None = None
+    kind: str | None = None
 
 
 @dataclass(frozen=True)

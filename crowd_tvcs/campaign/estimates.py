@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, bindparam, func, select, update
 
 from crowd_tvcs.answers.answers import Answers, Gold
-from crowd_tvcs.campaign.store import schema
+from crowd_tvcs.campaign.store import kinds, schema
 from crowd_tvcs.campaign.store.gold import ANSWERS
 from crowd_tvcs.campaign.store.schema import gold, skill, worker
 from crowd_tvcs.skills.dependence import Dependence
@@ -99,7 +99,11 @@ def gold_of(connection: Connection, settings: Any, names: list[str]) -> tuple[An
 def note_best(connection: Connection, settings: Any) -> None:
     """Write down how good the best worker is, whom the gain of a label is looked at for."""
     column = skill.c.quality if settings.per_pair else worker.c.quality
-    low, high = connection.execute(select(func.min(column), func.max(column))).one()
+    there = select(func.min(column), func.max(column))
+    if settings.source == kinds.SOURCE:
+        column = kinds.kind_skill.c.quality
+        there = select(func.min(column), func.max(column)).where(kinds.WITH_TASKS)
+    low, high = connection.execute(there).one()
     if high is not None:
         is_mirrored = len(json.loads(settings.classes)) == 2
         best = max(high, 1.0 - low) if is_mirrored else high

@@ -18,12 +18,15 @@ from crowd_tvcs.campaign.tables import (
     read_tasks,
     read_workers,
 )
+from crowd_tvcs.factors.plan import Factors
+from crowd_tvcs.factors.tables import read_factors
 from tvcs_core.command.shell import say
 from tvcs_core.files.tables import is_number
 
 
 def read_first(
     quality: Path | None,
+    kinds: Path | None,
     gold: Path | None,
     answers: Path | None,
     workers: Path | None,
@@ -44,11 +47,19 @@ def read_first(
     ValueError
         If a table is missing that nothing else makes up for.
     """
-    if (quality is None) == (answers is None):
-        raise ValueError("give --quality, or --gold and --answers to gold tasks")
+    if quality is not None and kinds is not None:
+        raise ValueError("give --quality or --kinds, not both")
+    table = quality or kinds
+    if (table is None) == (answers is None):
+        raise ValueError(
+            "give --quality, or --gold and --answers to gold tasks, or --kinds with --tasks"
+        )
+    if kinds is not None and tasks is None:
+        raise ValueError("--kinds needs --tasks, the kind of every task")
     if answers is not None and gold is None:
         raise ValueError("--answers needs --gold, the labels of their tasks")
     qualities = None if quality is None else read_qualities(quality)
+    factors = None if kinds is None or tasks is None else read_factors(kinds, tasks).factors
     named = None if classes is None else [name.strip() for name in classes.split(",")]
     known = None if gold is None else read_gold(gold, named)
     lines = [] if answers is None else read_lines(answers, keep)
@@ -65,11 +76,14 @@ def read_first(
     return {
         "prior": _prior(prior, named),
         "qualities": qualities,
+        "kinds": None if factors is None else factors.table,
         "gold": None if known is None else dict(known.labels),
         "gold_answers": lines,
         "classes": named,
-        "workers": _workers(workers, qualities, {line.worker for line in lines}),
-        "tasks": _tasks(tasks, qualities),
+        "workers": _workers(
+            workers, qualities if factors is None else factors.table, {one.worker for one in lines}
+        ),
+        "tasks": _tasks(tasks, qualities, factors),
     }
 
 
@@ -90,10 +104,11 @@ def _workers(path: Path | None, qualities: Qualities | None, seen: set[str]) -> 
     return [Worker(name) for name in sorted(seen)]
 
 
-def _tasks(path: Path | None, qualities: Qualities | None) -> list[Task]:
+def _tasks(path: Path | None, qualities: Qualities | None, factors: Factors | None) -> list[Task]:
     known = qualities.tasks if isinstance(qualities, Quality) else None
     if path is not None:
-        return read_tasks(path, None if known is None else set(known))
+        names = None if known is None else set(known)
+        return read_tasks(path, names, of_kinds=factors is not None)
     if known is None:
         raise ValueError("--tasks must name what is to be labelled")
     return [Task(name) for name in known]

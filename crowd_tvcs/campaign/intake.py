@@ -23,7 +23,7 @@ from crowd_tvcs.campaign.leases import (
     take_again,
     write_answers,
 )
-from crowd_tvcs.campaign.store import schema
+from crowd_tvcs.campaign.store import kinds, schema
 from crowd_tvcs.campaign.store.gold import ANSWERS
 from crowd_tvcs.campaign.store.queries import SETTLED
 from crowd_tvcs.campaign.store.schema import (
@@ -123,6 +123,9 @@ def add_tasks(connection: Connection, settings: Any, tasks: Sequence[Task]) -> N
         )
     if rows:
         connection.execute(insert(task), rows)
+    kinds.set_kinds(connection, settings.source, {one.name: one.kind for one in tasks})
+    if settings.source == kinds.SOURCE:
+        note_best(connection, settings)
     left = None if settings.budget is None else settings.budget - settings.slots
     if left is not None and settings.missing + missing > left:
         raise ValueError(
@@ -132,20 +135,38 @@ def add_tasks(connection: Connection, settings: Any, tasks: Sequence[Task]) -> N
     count(connection, missing=missing)
 
 
+def add_kinds(connection: Connection, settings: Any, table: Quality) -> None:
+    """Write qualities of workers on kinds down, before the tasks of new kinds; see `kinds`.
+
+    Raises
+    ------
+    ValueError
+        If the campaign has other qualities, or that of a pair already.
+    """
+    if settings.source != kinds.SOURCE:
+        raise ValueError("the qualities of this campaign are not of kinds of tasks")
+    classes = len(json.loads(settings.classes))
+    kinds.add_qualities(connection, table, lambda value: 1.0 - affinity(value, classes))
+    note_best(connection, settings)
+
+
 def set_qualities(connection: Connection, settings: Any, qualities: Qualities) -> None:
     """Write qualities down; names that the campaign does not have are left out.
 
     Raises
     ------
     ValueError
-        If qualities per pair come to a campaign that has one per worker, or the other way round.
+        If qualities per pair come to a campaign that has one per worker, or the other way round,
+        or any to one whose qualities are of kinds.
     """
+    if settings.source == kinds.SOURCE:
+        raise ValueError("the qualities of this campaign are of kinds of tasks; give it kinds")
     is_per_pair = isinstance(qualities, Quality)
     if is_per_pair != bool(settings.per_pair):
-        kinds = ("one quality per worker", "a quality for every pair")
+        layouts = ("one quality per worker", "a quality for every pair")
         raise ValueError(
-            f"this campaign has {kinds[settings.per_pair]}, but the table gives "
-            f"{kinds[is_per_pair]}"
+            f"this campaign has {layouts[settings.per_pair]}, but the table gives "
+            f"{layouts[is_per_pair]}"
         )
     ids = dict(connection.execute(select(worker.c.name, worker.c.id)).all())
     if not isinstance(qualities, Quality):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,14 @@ from sqlalchemy import Connection, bindparam, insert, select, update
 
 from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.campaign.entries import MILLION
+from crowd_tvcs.campaign.planning.large import propose_in_factors
+from crowd_tvcs.campaign.planning.proposal import (
+    Proposal,
+    labels_left,
+    reason_of,
+    rng_of,
+    worth_their_price,
+)
 from crowd_tvcs.campaign.state import State
 from crowd_tvcs.campaign.stopping import is_worth_a_label, least_gain_of
 from crowd_tvcs.campaign.store.schema import ISSUED, LAPSED, pair, planned, worker
@@ -20,40 +27,7 @@ from crowd_tvcs.campaign.tasks import count, settle_each
 from crowd_tvcs.methods import METHODS, assign, methods_for
 from crowd_tvcs.plan.assignment import Assignment
 from crowd_tvcs.plan.plan import Plan
-from crowd_tvcs.plan.proof import CLOSED
 from crowd_tvcs.skills.dependence_fit import NO_GOLD
-from tvcs_core.streams import stream
-
-LEAST_GAIN = 1e-12  # in chance of a right label; below, a label adds nothing
-
-
-@dataclass(frozen=True, eq=False)
-class Proposal:
-    """A round before it is issued.
-
-    Attributes
-    ----------
-    chosen
-        New pairs, boolean of shape (workers, tasks).
-    method, reason
-        How it was made, and why it ended.
-    expected_accuracy
-        Mean over the tasks once all that is out is answered.
-    bound
-        No plan for this round has a larger one; None if none is proved.
-    left_out
-        Pairs that the plan had and that were not worth their price.
-    standard_error
-        Of `expected_accuracy`, see `crowd_tvcs.Assignment.standard_error`.
-    """
-
-    chosen: NDArray[np.bool_]
-    method: str
-    reason: str
-    expected_accuracy: float
-    bound: float | None
-    left_out: int
-    standard_error: float
 
 
 def plan_of(state: State, labels: int | None, spare: int = 0) -> Plan:
@@ -84,9 +58,7 @@ def plan_of(state: State, labels: int | None, spare: int = 0) -> Plan:
     per_worker = np.array([w.max_tasks for w in state.workers]) - answered.sum(axis=1)
     per_worker = per_worker - state.on_gold
     least = np.array([t.min_workers for t in state.tasks]) - done
-    new = None if settings.budget is None else settings.budget - settings.slots
-    if labels is not None:
-        new = labels if new is None else min(new, labels)
+    new = labels_left(settings, labels)
     budget = None if new is None else new + int(out.sum())
     least = np.where(closed, out, np.maximum(least, 0))
     if budget is not None and np.maximum(least, out).sum() > budget:
@@ -146,18 +118,17 @@ def propose(
         Least expected accuracy that the new labels of a task must add to it, per label; a task
         with less gets none, unless its minimum asks for them. None for that of the campaign.
     """
+    if state.is_large:
+        return propose_in_factors(state, labels, method, time_limit, least_gain)
     plan, found = _within_money(state, labels, method, quick, time_limit)
     least = least_gain_of(state, least_gain)
-    chosen = _worth_their_price(state, plan, found.support & ~state.pending, least)
+    chosen = worth_their_price(plan, state.pending, found.support & ~state.pending, least)
     left_out = int((found.support & ~state.pending & ~chosen).sum())
     kept = Assignment(plan, chosen | state.pending, found.method, found.reason)
-    reason = found.reason
-    if kept.expected_accuracy < found.expected_accuracy - CLOSED:
-        reason = f"{left_out} labels left out of a plan that ended so: {reason}"
     return Proposal(
-        chosen,
+        np.argwhere(chosen),
         found.method,
-        reason,
+        reason_of(found, kept.expected_accuracy, left_out),
         kept.expected_accuracy,
         found.bound,
         left_out,
@@ -174,12 +145,9 @@ def _within_money(
     """
     settings, spare = state.settings, 0
     while True:
-        rng: int | np.random.Generator = settings.seed  # the first round is the plan of `assign`
-        if settings.rounds:
-            rng = stream(settings.seed, "round", str(settings.rounds))
         plan = plan_of(state, labels, spare)
         name = method or usual_method(plan, quick=quick)
-        found = assign(plan, name, rng=rng, time_limit=time_limit)
+        found = assign(plan, name, rng=rng_of(settings), time_limit=time_limit)
         new = found.support & ~state.pending
         cost = settings.committed + int(_prices(state) @ new.sum(axis=1))
         if settings.money is None or cost <= settings.money:
@@ -192,43 +160,10 @@ def usual_method(plan: Plan, *, quick: bool = False) -> str:
     return next(name for name in methods_for(plan) if METHODS[name].is_quick or not quick)
 
 
-def _worth_their_price(
-    state: State, plan: Plan, chosen: NDArray[np.bool_], least_gain: float
-) -> NDArray[np.bool_]:
-    """Drop new labels that add less than they must; what is left.
-
-    The weakest new worker of a task goes if the task does about as well without them, and then the
-    next; all go if together they add too little per label. Minimums stay met.
-    """
-    least_gain = max(least_gain, LEAST_GAIN)
-    chosen, told = chosen.copy(), plan.told
-    accuracy = plan.accuracy(chosen | state.pending)
-    before = plan.accuracy(state.pending)
-    spare = (chosen | state.pending).sum(axis=0) - plan.min_workers_per_task
-    columns = np.arange(chosen.shape[1])
-    while True:
-        weakest = np.where(chosen, told, 2.0).argmin(axis=0)
-        fewer = chosen.copy()
-        fewer[weakest, columns] = False
-        without = plan.accuracy(fewer | state.pending)
-        goes = chosen.any(axis=0) & (spare > 0) & (accuracy - without < least_gain)
-        if not goes.any():
-            break
-        chosen[:, goes] = fewer[:, goes]
-        accuracy[goes] = without[goes]
-        spare[goes] -= 1
-    new = chosen.sum(axis=0)
-    vain = (new > 0) & (spare >= new) & (accuracy - before < least_gain * new)
-    chosen[:, vain] = False
-    return chosen
-
-
 def issue(connection: Connection, state: State, settings: Any, found: Proposal) -> int:
     """Write a round down: every new pair gets a slot; the number of the round."""
     number = settings.rounds + 1
-    chosen = [
-        (state.tasks[j].id, state.workers[i].id) for i, j in np.argwhere(found.chosen).tolist()
-    ]
+    chosen = [(state.tasks[j].id, state.workers[i].id) for i, j in found.pairs.tolist()]
     cost = 0
     if chosen:
         lapsed = {(j, i) for j, i in connection.execute(_LAPSED)}

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,15 +17,36 @@ from crowd_tvcs.accuracy.model import even_matrices
 from crowd_tvcs.answers.answers import Answers
 from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.campaign.entries import MILLION
-from crowd_tvcs.campaign.store import schema
+from crowd_tvcs.campaign.store import kinds, schema
 from crowd_tvcs.campaign.store.gold import ANSWERS
 from crowd_tvcs.campaign.store.schema import ANSWERED, GOLD, ISSUED, LAPSED, LEASED, SKIPPED
 from crowd_tvcs.campaign.tasks import is_done, prior_of, prior_weight
+from crowd_tvcs.factors import tables
+from crowd_tvcs.factors.plan import Factors
 from crowd_tvcs.skills.dependence import Dependence, Told, chances, told
-from crowd_tvcs.skills.vote import posterior, priors
+from crowd_tvcs.skills.vote import by_evidence, evidence_of, priors
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+
+AT_ONCE = 4_000_000  # workers x tasks of a part
+EVERY_KIND = "every task"  # where a worker has one quality
+
+
+class Pairs(NamedTuple):
+    """Pairs that are, or were, given out, sorted by task and then by worker.
+
+    Attributes
+    ----------
+    task, worker
+        Their numbers.
+    state
+        Skipped by the worker, lapsed, issued, leased or answered.
+    """
+
+    task: Integers
+    worker: Integers
+    state: NDArray[np.int8]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,12 +59,12 @@ class State:
         The row of the campaign.
     workers, tasks
         Their rows.
-    quality
-        Of every pair, of shape (workers, tasks); `allowed` leaves out workers of whom nothing is
-        known, and pairs without a quality.
-    slots
-        State of every pair, of the same shape: skipped by its worker, lapsed or never given out,
-        issued, leased, answered.
+    factors
+        Qualities, as a table of workers x kinds and the kind of every task: one kind where every
+        worker has one quality, and one per task where every pair has. `allowed` leaves out workers
+        of whom nothing is known, and pairs without a quality.
+    pairs
+        Those that are, or were, given out.
     given
         Every answer as (worker, task, label), as integers, in the order they came.
     times
@@ -62,8 +84,8 @@ class State:
     settings: Any
     workers: list[Any]
     tasks: list[Any]
-    quality: Quality
-    slots: NDArray[np.int8]
+    factors: Factors
+    pairs: Pairs
     given: list[tuple[int, int, int]]
     times: list[tuple[float, float]]
     rounds: list[Any]
@@ -76,6 +98,52 @@ class State:
     def classes(self) -> tuple[str, ...]:
         """Names of the labels."""
         return tuple(json.loads(self.settings.classes))
+
+    @property
+    def has_kinds(self) -> bool:
+        """Whether qualities are of workers on kinds of tasks."""
+        return bool(self.settings.source == kinds.SOURCE)
+
+    @property
+    def is_large(self) -> bool:
+        """Whether rounds are planned in factors, as by `assign --kinds` of so large a crowd."""
+        return self.has_kinds and len(self.workers) * len(self.tasks) > tables.MOST_PAIRS
+
+    def parts(self) -> Iterator[tuple[slice, State]]:
+        """Yield the campaign by blocks of tasks, of which a table with the workers is small.
+
+        Answers, and what follows from them, are in no part.
+        """
+        m, size = len(self.tasks), max(1, AT_ONCE // max(1, len(self.workers)))
+        for start in range(0, m, size):
+            at = slice(start, min(start + size, m))
+            yield at, self if m <= size else self._part(at)
+
+    def _part(self, at: slice) -> State:
+        begin, end = np.searchsorted(self.pairs.task, [at.start, at.stop])
+        factors = Factors(self.factors.table, self.factors.tasks[at], self.factors.kind[at])
+        task, worker, state = self.pairs
+        pairs = Pairs(task[begin:end] - at.start, worker[begin:end], state[begin:end])
+        return replace(self, tasks=self.tasks[at], factors=factors, pairs=pairs, given=[], times=[])
+
+    def count(self, *states: int, by: str = "task") -> Integers:
+        """Count the pairs in some states, of every task or ``by="worker"``."""
+        number = getattr(self.pairs, by)[np.isin(self.pairs.state, states)]
+        return np.bincount(number, minlength=len(getattr(self, f"{by}s")))
+
+    @cached_property
+    def quality(self) -> Quality:
+        """Qualities as a table of workers x tasks; of a large crowd it is too large to be had."""
+        table, kind = self.factors.table, self.factors.kind
+        allowed = None if table.allowed is None else table.allowed[:, kind]
+        return Quality(table.values[:, kind], table.workers, self.factors.tasks, allowed)
+
+    @cached_property
+    def slots(self) -> NDArray[np.int8]:
+        """State of every pair, of shape (workers, tasks); lapsed if it was never given out."""
+        out = np.full((len(self.workers), len(self.tasks)), LAPSED, dtype=np.int8)
+        out[self.pairs.worker, self.pairs.task] = self.pairs.state
+        return out
 
     @property
     def answered(self) -> NDArray[np.bool_]:
@@ -122,7 +190,7 @@ class State:
     def answers(self) -> Answers:
         """All answers, in the order they came."""
         workers, tasks, labels = zip(*self.given, strict=True) if self.given else ((), (), ())
-        names = (self.quality.tasks, self.quality.workers, self.classes)
+        names = (self.factors.tasks, self.factors.table.workers, self.classes)
         when, seconds = np.array(self.times).reshape(-1, 2).T
         return Answers(*names, tasks, workers, labels, when=_if_any(when), seconds=_if_any(seconds))
 
@@ -135,9 +203,15 @@ class State:
     def posterior(self) -> Floats:
         """The same after all answers."""
         if self.model is None:
-            return posterior(self.answers, self.quality, self.prior)
+            before = priors(self.prior, *self.prior.shape)
+            return by_evidence(before, self.evidence, self.answers.task_of)
         of, tasks = self.answers.task_of, np.arange(len(self.tasks))
         return self.chances(np.arange(of.size), of, tasks)
+
+    @property
+    def evidence(self) -> Floats:
+        """What every answer says by itself: `crowd_tvcs.skills.vote.evidence`."""
+        return evidence_of(self._accuracy, self.answers.label_of, len(self.classes))
 
     @cached_property
     def model(self) -> Dependence | None:
@@ -171,17 +245,30 @@ class State:
     def _rows(self) -> Told:
         """All answers as the model of dependence looks at them."""
         a, k = self.answers, len(self.classes)
-        quality, allowed = self.quality.values, self.quality.allowed
-        known = quality if allowed is None else np.where(allowed, quality, 1.0 / k)
         habits = None
         if any(w.habits is not None for w in self.workers):
-            nothing = even_matrices(known[:, 0], k)
+            nothing = even_matrices(self._known[:, 0], k)
             own = [
                 nothing[i] if w.habits is None else np.array(json.loads(w.habits))
                 for i, w in enumerate(self.workers)
             ]
             habits = np.array(own)[a.worker_of]
-        return told(a.label_of, known[a.worker_of, a.task_of], habits, k)
+        return told(a.label_of, self._accuracy, habits, k)
+
+    @property
+    def _known(self) -> Floats:
+        """Qualities of workers x kinds; who is not known guesses."""
+        table = self.factors.table
+        if table.allowed is None:
+            return table.values
+        return np.where(table.allowed, table.values, 1.0 / len(self.classes))
+
+    @property
+    def _accuracy(self) -> Floats:
+        """Quality of the worker of every answer."""
+        kind = self.factors.kind[self.answers.task_of]
+        accuracy: Floats = self._known[self.answers.worker_of, kind]
+        return accuracy
 
     @property
     def expected_accuracy(self) -> float:
@@ -196,10 +283,9 @@ def read_state(connection: Connection, settings: Any) -> State:
     tasks = sorted(connection.execute(ordinary).all(), key=lambda t: t.name)
     row_of = {w.id: i for i, w in enumerate(workers)}
     column_of = {t.id: j for j, t in enumerate(tasks)}
-    quality = _quality(connection, settings, workers, tasks)
-    slots = np.full((len(workers), len(tasks)), LAPSED, dtype=np.int8)
+    factors = _factors(connection, settings, workers, tasks)
     on_gold, answered_gold = np.zeros((2, len(workers)), dtype=np.int64)
-    placed = []
+    placed, states = [], []
     for of_task, who, what, label, place, when, seconds in connection.execute(_PAIRS):
         i = row_of[who]
         if of_task not in column_of:
@@ -207,10 +293,11 @@ def read_state(connection: Connection, settings: Any) -> State:
             answered_gold[i] += what == ANSWERED
             continue
         j = column_of[of_task]
-        slots[i, j] = what
+        states.append((j, i, what))
         if what == ANSWERED:
             placed.append((place, (i, j, label), (_or_nan(when), _or_nan(seconds))))
     placed.sort()
+    of_task, who, what = np.array(sorted(states), dtype=np.int64).reshape(-1, 3).T
     rounds = connection.execute(select(schema.planned).order_by(schema.planned.c.round)).all()
     known = connection.execute(select(schema.gold.c.task, schema.gold.c.label))
     gold = dict(known.all())
@@ -224,8 +311,8 @@ def read_state(connection: Connection, settings: Any) -> State:
         settings,
         list(workers),
         list(tasks),
-        quality,
-        slots,
+        factors,
+        Pairs(of_task, who, what.astype(np.int8)),
         [answer for _, answer, _ in placed],
         [times for _, _, times in placed],
         list(rounds),
@@ -256,24 +343,27 @@ def _if_any(times: Floats) -> Floats | None:
     return None if np.isnan(times).all() else times
 
 
-def _quality(
+def _factors(
     connection: Connection, settings: Any, workers: list[Any], tasks: list[Any]
-) -> Quality:
-    """Quality of every pair; what is not known tells nothing and is not allowed."""
-    shape = (len(workers), len(tasks))
+) -> Factors:
+    """Read the qualities; what is not known tells nothing and is not allowed."""
     nothing = 1.0 / len(json.loads(settings.classes))
     names = ([w.name for w in workers], [t.name for t in tasks])
-    if settings.per_pair:
-        values, allowed = np.full(shape, nothing), np.zeros(shape, dtype=bool)
-        row_of = {w.id: i for i, w in enumerate(workers)}
-        column_of = {t.id: j for j, t in enumerate(tasks)}
-        table = schema.skill.c
-        listed = connection.execute(select(table.worker_id, table.task_id, table.quality))
-        for who, of_task, value in listed:
-            values[row_of[who], column_of[of_task]] = value
-            allowed[row_of[who], column_of[of_task]] = True
-        return Quality(values, *names, allowed)
-    one = np.array([nothing if w.quality is None else w.quality for w in workers])
-    known = np.array([w.quality is not None for w in workers])
-    allowed = np.repeat(known[:, None], shape[1], axis=1)
-    return Quality(np.repeat(one[:, None], shape[1], axis=1), *names, allowed)
+    if settings.source == kinds.SOURCE:
+        table, kind = kinds.read(connection, workers, tasks, nothing)
+        return Factors(table, names[1], kind)
+    if not settings.per_pair:
+        one = np.array([nothing if w.quality is None else w.quality for w in workers])
+        known = np.array([w.quality is not None for w in workers])
+        table = Quality(one[:, None], names[0], [EVERY_KIND], known[:, None])
+        return Factors(table, names[1], np.zeros(len(tasks), dtype=np.int64))
+    shape = (len(workers), len(tasks))
+    values, allowed = np.full(shape, nothing), np.zeros(shape, dtype=bool)
+    row_of = {w.id: i for i, w in enumerate(workers)}
+    column_of = {t.id: j for j, t in enumerate(tasks)}
+    column = schema.skill.c
+    listed = connection.execute(select(column.worker_id, column.task_id, column.quality))
+    for who, of_task, value in listed:
+        values[row_of[who], column_of[of_task]] = value
+        allowed[row_of[who], column_of[of_task]] = True
+    return Factors(Quality(values, *names, allowed), names[1], np.arange(len(tasks)))

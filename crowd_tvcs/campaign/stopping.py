@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from crowd_tvcs.campaign.honesty import on_gold
 from crowd_tvcs.campaign.state import State
-from crowd_tvcs.campaign.store.schema import UNLIMITED
+from crowd_tvcs.campaign.store.schema import ANSWERED, ISSUED, LEASED, UNLIMITED
 from crowd_tvcs.routing.routing import gain_per_label, is_worth_buying
 
 Floats = NDArray[np.float64]
@@ -78,8 +78,8 @@ def stand(
     best = chances.argmax(axis=1)
     gain, is_worth = _worth(state, least_gain_of(state, least_gain), value)
     is_sure = (state.closed if target is None else _are_sure(state, target)).tolist()
-    done, out = state.answered.sum(axis=0), state.pending.sum(axis=0)
-    somebody = np.asarray(_able(state).any(axis=0))
+    done, out = state.count(ANSWERED), state.count(ISSUED, LEASED)
+    somebody = np.concatenate([_able(part).any(axis=0) for _, part in state.parts()])
     rows = []
     for j, row in enumerate(state.tasks):
         if row.closed:
@@ -123,7 +123,7 @@ def summary(state: State, standings: list[Standing]) -> dict[str, Any]:
     ]
     verdicts = [one.verdict for one in standings]
     has_costs = any(w.cost for w in state.workers)
-    paid = float((state.answered.sum(axis=1) + state.answered_gold) @ state.costs)
+    paid = float((state.count(ANSWERED, by="worker") + state.answered_gold) @ state.costs)
     return {
         "workers": len(state.workers),
         "tasks": len(state.tasks),
@@ -168,32 +168,41 @@ def _able(state: State) -> NDArray[np.bool_]:
     """Pairs that the caps of workers and groups would still let happen."""
     allowed = state.quality.allowed
     free = ~(state.answered | state.pending | state.team_mates | state.out_of_reach)
-    able = free if allowed is None else free & allowed
+    may = free if allowed is None else free & allowed
     has_room = np.array([w.slots < w.max_tasks for w in state.workers])
-    return able & has_room[:, None]
+    return may & has_room[:, None]
 
 
 def _worth(
     state: State, least_gain: float, value: float | None
 ) -> tuple[Floats, NDArray[np.bool_]]:
     """Largest gain of every task by the workers who are left, and whether it pays."""
+    found = [_worth_of(part, state.posterior[at], value) for at, part in state.parts()]
+    gain = np.concatenate([gain for gain, _ in found])
+    pays = np.concatenate([pays for _, pays in found])
+    return gain, (gain > 0.0) & (gain >= least_gain) & pays
+
+
+def _worth_of(
+    state: State, chances: Floats, value: float | None
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """Largest gain of every task of a part, and whether that is worth somebody's price."""
     quality = state.quality.values
     if len(state.classes) == 2:
         quality = np.maximum(quality, 1.0 - quality)
-    able = _able(state)
+    may = _able(state)
     nothing = 1.0 / len(state.classes)
-    top = np.where(able, quality, nothing).max(axis=0)
-    joint: dict[str, Any] = {"dependence": state.model, "answers": state.answered.sum(axis=0)}
-    gain = np.where(able.any(axis=0), gain_per_label(state.posterior, top, **joint), 0.0)
-    is_worth = (gain > 0.0) & (gain >= least_gain)
-    if value is not None:
-        pays = np.zeros(gain.size, dtype=bool)
-        for i, cost in enumerate(state.costs.tolist()):
-            one = np.where(able[i], quality[i], nothing)
-            each = gain_per_label(state.posterior, one, **joint)
-            pays |= able[i] & is_worth_buying(each, cost, value)
-        is_worth &= pays
-    return gain, is_worth
+    top = np.where(may, quality, nothing).max(axis=0)
+    joint: dict[str, Any] = {"dependence": state.model, "answers": state.count(ANSWERED)}
+    gain = np.where(may.any(axis=0), gain_per_label(chances, top, **joint), 0.0)
+    if value is None:
+        return gain, np.ones(gain.size, dtype=bool)
+    pays = np.zeros(gain.size, dtype=bool)
+    for i, cost in enumerate(state.costs.tolist()):
+        one = np.where(may[i], quality[i], nothing)
+        each = gain_per_label(chances, one, **joint)
+        pays |= may[i] & is_worth_buying(each, cost, value)
+    return gain, pays
 
 
 def is_worth_a_label(state: State) -> NDArray[np.bool_]:

@@ -16,6 +16,7 @@ from crowd_tvcs.answers.columns import (
     find,
     open_table,
     read_chance,
+    read_name,
     read_rows,
     read_worker_rows,
     require_costs,
@@ -25,6 +26,7 @@ from crowd_tvcs.answers.quality import Quality, read_quality
 from crowd_tvcs.answers.repeats import one_per_pair
 from crowd_tvcs.answers.times import Floats, read_times
 from crowd_tvcs.campaign.entries import Line, Task, Worker
+from crowd_tvcs.factors.tables import KIND
 from tvcs_core.command.shell import say
 from tvcs_core.files.shown import shown
 
@@ -49,11 +51,23 @@ def read_workers(path: Path, known: Collection[str] | None = None) -> list[Worke
     ]
 
 
-def read_tasks(path: Path, known: Collection[str] | None = None) -> list[Task]:
-    """Read `task` and any of `prior`, `min_workers`, `max_workers`; errors as there."""
+def read_tasks(
+    path: Path, known: Collection[str] | None = None, *, of_kinds: bool = False
+) -> list[Task]:
+    """Read `task` and any of `prior`, `min_workers`, `max_workers`; errors as there.
+
+    And `kind` where qualities are of workers on kinds of tasks.
+    """
+    columns = {**TASK_COLUMNS, **({KIND.name: read_name} if of_kinds else {})}
     return [
-        Task(name, row.get("prior"), row.get("min_workers", 0), row.get("max_workers"))
-        for name, row in read_rows(path, TASK, TASK_COLUMNS, known).items()
+        Task(
+            name,
+            row.get("prior"),
+            row.get("min_workers", 0),
+            row.get("max_workers"),
+            row.get(KIND.name),
+        )
+        for name, row in read_rows(path, TASK, columns, known).items()
     ]
 
 

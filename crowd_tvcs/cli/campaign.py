@@ -14,6 +14,7 @@ from crowd_tvcs.cli.campaign_init import init
 from crowd_tvcs.cli.campaign_options import (
     AnswersFile,
     GoldFile,
+    KindsFile,
     LeastGain,
     OutFile,
     QualityFile,
@@ -137,6 +138,7 @@ def add(
     workers: WorkersFile = None,
     tasks: TasksFile = None,
     quality: QualityFile = None,
+    kinds: KindsFile = None,
     gold: GoldFile = None,
     answers: AnswersFile = None,
     keep: Keep = None,
@@ -144,18 +146,23 @@ def add(
     """Add workers, tasks, qualities or gold; what was issued stays as it is."""
     from crowd_tvcs.answers.answers import read_gold
     from crowd_tvcs.campaign import tables
+    from crowd_tvcs.factors.tables import read_kinds
 
-    if not any((workers, tasks, quality, gold, answers)):
-        raise ValueError("nothing to add: give --workers, --tasks, --quality, --gold or --answers")
-    new: dict[str, Any] = {
-        "workers": tables.read_workers(workers) if workers else (),
-        "tasks": tables.read_tasks(tasks) if tasks else (),
-        "qualities": tables.read_qualities(quality) if quality else None,
-        "gold_answers": tables.read_lines(answers, keep) if answers else (),
-    }
+    if not any((workers, tasks, quality, kinds, gold, answers)):
+        raise ValueError(
+            "nothing to add: give --workers, --tasks, --quality, --kinds, --gold or --answers"
+        )
     with open_campaign(store) as campaign:
-        classes = campaign.state().classes
-        campaign.add(**new, gold=dict(read_gold(gold, classes).labels) if gold else None)
+        state = campaign.state()
+        new: dict[str, Any] = {
+            "workers": tables.read_workers(workers) if workers else (),
+            "tasks": tables.read_tasks(tasks, of_kinds=state.has_kinds) if tasks else (),
+            "qualities": tables.read_qualities(quality) if quality else None,
+            "kinds": read_kinds(kinds).quality if kinds else None,
+            "gold_answers": tables.read_lines(answers, keep) if answers else (),
+        }
+        known = dict(read_gold(gold, state.classes).labels) if gold else None
+        campaign.add(**new, gold=known)
         say(f"{len(new['workers'])} workers and {len(new['tasks'])} tasks added")
         if gold or answers:
             say_model(campaign)

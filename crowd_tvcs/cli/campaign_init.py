@@ -11,6 +11,7 @@ from crowd_tvcs.cli.answers import Keep, Model
 from crowd_tvcs.cli.campaign_options import (
     AnswersFile,
     GoldFile,
+    KindsFile,
     QualityFile,
     StoreName,
     TasksFile,
@@ -27,6 +28,7 @@ class FirstTables:
     """What a campaign begins with."""
 
     quality: QualityFile = None
+    kinds: KindsFile = None
     gold: GoldFile = None
     answers: AnswersFile = None
     workers: WorkersFile = None
@@ -97,9 +99,9 @@ class InitOptions:
 def init(given: InitOptions) -> None:
     """Make the store of a new campaign.
 
-    Qualities come from --quality, or are estimated from --gold and --answers. Workers and tasks
-    are those of --workers and --tasks; without these, those of the quality table, and the workers
-    of the gold answers.
+    Qualities come from --quality or --kinds, or are estimated from --gold and --answers. Workers
+    and tasks are those of --workers and --tasks; without these, those of the quality table, and
+    the workers of --kinds or of the gold answers.
     """
     from crowd_tvcs.campaign import Campaign
     from crowd_tvcs.campaign.first_tables import read_first

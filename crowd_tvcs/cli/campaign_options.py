@@ -33,6 +33,14 @@ QualityFile = Annotated[
         help="Quality of the workers (worker, quality), or of the pairs, as for assign.",
     ),
 ]
+KindsFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Quality of the workers on kinds of tasks, as for assign; --tasks says the kind of "
+        "every task.",
+    ),
+]
 GoldFile = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Known labels: columns task, label.")
 ]
@@ -48,7 +56,10 @@ WorkersFile = Annotated[
 ]
 TasksFile = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Columns task and any of prior, min_workers, max_workers."),
+    typer.Option(
+        metavar="FILE",
+        help="Columns task and any of prior, min_workers, max_workers; and kind, with --kinds.",
+    ),
 ]
 LeastGain = Annotated[
     float | None,
@@ -119,17 +130,19 @@ def say_model(campaign: Campaign) -> None:
 
 def said_of_target(state: State) -> str:
     """Say from which confidence on gold shows that the target is reached; '' without a target."""
+    from crowd_tvcs.skills.reliability import DOUBT
+
     target, at = state.settings.target, state.settings.sure_at
     if state.model is None or target >= 1.0:
         return ""
-    if state.model.gold == 0 or at is None:
+    if at is None:
         return (
             f"target {target:g}: no gold shows that it is reached; the confidence is taken for it"
         )
     if at >= 1.0:
         return (
             f"target {target:g}: gold does not show that so many labels are right, however sure "
-            "they are; no task is called sure"
+            f"they are (it needs at least {DOUBT} sure gold tasks); no task is called sure"
         )
     if at > target:
         return f"target {target:g}: by the gold a task is sure from a confidence of {at:.3f}"

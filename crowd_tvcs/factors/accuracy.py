@@ -24,9 +24,8 @@ def accuracies(plan: FactoredPlan, tasks: NDArray[np.int32], workers: NDArray[np
     start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     if plan.class_prior is None:
         voters = plan.factors.table.values[workers, plan.factors.kind[tasks]]
-        return accuracy_of_teams(
-            start, np.ascontiguousarray(voters), np.ascontiguousarray(plan.prior)
-        )
+        # A prior that may not be written would have the kernel compiled again.
+        return accuracy_of_teams(start, np.ascontiguousarray(voters), np.array(plan.prior))
     place = np.arange(tasks.size) - start[tasks]
     teams = np.full((m, int(sizes.max(initial=0))), -1, dtype=np.int64)
     teams[tasks, place] = workers

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,8 +58,7 @@ def assign_factors(
         If the method is another, the minimums cannot be met, or the time limit is not a number of
         seconds above 0.
     """
-    if method != "best":
-        raise ValueError(f"a crowd in factors is planned by the method best, found {method!r}")
+    require_best(method)
     if time_limit is not None and not 0 < time_limit < math.inf:
         raise ValueError(f"time_limit must be a number of seconds above 0, found {time_limit}")
     plan = plan.by_name()
@@ -66,7 +67,7 @@ def assign_factors(
     relaxed = GroupRelaxation.of(Groups.of(plan))
     rng = stream(rng, "plan in factors")
     share = None if time_limit is None else SHARE_OF_PRICES * time_limit
-    with Deadline.after(time_limit) as deadline:
+    with _one_blas_thread(), Deadline.after(time_limit) as deadline:
         with Deadline.after(share) as first:
             search = PriceSearch(relaxed, rng, first)
             search.run()
@@ -74,6 +75,24 @@ def assign_factors(
         state.fill()
         reason = state.improve()
     return _told(plan, state, reason)
+
+
+def _one_blas_thread() -> AbstractContextManager[Any]:
+    """Limit BLAS to one thread, so that prices are the same to the last bit on any machine.
+
+    Its threads also cost more than they save: the matrices of central prices are small and many.
+    """
+    import scipy.linalg  # noqa: F401  its BLAS is another than NumPy's, and must be there by now
+
+    from tvcs_core.engines import one_blas_thread
+
+    return one_blas_thread()
+
+
+def require_best(method: str) -> None:
+    """Refuse another method than the one for crowds in factors."""
+    if method != "best":
+        raise ValueError(f"a crowd in factors is planned by the method best, found {method!r}")
 
 
 @dataclass(eq=False)

@@ -58,6 +58,7 @@ class FactoredAssignment(Planned):
             and self.size <= plan.budget
             and not same.any()
             and (table.allowed is None or table.allowed[self.workers, kind[self.tasks]].all())
+            and not plan.excludes(self.tasks, self.workers).any()
         )
         if not is_kept:
             raise ValueError("pairs must keep every cap and minimum of the plan and be allowed")

@@ -25,6 +25,8 @@ from crowd_tvcs.plan.plan import Plan
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
+_NO_PAIRS = (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Factors:
@@ -91,13 +93,15 @@ class FactoredPlan:
     """Who may label what, of a crowd in factors; parameters are those of `Plan`, one per task.
 
     It has caps, minimums, priors and classes. Forced pairs, money, groups, confusion matrices and a
-    common error are for a `Plan`.
+    common error are for a `Plan`. `excluded` are pairs (task, worker), as two arrays, that may not
+    be assigned beside those of the table; their tasks have no minimum. What is proved of the plan
+    is proved without them too.
 
     Raises
     ------
     ValueError, TypeError
-        If a cap or a prior does not hold what it must, or if no assignment can keep the caps and
-        meet the minimums.
+        If a cap, a prior or an excluded pair does not hold what it must, or if no assignment can
+        keep the caps and meet the minimums.
     """
 
     factors: Factors
@@ -108,6 +112,7 @@ class FactoredPlan:
     min_workers_per_task: Integers
     n_classes: int
     class_prior: Floats | None
+    excluded: Integers
     # What a `Plan` may have beside, for what is told of both alike.
     forced: ClassVar[None] = None
     cost: ClassVar[None] = None
@@ -126,6 +131,7 @@ class FactoredPlan:
         min_workers_per_task: int | ArrayLike = 0,
         n_classes: int = 2,
         class_prior: ArrayLike | None = None,
+        excluded: tuple[Integers, Integers] | None = None,
     ) -> None:
         object.__setattr__(self, "factors", factors)
         tasks, k = factors.tasks, checked_classes(n_classes)
@@ -150,8 +156,10 @@ class FactoredPlan:
             ("min_workers_per_task", checked_minimums(min_workers_per_task, per_task, tasks)),
             ("n_classes", k),
             ("class_prior", chances),
+            ("excluded", self._pairs(*_checked_pairs(excluded, factors))),
         ):
             object.__setattr__(self, name, value)
+        self._refuse_minimums_of_excluded()
         self._refuse_minimums()
 
     def __repr__(self) -> str:
@@ -223,6 +231,7 @@ class FactoredPlan:
         tasks = _order(self.tasks)
         place = np.argsort(columns)
         names = tuple(self.tasks[j] for j in tasks.tolist())
+        of_task, worker = np.divmod(self.excluded, len(self.workers))
         factors = object.__new__(Factors)
         object.__setattr__(factors, "table", table.reorder(rows, columns))
         object.__setattr__(factors, "tasks", names)
@@ -234,7 +243,16 @@ class FactoredPlan:
             prior=self.prior[tasks],
             min_workers_per_task=self.min_workers_per_task[tasks],
             class_prior=None if self.class_prior is None else self.class_prior[tasks],
+            excluded=self._pairs(np.argsort(tasks)[of_task], np.argsort(rows)[worker]),
         )
+
+    def excludes(self, tasks: NDArray[Any], workers: NDArray[Any]) -> NDArray[np.bool_]:
+        """Whether pairs are excluded."""
+        pairs = tasks.astype(np.int64) * len(self.workers) + workers
+        if not self.excluded.size:
+            return np.zeros(pairs.shape, dtype=bool)
+        at = np.searchsorted(self.excluded, pairs)
+        return np.asarray(self.excluded[np.minimum(at, self.excluded.size - 1)] == pairs)
 
     def with_budget(self, budget: int) -> FactoredPlan:
         """Copy the plan with another budget."""
@@ -242,11 +260,25 @@ class FactoredPlan:
         out._refuse_minimums()
         return out
 
+    def _pairs(self, tasks: Integers, workers: Integers) -> Integers:
+        """Number pairs task by task, sorted."""
+        return np.sort(tasks.astype(np.int64) * len(self.workers) + workers)
+
     def _copy(self, **changes: Any) -> FactoredPlan:
         out = object.__new__(FactoredPlan)
         for field in fields(self):
             object.__setattr__(out, field.name, changes.get(field.name, getattr(self, field.name)))
         return out
+
+    def _refuse_minimums_of_excluded(self) -> None:
+        of_task = self.excluded // len(self.workers)
+        wrong = of_task[self.min_workers_per_task[of_task] > 0]
+        if wrong.size:
+            j = int(wrong[0])
+            raise ValueError(
+                f"min_workers_per_task must be 0 of tasks of excluded pairs, but that of task "
+                f"{self.tasks[j]!r} is {self.min_workers_per_task[j]}"
+            )
 
     def _refuse_minimums(self) -> None:
         least, tasks = self.min_workers_per_task, self.tasks
@@ -262,6 +294,30 @@ class FactoredPlan:
                 f"the budget of {self.budget} is below the {total} answers that "
                 f"min_workers_per_task ask for: {total - self.budget} too few"
             )
+
+
+def _checked_pairs(
+    excluded: tuple[Integers, Integers] | None, factors: Factors
+) -> tuple[Integers, Integers]:
+    """Return numbers of tasks and of workers, one of each per pair."""
+    if excluded is None:
+        return _NO_PAIRS
+    if len(excluded) != 2:
+        raise ValueError(f"excluded must be two arrays, tasks and workers, found {len(excluded)}")
+    tasks, workers = (np.asarray(numbers) for numbers in excluded)
+    n_workers, n_tasks = factors.shape
+    for name, numbers, size in (("tasks", tasks, n_tasks), ("workers", workers, n_workers)):
+        if numbers.dtype.kind not in "iu" or numbers.shape != (tasks.size,):
+            raise ValueError(
+                f"{name} of excluded must be integers, one per pair, found {numbers.dtype} of "
+                f"shape {numbers.shape}"
+            )
+        wrong = (numbers < 0) | (numbers >= size)
+        if wrong.any():
+            raise ValueError(
+                f"{name} of excluded must be from 0 to {size - 1}, found {numbers[wrong][0]}"
+            )
+    return tasks, workers
 
 
 def _order(names: Sequence[str]) -> NDArray[np.intp]:

@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.factors.accuracy import accuracies
+from crowd_tvcs.factors.plan import FactoredPlan
 from crowd_tvcs.factors.prices import GroupRelaxation
 from crowd_tvcs.factors.teams import Teams
 from crowd_tvcs.search.column_generation import Columns, MasterSolution
 from crowd_tvcs.search.deadline import Deadline
-from crowd_tvcs.search.kernels.records import Limit, Prices, Room, TaskSets, TaskValues
+from crowd_tvcs.search.kernels.records import Candidates, Limit, Prices, Room, TaskSets, TaskValues
 from crowd_tvcs.search.relaxation import Relaxation
 from crowd_tvcs.search.relaxation_many_classes import ManyClassRelaxation
 
@@ -30,7 +31,8 @@ def take_whole_parts(
     """Assign tasks the sets of a linear program as often as it does, rounded down.
 
     The tasks of a line are taken by prior, and the sets of its groups likewise, so that a task
-    gets a set of a knot near its own prior.
+    gets a set of a knot near its own prior. Tasks that exclude one of a set leave it to the next of
+    their group, or change sets with one that has theirs.
     """
     groups = relaxed.groups
     order = np.lexsort((groups.prior, groups.line))
@@ -47,6 +49,8 @@ def take_whole_parts(
         at = min(at + float(master.share[used[u]]), float(ends[group]))
         times = int(np.floor(at + ROUNDING)) - first
         times = min(times, int(teams.room[-1]) // workers.size, int(teams.room[workers].min()))
+        end, wanted = int(np.ceil(ends[group] - ROUNDING)), times
+        times = min(times, _bring_forward(groups.plan, order[first:end], workers))
         if times > 0:
             tasks, free = order[first : first + times], first + times
             rows, sizes = (
@@ -54,7 +58,38 @@ def take_whole_parts(
                 np.full(times, workers.size),
             )
             teams.put(tasks, rows, sizes, teams.accuracy[tasks])
+        if times < wanted:
+            begin = int(np.ceil(ends[group] - groups.weight[group] - ROUNDING))
+            left = order[first + max(times, 0) : first + wanted]
+            _change_sets(groups.plan, teams, order[begin:first], left, workers)
     teams.accuracy[:] = accuracies(groups.plan, *teams.pairs())
+
+
+def _bring_forward(plan: FactoredPlan, tasks: Integers, workers: Integers) -> int:
+    """Put tasks that all of the workers may label first, in place; return how many they are."""
+    if not plan.excluded.size:
+        return tasks.size
+    is_kept = ~plan.excludes(tasks[:, None], workers).any(axis=1)
+    tasks[:] = np.concatenate([tasks[is_kept], tasks[~is_kept]])
+    return int(is_kept.sum())
+
+
+def _change_sets(
+    plan: FactoredPlan, teams: Teams, done: Integers, left: Integers, workers: Integers
+) -> None:
+    """Give tasks that exclude one of these workers the set of another, which takes these."""
+    able = done[~plan.excludes(done[:, None], workers).any(axis=1) & (teams.sizes[done] > 0)]
+    for task in left.tolist():
+        place = np.arange(teams.workers.shape[1]) < teams.sizes[able, None]
+        is_barred = plan.excludes(np.array(task), teams.workers[able]) & place
+        fits = np.flatnonzero(~is_barred.any(axis=1))
+        if not fits.size:
+            continue
+        other = able[fits[:1]]
+        rows, sizes = teams.workers[other].astype(np.int64), teams.sizes[other]
+        teams.put(other, workers[None, :], np.array([workers.size]), teams.accuracy[other])
+        teams.put(np.array([task]), rows, sizes, teams.accuracy[[task]])
+        able = np.delete(able, fits[0])
 
 
 def blocks(relaxed: GroupRelaxation, tasks: Integers) -> Iterator[Integers]:
@@ -77,12 +112,27 @@ def relaxation_of(relaxed: GroupRelaxation, tasks: Integers) -> Relaxation:
         quality=x.quality[at], worker=x.worker[at], size=x.size[at], need=x.need[at],
         cap=x.cap[at], fixed=fixed, n_fixed=x.n_fixed[at], base=guess.copy(),
     )  # fmt: skip
+    _exclude(plan, tasks, candidates)
     each = np.arange(tasks.size)
     out = replace(whole, candidates=candidates, kind=each, first=each)
     if isinstance(out, ManyClassRelaxation):
         model = out.model._replace(kind=out.model.kind[at], prior=out.model.prior[at])
         return replace(out, model=model)
     return out
+
+
+def _exclude(plan: FactoredPlan, tasks: Integers, candidates: Candidates) -> None:
+    """Take excluded pairs off the candidates of some tasks; the others keep their order."""
+    if not plan.excluded.size:
+        return
+    rows = np.flatnonzero(np.isin(tasks, plan.excluded // len(plan.workers)))
+    worker, size = candidates.worker[rows], candidates.size[rows]
+    goes = plan.excludes(tasks[rows, None], worker)
+    is_one = np.arange(worker.shape[1]) < size[:, None]
+    order = np.argsort(goes | ~is_one, axis=1, kind="stable")
+    candidates.worker[rows] = np.take_along_axis(worker, order, axis=1)
+    candidates.quality[rows] = np.take_along_axis(candidates.quality[rows], order, axis=1)
+    candidates.size[rows] = size - (goes & is_one).sum(axis=1)
 
 
 def assign_by(

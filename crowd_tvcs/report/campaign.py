@@ -12,7 +12,7 @@ from crowd_tvcs.campaign.state import State
 from crowd_tvcs.campaign.stopping import WAITING, WORTH, Standing, stand, summary
 from crowd_tvcs.report.reliability import diagram
 from crowd_tvcs.skills.dependence import said
-from crowd_tvcs.skills.vote import evidence, priors
+from crowd_tvcs.skills.vote import priors
 from tvcs_core.files.page import Axes, fill_page
 
 LEAST_SURE = 15
@@ -80,8 +80,8 @@ def accuracy_by_answers(state: State) -> tuple[Floats, Floats | None]:
     if state.model is not None:
         return _by_answers(state)
     logs = np.log(priors(state.prior, *state.prior.shape))
-    told = evidence(state.answers, state.quality)
-    truth = np.array([state.gold.get(task, -1) for task in state.quality.tasks])
+    told = state.evidence
+    truth = np.array([state.gold.get(task, -1) for task in state.factors.tasks])
     sure = np.exp(logs).max(axis=1)
     right = (logs.argmax(axis=1) == truth).astype(float)
     expected, measured = [sure.mean()], [right[truth >= 0].sum()]
@@ -121,7 +121,7 @@ def _by_answers(state: State) -> tuple[Floats, Floats | None]:
     )
     change = after.max(axis=1) - earlier.max(axis=1)
     expected = (before.max(axis=1).sum() + np.concatenate([[0.0], np.cumsum(change)])) / m
-    truth = np.array([state.gold.get(task, -1) for task in state.quality.tasks])
+    truth = np.array([state.gold.get(task, -1) for task in state.factors.tasks])
     if not (truth >= 0).any():
         return expected, None
     known, right = truth[of] >= 0, truth[of]

@@ -23,7 +23,7 @@ from crowd_tvcs.campaign import Offer
 from crowd_tvcs.campaign.desk import figures
 from crowd_tvcs.campaign.desk.access import hashed
 from crowd_tvcs.serve.desk import Served
-from crowd_tvcs.serve.worker import TooFast, address_of, progress_of, require_worker
+from crowd_tvcs.serve.worker import address_of, progress_of, require_worker
 
 NAME = 1000
 """Most characters of a name."""
@@ -62,7 +62,11 @@ class Shown(BaseModel):
 
 
 class Turn(BaseModel):
-    """The task a worker has now; the state is ``task``, ``done``, ``paused`` or ``waiting``."""
+    """The task a worker has now.
+
+    The state is ``task``, ``done``, ``paused``, ``waiting`` (there may be one later) or ``unknown``
+    (nothing is known of the worker's quality, so there is none until the operator adds it).
+    """
 
     state: str
     task: str | None
@@ -123,9 +127,7 @@ def router(served: Served) -> APIRouter:
     def operator(
         request: Request, given: Annotated[HTTPBasicCredentials | None, Depends(basic)]
     ) -> None:
-        if given is None or not served.is_operator(given.password):
-            if given is not None and (wait := served.logins.wait(address_of(request))):
-                raise TooFast(wait)
+        if given is None or not served.entrance.lets_in(given.password, address_of(request)):
             raise HTTPException(401, "give the operator's password", {"WWW-Authenticate": "Basic"})
 
     def turn(name: str, offer: Offer) -> Turn:

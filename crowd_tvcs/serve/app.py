@@ -15,13 +15,14 @@ from starlette.exceptions import HTTPException
 from crowd_tvcs.campaign import Refused, StoreError
 from crowd_tvcs.campaign.desk.figures import note_history
 from crowd_tvcs.campaign.desk.gold import Learner
+from crowd_tvcs.campaign.store.presence import Presence
 from crowd_tvcs.campaign.store.store import Overtaken
 from crowd_tvcs.serve import api, operator, worker
 from crowd_tvcs.serve.desk import Served
-from crowd_tvcs.serve.limits import AtMost, Headed
+from crowd_tvcs.serve.limits import AtMost, Headed, TooFast
 from crowd_tvcs.serve.operator import LoggedOut
 from crowd_tvcs.serve.pages import HEADERS, is_for_script, page
-from crowd_tvcs.serve.worker import Stranger, TooFast
+from crowd_tvcs.serve.worker import Stranger
 from tvcs_core.files.shown import message as tidy
 
 BODY = 64_000
@@ -37,15 +38,15 @@ STATIC = {
 }
 
 
-def create_app(served: Served) -> FastAPI:
-    """Return the application of one campaign."""
+def create_app(served: Served, sign: Presence | None = None) -> FastAPI:
+    """Return the application of one campaign, which keeps the sign of its desk hung out."""
     app = FastAPI(
         title="crowd-tvcs",
         version="1",
         docs_url=None,  # its pages would load scripts from elsewhere
         redoc_url=None,
         openapi_url="/api/v1/openapi.json",
-        lifespan=lambda _: _noting(served),
+        lifespan=lambda _: _noting(served, sign),
     )
     app.include_router(api.router(served))
     app.include_router(operator.router(served))
@@ -128,7 +129,7 @@ def _add_errors(app: FastAPI) -> None:
 
 
 @asynccontextmanager
-async def _noting(served: Served) -> AsyncIterator[None]:
+async def _noting(served: Served, sign: Presence | None) -> AsyncIterator[None]:
     """Keep a point of the curve every few seconds, and learn of gold, as long as it runs."""
     over, store = threading.Event(), served.campaign.store
 
@@ -136,6 +137,8 @@ async def _noting(served: Served) -> AsyncIterator[None]:
         learner = Learner(store)
         while not over.wait(HISTORY):
             with suppress(StoreError):  # it is away: the next point will do
+                if sign is not None:
+                    sign.renew()
                 note_history(store, time.time())
                 if served.is_mixed:
                     learner.learn(time.monotonic())

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import secrets
 import time
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from argon2 import PasswordHasher
-from argon2.exceptions import VerificationError
 from itsdangerous import BadSignature, URLSafeTimedSerializer
 from sqlalchemy import bindparam, func, or_, select
 
@@ -22,6 +19,7 @@ from crowd_tvcs.campaign.desk.content import Content, content_of
 from crowd_tvcs.campaign.store.schema import GOLD, pair, task, worker
 from crowd_tvcs.campaign.store.statements import Statement
 from crowd_tvcs.serve.aliases import Aliases
+from crowd_tvcs.serve.entrance import Entrance
 from crowd_tvcs.serve.limits import TokenBucket
 
 _GOLD = (
@@ -42,8 +40,10 @@ _TOLD = Statement(
 )
 """A task whose name a worker was told, and that is no gold."""
 
-SESSION = 8 * 3600
-"""Seconds until an operator must give the password again."""
+FRESH = 30.0
+"""Seconds for which the content of a task is not read again."""
+WAYS = "another password, other instructions or another share of gold"
+"""What `Served.setup` tells apart, in words."""
 
 
 @dataclass(eq=False)
@@ -70,28 +70,35 @@ class Served:
     instructions: str = ""
     is_secure: bool = False
     per_worker: TokenBucket = field(default_factory=lambda: TokenBucket(2.0, 20.0))
-    logins: TokenBucket = field(default_factory=lambda: TokenBucket(5.0 / 60.0, 5.0))
     guesses: TokenBucket = field(default_factory=lambda: TokenBucket(10.0 / 60.0, 20.0))
 
     def __post_init__(self) -> None:
-        hasher = PasswordHasher()
-        self._hasher, self._hashed = hasher, hasher.hash(self.password)
-        self.password = ""
-        self._contents: dict[str, Content] = {}
-        self._right = b""  # a quick hash of what was right once, under a key of this process
-        self._key = secrets.token_bytes(32)
         self.links = Links(self.campaign.store)
+        self.entrance = Entrance(self.campaign.store, self.links.secret, self.password)
+        self.password = ""
+        self._contents: dict[str, tuple[float, Content]] = {}
         self._aliases = Aliases(self.campaign.store, self.links.secret)
-        self.is_mixed, self._since = self._mixed()
-        self._sessions = URLSafeTimedSerializer(self._key.hex(), salt="operator")
+        self.look_for_gold()
         self._forms = URLSafeTimedSerializer(self.links.secret, salt="form")
 
     def content_of(self, task: str) -> Content:
-        """What a task shows, which does not change as long as it is served."""
-        if task not in self._contents:
+        """What a task shows; a desk that started later may have given it anew a moment ago."""
+        now = time.monotonic()
+        read, found = self._contents.get(task, (-FRESH, None))
+        if found is None or now - read >= FRESH:
             found = content_of(self.campaign.store, task)
-            self._contents[task] = self._aliases.shown(task, found) if self.is_mixed else found
-        return self._contents[task]
+            found = self._aliases.shown(task, found) if self.is_mixed else found
+            self._contents[task] = now, found
+        return found
+
+    def look_for_gold(self) -> None:
+        """Look whether gold is among the tasks; once more after it was put there."""
+        self.is_mixed, self._since = self._mixed()
+
+    def setup(self, gold_share: float) -> bytes:
+        """What must be the same at all desks of a campaign; it tells nothing of the password."""
+        told = f"{gold_share} {self.instructions}".encode()
+        return hashlib.sha256(self.entrance.sign + told).digest()
 
     def _mixed(self) -> tuple[bool, float]:
         """Whether gold is among the tasks, also of a server before, and since when for workers.
@@ -145,30 +152,6 @@ class Served:
         """Names of the labels."""
         with self.campaign.store.read() as (_, settings):
             return list(json.loads(settings.classes))
-
-    def is_operator(self, password: str) -> bool:
-        """Whether this is the password."""
-        quick = hashlib.blake2b(password.encode(), key=self._key).digest()
-        if secrets.compare_digest(quick, self._right):
-            return True
-        try:
-            self._hasher.verify(self._hashed, password)
-        except VerificationError:
-            return False
-        self._right = quick
-        return True
-
-    def new_session(self) -> str:
-        """Make a session of the operator."""
-        return str(self._sessions.dumps(secrets.token_urlsafe(9)))
-
-    def is_session(self, text: str | None) -> bool:
-        """Whether this is a session of the operator that has not run out."""
-        try:
-            self._sessions.loads(text or "", max_age=SESSION)
-        except BadSignature:
-            return False
-        return True
 
     def form_token(self, owner: str) -> str:
         """Return what a form must send back, so that no other site can send it."""

@@ -16,6 +16,14 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 
+class TooFast(Exception):
+    """Somebody who asks too often; they may again in `wait` seconds."""
+
+    def __init__(self, wait: float) -> None:
+        super().__init__()
+        self.wait = wait
+
+
 class TokenBucket:
     """At most `burst` at once, and `per_second` in the long run, for each name."""
 

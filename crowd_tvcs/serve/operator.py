@@ -12,11 +12,15 @@ from fastapi.responses import RedirectResponse, Response
 from crowd_tvcs.campaign import Refused, Worker
 from crowd_tvcs.campaign.desk import figures, tables
 from crowd_tvcs.campaign.desk.access import hashed
+from crowd_tvcs.campaign.desk.seats import make_index, seats_of
 from crowd_tvcs.campaign.settings import count_of
+from crowd_tvcs.campaign.store.kinds import SOURCE
 from crowd_tvcs.campaign.store.store import Store
-from crowd_tvcs.serve.desk import SESSION, Served
+from crowd_tvcs.serve.desk import Served
+from crowd_tvcs.serve.entrance import SESSION
 from crowd_tvcs.serve.pages import is_for_script, page
-from crowd_tvcs.serve.worker import TooFast, address_of
+from crowd_tvcs.serve.worker import address_of
+from tvcs_core.command.shell import say
 from tvcs_core.files.page import Axes, round_numbers
 from tvcs_core.files.spreadsheet import shield
 
@@ -25,6 +29,7 @@ PLANNING = 30.0
 """Most seconds that planning a round takes."""
 MOST_POINTS = 300
 """Of the curve."""
+NOT_KNOWN = "they get no task until crowd-tvcs campaign add {} says how good they are"
 REFRESH = 2
 """Seconds after which the page asks for the figures again."""
 
@@ -43,7 +48,7 @@ def router(served: Served) -> APIRouter:
 
     def require_session(request: Request) -> str:
         session = request.cookies.get(COOKIE)
-        if not served.is_session(session):
+        if not served.entrance.is_session(session):
             raise LoggedOut
         return session or ""
 
@@ -63,14 +68,12 @@ def router(served: Served) -> APIRouter:
 
     @routes.post("/login")
     def login(request: Request, password: Annotated[str, Form(max_length=1000)]) -> Response:
-        if wait := served.logins.wait(address_of(request)):
-            raise TooFast(wait)
-        if not served.is_operator(password):
+        if not served.entrance.lets_in(password, address_of(request)):
             return page("login.html.j2", 401, said="That is not the password.")
         answer = RedirectResponse("/operator", status_code=303)
         answer.set_cookie(
             COOKIE,
-            served.new_session(),
+            served.entrance.new_session(),
             httponly=True,
             samesite="strict",
             secure=served.is_secure,
@@ -157,7 +160,7 @@ def router(served: Served) -> APIRouter:
         given: dict[str, Any] = {"method": None, "least_gain": None, "time_limit": PLANNING}
         found = propose(state, labels=labels, quick=True, **given)
         said = (
-            f"{found.chosen.sum()} labels are worth it: with them, and with what is out, the "
+            f"{len(found.pairs)} labels are worth it: with them, and with what is out, the "
             f"expected accuracy is {found.expected_accuracy:.2%}, now it is "
             f"{state.expected_accuracy:.2%}. Nothing was issued."
         )
@@ -183,12 +186,16 @@ def router(served: Served) -> APIRouter:
         if not listed:
             raise ValueError("a worker must have a name")
         campaign.add(workers=listed, address=hashed(address_of(request)))
-        return done(f"{len(listed)} workers are added; links are made below")
+        said = f"{len(listed)} workers are added; links are made below"
+        with campaign.store.read() as (_, settings):
+            source = settings.source
+        option = "--kinds" if source == SOURCE else "--quality"
+        return done(said if source == "gold" else f"{said}; {NOT_KNOWN.format(option)}")
 
     @routes.post("/links")
     def all_links(request: Request, form: Annotated[str, Form()]) -> Response:
         require_form(request, form)
-        names = [seat.name for seat in figures.seats(campaign.store) if not seat.links]
+        names = [seat.name for seat in seats_of(campaign.store) if not seat.links]
         tokens = served.links.make(names, now=time.time())
         rows = [[name, str(request.url_for("enter", token=t))] for name, t in tokens.items()]
         return _csv("links", ["worker", "link"], list(rows))
@@ -210,9 +217,11 @@ class _Standing:
         self._store = served.campaign.store
         self._values: dict[str, Any] = {}
         self._good_until, self._revision = 0.0, -1
+        if said := make_index(self._store):
+            say(f"{said}; the operator's page goes on without an index, and is slower")
 
     def now(self, moment: float, *, may_be_old: bool) -> dict[str, Any]:
-        """Sum up; what `may_be_old` takes a twentieth of the time at most."""
+        """Sum up; what `may_be_old` takes a tenth of the time at most."""
         if may_be_old and self._values and moment < self._good_until:
             return self._values
         with self._store.read() as (_, settings):
@@ -221,7 +230,7 @@ class _Standing:
             start = time.monotonic()
             self._values = _summed(self._store)
             self._revision = revision
-            self._good_until = moment + 20.0 * (time.monotonic() - start)
+            self._good_until = moment + 9.0 * (time.monotonic() - start)
         return self._values
 
 
@@ -229,7 +238,7 @@ def _summed(store: Store) -> dict[str, Any]:
     points = figures.curve(store)
     return {
         "told": figures.figures(store),
-        "seats": figures.seats(store),
+        "seats": seats_of(store),
         "least": figures.least_sure(store),
         "closed": tables.closed(store, figures.LEAST_SURE),
         "curve": _drawn(points) if len(points) > 1 else None,

@@ -17,13 +17,13 @@ import uvicorn
 from sqlalchemy import select
 
 from crowd_tvcs.campaign import Campaign
-from crowd_tvcs.campaign.desk.access import Links
 from crowd_tvcs.campaign.desk.content import Content, read_content, set_content, text_of
 from crowd_tvcs.campaign.desk.gold import mix_in
+from crowd_tvcs.campaign.store.presence import Presence, present
 from crowd_tvcs.campaign.store.schema import gold as gold_label
 from crowd_tvcs.campaign.store.schema import task
 from crowd_tvcs.serve.app import create_app
-from crowd_tvcs.serve.desk import Served
+from crowd_tvcs.serve.desk import WAYS, Served
 from tvcs_core.command.shell import say
 from tvcs_core.files.errors import DataError, WorkError
 from tvcs_core.files.shown import shown
@@ -86,27 +86,33 @@ def serve(
     DataError, ValueError
         If a file does not hold what it must.
     WorkError
-        If the address is in use.
+        If the address is in use, or another desk serves the campaign, but for one of the same setup
+        on PostgreSQL; also if it began while the database was away.
     """
     with _campaign(store) as campaign:
         password = _password(password_file)
         told = "" if instructions is None else text_of(instructions)
         bodies = {} if content is None else read_content(content, media)
-        if gold is not None or gold_share is not None:
-            _mix_in(campaign, gold, content, bodies)
-            campaign.gold_share = GOLD_SHARE if gold_share is None else gold_share
-        if content is not None:
-            lacking = set_content(campaign.store, bodies, content)
-            if lacking:
-                say(f"{lacking} tasks have no content: their names are shown")
+        is_gold = gold is not None or gold_share is not None
+        share = GOLD_SHARE if gold_share is None else gold_share
+        share = share if is_gold else 0.0
         served = Served(campaign, password, media, told, place.is_secure)
-        say(f"operator: {place.url}/operator")
-        if password_file is None:
-            say(f"password of the operator, for this run: {password}")
-        if store is None:
-            for name, token in Links(campaign.store).make(None, now=time.time()).items():
-                say(f"{name}: {place.url}/w/{token}")
-        _run(served, place)
+        with present(campaign.store, served.setup(share), WAYS) as sign:
+            if is_gold:
+                _mix_in(campaign, gold, content, bodies)
+                campaign.gold_share = share
+                served.look_for_gold()
+            if content is not None:
+                lacking = set_content(campaign.store, bodies, content)
+                if lacking:
+                    say(f"{lacking} tasks have no content: their names are shown")
+            say(f"operator: {place.url}/operator")
+            if password_file is None:
+                say(f"password of the operator, for this run: {password}")
+            if store is None:
+                for name, token in served.links.make(None, now=time.time()).items():
+                    say(f"{name}: {place.url}/w/{token}")
+            _run(served, place, sign)
 
 
 def _mix_in(
@@ -133,7 +139,16 @@ def _mix_in(
 
 
 class _Server(uvicorn.Server):
-    """A server that says when it listens."""
+    """A server that says when it listens, and ends when its desk is ousted."""
+
+    def __init__(self, config: uvicorn.Config, sign: Presence | None) -> None:
+        super().__init__(config)
+        self._sign = sign
+
+    @property
+    def is_ousted(self) -> bool:
+        """Whether a desk that is set up in another way serves the campaign now."""
+        return self._sign is not None and self._sign.is_ousted
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to listen."""
@@ -141,8 +156,12 @@ class _Server(uvicorn.Server):
         if self.started:
             say("ready; Ctrl-C ends it")
 
+    async def on_tick(self, counter: int) -> bool:
+        """Return whether to end."""
+        return await super().on_tick(counter) or self.is_ousted
 
-def _run(served: Served, place: Place) -> None:
+
+def _run(served: Served, place: Place, sign: Presence | None) -> None:
     options: dict[str, Any] = {
         "host": place.host,
         "port": place.port,
@@ -155,11 +174,16 @@ def _run(served: Served, place: Place) -> None:
     }
     if place.key is not None:
         options |= {"ssl_keyfile": str(place.key), "ssl_certfile": str(place.certificate)}
-    server = _Server(uvicorn.Config(create_app(served), **options))
+    server = _Server(uvicorn.Config(create_app(served, sign), **options), sign)
     try:
         server.run()
     except SystemExit:  # uvicorn has said why
         raise WorkError(f"{place.url} cannot be listened to; is it in use?") from None
+    if server.is_ousted:
+        raise WorkError(
+            f"a desk with {WAYS} began to serve the campaign while the database was away; this one "
+            "has ended"
+        )
     raise KeyboardInterrupt  # what ends it else; uvicorn's own may come too late to be heard
 
 

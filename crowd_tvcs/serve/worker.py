@@ -8,15 +8,16 @@ from urllib.parse import parse_qsl
 from fastapi import APIRouter, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse, RedirectResponse, Response
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, exists, select
 
 from crowd_tvcs.campaign import Offer, Refused
 from crowd_tvcs.campaign.desk import content
 from crowd_tvcs.campaign.desk.access import hashed
-from crowd_tvcs.campaign.store.schema import UNLIMITED
+from crowd_tvcs.campaign.store.schema import UNLIMITED, skill
 from crowd_tvcs.campaign.store.schema import worker as worker_table
 from crowd_tvcs.campaign.store.statements import Statement
 from crowd_tvcs.serve.desk import Served
+from crowd_tvcs.serve.limits import TooFast
 from crowd_tvcs.serve.pages import is_for_script, markdown, page
 
 COOKIE = "tvcs_worker"
@@ -31,22 +32,17 @@ Work = Callable[[Served, Request, bytes], Response]
 """What answers a request, given its body."""
 
 _PROGRESS = Statement(
-    select(worker_table.c.answers, worker_table.c.max_tasks, worker_table.c.slots).where(
-        worker_table.c.name == bindparam("called")
-    )
+    select(
+        worker_table.c.answers,
+        worker_table.c.max_tasks,
+        worker_table.c.quality,
+        exists().where(skill.c.worker_id == worker_table.c.id).label("has_skills"),
+    ).where(worker_table.c.name == bindparam("called"))
 )
 
 
 class Stranger(Exception):
     """Somebody without a good link."""
-
-
-class TooFast(Exception):
-    """Somebody who asks too often."""
-
-    def __init__(self, wait: float) -> None:
-        super().__init__()
-        self.wait = wait
 
 
 def address_of(request: Request) -> str:
@@ -195,7 +191,11 @@ def _shown(served: Served, request: Request, name: str, offer: Offer, said: str 
 
 
 class Progress(NamedTuple):
-    """How far a worker is: ``task``, ``done``, ``paused`` or ``waiting``, and how many answers."""
+    """How far a worker is, and how many answers they gave.
+
+    The state is ``task``, ``done``, ``paused``, ``unknown`` (nothing is known of their quality, so
+    that there is no task for them until the operator adds it) or ``waiting``.
+    """
 
     state: str
     answers: int
@@ -207,12 +207,15 @@ def progress_of(served: Served, name: str, offer: Offer) -> Progress:
     with served.campaign.store.read() as (connection, settings):
         row = _PROGRESS.first(connection, called=name)
         is_paused = bool(settings.paused)
+        is_known = row.has_skills if settings.per_pair else row.quality is not None
     if offer.task is not None:
         state = "task"
     elif row.answers >= row.max_tasks:
         state = "done"
+    elif is_paused:
+        state = "paused"
     else:
-        state = "paused" if is_paused else "waiting"
+        state = "waiting" if is_known else "unknown"
     return Progress(state, row.answers, None if row.max_tasks == UNLIMITED else row.max_tasks)
 
 

@@ -18,7 +18,7 @@ gold alone (`dependence_fit`), around `USUAL`, what real crowds have in common.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -172,31 +172,36 @@ def steps_at(n: NDArray[Any]) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Told:
-    """Single answers, as the model looks at them: one row per answer.
+    """Single answers, as the model looks at them, and what is known of who gave them.
 
     Attributes
     ----------
-    label_of
-        The label, counting the classes.
+    label_of, worker_of
+        The label of every answer, counting the classes, and its row of what follows.
     even, own
-        Chance of every answer (last axis) under every truth, of shape (answers, classes, classes):
+        Chance of every answer (last axis) under every truth, of shape (workers, classes, classes):
         mistakes spread evenly, and by the confusion matrix. `own` may be None, and is then `even`.
-    weight
-        Log odds of the worker, at least `LEAST_WEIGHT`.
+    odds
+        Log odds of every worker, at least `LEAST_WEIGHT`.
     """
 
     label_of: Integers
+    worker_of: Integers
     even: Floats
     own: Floats | None
-    weight: Floats
+    odds: Floats
+
+    @property
+    def weight(self) -> Floats:
+        """Log odds of the worker of every answer."""
+        return self.odds[self.worker_of]
 
     def take(self, entry: Integers) -> Told:
         """Return some of the answers, also several times."""
-        own = None if self.own is None else self.own[entry]
-        return Told(self.label_of[entry], self.even[entry], own, self.weight[entry])
+        return replace(self, label_of=self.label_of[entry], worker_of=self.worker_of[entry])
 
     def blended(self, blend: float) -> Floats:
-        """Return the matrices M of the answers."""
+        """Return the matrices M of the workers."""
         if self.own is None or blend == 0.0:
             return np.clip(self.even, LEAST_CHANCE, None)
         return np.clip((1.0 - blend) * self.even + blend * self.own, LEAST_CHANCE, None)
@@ -205,16 +210,27 @@ class Told:
         """Return X, of shape (answers, classes)."""
         logs = model.temperature * np.log(self.blended(model.blend))
         total = np.log(np.exp(logs).sum(axis=2))
-        out: Floats = logs[np.arange(self.label_of.size), :, self.label_of] - total
+        out: Floats = logs[self.worker_of, :, self.label_of] - total[self.worker_of]
         return out
 
 
-def told(label_of: Integers, accuracy: Floats, matrices: Floats | None, n_classes: int) -> Told:
-    """Make the rows of answers by workers of these accuracies and matrices, one per answer."""
+def told(
+    label_of: Integers,
+    accuracy: Floats,
+    matrices: Floats | None,
+    n_classes: int,
+    worker_of: Integers | None = None,
+) -> Told:
+    """Make the rows of answers by workers of these accuracies and matrices.
+
+    `worker_of` says whose an answer is; None where there is one accuracy per answer.
+    """
+    if worker_of is None:
+        worker_of = np.arange(label_of.size)
     inside = np.clip(accuracy, SUREST, 1.0 - SUREST)
     odds = np.log(inside * (n_classes - 1.0) / (1.0 - inside))
-    weight = np.maximum(odds, LEAST_WEIGHT)
-    return Told(label_of, even_matrices(accuracy, n_classes), matrices, weight)
+    even = even_matrices(accuracy, n_classes)
+    return Told(label_of, worker_of, even, matrices, np.maximum(odds, LEAST_WEIGHT))
 
 
 def contrasts(weight: Floats, group_of: Integers, n: Integers) -> Floats:

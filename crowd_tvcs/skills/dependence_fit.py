@@ -12,6 +12,7 @@ the same gold gives the same numbers.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,11 +28,13 @@ from crowd_tvcs.skills.dependence import (
     chances,
     contrasts,
     steps_at,
-    summed,
 )
 from crowd_tvcs.skills.held_out import LEAST_TASKS, Seen, held_out, is_best_first, ranks
 from crowd_tvcs.skills.skill import Skill
 from tvcs_core.streams import stream
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 PREFIXES = (1, 2, 3, 5, None)  # numbers of answers that a task is judged by; None for all
 # What six public crowds have in common, on the scales of `Dependence.at`.
@@ -131,7 +134,7 @@ def _plan_error(seen: Seen, model: Dependence, n_classes: int) -> float:
     claims = {k: claim[part] for k, part in zip(some, given.part, strict=False)}
     accuracy = np.full((max(some), n_tasks), 1.0 / n_classes)
     first = rank < max(some)
-    accuracy[rank[first], seen.task_of[first]] = seen.rows.even[first, 0, 0]
+    accuracy[rank[first], seen.task_of[first]] = seen.rows.even[seen.rows.worker_of[first], 0, 0]
     n_answers = np.bincount(seen.task_of, minlength=n_tasks)
     return common_error(accuracy, claims, n_answers, n_classes)
 
@@ -225,53 +228,70 @@ class Loss:
     """What the fit minimises, at a point on the scales of `Dependence.at`, with its gradient."""
 
     def __init__(self, given: Prefixes) -> None:
+        rows, k = given.rows, given.prior.shape[1]
         self.given = given
         self.basis = steps_at(given.n)
-        self.contrast = contrasts(given.rows.weight[given.entry], given.group_of, given.n)
         self.log_prior = np.log(given.prior)
         self.others = np.maximum(given.n - 1.0, 0.0)
         self.honest = HONEST * given.tasks / (given.tasks + HALF_HONEST)
+        self.contrast = contrasts(rows.weight[given.entry], given.group_of, given.n)
+        self.cell = rows.worker_of * k + rows.label_of  # of the tables of `_tempered`
+        self.by_group = np.argsort(given.group_of, kind="stable")
+        self.ends = np.concatenate(([0], np.cumsum(given.n)))
 
     def likeliest(self) -> Floats:
         """Return the point of the smallest loss."""
         from scipy.optimize import minimize
 
+        from tvcs_core.engines.blas import one_blas_thread
+
         most = USUAL + REACH * SPREAD
         most[1] = 0.0  # of log rho: more answers are never worth less
         bounds = list(zip(USUAL - REACH * SPREAD, most, strict=True))
-        found = minimize(
-            self, USUAL, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": ROUNDS}
-        )
+        rounds = {"maxiter": ROUNDS}
+        with one_blas_thread():  # eleven numbers: threads would only wait for each other
+            found = minimize(
+                self, USUAL, jac=True, method="L-BFGS-B", bounds=bounds, options=rounds
+            )
         out: Floats = found.x
         return out
 
     def __call__(self, point: Floats) -> tuple[float, Floats]:
         """Return the loss and its gradient."""
         g, model = self.given, Dependence.at(point)
-        X, by_temperature, by_blend = _tempered(g.rows, model)
+        X, by_temperature, by_blend = (x.take(self.cell, axis=0) for x in _tempered(g.rows, model))
         raw = 1.0 - model.contrast * self.contrast
-        kept, inside = np.maximum(raw, 0.0), X[g.entry]
-        S = summed(kept[:, None] * inside, g.group_of, g.n.size)
-        c = model.factor(g.n)
+        kept = self._adding_up(np.maximum(raw, 0.0))
+        S = kept @ X
+        repeated = model.overlap * self.others
+        c = np.exp(self.basis @ point[6:]) / (1.0 + repeated)
         z = model.shares * self.log_prior + c[:, None] * S
         inner = np.exp(z - z.max(axis=1, keepdims=True))
         inner /= inner.sum(axis=1, keepdims=True)
         value, G, by_common = self._outer(inner, model)
         by_c = (G * S).sum(axis=1) * c
-        of_entries = c[g.group_of, None] * G[g.group_of]
-        by_kept = np.where(raw > 0.0, -self.contrast * (of_entries * inside).sum(axis=1), 0.0)
-        of_answers = summed(kept[:, None] * of_entries, g.entry, g.rows.label_of.size)
-        repeated = model.overlap * self.others
+        by_S = c[:, None] * G
+        of_entries = by_S.take(g.group_of, axis=0) * X.take(g.entry, axis=0)
+        by_kept = np.where(raw > 0.0, -self.contrast * of_entries.sum(axis=1), 0.0)
+        by_X = kept.T @ by_S
         gradient = np.empty(SIZE)
-        gradient[0] = (of_answers * by_temperature).sum()
+        gradient[0] = (by_X * by_temperature).sum()
         gradient[1] = -(by_c * repeated / (1.0 + repeated)).sum()
         gradient[2] = model.shares * (G * self.log_prior).sum()
-        gradient[3] = (of_answers * by_blend).sum()
+        gradient[3] = (by_X * by_blend).sum()
         gradient[4] = by_common * model.common * (1.0 - model.common)
         gradient[5] = by_kept.sum() * model.contrast * (1.0 - model.contrast)
         gradient[6:] = by_c @ self.basis
         off = (point - USUAL) / SPREAD
         return value + float(off @ off) / 2.0, gradient + off / SPREAD
+
+    def _adding_up(self, values: Floats) -> csr_array:
+        """Return the matrix that adds up answers by group, each times the value of its entry."""
+        from scipy.sparse import csr_array
+
+        g, order = self.given, self.by_group
+        shape = g.n.size, g.rows.label_of.size
+        return csr_array((values[order], g.entry[order], self.ends), shape=shape)
 
     def _outer(self, inner: Floats, model: Dependence) -> tuple[float, Floats, float]:
         """Return the loss but for the density, and what it gains by the inner logits and by eps."""
@@ -298,18 +318,20 @@ class Loss:
 
 
 def _tempered(rows: Told, model: Dependence) -> tuple[Floats, Floats, Floats]:
-    """Return X with its derivatives by the logarithm of T and the logit of lambda."""
-    at = np.arange(rows.label_of.size)
+    """Return X with its derivatives by the logarithm of T and the logit of lambda.
+
+    One row for every worker and label that they may give, of shape (workers x classes, classes).
+    """
     M = rows.blended(model.blend)
     logs = np.log(M)
     power = np.exp(model.temperature * logs)
-    total = power.sum(axis=2)
-    own = logs[at, :, rows.label_of]
-    X = model.temperature * own - np.log(total)
-    by_temperature = model.temperature * (own - (power * logs).sum(axis=2) / total)
-    if rows.own is None:
-        return X, by_temperature, np.zeros_like(X)
-    change = (rows.own - rows.even) / M
-    by_blend = change[at, :, rows.label_of] - (power * change).sum(axis=2) / total
-    by_blend *= model.temperature * model.blend * (1.0 - model.blend)
-    return X, by_temperature, by_blend
+    total = power.sum(axis=2, keepdims=True)
+    X = model.temperature * logs - np.log(total)
+    by_temperature = model.temperature * (logs - (power * logs).sum(axis=2, keepdims=True) / total)
+    by_blend = np.zeros_like(X)
+    if rows.own is not None:
+        change = (rows.own - rows.even) / M
+        by_blend = change - (power * change).sum(axis=2, keepdims=True) / total
+        by_blend *= model.temperature * model.blend * (1.0 - model.blend)
+    k = M.shape[2]
+    return tuple(x.transpose(0, 2, 1).reshape(-1, k) for x in (X, by_temperature, by_blend))

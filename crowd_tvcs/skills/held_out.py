@@ -66,30 +66,33 @@ def held_out(answers: Answers, gold: Gold, skill: Skill) -> Seen:
     task_of = np.searchsorted(tasks, answers.task_of[known])
     worker, label, of_task = answers.worker_of[known], answers.label_of[known], truth[tasks]
     fold = folds(task_of, _without_names(skill, worker, of_task[task_of], label), tasks.size)
-    at = fold[task_of], worker
     right, given = np.zeros((2, int(fold.max()) + 1, n_workers))
-    np.add.at(right, at, of_task[task_of] == label)
-    np.add.at(given, at, 1.0)
+    np.add.at(right, (fold[task_of], worker), of_task[task_of] == label)
+    np.add.at(given, (fold[task_of], worker), 1.0)
+    # Every worker once for each fold that they answered: what is known of them without it.
+    pair, pair_of = np.unique(fold[task_of] * n_workers + worker, return_inverse=True)
+    at = pair // n_workers, pair % n_workers
     a, b = skill.beta
-    a, b = a[worker] - right[at], b[worker] - (given - right)[at]
+    a, b = a[at[1]] - right[at], b[at[1]] - (given - right)[at]
     accuracy = a / (a + b)
     deviation = np.sqrt(a * b / (a + b + 1.0)) / (a + b)
     classes = np.zeros((len(given), k), dtype=np.int64)
     np.add.at(classes, (fold, of_task), 1)
     prior = np.stack([class_shares(np.array(skill.gold_per_class) - n) for n in classes])[fold]
-    cautious = np.clip(accuracy - CAUTION * deviation, 0.0, 1.0)
+    cautious = np.clip(accuracy - CAUTION * deviation, 0.0, 1.0)[pair_of]
     own = None
     if skill.habits is not None:
         left_out = np.zeros((len(given), n_workers, k, k))
-        np.add.at(left_out, (*at, of_task[task_of], label), 1.0)
+        np.add.at(left_out, (fold[task_of], worker, of_task[task_of], label), 1.0)
         own = _matrices(skill, accuracy, left_out, at)
-    return Seen(told(label, accuracy, own, k), task_of, cautious, of_task, prior, fold)
+    rows = told(label, accuracy, own, k, pair_of)
+    return Seen(rows, task_of, cautious, of_task, prior, fold)
 
 
 def _matrices(
     skill: Skill, accuracy: Floats, left_out: Floats, at: tuple[Integers, Integers]
 ) -> Floats:
-    """Confusion matrix of the worker of every answer, without the counts of its fold."""
+    """Confusion matrix of every worker without the counts of a fold."""
     counts = skill.all_counts
     pooled = counts.sum(axis=0)
     usual = usual_matrices(skill.mean, pooled, skill.prior.mean, CROWD_STRENGTH)

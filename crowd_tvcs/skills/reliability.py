@@ -18,8 +18,8 @@ from crowd_tvcs.skills.dependence_fit import PREFIXES, judged
 from crowd_tvcs.skills.skill import Skill
 
 EDGES = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)  # of confidence
-LEAST_GOLD = 50  # tasks, below which no target is looked at
-DOUBT = 20.0  # tasks that count beside the gold ones, of which twice as many err as may
+DOUBT = 40  # sure gold tasks that must all be right: what was fitted to gold looks better there
+ROUNDING = 1e-9
 STEPS = (1.0, 0.8, 0.6, 0.4, 0.3, 0.2, 0.1)  # of the error that a target allows
 
 Floats = NDArray[np.float64]
@@ -69,25 +69,22 @@ def by_confidence(claim: Floats, hit: Bools) -> list[Claimed]:
 def sure_at(claim: Floats, hit: Bools, target: float) -> float:
     """Find how sure a label must be so that a share `target` of such labels are right.
 
-    Every gold task stops at its first number of answers with which it is so sure. The target is
-    reached where the share of right ones is at least `target`, with `DOUBT` tasks in addition that
-    err twice as often as the target allows: gold must show it. With fewer than `LEAST_GOLD` tasks
-    nothing can be shown, and it is the target itself.
+    Every gold task stops at its first number of answers with which it is so sure. Gold shows the
+    target where `DOUBT` of these tasks are right and of the others at most a share 1 - target errs.
+    With less gold nothing is shown.
 
     Returns
     -------
     float
-        `target` or more; 1 if there is no such confidence.
+        `target` or more; 1 if gold shows it of no confidence.
     """
-    if claim.shape[0] < LEAST_GOLD or target >= 1.0:
-        return target
-    doubted = DOUBT * max(0.0, 1.0 - 2.0 * (1.0 - target))
     for step in STEPS:
         at = 1.0 - (1.0 - target) * step if step < 1.0 else target
         is_sure = claim >= at
         stops = is_sure.any(axis=1)
         first = is_sure.argmax(axis=1)
-        right = hit[np.arange(first.size), first][stops].sum()
-        if (right + doubted) >= target * (stops.sum() + DOUBT):
+        wrong = np.count_nonzero(~hit[np.arange(first.size), first][stops])
+        others = np.count_nonzero(stops) - DOUBT
+        if others >= 0 and wrong <= (1.0 - target) * others + ROUNDING:
             return at
     return 1.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -172,10 +172,14 @@ def posterior(
         weight = 1.0 if is_known else dependence.shares
         rows = _rows_told(answers, skill)
         return chances(dependence, rows, answers.task_of, len(answers.tasks), before, weight)
+    return by_evidence(before, evidence(answers, skill), answers.task_of)
+
+
+def by_evidence(before: Floats, of_answers: Floats, task_of: NDArray[np.int64]) -> Floats:
+    """Probability of every class of every task by its prior and what its answers say."""
     logs = np.log(before)
-    of_answers = evidence(answers, skill)
     for k in range(logs.shape[1]):
-        logs[:, k] += np.bincount(answers.task_of, of_answers[:, k], minlength=logs.shape[0])
+        logs[:, k] += np.bincount(task_of, of_answers[:, k], minlength=logs.shape[0])
     logs -= logs.max(axis=1, keepdims=True)
     out: Floats = np.exp(logs)
     out /= out.sum(axis=1, keepdims=True)
@@ -216,37 +220,43 @@ def evidence(answers: Answers, skill: Skill | Quality | ArrayLike) -> Floats:
         _require_probabilities(given)
         if not np.allclose(given.sum(axis=2), 1.0, rtol=0.0, atol=1e-6):
             raise ValueError("the rows of every confusion matrix must add up to 1")
-        chances = given[rows, :, answers.label_of]
-    elif given.shape in ((n,), (n, m)):
+        return _logs(given[rows, :, answers.label_of])
+    if given.shape in ((n,), (n, m)):
         _require_probabilities(given)
         accuracy = given[rows] if given.ndim == 1 else given[rows, columns]
-        chances = even_matrices(accuracy, k)[np.arange(answers.size), :, answers.label_of]
-    else:
-        raise ValueError(
-            f"skill must have shape ({n},), ({n}, {m}) or ({n}, {k}, {k}), found {given.shape}"
-        )
+        return evidence_of(accuracy, answers.label_of, k)
+    raise ValueError(
+        f"skill must have shape ({n},), ({n}, {m}) or ({n}, {k}, {k}), found {given.shape}"
+    )
+
+
+def evidence_of(accuracy: Floats, label_of: NDArray[np.int64], n_classes: int) -> Floats:
+    """The same of answers whose workers have some accuracy each, mistakes spread evenly."""
+    return _logs(even_matrices(accuracy, n_classes)[np.arange(label_of.size), :, label_of])
+
+
+def _logs(chances: Floats) -> Floats:
     out: Floats = np.log(np.clip(chances, SUREST, 1.0 - SUREST))
     return out
 
 
 def _rows_told(answers: Answers, skill: Skill | Quality | ArrayLike) -> Told:
     """Return the answers as the model of dependence looks at them."""
-    at, k = answers.worker_of, len(answers.classes)
+    label_of, at, k = answers.label_of, answers.worker_of, len(answers.classes)
     if isinstance(skill, Skill):
         rows = _places("worker", answers.workers, skill.workers)
-        accuracy, habits = skill.mean[rows][at], skill.habits
+        habits = skill.habits
         if habits is not None:
             classes = _places("class", answers.classes, skill.classes)
-            habits = habits[np.ix_(rows, classes, classes)][at]
-        return told(answers.label_of, accuracy, habits, k)
+            habits = habits[np.ix_(rows, classes, classes)]
+        return told(label_of, skill.mean[rows], habits, k, at)
     given = _values(answers, skill)
     if given.ndim == 3:
-        accuracy = np.trace(given, axis1=1, axis2=2)[at] / k
-        return Told(
-            answers.label_of, given[at], None, told(answers.label_of, accuracy, None, k).weight
-        )
-    accuracy = given[at] if given.ndim == 1 else given[at, answers.task_of]
-    return told(answers.label_of, accuracy, None, k)
+        accuracy = np.trace(given, axis1=1, axis2=2) / k
+        return replace(told(label_of, accuracy, None, k, at), even=given)
+    if given.ndim == 1:
+        return told(label_of, given, None, k, at)
+    return told(label_of, given[at, answers.task_of], None, k)
 
 
 def _values(answers: Answers, skill: Skill | Quality | ArrayLike) -> Floats:

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import json
-import statistics
 from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, case, func, insert, select
 
-from crowd_tvcs.answers.intervals import wilson
 from crowd_tvcs.campaign.entries import MILLION
-from crowd_tvcs.campaign.store.gold import AMONG_OTHERS, RIGHT
+from crowd_tvcs.campaign.store.gold import AMONG_OTHERS, IS_ALIKE
 from crowd_tvcs.campaign.store.schema import (
     ANSWERED,
     CLOSED,
     GOLD,
-    LEASED,
     OPEN,
     UNLIMITED,
-    access,
     gold,
     history,
     pair,
@@ -34,51 +30,12 @@ SPREAD = 2.0
 
 
 @dataclass(frozen=True)
-class Seat:
-    """One worker at the desk.
-
-    Attributes
-    ----------
-    name, answers, quality, blocked
-        As the campaign has them; `quality` is None if it is not known.
-    open
-        Tasks that are with them now.
-    gold, right
-        Their answers to gold tasks, and how many of them are right.
-    low, high
-        Interval of 95 % of their skill, by these alone; None without any.
-    agreement
-        Share of their answers that are the likeliest label of their task, of tasks with two or more
-        answers that are not gold among the others; None without such.
-    seconds
-        Median time of an answer; None if no time is known.
-    last_seen
-        When they last got a task or answered one, in seconds since 1970.
-    links
-        How many of their links are good.
-    """
-
-    name: str
-    answers: int
-    quality: float | None
-    blocked: bool
-    open: int
-    gold: int
-    right: int
-    low: float | None
-    high: float | None
-    agreement: float | None
-    seconds: float | None
-    last_seen: float | None
-    links: int
-
-
-@dataclass(frozen=True)
 class Figures:
     """The figures of a campaign at one moment.
 
     `answers`, `pending` and `spent` count gold among the other tasks, which is paid for too; tasks
-    and accuracies do not. `gold_right` is the share of right answers to it, `gold_expected` what
+    and accuracies do not. `gold_tasks` are those of it that are handed out, not what lacks content
+    where tasks have some. `gold_right` is the share of right answers to it, `gold_expected` what
     the skills of those who gave them say, None unless each has one (qualities per pair know
     nothing of gold); `binding` names the caps that nothing is left of.
     """
@@ -107,7 +64,7 @@ class Figures:
 
 def figures(store: Store) -> Figures:
     """Sum up the campaign."""
-    with store.read() as (connection, settings):
+    with store.read(all_of_it=True) as (connection, settings):
         tasks = connection.execute(_TASKS).one()
         right, known = connection.execute(_RIGHT).one()
         spent = connection.execute(_SPENT).scalar_one() or 0
@@ -142,45 +99,9 @@ def figures(store: Store) -> Figures:
     )
 
 
-def seats(store: Store) -> list[Seat]:
-    """Return every worker, those of most answers first."""
-    with store.read() as (connection, _):
-        workers = connection.execute(select(worker)).all()
-        sums = {row.worker_id: row for row in connection.execute(_OF_WORKERS)}
-        took: dict[int, list[float]] = {}
-        for who, seconds in connection.execute(_SECONDS):
-            took.setdefault(who, []).append(seconds)
-        links: dict[int, int] = dict(connection.execute(_LINKS).all())
-        tested = {row.worker: (row.answers, row.right) for row in connection.execute(RIGHT)}
-    out = []
-    for row in workers:
-        one = sums.get(row.id)
-        number, right = tested.get(row.name, (0, 0))
-        low, high = wilson(right / number, number) if number else (None, None)
-        seen = [] if one is None else [one.answered_at or 0.0, one.leased_at or 0.0]
-        out.append(
-            Seat(
-                row.name,
-                row.answers,
-                row.quality,
-                bool(row.blocked),
-                0 if one is None else one.open,
-                number,
-                right,
-                low,
-                high,
-                one.agreed / one.judged if one is not None and one.judged else None,
-                statistics.median(took[row.id]) if row.id in took else None,
-                max(seen, default=0.0) or None,
-                links.get(row.id, 0),
-            )
-        )
-    return sorted(out, key=lambda seat: (-seat.answers, seat.name))
-
-
 def least_sure(store: Store, rows: int = LEAST_SURE) -> list[dict[str, Any]]:
     """Return the open tasks that are least sure, each with its answers."""
-    with store.read() as (connection, settings):
+    with store.read(all_of_it=True) as (connection, settings):
         classes = json.loads(settings.classes)
         found = connection.execute(_LEAST_SURE.limit(rows)).all()
         out = []
@@ -264,48 +185,32 @@ def _binding(settings: Any, tasks: Any, idle: int) -> list[str]:
     return out
 
 
-def _count(condition: Any) -> Any:
+def count_where(condition: Any) -> Any:
+    """Count the rows of which this is true."""
     return func.sum(case((condition, 1), else_=0))
 
 
 _ORDINARY = task.c.closed != GOLD
 _IS_KNOWN = _ORDINARY & (gold.c.label.is_not(None)) & (task.c.answers > 0)
 _TASKS = select(
-    _count(_ORDINARY).label("tasks"),
+    count_where(_ORDINARY).label("tasks"),
     func.avg(case((_ORDINARY, task.c.confidence))).label("sure"),
-    _count(task.c.closed == CLOSED).label("closed"),
-    _count(task.c.closed == GOLD).label("gold"),
-    _count(task.c.wanted == 1).label("wanted"),
-    _count((task.c.slots >= task.c.max_workers) & (task.c.max_workers < UNLIMITED)).label("full"),
+    count_where(task.c.closed == CLOSED).label("closed"),
+    count_where((task.c.closed == GOLD) & IS_ALIKE).label("gold"),
+    count_where(task.c.wanted == 1).label("wanted"),
+    count_where((task.c.slots >= task.c.max_workers) & (task.c.max_workers < UNLIMITED)).label(
+        "full"
+    ),
     func.avg(case((_IS_KNOWN, task.c.confidence))).label("sure_of_gold"),
 ).outerjoin_from(task, gold, gold.c.task == task.c.name)
 _RIGHT = (
-    select(_count(task.c.label == gold.c.label), func.count())
+    select(count_where(task.c.label == gold.c.label), func.count())
     .join_from(task, gold, gold.c.task == task.c.name)
     .where(task.c.answers > 0, _ORDINARY)
 )
 _SPENT = select(func.sum(worker.c.cost * worker.c.answers))
 _FULL_WORKERS = select(func.count()).where(
     worker.c.slots >= worker.c.max_tasks, worker.c.max_tasks < UNLIMITED
-)
-_IS_JUDGED = _ORDINARY & (pair.c.state == ANSWERED) & (task.c.answers > 1)
-_OF_WORKERS = (
-    select(
-        pair.c.worker_id,
-        _count(pair.c.state == LEASED).label("open"),
-        _count(_IS_JUDGED).label("judged"),
-        _count(_IS_JUDGED & (pair.c.label == task.c.label)).label("agreed"),
-        func.max(pair.c.answered_at).label("answered_at"),
-        func.max(pair.c.leased_at).label("leased_at"),
-    )
-    .join_from(pair, task, task.c.id == pair.c.task_id)
-    .group_by(pair.c.worker_id)
-)
-_SECONDS = select(pair.c.worker_id, pair.c.seconds).where(pair.c.seconds.is_not(None))
-_LINKS = (
-    select(access.c.worker_id, func.count())
-    .where(access.c.revoked.is_(None))
-    .group_by(access.c.worker_id)
 )
 _LEAST_SURE = (
     select(task.c.id, task.c.name, task.c.label, task.c.confidence)

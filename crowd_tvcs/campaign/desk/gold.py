@@ -8,8 +8,9 @@ from typing import Any
 
 from sqlalchemy import case, func, insert, select, text
 
+from crowd_tvcs.campaign.store.gold import ANSWERED_GOLD
 from crowd_tvcs.campaign.store.queries import SETTLED
-from crowd_tvcs.campaign.store.schema import ANSWERED, GOLD, UNLIMITED, content, gold, pair, task
+from crowd_tvcs.campaign.store.schema import GOLD, UNLIMITED, content, gold, pair, task
 from crowd_tvcs.campaign.store.store import Store
 from crowd_tvcs.campaign.tasks import settle, settle_each
 
@@ -152,5 +153,5 @@ _ANSWERED = (
     )
     .join_from(pair, task, task.c.id == pair.c.task_id)
     .join(gold, gold.c.task == task.c.name)
-    .where(task.c.closed == GOLD, pair.c.state == ANSWERED)
+    .where(*ANSWERED_GOLD)
 )

@@ -14,7 +14,7 @@ from crowd_tvcs.campaign.store.store import Store
 
 def labels(store: Store) -> list[list[Any]]:
     """Return the result: (task, label, confidence, answers), by name."""
-    with store.read() as (connection, settings):
+    with store.read(all_of_it=True) as (connection, settings):
         classes = json.loads(settings.classes)
         rows = connection.execute(_LABELS).all()
     return [[name, classes[label], sure, answers] for name, label, sure, answers in sorted(rows)]
@@ -22,7 +22,7 @@ def labels(store: Store) -> list[list[Any]]:
 
 def answers(store: Store) -> list[list[Any]]:
     """Return all answers but those to gold among the tasks: (task, worker, label), as they came."""
-    with store.read() as (connection, settings):
+    with store.read(all_of_it=True) as (connection, settings):
         classes = json.loads(settings.classes)
         rows = connection.execute(_ANSWERS).all()
     return [[name, who, classes[label]] for name, who, label in rows]

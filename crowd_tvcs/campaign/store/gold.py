@@ -18,13 +18,18 @@ from crowd_tvcs.campaign.store.schema import (
 )
 from crowd_tvcs.campaign.store.statements import Statement
 
+# Found by their tasks, of which few are gold: every answer there is has its row too.
+ANSWERED_GOLD = (
+    pair.c.task_id.in_(select(task.c.id).where(task.c.closed == GOLD)),
+    pair.c.state == ANSWERED,
+)
 _brought = exists().where(gold_answer.c.task == task.c.name, gold_answer.c.worker == worker.c.name)
 ANSWERS = union_all(
     select(gold_answer.c.task, gold_answer.c.worker, gold_answer.c.label),
     select(task.c.name, worker.c.name, pair.c.label)
     .join_from(pair, task, task.c.id == pair.c.task_id)
     .join(worker, worker.c.id == pair.c.worker_id)
-    .where(task.c.closed == GOLD, pair.c.state == ANSWERED, not_(_brought)),
+    .where(*ANSWERED_GOLD, not_(_brought)),
 )
 """All answers to gold as (task, worker, label): those that were brought, and those given here."""
 
@@ -50,7 +55,7 @@ AMONG_OTHERS = (
     .join_from(pair, task, task.c.id == pair.c.task_id)
     .join(gold, gold.c.task == task.c.name)
     .join(worker, worker.c.id == pair.c.worker_id)
-    .where(task.c.closed == GOLD, pair.c.state == ANSWERED)
+    .where(*ANSWERED_GOLD)
 )
 """Of gold among the others: answers, how many are right and should be by those with a skill."""
 

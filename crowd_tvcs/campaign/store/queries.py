@@ -84,17 +84,21 @@ TAKE = Statement(
     .values({name: bindparam(name) for name in ("slots", "uncertainty", "wanted", "needy")})
 )
 
+_OF_PAIR = (
+    select(skill.c.quality)
+    .where(skill.c.worker_id == pair.c.worker_id, skill.c.task_id == pair.c.task_id)
+    .scalar_subquery()
+)  # not by an outer join: SQLite would write out all of `skill` where it is a view (`kinds`)
 _KNOWN = (
     select(
         pair.c.worker_id,
         pair.c.state,
         pair.c.label,
         pair.c.leased_at,
-        func.coalesce(skill.c.quality, worker.c.quality).label("quality"),
+        func.coalesce(_OF_PAIR, worker.c.quality).label("quality"),
         worker.c.habits,
     )
     .join_from(pair, worker, worker.c.id == pair.c.worker_id)
-    .outerjoin(skill, (skill.c.worker_id == pair.c.worker_id) & (skill.c.task_id == pair.c.task_id))
     .order_by(pair.c.worker_id)
 )
 PAIRS = Statement(_KNOWN.where(pair.c.task_id == bindparam("of_task")))
@@ -162,7 +166,7 @@ TAKE_BACK = Statement(
         state=LEASED,
         expires=bindparam("until"),
         leased_at=bindparam("now"),
-        **dict.fromkeys(("label", "place", "answered_at", "seconds")),
+        **dict.fromkeys(("round", "label", "place", "answered_at", "seconds")),
     )
 )
 MOVE_UP = Statement(

@@ -143,12 +143,17 @@ class Store:
             yield connection
 
     @contextmanager
-    def read(self) -> Iterator[tuple[Connection, Any]]:
-        """Open a connection that sees one state of the store, and read the row of the campaign."""
+    def read(self, *, all_of_it: bool = False) -> Iterator[tuple[Connection, Any]]:
+        """Open a connection that sees one state of the store, and read the row of the campaign.
+
+        Whoever sums up most of the tables reads `all_of_it`: PostgreSQL may plan freely then.
+        """
         with self._translated(), self.engine.connect() as connection:
             if not self.is_file:
                 connection = connection.execution_options(isolation_level="REPEATABLE READ")
             with connection.begin():
+                if all_of_it and not self.is_file:
+                    connection.execute(_PLAN_FREELY)
                 yield connection, SETTINGS.first(connection)
 
     @contextmanager
@@ -216,6 +221,12 @@ class Store:
                     said = _in_words(_said(error))
                     raise StoreError(f"{self.name}: {said}; {NOTHING}") from error
                 raise
+
+    @contextmanager
+    def outside(self) -> Iterator[Connection]:
+        """Open a connection that lasts, on which every statement is a change of its own."""
+        with self._translated(), self._autocommit.connect() as connection:
+            yield connection
 
     def close(self) -> None:
         """Close the database."""
@@ -289,6 +300,9 @@ class Store:
                 Path(f"{self.place}{suffix}").unlink(missing_ok=True)
 
 
+UNWANTED = ("enable_sort", "enable_bitmapscan", "enable_seqscan")
+"""Ways to the best task, the first of an index, that PostgreSQL would take without statistics."""
+_PLAN_FREELY = text("SELECT " + ", ".join(f"set_config('{way}', 'on', true)" for way in UNWANTED))
 _MESSAGE = text("SELECT pg_logical_emit_message(true, 'tvcs', '')")
 LET_GO: Call = (Statement(text("SET LOCAL synchronous_commit TO off")), {})
 
@@ -363,7 +377,6 @@ def _server(place: str) -> Engine:
     if url.drivername == "postgresql":
         url = url.set(drivername="postgresql+psycopg")
     wait = int(PATIENCE * 1000)
-    # The best task is the first of an index; without statistics the planner would read all.
-    options = f"-c lock_timeout={wait} -c enable_sort=off -c enable_bitmapscan=off"
-    options += " -c enable_seqscan=off -c jit=off"
+    options = f"-c lock_timeout={wait} -c jit=off"
+    options += "".join(f" -c {way}=off" for way in UNWANTED)
     return create_engine(url, connect_args={"options": options})

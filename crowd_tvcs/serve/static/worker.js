@@ -6,6 +6,7 @@ const unsent = document.getElementById("unsent");
 const KEPT = "tvcs-unsent";
 const RETRY = 5000;
 let isBusy = false;
+let retry = 0;
 
 function show(html) {
   const had = document.getElementById("turn").dataset.state;
@@ -36,7 +37,7 @@ async function post(path, fields) {
     localStorage.setItem(KEPT, JSON.stringify([path, fields]));
     unsent.textContent = "Your answer is kept here and not sent yet: the desk cannot be reached. It is tried again.";
     unsent.hidden = false;
-    setTimeout(() => { isBusy = false; again(); }, RETRY);
+    retry = setTimeout(again, RETRY);
     return;
   }
   isBusy = false;
@@ -60,6 +61,8 @@ async function reload() {
 }
 
 function again() {
+  clearTimeout(retry);
+  if (!unsent.hidden) isBusy = false;  // it waits for nothing else
   const kept = localStorage.getItem(KEPT);
   if (kept) post(...JSON.parse(kept));
 }
@@ -68,7 +71,7 @@ let waiting = 0;
 function askLater() {
   clearTimeout(waiting);
   const state = document.getElementById("turn").dataset.state;
-  if (state === "waiting" || state === "paused") {
+  if (["waiting", "paused", "unknown"].includes(state)) {
     waiting = setTimeout(reload, 1000 * Number(main.dataset.askAgain));
   }
 }

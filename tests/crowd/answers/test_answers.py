@@ -55,6 +55,10 @@ def test_labels_that_are_integers_are_sorted_by_value():
         ({"label_of": [0.0, 1.0]}, "label_of must be integers, found float64"),
         ({"label_of": [0]}, "label_of must have shape \\(2,\\)"),
         ({"task_of": [0, 0]}, "worker 'a' answered task 't' more often"),
+        (
+            {"task_of": [0, 1, 1], "worker_of": [0] * 3, "label_of": [0] * 3},
+            "worker 'a' answered task 'u' more often",
+        ),
     ],
 )
 def test_the_door_refuses(changes, message):
@@ -158,3 +162,9 @@ def test_gold_counts_the_classes_of_the_answers():
         gold.codes(["t9"], ["dog", "emu"])
     with pytest.raises(ValueError, match="label 'dog' is unknown"):
         Gold({"t1": "dog"}, ["cat", "emu"])
+
+
+@pytest.mark.parametrize("task", [7, ""])
+def test_a_gold_task_is_a_name(task):
+    with pytest.raises(TypeError, match=rf"gold tasks\[1\] is {task!r}"):
+        Gold({"t": "dog", task: "cat"})

@@ -6,13 +6,26 @@ import pytest
 
 from crowd_tvcs import Quality, read_answers, read_gold, read_quality
 from crowd_tvcs.answers.class_shares import read_shares
-from crowd_tvcs.answers.columns import ANSWER, QUALITY, TASK, TRUTH, WORKER, Column
+from crowd_tvcs.answers.columns import (
+    ANSWER,
+    QUALITY,
+    TASK,
+    TRUTH,
+    WORKER,
+    Column,
+    names_in,
+    open_exactly,
+    read_chance,
+    read_name,
+    read_price,
+)
 from crowd_tvcs.answers.confusion import read_confusion
 from crowd_tvcs.exchange.work import read_assignment
 from crowd_tvcs.exchange.work import read_tasks as read_shown
 from crowd_tvcs.plan.tables import read_plan
 from crowd_tvcs.skills.plan_deviation import read_deviations
 from tvcs_core.files.errors import DataError
+from tvcs_core.files.tables import read_table
 
 CROWD = Quality([[0.9, 0.8], [0.7, 0.6]], ["ann", "bob"], ["t1", "t2"])
 SKILLS = "worker,deviation,shared_1,shared_2\nann,.1,0,0\nbob,.1,0,0\n"
@@ -130,3 +143,33 @@ def test_a_pair_that_is_answered_twice_is_said_in_the_same_words(table, name):
     said = "every pair must be answered once, but worker 'ann' answered task 't1' in line 2 already"
     with pytest.raises(DataError, match=said):
         READERS[name][0](table)
+
+
+def test_a_price_out_of_range_and_a_stranger_are_named(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("worker,price\nann,0\nbob,0.0000001\ncid,1000000\ndan,0.5\n")
+    table = read_table(path)
+    assert (read_price(table, 1, 1), read_price(table, 4, 1)) == (0.0, 0.5)
+    assert read_name(table, 1, 0) == "ann"
+    for row, cell in ((2, "0.0000001"), (3, "1000000")):
+        what = f"must be 0, or from 0.000001 to below 1000000, found '{cell}'"
+        with pytest.raises(DataError, match=what):
+            read_price(table, row, 1)
+    assert [name for _, name in names_in(table, 0)] == ["ann", "bob", "cid", "dan"]
+    with pytest.raises(DataError, match=r"must be a worker of the quality table, found '?bob"):
+        list(names_in(table, 0, "worker", {"ann"}))
+
+
+def test_numbers_below_0_are_refused_and_so_are_other_columns(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("worker,price\nann,-0.5\nbob,1\n")
+    table = open_exactly(path, "worker", "price")
+    assert (read_price(table, 2, 1), read_chance(table, 2, 1)) == (1.0, 1.0)
+    with pytest.raises(DataError, match=r"csv:2, column 'price': must be a finite number >= 0, fo"):
+        read_price(table, 1, 1)
+    with pytest.raises(
+        DataError, match=r"csv:2, column 'price': must be a probability in \[0, 1\]"
+    ):
+        read_chance(table, 1, 1)
+    with pytest.raises(DataError, match="must have the columns price, worker"):
+        open_exactly(path, "price", "worker")

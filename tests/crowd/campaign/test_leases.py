@@ -123,6 +123,48 @@ def test_who_asks_again_gets_the_same_task(make):
     assert rows(campaign) == [("ann", first.task)]
 
 
+def test_a_task_is_chosen_for_how_unsure_it_is_expected_to_be(begin):
+    """Before the first label a task counts more, which is not said of it."""
+
+    def kept():
+        return [task.uncertainty for task in campaign.state().tasks]
+
+    campaign = begin(tasks=["t1"])
+    assert kept() == pytest.approx([belief.FIRST * 0.5])
+    assert campaign.next("ann").reason == "uncertainty 0.5000, confidence 0.5000"
+    assert kept() == pytest.approx([0.5 * affinity(0.9, 2)], abs=1e-12)
+    assert campaign.next("bob").reason == "uncertainty 0.3000, confidence 0.5000"
+    assert kept() == pytest.approx([0.3 * affinity(0.8, 2)])
+
+
+def test_who_asks_in_vain_does_not_change_the_campaign(begin):
+    """So that a plan made meanwhile still fits; a lease that they freed is a change."""
+
+    def revision():
+        return campaign.state().settings.revision
+
+    campaign = begin(tasks=["t1"], max_workers_per_task=1, lease_seconds=10)
+    assert campaign.next("ann", now=1.0).task == "t1"
+    assert revision() == 1
+    assert campaign.next("bob", now=2.0).task is None
+    assert revision() == 1
+    campaign.block("bob")
+    assert campaign.next("bob", now=20.0).task is None
+    assert revision() == 3
+    assert rows(campaign) == []
+
+
+def test_an_answer_waits_for_the_disk_and_an_offer_does_not(begin, monkeypatch):
+    campaign, flushed = begin(), []
+    monkeypatch.setattr(campaign.store, "flush", lambda: flushed.append(True))
+    first = campaign.next("ann").task
+    assert flushed == []
+    _, offer = campaign.submit_and_next("ann", first, "1")
+    assert flushed == [True]
+    campaign.submit("ann", offer.task, "1")
+    assert flushed == [True, True]
+
+
 def test_two_who_ask_at_once_get_different_tasks(make):
     campaign = make()
     assert campaign.next("ann").task != campaign.next("bob").task

@@ -87,7 +87,22 @@ def test_less_than_ten_gold_answers_are_said_to_measure_nothing(folder, n_gold):
     made = init("--target", 0.95)
     assert made.exit_code == 0, made.stderr
     assert "little gold, so no confidence is measured" in made.stderr
-    assert "target 0.95: no gold shows that it is reached" in made.stderr
+    assert "target 0.95: gold does not show" in made.stderr
+    assert "at least 40 sure gold tasks" in made.stderr
+
+
+@pytest.mark.parametrize(("n_gold", "is_shown"), [(39, False), (45, True)])
+def test_no_task_is_sure_where_gold_is_too_little_to_show_it(folder, n_gold, is_shown):
+    """Below 50 gold tasks the confidence was taken for it: .86 of dog's labels were right."""
+    write_gold(folder, n_gold, right=1.0)
+    assert init("--target", 0.7, "--least-gain", 0).exit_code == 0
+    for worker in WORKERS:
+        task = run("next", "c.db", "--worker", worker).stdout.strip()
+        run("submit", "c.db", "--worker", worker, "--task", task, "--label", "a")
+    verdicts = [one["verdict"] for one in json.loads(run("stop", "c.db", "--json").stdout)]
+    assert ("sure" in verdicts) == is_shown
+    shown = run("status", "c.db").stdout
+    assert ("no task is called sure" in shown) == (not is_shown)
 
 
 def test_gold_of_one_class_is_taken(folder):

@@ -6,6 +6,7 @@ import pytest
 from crowd_tvcs import Plan, Quality, assign
 from crowd_tvcs.factors import grid, prices
 from crowd_tvcs.factors.assign import assign_factors
+from crowd_tvcs.factors.assignment import FactoredAssignment
 from crowd_tvcs.factors.minimums import least_teams
 from crowd_tvcs.factors.plan import FactoredPlan, Factors
 from tests.crowd.small_plans import accuracy_of, best_by_enumeration, small_plan
@@ -164,6 +165,53 @@ def test_minimums_are_met_where_any_teams_can_meet_them(rng):
     told = f"asks for {asked} answers, but .* get {able} of them: {asked - able} too few"
     with pytest.raises(ValueError, match=told):
         least_teams(beyond, 4)
+
+
+@pytest.mark.parametrize("n_classes", [2, pytest.param(3, marks=pytest.mark.slow)])
+def test_pairs_that_are_excluded_are_never_assigned_and_the_bound_holds_without_them(n_classes):
+    dense, plan = crowd(10, 60, 3, n_classes=n_classes)
+    rng = np.random.default_rng(0)
+    tasks, workers = np.nonzero(rng.random((60, 10)) < 0.1)  # as in a later round
+    quality = Quality(
+        dense.quality.values, dense.quality.workers, dense.quality.tasks,
+        ~np.isin(np.arange(600).reshape(60, 10), tasks * 10 + workers).T,
+    )  # fmt: skip
+    limits = {name: getattr(plan, name) for name in LIMITS} | {"n_classes": n_classes}
+    turned = np.arange(10)[::-1]  # pairs follow their names when these are sorted
+    factors = Factors(
+        plan.factors.table.reorder(turned, np.arange(3)), plan.tasks, plan.factors.kind
+    )
+    limits["max_tasks_per_worker"] = limits["max_tasks_per_worker"][turned]
+    excluded = tasks, np.argsort(turned)[workers]
+    found = assign_factors(FactoredPlan(factors, excluded=excluded, **limits), rng=0)
+    place = np.array([found.plan.tasks.index(name) for name in plan.tasks])
+    assert not support_of(found)[workers, place[tasks]].any()
+    best = assign(Plan(quality, max_workers_per_task=4, max_tasks_per_worker=24, budget=180,
+                       n_classes=n_classes), "best", rng=0)  # fmt: skip
+    assert found.bound >= best.expected_accuracy - 1e-9
+    assert found.expected_accuracy >= best.expected_accuracy - 0.01
+    with pytest.raises(ValueError, match="must keep every cap and minimum"):
+        FactoredAssignment(found.plan, place[tasks[:1]], workers[:1], "by hand", "no reason")
+
+
+@pytest.mark.parametrize(
+    ("excluded", "least", "told"),
+    [
+        (([0], [7]), 0, "workers of excluded must be from 0 to 5, found 7"),
+        (([0], [-1]), 0, "workers of excluded must be from 0 to 5, found -1"),
+        (([3, 99], [0, 0]), 0, "tasks of excluded must be from 0 to 29, found 99"),
+        (([0.0], [1]), 0, "tasks of excluded must be integers, .* found float64 of shape "),
+        (([0, 1], [1]), 0, "workers of excluded must be integers, one per pair, .* shape .1,."),
+        (([[0]], [[1]]), 0, "tasks of excluded must be integers, one per pair, .* shape .1, 1."),
+        (([0], [1], [1]), 0, "excluded must be two arrays, tasks and workers, found 3"),
+        (([4], [1]), 1, "must be 0 of tasks of excluded pairs, but that of task 't4' is 1"),
+    ],
+)
+def test_excluded_pairs_that_cannot_be_are_refused(excluded, least, told):
+    factors = crowd(6, 30, 3)[1].factors
+    pairs = tuple(np.array(numbers) for numbers in excluded)
+    with pytest.raises(ValueError, match=told):
+        FactoredPlan(factors, excluded=pairs, min_workers_per_task=least)
 
 
 def test_a_time_limit_that_strikes_leaves_a_plan_within_the_caps():

@@ -9,11 +9,13 @@ import uvicorn
 from fastapi.testclient import TestClient
 
 from crowd_tvcs.campaign import Campaign
+from crowd_tvcs.serve import entrance
 from crowd_tvcs.serve.app import create_app
 from crowd_tvcs.serve.desk import Served
 
 PASSWORD = "correct horse"
 WORKERS = {"ann": 0.9, "bob": 0.8, "cy": 0.7}
+COST = dict(entrance.COST)
 BASE = "http://127.0.0.1:8000"
 
 
@@ -27,6 +29,13 @@ def begun(place):
         classes=["bad", "good"],
         max_workers_per_task=2,
     )
+
+
+@pytest.fixture(autouse=True)
+def cheap_passwords(monkeypatch):
+    """A quarter of a second of processor for every desk that a test makes would be half of it."""
+    for name, cost in {"time_cost": 1, "memory_cost": 64, "parallelism": 1}.items():
+        monkeypatch.setitem(entrance.COST, name, cost)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The desk in Chromium: by keyboard, by mouse, at 360 px, offline and back; axe finds nothing."""
+"""A whole campaign in Chromium: by keyboard and by mouse, without script, at 360 px, offline."""
 
 import os
 import shutil
@@ -7,14 +7,16 @@ import pytest
 from axe_core_python.sync_playwright import Axe
 from playwright.sync_api import sync_playwright
 
-from crowd_tvcs.campaign import Campaign
+from crowd_tvcs.campaign import Campaign, Worker
 from crowd_tvcs.campaign.desk.content import Content, set_content
+from crowd_tvcs.serve import operator, worker
 from crowd_tvcs.serve.desk import Served
 from tests.browser import FLAGS, find_browser
 from tests.crowd.serve.conftest import PASSWORD, listening
 
 pytestmark = pytest.mark.browser
-WORKERS = {"ann": 0.9, "bob": 0.8}
+QUALITIES = {"ann": 0.9, "bob": 0.8}
+SMALL = {"width": 360, "height": 640}
 
 
 @pytest.fixture(scope="module")
@@ -31,12 +33,14 @@ def browser():
 
 
 @pytest.fixture
-def desk(tmp_path):
+def desk(tmp_path, monkeypatch):
     """A served campaign of four tasks: its address, tokens and campaign."""
+    monkeypatch.setattr(operator, "REFRESH", 0.2)
+    monkeypatch.setattr(worker, "ASK_AGAIN", 0.2)
     tasks = [f"t{j}" for j in range(4)]
-    with Campaign.create(
-        tmp_path / "c.db", workers=WORKERS, tasks=tasks, qualities=WORKERS, classes=["bad", "good"]
-    ) as campaign:
+    workers = [Worker("ann"), Worker("bob", max_tasks=4)]
+    options = {"workers": workers, "qualities": QUALITIES, "classes": ["bad", "good"]}
+    with Campaign.create(tmp_path / "c.db", tasks=tasks, **options) as campaign:
         set_content(campaign.store, {t: Content(f"Text of {t}.") for t in tasks}, tmp_path)
         served = Served(campaign, PASSWORD, instructions="Read *all* of it.")
         served.per_worker.burst = 1000
@@ -44,28 +48,44 @@ def desk(tmp_path):
             yield url, served.links.make(None, now=1.0), campaign
 
 
-def enter(browser, url, token, **options):
-    context = browser.new_context(**options)
-    page = context.new_page()
-    page.goto(f"{url}/w/{token}")
-    return page
+@pytest.fixture
+def opened(browser, desk):
+    """Open a page of the desk in a browser of its own; it may ask nobody else."""
+    contexts, asked = [], []
+
+    def _opened(path, **options):
+        contexts.append(browser.new_context(**options))
+        page = contexts[-1].new_page()
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(desk[0] + path)
+        return page
+
+    yield _opened
+    for context in contexts:
+        context.close()
+    assert all(one.startswith(desk[0]) for one in asked)
 
 
-def serious(page):
-    """What axe finds that keeps somebody from using the page."""
-    found = Axe().run(page)
-    assert found["passes"]
-    bad = [one for one in found["violations"] if one["impact"] in ("serious", "critical")]
-    return [(one["id"], one["nodes"][0]["html"]) for one in bad]
+def require_usable(page, *schemes):
+    """Hold the page against what axe calls serious, on a small screen."""
+    size = page.viewport_size
+    page.set_viewport_size(SMALL)
+    for scheme in schemes:
+        page.emulate_media(color_scheme=scheme)
+        found = Axe().run(page)
+        assert found["passes"]
+        bad = [one for one in found["violations"] if one["impact"] in ("serious", "critical")]
+        assert [(one["id"], one["nodes"][0]["html"]) for one in bad] == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= SMALL["width"]
+    page.set_viewport_size(size)
 
 
 def answered(page, number):
-    page.get_by_text(f"You have answered {number}.").wait_for()
+    page.get_by_text(f"You have answered {number}").wait_for()
 
 
-def test_a_worker_by_keyboard(browser, desk):
-    url, tokens, campaign = desk
-    page = enter(browser, url, tokens["ann"])
+def by_keyboard(page):
+    """Two answers, one of them anew, and a skip."""
     page.evaluate("window.sameDocument = true")
     page.keyboard.press("2")
     answered(page, 1)
@@ -73,74 +93,69 @@ def test_a_worker_by_keyboard(browser, desk):
     answered(page, 2)
     page.keyboard.press("u")
     answered(page, 1)
+    skipped = page.locator("[name=task]").first.input_value()
     page.keyboard.press("s")
     page.keyboard.type("too long")
     page.keyboard.press("Enter")
-    page.wait_for_function("document.querySelector('[name=task]')?.value")
+    page.wait_for_function(f"document.querySelector('[name=task]').value !== '{skipped}'")
     page.keyboard.press("1")
     answered(page, 2)
-    assert page.evaluate("window.sameDocument")  # no page was loaded anew
-    labels = [campaign.state().classes[k] for _, _, k in campaign.state().given]
-    assert labels == ["good", "bad"]
+
+
+def offline_and_back(page, campaign):
+    """An answer that is kept in the browser until the desk is there again."""
+    before = campaign.state().settings.answers
+    page.context.set_offline(True)
+    page.keyboard.press("2")
+    page.get_by_text("kept here and not sent yet").wait_for()
+    assert campaign.state().settings.answers == before
+    page.context.set_offline(False)
+    answered(page, 3)
+    assert page.locator("#unsent").is_hidden()
+
+
+def pause_and_resume(operators, page):
+    """What the operator holds up is said by the worker's page, and goes on there by itself."""
+    operators.get_by_role("button", name="Pause: hand out nothing").click()
+    operators.get_by_text("Paused: nobody gets a task.").wait_for()
+    page.reload()
+    page.get_by_role("heading", name="Paused").wait_for()
+    require_usable(page, "light")
+    operators.get_by_role("button", name="Hand out tasks again").click()
+    page.get_by_role("heading", name="Nothing for you now").wait_for()
+
+
+def test_two_workers_and_an_operator_through_a_whole_campaign(desk, opened):
+    _, tokens, campaign = desk
+    operators = opened("/operator")
+    require_usable(operators, "light")
+    operators.get_by_label("Password").fill(PASSWORD)
+    operators.keyboard.press("Enter")
+    operators.get_by_role("heading", name="Workers").wait_for()
+
+    ann = opened(f"/w/{tokens['ann']}")
+    require_usable(ann, "light", "dark")
+    by_keyboard(ann)
+    offline_and_back(ann, campaign)
+    assert ann.evaluate("window.sameDocument")  # no page was loaded anew
+    ann.get_by_role("heading", name="Nothing for you now").wait_for()
+    require_usable(ann, "dark")
+    operators.locator(".facts li b", has_text="3").first.wait_for()  # by itself
+    pause_and_resume(operators, ann)
+
+    bob = opened(f"/w/{tokens['bob']}", viewport=SMALL, java_script_enabled=False)
+    for number in range(1, 5):
+        bob.get_by_role("button", name="good").click()
+        answered(bob, number)
+    bob.get_by_role("heading", name="All done").wait_for()
+
+    operators.locator(".facts li b", has_text="7").first.wait_for()
+    operators.get_by_role("link", name="Ask now").click()
+    operators.locator("#advised table").wait_for()
+    require_usable(operators, "light", "dark")
+    state = campaign.state()
+    given = [(state.workers[i].name, state.classes[k]) for i, _, k in state.given]
+    assert given == [("ann", one) for one in ("good", "bad", "good")] + [("bob", "good")] * 4
     with campaign.store.read() as (connection, _):
         reasons = connection.exec_driver_sql("SELECT detail FROM audit WHERE what = 'skip'").all()
     assert reasons == [("too long",)]
-    page.context.close()
-
-
-@pytest.mark.parametrize("has_script", [True, False])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_worker_by_mouse_on_a_small_screen(browser, desk, has_script, scheme):
-    url, tokens, campaign = desk
-    options = {"viewport": {"width": 360, "height": 640}, "color_scheme": scheme}
-    page = enter(browser, url, tokens["bob"], java_script_enabled=has_script, **options)
-    for number in range(1, 5):
-        if has_script and number == 1:
-            assert serious(page) == []
-            assert page.evaluate("document.documentElement.scrollWidth") <= 360
-        page.get_by_role("button", name="good").click()
-        answered(page, number)
-    page.get_by_role("heading", name="Nothing for you now").wait_for()
-    assert campaign.state().settings.answers == 4
-    if has_script:
-        assert serious(page) == []
-    page.context.close()
-
-
-def test_an_answer_is_kept_while_the_desk_is_away(browser, desk):
-    url, tokens, campaign = desk
-    page = enter(browser, url, tokens["ann"])
-    page.context.set_offline(True)
-    page.get_by_role("button", name="good").click()
-    page.get_by_text("kept here and not sent yet").wait_for()
-    assert campaign.state().settings.answers == 0
-    page.context.set_offline(False)
-    answered(page, 1)
-    assert page.locator("#unsent").is_hidden()
-    assert campaign.state().settings.answers == 1
-    page.context.close()
-
-
-def test_an_operator_sees_answers_come_and_holds_the_desk_up(browser, desk):
-    url, _, campaign = desk
-    context = browser.new_context()
-    page = context.new_page()
-    asked = []
-    page.on("request", lambda request: asked.append(request.url))
-    page.goto(f"{url}/operator")
-    assert serious(page) == []
-    page.get_by_label("Password").fill(PASSWORD)
-    page.keyboard.press("Enter")
-    page.get_by_role("heading", name="Workers").wait_for()
-    assert serious(page) == []
-    campaign.submit("ann", campaign.next("ann").task, "good")
-    page.locator(".facts li b", has_text="1").first.wait_for()  # by itself
-    page.get_by_role("button", name="Pause: hand out nothing").click()
-    page.get_by_text("Paused: nobody gets a task.").wait_for()
-    assert campaign.next("bob").task is None
-    page.get_by_role("link", name="Ask now").click()
-    page.locator("#advised table").wait_for()
-    assert all(request.startswith(url) for request in asked)
-    page.set_viewport_size({"width": 360, "height": 640})
-    assert page.evaluate("document.documentElement.scrollWidth") <= 360
-    context.close()

@@ -3,17 +3,24 @@
 import csv
 import io
 import re
+from types import SimpleNamespace
 
+import argon2
 import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
+from crowd_tvcs import Quality
 from crowd_tvcs.campaign import Campaign, Task, Worker, rounds, stand, summary
 from crowd_tvcs.campaign.desk import figures
 from crowd_tvcs.campaign.desk.figures import note_history
+from crowd_tvcs.campaign.desk.seats import seats_of
+from crowd_tvcs.campaign.store.schema import audit
+from crowd_tvcs.serve import entrance
 from crowd_tvcs.serve.app import create_app
 from crowd_tvcs.serve.desk import Served
-from crowd_tvcs.serve.limits import TokenBucket
+from crowd_tvcs.serve.limits import TooFast
+from tests.crowd.serve import conftest
 from tests.crowd.serve.conftest import BASE, PASSWORD, hidden
 
 
@@ -35,12 +42,97 @@ def test_without_the_password_there_is_nothing(browse, served):
     assert client.get("/operator", follow_redirects=False).status_code == 303
 
 
-def test_the_password_is_asked_five_times(browse, served):
-    served.logins = TokenBucket(0.001, 5)
-    client = browse()
-    tries = [client.post("/operator/login", data={"password": str(k)}) for k in range(6)]
+def set_clock(monkeypatch, now):
+    monkeypatch.setattr(entrance, "time", SimpleNamespace(time=lambda: now))
+
+
+def test_five_wrong_passwords_are_looked_at_whatever_way_they_come(browse, served, monkeypatch):
+    set_clock(monkeypatch, 1000.0)
+    client, status = browse(), "/api/v1/status"
+    assert client.get(status, auth=("x", PASSWORD)).status_code == 200
+    tries = [client.post("/operator/login", data={"password": str(k)}) for k in range(3)]
+    tries += [client.get(status, auth=("x", str(k))) for k in range(3)]
     assert [page.status_code for page in tries] == [401] * 5 + [429]
+    assert int(tries[-1].headers["retry-after"]) == 60
+    set_clock(monkeypatch, 1045.5)
+    answer = client.post("/operator/login", data={"password": "x"})
+    assert int(answer.headers["retry-after"]) == 15
     assert client.post("/operator/login", data={"password": PASSWORD}).status_code == 429
+    assert client.get(status, auth=("x", PASSWORD)).status_code == 429  # else it could be guessed
+    set_clock(monkeypatch, 1061.0)
+    assert client.get(status, auth=("x", PASSWORD)).status_code == 200
+
+
+def audited(campaign):
+    with campaign.store.read() as (connection, _):
+        return connection.exec_driver_sql("SELECT count(*) FROM audit").scalar_one()
+
+
+def test_a_network_of_ipv6_is_one_address(served, campaign):
+    tries = [served.entrance.lets_in("x", f"2001:db8:0:1::{k:x}") for k in range(5)]
+    assert tries == [False] * 5
+    with pytest.raises(TooFast):
+        served.entrance.lets_in(PASSWORD, "2001:db8:0:1:ffff::")
+    for other in ("2001:db8:0:2::", "::ffff:192.0.2.1", "192.0.2.2", "nowhere"):
+        assert served.entrance.lets_in(PASSWORD, other)
+    for _ in range(5):
+        served.entrance.lets_in("x", "::ffff:192.0.2.1")
+    with pytest.raises(TooFast):
+        served.entrance.lets_in(PASSWORD, "192.0.2.1")
+    assert audited(campaign) == 10
+
+
+def test_strangers_cannot_fill_the_audit_nor_guess_more_for_it(served, campaign, monkeypatch):
+    monkeypatch.setattr(entrance, "MOST_WRITTEN", 6)
+    set_clock(monkeypatch, 1000.0)
+    for k in range(6):
+        assert not served.entrance.lets_in("x", f"192.0.2.{k}")
+    for _ in range(5):
+        with pytest.raises(TooFast) as refused:
+            served.entrance.lets_in("x", "192.0.2.9")
+        assert refused.value.wait == 60.0
+    assert audited(campaign) == 6
+    with pytest.raises(TooFast):
+        served.entrance.lets_in(PASSWORD, "192.0.2.9")
+    assert served.entrance.lets_in(PASSWORD, "192.0.2.10")
+    with pytest.raises(TooFast):
+        served.entrance.lets_in(PASSWORD, "192.0.2.9")  # by its quick hash
+    set_clock(monkeypatch, 1060.5)
+    assert not served.entrance.lets_in("x", "192.0.2.9")
+    assert audited(campaign) == 7
+
+
+def test_entries_that_come_late_hide_no_wrong_password(served, campaign):
+    for _ in range(5):
+        served.entrance.lets_in("x", "192.0.2.1")
+    with campaign.store.write() as (connection, _, _):
+        late = entrance.time.time() - 500.0  # as of a long round of `sync`
+        connection.execute(audit.insert(), [{"at": late, "who": "ann", "what": "answer"}])
+    with pytest.raises(TooFast):
+        served.entrance.lets_in(PASSWORD, "192.0.2.1")
+
+
+def test_a_password_is_looked_at_without_a_walk_of_the_audit(served, campaign, monkeypatch):
+    """SQLite counts its steps, which no other load changes."""
+    steps = []
+    for more in (100, 10_000):
+        with campaign.store.write() as (connection, _, _):
+            row = {"at": 1.0, "who": "ann", "what": "skip"}
+            connection.execute(audit.insert(), [row] * more)
+        with campaign.store.read() as (connection, _):
+            driver = connection.connection.driver_connection
+            count = []
+            driver.set_progress_handler(lambda count=count: count.append(1) and None, 1)
+            entrance._WRONG(connection, since=1000.0, old=940.0)
+            driver.set_progress_handler(None, 1)
+        steps.append(len(count))
+    assert steps[1] < steps[0] + 50
+
+
+def test_a_try_costs_what_is_recommended():
+    """Tests of pages make it cheap, see conftest."""
+    recommended = argon2.profiles.RFC_9106_LOW_MEMORY
+    assert {name: getattr(recommended, name) for name in entrance.COST} == conftest.COST
 
 
 def test_a_worker_is_no_operator(browse, tokens):
@@ -77,10 +169,9 @@ def post(client, path, **fields):
 
 def test_workers_are_added_with_their_limits_and_links(operator, campaign, browse):
     limits = {"max_tasks": "2", "cost": "0.5", "group": "night"}
-    assert (
-        "2 workers are added"
-        in post(operator, "/operator/workers", names="dee, eli", **limits).text
-    )
+    said = post(operator, "/operator/workers", names="dee, eli", **limits).text
+    assert "2 workers are added" in said
+    assert "no task until crowd-tvcs campaign add --quality says how good they are" in said
     rows = {w.name: w for w in campaign.state().workers}
     dee = rows["dee"]
     assert (dee.max_tasks, dee.cost, dee.team) == (2, 500_000, "night")
@@ -91,8 +182,25 @@ def test_workers_are_added_with_their_limits_and_links(operator, campaign, brows
     table = list(csv.reader(io.StringIO(post(operator, "/operator/links").text)))
     assert [row[0] for row in table] == ["worker", "ann", "bob", "cy", "dee", "eli"]
     eli = browse()
-    assert eli.get(table[-1][1].removeprefix("http://127.0.0.1:8000")).status_code == 200
+    page = eli.get(table[-1][1].removeprefix("http://127.0.0.1:8000"))
+    assert page.status_code == 200
+    assert "of you nothing is known yet" in page.text  # qualities come from a table
+    token = {"Authorization": f"Bearer {table[-1][1].rpartition('/')[2]}"}
+    assert eli.post("/api/v1/next", headers=token).json()["state"] == "unknown"
+    campaign.add(qualities={"eli": 0.9})
+    assert "task" in hidden(eli.get("/"))
     assert len(post(operator, "/operator/links").text.splitlines()) == 1  # all have one
+
+
+def test_in_a_campaign_of_kinds_who_is_added_is_told_of_by_kinds(tmp_path):
+    table = Quality(np.array([[0.9]]), ["ann"], ["dark"])
+    given = {"workers": ["ann"], "tasks": [Task("t1", kind="dark")], "kinds": table}
+    with Campaign.create(tmp_path / "c.db", **given) as campaign:
+        app = create_app(Served(campaign, PASSWORD))
+        with TestClient(app, base_url=BASE) as client:
+            client.post("/operator/login", data={"password": PASSWORD})
+            said = post(client, "/operator/workers", names="dee").text
+    assert "no task until crowd-tvcs campaign add --kinds says how good they are" in said
 
 
 def test_closed_tasks_are_listed_and_what_changed_is_in_the_audit(operator, campaign):
@@ -201,11 +309,11 @@ def test_the_figures_are_those_of_the_whole_state(tmp_path, seed):
     options = {"workers": workers, "tasks": tasks, "qualities": qualities, "money": 20.0}
     options |= {"gold": {f"t{j}": str(j % 2) for j in range(0, 9, 2)}, "budget": 40}
     with Campaign.create(tmp_path / "c.db", **options, max_workers_per_task=4) as campaign:
-        for _ in range(25):
+        for now in range(1000, 1250, 10):
             name = f"w{rng.integers(6)}"
-            task = campaign.next(name).task
+            task = campaign.next(name, now=now).task
             if task is not None and rng.random() < 0.8:
-                campaign.submit(name, task, str(rng.integers(2)))
+                campaign.submit(name, task, str(rng.integers(2)), now=now + 10.0 * rng.random())
         state = campaign.state()
         told, found = summary(state, stand(state)), figures.figures(campaign.store)
         for key in ("tasks", "answers", "pending", "budget", "money", "measured_on"):
@@ -213,7 +321,7 @@ def test_the_figures_are_those_of_the_whole_state(tmp_path, seed):
         assert found.spent == pytest.approx(told["paid"])
         assert found.expected_accuracy == pytest.approx(told["expected_accuracy"], abs=1e-9)
         assert found.measured == pytest.approx(told["measured"])
-        seats = {seat.name: seat for seat in figures.seats(campaign.store)}
+        seats = {seat.name: seat for seat in seats_of(campaign.store)}
         answers = state.answers
         for i, row in enumerate(state.workers):
             of = answers.worker_of == i
@@ -226,6 +334,7 @@ def test_the_figures_are_those_of_the_whole_state(tmp_path, seed):
                 assert seats[row.name].agreement == pytest.approx(agreed)
             if of.any():
                 assert seats[row.name].last_seen >= answers.when[of].max()
+                assert seats[row.name].seconds == pytest.approx(np.median(answers.seconds[of]))
         order = sorted(state.tasks, key=lambda t: (t.confidence, t.id))
         assert [row["task"] for row in figures.least_sure(campaign.store)] == [
             t.name for t in order

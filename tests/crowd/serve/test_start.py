@@ -15,7 +15,9 @@ from typer.testing import CliRunner
 pytest.importorskip("fastapi")
 from crowd_tvcs.campaign import Campaign
 from crowd_tvcs.campaign.desk.figures import figures
+from crowd_tvcs.campaign.store.presence import present
 from crowd_tvcs.cli.main import app
+from crowd_tvcs.serve import start
 
 
 def run(*words):
@@ -82,6 +84,14 @@ def test_an_address_in_use_is_failed_work(campaign):
     assert "cannot be listened to" in done.stderr
 
 
+def test_a_file_that_is_served_already_is_failed_work(campaign):
+    with present(campaign.store, b"", ""):
+        done = run(campaign.store.place)
+    assert done.exit_code == 1
+    assert "is served by another process already; several need PostgreSQL" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
 def test_gold_is_put_among_the_tasks_with_its_content(campaign, tmp_path):
     (tmp_path / "gold.csv").write_text("task,label\ng1,good\ng2,bad\nt1,good\n")
     (tmp_path / "tasks.csv").write_text("task,text\nt1,a\nt2,b\nt3,c\ng1,d\n")
@@ -97,6 +107,16 @@ def test_gold_is_put_among_the_tasks_with_its_content(campaign, tmp_path):
     state = campaign.state()
     assert [t.name for t in state.tasks] == ["t1", "t2", "t3"]
     assert state.gold == {"g1": 1, "g2": 0, "t1": 1}
+
+
+def test_a_share_of_nothing_is_none(campaign, tmp_path, monkeypatch):
+    shares = []
+    monkeypatch.setattr(start, "_run", lambda served, *_: shares.append(served.campaign.gold_share))
+    (tmp_path / "gold.csv").write_text("task,label\ng1,good\n")
+    for share in (0.0, None, 0.3):
+        place = campaign.store.place
+        start.serve(place, start.Place(), gold=tmp_path / "gold.csv", gold_share=share)
+    assert shares == [0.0, start.GOLD_SHARE, 0.3]
 
 
 @pytest.mark.parametrize(

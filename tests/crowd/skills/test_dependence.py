@@ -87,6 +87,21 @@ def test_the_chances_are_those_of_the_formula(rng, n_classes, with_matrices):
             assert found[j] == approx(of_one_task(model, own, prior[j], shares), abs=1e-12)
 
 
+@pytest.mark.parametrize("with_matrices", [False, True])
+def test_workers_said_once_give_the_same_bits_as_said_with_every_answer(rng, with_matrices):
+    labels, worker_of, task_of = rng.integers(0, 3, 60), rng.integers(0, 8, 60), np.arange(60) % 11
+    accuracy = rng.uniform(0.1, 0.99, 8)
+    matrices = rng.dirichlet(np.full(3, 0.5), (8, 3)) if with_matrices else None
+    of_answers = None if matrices is None else matrices[worker_of]
+    once = told(labels, accuracy, matrices, 3, worker_of)
+    often = told(labels, accuracy[worker_of], of_answers, 3)
+    model, prior = some_model(rng), np.full((11, 3), 1 / 3)
+    found = [chances(model, rows, task_of, 11, prior, 0.7) for rows in (once, often)]
+    assert (found[0] == found[1]).all()
+    some = rng.integers(0, 60, 20)
+    assert (once.take(some).weight == often.take(some).weight).all()
+
+
 def some_answers(rng, n_classes, n_tasks=14):
     rows = [
         (f"t{j:02d}", f"w{i}", str(rng.integers(n_classes)))

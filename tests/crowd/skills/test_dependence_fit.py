@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from pytest import approx
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from crowd_tvcs.answers.answers import Answers, Gold
 from crowd_tvcs.skills.dependence import Dependence
@@ -108,6 +109,21 @@ def uneven(rng):
     answers = answers.select(among_theirs < 50 + 7 * answers.worker_of)
     assert len(set(independent(answers, gold).n_gold.tolist())) == 9
     return answers, gold
+
+
+def test_the_fit_waits_for_no_threads(rng, monkeypatch):
+    """Threads of BLAS for eleven numbers made it take up to six times as long on a busy machine."""
+    threads, loss = set(), Loss.__call__
+
+    def watched(self, point):
+        threads.update(one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas")
+        return loss(self, point)
+
+    monkeypatch.setattr(Loss, "__call__", watched)
+    answers, gold, _ = simulated(rng, n_tasks=60, n_gold=40)
+    with threadpool_limits(2, "blas"):
+        fit_dependence(answers, gold, independent(answers, gold))
+    assert threads == {1}
 
 
 def test_the_same_gold_gives_the_same_numbers_in_any_order_of_rows(rng):

@@ -64,9 +64,18 @@ def test_every_gold_task_is_looked_at_as_if_its_fold_had_never_been_seen(rng):
             workers = answers.worker_of[answers.task_of == j]
             labels = answers.label_of[answers.task_of == j]
             assert seen.rows.label_of[mine].tolist() == labels.tolist()
-            assert seen.rows.even[mine, 0, 0] == approx(left.mean[workers])
+            who = seen.rows.worker_of[mine]
+            assert seen.rows.even[who, 0, 0] == approx(left.mean[workers])
             assert seen.cautious[mine] == approx(left.cautious()[workers])
-            assert seen.rows.own[mine] == approx(habits[workers])
+            assert seen.rows.own[who] == approx(habits[workers])
+
+
+def test_a_worker_is_looked_at_once_for_each_fold_however_many_answers_they_gave(rng):
+    answers, gold, _ = crowd(rng, rng.uniform(0.5, 0.95, 4), 60, n_classes=3)
+    rows = held_out(answers, gold, independent(answers, gold)).rows
+    assert rows.label_of.size == 240
+    assert rows.even.shape == rows.own.shape == (FOLDS * 4, 3, 3)
+    assert rows.odds.shape == (FOLDS * 4,)
 
 
 @pytest.mark.parametrize("n_tasks", [1, 3, 5, 101])

@@ -5,7 +5,7 @@ import pytest
 
 from crowd_tvcs.answers.answers import Answers, Gold
 from crowd_tvcs.skills.estimate import estimate_quality
-from crowd_tvcs.skills.reliability import by_confidence, claims, sure_at
+from crowd_tvcs.skills.reliability import DOUBT, by_confidence, claims, sure_at
 
 
 def gold_like(rng, n, reached, sure=0.97):
@@ -23,13 +23,18 @@ def test_where_gold_shows_it_of_no_confidence_nothing_is_sure(rng):
     assert sure_at(*gold_like(rng, 200, 0.90), 0.95) == 1.0
 
 
-def test_few_sure_tasks_show_nothing_even_if_all_are_right(rng):
-    claim, hit = gold_like(rng, 100, 1.0)
-    claim[15:] = 0.8
+@pytest.mark.parametrize("n", [10, 39, 49, 100])
+def test_few_sure_tasks_show_nothing_even_if_all_are_right(rng, n):
+    claim, hit = gold_like(rng, n, 1.0)
+    claim[DOUBT - 1 :] = 0.8
     assert sure_at(claim, hit, 0.95) == 1.0
-    claim, hit = gold_like(rng, 100, 1.0)
-    claim[40:] = 0.8
-    assert sure_at(claim, hit, 0.95) == 0.95
+
+
+def test_what_gold_shows_has_room_for_errors_beyond_the_first_tasks_alone(rng):
+    for more, wrong in ((0, 0), (20, 1), (60, 3)):
+        n = DOUBT + more
+        assert sure_at(*gold_like(rng, n, (n - wrong) / n), 0.95) == 0.95
+        assert sure_at(*gold_like(rng, n, (n - wrong - 1) / n), 0.95) == 1.0
 
 
 def test_surer_tasks_may_show_what_all_do_not(rng):
@@ -39,9 +44,9 @@ def test_surer_tasks_may_show_what_all_do_not(rng):
     assert 0.955 < found < 0.99
 
 
-@pytest.mark.parametrize(("n", "target"), [(49, 0.95), (200, 1.0)])
-def test_with_little_gold_or_no_target_it_is_the_target(rng, n, target):
-    assert sure_at(*gold_like(rng, n, 0.5), target) == target
+@pytest.mark.parametrize("n", [0, 200])
+def test_nothing_is_sure_of_a_target_of_1(rng, n):
+    assert sure_at(*gold_like(rng, n, 0.5), 1.0) == 1.0
 
 
 def test_a_task_stops_at_its_first_sure_number_of_answers():

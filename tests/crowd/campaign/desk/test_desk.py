@@ -135,6 +135,8 @@ def test_nobody_skips_what_they_do_not_have(make):
     task = campaign.next("ann").task
     with pytest.raises(Refused, match="'bob' does not have task"):
         campaign.skip("bob", task)
+    with pytest.raises(Refused, match="'bob' does not have task 't3'"):
+        campaign.skip("bob", "t3")  # which nobody ever had
     with pytest.raises(Refused, match="there is no task 'x'"):
         campaign.skip("bob", "x")
     campaign.submit("ann", task, "1")
@@ -159,6 +161,8 @@ def test_an_answer_is_taken_back(make):
     campaign.submit("bob", other, "0")
     campaign.next("ann")
     assert campaign.undo("ann", now=1e9).task == first
+    kept, counted = counters(campaign)
+    assert kept == counted
     state = campaign.state()
     assert [state.quality.tasks[j] for _, j, _ in state.given] == [other]
     assert state.posterior[state.quality.tasks.index(first)] == pytest.approx(

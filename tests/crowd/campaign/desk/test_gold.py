@@ -8,6 +8,7 @@ from crowd_tvcs.campaign import Campaign, Refused, Task, Worker, stand, summary
 from crowd_tvcs.campaign.desk import figures
 from crowd_tvcs.campaign.desk.content import Content, set_content
 from crowd_tvcs.campaign.desk.gold import Learner, mix_in
+from crowd_tvcs.campaign.desk.seats import seats_of
 from crowd_tvcs.campaign.store.schema import UNLIMITED
 
 WORKERS = [Worker(name, cost=1.0) for name in ("ann", "bob", "cy")]
@@ -156,7 +157,7 @@ def test_answers_make_the_skills_better(make):
     kept = [t.confidence for t in state.tasks]
     assert kept == pytest.approx(state.posterior.max(axis=1).tolist(), abs=1e-9)  # all are settled
     assert after["cy"] < before["cy"] - 0.1
-    seats = {seat.name: seat for seat in figures.seats(campaign.store)}
+    seats = {seat.name: seat for seat in seats_of(campaign.store)}
     cy, ann = seats["cy"], seats["ann"]
     assert (ann.gold, ann.right) == (20, 20)
     assert cy.gold > 25
@@ -198,7 +199,9 @@ def test_gold_that_could_be_told_is_left_out(make):
 
 def test_gold_that_shows_its_name_where_others_show_content_is_not_handed_out(make):
     campaign = make(share=0.5)
+    assert figures.figures(campaign.store).gold_tasks == len(GOLD)
     set_content(campaign.store, {"t1": Content("one"), "g30": Content("two")}, None)
+    assert figures.figures(campaign.store).gold_tasks == 1
     assert {task for task in label_all(campaign, "ann") if task[0] == "g"} == {"g30"}
     assert mix_in(campaign.store, {}, []) == (1, 39)
 

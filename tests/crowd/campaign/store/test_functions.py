@@ -179,6 +179,28 @@ def test_both_ways_say_and_keep_the_same_in_many_histories(database, tmp_path, k
     hold_equal(tmp_path / "c.db", database, kind, seed=seed, length=150)
 
 
+def test_an_answer_of_a_round_that_is_taken_back_is_a_lease_of_none(database, tmp_path):
+    names = {"ann": 0.9, "bob": 0.8}
+    places = (tmp_path / "c.db", database)
+    kept = []
+    for place in places:
+        with Campaign.create(place, workers=names, tasks=["t1"], qualities=names) as campaign:
+            assert ("ann", "t1") in campaign.plan(labels=2, method="greedy").pairs
+            campaign.submit("ann", "t1", "1", now=1000.0)
+            campaign.undo("ann", now=1001.0)
+            for now in (1001.0, 1002.0):  # as it was taken back, and renewed
+                rounds = [row["round"] for row in pairs(campaign) if row["worker_id"] == 1]
+                assert rounds == [None]
+                campaign.next("ann", now=now + 1.0)
+            kept.append(tables(campaign))
+    assert kept[0] == kept[1]
+
+
+def pairs(campaign):
+    with campaign.store.read() as (connection, _):
+        return connection.execute(schema.pair.select()).mappings().all()
+
+
 def three(database):
     """A small campaign on PostgreSQL."""
     names = {"ann": 0.9, "bob": 0.8, "cy": 0.7}

@@ -1,0 +1,180 @@
+"""Plan a round of a crowd in factors, whose workers x tasks are too many for a table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from crowd_tvcs.campaign.planning.proposal import (
+    Bools,
+    Floats,
+    Integers,
+    Proposal,
+    labels_left,
+    reason_of,
+    rng_of,
+    worth_their_price,
+)
+from crowd_tvcs.campaign.state import AT_ONCE, State
+from crowd_tvcs.campaign.stopping import is_worth_a_label, least_gain_of
+from crowd_tvcs.campaign.store.schema import ANSWERED, ISSUED, LAPSED, LEASED
+from crowd_tvcs.factors import tables
+from crowd_tvcs.factors.accuracy import accuracies
+from crowd_tvcs.factors.assign import assign_factors, require_best
+from crowd_tvcs.factors.assignment import FactoredAssignment
+from crowd_tvcs.factors.plan import FactoredPlan, Factors
+
+
+def propose_in_factors(
+    state: State,
+    labels: int | None,
+    method: str | None,
+    time_limit: float | None,
+    least_gain: float | None,
+) -> Proposal:
+    """Choose the pairs of a round of a crowd whose workers x tasks are too many for a table.
+
+    Tasks with labels that are out wait for them. A bound is of the other tasks' part.
+
+    Raises
+    ------
+    ValueError
+        If there is money or a group, which only plans of a table honour.
+    """
+    require_best(method or "best")
+    is_open = _open_tasks(state)
+    before = _accuracy_of_what_is_out(state)
+    if not is_open.any():
+        return _nobody(before, "no task is open")
+    plan = _plan_of(state, np.flatnonzero(is_open), labels)
+    is_spent = plan.budget == 0 and labels_left(state.settings, labels) != 0
+    is_for_least = is_spent and bool(_missing(state).any())
+    if is_for_least:
+        is_open &= _missing(state) > 0
+        if not is_open.any():
+            return _nobody(before, "what the budget has left is for minimums of tasks that wait")
+        plan = _plan_of(state, np.flatnonzero(is_open), labels, only_least=True)
+    number = np.flatnonzero(is_open)
+    rng = rng_of(state.settings)
+    found = assign_factors(plan, method or "best", rng=rng, time_limit=time_limit)
+    kept = np.ones(found.size, dtype=bool)
+    if not is_for_least:
+        kept = _pairs_worth_their_price(plan, found, least_gain_of(state, least_gain))
+    accuracy = float(accuracies(plan, found.tasks[kept], found.workers[kept]).mean())
+    bound, left_out = found.bound, int((~kept).sum())
+    reason = reason_of(found, accuracy, left_out)
+    if number.size < before.size:
+        share, rest = number.size / before.size, float(before[~is_open].sum()) / before.size
+        accuracy = share * accuracy + rest
+        bound = None if bound is None else share * bound + rest
+    pairs = np.column_stack([found.workers[kept], number[found.tasks[kept]]]).astype(np.int64)
+    pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+    return Proposal(pairs, found.method, reason, accuracy, bound, left_out, 0.0)
+
+
+def _nobody(before: Floats, reason: str) -> Proposal:
+    """Propose a round without pairs."""
+    nobody = np.empty((0, 2), dtype=np.int64)
+    return Proposal(nobody, "best", reason, float(before.mean()), None, 0, 0.0)
+
+
+def _accuracy_of_what_is_out(state: State) -> Floats:
+    """Expected accuracy of every task once what is out is answered."""
+    out = np.isin(state.pairs.state, (ISSUED, LEASED))
+    every = np.arange(len(state.tasks))
+    plan = FactoredPlan(state.factors, **_beliefs(state, every))
+    tasks, workers = (number[out].astype(np.int32) for number in state.pairs[:2])
+    return accuracies(plan, tasks, workers)
+
+
+def _beliefs(state: State, number: Integers) -> dict[str, Any]:
+    """What a plan of some tasks takes for known: each starts from its posterior."""
+    if len(state.classes) > 2:
+        return {"n_classes": len(state.classes), "class_prior": state.posterior[number]}
+    return {"prior": state.posterior[number, 1]}
+
+
+def _open_tasks(state: State) -> Bools:
+    """Tasks of a large crowd that a round may give labels."""
+    if state.settings.money is not None or any(w.team is not None for w in state.workers):
+        raise ValueError(
+            f"rounds with money or groups are planned for crowds whose workers x tasks are at most "
+            f"{tables.MOST_PAIRS}, found {len(state.workers)} x {len(state.tasks)}; next honours "
+            "them in any crowd"
+        )
+    waits = state.count(ISSUED, LEASED) > 0
+    is_open: Bools = ~state.closed & is_worth_a_label(state) & ~waits
+    return is_open
+
+
+def _missing(state: State) -> Integers:
+    """How many more labels the minimum of every task asks for; of closed tasks, none."""
+    least = np.array([t.min_workers for t in state.tasks])
+    short = np.maximum(least - state.count(ISSUED, LEASED, ANSWERED), 0)
+    return np.where(state.closed, 0, short)
+
+
+def _labels_beside(state: State, labels: int | None, held: int) -> int | None:
+    """Most new labels of a plan, which holds to so many of the missing ones, beside the others."""
+    settings, new = state.settings, labels_left(state.settings, labels)
+    if new is None or settings.budget is None:
+        return new
+    kept = int(_missing(state).sum()) - held
+    return max(0, min(new, settings.budget - settings.slots - kept))
+
+
+def _plan_of(
+    state: State, number: Integers, labels: int | None, *, only_least: bool = False
+) -> FactoredPlan:
+    """Return the static problem that a round of some tasks is; see `rounds.plan_of`.
+
+    Workers who had a task are excluded from it, and the plan does not hold to the minimum of such
+    a task. The budget keeps what that misses, and what tasks that wait miss; once it has no more,
+    a plan with `only_least` gives tasks no more than their minimums.
+    """
+    factors = state.factors
+    of_tasks = [state.tasks[j] for j in number.tolist()]
+    done = state.count(ANSWERED)[number]
+    place = np.full(len(state.tasks), -1)
+    place[number] = np.arange(number.size)
+    is_had = (state.pairs.state != LAPSED) & (place[state.pairs.task] >= 0)
+    had = place[state.pairs.task[is_had]], state.pairs.worker[is_had]
+    given = state.count(ISSUED, LEASED, ANSWERED, by="worker") + state.on_gold
+    room = np.array([0 if w.blocked else w.max_tasks for w in state.workers])
+    least = np.array([t.min_workers for t in of_tasks])
+    least[had[0]] = 0
+    most = np.array([t.max_workers for t in of_tasks]) - done
+    missing = _missing(state)[number]
+    most = np.minimum(most, missing) if only_least else most
+    held = int(missing.sum() if only_least else least.sum())
+    budget = _labels_beside(state, labels, held)
+    if budget is not None and least.sum() > budget:
+        least[:] = 0  # a later round meets the minimums
+        budget = budget if only_least else _labels_beside(state, labels, 0)
+    return FactoredPlan(
+        Factors(factors.table, [t.name for t in of_tasks], factors.kind[number]),
+        max_workers_per_task=most,
+        max_tasks_per_worker=np.maximum(room - given, 0),
+        budget=budget,
+        min_workers_per_task=least,
+        excluded=had,
+        **_beliefs(state, number),
+    )
+
+
+def _pairs_worth_their_price(
+    plan: FactoredPlan, found: FactoredAssignment, least_gain: float
+) -> Bools:
+    """Which pairs of a plan in factors stay; see `_worth_their_price`, block by block of tasks."""
+    m, n = len(plan.tasks), len(plan.workers)
+    size, kept = max(1, AT_ONCE // n), np.zeros(found.size, dtype=bool)
+    for start in range(0, m, size):
+        number = np.arange(start, min(start + size, m))
+        begin, end = np.searchsorted(found.tasks, [number[0], number[-1] + 1])
+        at = found.workers[begin:end], found.tasks[begin:end] - start
+        chosen = np.zeros((n, number.size), dtype=bool)
+        chosen[at] = True
+        nothing = np.zeros_like(chosen)
+        kept[begin:end] = worth_their_price(plan.part(number), nothing, chosen, least_gain)[at]
+    return kept

@@ -1,0 +1,134 @@
+"""Who else serves a campaign now, and whether in the same way."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from sqlalchemy import Connection, TextClause, text
+from sqlalchemy.exc import SQLAlchemyError
+
+from crowd_tvcs.campaign.store.store import Store, StoreError
+from tvcs_core.files.errors import WorkError
+
+DESKS = 0x74766373
+"""What all locks of desks have in common."""
+
+_HANG_OUT = text("SELECT pg_advisory_lock_shared(:desks, :number)")
+_IS_OUT = text(
+    "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 "
+    "AND classid = :desks AND objid = :number AND pid = pg_backend_pid())"
+)
+_OTHERS = text(
+    "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 "
+    "AND classid = :desks AND objid <> :number AND database = "
+    "(SELECT oid FROM pg_database WHERE datname = current_database()))"
+)
+
+
+class Presence:
+    """The sign of one desk, which goes with its process or its connection, however it ends.
+
+    Attributes
+    ----------
+    is_ousted
+        Whether a desk that is set up in another way began while the sign was lost.
+    """
+
+    def __init__(self, connection: Connection, number: int) -> None:
+        self._connection = connection
+        self._given = {"desks": DESKS, "number": number}
+        self._is_sure, self.is_ousted = True, False
+
+    def hang_out(self) -> None:
+        """Hang the sign out."""
+        self._connection.execute(_HANG_OUT, self._given)
+
+    def renew(self) -> None:
+        """Hang the sign out again if it was lost with its connection; if that fails, next time.
+
+        Another may have begun meanwhile: it was here first, and this one is ousted.
+        """
+        try:
+            if not self._ask(_IS_OUT):
+                self._is_sure = False
+                self.hang_out()
+            if not self._is_sure:
+                self.is_ousted = not self.is_alone()
+                self._is_sure = True
+        except SQLAlchemyError:
+            with suppress(SQLAlchemyError):
+                self._connection.rollback()  # of nothing, but else it would stay lost
+
+    def is_alone(self) -> bool:
+        """Whether no desk is set up in another way."""
+        return not self._ask(_OTHERS)
+
+    def _ask(self, question: TextClause) -> bool:
+        return bool(self._connection.execute(question, self._given).scalar_one())
+
+
+@contextmanager
+def present(store: Store, setup: bytes, ways: str) -> Iterator[Presence | None]:
+    """Serve a campaign: on SQLite alone, on PostgreSQL beside desks of the same setup.
+
+    Parameters
+    ----------
+    store
+        The campaign's.
+    setup
+        Differs where desks would treat people in different ways.
+    ways
+        What may differ, in words.
+
+    Raises
+    ------
+    WorkError
+        If another serves it.
+    """
+    if store.is_file:
+        with _alone(store):
+            yield None
+        return
+    number = int.from_bytes(hashlib.sha256(setup).digest()[:4], "big") >> 1
+    with store.outside() as connection:
+        sign = Presence(connection, number)
+        try:
+            sign.hang_out()
+            if not sign.is_alone():
+                raise WorkError(
+                    f"{store.name} is served by another desk with {ways}: several must have the "
+                    "same"
+                )
+            yield sign
+        finally:
+            connection.invalidate()  # others that use it would keep the sign hung out
+
+
+@contextmanager
+def _alone(store: Store) -> Iterator[None]:
+    """Lock a file beside the store, by SQLite, which can that on every system.
+
+    The file stays: else one who had opened it before could lock it beside one who made it anew.
+    """
+    path = Path(f"{Path(store.place).resolve()}-desk")
+    try:
+        connection = sqlite3.connect(path, timeout=0.0, isolation_level=None)
+        try:
+            connection.execute("BEGIN EXCLUSIVE")
+        except sqlite3.Error:
+            connection.close()
+            raise
+    except sqlite3.OperationalError as error:
+        if "locked" in str(error):
+            raise WorkError(
+                f"{store.name} is served by another process already; several need PostgreSQL"
+            ) from None
+        raise StoreError(f"{path}: {error}; the campaign is not served") from None
+    try:
+        yield
+    finally:
+        connection.close()

@@ -1,0 +1,157 @@
+"""The operator's password and sessions: the same at every desk of the campaign that has it."""
+
+from __future__ import annotations
+
+import hashlib
+import ipaddress
+import secrets
+import threading
+import time
+
+from argon2.low_level import Type, hash_secret_raw
+from itsdangerous import BadSignature, URLSafeTimedSerializer
+from sqlalchemy import bindparam, func, select
+
+from crowd_tvcs.campaign.desk.access import hashed
+from crowd_tvcs.campaign.desk.turns import OPERATOR, Note, write_down
+from crowd_tvcs.campaign.store.schema import audit
+from crowd_tvcs.campaign.store.statements import Statement
+from crowd_tvcs.campaign.store.store import Store
+from crowd_tvcs.serve.limits import TooFast
+
+SESSION = 8 * 3600
+"""Seconds until an operator must give the password again."""
+TRIES, WITHIN = 5, 60.0
+"""Wrong passwords from one network, in so many seconds, after which none is looked at."""
+MOST_WRITTEN = 60
+"""Wrong passwords in that time that are written down; further ones each desk counts for itself."""
+LATE = 600.0
+"""Most seconds by which an entry of the audit may be older than one that was written before it.
+
+Clocks of machines differ, changes wait for their turn, and those of one round of `sync` have the
+time of its beginning.
+"""
+COST = {"time_cost": 3, "memory_cost": 65_536, "parallelism": 4}
+"""Of a try, by argon2: what RFC 9106 recommends where memory is short."""
+WRONG = "wrong password"
+
+_OLD = (
+    select(audit.c.id)
+    .where(audit.c.at < bindparam("old"))
+    .order_by(audit.c.id.desc())
+    .limit(1)
+    .scalar_subquery()
+)
+_WRONG = Statement(  # reads the audit from its end, as far as it is of these minutes
+    select(audit.c.at, audit.c.address).where(
+        audit.c.id > func.coalesce(_OLD, 0),
+        audit.c.what == WRONG,
+        audit.c.at > bindparam("since"),
+    )
+)
+
+
+def network_of(address: str) -> str:
+    """Return what one person has of addresses: one, but of IPv6 the first 64 bits."""
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    if isinstance(found, ipaddress.IPv4Address):
+        return str(found)
+    if found.ipv4_mapped is not None:
+        return str(found.ipv4_mapped)
+    return str(ipaddress.IPv6Address(int(found) >> 64 << 64))
+
+
+class Entrance:
+    """What lets the operator in.
+
+    All that is known of the password is a slow hash of it under the campaign's secret, from which
+    the key of sessions is made: so a session is good at every desk of the campaign that has this
+    password, also after it began anew, and at none that has another. Wrong ones are written into
+    the audit, where every desk counts them; so that strangers cannot fill it, only so many.
+
+    Parameters
+    ----------
+    store
+        The campaign's.
+    secret
+        The campaign's.
+    password
+        Of the operator.
+    """
+
+    def __init__(self, store: Store, secret: str, password: str) -> None:
+        self._store = store
+        self._salt = hashlib.sha256(f"operator {secret}".encode()).digest()[:16]
+        self._proof = self._slow_hash(password)
+        self._key = hashlib.sha256(b"quick" + self._proof).digest()
+        self._right = b""  # a quick hash of what was right once
+        self._sessions = URLSafeTimedSerializer(
+            hashlib.sha256(b"sessions" + self._proof).hexdigest(), salt="operator"
+        )
+        self._one_at_a_time = threading.Lock()
+        self._unwritten: list[tuple[float, str]] = []
+
+    @property
+    def sign(self) -> bytes:
+        """What differs where the password does, and tells nothing of it."""
+        return hashlib.sha256(b"sign" + self._proof).digest()
+
+    def lets_in(self, password: str, address: str) -> bool:
+        """Whether this is the password.
+
+        Raises
+        ------
+        TooFast
+            If too many wrong ones came from this network; a right one is not looked at then either.
+            Or if this is wrong, and too many came from anywhere.
+        """
+        network = hashed(network_of(address))
+        quick = hashlib.blake2b(password.encode(), key=self._key).digest()
+        if secrets.compare_digest(quick, self._right):
+            self._require_few(network)
+            return True
+        with self._one_at_a_time:  # who tries many at once gains nothing
+            full_for = self._require_few(network)
+            if secrets.compare_digest(self._slow_hash(password), self._proof):
+                self._right = quick
+                return True
+            now = time.time()
+            if full_for:
+                recent = [one for one in self._unwritten if one[0] > now - WITHIN]
+                self._unwritten = [*recent, (now, network)]
+                raise TooFast(full_for)
+            with self._store.write() as (connection, _, _):
+                write_down(connection, Note(OPERATOR, WRONG, address=network), now)
+            return False
+
+    def new_session(self) -> str:
+        """Make a session."""
+        return str(self._sessions.dumps(secrets.token_urlsafe(9)))
+
+    def is_session(self, text: str | None) -> bool:
+        """Whether this is a session that has not run out."""
+        try:
+            self._sessions.loads(text or "", max_age=SESSION)
+        except BadSignature:
+            return False
+        return True
+
+    def _require_few(self, network: str) -> float:
+        """Return for how many seconds no wrong password is written down; 0 if one may be."""
+        now = time.time()
+        since = now - WITHIN
+        with self._store.read() as (connection, _):
+            written = [tuple(row) for row in _WRONG(connection, since=since, old=since - LATE)]
+        wrong = [*written, *self._unwritten]
+        own = sorted(at for at, whose in wrong if whose == network and at > since)
+        if len(own) >= TRIES:
+            raise TooFast(max(1.0, own[-TRIES] + WITHIN - now))
+        if len(written) < MOST_WRITTEN:
+            return 0.0
+        return max(1.0, sorted(at for at, _ in written)[-MOST_WRITTEN] + WITHIN - now)
+
+    def _slow_hash(self, password: str) -> bytes:
+        return hash_secret_raw(password.encode(), self._salt, hash_len=32, type=Type.ID, **COST)

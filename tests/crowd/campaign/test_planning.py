@@ -1,0 +1,298 @@
+"""The problem that a round is, and what of its plan is issued: each by hand."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from crowd_tvcs.answers.quality import Quality
+from crowd_tvcs.campaign import Refused, Task, Worker, rounds
+from crowd_tvcs.campaign.desk.gold import mix_in
+from crowd_tvcs.campaign.leases import _is_for_gold
+from crowd_tvcs.campaign.planning.proposal import Proposal, worth_their_price
+from crowd_tvcs.campaign.rounds import plan_of
+from crowd_tvcs.campaign.stopping import is_worth_a_label
+from crowd_tvcs.methods import assign
+
+WORKERS = [
+    Worker("ann", max_tasks=3, cost=0.5, team="x"), Worker("bob", cost=0.25, team="x"),
+    Worker("cy", cost=0.125),
+]  # fmt: skip
+TASKS = [Task("t1", min_workers=2), Task("t2", max_workers=2), Task("t3")]
+
+
+@pytest.fixture
+def campaign(begin):
+    """Ann has answered t1, bob has t2, cy has skipped t3."""
+    made = begin(
+        workers=WORKERS, tasks=TASKS, budget=5, money=3.0, max_workers_per_task=3,
+        model="independent",
+    )  # fmt: skip
+    assert made.next("ann", now=1.0).task == "t1"
+    made.submit("ann", "t1", "1", now=2.0)
+    assert made.next("bob", now=3.0).task == "t2"
+    assert made.next("cy", now=4.0).task == "t3"
+    made.skip("cy", "t3", now=5.0)
+    return made
+
+
+def test_the_problem_of_a_round(campaign):
+    state = campaign.state()
+    plan = plan_of(state, None)
+    assert plan.quality.allowed.tolist() == [
+        [False, False, True],  # t1 is answered, and bob has t2
+        [False, True, True],  # ann has t1
+        [True, True, False],  # t3 was skipped
+    ]
+    assert plan.forced.tolist() == [[False] * 3, [False, True, False], [False] * 3]
+    assert plan.min_workers_per_task.tolist() == [1, 0, 0]
+    assert plan.budget == 5 - 2 + 1
+    assert plan.money == pytest.approx(3.0 - 0.5)
+    assert plan.cost.tolist() == [0.5, 0.25, 0.125]
+    assert plan_of(state, 2).budget == 3
+    assert plan_of(state, 20).budget == 4
+    assert plan_of(state, None, spare=500_000).money == pytest.approx(2.0)
+    # Where too few labels are wanted for the minimums, a later round meets them.
+    assert plan_of(state, 1).min_workers_per_task.tolist() == [1, 0, 0]
+    assert plan_of(state, 0).min_workers_per_task.tolist() == [0, 0, 0]
+
+
+def test_caps_are_less_what_is_answered(begin):
+    campaign = begin(max_workers_per_task=2, max_tasks_per_worker=2, model="independent")
+    campaign.submit("ann", campaign.next("ann").task, "1")
+    assert campaign.next("bob").task == "t2"
+    plan = plan_of(campaign.state(), None)
+    assert plan.max_workers_per_task.tolist() == [1, 2, 2]
+    assert plan.max_tasks_per_worker.tolist() == [1, 2, 2]
+
+
+def test_closed_tasks_and_blocked_workers_get_no_more_but_what_is_out(campaign):
+    campaign.close_tasks(["t1", "t2"])
+    campaign.block("bob")
+    plan = plan_of(campaign.state(), None)
+    assert plan.quality.allowed.tolist() == [
+        [False, False, True], [False, True, False], [False, False, False],
+    ]  # fmt: skip
+    assert plan.min_workers_per_task.tolist() == [0, 1, 0]
+
+
+def test_tasks_whose_labels_are_not_worth_it_get_none_but_their_minimum(begin):
+    tasks = [Task("t1", prior=0.97), Task("t2"), Task("t3", prior=0.97, min_workers=1)]
+    state = begin(tasks=tasks, least_gain=0.01, model="independent").state()
+    allowed = plan_of(state, None).quality.allowed
+    assert allowed.tolist() == [[False, True, True]] * 3
+    assert is_worth_a_label(state).tolist() == [False, True, True]
+    state = begin(tasks=tasks, model="independent").state()
+    assert is_worth_a_label(state).tolist() == [True] * 3
+
+
+def test_without_limits_a_round_has_none(begin):
+    state = begin(model="independent").state()
+    plan = plan_of(state, None)
+    assert (plan.budget >= 9, plan.money) == (True, None)
+    assert plan_of(state, 4).budget == 4
+    assert plan.quality.allowed is None or plan.quality.allowed.all()
+
+
+def test_gold_among_the_tasks_is_paid_for_and_counts_for_its_workers(begin):
+    campaign = begin(
+        workers=[Worker("ann", max_tasks=2, cost=0.5)], tasks=["t1", "t2"], qualities={"ann": 0.9},
+        gold={"g1": "1"}, prior=0.5, money=2.0, model="independent",
+    )  # fmt: skip
+    mix_in(campaign.store, {}, ())
+    campaign.gold_share = 1.0
+    assert campaign.next("ann").task == "g1"
+    plan = plan_of(campaign.state(), None)
+    assert plan.max_tasks_per_worker.tolist() == [1]
+    assert plan.money == pytest.approx(1.5)
+
+
+def test_a_plan_starts_from_what_is_known(begin):
+    two = begin(tasks=[Task("t1", prior=0.9), Task("t2")], model="independent").state()
+    assert plan_of(two, None).prior.tolist() == pytest.approx([0.9, 0.5])
+    three = {"classes": ["a", "b", "c"], "prior": [0.5, 0.3, 0.2], "model": "independent"}
+    plan = plan_of(begin(**three).state(), None)
+    assert plan.n_classes == 3
+    assert plan.class_prior == pytest.approx(np.array([[0.5, 0.3, 0.2]] * 3))
+    # Without gold, workers who may err together count as those who do not.
+    assert not plan_of(begin().state(), None).common_error
+
+
+def proposal(chosen):
+    return Proposal(np.argwhere(chosen), "fast", "why", 0.75, 0.875, 0, 0.0)
+
+
+def test_what_is_issued_is_written_down(campaign):
+    state = campaign.state()
+    chosen = np.zeros((3, 3), dtype=bool)
+    chosen[0, 2] = chosen[2, 0] = chosen[2, 1] = True
+    with campaign.store.write() as (connection, settings, _):
+        assert rounds.issue(connection, state, settings, proposal(chosen)) == 1
+    assert campaign.issued() == [("ann", "t3", 1), ("cy", "t1", 1), ("cy", "t2", 1)]
+    assert campaign.issued(2) == []
+    after = campaign.state()
+    assert [worker.slots for worker in after.workers] == [2, 1, 2]
+    assert [task.slots for task in after.tasks] == [2, 2, 1]
+    assert (after.settings.slots, after.settings.missing, after.settings.rounds) == (5, 0, 1)
+    assert after.settings.committed == 2 * 500_000 + 250_000 + 2 * 125_000
+    row = after.rounds[0]
+    assert tuple(row) == (1, "fast", "why", 3, 1, 0.75, 0.875)
+    assert campaign.release(1) == 3
+    assert campaign.issued() == []
+    freed = campaign.state()
+    assert [worker.slots for worker in freed.workers] == [1, 1, 0]
+    assert (freed.settings.slots, freed.settings.missing) == (2, 1)
+    assert freed.settings.committed == 750_000
+    with campaign.store.write() as (connection, settings, _):
+        chosen[0, 2] = False
+        assert rounds.issue(connection, freed, settings, proposal(chosen)) == 2
+    assert campaign.issued() == [("cy", "t1", 2), ("cy", "t2", 2)]
+    assert campaign.issued(2) == campaign.issued()
+    with campaign.store.write() as (connection, settings, _):
+        nothing = proposal(np.zeros((3, 3), dtype=bool))
+        assert rounds.issue(connection, campaign.state(), settings, nothing) == 3
+    assert campaign.state().rounds[2].pairs == 0
+
+
+def worth(begin, least_gain, **options):
+    """What is left of a plan of everybody, by task."""
+    campaign = begin(model="independent", **options)
+    state = campaign.state()
+    plan = plan_of(state, None)
+    chosen = np.ones(state.slots.shape, dtype=bool) & (state.slots <= 0)
+    left = worth_their_price(plan, state.pending, chosen, least_gain)
+    return [[state.workers[i].name for i in np.flatnonzero(of)] for of in left.T]
+
+
+def test_the_weakest_go_first_as_long_as_they_add_too_little(begin):
+    qualities = {"ann": 0.9, "bob": 0.8, "cy": 0.8}
+    one = {"tasks": ["t1"], "qualities": qualities}
+    # ann alone .9; a second adds nothing, all three .928 (.9 * .96 + .1 * .64).
+    assert worth(begin, 0.0, **one) == [["ann", "bob", "cy"]]
+    assert worth(begin, 0.0279, **one) == [["ann", "bob", "cy"]]
+    assert worth(begin, 0.0281, **one) == [["ann"]]
+    assert worth(begin, 0.3999, **one) == [["ann"]]
+    assert worth(begin, 0.4001, **one) == [[]]
+    # Minimums stay met.
+    two = {"tasks": [Task("t1", min_workers=2)], "qualities": qualities}
+    assert worth(begin, 0.9, **two) == [["ann", "bob"]] or worth(begin, 0.9, **two) == [
+        ["ann", "cy"]
+    ]
+    # Two of .7 add nothing beside each other: one of them goes, even if nothing is asked for.
+    assert worth(begin, 0.0, tasks=["t1"], qualities={"ann": 0.7, "bob": 0.7})[0] in (
+        ["ann"],
+        ["bob"],
+    )
+
+
+def test_two_who_only_help_together_go_together(begin):
+    """Beside a prior of .8 one of .7 turns nothing, and two turn .2 x .49 - .8 x .09."""
+    two = {"workers": ["ann", "bob"], "qualities": {"ann": 0.7, "bob": 0.7}}
+    two["tasks"] = [Task("t1", prior=0.8)]
+    assert worth(begin, 0.0129, **two) == [["ann", "bob"]]
+    assert worth(begin, 0.0131, **two) == [[]]
+    two["tasks"] = [Task("t1", prior=0.8, min_workers=1)]
+    assert worth(begin, 0.0131, **two) == [["ann", "bob"]]
+
+
+def test_what_is_left_out_is_counted_and_said(begin):
+    campaign = begin(tasks=["t1", "t2"], model="independent")
+    found = campaign.plan(method="greedy", least_gain=0.3)
+    assert sorted(task for _, task in found.pairs) == ["t1", "t2"]
+    assert {worker for worker, _ in found.pairs} == {"ann"}
+    state = campaign.state()
+    assert found.expected_accuracy == pytest.approx(0.9)
+    if found.left_out:
+        assert found.reason.startswith(f"{found.left_out} labels left out of a plan that ended so")
+    assert state.settings.rounds == found.number == 1
+    for wrong in ({"labels": -1}, {"least_gain": 1.01}, {"least_gain": -0.01}):
+        with pytest.raises(ValueError, match=r"must be (an integer|from 0 to 1)"):
+            campaign.plan(**wrong)
+    with campaign.store.read() as (connection, _):
+        noted = connection.exec_driver_sql("SELECT who, what, task, detail FROM audit").fetchall()
+    assert [tuple(row) for row in noted] == [("operator", "plan", None, "round 1: 2 labels")]
+    campaign.release(1)
+    with campaign.store.read() as (connection, _):
+        noted = connection.exec_driver_sql("SELECT what, detail FROM audit").fetchall()
+    assert tuple(noted[1]) == ("release", "round 1: 2 labels")
+
+
+def test_only_new_pairs_are_left_out(begin):
+    """Of a plan of all three, with cy at work: what is not worth its price, and not cy."""
+    campaign = begin(tasks=["t1"], model="independent")
+    campaign.next("cy")
+    state = campaign.state()
+    support = assign(plan_of(state, None), "greedy", rng=0).support
+    assert support.all()
+    for least_gain, pairs in ((0.0, 2), (0.05, 1)):
+        found = rounds.propose(
+            state, labels=None, method="greedy", time_limit=None, least_gain=least_gain
+        )
+        assert len(found.pairs) == pairs
+        assert found.left_out == 2 - pairs
+        said = f"{2 - pairs} labels left out of a plan that ended so: "
+        assert found.reason.startswith(said) == (pairs == 1)
+    # One who adds nothing is left out, and nothing is lost by it.
+    equal = {"workers": ["ann", "bob"], "qualities": {"ann": 0.8, "bob": 0.8}, "tasks": ["t1"]}
+    found = begin(**equal, model="independent").plan(method="greedy")
+    assert (len(found.pairs), found.left_out) == (1, 1)
+    assert "left out" not in found.reason
+
+
+def test_a_round_is_paid_to_the_millionth(begin):
+    workers = [Worker(name, cost=0.1) for name in ("ann", "bob", "cy")]
+    for money, pairs in ((0.3, 3), (0.299999, 2), (0.1, 1), (0.05, 0)):
+        options = {"workers": workers, "money": money, "model": "independent"}
+        campaign = begin(**options, max_workers_per_task=1)
+        found = campaign.plan(method="greedy")
+        assert len(found.pairs) == pairs
+        assert campaign.state().settings.committed == 100_000 * pairs
+
+
+def settings_of(**given):
+    usual = {"seed": 1, "revision": 5, "secret": "s", "budget": None, "slots": 3, "missing": 0}
+    return SimpleNamespace(**usual | given)
+
+
+def test_gold_is_due_by_chance_from_the_store_alone():
+    """As often as its share says, and not where all that is left is for minimums."""
+    ann = SimpleNamespace(name="ann")
+    due = [_is_for_gold(settings_of(revision=k), ann, 0.25) for k in range(2000)]
+    assert 420 < sum(due) < 580
+    assert due == [_is_for_gold(settings_of(revision=k), ann, 0.25) for k in range(2000)]
+    others = [
+        [_is_for_gold(settings_of(revision=k, **given), who, 0.25) for k in range(200)]
+        for given, who in (
+            ({"seed": 2}, ann), ({"secret": None}, ann), ({"secret": "t"}, ann),
+            ({}, SimpleNamespace(name="bob")),
+        )
+    ]  # fmt: skip
+    assert all(one != due[:200] for one in others)
+    long = {"secret": "k" * 99}  # a key has 64 bytes at most
+    assert [_is_for_gold(settings_of(**long), ann, share) for share in (0.0, 1.0)] == [False, True]
+    assert not _is_for_gold(settings_of(budget=5, missing=2), ann, 1.0)
+    assert _is_for_gold(settings_of(budget=6, missing=2), ann, 1.0)
+
+
+def test_mates_see_no_gold_of_one_another(begin):
+    workers = [Worker("ann", team="x"), Worker("bob", team="x"), Worker("cy")]
+    campaign = begin(workers=workers, gold={"g1": "1", "g2": "0"}, prior=0.5, model="independent")
+    mix_in(campaign.store, {}, ())
+    campaign.gold_share = 1.0
+    assert campaign.next("ann").task == "g1"
+    assert campaign.next("bob").task == "g2"  # that fewest have; and cy the first of these
+    assert campaign.next("cy").task == "g1"
+    campaign.submit("ann", "g1", "1")
+    assert campaign.next("ann").task[0] == "t"
+    with pytest.raises(Refused, match="there is no task 'g9'"):
+        campaign.submit("ann", "g9", "1")
+
+
+def test_with_a_quality_per_pair_the_gate_and_the_team_are_of_pairs(begin):
+    quality = Quality([[0.9, 0.6], [0.7, 0.8]], ["ann", "bob"], ["t1", "t2"])
+    options = {"tasks": ["t1", "t2"], "qualities": quality, "gate": 0.65}
+    workers = [Worker("ann", team="x"), Worker("bob", team="x")]
+    campaign = begin(workers=workers, **options)
+    assert campaign.next("ann").task == "t1"
+    assert campaign.next("bob").task == "t2"
+    assert campaign.submit_and_next("ann", "t1", "1")[1].task is None

@@ -1,0 +1,154 @@
+"""Several desks of one campaign: what one knows the other knows, and none is set up otherwise."""
+
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+
+import pytest
+from fastapi.testclient import TestClient
+
+from crowd_tvcs.campaign import Campaign
+from crowd_tvcs.campaign.desk.content import Content, set_content
+from crowd_tvcs.campaign.store.presence import present
+from crowd_tvcs.serve import desk
+from crowd_tvcs.serve.app import create_app
+from crowd_tvcs.serve.desk import Served
+from crowd_tvcs.serve.start import Place, _run
+from tests.crowd.serve.conftest import BASE, PASSWORD, begun, hidden
+from tvcs_core.files.errors import WorkError
+
+
+@pytest.fixture
+def two(database):
+    """Two desks of one campaign on PostgreSQL, each as in a process of its own."""
+    with begun(database) as one, Campaign(database) as other:
+        yield Served(one, PASSWORD), Served(other, PASSWORD)
+
+
+@pytest.fixture
+def browse_two(two):
+    """Browsers that share their cookies, one at each desk: a proxy may send people to any."""
+    clients = [TestClient(create_app(served), base_url=BASE) for served in two]
+    for client in clients:
+        client.__enter__()
+    clients[1].cookies = clients[0].cookies.jar
+    yield clients
+    for client in clients:
+        client.__exit__(None, None, None)
+
+
+def test_a_worker_and_the_operator_may_be_at_either(two, browse_two):
+    here, there = browse_two
+    token = two[0].links.make(["ann"], now=1.0)["ann"]
+    page = there.get(f"/w/{token}")
+    first = hidden(page)["task"]
+    page = here.post("/answer", data=hidden(page) | {"label": "good"})
+    second = hidden(page)["task"]
+    assert second != first
+    page = there.post("/undo", data={"form": hidden(page)["form"]})
+    assert hidden(page)["task"] == first
+    assert hidden(here.get("/"))["task"] == first
+
+    assert here.post("/operator/login", data={"password": PASSWORD}).url.path == "/operator"
+    page = there.get("/operator")
+    assert "<b>0</b> labels" in page.text
+    there.post("/answer", data=hidden(there.get("/")) | {"label": "good"})
+    assert "<b>1</b> labels" in here.get("/operator").text
+    assert "<b>1</b> labels" in there.get("/operator").text
+    page = here.post("/operator/do", data={"what": "pause", "form": hidden(page)["form"]})
+    assert "Paused: nobody gets a task." in there.get("/operator").text
+    assert here.post("/operator/logout", data={"form": hidden(page)["form"]}).status_code == 200
+
+
+def test_wrong_passwords_count_at_all_desks(browse_two):
+    tries = [browse_two[k % 2].post("/operator/login", data={"password": "x"}) for k in range(6)]
+    assert [page.status_code for page in tries] == [401] * 5 + [429]
+
+
+def test_a_session_is_good_where_the_password_is_the_same(campaign):
+    one, other = Served(campaign, PASSWORD), Served(campaign, "another password")
+    session = one.entrance.new_session()
+    assert Served(campaign, PASSWORD).entrance.is_session(session)  # also after it began anew
+    assert not other.entrance.is_session(session)
+
+
+def test_content_that_another_gave_anew_is_shown_after_a_while(campaign, monkeypatch):
+    served = Served(campaign, PASSWORD)
+    set_content(campaign.store, {"t1": Content("before")}, None)
+    assert served.content_of("t1").text == "before"
+    set_content(campaign.store, {"t1": Content("after")}, None)
+    assert served.content_of("t1").text == "before"
+    monkeypatch.setattr(desk, "FRESH", 0.0)
+    assert served.content_of("t1").text == "after"
+
+
+def test_desks_of_one_database_are_set_up_alike(two):
+    def hang_out(served, share=0.0):
+        return present(served.campaign.store, served.setup(share), desk.WAYS)
+
+    one, other = two
+    strange = replace(other, password="another password")
+    told = replace(other, password=PASSWORD, instructions="Read *all* of it.")
+    with hang_out(one) as sign, hang_out(other):
+        for setup in ((strange,), (told,), (other, 0.1)):
+            with pytest.raises(WorkError, match="by another desk with another password, other"):
+                hang_out(*setup).__enter__()
+        cut_off(sign, other)
+        sign.renew()  # finds that its connection is lost
+        sign.renew()
+        assert not sign.is_ousted
+        with pytest.raises(WorkError):
+            hang_out(strange).__enter__()
+    with hang_out(strange):
+        pass
+
+
+def cut_off(sign, other):
+    """End the connection of a desk's sign, as a restart of the database does."""
+    number = sign._connection.exec_driver_sql("SELECT pg_backend_pid()").scalar_one()
+    with other.campaign.store.outside() as connection:
+        connection.exec_driver_sql(f"SELECT pg_terminate_backend({number})")
+
+
+def test_a_desk_ends_if_one_set_up_otherwise_began_while_the_database_was_away(two):
+    one, other = two
+    with present(one.campaign.store, b"one", desk.WAYS) as sign:
+        cut_off(sign, other)
+        with present(other.campaign.store, b"other", desk.WAYS) as newer:
+            sign.renew()
+            sign.renew()
+            assert sign.is_ousted
+            newer.renew()
+            assert not newer.is_ousted
+            with pytest.raises(WorkError, match=r"another password, .* the database was away"):
+                _run(one, Place(port=0), sign)
+
+
+def test_one_process_serves_a_file(campaign):
+    def serve():
+        return present(campaign.store, b"", desk.WAYS)
+
+    refused = pytest.raises(WorkError, match="another process already; several need PostgreSQL")
+    with serve(), refused:
+        serve().__enter__()
+    with serve():
+        pass
+
+
+def test_one_process_serves_a_file_by_whatever_name(campaign, tmp_path):
+    (tmp_path / "other").symlink_to(campaign.store.place)
+    with (
+        present(campaign.store, b"", desk.WAYS),
+        Campaign(tmp_path / "other") as other,
+        pytest.raises(WorkError, match="another process already"),
+    ):
+        present(other.store, b"", desk.WAYS).__enter__()
+
+
+def test_who_waited_at_the_lock_of_a_file_has_the_one_that_others_find(campaign):
+    with closing(sqlite3.connect(f"{campaign.store.place}-desk", timeout=0.0)) as waiting:
+        with present(campaign.store, b"", desk.WAYS), pytest.raises(sqlite3.OperationalError):
+            waiting.execute("BEGIN EXCLUSIVE")
+        waiting.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(WorkError, match="another process already"):
+            present(campaign.store, b"", desk.WAYS).__enter__()
