@@ -3,6 +3,7 @@
     python -m benchmarks.crowd.factors                                  # 200 x 100,000, 400 kinds
     python -m benchmarks.crowd.factors --workers 1000 --tasks 1000000 --kinds 2000
     python -m benchmarks.crowd.factors --priors 3 --keep /tmp/crowd     # keeps tables and plan
+    python -m benchmarks.crowd.factors --campaign                       # every step of a campaign
 
 The quality of a worker on a kind mixes a skill that grows with the ease of the kind (GLAD) and one
 per topic, from .5 to .97. Five answers per task at most, as many tasks per worker as share these
@@ -49,11 +50,55 @@ def write_crowd(args: argparse.Namespace, folder: Path) -> None:
 
 
 def planned(args: argparse.Namespace, folder: Path) -> dict[str, float]:
-    """Run the command; return its seconds and its peak of memory."""
-    words = ["assign", "--kinds", folder / "kinds.csv", "--tasks", folder / "tasks.csv"]
+    """Plan the crowd; return seconds and memory."""
+    limit = ["--time-limit", args.time_limit]
+    return ran("assign", *crowd_of(args, folder), *limit, "--out", folder / "plan", "--force")
+
+
+def crowd_of(args: argparse.Namespace, folder: Path) -> list[object]:
+    """The options of `assign` and of `campaign init` that say what the crowd is."""
+    words = ["--kinds", folder / "kinds.csv", "--tasks", folder / "tasks.csv"]
     words += ["--max-workers-per-task", MOST, "--budget", LABELS * args.tasks]
-    words += ["--max-tasks-per-worker", MOST * args.tasks // args.workers]
-    words += ["--time-limit", args.time_limit, "--out", folder / "plan", "--force"]
+    return [*words, "--max-tasks-per-worker", MOST * args.tasks // args.workers]
+
+
+def whole_campaign(args: argparse.Namespace, folder: Path) -> None:
+    """Run a campaign to its second round and its report; print what each step takes."""
+    store, pairs, answers = (folder / name for name in ("c.db", "pairs.csv", "answers.csv"))
+    of_store = ("campaign", "init", store, *crowd_of(args, folder))
+    limit = ("--time-limit", args.time_limit)
+    tell("init", ran(*of_store))
+    half = ("--labels", LABELS * args.tasks // 2)
+    tell("plan", ran("campaign", "plan", store, *limit, *half, "--out", pairs))
+    rng = np.random.default_rng(args.seed)
+    with pairs.open(newline="") as file, answers.open("w", newline="") as out:
+        table = csv.writer(out)
+        table.writerow(["task", "worker", "label"])
+        rows = list(csv.reader(file))[1:]
+        labels = rng.integers(0, 2, len(rows)).tolist()
+        table.writerows((t, w, label) for (w, t), label in zip(rows, labels, strict=True))
+    steps = {
+        "import": ("import", store, answers),
+        "next": ("next", store, "--worker", "w00000"),
+        "replan": ("replan", store, *limit, "--out", folder / "more.csv"),
+        "status": ("status", store),
+        "labels": ("export-labels", store, "--out", folder / "labels.csv"),
+        "report": ("report", store, "--out", folder / "page.html"),
+    }
+    for name, words in steps.items():
+        tell(name, ran("campaign", *words))
+    print(f"store {store.stat().st_size / 2**20:.0f} MB, report ", end="")
+    print(f"{(folder / 'page.html').stat().st_size / 2**10:.0f} kB")
+
+
+def tell(name: str, took: dict[str, float]) -> None:
+    """Print what a step took."""
+    shown = f"{took['processor']:.1f} s of processor, {took['clock']:.1f} s in all"
+    print(f"{name:<8}{shown}, {took['gigabytes']:.2f} GB", flush=True)
+
+
+def ran(*words: object) -> dict[str, float]:
+    """Run the command in a process of its own; return its seconds and its peak of memory."""
     start = time.perf_counter()
     command = [sys.executable, "-m", "crowd_tvcs", *map(str, words)]
     process = subprocess.Popen(command)
@@ -77,12 +122,16 @@ def main() -> None:
     parser.add_argument("--priors", type=int, default=1, choices=range(1, len(PRIORS) + 1))
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--time-limit", type=float, default=7200.0)
+    parser.add_argument("--campaign", action="store_true")
     parser.add_argument("--keep", type=Path)
     args = parser.parse_args()
     folder = args.keep or Path(tempfile.mkdtemp())
     folder.mkdir(parents=True, exist_ok=True)
     try:
         write_crowd(args, folder)
+        if args.campaign:
+            whole_campaign(args, folder)
+            return
         took = planned(args, folder)
         found = json.loads((folder / "plan" / "summary.json").read_text(encoding="utf-8"))
     finally:

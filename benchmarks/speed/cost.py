@@ -4,6 +4,7 @@
     python -m benchmarks.speed.cost            3,000 and 10,000 too
     python -m benchmarks.speed.cost --genome   20,000 genes x 1,500 regulators x 100 samples alone
     python -m benchmarks.speed.cost --default  the default method, of 1,000 and 3,000 genes
+    python -m benchmarks.speed.cost --rankings memory of methods that do not halve the series
 
 Every measurement is the whole command on a table of random walks, in a process of its own after one
 that warms the kernels up: processor seconds, summed over threads, and the peak of its memory. A run
@@ -40,6 +41,7 @@ from grn_tvcs.cli.resources import (  # noqa: E402
     Work,
     estimate,
     estimate_of_parts,
+    memory_of_ranking,
 )
 from grn_tvcs.combine.features import features_of  # noqa: E402
 from grn_tvcs.combine.parts import gather_parts, halves_of, trees_of  # noqa: E402
@@ -75,7 +77,7 @@ except SystemExit as end:
     code = end.code or 0
 status = pathlib.Path("/proc/self/status").read_text().splitlines()
 peak = next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) * 1024
-(first, began), (last, ended) = seen[0], seen[-1]
+(first, began), (last, ended) = (seen or [(0, 0.0)])[0], (seen or [(0, 0.0)])[-1]
 print(json.dumps([code, (ended - began) / max(last - first, 1), time.process_time(), peak]))
 """
 
@@ -99,6 +101,10 @@ class Size:
 TOP = 100_000
 QUICK = (Size(300, 300, halves=20), Size(1000, 100, halves=20), Size(1000, 1000, halves=10))
 WHOLE = (*QUICK, Size(3000, 3000, top=TOP), Size(10_000, 500, top=TOP))
+RANKINGS = {
+    "pcc": Size(4000, 2500, points=4, top=TOP), "clr": Size(4000, 2500, points=4, top=TOP),
+    "aracne": Size(4000, 400, points=4, top=TOP), "mrnet": Size(1500, 1500, points=4, top=TOP),
+}  # fmt: skip
 DEFAULT = (Size(1000, 100), Size(3000, 300, points=5))
 GENOME = Size(20_000, 1500, points=10, top=TOP)
 
@@ -177,6 +183,22 @@ def of_default() -> int:
     return 0 if all(good) else 1
 
 
+def of_rankings() -> int:
+    """Print the peak of memory of methods that do not halve the series beside the estimate."""
+    good = []
+    with tempfile.TemporaryDirectory() as name:
+        for method, size in RANKINGS.items():
+            words = [*command_of(size, Path(name)), "--method", method]
+            _, seconds, peak = taken(words)
+            said = memory_of_ranking(size.regulators, size.genes).memory
+            good.append(1 / WITHIN <= said / peak <= WITHIN)
+            print(
+                f"{method}, {size.genes:,} x {size.regulators:,}, {SERIES * size.points} samples: "
+                f"{seconds:.0f} s; {peak / 1e9:.2f} GB, estimate {said / 1e9:.2f}", flush=True,
+            )  # fmt: skip
+    return 0 if all(good) else 1
+
+
 def rows(sizes: Sequence[Size]) -> Iterator[tuple[list[str], bool]]:
     """Cells of each size, and whether the estimate is good."""
     with tempfile.TemporaryDirectory() as name:
@@ -209,9 +231,10 @@ def main() -> int:
     which.add_argument("--quick", action="store_true", help="300 and 1,000 genes alone")
     which.add_argument("--genome", action="store_true", help="20,000 genes alone")
     which.add_argument("--default", action="store_true", help="the default method alone")
+    which.add_argument("--rankings", action="store_true", help="methods without halves alone")
     given = parser.parse_args()
-    if given.default:
-        return of_default()
+    if given.default or given.rankings:
+        return of_default() if given.default else of_rankings()
     sizes = QUICK if given.quick else (GENOME,) if given.genome else WHOLE
     found = []
     for cells, is_good in rows(sizes):

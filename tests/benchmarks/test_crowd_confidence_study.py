@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from pytest import approx
 
-from benchmarks.crowd import confidence, usual
+from benchmarks.crowd import confidence, plan_claims, sure, usual
 from benchmarks.crowd.confidence import MODELS
 from crowd_tvcs.skills import dependence_fit
 from crowd_tvcs.skills.estimate import estimate_quality
@@ -103,3 +103,45 @@ def test_adaptive_labels_are_set_beside_balanced_ones_of_the_same_splits(data):
             adaptive = found["two", model, "adaptive", k, 2]
             assert (balanced.ahead, balanced.ahead_error) == (0.0, 0.0)
             assert adaptive.ahead == approx(adaptive.reached - balanced.reached)
+
+
+@pytest.fixture
+def two_crowds(tmp_path, rng):
+    """Crowds of 5 workers who all see no task wrongly (`good`), or 1 in 8 (`misled`)."""
+    for name, misled in (("good", 0.0), ("misled", 0.12)):
+        folder = tmp_path / name
+        folder.mkdir()
+        truth = rng.integers(0, 2, 160)
+        seen = np.where(rng.random(160) < misled, 1 - truth, truth)
+        said = np.where(rng.random((160, 5)) < 0.9, seen[:, None], 1 - seen[:, None])
+        rows = [f"t{j},w{i},{said[j, i]}" for j in range(160) for i in range(5)]
+        (folder / "label.csv").write_text("\n".join(["item,worker,label", *rows, ""]))
+        rows = [f"t{j},{y}" for j, y in enumerate(truth)]
+        (folder / "truth.csv").write_text("\n".join(["item,truth", *rows, ""]))
+    return tmp_path
+
+
+def test_sure_labels_are_counted_by_the_posterior_and_as_gold_shows_them(
+    two_crowds, monkeypatch, capsys
+):
+    monkeypatch.setattr(
+        "sys.argv", ["sure", str(two_crowds), "--splits", "1", "--gold", ".4,.1", "--target", ".9"]
+    )
+    assert sure.main() == 0
+    rows = [line.strip("| ").split(" | ") for line in capsys.readouterr().out.splitlines()[2:]]
+    found = {(gold, name, rule): cells for gold, name, rule, *cells in rows}
+    assert len(found) == 8
+    assert float(found["40%", "good", "shown"][2]) > 0.9  # right
+    for name in ("good", "misled"):
+        assert found["10%", name, "shown"][0] == "0"  # 16 gold tasks show nothing
+    assert found["40%", "misled", "shown"][0] == "0"
+
+
+def test_plans_expect_what_votes_reach(two_crowds, capsys, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["plan_claims", str(two_crowds), "--splits", "1"])
+    assert plan_claims.main() == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(" | ")[0] for line in lines] == ["| set", "| good", "| misled"]
+    cells = [float(cell.split(" ± ")[0]) for cell in lines[2].strip("| ").split(" | ")[2:]]
+    assert len(cells) == 8
+    assert cells[3] < cells[7]  # with five labels too much is expected without a common error
