@@ -5,11 +5,13 @@ python -m tests.proofs.page
 """
 
 import json
+import math
 from pathlib import Path
 
 from benchmarks.pages import fill, table
 from tests.proofs.counts import KEPT
 
+MUTANTS = Path(__file__).parent / "mutants"
 PAGE = Path(__file__).parents[2] / "docs" / "reliability.md"
 Counts = dict[str, dict[str, float]]
 MOST = ("seconds at most", "MiB at most")
@@ -47,6 +49,22 @@ TABLES = {
 }  # fmt: skip
 
 
+def mutants(folder: Path = MUTANTS) -> str:
+    """A row for each file of counts of mutants."""
+    rows = []
+    for path in sorted(folder.glob("*.json")):
+        counted = json.loads(path.read_text(encoding="utf-8"))
+        files = counted["files"].values()
+        tried, killed, late = (
+            sum(of[word] for of in files) for word in ("tried", "killed", "late")
+        )
+        counts = (len(files), counted["mutants"], tried, killed, late, tried - killed)
+        share = math.floor(1000 * killed / tried) / 10  # 90.0 is never less
+        rows.append([path.stem, *(f"{count:,}" for count in counts), f"{share:.1f}"])
+    header = ["", "files", "mutants", "tried", "killed", "by time", "survived", "% killed"]
+    return table(header, rows)
+
+
 def written(page: str, kept: dict[str, Counts]) -> str:
     """The page with the tables of these counts."""
     for proof, (columns, sign, parts) in TABLES.items():
@@ -56,7 +74,7 @@ def written(page: str, kept: dict[str, Counts]) -> str:
             rows = [[row[0], *row[2:]] for row in rows]
         header = ["", *([parts] if parts else []), *columns]
         page = fill(page, proof, table(header, rows) if cases else "Not counted yet.")
-    return page
+    return fill(page, "mutants", mutants())
 
 
 def main() -> None:

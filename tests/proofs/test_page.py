@@ -3,7 +3,7 @@
 import json
 
 from tests.proofs.counts import KEPT, note
-from tests.proofs.page import PAGE, TABLES, together, written
+from tests.proofs.page import PAGE, TABLES, mutants, together, written
 
 
 def test_the_page_is_what_the_counts_give():
@@ -21,6 +21,17 @@ def test_cases_of_one_command_are_added_up():
         ["vote", "2", "1,030", "1.5"],
         ["assign", "1", "2", "0.0"],
         ["all", "3", "1,032", "1.5"],
+    ]
+
+
+def test_mutants_of_a_target_are_added_up_and_their_share_is_rounded_down(tmp_path):
+    files = {
+        "a.py": {"tried": 1000, "killed": 899, "late": 2},
+        "b.py": {"tried": 9, "killed": 9, "late": 1},
+    }
+    (tmp_path / "some.json").write_text(json.dumps({"mutants": 2000, "files": files}))
+    assert mutants(tmp_path).splitlines()[2:] == [
+        "| some | 2 | 2,000 | 1,009 | 908 | 3 | 101 | 89.9 |"
     ]
 
 

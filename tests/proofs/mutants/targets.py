@@ -1,0 +1,160 @@
+"""What is changed, and which fast tests must notice it."""
+
+import math
+from typing import NamedTuple
+
+PACKAGES = ("numpy", "scipy.sparse", "pandas", "numba", "sklearn", "networkx")
+CROWD = ("numpy", "scipy.optimize", "scipy.sparse", "scipy.stats", "pandas", "numba", "hypothesis")
+CROWD += ("sqlalchemy.dialects.sqlite", "itsdangerous", "fastapi.testclient")
+VOTES = (
+    "gains_of_a_large_group_are_what_one_more_voter_adds",
+    "many_tasks_at_once_equal_each_alone",
+    "twenty_voters_equal_enumeration",
+    "equal_voters_are_exact_in_any_number",
+    "up_to_22_voters_the_bounds_agree",
+    "certain_voters_and_useless_voters",
+    "a_second_equal_worker_adds_exactly_nothing",
+    "the_sampled_accuracy_lies_within_its_error",
+    "bad_arguments_are_named",
+)
+CAMPAIGN = ("beginning", "belief", "campaign", "entries", "estimates", "honesty", "intake")
+CAMPAIGN += ("leases", "rounds", "settings", "state", "stopping", "tables", "tasks")
+CAMPAIGN_TESTS = (
+    "beginning",
+    "belief",
+    "honesty",
+    "intake",
+    "leases",
+    "planning",
+    "standing",
+    "tables",
+)
+BELIEFS = (
+    "the_constants_are_those_of_the_model",
+    "the_belief_of_a_task_is_that_of_the_model",
+    "the_gain_of_a_label_is_that_of_routing",
+    "claims_and_arrays_and_the_vote_agree_in_a_store",
+    "gold_answers_that_come_later_fit_the_model_anew",
+)
+DESK = ("access", "content", "desk", "figures", "gold", "tables", "turns")
+STORE = ("gold", "queries", "statements", "store", "upgrade")
+
+
+def _in(folder: str, names: str) -> list[str]:
+    """Some modules and folders of a folder."""
+    return [f"{folder}/{name}" for name in names.split()]
+
+
+class Target(NamedTuple):
+    """Modules that are changed together.
+
+    Attributes
+    ----------
+    modules
+        Files or folders.
+    tests
+        Files or folders of tests, of which those are run that touch what is changed.
+    interpreted
+        Whether kernels run as plain Python. They must where one is changed: the compiled ones are
+        kept by their source.
+    sample
+        How many mutants are tried of them all; None for each.
+    imports
+        What is imported once and for all.
+    seconds
+        What tests may take longer than without a change.
+    slowest
+        Tests that take more seconds are left out.
+    is_open
+        Whether less than nine of ten are killed so far.
+    """
+
+    modules: tuple[str, ...]
+    tests: tuple[str, ...]
+    interpreted: bool = False
+    sample: int | None = None
+    imports: tuple[str, ...] = PACKAGES
+    seconds: float = 5.0
+    slowest: float = math.inf
+    is_open: bool = False
+
+
+TARGETS = {
+    "constraint": Target(
+        ("tvcs_core/constraint.py",),
+        ("tests/core/test_constraint.py",),
+    ),
+    "certificate": Target(
+        ("tvcs_core/certificate.py", "tvcs_core/projection/bound.py"),
+        (
+            "tests/core/test_certificate.py",
+            "tests/core/projection/test_certified_blocks.py",
+            "tests/core/projection/test_gap.py",
+        ),
+    ),
+    "accuracy": Target(
+        (
+            "crowd_tvcs/accuracy/common_error.py",
+            "crowd_tvcs/accuracy/gradient.py",
+            "crowd_tvcs/accuracy/many_classes.py",
+            "crowd_tvcs/accuracy/model.py",
+            "crowd_tvcs/accuracy/two_classes.py",
+        ),
+        (
+            *(f"tests/crowd/accuracy/test_accuracy.py::test_{name}" for name in VOTES),
+            "tests/crowd/accuracy/test_common_error.py",
+            "tests/crowd/accuracy/test_models.py",
+            "tests/crowd/accuracy/test_teams.py",
+        ),
+        sample=150,
+        imports=CROWD,
+    ),
+    "accuracy-kernels": Target(
+        ("crowd_tvcs/accuracy/kernels",),
+        (
+            "tests/crowd/accuracy/test_class_kernels.py",
+            "tests/crowd/accuracy/test_kernels.py",
+        ),
+        interpreted=True,
+        sample=250,
+        imports=CROWD,
+    ),
+    # What is PostgreSQL's own (`by_function`, `functions`) and the tables (`schema`) are left out.
+    "campaign": Target(
+        (
+            *(f"crowd_tvcs/campaign/{name}.py" for name in CAMPAIGN),
+            *(f"crowd_tvcs/campaign/desk/{name}.py" for name in DESK),
+            *(f"crowd_tvcs/campaign/store/{name}.py" for name in STORE),
+        ),
+        (
+            *(f"tests/crowd/campaign/test_{name}.py" for name in CAMPAIGN_TESTS),
+            "tests/crowd/campaign/desk/test_desk.py",
+            "tests/crowd/campaign/desk/test_figures.py",
+            "tests/crowd/campaign/store/test_errors.py",
+            "tests/crowd/campaign/store/test_store.py",
+            "tests/crowd/campaign/store/test_upgrade.py",
+            *(f"tests/crowd/campaign/test_dependence.py::test_{name}" for name in BELIEFS),
+            "tests/crowd/campaign/test_rounds.py::test_answers_that_come_while_a_plan_is_made_make_it_anew",
+            "tests/crowd/serve/test_content.py",
+        ),
+        sample=300,
+        imports=CROWD,
+    ),
+    "readers": Target(
+        (
+            *_in("tvcs_core/files", "encodings matrices rows shown spreadsheet tables workbook"),
+            *_in("grn_tvcs/expression", "columns expression formats layouts missing_values"),
+            *_in("grn_tvcs/expression", "opening reading"),
+            *_in("crowd_tvcs/answers", "answers columns gold names recorded"),
+        ),
+        (
+            *_in("tests/core/files", "test_encodings.py test_files.py test_matrices.py"),
+            "tests/core/files/test_shown.py",
+            "tests/grn/expression",
+            "tests/crowd/answers",
+        ),
+        sample=340,
+        imports=(*PACKAGES, "anndata", "openpyxl"),
+        slowest=0.3,
+    ),
+}

@@ -1,0 +1,182 @@
+"""What tries mutants finds the changes there are, makes them, and first sees the tests pass."""
+
+import json
+
+import pytest
+
+from tests.proofs.mutants.__main__ import KEPT, chosen, keep, known, summary, try_all
+from tests.proofs.mutants.changes import mutants
+from tests.proofs.mutants.targets import TARGETS, Target
+
+MODULE = '''
+"""A module."""
+import functools
+
+LIMIT = 10
+
+def clamp(x):
+    if x < 0:
+        raise ValueError(x)
+    return min(x, LIMIT)
+
+def magnitude(x):
+    return x if x > 0 else -x
+
+@functools.lru_cache
+def steps(n):
+    found = 0
+    while n > 0:
+        n -= 1
+        found += 1
+    return found
+
+def unknown():
+    return 1 + 1
+
+def begin():
+    return 5 - 2
+
+def noter(x):
+    def note():
+        return x + 1
+    return note
+
+note = noter(1)
+
+assert steps(begin()) == 3
+'''
+TESTS = """
+import pytest
+from small.module import clamp, magnitude, note, steps
+
+def test_clamp():
+    assert [clamp(x) for x in (0, 3, 10, 11)] == [0, 3, 10, 10]
+    with pytest.raises(ValueError):
+        clamp(-1)
+
+def test_magnitude():
+    assert [magnitude(x) for x in (-2, 0, 2)] == [2, 0, 2]
+
+def test_steps():
+    assert steps(3) == 3
+
+def test_note():
+    note()
+"""
+
+
+def project(folder, tests=TESTS):
+    (folder / "small").mkdir(parents=True)
+    (folder / "small" / "module.py").write_text(MODULE)
+    (folder / "test_small.py").write_text(tests)
+    (folder / "pytest.ini").write_text("[pytest]\n")
+    return Target(("small",), ("test_small.py",), imports=(), seconds=1.0)
+
+
+WORDS = {
+    "(module): LIMIT = 10 -> LIMIT = 11": "killed",  # by the import
+    "clamp: if x < 0 -> if x >= 0": "killed",  # within a function
+    "magnitude: return x if x > 0 else -x -> return x if x >= 0 else -x": "survived",  # the same
+    "steps: while n > 0 -> while n > 1": "killed",  # in spite of the cache
+    "unknown: return 1 + 1 -> return None": "survived",  # no test runs it
+    "begin: return 5 - 2 -> return 5 + 2": "killed",  # only the import runs it
+    "noter.note: return x + 1 -> return None": "survived",  # takes no name from around it any more
+}
+
+
+def test_every_mutant_is_run_and_only_one_that_no_test_can_notice_survives(tmp_path):
+    root = tmp_path / "project"
+    target = project(root)
+    assert set(WORDS) <= set(chosen(target, root)[1]["small/module.py"])
+    names, path = {"small/module.py": list(WORDS)}, tmp_path / "found.json"
+    found = try_all(target, names, path, root)
+    assert {name: of[0] for name, of in found["small/module.py"]["mutants"].items()} == WORDS
+    # What is known of a file is not tried again while it stays.
+    assert try_all(Target((), ()), names, path, root) == found
+    (root / "small" / "module.py").write_text(MODULE + "\n")
+    assert known(path, root) == {}
+
+
+@pytest.mark.slow
+def test_a_mutant_that_never_ends_is_killed_by_time(tmp_path):
+    root = tmp_path / "project"
+    target, name = project(root), "steps: n -= 1 -> pass"
+    found = try_all(target, {"small/module.py": [name]}, tmp_path / "found.json", root)
+    assert found["small/module.py"]["mutants"][name][0] == "late"
+
+
+@pytest.mark.slow
+def test_tests_that_fail_without_a_change_stop_the_run(tmp_path):
+    root = tmp_path / "project"
+    target = project(root, TESTS.replace("== 3", "== 4"))
+    _, names = chosen(target, root)
+    with pytest.raises(SystemExit, match=r"(?s)fails without any change.*test_steps"):
+        try_all(target, names, tmp_path / "found.json", root)
+
+
+def test_changes_of_every_kind():
+    source = "def f(x, y: int | None = 3):\n" + "".join(
+        f"    {line}\n"
+        for line in (
+            '"""A docstring of 3 + 4."""',
+            "x = y",
+            "while not x and y:",
+            "    break",
+            "z: list[int | str] = [k for k in y if k]",
+            "raise ValueError(f'{x + 1}')",
+            "return max(x, 2.5), True",
+        )
+    )
+    assert [mutant.name.removeprefix("f: ") for mutant in mutants(source)] == [
+        "3 -> 4",
+        "3 -> 2",
+        "x = y -> pass",
+        "while not x and y -> while not x or y",
+        "while not x and y -> while x and y",
+        "break -> continue",
+        "z: list[int | str] = [k for k in y if k] -> z: list[int | str] = [k for k in y if not k]",
+        "raise ValueError(f'{x + 1}') -> pass",
+        "raise ValueError(f'{x + 1}') -> raise ValueError(f'{x - 1}')",
+        "raise ValueError(f'{x + 1}') -> raise ValueError(f'{x + 2}')",
+        "raise ValueError(f'{x + 1}') -> raise ValueError(f'{x + 0}')",
+        "return (max(x, 2.5), True) -> return None",
+        "return (max(x, 2.5), True) -> return (min(x, 2.5), True)",
+        "return (max(x, 2.5), True) -> return (max(x, 3.5), True)",
+        "return (max(x, 2.5), True) -> return (max(x, 1.5), True)",
+        "return (max(x, 2.5), True) -> return (max(x, 2.5), False)",
+    ]
+
+
+def test_a_sample_is_the_same_again_and_in_the_order_of_the_file():
+    target = TARGETS["constraint"]._replace(sample=30)
+    total, names = chosen(target)
+    assert (total, names) == chosen(target)
+    assert total > sum(map(len, names.values())) == 30
+    everything = chosen(target._replace(sample=None))[1]
+    for file, some in names.items():
+        assert some == [name for name in everything[file] if name in set(some)]
+
+
+def test_reasons_stay_with_their_survivors(tmp_path):
+    found = {"a.py": {"mutants": {"f: 1 -> 2": ["survived", 7, 3], "f: 1 -> 0": ["late", 7, 3]}}}
+    counted = summary(9, {"a.py": ["f: 1 -> 2", "f: 1 -> 0", "f: not tried"]}, found)
+    assert counted["files"] == {"a.py": {"tried": 2, "killed": 1, "late": 1}}
+    (tmp_path / "t.json").write_text(
+        json.dumps({"survivors": {"a.py": {"f: 1 -> 2": {"line": 5, "reason": "the same"}}}})
+    )
+    keep("t", counted, tmp_path)
+    assert json.loads((tmp_path / "t.json").read_text())["survivors"] == {
+        "a.py": {"f: 1 -> 2": {"line": 7, "reason": "the same"}}
+    }
+
+
+@pytest.mark.parametrize("path", sorted(KEPT.glob("*.json")), ids=lambda path: path.stem)
+def test_nine_of_ten_mutants_are_killed_where_it_says_so_and_the_others_have_reasons(path):
+    counted = json.loads(path.read_text(encoding="utf-8"))
+    tried = sum(of["tried"] for of in counted["files"].values())
+    killed = sum(of["killed"] for of in counted["files"].values())
+    survivors = [of for left in counted["survivors"].values() for of in left.values()]
+    assert path.stem in TARGETS
+    assert tried - killed == len(survivors)
+    assert (killed < 0.9 * tried) == TARGETS[path.stem].is_open
+    assert all(of["reason"] for of in survivors)
