@@ -25,11 +25,14 @@ import numpy as np
 
 from benchmarks.universal_known import (
     NETWORKS,
+    Job,
     Known,
     all_known,
     common_designs,
+    folder_in,
     in_processes,
     jobs_of,
+    known_of,
     made_with,
 )
 from grn_tvcs.combine.calibration import Calibration, Empty, calibration_of
@@ -38,7 +41,7 @@ from grn_tvcs.combine.combiner import Combiner
 from grn_tvcs.combine.features import features_of
 from grn_tvcs.combine.likeness import Likeness, covariates, learn_likeness, traits
 from grn_tvcs.combine.nulls import effect_of_changes, null_features
-from grn_tvcs.combine.training import Lesson, fit, fit_nulls
+from grn_tvcs.combine.training import fit, fit_nulls
 from grn_tvcs.combine.trees import Trees
 from grn_tvcs.combine.universal import PATH, WORDS, for_design, write_universal
 from grn_tvcs.evidence.lagged_regression import USUAL
@@ -50,6 +53,8 @@ from tvcs_core.engines.blas import one_blas_thread
 from tvcs_core.streams import stream
 
 RIDGE = 1.0
+DRAWS = 3  # combiners of the same networks, whose mean counts
+OF_COMMON = 48  # networks that calibrate a common design; 12 leave chances off by .12 at times
 SHUFFLED = 3  # of every so many designs the table of a network is shuffled, too
 
 
@@ -78,17 +83,18 @@ def main(words: Sequence[str] | None = None) -> None:
 
 def make(path: Path, networks: int, seed: int, work: Path, processes: int) -> None:
     """Write the model to `path`."""
-    known = all_known(jobs_of(networks, seed), seed, work, processes)
+    jobs = jobs_of(networks, seed)
+    known = all_known(jobs, seed, work, processes)
     began = time.perf_counter()
+    combiner, own = learned(jobs, seed, folder_in(work), processes)
     with one_blas_thread():
-        combiner, own = learned(known, seed)
         print(f"learned in {time.perf_counter() - began:.0f} s", flush=True)
         made = [one for one in known if one.kind not in NULLS]
         likeness = {
             start: learn_likeness([(x.traits, x.design) for x in made if x.design.start == start])
             for start in WORDS
         }
-        growth = growth_of(for_design(combiner, None), made)
+        growth = growth_of(for_design(combiner, own), made)
         nulls = learned_nulls(known, seed, processes)
     common = common_calibrations(combiner, own, nulls, likeness, processes)
     record = made_with(networks=networks, seed=seed)
@@ -110,16 +116,28 @@ def differences(one: Path, other: Path) -> list[str]:
     return found or ["other bytes of the same arrays"]
 
 
-def learned(known: Sequence[Known], seed: int) -> tuple[Combiner, list[str]]:
-    """Learn from all networks, and from those of each common design alone; their keys."""
-    by_design: dict[str, list[Lesson]] = {d.key: [] for d, n in common_designs() if n}
-    lessons = [one.lesson for one in known]
-    for one, lesson in zip(known, lessons, strict=True):
-        if one.design.key in by_design:
-            by_design[one.design.key].append(lesson)
-    all_of_them = fit(lessons, seed)
-    stages = [fit(some, seed).stages[0] for some in by_design.values()]
-    return Combiner(all_of_them.names, (*all_of_them.stages, *stages)), list(by_design)
+def learned(
+    jobs: Sequence[Job], seed: int, folder: Path, processes: int
+) -> tuple[Combiner, list[str]]:
+    """Learn from all networks, and from those of each common design alone; their keys.
+
+    The evidence on the networks is in `folder`.
+    """
+    of_design = {
+        design.key: [job for job in jobs if job[1].key == design.key]
+        for design, more in common_designs()
+        if more
+    }
+    lessons = [(some, draw) for some in (jobs, *of_design.values()) for draw in range(DRAWS)]
+    found = list(in_processes(partial(taught, seed, folder), lessons, processes, at_once=1))
+    stages = tuple(stages for combiner in found for stages in combiner.stages)
+    return Combiner(found[0].names, stages), [key for key in of_design for _ in range(DRAWS)]
+
+
+def taught(seed: int, folder: Path, job: tuple[Sequence[Job], int]) -> Combiner:
+    """What some networks teach in one draw."""
+    networks, draw = job
+    return fit([known_of(seed, folder, one).lesson for one in networks], seed, draw)
 
 
 def growth_of(combiner: Combiner, known: Sequence[Known]) -> np.ndarray:
@@ -193,19 +211,18 @@ def common_calibrations(
     processes: int,
 ) -> dict[str, Calibration]:
     """Calibrations of the common designs, each by networks that nothing was learned from."""
-    places = {key: k for k, key in enumerate(own, 1)}
     designs = [design for design, _ in common_designs()]
     jobs = [
-        (for_design(combiner, places.get(one.key)), one, Empty(nulls, likeness[one.start]))
+        (for_design(combiner, own, one.key), one, Empty(nulls, likeness[one.start]))
         for one in designs
     ]
-    found = in_processes(common_calibration, jobs, processes)
+    found = in_processes(common_calibration, jobs, processes, at_once=1)
     return {design.key: one for design, one in zip(designs, found, strict=True)}
 
 
 def common_calibration(job: tuple[Combiner, Design, Empty]) -> Calibration:
     combiner, design, empty = job
-    return calibration_of(combiner, design, resamples=USUAL.resamples, empty=empty)
+    return calibration_of(combiner, design, OF_COMMON, resamples=USUAL.resamples, empty=empty)
 
 
 if __name__ == "__main__":

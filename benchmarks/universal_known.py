@@ -89,14 +89,20 @@ def common_designs() -> list[tuple[Design, int]]:
 
 def all_known(jobs: list[Job], seed: int, work: Path, processes: int) -> list[Known]:
     """Evidence on all networks, computed or taken up."""
-    folder = work / fingerprint()[:16]
-    folder.mkdir(parents=True, exist_ok=True)
     began, found = time.perf_counter(), []
-    for k, one in enumerate(in_processes(partial(known_of, seed, folder), jobs, processes), 1):
+    each = partial(known_of, seed, folder_in(work))
+    for k, one in enumerate(in_processes(each, jobs, processes), 1):
         found.append(one)
         if k % 50 == 0:
             print(f"{k} of {len(jobs)} networks, {time.perf_counter() - began:.0f} s", flush=True)
     return found
+
+
+def folder_in(work: Path) -> Path:
+    """Where evidence that this code computed is kept."""
+    folder = work / fingerprint()[:16]
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 def known_of(seed: int, folder: Path, job: Job) -> Known:
@@ -137,7 +143,7 @@ def made_with(**parameters: Any) -> dict[str, Any]:
 
 
 def in_processes(
-    function: Callable[[Any], Any], items: Iterable[Any], processes: int
+    function: Callable[[Any], Any], items: Iterable[Any], processes: int, *, at_once: int = 4
 ) -> Iterator[Any]:
     """The function of each item, in their order; each process with one thread of BLAS."""
     if processes == 1:
@@ -145,4 +151,4 @@ def in_processes(
             yield from map(function, items)
         return
     with ProcessPoolExecutor(processes, initializer=one_blas_thread) as pool:
-        yield from pool.map(function, items, chunksize=4)
+        yield from pool.map(function, items, chunksize=at_once)

@@ -54,7 +54,7 @@ class Calibration:
     offset, slope
         The chance of an edge is the logistic function of ``offset + slope * log-odds``.
     traits
-        Of their tables; (networks, TRAITS).
+        Of their tables, of the first `NETWORKS` at most; (networks, TRAITS).
     limit
         Largest log-odds of a pair in tables without any edge, after all that lowers them.
     """
@@ -177,7 +177,8 @@ def calibration_of(
     facts = {"model": stamp, "design": design.key, "options": str(resamples)}
     networks = Job("networks", _network, (combiner, design, resamples), n_networks, facts)
     logits, truths, rows = zip(*_all(networks, engine, keep, progress), strict=True)
-    found = Calibration(*calibration(logits, truths), np.array(rows))
+    # The test of fit was made for the tables of so many networks, however many calibrate.
+    found = Calibration(*calibration(logits, truths), np.array(rows[:NETWORKS]))
     if empty is None:
         return found
     state = combiner, design, resamples, empty, found

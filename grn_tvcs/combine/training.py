@@ -27,7 +27,7 @@ FIRST = {"max_iter": 200, "learning_rate": 0.1, "max_leaf_nodes": 15}
 SECOND = {"max_iter": 80, "learning_rate": 0.1, "max_leaf_nodes": 12}
 BOTH = {
     "min_samples_leaf": 60, "l2_regularization": 5.0, "max_features": 0.3,
-    "early_stopping": False, "random_state": 0,
+    "early_stopping": False,
 }  # fmt: skip
 
 NULLS = {"max_iter": 120, "learning_rate": 0.08, "max_leaf_nodes": 8}
@@ -58,8 +58,10 @@ class Lesson:
     is_edge: NDArray[np.bool_]
 
 
-def fit(lessons: Sequence[Lesson], seed: int = 0) -> Combiner:
-    """Learn both stages; the same lessons and seed give the same trees.
+def fit(lessons: Sequence[Lesson], seed: int = 0, draw: int = 0) -> Combiner:
+    """Learn both stages; the same lessons, seed and draw give the same trees.
+
+    Other draws take other halves, pairs and features; the mean of what several say is surer.
 
     Raises
     ------
@@ -68,7 +70,7 @@ def fit(lessons: Sequence[Lesson], seed: int = 0) -> Combiner:
     """
     if len(lessons) < 2:
         raise ValueError(f"lessons must be at least 2 networks, found {len(lessons)}")
-    rng = stream(seed, "training")
+    rng = stream(seed, "training", *([str(draw)] if draw else []))
     names = names_and_directions()
     order = tuple(names)
     is_second_half = rng.permutation(len(lessons)) % 2 == 1
@@ -76,15 +78,15 @@ def fit(lessons: Sequence[Lesson], seed: int = 0) -> Combiner:
     for half in (is_second_half, ~is_second_half):
         stage = fit_stage(
             [(lessons[i].table, lessons[i].is_edge) for i in np.flatnonzero(~half).tolist()],
-            names, FIRST, rng,
+            names, FIRST, rng, draw,
         )  # fmt: skip
         for i in np.flatnonzero(half).tolist():
             lesson = lessons[i]
             logits = stage_logits(stage, lesson.table, order)
             later[i] = relations(logits, lesson.table, lesson.inputs)
-    first = fit_stage([(one.table, one.is_edge) for one in lessons], names, FIRST, rng)
+    first = fit_stage([(one.table, one.is_edge) for one in lessons], names, FIRST, rng, draw)
     known = [(later[i], lesson.is_edge) for i, lesson in enumerate(lessons)]
-    second = fit_stage(known, names | DIRECTIONS, SECOND, rng)
+    second = fit_stage(known, names | DIRECTIONS, SECOND, rng, draw)
     return Combiner(order, (Stages(first, second),))
 
 
@@ -93,8 +95,9 @@ def fit_stage(
     names: dict[str, int],
     shape: dict[str, Any],
     rng: np.random.Generator,
+    draw: int = 0,
 ) -> Trees:
-    """Learn one stage from the features and the edges of networks."""
+    """Learn one stage from the features and the edges of networks; `draw` is that of features."""
     from sklearn.ensemble import HistGradientBoostingClassifier
     from threadpoolctl import threadpool_limits
 
@@ -109,7 +112,7 @@ def fit_stage(
         labels.append(true[kept])
         weights.append(weight * true.size ** (WEIGHT_POWER - 1.0))
     classifier = HistGradientBoostingClassifier(
-        monotonic_cst=np.array([names[name] for name in order]), **BOTH, **shape
+        monotonic_cst=np.array([names[name] for name in order]), random_state=draw, **BOTH, **shape
     )
     weight, known = np.concatenate(weights), _without_gaps(np.concatenate(rows))
     with threadpool_limits(1, user_api="openmp"):  # sums in one order: the same bytes again

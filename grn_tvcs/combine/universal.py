@@ -43,7 +43,7 @@ class Universal:
     common
         Calibrations of common designs, by the key of the design.
     own
-        Which stages of `combiner` were learned on a common design alone, by its key.
+        The common design, by its key, that each of the last stages of `combiner` knows alone.
     made
         The command, its arguments and the versions of libraries that the file was made with.
     stamp
@@ -55,13 +55,13 @@ class Universal:
     growth: Array
     nulls: Trees
     common: dict[str, Calibration]
-    own: dict[str, int]
+    own: tuple[str, ...]
     made: dict[str, Any]
     stamp: str
 
     def combiner_for(self, design: Design) -> Combiner:
         """What all networks taught, and beside it what those of just this design did."""
-        return for_design(self.combiner, self.own.get(design.key))
+        return for_design(self.combiner, self.own, design.key)
 
     def with_start(self, design: Design, found: dict[str, float]) -> Design:
         """The design with the start of series that the traits of its table look most like.
@@ -111,16 +111,24 @@ def universal(path: Path = PATH) -> Universal:
         start: Likeness(*(more[f"likeness_{word}_{name}"] for name in LIKENESS))
         for start, word in WORDS.items()
     }
-    own = {str(key): k for k, key in enumerate(more["own_keys"], 1)}
+    own = tuple(map(str, more["own_keys"]))
     nulls = trees_among(more, "nulls")
     made = json.loads(str(more["made"]))
     return Universal(combiner, likeness, more["growth"], nulls, common, own, made, stamp)
 
 
-def for_design(combiner: Combiner, own: int | None) -> Combiner:
-    """The combiner with its first stages, and those with the number `own`."""
-    places = (0,) if own is None else (0, own)
-    return Combiner(combiner.names, tuple(combiner.stages[k] for k in places))
+def for_design(combiner: Combiner, own: Sequence[str], key: str = "") -> Combiner:
+    """The combiner with the stages that all networks taught, and those of one design.
+
+    `own` are the keys of the designs that the last stages know alone.
+    """
+    everybodys = combiner.stages[: len(combiner.stages) - len(own)]
+    of_design = [
+        stages
+        for stages, known in zip(combiner.stages[len(everybodys) :], own, strict=True)
+        if known == key
+    ]
+    return Combiner(combiner.names, (*everybodys, *of_design))
 
 
 def write_universal(
@@ -135,8 +143,7 @@ def write_universal(
 ) -> None:
     """Write a model; the same one has the same bytes.
 
-    `own` are the keys of the designs that the stages of `combiner` after the first were learned on,
-    `made` says with which command, arguments and versions.
+    `own` is as in `Universal`, `made` says with which command, arguments and versions.
     """
     n = len(next(iter(common.values())).traits) if common else 0
     shape = (len(common), n, likeness[WILD].means.shape[1])

@@ -1,7 +1,5 @@
 """The one command that makes the model: the same bytes again, and only from the same code."""
 
-from functools import partial
-
 import numpy as np
 import pytest
 
@@ -21,8 +19,8 @@ def small(monkeypatch):
     monkeypatch.setattr(evidence, "KNOCKED", ({},))
     monkeypatch.setattr(evidence, "DRAWN", NETWORKS)
     monkeypatch.setattr(calibration, "TABLES", 3)
-    few = partial(calibration.calibration_of, n_networks=2)
-    monkeypatch.setattr(command, "calibration_of", few)
+    monkeypatch.setattr(command, "OF_COMMON", 2)
+    monkeypatch.setattr(command, "DRAWS", 2)
     monkeypatch.setattr(designs, "QUARTERS", ((5, 6),) * 4)
     for stage in ("FIRST", "SECOND", "NULLS"):
         monkeypatch.setattr(training, stage, getattr(training, stage) | {"max_iter": 5})
@@ -54,7 +52,11 @@ def test_the_command_gives_the_same_bytes_again(small, tmp_path, capsys):
     model = universal(path)
     assert model.made == evidence.made_with(networks=NETWORKS, seed=SEED)
     assert {"python", "numpy", "scikit-learn", "numba"} <= model.made["versions"].keys()
-    assert len(model.common) == len(model.own) == 2
+    keys = [design.key for design, _ in evidence.common_designs()]
+    assert len(set(keys)) == 2
+    assert list(model.common) == keys
+    assert model.own == (keys[0], keys[0], keys[1], keys[1])
+    assert len(model.combiner.stages) == 2 + len(model.own)
 
 
 def test_a_file_that_differs_is_said_to_and_in_what(tmp_path, monkeypatch, capsys):

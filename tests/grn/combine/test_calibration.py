@@ -176,6 +176,15 @@ def test_more_networks_begin_with_the_fewer(combiner):
     assert np.array_equal(four.traits[:2], two.traits, equal_nan=True)
 
 
+def test_the_test_of_fit_knows_the_first_tables_however_many_calibrate(combiner, monkeypatch):
+    all_six = calibration_of(combiner, DESIGN, 6, resamples=4)
+    monkeypatch.setattr(module, "NETWORKS", 3)
+    some = calibration_of(combiner, DESIGN, 6, resamples=4)
+    assert (some.offset, some.slope) == (all_six.offset, all_six.slope)
+    assert np.array_equal(some.traits, all_six.traits[:3], equal_nan=True)
+    assert len(all_six.traits) == 6
+
+
 def no_temporary_folder():
     raise FileNotFoundError("No usable temporary directory found")
 

@@ -29,6 +29,16 @@ def test_the_same_lessons_and_seed_give_the_same_bytes(few_rounds, lessons, tmp_
     assert made[0] == made[1] != made[2]
 
 
+def test_draws_of_the_same_lessons_are_others_and_each_the_same_again(
+    few_rounds, lessons, tmp_path
+):
+    found = [fit(lessons[:5], 3, draw) for draw in (0, 1, 1, 2)]
+    made = [bytes_of(c, tmp_path / f"{k}.npz") for k, c in enumerate((*found, fit(lessons[:5], 3)))]
+    assert made[0] == made[-1]
+    assert made[1] == made[2]
+    assert len(set(made)) == 3
+
+
 @pytest.mark.parametrize("n", [0, 1])
 def test_two_networks_are_needed(lessons, n):
     with pytest.raises(ValueError, match=f"lessons must be at least 2 networks, found {n}"):

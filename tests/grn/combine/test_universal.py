@@ -8,7 +8,7 @@ import pytest
 from grn_tvcs.combine.calibration import Calibration, calibration_of
 from grn_tvcs.combine.combiner import Combiner, Stages
 from grn_tvcs.combine.likeness import TRAITS, covariates, traits
-from grn_tvcs.combine.universal import universal, write_universal
+from grn_tvcs.combine.universal import for_design, universal, write_universal
 from grn_tvcs.evidence.lagged_regression import USUAL
 from grn_tvcs.simulation.designs import RANDOM, WILD, Design
 from tvcs_core import DataError
@@ -138,6 +138,24 @@ def test_a_common_design_has_stages_of_its_own_and_the_mean_of_both_counts(
     assert found == pytest.approx((alone + own) / 2)
     other = model.combiner_for(Design(11, 11, 5, 21)).logits(lesson.table, lesson.inputs)
     assert np.array_equal(other, alone)
+
+
+@pytest.mark.parametrize(
+    ("own", "key", "found"),
+    [
+        ((), "", "abcde"),
+        ((), "x", "abcde"),
+        (("x", "y"), "", "abc"),
+        (("x", "y"), "x", "abcd"),
+        (("x", "y"), "y", "abce"),
+        (("x", "x", "y", "y"), "x", "abc"),
+        (("x", "x", "y", "y"), "y", "ade"),
+        (("x", "x", "y", "y"), "z", "a"),
+    ],
+)
+def test_a_design_has_the_stages_of_all_networks_and_its_own(own, key, found):
+    combiner = Combiner(("a feature",), tuple("abcde"))
+    assert "".join(for_design(combiner, own, key).stages) == found
 
 
 def reversed_trees(combiner):
