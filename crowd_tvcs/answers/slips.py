@@ -1,18 +1,20 @@
-"""Labels of gold that may be slips of the pen: asked about before they become classes.
+"""Labels that may be slips of the pen: asked about, or pointed out, before they become classes.
 
 A typo in gold makes a class. It is frequent enough to be asked about, and rare enough that nobody
-looks for it: all qualities, votes and confidences are of one class more from then on. Naming the
-classes answers the question.
+looks for it: all qualities, votes and confidences are of one class more from then on. So does a
+tool that writes 1.0 for 1, or yes for Yes. Naming the classes answers the question.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from itertools import combinations
 from pathlib import Path
 
 from crowd_tvcs.answers.class_shares import odd_classes
 from crowd_tvcs.answers.gold import Gold
+from crowd_tvcs.answers.names import sort_classes
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.shown import listed, shown
 
@@ -33,7 +35,7 @@ def ask_about_classes(path: Path, gold: Gold, used: Collection[str]) -> list[str
     ------
     DataError
         If a label stands once in gold, no answer has it, and it is one slip away from one that
-        answers have.
+        answers have; or if gold and answers have no label in common, and several each.
     """
     for name, line in sorted(gold.once.items(), key=lambda item: item[1]):
         meant = [] if name in used else [other for other in sorted(used) if is_slip(name, other)]
@@ -44,13 +46,51 @@ def ask_about_classes(path: Path, gold: Gold, used: Collection[str]) -> list[str
                 path=path,
                 line=line,
             )
+    known = set(gold.labels.values())
+    if min(len(known), len(used)) > 1 and known.isdisjoint(used):
+        here, there = (listed(sort_classes(names), shown) for names in (known, used))
+        raise DataError(
+            f"no label of gold is one that answers have: here {here}, there {there}; write them "
+            "alike, or name all classes with --classes",
+            path=path,
+        )
     out = [
         f"note: class {shown(name)} occurs once in gold, in {path}:{line}; one task says next to "
         "nothing of a class. If that is a mistake, mend it, or name the labels with --classes"
         for name, line in sorted(gold.once.items(), key=lambda item: item[1])
         if name in used
     ]
-    return out + odd_classes(used, gold.labels)
+    return out + odd_classes(used, gold.labels) + alike(used)
+
+
+def alike(used: Collection[str]) -> list[str]:
+    """Point out labels of answers that differ in case, spaces or decimals alone.
+
+    Examples
+    --------
+    >>> len(alike(["yes", "no", "Yes"])), len(alike(["1", "1.0", "2"])), alike(["1", "10", "A+"])
+    (1, 1, [])
+    """
+    out = []
+    for name, other in combinations(sort_classes(used), 2):
+        numbers = _number(name), _number(other)
+        if _written(name) == _written(other) or (numbers[0] == numbers[1] is not None):
+            out.append(
+                f"warning: answers have the labels {shown(name)} and {shown(other)}, which count "
+                "as two classes. If they are one, write them alike; else name all with --classes"
+            )
+    return out
+
+
+def _written(text: str) -> str:
+    return re.sub(r"[\s_]+", "", text.casefold())
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
 
 
 def is_slip(name: str, other: str) -> bool:

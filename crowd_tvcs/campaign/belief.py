@@ -154,12 +154,19 @@ def affinity(accuracy: float, n_classes: int) -> float:
 
 
 def gain_per_label(
-    chances: Sequence[float], accuracy: float, joint: Joint | None, answers: int
+    chances: Sequence[float],
+    accuracy: float,
+    joint: Joint | None,
+    answers: int,
+    room: int = LOOK_AHEAD,
 ) -> float:
-    """Most that next labels add to the expected accuracy: `routing.gain_per_label` of one task."""
+    """Most that next labels add to the expected accuracy: `routing.gain_per_label` of one task.
+
+    As many as the task has `room` for, and `LOOK_AHEAD` at most.
+    """
     k, sure, most = len(chances), max(chances), 0.0
     right = accuracy
-    for labels in range(1, LOOK_AHEAD + 1):
+    for labels in range(1, min(room, LOOK_AHEAD) + 1):
         if labels > 1 and math.comb(labels + k - 1, labels) > MOST_OUTCOMES:
             break
         if joint is not None:

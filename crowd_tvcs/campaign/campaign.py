@@ -212,7 +212,7 @@ class Campaign(Desk):
             If an argument is out of its range, the method does not honour what is demanded, or
             nothing can be planned.
         Overtaken
-            If answers kept coming in.
+            If answers, claims or other rounds kept coming in.
         """
         from crowd_tvcs.campaign import rounds
 
@@ -231,6 +231,8 @@ class Campaign(Desk):
             )
             with self.store.write() as (connection, settings, _):
                 if settings.revision != state.settings.revision + 1:
+                    # Else planners at once would overtake one another by trying.
+                    queries.RETURN_TURN(connection)
                     continue
                 number = rounds.issue(connection, state, settings, found)
                 said = f"round {number}: {len(found.pairs)} labels"
@@ -248,8 +250,8 @@ class Campaign(Desk):
                 found.standard_error,
             )
         raise Overtaken(
-            f"{self.store.name}: answers came in during all {TRIES} plans; a quicker method, such "
-            "as fast, may be in time; nothing was issued"
+            f"{self.store.name}: answers, claims or other rounds came in during all {TRIES} plans; "
+            "a quicker method, such as fast, may be in time; nothing was issued"
         )
 
     def take(self, lines: Iterable[Line | tuple[str, str, str]]) -> dict[str, int]:

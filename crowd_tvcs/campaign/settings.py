@@ -55,8 +55,12 @@ def prior_of_classes(prior: float | Sequence[float] | None, n_classes: int) -> l
 
 def count_of(name: str, value: int | None) -> int | None:
     """Check a cap."""
-    if value is not None and not 0 <= value < schema.UNLIMITED:
+    if value is not None and value < 0:
         raise ValueError(f"{name} must be an integer >= 0, found {value}")
+    if value is not None and value >= schema.UNLIMITED:
+        raise ValueError(
+            f"{name} must be below {schema.UNLIMITED}, or left out for none, found {value}"
+        )
     return value
 
 

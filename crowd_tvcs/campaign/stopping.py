@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from crowd_tvcs.campaign.honesty import on_gold
 from crowd_tvcs.campaign.state import State
-from crowd_tvcs.campaign.store.schema import ANSWERED, ISSUED, LEASED, UNLIMITED
-from crowd_tvcs.routing.routing import gain_per_label, is_worth_buying
+from crowd_tvcs.campaign.store.schema import ANSWERED, ISSUED, LEASED
+from crowd_tvcs.routing.routing import LOOK_AHEAD, gain_per_label, is_worth_buying
 
 Floats = NDArray[np.float64]
 
@@ -33,7 +33,7 @@ class Standing:
         How many answers it has, and how many are out.
     gain
         Most that the next labels can add to its expected accuracy, per label, were what is out not
-        to come.
+        to come; as many labels as the task has room and workers for, and five at most.
     verdict
         ``"worth a label"``, ``"waiting"`` (for what is out), or why it needs or gets none:
         ``"sure"``, ``"closed"``, ``"full"``, ``"nobody left"``, ``"not worth it"``.
@@ -146,6 +146,8 @@ def summary(state: State, standings: list[Standing]) -> dict[str, Any]:
         "model": "independent" if state.model is None else "dependent",
         "dependence": None if state.model is None else state.model.as_json(),
         "rounds": settings.rounds,
+        "paused": bool(settings.paused),
+        "blocked": sum(bool(w.blocked) for w in state.workers),
         "revision": settings.revision,
     }
 
@@ -193,7 +195,11 @@ def _worth_of(
     may = _able(state)
     nothing = 1.0 / len(state.classes)
     top = np.where(may, quality, nothing).max(axis=0)
-    joint: dict[str, Any] = {"dependence": state.model, "answers": state.count(ANSWERED)}
+    answers = state.count(ANSWERED)
+    slots = np.array([t.max_workers for t in state.tasks]) - answers
+    somebody = may.sum(axis=0) + state.pending.sum(axis=0)
+    room = np.minimum(np.minimum(slots, somebody), LOOK_AHEAD)
+    joint: dict[str, Any] = {"dependence": state.model, "answers": answers, "most": room}
     gain = np.where(may.any(axis=0), gain_per_label(chances, top, **joint), 0.0)
     if value is None:
         return gain, np.ones(gain.size, dtype=bool)
@@ -213,11 +219,3 @@ def is_worth_a_label(state: State) -> NDArray[np.bool_]:
     gain, _ = _worth(state, 0.0, None)
     worth: NDArray[np.bool_] = needy | (gain >= state.settings.least_gain)
     return worth
-
-
-def caps_of(state: State) -> tuple[list[int | None], list[int | None]]:
-    """Caps of the workers and of the tasks, None for none."""
-    return (
-        [None if w.max_tasks == UNLIMITED else w.max_tasks for w in state.workers],
-        [None if t.max_workers == UNLIMITED else t.max_workers for t in state.tasks],
-    )

@@ -79,6 +79,18 @@ def read_with_gold(
     return table, known
 
 
+def read_alone(answers: Path, classes: str | None, keep: str | None = None) -> Answers:
+    """Read answers without gold likewise."""
+    from crowd_tvcs.answers.answers import read_answers
+    from crowd_tvcs.answers.slips import alike
+
+    table = read_answers(answers, class_names(classes), keep=keep)
+    say(f"{answers}: {table.layout}")
+    for line in alike(table.classes) if classes is None else ():
+        say(line)
+    return table
+
+
 def kept(keep: str | None) -> dict[str, str]:
     """What ``run.json`` says of the rule for repeated answers: nothing where there is none."""
     return {} if keep is None else {"keep": keep}

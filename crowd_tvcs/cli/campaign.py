@@ -47,6 +47,7 @@ app = typer.Typer(
 
 app.command()(init)
 NOT_SHOWN = ("classes", "class_prior", "verdicts", "revision", "dependence")
+IF_ANY = ("paused", "blocked")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,7 +192,7 @@ def status(
         print(json_text({**told, "gold": as_dict(gold), "task": each}, indent=2))
         return
     for name, value in told.items():
-        if value is not None and name not in NOT_SHOWN:
+        if value is not None and name not in NOT_SHOWN and (value or name not in IF_ANY):
             shown = f"{value:.4f}" if isinstance(value, float) else str(value)
             tell(f"{name.replace('_', ' '):<20}{shown:>12}")
     for name, number in told["verdicts"].items():
@@ -322,7 +323,7 @@ def _issue(campaign: Campaign, given: RoundOptions) -> None:
         proved = statement(found.expected_accuracy, found.bound, found.standard_error)
         say(f"this round is {proved}")
     if found.left_out:
-        say(f"{found.left_out} labels were planned and left out: not worth their price")
+        say(f"{found.left_out} labels were planned and left out: they add nothing, or too little")
 
 
 def _standing(one: Standing) -> dict[str, Any]:

@@ -16,8 +16,8 @@ from crowd_tvcs.cli.answers import (
     Keep,
     Model,
     PerClass,
-    class_names,
     kept,
+    read_alone,
     read_with_gold,
     say_dependence,
     say_skill,
@@ -113,13 +113,9 @@ def vote(given: VoteOptions) -> None:
 
 
 def _read(given: VoteOptions) -> tuple[Answers, Gold | None]:
-    from crowd_tvcs.answers.answers import read_answers
-
     if given.gold is not None:
         return read_with_gold(given.answers, given.gold, given.classes, given.keep)
-    table = read_answers(given.answers, class_names(given.classes), keep=given.keep)
-    say(f"{given.answers}: {table.layout}")
-    return table, None
+    return read_alone(given.answers, given.classes, given.keep), None
 
 
 def _skill(

@@ -129,7 +129,7 @@ def gain_per_label(
     posterior: Floats,
     accuracy: ArrayLike,
     *,
-    most: int = LOOK_AHEAD,
+    most: ArrayLike = LOOK_AHEAD,
     dependence: Dependence | None = None,
     answers: ArrayLike = 0,
 ) -> Floats:
@@ -146,8 +146,8 @@ def gain_per_label(
         Of the best workers who may still label it: one number, or one per task. Mistakes are spread
         evenly over the other classes.
     most
-        Most labels to look ahead, >= 1; fewer where there would be more than `MOST_OUTCOMES`
-        outcomes.
+        Most labels to look ahead, >= 0: one number, or one per task; fewer where there would be
+        more than `MOST_OUTCOMES` outcomes.
     dependence
         What answers are worth together: k labels more of a task with n count as
         (n + k) c_(n + k) - n c_n tempered ones, in equal parts. None for independent workers.
@@ -164,7 +164,8 @@ def gain_per_label(
     alone, n = right, np.broadcast_to(np.asarray(answers, dtype=np.float64), (m,))
     sure = posterior.max(axis=1)
     out = np.zeros(m)
-    for k in range(1, most + 1):
+    ahead = np.broadcast_to(np.asarray(most), (m,))
+    for k in range(1, int(ahead.max(initial=0)) + 1):
         if k > 1 and math.comb(k + n_classes - 1, k) > MOST_OUTCOMES:
             break
         if dependence is not None:
@@ -176,7 +177,7 @@ def gain_per_label(
             votes = np.array(counts)
             chance = right[:, None] ** votes * wrong[:, None] ** (k - votes)
             reached += ways * (posterior * chance).max(axis=1)
-        out = np.maximum(out, (reached - sure) / k)
+        out = np.where(k <= ahead, np.maximum(out, (reached - sure) / k), out)
     out[out < ROUNDING] = 0.0
     return out
 

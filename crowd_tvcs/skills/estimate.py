@@ -9,6 +9,7 @@ from crowd_tvcs.answers.class_shares import class_counts
 from crowd_tvcs.skills.beta_prior import PRIORS, beta_prior, two_answers
 from crowd_tvcs.skills.dependence_fit import fit_dependence
 from crowd_tvcs.skills.skill import INTERVAL, Skill
+from tvcs_core.files.shown import listed, shown
 
 MODELS = ("dependent", "independent")
 
@@ -75,9 +76,10 @@ def estimate_quality(
     truth = gold.codes(answers.tasks, answers.classes)[answers.task_of]
     known = truth != UNKNOWN
     if not known.any():
+        here, there = listed(sorted(gold.labels), shown), listed(answers.tasks, shown)
         raise ValueError(
-            f"no gold task is answered: none of the {len(gold)} gold tasks is among the "
-            f"{len(answers.tasks)} tasks with answers"
+            f"no gold task is answered: none of the {len(gold)} gold tasks ({here}) is among the "
+            f"{len(answers.tasks)} tasks with answers ({there})"
         )
     n, k = len(answers.workers), len(answers.classes)
     counts = np.zeros((n, k, k), dtype=np.int64)

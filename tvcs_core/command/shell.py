@@ -151,6 +151,7 @@ def run(app: Callable[..., object]) -> None:
         if not hasattr(error, "format_message"):
             raise
         if type(error).__name__ == "NoArgsIsHelpError":
+            print(error.format_message(), file=sys.stderr)
             raise SystemExit(BAD_INPUT) from None
         message = " ".join(error.format_message().split()).rstrip(".")
         stop(f"error: {message}; see --help", BAD_INPUT)

@@ -1,4 +1,4 @@
-"""Matrices and caps from files."""
+"""Matrices and caps from files; what no matrix may hide."""
 
 from __future__ import annotations
 
@@ -129,4 +129,13 @@ def _refuse_not_finite(V: Any, path: Path) -> None:
         row, column = (int(at[bad[0]]) + 1 for at in where)
         raise DataError(
             f"must be finite, found {values[bad[0]]} in row {row}, column {column}", path=path
+        )
+
+
+def refuse_masked(name: str, values: Any) -> None:
+    """Refuse an array that hides some of its values: what is below a mask would count."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise ValueError(
+            f"{name} must have no masked values, found {np.ma.count_masked(values)}; fill them in "
+            "or leave them out"
         )

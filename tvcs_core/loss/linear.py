@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, eigsh
 
+from tvcs_core.files.matrices import refuse_masked
 from tvcs_core.loss.base import Array, Loss
 from tvcs_core.loss.newton import newton
 
@@ -222,6 +223,7 @@ def finite(name: str, values: Any) -> Array:
     ValueError, TypeError
         If they are not real numbers, or one of them is not finite.
     """
+    refuse_masked(name, values)
     array = np.asarray(values)
     if array.dtype.kind not in "buif":
         raise TypeError(f"{name} must be real numbers, found {array.dtype}")

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from tvcs_core.constraint import TVCS
+from tvcs_core.files.matrices import refuse_masked
 
 # Gains are squares and are summed: beyond this size their sum may not be a float64.
 LARGEST = 2.0**500
@@ -148,6 +149,7 @@ def enter(V: Any, constraint: TVCS) -> Entries:
         where = np.ravel_multi_index(V.coords, constraint.shape)
         values = V.data
     else:
+        refuse_masked("V", V)
         array = np.asarray(V)
         _check_shape(array.shape, constraint.shape)
         _check_type(array.dtype)

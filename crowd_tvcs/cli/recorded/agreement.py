@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from crowd_tvcs.cli.answers import AnswersFile, Classes, class_names
+from crowd_tvcs.cli.answers import AnswersFile, Classes, read_alone
 from tvcs_core.command.options import Force, OutFolder, Seed, recorded, with_options
 from tvcs_core.command.shell import guarded, refuse_negative_seed, say
 
@@ -55,7 +55,6 @@ def agreement(given: AgreementOptions) -> None:
     drawing tasks again. No gold is needed, and who is right is not looked at.
     """
     from crowd_tvcs.agreement.agreement import PAIR_COLUMNS, TASK_COLUMNS, measure
-    from crowd_tvcs.answers.answers import read_answers
     from tvcs_core.files.folders import output_folder, write_json
     from tvcs_core.files.record import run_record
     from tvcs_core.files.tables import write_table
@@ -63,8 +62,7 @@ def agreement(given: AgreementOptions) -> None:
     refuse_negative_seed(given.seed)
     if given.ordinal is not None and given.classes is not None:
         raise ValueError("give --ordinal or --classes, not both")
-    table = read_answers(given.answers, class_names(given.ordinal or given.classes))
-    say(f"{given.answers}: {table.layout}")
+    table = read_alone(given.answers, given.ordinal or given.classes)
     found = measure(
         table,
         ordinal=given.ordinal is not None,

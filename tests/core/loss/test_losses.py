@@ -301,6 +301,8 @@ BAD = [
     ({"X": [[1, 2], [np.nan, 1]], "y": [1, 1]}, r"X must be finite, but X\[1, 0\] is nan"),
     ({"X": np.ones((2, 2)), "y": [1, np.inf]}, r"y must be finite, but y\[1\] is inf"),
     ({"X": sparse.csr_array([[0.0, np.nan]]), "y": [1.0]}, "X must be finite"),
+    ({"X": np.ones((2, 2)), "y": np.ma.array([1, 1], mask=[0, 1])}, "y must have no masked values"),
+    ({"X": np.ma.array(np.eye(2), mask=np.eye(2)), "y": [1, 1]}, "X must have no masked values"),
     ({"X": np.ones((2, 2)), "y": [1, 1], "ridge": -1}, "ridge must be a number >= 0, found -1"),
 ]
 

@@ -27,6 +27,7 @@ def with_entry(value, dtype=float):
         ([V[:2], V[2:, :2]], "block 1: must have 3 columns like block 0, found 2"),
         ([V[:2], V[2]], r"block 1: must be a matrix with entries, found shape \(3,\)"),
         ([V, V[:0]], r"block 1: must be a matrix with entries, found shape \(0, 3\)"),
+        ([V[:2], np.ma.array(V[2:], mask=V[2:] > 0)], "block 1 must have no masked values, found"),
         ([V[:2]], r"shape \(4, 3\) together, found \(2, 3\)"),
         ([with_entry(2**60, int)], r"block 0: integers must be at most 2\*\*53"),
         ([1e80 * V], "between 6e-61 and 1.6e60 in size, found 1.1e"),

@@ -244,6 +244,7 @@ def test_a_box_that_leaves_little_of_a_huge_value_leaves_what_that_gains():
         (np.full((2, 2), 2**60), r"integers must be at most 2\*\*53"),
         (np.ones((2, 3)), r"V must have the constraint's shape \(2, 2\), found \(2, 3\)"),
         (np.ones((2, 2), complex), "V must be real numbers, found complex128"),
+        (np.ma.array(np.eye(2), mask=np.eye(2)), "V must have no masked values, found 2; fill"),
         (np.array([["a", "b"], ["c", "d"]]), "V must be real numbers, found <U1"),
         (np.array([[None, 1], [2, 3]]), "V must be real numbers, found object"),
         (sparse.csr_array(np.full((2, 2), np.nan)), "V must be finite, found NaN"),

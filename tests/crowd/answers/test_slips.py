@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from crowd_tvcs.answers.answers import read_gold
-from crowd_tvcs.answers.slips import ask_about_classes, is_slip
+from crowd_tvcs.answers.slips import alike, ask_about_classes, is_slip
 from crowd_tvcs.cli.main import app
 
 ANSWERS = "task,worker,label\n" + "".join(
@@ -93,3 +93,59 @@ def test_what_answers_have_or_gold_has_twice_is_no_slip():
 )
 def test_one_slip_makes_names_alike_either_way_round(name, other, expected):
     assert is_slip(name, other) == is_slip(other, name) == expected
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_gold_and_answers_without_a_label_in_common_are_refused(name):
+    """As after a tool that writes 1.0 for 1."""
+    Path("a.csv").write_text(ANSWERS.replace("cat", "0").replace("dog", "1"))
+    Path("g.csv").write_text("task,label\n" + "".join(f"t{j},{j % 2}.0\n" for j in range(6)))
+    done = run(*COMMANDS[name])
+    assert done.exit_code == 2
+    assert done.stderr.splitlines()[-1] == (
+        "error: g.csv: no label of gold is one that answers have: here '0.0', '1.0', there '0', "
+        "'1'; write them alike, or name all classes with --classes"
+    )
+    assert not Path("o").exists()
+    assert run(*COMMANDS[name], "--classes", "0,1,0.0,1.0").exit_code == 0
+
+
+@pytest.mark.parametrize("name", ["vote", "quality", "alone", "agreement"])
+def test_labels_of_answers_that_are_written_in_two_ways_are_pointed_out(name):
+    Path("a.csv").write_text(ANSWERS + "t6,w0,Cat\nt6,w1, dog\n")
+    Path("g.csv").write_text("task,label\nt0,cat\nt1,dog\nt2,cat\nt3,dog\n")
+    command = (
+        COMMANDS.get(name)
+        or {
+            "alone": ("vote", "a.csv", "--out", "o"),
+            "agreement": ("agreement", "a.csv", "--out", "o"),
+        }[name]
+    )
+    done = run(*command)
+    assert done.exit_code == 0
+    warning = "warning: answers have the labels 'Cat' and 'cat', which count as two classes."
+    assert warning in done.stderr
+    assert done.stderr.count("two classes") == 1  # blanks at the ends of a cell never count
+    done = run(*command, "--classes", "cat,dog,Cat", "--force")
+    assert "two classes" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("classes", "n"),
+    [
+        (["0", "0.0", "1"], 1), (["1e5", "100000"], 1), (["not sure", "Not_Sure"], 1),
+        (["A+", "A-", "A"], 0), (["1", "-1", "10", "1.5", "15"], 0), (["nan", "+", "-"], 0),
+    ],
+)  # fmt: skip
+def test_what_two_ways_of_writing_a_label_are(classes, n):
+    assert len(alike(classes)) == n
+
+
+def test_names_that_never_meet_are_shown():
+    Path("g.csv").write_text("task,label\n0.0,cat\n1.0,dog\n")
+    done = run(*COMMANDS["vote"])
+    assert done.exit_code == 2
+    assert done.stderr.splitlines()[-1] == (
+        "error: no gold task is answered: none of the 2 gold tasks ('0.0', '1.0') is among the 6 "
+        "tasks with answers ('t0', 't1', 't2', 't3', 't4' and 1 more)"
+    )

@@ -103,6 +103,11 @@ def test_the_gain_of_a_label_is_that_of_routing(k, rng):
             joint = None if model is None else belief.joint_of(json.dumps(model.as_json()))
             found = belief.gain_per_label(p.tolist(), q, joint, n)
             assert found == pytest.approx(expected, abs=1e-12)
+            room = int(rng.integers(0, 5))
+            of_two = {"dependence": model, "answers": [n, n], "most": [room, 9]}
+            fewer, more = routing.gain_per_label(np.array([p, p]), q, **of_two)
+            assert belief.gain_per_label(p.tolist(), q, joint, n, room) == pytest.approx(fewer)
+            assert fewer <= more + 1e-12
 
 
 @pytest.mark.parametrize("classes", [("a", "b"), ("cat", "dog", "eel"), ("z", "b", "m")])

@@ -253,9 +253,27 @@ def test_answers_that_come_while_a_plan_is_made_make_it_anew(campaign, crowd, mo
 
     monkeypatch.setattr(rounds, "propose", always)
     before = campaign.state().settings.slots
-    with pytest.raises(StoreError, match="answers came in during all 3 plans"):
+    with pytest.raises(StoreError, match="came in during all 3 plans"):
         campaign.plan(labels=5, method="fast")
     assert campaign.state().settings.slots <= before + 1
+
+
+def test_a_plan_that_was_overtaken_overtakes_nobody(campaign, monkeypatch):
+    """Two planners at once: one issues its round, the other plans anew and issues the next."""
+    propose, calls = rounds.propose, []
+
+    def first_the_other(state, **options):
+        found = propose(state, **options)
+        calls.append(state.settings.revision)
+        if len(calls) == 1:
+            campaign.plan(labels=5, method="fast")
+        return found
+
+    monkeypatch.setattr(rounds, "propose", first_the_other)
+    revision = campaign.state().settings.revision
+    assert campaign.plan(labels=5, method="fast").number == 2
+    assert calls == [revision, revision, revision + 1]
+    assert campaign.state().settings.revision == revision + 2  # one for each round, none for tries
 
 
 def test_rounds_of_three_classes_follow_the_answers(tmp_path, rng):

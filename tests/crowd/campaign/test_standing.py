@@ -5,7 +5,8 @@ import pytest
 
 from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.campaign import Task, Worker, stand, summary
-from crowd_tvcs.campaign.stopping import caps_of, least_gain_of
+from crowd_tvcs.campaign.rounds import plan_of
+from crowd_tvcs.campaign.stopping import least_gain_of
 from crowd_tvcs.routing.routing import gain_per_label
 
 INDEPENDENT = {"model": "independent"}
@@ -69,6 +70,31 @@ def test_who_may_still_label_is_by_caps_and_groups(begin):
     assert [one.gain for one in campaign.stop()][1] == pytest.approx(0.2)
 
 
+def test_no_more_labels_are_looked_ahead_than_a_task_can_have(begin):
+    """Beside .9 one label of .8 adds nothing and two add something, if there may be two."""
+    names = {"ann": 0.9, "bob": 0.8, "cy": 0.8}
+
+    def after_one(**options):
+        options = {"workers": names, "qualities": names, "tasks": ["t1"]} | options | INDEPENDENT
+        campaign = begin(**options)
+        campaign.submit("ann", campaign.next("ann").task, "1")
+        return campaign
+
+    def told(campaign):
+        (one,) = campaign.stop()
+        return one.verdict, one.gain, campaign.state().tasks[0].wanted, campaign.plan().pairs
+
+    two = gain_per_label(np.array([[0.1, 0.9]]), 0.8, most=2)[0]
+    assert two > 0.01
+    both = [("bob", "t1"), ("cy", "t1")]
+    assert told(after_one(least_gain=0.01)) == ("worth a label", pytest.approx(two), 1, both)
+    # The cap of the task, and the workers there are.
+    assert told(after_one(max_workers_per_task=2, least_gain=0.01)) == ("not worth it", 0.0, 0, [])
+    fewer = {"workers": ["ann", "bob"], "qualities": {"ann": 0.9, "bob": 0.8}}
+    verdict, gain, _, pairs = told(after_one(**fewer))
+    assert (verdict, gain, pairs) == ("not worth it", 0.0, [])
+
+
 def test_one_whose_answers_are_turned_round_is_as_good(begin):
     campaign = begin(workers=["ann"], tasks=["t1"], qualities={"ann": 0.1}, **INDEPENDENT)
     assert campaign.stop()[0].gain == pytest.approx(0.4)
@@ -76,7 +102,7 @@ def test_one_whose_answers_are_turned_round_is_as_good(begin):
     assert begin(**two, tasks=["t1"], **INDEPENDENT).stop()[0].gain == pytest.approx(0.4)
     three = {"classes": ["a", "b", "c"], "qualities": {"ann": 0.1}}
     campaign = begin(workers=["ann"], tasks=["t1"], **three, **INDEPENDENT)
-    assert campaign.stop()[0].gain == gain_per_label(np.full((1, 3), 1 / 3), 0.1)[0] < 0.3
+    assert campaign.stop()[0].gain == gain_per_label(np.full((1, 3), 1 / 3), 0.1, most=1)[0] < 0.3
 
 
 def test_a_pair_that_is_not_listed_is_nobodys(begin):
@@ -117,7 +143,7 @@ def test_the_figures_are_sums_of_what_was_bought(begin):
         "answers": 2, "pending": 1, "budget": 5, "left": 2, "money": 4.0, "paid": 0.75,
         "committed": 0.875, "expected_accuracy": pytest.approx((0.9 + 0.8 + 0.5) / 3),
         "measured": 0.5, "measured_on": 2, "stopped": 0, "sure_at": None, "least_gain": None,
-        "model": "independent", "dependence": None, "rounds": 0,
+        "model": "independent", "dependence": None, "rounds": 0, "paused": False, "blocked": 0,
         "revision": state.settings.revision,
     }  # fmt: skip
 
@@ -129,7 +155,9 @@ def test_where_nothing_is_limited_or_known_the_figures_say_so(begin):
         assert found[name] is None, name
     assert found["measured_on"] == 0
     assert (found["model"], found["dependence"]) == ("dependent", state.model.as_json())
-    assert caps_of(state) == ([None] * 3, [2] * 3)
+    plan = plan_of(state, None)
+    assert plan.max_workers_per_task.tolist() == [2] * 3
+    assert plan.max_tasks_per_worker.tolist() == [3] * 3  # all tasks: no cap
     assert least_gain_of(state, None) == 0.0
     assert least_gain_of(state, 0.25) == 0.25
 

@@ -24,8 +24,11 @@ def test_turns_of_one_worker(store):
     assert "worker 'bob' has no answer to take back" in nothing.stderr
     assert run("pause", store).stderr == "nobody gets a task until resume\n"
     assert run("next", store, "--worker", "bob").stderr == "the campaign is paused\n"
+    assert "paused                      True\n" in run("status", store).stdout
     assert run("resume", store).stderr == "tasks are handed out again\n"
     assert "worker 'bob' gets no more tasks" in run("pause", store, "--worker", "bob").stderr
+    told = run("status", store).stdout
+    assert ("paused" in told, "blocked                        1\n" in told) == (False, True)
     assert "gives this worker no more" in run("next", store, "--worker", "bob").stderr
     run("submit", store, "--worker", "ann", "--task", second, "--label", "yes")
     run("export-answers", store, "--out", "answers.csv")

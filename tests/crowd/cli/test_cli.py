@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 from crowd_tvcs import METHODS, read_quality
 from crowd_tvcs.cli.main import app
 from crowd_tvcs.skills.dependence import Claimed, Dependence
+from tvcs_core.command import shell
 
 WIDE = "worker,t1,t2,t3\nann,0.9,0.6,0.7\nbob,0.7,0.8,0.55\n"
 LONG = "task,worker,quality\nt1,ann,0.9\nt2,ann,0.6\nt1,bob,0.7\nt3,bob,0.55\n"
@@ -347,3 +348,13 @@ def test_help_loads_nothing_heavy():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())
     assert not loaded & {"pandas", "sklearn", "matplotlib", "numba", "jinja2", "scipy.special"}
+
+
+@pytest.mark.parametrize(("words", "one"), [([], "assign"), (["serve"], "links")])
+def test_a_command_without_a_word_after_it_prints_its_help(words, one, monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["crowd-tvcs", *words])
+    with pytest.raises(SystemExit) as ended:
+        shell.run(app)
+    told = capsys.readouterr()
+    assert (ended.value.code, told.out) == (2, "")
+    assert one in told.err

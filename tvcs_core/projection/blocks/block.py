@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tvcs_core.files.errors import DataError
+from tvcs_core.files.matrices import refuse_masked
 
 PIECE = 1 << 20  # entries that are read together, or one row
 
@@ -49,6 +50,7 @@ class Block:
             raise self.error(f"must be a matrix with entries, found shape {array.shape}")
         if array.dtype.kind not in "buif":
             raise self.error(f"must hold real numbers, found {array.dtype}")
+        refuse_masked(self.name or "a block", array)
         self.shape: tuple[int, int] = array.shape
         self.dtype: np.dtype[Any] = array.dtype
         self._offset = int(getattr(array, "offset", 0))
