@@ -21,7 +21,7 @@ __all__ = ["HASHES", "find_prices", "settle_ties"]
 
 BIDS = 2  # of each row, before paths are looked for
 TIED_BIDS = 4  # the same among tied entries
-# Places in `clock`: the next row, the next stage, and whether it is done.
+# Places in `clock`: the next row and the stage.
 ROW, STAGE = 0, 1
 
 
@@ -57,6 +57,17 @@ def find_prices(ones, found, clock, scale, most):
 
 
 @kernel
+def begin_tied(ones, found, tied):
+    """Nobody has anybody, and everybody pays for it."""
+    for r in range(found.p.size):
+        found.p[r] = alone(ones, found.u[r])
+        tied.alone[r] = found.p[r]
+    for c in range(found.q.size):
+        found.q[c] = alone(ones, found.w[c])
+    found.col_of[:], found.row_of[:] = -1, -1
+
+
+@kernel
 def settle_ties(ones, factor, found, tied, clock, most, keep):
     """Assign rows anew, among tied entries, and fill in the support.
 
@@ -88,14 +99,3 @@ def settle_ties(ones, factor, found, tied, clock, most, keep):
     if clock[STAGE] < 7:
         return 0
     return 1 if read_pairs(ones, factor, found, keep) else -1
-
-
-@kernel
-def begin_tied(ones, found, tied):
-    """Nobody has anybody, and everybody pays for it."""
-    for r in range(found.p.size):
-        found.p[r] = alone(ones, found.u[r])
-        tied.alone[r] = found.p[r]
-    for c in range(found.q.size):
-        found.q[c] = alone(ones, found.w[c])
-    found.col_of[:], found.row_of[:] = -1, -1

@@ -182,6 +182,21 @@ def pop(heap, size):
 
 
 @kernel
+def swap(came_from, root, end, out, col_of, row_of):
+    """Swap columns along a path, from its end to its root.
+
+    It ends in a free column, or (not below 0) in the row `out`, which gives its own up.
+    """
+    if out >= 0:
+        end, col_of[out] = col_of[out], OUT
+    i = out
+    while i != root:
+        i = came_from[end]
+        row_of[end] = i
+        end, col_of[i] = col_of[i], end
+
+
+@kernel
 def assign_tied(tied, first_row, last_row, p, q, col_of, row_of):
     """Settle the free rows of first_row:last_row."""
     start, stop, col = tied.start, tied.stop, tied.col
@@ -189,7 +204,8 @@ def assign_tied(tied, first_row, last_row, p, q, col_of, row_of):
     m, n = q.size, p.size
     length, came_from = np.empty(m, np.int64), np.empty(m, np.int64)
     length[:] = FAR
-    heap, reached, done = np.empty((64, 2), np.int64), np.empty(m, np.int64), np.empty(n, np.int64)
+    heap = np.empty((start[n] + 1, 2), np.int64)
+    reached, done = np.empty(m, np.int64), np.empty(n, np.int64)
     for root in range(first_row, last_row):
         if col_of[root] != FREE:
             continue
@@ -202,10 +218,6 @@ def assign_tied(tied, first_row, last_row, p, q, col_of, row_of):
         while True:
             if far + p[i] - alone[i] < least:
                 least, end, out = far + p[i] - alone[i], np.int64(-1), i
-            if size + stop[i] - start[i] > heap.shape[0]:
-                grown = np.empty((2 * (size + stop[i] - start[i]), 2), np.int64)
-                grown[:size] = heap[:size]
-                heap = grown
             for e in range(start[i], stop[i]):
                 c = np.int64(col[e])
                 through = far + p[i] - worth[e] + q[c]
@@ -234,20 +246,11 @@ def assign_tied(tied, first_row, last_row, p, q, col_of, row_of):
         # Whoever was reached sooner than the end moves by the difference.
         p[root] -= least
         for k in range(n_done):
-            c = done[k]
-            p[row_of[c]] -= least - length[c]
-            q[c] += least - length[c]
+            p[row_of[done[k]]] -= least - length[done[k]]
+            q[done[k]] += least - length[done[k]]
         for k in range(n_reached):
             length[reached[k]] = FAR
-        # Swap along the path, from its end.
-        if out >= 0:
-            end, col_of[out] = col_of[out], OUT
-        while out != root:
-            i = came_from[end]
-            row_of[end] = i
-            end, col_of[i] = col_of[i], end
-            if i == root:
-                break
+        swap(came_from, root, end, out, col_of, row_of)
 
 
 @kernel
