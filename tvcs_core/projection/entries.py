@@ -256,8 +256,8 @@ def _check_range(values: NDArray[np.float64]) -> float:
     """The largest size of a value, refused if it is too large or some value is not finite."""
     if not values.size:
         return 0.0
-    low = float(np.minimum.reduce(values, axis=None))
-    high = float(np.maximum.reduce(values, axis=None))
+    flat = values.reshape(-1)
+    low, high = float(np.minimum.reduce(flat)), float(np.maximum.reduce(flat))
     if math.isnan(low):
         raise ValueError("V must be finite, found NaN")
     largest = max(-low, high)

@@ -13,7 +13,13 @@ from tvcs_core.constraint import TVCS
 from tvcs_core.projection.entries import Entries, lowest_bit, whole
 from tvcs_core.projection.exact import writeable
 from tvcs_core.projection.kernels.records import Counts, Prices
-from tvcs_core.projection.kernels.rounding import Claim, Doubt, doubt_dense, doubt_edges
+from tvcs_core.projection.kernels.rounding import (
+    Claim,
+    Doubt,
+    doubt_dense,
+    doubt_edges,
+    measure_squares,
+)
 from tvcs_core.projection.kernels.slackness import slackness_dense, slackness_edges
 
 # A gap below this fraction of what is kept is less than rounding: then it is looked at exactly.
@@ -31,13 +37,22 @@ def measure(entries: Entries, constraint: TVCS, solved: Any) -> tuple[float, flo
 
     A gap of 0 is a proof in exact arithmetic.
     """
+    places = np.empty(ROOM, np.int64)
+    if entries.is_matrix and entries.squared:
+        # In one call of a kernel: small matrices are done sooner than several calls are.
+        prices = Prices(solved.row_duals, solved.col_duals, solved.total_dual)
+        kept, slack, has_room, *doubt = measure_squares(
+            writeable(entries.gains), solved.keep, prices, Counts(*constraint.caps), CLEAR, places
+        )
+        if not has_room:
+            if slack > CLEAR * kept:
+                return kept, slack + LEAST * entries.gains.size
+            return kept, _with_hidden(entries, constraint, solved, slack, Doubt(*doubt), 0, places)
     kept, gap = _slackness(entries, constraint, solved)
-    if gap > 0.0:
-        gap += LEAST * entries.gains.size
     if gap > CLEAR * kept:
-        return kept, gap
-    hidden = _hidden(entries, constraint, solved)
-    return kept, math.nextafter(gap + hidden, math.inf) if hidden else gap
+        return kept, gap + LEAST * entries.gains.size
+    doubt, unit = _doubt(entries, constraint, solved, places)
+    return kept, _with_hidden(entries, constraint, solved, gap, doubt, unit, places)
 
 
 def upwards(number: float, unit: int) -> float:
@@ -73,17 +88,28 @@ def _with_room(entries: Entries, constraint: TVCS, solved: Any, slack: float) ->
     return slack + solved.total_dual * (total - int(np.count_nonzero(keep)))
 
 
-def _hidden(entries: Entries, constraint: TVCS, solved: Any) -> float:
-    """What rounding may hide of the sum of all slacks, at most."""
-    places = np.empty(ROOM, np.int64)
-    found, unit = _doubt(entries, constraint, solved, places)
-    wrong = found.wrong
+def _with_hidden(
+    entries: Entries,
+    constraint: TVCS,
+    solved: Any,
+    gap: float,
+    found: Doubt,
+    unit: int,
+    places: NDArray[np.int64],
+) -> float:
+    """Add to the sum of all slacks what rounding may hide of it, at most.
+
+    What is doubtful is in the entries' unit times ``2**unit``; the unclear are at `places`.
+    """
+    if gap > 0.0:
+        gap += LEAST * entries.gains.size
+    hidden = found.wrong
     if found.unclear > ROOM:
-        wrong += found.at_most
-    wrong = upwards(wrong, -unit)
+        hidden += found.at_most
+    hidden = upwards(hidden, -unit)
     if 0 < found.unclear <= ROOM:
-        wrong += _wrong(entries, constraint, solved, places[: found.unclear])
-    return wrong
+        hidden += _wrong(entries, constraint, solved, places[: found.unclear])
+    return math.nextafter(gap + hidden, math.inf) if hidden else gap
 
 
 def _doubt(

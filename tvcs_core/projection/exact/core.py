@@ -19,7 +19,6 @@ class Core:
     kept: NDArray[np.bool_]
     load: Counts
     near: Near
-    is_tight: bool = False  # whether every entry is worth just its prices
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from tvcs_core.projection.exact.candidates import Instance, Ints, longer
 from tvcs_core.projection.exact.core import Core
-from tvcs_core.projection.exact.prices import by_col, by_row
 from tvcs_core.projection.kernels import simplex, start, table
 from tvcs_core.projection.kernels.records import Arcs, Grid, Listed, Prices, Tree
 
@@ -41,11 +40,6 @@ class CoreNetwork:
             i.caps, core.load, core.near.prices, i.grid.steps, self.arcs, self.tree.links
         )
         start.lay_core(self.listed, core.kept, 0, self.fixed, n, self.arcs)
-        if core.is_tight:
-            rows, cols = by_row(self.listed, n), by_col(self.listed, m)
-            start.hang_by_entries(
-                self.listed, rows, cols, self.fixed, self.arcs.state, self.tree.links
-            )
 
     @property
     def size(self) -> int:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tvcs_core.projection.exact.assigned import assigned_core, is_assignment
+from tvcs_core.projection.exact.assigned import is_assignment, solve_assignment
 from tvcs_core.projection.exact.candidates import (
     Exact,
     Instance,
@@ -102,6 +102,10 @@ def solve(
     """Find the best support of some candidates; `shape` is the support's."""
     size = candidates.values.size
     shape = (size,) if shape is None else shape
+    if is_assignment(candidates, caps):
+        assigned = solve_assignment(candidates, caps, shape)
+        if assigned is not None:
+            return assigned
     if size <= SMALL:
         return solve_small(candidates, caps, shape)
     per_row, per_col = np.zeros(caps.rows.size, np.int64), np.zeros(caps.cols.size, np.int64)
@@ -122,12 +126,6 @@ def solve(
 
 def search(i: Instance, keep: NDArray[np.bool_], warm: Any) -> Found:
     """Find and prove a support, from the prices of an earlier result if they are any good."""
-    if is_assignment(i):
-        core = assigned_core(i, keep)
-        network = CoreNetwork(i, core, keep)
-        network.stats |= {"path": "assignment"}
-        network.prove()
-        return settled(network, core.near)
     near = None
     if isinstance(warm, Near) and (warm.prices.rows.size, warm.prices.cols.size) == i.shape:
         near = warm.at_level(i.level)

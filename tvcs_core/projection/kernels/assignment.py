@@ -8,9 +8,29 @@ D. F. Crouse, On implementing 2D rectangular assignment algorithms, IEEE TAES 52
 are the augmenting row reduction of R. Jonker and A. Volgenant, Computing 38 (1987).
 """
 
+import math
+
 import numpy as np
 
 from tvcs_core.jit import kernel
+
+
+@kernel
+def lay_gains(ones, out):
+    """Fill `out` with the scaled gains on the coarse grid; return what values are multiplied by.
+
+    That is a power of two that brings the largest to .5 .. 1, or 0 if all are 0.
+    """
+    values, squared, coarse = ones.values, ones.squared, ones.coarse
+    largest, factor, unit = 0.0, 0.0, 1.0 / coarse
+    for e in range(values.size):
+        largest = max(largest, abs(values[e]))
+    if largest > 0.0:
+        factor = math.ldexp(1.0, -min(max(math.frexp(largest)[1], -1000), 1000))
+    for e in range(values.size):
+        x = values[e] * factor
+        out[e] = np.floor((x * x if squared else x) * coarse + 0.5) * unit
+    return factor
 
 
 @kernel
@@ -38,10 +58,16 @@ def bid(gains, m, first_row, last_row, most, u, w, col_of, row_of):
         offers[k] = 0.0
         for j in range(m):
             other = max(other, offers[j])
+        if best <= other and row_of[k] >= 0:
+            # Of equal offers one that nobody has; if there is none, that is left to the paths.
+            j, offers[k] = 0, best
+            while j < m and (offers[j] != best or row_of[j] >= 0):
+                j += 1
+            if j == m:
+                at += 1
+                continue
+            k = j
         before = row_of[k]
-        if before >= 0 and best <= other:
-            at += 1
-            continue
         u[i] = other
         w[k] += best - other
         row_of[k], col_of[i] = i, k

@@ -102,41 +102,6 @@ def lay_fixed_arcs(caps, load, prices, steps, arcs, links):
 
 
 @kernel
-def hang_by_entries(listed, rows, cols, first_arc, state, links):
-    """Replace the first tree by one of the core's entries as far as they connect nodes.
-
-    For a core of tight entries only: the potentials of its nodes then are right in both of their
-    components. One node of every connected part stays on the root.
-    """
-    n, m = rows.start.size - 1, cols.start.size - 1
-    row, col = listed.row, listed.col
-    root, first = n + m + 1, n + m + 1
-    queue, seen = np.empty(n + m, np.int64), np.zeros(n + m, np.bool_)
-    while links[root, CHILD] >= 0 and links[root, CHILD] < n + m:
-        links[root, CHILD] = links[links[root, CHILD], NEXT]
-    links[links[root, CHILD], PREV] = -1
-    for top in range(n + m):
-        if seen[top]:
-            continue
-        hang(links, top, root, first + top)
-        seen[top], queue[0], size, at = True, top, 1, 0
-        # Breadth first: what is queued hangs on the tree, the first `at` with all their neighbours.
-        while at < size:
-            i = queue[at]
-            at += 1
-            start = rows.start if i < n else cols.start
-            g = i if i < n else i - n
-            for q in range(start[g], start[g + 1]):
-                e = np.int64(q if i < n else cols.order[q])
-                j = n + col[e] if i < n else np.int64(row[e])
-                if not seen[j]:
-                    hang(links, j, i, first_arc + e)
-                    state[first_arc + e] = 0
-                    seen[j], queue[size] = True, j
-                    size += 1
-
-
-@kernel
 def lay_core(listed, kept, first, first_arc, n_rows, arcs):
     """Append a core's entries from `first` on as arcs, those `kept` at their upper bound."""
     tail, head, state, flow, cap = arcs.tail, arcs.head, arcs.state, arcs.flow, arcs.cap

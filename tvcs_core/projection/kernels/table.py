@@ -65,17 +65,6 @@ def nudged_gains(candidates, grid, row, out):
 
 
 @kernel
-def all_gains(candidates, grid, out):
-    """Fill `out` (n, m) with the gains of a dense table on the grid, nudged or not."""
-    shift = 1.5 * 2.0**52 / grid.steps  # a sum with it is rounded to the grid
-    for r in range(out.shape[0]):
-        line = out[r]
-        nudged_gains(candidates, grid, r, line)
-        for c in range(line.size):
-            line[c] = (line[c] + shift) - shift
-
-
-@kernel
 def list_open(candidates, caps, grid, listed, row_start):
     """List the nonzero entries of open rows and columns, row by row; row_start is (n + 1,)."""
     values, start, columns = candidates.values, candidates.start, candidates.columns
