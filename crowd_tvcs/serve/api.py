@@ -6,7 +6,6 @@ from collections.abc import Callable, Coroutine
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, HTTPException, Request
-from fastapi.concurrency import run_in_threadpool
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from fastapi.routing import APIRoute
@@ -111,8 +110,8 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 }
 
 
-def router(served: Served) -> APIRouter:
-    """Return the API."""
+def routers(served: Served) -> tuple[APIRouter, APIRouter]:
+    """Return the API, the operator's part and the workers'."""
     routes = APIRouter(prefix="/api/v1", responses=ERRORS)
     campaign, store = served.campaign, served.campaign.store
     bearer = HTTPBearer(auto_error=False, description="The token at the end of a worker's link.")
@@ -162,11 +161,11 @@ def router(served: Served) -> APIRouter:
                 return Response(found.model_dump_json(), media_type="application/json")
 
             async def handle(request: Request) -> Response:
-                return await run_in_threadpool(answer, request, await request.body())
+                return await served.in_thread(answer, request, await request.body())
 
             return handle
 
-    turns = APIRouter(tags=["worker"], route_class=Direct)
+    turns = APIRouter(prefix="/api/v1", responses=ERRORS, tags=["worker"], route_class=Direct)
 
     @turns.post("/next")
     def next_task(name: Worker, request: Request) -> Turn:
@@ -216,8 +215,7 @@ def router(served: Served) -> APIRouter:
         """Make a new token for each of some workers."""
         return served.links.make(workers, now=time.time())
 
-    routes.include_router(turns)
-    return routes
+    return routes, turns
 
 
 def _read(model: type[BaseModel], body: bytes) -> BaseModel:

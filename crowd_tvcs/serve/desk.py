@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
+from fastapi.responses import Response
 from itsdangerous import BadSignature, URLSafeTimedSerializer
 from sqlalchemy import bindparam, func, or_, select
 
@@ -40,6 +45,8 @@ _TOLD = Statement(
 )
 """A task whose name a worker was told, and that is no gold."""
 
+THREADS = 12
+"""Of what workers ask; with a connection each they leave some of the store's 15 to other pages."""
 FRESH = 30.0
 """Seconds for which the content of a task is not read again."""
 WAYS = "another password, other instructions or another share of gold"
@@ -79,7 +86,12 @@ class Served:
         self._contents: dict[str, tuple[float, Content]] = {}
         self._aliases = Aliases(self.campaign.store, self.links.secret)
         self.look_for_gold()
+        self._threads = ThreadPoolExecutor(THREADS, "turns")
         self._forms = URLSafeTimedSerializer(self.links.secret, salt="form")
+
+    async def in_thread(self, work: Callable[..., Response], *given: Any) -> Response:
+        """Answer beside other requests what waits for the store."""
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work, *given)
 
     def content_of(self, task: str) -> Content:
         """What a task shows; a desk that started later may have given it anew a moment ago."""

@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
 from fastapi import APIRouter, Request
-from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse, RedirectResponse, Response
 from sqlalchemy import bindparam, exists, select
 
 from crowd_tvcs.campaign import Offer, Refused
 from crowd_tvcs.campaign.desk import content
 from crowd_tvcs.campaign.desk.access import hashed
+from crowd_tvcs.campaign.store.queries import SETTINGS
 from crowd_tvcs.campaign.store.schema import UNLIMITED, skill
 from crowd_tvcs.campaign.store.schema import worker as worker_table
 from crowd_tvcs.campaign.store.statements import Statement
@@ -97,7 +97,7 @@ def router(served: Served) -> APIRouter:
     def add(path: str, method: str, work: Work) -> None:
         async def handle(request: Request) -> Response:
             body = await request.body() if method == "POST" else b""
-            return await run_in_threadpool(work, served, request, body)
+            return await served.in_thread(work, served, request, body)
 
         routes.add_route(path, handle, methods=[method])
 
@@ -204,15 +204,14 @@ class Progress(NamedTuple):
 
 def progress_of(served: Served, name: str, offer: Offer) -> Progress:
     """Say how far a worker is; the reasons of an offer are the operator's, and tell of others."""
-    with served.campaign.store.read() as (connection, settings):
-        row = _PROGRESS.first(connection, called=name)
-        is_paused = bool(settings.paused)
-        is_known = row.has_skills if settings.per_pair else row.quality is not None
+    look = served.campaign.store.look
+    (row,), (settings,) = look(_PROGRESS.with_(called=name), SETTINGS.with_())
+    is_known = row.has_skills if settings.per_pair else row.quality is not None
     if offer.task is not None:
         state = "task"
     elif row.answers >= row.max_tasks:
         state = "done"
-    elif is_paused:
+    elif settings.paused:
         state = "paused"
     else:
         state = "waiting" if is_known else "unknown"

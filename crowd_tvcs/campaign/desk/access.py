@@ -18,6 +18,8 @@ from crowd_tvcs.campaign.store.store import Store
 
 BYTES = 18
 """Of a token before it is signed: 144 random bits."""
+SIGNED = 10_000
+"""Tokens remembered, by their hashes, as signed; whether one is still good the store says."""
 
 _HOLDER = Statement(
     select(worker.c.name)
@@ -45,6 +47,7 @@ class Links:
     def __init__(self, store: Store) -> None:
         self.store = store
         self.secret = secret_of(store)
+        self._signed: set[str] = set()
         self._signer = Signer(self.secret, salt="link", digest_method=hashlib.sha256)
 
     def make(self, workers: Iterable[str] | None, *, now: float) -> dict[str, str]:
@@ -94,13 +97,17 @@ class Links:
 
     def holder(self, token: str) -> str | None:
         """Name of the worker whose link this is; None if it was revoked or never made."""
-        try:
-            self._signer.unsign(token)
-        except BadSignature:  # a guess, which costs no look into the store
-            return None
-        with self.store.read() as (connection, _):
-            row = _HOLDER.first(connection, hashed=hashed(token))
-        return None if row is None else str(row.name)
+        known = hashed(token)
+        if known not in self._signed:
+            try:
+                self._signer.unsign(token)
+            except BadSignature:  # a guess, which costs no look into the store
+                return None
+            if len(self._signed) >= SIGNED:
+                self._signed.clear()
+            self._signed.add(known)
+        (rows,) = self.store.look(_HOLDER.with_(hashed=known))
+        return str(rows[0].name) if rows else None
 
 
 def hashed(text: str) -> str:

@@ -138,9 +138,8 @@ def set_content(store: Store, bodies: Mapping[str, Content], path: Path) -> int:
 
 def content_of(store: Store, name: str) -> Content:
     """Return what a task shows; its name where nothing was given."""
-    with store.read() as (connection, _):
-        row = _BODY.first(connection, called=name)
-    return Content(text=name) if row is None else Content(**json.loads(row.body))
+    (rows,) = store.look(_BODY.with_(called=name))
+    return Content(**json.loads(rows[0].body)) if rows else Content(text=name)
 
 
 def text_of(path: Path) -> str:

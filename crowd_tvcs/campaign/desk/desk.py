@@ -53,7 +53,7 @@ class Desk:
         if offer is not None:
             return offer
         first = leases.before_offer(worker, moment)
-        with self.store.write(*first, flush=False) as (connection, settings, found):
+        with self.store.turn(*first) as (connection, settings, found):
             offer = leases.offer(connection, settings, found, worker, moment, self.gold_share)
             if offer.task is None and not found[0]:
                 queries.RETURN_TURN(connection)
@@ -75,7 +75,7 @@ class Desk:
         if done := by_function.submit(self.store, (worker, task, label), moment):
             return done[0]
         first = leases.before_submit(worker, task)
-        with self.store.write(*first, flush=False) as (connection, settings, found):
+        with self.store.turn(*first) as (connection, settings, found):
             receipt = leases.submit(connection, settings, found, (worker, task, label), moment)
         self.store.flush()
         return receipt
@@ -89,7 +89,7 @@ class Desk:
         if done := by_function.submit(self.store, answer, moment, and_next=and_next):
             return done[0], done[1] or self.next(worker, now=moment)
         first = leases.before_submit(worker, task)
-        with self.store.write(*first, flush=False) as (connection, settings, found):
+        with self.store.turn(*first) as (connection, settings, found):
             receipt = leases.submit(connection, settings, found, answer, moment)
             settings, *found = together(
                 connection, queries.SETTINGS.with_(), *leases.before_offer(worker, moment)

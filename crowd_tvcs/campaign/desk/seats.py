@@ -63,7 +63,7 @@ def make_index(store: Store) -> str:
     """
     try:
         if not store.is_file:
-            with store.at_once() as connection:
+            with store.outside() as connection:
                 if connection.execute(_IS_THERE).scalar_one():
                     return ""
         with store.write() as (connection, _, _):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import bindparam, case, exists, func, not_, or_, select, union_all
 
-from crowd_tvcs.campaign.store.queries import taken_by_mate
+from crowd_tvcs.campaign.store.queries import equals, taken_by_mate
 from crowd_tvcs.campaign.store.schema import (
     ANSWERED,
     GOLD,
@@ -74,7 +74,10 @@ def _search(in_team: bool) -> Statement:
     found = select(task, own.c.state.label("before"), worker.c.quality).outerjoin(own, is_theirs)
     found = found.join(worker, worker.c.id == bindparam("who"))
     found = found.where(
-        task.c.closed == GOLD, own.c.state.is_(None) | (own.c.state == LAPSED), ~is_known, IS_ALIKE
+        equals(task.c.closed, GOLD),
+        own.c.state.is_(None) | equals(own.c.state, LAPSED),
+        ~is_known,
+        IS_ALIKE,
     )
     if in_team:
         found = found.where(~taken_by_mate())

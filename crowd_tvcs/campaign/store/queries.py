@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, bindparam, exists, func, insert, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    bindparam,
+    exists,
+    func,
+    insert,
+    literal_column,
+    or_,
+    select,
+    update,
+)
 
 from crowd_tvcs.campaign.store.schema import (
     ANSWERED,
@@ -25,6 +35,16 @@ from crowd_tvcs.campaign.store.statements import Statement
 COUNTERS = ("slots", "answers", "committed", "missing", "rounds")
 SETTLED = ("slots", "answers", "label", "confidence", "uncertainty", "wanted", "needy")
 
+
+def equals(column: ColumnElement[int], value: int) -> ColumnElement[bool]:
+    """Compare with a number that stands in the statement.
+
+    Of a parameter SQLite cannot tell whether it allows an index of some rows only, so that it
+    plans the statement anew at every run; PostgreSQL would do without the index.
+    """
+    return column == literal_column(str(value))
+
+
 _THIS = (pair.c.task_id == bindparam("of_task")) & (pair.c.worker_id == bindparam("who"))
 _HE = worker.c.id == bindparam("who")
 _IT = task.c.id == bindparam("of_task")
@@ -39,7 +59,7 @@ COUNT = Statement(update(campaign).values({k: campaign.c[k] + bindparam(k) for k
 
 WORKER = Statement(
     select(worker, task.c.id.label("lease"), task.c.name.label("lease_name"))
-    .outerjoin(pair, (pair.c.worker_id == worker.c.id) & (pair.c.state == LEASED))
+    .outerjoin_from(worker, pair, (pair.c.worker_id == worker.c.id) & equals(pair.c.state, LEASED))
     .outerjoin(task, task.c.id == pair.c.task_id)
     .where(worker.c.name == bindparam("called"))
     .order_by(pair.c.task_id)
@@ -107,13 +127,13 @@ PAIRS_CALLED = Statement(
 )
 EXPIRE = Statement(
     update(pair)
-    .where(pair.c.state == LEASED, pair.c.expires <= bindparam("now"))
+    .where(equals(pair.c.state, LEASED), pair.c.expires <= bindparam("now"))
     .values(state=LAPSED, expires=None)
     .returning(pair.c.task_id, pair.c.worker_id)
 )
 RELEASE = Statement(
     update(pair)
-    .where(pair.c.state == ISSUED, pair.c.round == bindparam("number"))
+    .where(equals(pair.c.state, ISSUED), pair.c.round == bindparam("number"))
     .values(state=LAPSED)
     .returning(pair.c.task_id, pair.c.worker_id)
 )
@@ -121,7 +141,7 @@ ISSUED_PAIRS = Statement(
     select(worker.c.name.label("of_worker"), task.c.name.label("of_task"), pair.c.round)
     .join_from(pair, worker, worker.c.id == pair.c.worker_id)
     .join(task, task.c.id == pair.c.task_id)
-    .where(pair.c.state == ISSUED)
+    .where(equals(pair.c.state, ISSUED))
 )
 _SLOT = (pair.c.task_id, pair.c.worker_id)
 SKIP = Statement(
@@ -155,7 +175,7 @@ NEXT_PLACE = Statement(
 LAST_ANSWER = Statement(
     select(pair, task.c.name.label("task_name"), task.c.closed)
     .join(task, task.c.id == pair.c.task_id)
-    .where(pair.c.worker_id == bindparam("who"), pair.c.state == ANSWERED)
+    .where(pair.c.worker_id == bindparam("who"), equals(pair.c.state, ANSWERED))
     .order_by(pair.c.place.desc())
     .limit(1)
 )
@@ -211,13 +231,15 @@ def _search(per_pair: bool, needy: bool, in_team: bool) -> Statement:
         columns.append(skill.c.quality)
         score = task.c.uncertainty * skill.c.gain
     found = select(*columns).outerjoin(own, is_theirs)
-    found = found.where(task.c.wanted == 1, or_(own.c.state.is_(None), own.c.state == LAPSED))
+    found = found.where(
+        equals(task.c.wanted, 1), or_(own.c.state.is_(None), equals(own.c.state, LAPSED))
+    )
     if per_pair:
         found = found.join(
             skill, (skill.c.task_id == task.c.id) & (skill.c.worker_id == bindparam("who"))
         ).where(skill.c.quality >= bindparam("gate"))
     if needy:
-        found = found.where(task.c.needy == 1)
+        found = found.where(equals(task.c.needy, 1))
     if in_team:
         found = found.where(~taken_by_mate())
     return Statement(found.order_by(score.desc(), task.c.id).limit(1))

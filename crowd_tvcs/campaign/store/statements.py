@@ -9,7 +9,6 @@ another go in one message.
 from __future__ import annotations
 
 from collections import namedtuple
-from contextlib import nullcontext
 from typing import Any
 
 from sqlalchemy import Connection
@@ -60,16 +59,24 @@ Call = tuple[Statement, dict[str, Any]]
 def together(connection: Connection, *calls: Call) -> list[list[Any]]:
     """Run statements one after the other, in one message if the driver can; rows of each."""
     driver: Any = connection.connection.driver_connection
-    pipeline = getattr(driver, "pipeline", nullcontext) if len(calls) > 1 else nullcontext
-    cursors = []
-    with pipeline():
-        for statement, parameters in calls:
-            text, constants, row = statement.compiled(connection)
-            cursor = driver.cursor()
-            cursor.execute(text, {**constants, **parameters})
-            cursors.append((cursor, row))
-    found = []
-    for cursor, row in cursors:
-        found.append([] if row is None else [row._make(cells) for cells in cursor.fetchall()])
-        cursor.close()
+    if len(calls) == 1 or not hasattr(driver, "pipeline"):
+        return [_rows(_run(connection, driver, call)) for call in calls]
+    with driver.pipeline():
+        running = [_run(connection, driver, call) for call in calls]
+    return [_rows(one) for one in running]
+
+
+def _run(connection: Connection, driver: Any, call: Call) -> tuple[Any, Any]:
+    """Run one; its cursor, and what makes a row of cells."""
+    statement, parameters = call
+    text, constants, row = statement.compiled(connection)
+    cursor = driver.cursor()
+    cursor.execute(text, {**constants, **parameters} if constants else parameters)
+    return cursor, row
+
+
+def _rows(running: tuple[Any, Any]) -> list[Any]:
+    cursor, row = running
+    found = [] if row is None else [row._make(cells) for cells in cursor.fetchall()]
+    cursor.close()
     return found

@@ -13,6 +13,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, m
 from sqlalchemy.exc import DatabaseError, SQLAlchemyError
 
 from crowd_tvcs.campaign.store import functions, schema
+from crowd_tvcs.campaign.store.kept import SQLITE, Kept
 from crowd_tvcs.campaign.store.queries import SETTINGS, TAKE_TURN
 from crowd_tvcs.campaign.store.statements import Call, Statement, together
 from tvcs_core.files.errors import DataError
@@ -174,6 +175,38 @@ class Store:
             turn, *found = together(connection, TAKE_TURN.with_(), *first)
             yield connection, turn[0], found if flush or self.is_file else found[1:]
 
+    @contextmanager
+    def turn(self, *first: Call) -> Iterator[tuple[Connection, Any, list[list[Any]]]]:
+        """Open a connection for one change by `statements` alone, until a `flush` not on the disk.
+
+        As `write` without `flush`, and with SQLite in half the time: the connection is kept.
+        """
+        if not self.is_file:
+            with self.write(*first, flush=False) as opened:
+                yield opened
+            return
+        do = self.engine.dialect
+        with self._translated(), self._kept.one() as connection:
+            driver: Any = connection.connection.driver_connection
+            driver.execute("BEGIN IMMEDIATE")
+            try:
+                turn, *found = together(connection, TAKE_TURN.with_(), *first)
+                yield connection, turn[0], found
+            except BaseException:
+                do.do_rollback(driver)
+                raise
+            try:
+                do.do_commit(driver)
+            except do.loaded_dbapi.Error as error:
+                became = NOTHING if _is_refused(error, connection) else PERHAPS
+                do.do_rollback(driver)
+                raise StoreError(f"{self.name}: {_in_words(_said(error))}; {became}") from error
+
+    def look(self, *calls: Call) -> list[list[Any]]:
+        """Run statements that only read, each as of its own moment; rows of each."""
+        with self._translated(), self._kept.one() as connection:
+            return together(connection, *calls)
+
     def flush(self) -> None:
         """Wait until all changes so far are on the disk, without holding up the others.
 
@@ -197,27 +230,31 @@ class Store:
     @cached_property
     def has_functions(self) -> bool:
         """Whether the database has the functions of this program."""
-        with self.at_once() as connection:
+        with self.outside() as connection:
             return functions.are_there(connection)
 
     @cached_property
     def _autocommit(self) -> Engine:
         return self.engine.execution_options(isolation_level="AUTOCOMMIT")
 
+    @cached_property
+    def _kept(self) -> Kept:
+        return Kept(self.engine, *SQLITE) if self.is_file else Kept(self._autocommit)
+
     @contextmanager
     def at_once(self) -> Iterator[Connection]:
-        """Open a connection on which every statement is a change of its own.
+        """Open a connection on which every one of the `statements` is a change of its own.
 
         A server that says no has changed nothing; one that ends, or is cut off, may have.
         """
-        with self._translated(PERHAPS), self._autocommit.connect() as connection:
+        with self._translated(PERHAPS), self._kept.one() as connection:
             driver: Any = connection.connection.driver_connection
             try:
                 yield connection
             except self.engine.dialect.loaded_dbapi.Error as error:
-                if getattr(driver, "closed", False):
-                    connection.invalidate()
-                elif (getattr(error, "sqlstate", None) or ENDING[0])[:2] not in ENDING:
+                is_lost = getattr(driver, "closed", False)
+                code = getattr(error, "sqlstate", None) or ENDING[0]
+                if not is_lost and code[:2] not in ENDING:
                     said = _in_words(_said(error))
                     raise StoreError(f"{self.name}: {said}; {NOTHING}") from error
                 raise
@@ -230,6 +267,7 @@ class Store:
 
     def close(self) -> None:
         """Close the database."""
+        self._kept.close()
         self.engine.dispose()
 
     @contextmanager

@@ -1,0 +1,90 @@
+"""Connections that are kept between labels, and statements that are planned once."""
+
+import re
+
+import pytest
+from sqlalchemy import text
+
+from crowd_tvcs.campaign import Refused
+from crowd_tvcs.campaign.store import gold, kept, queries
+from crowd_tvcs.campaign.store.statements import Statement
+from crowd_tvcs.campaign.store.store import StoreError
+
+STATEMENTS = {
+    **{name: one for name, one in vars(queries).items() if isinstance(one, Statement)},
+    **{f"search {kind}": one for kind, one in queries.SEARCHES.items()},
+    **{f"gold {kind}": one for kind, one in gold.SEARCHES.items()},
+}
+
+
+def driver(connection):
+    return connection.connection.driver_connection
+
+
+def test_the_connection_used_last_is_taken_first(begin):
+    lend = begin().store._kept.one
+    with lend() as one, lend() as other:
+        first, second = driver(one), driver(other)
+    assert first is not second
+    with lend() as again:
+        assert driver(again) is first  # given back last
+        assert driver(again).execute("PRAGMA synchronous").fetchone() == (1,)
+
+
+def test_only_a_few_are_kept(begin):
+    opened = begin().store
+    lent = [opened._kept.one() for _ in range(kept.MOST + 2)]
+    for one in lent:
+        one.__enter__()
+    assert opened.engine.pool.checkedout() == kept.MOST + 2
+    for one in lent:
+        one.__exit__(None, None, None)
+    assert opened.engine.pool.checkedout() == kept.MOST
+    opened._kept.close()
+    assert opened.engine.pool.checkedout() == 0
+
+
+def test_what_was_begun_ends_with_an_error(begin):
+    campaign = begin()
+    with pytest.raises(KeyError), campaign.store._kept.one() as connection:
+        driver(connection).execute("BEGIN IMMEDIATE")
+        driver(connection).execute("UPDATE campaign SET revision = 9")
+        raise KeyError
+    with campaign.store.read() as (_, settings):
+        assert settings.revision == 0
+    assert campaign.next("ann").task is not None
+
+
+def test_a_refused_answer_leaves_the_connection_to_the_next(begin):
+    campaign = begin()
+    task = campaign.next("ann").task
+    with pytest.raises(Refused, match="there is no task 'x'"):
+        campaign.submit("ann", "x", "1")
+    assert campaign.submit("ann", task, "1").reason == "accepted"
+
+
+def test_a_look_sees_what_was_changed_and_names_the_store_where_it_fails(begin):
+    campaign = begin()
+    look = campaign.store.look
+    called = queries.WORKER.with_(called="ann")
+    task = campaign.next("ann").task
+    ((settings,), (ann,)) = look(queries.SETTINGS.with_(), called)
+    assert (settings.slots, ann.lease_name) == (1, task)
+    with pytest.raises(StoreError, match=r"begun0\.db.*; nothing was changed"):
+        look(Statement(text("SELECT 1 FROM nothing")).with_())
+
+
+def test_a_store_is_used_again_after_it_was_closed(begin):
+    campaign = begin()
+    task = campaign.next("ann").task
+    campaign.close()
+    assert campaign.next("ann").task == task
+
+
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_no_parameter_decides_whether_an_index_of_some_rows_may_be_used(begin, name):
+    """SQLite plans such a statement anew at every run, which takes four times what it does."""
+    with begin().store.read() as (connection, _):
+        words = STATEMENTS[name].compiled(connection)[0]
+    conditions = re.split(r"\b(?:WHERE|ON|JOIN)\b", words)[1:]
+    assert not [one for one in conditions if re.search(r"(state|wanted|closed) = [:?]", one)]
