@@ -18,6 +18,7 @@ PostgreSQL is made in a temporary folder, if its programs are installed, and thr
 
 import argparse
 import json
+import math
 import multiprocessing
 import os
 import random
@@ -117,7 +118,7 @@ def run(
     warm=0.0,
     is_stubborn=False,
 ):
-    """Let the processes work, kill some; labels accepted per second and how many were killed.
+    """Let the processes work, kill some on the way; labels accepted per second.
 
     What they do in the first `warm` seconds does not count: connections prepare their statements.
     """
@@ -137,21 +138,21 @@ def run(
         assert all(process.is_alive() for process in team), "a process ended before it began"
         time.sleep(0.02)
     since.value = time.time() + warm
-    until.value = since.value + seconds
+    until.value = math.inf
     time.sleep(warm)
-    before, killed = count_lines(folder), 0
-    while time.time() < until.value:
+    before = count_lines(folder)
+    for killed in range(kills):  # each while they work, however late a busy machine wakes us
         time.sleep(seconds / (kills + 1))
-        if killed < kills and time.time() < until.value:
-            victim = rng.randrange(processes)
-            os.kill(team[victim].pid, signal.SIGKILL)
-            team[victim].join()
-            killed += 1
-            team[victim] = start(processes + killed)
+        victim = rng.randrange(processes)
+        os.kill(team[victim].pid, signal.SIGKILL)
+        team[victim].join()
+        team[victim] = start(processes + killed + 1)
+    time.sleep(max(0.0, since.value + seconds - time.time()))
+    until.value = time.time()
     for process in team:
         process.join()
         assert process.exitcode == 0, f"a process ended with {process.exitcode}"
-    return (count_lines(folder) - before) / seconds, killed
+    return (count_lines(folder) - before) / (until.value - since.value)
 
 
 def journals(folder):
@@ -344,7 +345,7 @@ def server_time(server):
 def report(kind, place, folder, server, given):
     """Let the processes work, and print what they did; labels a second."""
     before = server_time(server)
-    speed, killed = run(
+    speed = run(
         place,
         folder,
         processes=given.processes,
@@ -361,7 +362,7 @@ def report(kind, place, folder, server, given):
     mine, theirs = 1e3 * processor / labels, 1e3 * theirs / found["answers"]
     print(
         f"{kind}: {speed:.0f} labels/s; claim p50 {p50:.1f} ms, p99 {p99:.1f} ms; processor per "
-        f"label {mine:.2f} + {theirs:.2f} ms of the server; load {load:.1f}; {killed} killed; "
+        f"label {mine:.2f} + {theirs:.2f} ms of the server; load {load:.1f}; {given.kills} killed; "
         f"{facts}",
         flush=True,
     )

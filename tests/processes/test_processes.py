@@ -1,5 +1,6 @@
 """Several processes run these tests: what only all of them together can tell."""
 
+from collections import OrderedDict
 from types import SimpleNamespace
 
 import pytest
@@ -26,6 +27,22 @@ def test_processes_begin_at_the_two_ends():
     named.append(SimpleNamespace(nodeid="tests/test_docs.py::test"))
     found = [item.nodeid.split("/")[1] for item in sorted(named, key=place)]
     assert found == ["core", "crowd", "benchmarks", "test_docs.py::test", "grn"]
+
+
+def test_the_third_process_begins_with_other_kernels_than_the_first():
+    pytest.importorskip("xdist")
+    from tests.processes.two_ends import TwoEnds
+
+    scheduler = object.__new__(TwoEnds)
+    files = ["core/a", "core/b", "crowd/a", "crowd/b", "benchmarks/a", "grn/a", "grn/b"]
+    scheduler.workqueue = OrderedDict.fromkeys(f"tests/{file}.py" for file in files)
+    taken = []
+    for number in (0, 1, 2, 0, 1, 2, 2):
+        taken.append(scheduler.next_unit(number))
+        del scheduler.workqueue[taken[-1]]
+    assert [unit[6:-3] for unit in taken] == [
+        "core/a", "grn/b", "crowd/a", "core/b", "grn/a", "crowd/b", "benchmarks/a"
+    ]  # fmt: skip
 
 
 def test_long_tests_that_share_nothing_go_to_whichever_process_is_free(pytestconfig):

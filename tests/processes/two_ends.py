@@ -5,12 +5,13 @@ from xdist.scheduler import LoadFileScheduling
 # Those at one end need the kernels of the projection and of crowds, those at the other the kernels
 # of networks. By the time the processes meet in the middle, where all are needed, they are cached.
 ORDER = ("tests/core/", "tests/crowd/", "tests/benchmarks/", "tests/", "tests/grn/")
+MIDDLE = "tests/crowd/"  # its first files need other kernels than those of the projection
 # Files of long tests that share nothing: as a whole, the other process would wait for the last.
 ONE_BY_ONE = ("tests/test_docs.py", "tests/test_hostile_input.py", "tests/test_notebooks.py")
 
 
 class TwoEnds(LoadFileScheduling):
-    """Every other process takes its files from the end of the list.
+    """Every other process takes its files from the end of the list, the third from the middle.
 
     A file is run by one process, so what its tests share is made once; those of `ONE_BY_ONE` share
     nothing and go to whichever process is free.
@@ -24,9 +25,15 @@ class TwoEnds(LoadFileScheduling):
         return nodeid if nodeid.startswith(ONE_BY_ONE) else super()._split_scope(nodeid)
 
     def _assign_work_unit(self, node):
-        if self.nodes.index(node) % 2:
-            self.workqueue.move_to_end(next(reversed(self.workqueue)), last=False)
+        self.workqueue.move_to_end(self.next_unit(self.nodes.index(node)), last=False)
         super()._assign_work_unit(node)
+
+    def next_unit(self, number):
+        """Return the unit that process `number` takes next."""
+        if number % 2:
+            return next(reversed(self.workqueue))
+        middle = (unit for unit in self.workqueue if number and unit.startswith(MIDDLE))
+        return next(middle, next(iter(self.workqueue)))
 
 
 def place(item):

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 
 import pytest
 
@@ -190,8 +191,15 @@ def test_every_input_has_its_own_hash(tmp_path):
     assert both[0]["sha256"] != both[1]["sha256"]
 
 
+@contextmanager
 def small_files():
-    resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+    """Nothing is written beyond a file's first 100 bytes, as on a disk that is full."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 @pytest.mark.parametrize(
@@ -210,7 +218,7 @@ def small_files():
         ("crowd-tvcs import p2.csv --format prolific --out o", "o/"),
     ],
 )
-def test_a_full_disk_names_the_file_and_leaves_nothing(tmp_path, words, named):
+def test_a_full_disk_names_the_file_and_leaves_nothing(tmp_path, monkeypatch, capsys, words, named):
     inputs = {
         "v.csv": "1,2\n3,4\n", "edges.tsv": EDGES, "g.txt": GENES, "q.csv": QUALITY,
         "a.csv": ANSWERS, "g.csv": GOLD + "t3,1\nt4,0\n", "p.csv": PLAN,
@@ -219,18 +227,12 @@ def test_a_full_disk_names_the_file_and_leaves_nothing(tmp_path, words, named):
     }  # fmt: skip
     for name, text in inputs.items():
         (tmp_path / name).write_text(text)
-    program, *rest = words.split()
-    package = {"tvcs": "tvcs_core", "grn-tvcs": "grn_tvcs", "crowd-tvcs": "crowd_tvcs"}[program]
-    result = subprocess.run(
-        [sys.executable, "-m", package, *rest],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        preexec_fn=small_files,
-        env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"},  # it would be cut off as well
-    )
-    last = result.stderr.splitlines()[-1]
-    assert result.returncode == 1, result.stderr
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # it would be cut off as well
+    with small_files():
+        code, _, err = call(words.split(), capsys)
+    last = err.splitlines()[-1]
+    assert code == 1, err
     assert last.startswith(f"error: {named}")
     assert last.endswith(": File too large")
     assert sorted(os.listdir(tmp_path)) == sorted(inputs)

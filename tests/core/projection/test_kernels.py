@@ -1,6 +1,7 @@
 """What a kernel may look like: arguments that travel together have a name, and it fits a screen."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -24,8 +25,9 @@ def test_a_kernel_has_few_arguments_and_fits_a_screen(function):
     assert function.end_lineno - function.lineno + 1 <= MOST_LINES
 
 
+@cache
 def records():
-    """Names of the fields of every record, by its class."""
+    """Names of the fields of every record, by its class; all files are parsed for it."""
     found = {}
     for path in FILES:
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
@@ -38,11 +40,12 @@ def records():
 @pytest.mark.parametrize("function", KERNELS)
 def test_a_record_is_read_by_name(function):
     """Nothing that has fields is indexed as well."""
+    fields = {field for names in records().values() for field in names}
     taken_apart = {
         node.value.id
         for node in ast.walk(function)
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
-        if node.attr in {field for fields in records().values() for field in fields}
+        if node.attr in fields
     }
     indexed = {
         node.value.id

@@ -394,9 +394,10 @@ def test_rounds_of_answers_beat_one_of_the_same_size(tmp_path):
     right = {"one": [], "many": []}
     for seed in range(11, 17):
         crowd = crowd_of(30, 120, seed=seed)
+        begun = tmp_path / f"begun{seed}.db"
+        start(begun, crowd, budget=240, max_tasks_per_worker=20).close()
         for name, sizes in (("one", [240]), ("many", [120, 60, 60])):
-            place = tmp_path / f"{name}{seed}.db"
-            with start(place, crowd, budget=240, max_tasks_per_worker=20) as campaign:
+            with Campaign(shutil.copy(begun, tmp_path / f"{name}{seed}.db")) as campaign:
                 for labels in sizes:
                     found = campaign.plan(labels=labels, method="fast")
                     campaign.take(recorded(crowd, found.pairs))

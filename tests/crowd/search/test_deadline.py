@@ -25,12 +25,16 @@ def test_the_timer_sets_stop_at_the_moment_and_not_before():
 def test_compiling_does_not_count(monkeypatch):
     compiled = [3.0]
     monkeypatch.setattr("crowd_tvcs.search.deadline.compiling_seconds", lambda: compiled[0])
-    deadline = Deadline(0.5, time.monotonic() + 0.5, compiled=3.0)
+    moment = time.monotonic() + 0.05
+    deadline = Deadline(0.05, moment, compiled=3.0)
     with deadline:
+        first = deadline._timers[0]
         compiled[0] = 1003.0
-        time.sleep(0.8)
+        first.join()  # it struck and found that there had been compiling
         assert deadline.stop[0] == 0
-        assert 999.0 < deadline.left < 1000.0
+        assert time.monotonic() >= moment
+        before, left, after = time.monotonic(), deadline.left, time.monotonic()
+        assert 1000.0 + moment - after <= left <= 1000.0 + moment - before
 
 
 def timers(end_at):

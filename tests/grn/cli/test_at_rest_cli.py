@@ -31,7 +31,8 @@ def facts(done):
 
 def test_a_table_without_time_is_taken_and_what_cannot_be_known_is_said(small, tmp_path):
     out = tmp_path / "out"
-    done = grn("infer", small / "multifactorial.tsv", "--out", out)
+    words = ("infer", small / "multifactorial.tsv", "--out", out, "--option", "resamples=2")
+    done = grn(*words)
     assert done.exit_code == 0, done.stderr
     assert "8 genes, 8 samples at rest; " in done.stderr
     assert "method combined, " in done.stderr
@@ -44,7 +45,7 @@ def test_a_table_without_time_is_taken_and_what_cannot_be_known_is_said(small, t
     assert "<b>8</b> samples at rest" in page
     assert "in 0 series" not in page
     assert "was inferred from 8 samples at rest with tvcs" in page
-    again = grn("infer", small / "multifactorial.tsv", "--out", out, "--resume")
+    again = grn(*words, "--resume")
     assert "nothing is left to do" in again.stderr
 
 

@@ -103,6 +103,8 @@ def test_regulators_and_constant_genes_are_kept_to(small, tmp_path):
         tmp_path / "out",
         "--regulators",
         tmp_path / "names.txt",
+        "--option",
+        "resamples=2",
     )
     assert done.exit_code == 0, done.stderr
     assert "constant genes get no regulators: G8" in done.stderr
@@ -339,12 +341,13 @@ def test_help_does_not_load_what_it_does_not_need():
 @pytest.mark.filterwarnings("always")
 def test_three_time_points_work_with_a_warning_and_many_short_series_without(tmp_path):
     (tmp_path / "x.tsv").write_text("Time\tA\tB\tC\n0\t1\t2\t3\n1\t3\t5\t1\n2\t4\t4\t2\n")
-    done = grn("infer", tmp_path / "x.tsv", "--out", tmp_path / "out")
+    few = ("--option", "resamples=2")
+    done = grn("infer", tmp_path / "x.tsv", "--out", tmp_path / "out", *few)
     assert done.exit_code == 0, done.stderr
     assert "2 steps from sample to sample are too few to tell regulators apart" in done.stderr
     sizes = ["--genes", 5, "--series", 6, "--points", 3, "--edges", 5]
     assert grn("simulate", "--out", tmp_path / "short", *sizes).exit_code == 0
-    short = grn("infer", tmp_path / "short" / "timeseries.tsv", "--out", tmp_path / "more")
+    short = grn("infer", tmp_path / "short" / "timeseries.tsv", "--out", tmp_path / "more", *few)
     assert short.exit_code == 0, short.stderr
     assert "warning" not in short.stderr
 

@@ -151,7 +151,7 @@ def test_the_drawing_lies_inside_its_frame_and_is_always_the_same():
 
 
 def test_the_paragraph_to_paste_tells_version_method_seed_and_caps(expression):
-    network = infer(expression, rng=3, max_in_degree=2, max_edges=7)
+    network = infer(expression, rng=3, max_in_degree=2, max_edges=7, resamples=2)
     html = render(
         network,
         expression,
