@@ -56,16 +56,19 @@ def names_in(path: Path, genes: Sequence[str]) -> list[str]:
         return lines
     by_case = {name: genes_of[0] for name, genes_of in _by_case(genes).items() if not genes_of[1:]}
     columns = _columns_of(path)
+    in_one_line = len(lines) == 1 and len(columns) > 1
+    if in_one_line:
+        columns = [[name for column in columns for name in column]]
     for known, said in ((dict.fromkeys(genes), ""), (by_case, "in another case of letters")):
         found = [[name for name in column if _same(name, known, said)] for column in columns]
         k = max(range(len(found)), key=lambda j: len(found[j]), default=0)
         if not columns or not found[k]:
             continue
         names = [by_case[name.lower()] if said else name for name in found[k]]
-        where = f"in column {k + 1}" if len(columns) > 1 else ""
-        how = " and ".join(filter(None, (where, said)))
+        where = f"in column {k + 1}" if len(columns) > 1 else "in one line" if in_one_line else ""
+        how = "".join(f", {part}" for part in (where, said) if part)
         n = f"{len(names)} of {len(columns[k])}"
-        say(f"warning: {path}: {n} names are genes, {how}: {listed(names)}")
+        say(f"warning: {path}: {n} names are genes{how}: {listed(names)}")
         return names
     return lines or [name for column in columns for name in column]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from grn_tvcs.expression.missing_values import MARKS
@@ -28,6 +29,15 @@ _TIME = re.compile(
     rf"(?:({_WORDS})[ _.-]?)?([+-]?[0-9]+(?:\.[0-9]+)?)(?:[ _]?({_UNITS}))?", re.IGNORECASE
 )
 
+
+_DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ].*)?")
+_OF_DAY = re.compile(r"\d{1,3}:\d{2}(:\d{2}(\.\d+)?)?")
+_INSIDE = re.compile(  # 0h_rep1, ctrl_30min_2, day3.b
+    rf"(?<![A-Za-z0-9])(?:([0-9]+(?:\.[0-9]+)?)[ ]?(?:{_UNITS})"
+    r"|(?:time|timepoint|day|hour)[ _-]?([0-9]+))(?![A-Za-z0-9])",
+    re.IGNORECASE,
+)
+FEWEST_SAMPLES = 6  # of a column that looks like times, so that no gene does by chance
 
 UNIT_SAID = "Times are in "  # how a note begins that tells the unit
 
@@ -103,6 +113,52 @@ def times_in_header(names: Sequence[str]) -> bool | None:
     first = times.values[0]
     is_count = first in (0, 1) and times.values == [first + k for k in range(len(names))]
     return None if is_count else True
+
+
+def hold_times(names: Sequence[str]) -> bool:
+    """Whether all names of samples hold a time beside other words, and not all the same.
+
+    Examples
+    --------
+    >>> hold_times(["0h_rep1", "6h_rep1", "0h_rep2"]), hold_times(["GSM1", "GSM2"])
+    (True, False)
+    """
+    found = [_INSIDE.search(name) for name in names]
+    times = {one[1] or one[2] for one in found if one is not None}
+    return len(times) > 1 and all(one is not None for one in found)
+
+
+def rise_like_times(values: Sequence[float]) -> bool:
+    """Whether numbers rise as times do: all along, or in series that begin at the same time.
+
+    Examples
+    --------
+    >>> rise_like_times([0, 10, 20, 0, 10, 20]), rise_like_times([0.3, 1.2, 0.7, 0.3, 2, 1])
+    (True, False)
+    """
+    if len(values) < FEWEST_SAMPLES or len(set(values)) < 3 or not all(v >= 0 for v in values):
+        return False
+    falls = [k for k in range(1, len(values)) if values[k] < values[k - 1]]
+    if not falls:  # all along: in whole numbers or even steps, which no gene does by chance
+        steps = {round(b - a, 9) for a, b in pairwise(values)}
+        return len(steps) == 1 or all(v == round(v) for v in values)
+    starts = [0, *falls]
+    is_even = all(values[k] == min(values) for k in starts) and 3 * len(starts) <= len(values)
+    return is_even and all(b != a for a, b in pairwise(values))
+
+
+def said_of_no_time(cell: str) -> str:
+    """What to write instead of what is no time, as a clause."""
+    if _DATE.fullmatch(cell):
+        return "; that is a date: write how many hours or days after the start it was"
+    if _OF_DAY.fullmatch(cell):
+        return (
+            "; that is a time of the clock: write how many minutes or hours after the start it was"
+        )
+    return (
+        "; a time is a number, perhaps with a unit (0, 30 min, 2h, day 3), and empty for a sample "
+        "at rest; a row that is no sample must go"
+    )
 
 
 def needs_reading(cell: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +16,11 @@ from tvcs_core.files.tables import Table
 
 SERIES = ("series", "condition", "replicate")
 IGNORED = "(not used)"
+# Names that may tell series apart, of which the table or the user has to say it.
+MAY_BE_SERIES = re.compile(
+    r"((bio|tech|biol|technical|biological)?[\W_]?rep(l|s|licates?)?|batch|donor|patient|subject|"
+    r"animal|mouse|plate|clone|run|experiment|treatment|group|genotype)[\W_]?(no|nr|id|name)?"
+)
 LABELS = ("time", *SERIES, "perturbed", "sample", IGNORED)
 
 

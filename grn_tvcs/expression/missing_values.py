@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -16,7 +17,18 @@ from tvcs_core.files.shown import shown
 from tvcs_core.files.tables import Table, is_number
 
 MARKS = frozenset(
-    ("", "na", "nan", "null", "n/a", "none", "#n/a", "#n/a n/a", "#na", "<na>", "-nan")
+    (
+        "", "na", "nan", "null", "n/a", "none", "#n/a", "#n/a n/a", "#na", "<na>", "-nan",
+        "n.a.", "nd", "n.d.", "n.d", "-", "--", ".", "?",
+        "#div/0!", "#value!", "#ref!", "#num!", "#name?", "#null!",
+    )
+)  # fmt: skip
+_MORE_THAN_A_NUMBER = re.compile(r"[<>~≤≥]\s*[0-9].*|[+-]?[0-9]*\.?[0-9]+\s*[^\s0-9.,].*")
+_OF_GENES = re.compile(
+    r"(gene|transcript|probe|feature|symbol)s?([\W_]?(id|name|symbol))?", re.IGNORECASE
+)
+_THOUSANDS = re.compile(
+    r"[+-]?[0-9]{1,3}((,[0-9]{3})+\.[0-9]+|(\.[0-9]{3})+,[0-9]+|([.,][0-9]{3}){2,})"
 )
 
 
@@ -102,14 +114,38 @@ def _finite(
     )
     i, j = bad
     kind = "a finite number" if is_number(cells[i][j]) else "a number"
-    what = f"must be {kind}, found {shown(cells[i][j])}{decimal_comma(cells[i][j])}"
-    if len(cells) > 1 and not any(is_number(row[j]) or decimal_comma(row[j]) for row in cells):
+    what = f"must be {kind}, found {shown(cells[i][j])}{_remedy(cells[i][j])}"
+    if len(cells) > 1 and not any(is_number(row[j]) or _otherwise(row[j]) for row in cells):
+        column = [row[j] for row in cells]
+        if _OF_GENES.fullmatch(table.rows[0][columns[j]]) and len(set(column)) < len(column):
+            raise table.error(
+                f"{what}: this is a long table, with a row for each gene and sample; make it wide, "
+                "a row for each sample and a column for each gene (R: pivot_wider, pandas: pivot)",
+                at + i,
+                columns[j],
+            )
         ignore = (table.rows[0][columns[j]] or str(columns[j] + 1),)
         what += (
             f"; as no cell is: if the column is no gene, give {option_words({'ignore': ignore})}"
         )
         raise may_read(table.error(what, at + i, columns[j]), {"ignore": ignore})
     raise table.error(what, at + i, columns[j])
+
+
+def _remedy(cell: str) -> str:
+    """What to do about a cell that holds a number in another form; empty for any other."""
+    if found := _otherwise(cell):
+        return found
+    if _MORE_THAN_A_NUMBER.fullmatch(cell) and not is_number(cell):
+        return "; a level is one number alone, without a unit, an error or a limit"
+    return ""
+
+
+def _otherwise(cell: str) -> str:
+    """What to do about a number with separators that are not read."""
+    if _THOUSANDS.fullmatch(cell):
+        return "; write it with a point before decimals and nothing between thousands"
+    return decimal_comma(cell)
 
 
 def without_gaps(

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tvcs_core.files.rows import Rows
-from tvcs_core.files.tables import Table, read_table
+from tvcs_core.files.tables import DELIMITERS, SPACE, Table, read_table
 
 INDEX = ("", "unnamed: 0")  # how R and pandas head the names of rows
 _COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+([eE][+-]?[0-9]+)?")
@@ -37,20 +37,20 @@ def open_table(path: str | Path, *, sheet: str | None = None) -> Table:
         may be decimal points as well as thousands.
     """
     table = read_table(path, sheet=sheet, spaces=True)
-    table = _without_empty_columns(_of_r(table))
     _refuse_title(table)
+    table = _without_empty_columns(_of_r(table))
     return _with_points(table)
 
 
 def _of_r(table: Table) -> Table:
     """Give the names of rows a first, empty heading, where every row has one cell more."""
     short = len(table.rows[0])
-    if len(table.rows) < 2 or len(table.rows[1]) != short + 1:
+    if len(table.rows) < 2 or len(table.rows[1]) <= short:
         return table
+    if not any(len(row) < short or any(row[short:]) for row in table.rows[1:]):
+        return _of_rows(table, (row[:short] for row in table.rows))  # delimiters at the end
     if any(len(row) != short + 1 for row in table.rows[1:]):
         return table
-    if not any(row[-1] for row in table.rows[1:]):  # a delimiter at the end of every row
-        return _of_rows(table, (row[:short] for row in table.rows))
     return _of_rows(table, (row if i else ["", *row] for i, row in enumerate(table.rows)))
 
 
@@ -89,10 +89,17 @@ def without_rows(table: Table, is_gone: Callable[[list[str]], bool]) -> Table:
 
 
 def _refuse_title(table: Table) -> None:
-    """Refuse a first line of one cell above a table of many."""
-    filled = [sum(map(bool, row)) for row in table.rows[:3]]
-    if len(filled) == 3 and filled[0] == 1 and min(filled[1:]) > 2:
-        title = next(cell for cell in table.rows[0] if cell)
+    """Refuse a first line of few cells above a table of many, and a comment."""
+    filled = [sum(map(bool, row)) for row in table.rows[:4]]
+    is_alone = max(filled[1:], default=0) > 2 * filled[0]
+    is_prose = table.delimiter == SPACE and (
+        table.rows[0][0] == "#"
+        or any(
+            len(row) == 1 and not DELIMITERS.keys().isdisjoint(row[0]) for row in table.rows[1:2]
+        )
+    )
+    if is_alone or is_prose:
+        title = " ".join(filter(None, table.rows[0]))
         raise table.error(
             f"the first line must name the columns, but it holds {title!r} alone: remove what "
             "stands above the table",

@@ -5,7 +5,6 @@ A sample without a time is at rest; in a table without a time all are.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,16 +13,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.expression.clock import CLOCK, needs_reading, read_times, said_of_unit
+from grn_tvcs.expression.clock import (
+    CLOCK,
+    needs_reading,
+    read_times,
+    said_of_no_time,
+    said_of_unit,
+    times_in_header,
+)
 from grn_tvcs.expression.columns import (
     IGNORED,
     LABELS,
+    MAY_BE_SERIES,
     SERIES,
     Columns,
     LayoutError,
     may_read,
     option_words,
 )
+from grn_tvcs.expression.doubts import warn_of_dates, warn_of_series, warn_of_times
 from grn_tvcs.expression.expression import Expression, repeated
 from grn_tvcs.expression.missing_values import (
     MARKS,
@@ -39,21 +47,10 @@ from tvcs_core.files.shown import listed, plain, shown
 from tvcs_core.files.tables import Table, is_number
 
 MISSING = ("error", "drop", "interpolate")
-MONTH = "(jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec)"
-DATE = re.compile(rf"\d{{1,4}}-{MONTH}|{MONTH}-\d{{1,4}}|(19|20)\d\d-\d\d-\d\d.*", re.IGNORECASE)
 PLAIN = Columns()
 
 Flags = NDArray[np.bool_]
 Levels = NDArray[np.float64] | None
-
-
-def warn_of_dates(path: str, genes: Sequence[str]) -> None:
-    """Warn where names look like what a spreadsheet makes of MARCH1, SEPT2 or DEC1."""
-    if dates := [gene for gene in genes if DATE.fullmatch(gene)]:
-        warn_user(
-            f"{path}: {len(dates)} gene names look like dates that a spreadsheet made of them: "
-            f"{listed(dates)}"
-        )
 
 
 def read_expression(path: str | Path, *, missing: str = "error") -> Expression:
@@ -121,6 +118,9 @@ def expression_in(
         values = numbers_with_gaps(table, genes, refuse=is_strict)
     else:
         values = known_numbers(table, genes, levels, refuse=is_strict)
+    if "time" not in lower:
+        warn_of_times(table, lower, header[genes[0]], values[:, 0])
+    warn_of_series(table, [header[j] for j in genes], values)
     is_rest = np.isnan(times)
     of_series = columns.series_places(table, lower)
     names, rows = _series(table, times, np.flatnonzero(~is_rest).tolist(), of_series)
@@ -173,6 +173,12 @@ def _times(table: Table, lower: list[str]) -> tuple[NDArray[np.float64], str]:
                 bad + 1,
                 column,
             )
+        bad = next(i for i, cell in enumerate(cells) if needs_reading(cell))
+        raise table.error(
+            f"must be a number, found {shown(cells[bad])}{said_of_no_time(cells[bad])}",
+            bad + 1,
+            column,
+        )
     if all(cell.lower() not in MARKS for cell in cells):
         return table.numbers(1, [column])[:, 0], ""
     return numbers_with_gaps(table, [column], refuse=False)[:, 0], ""
@@ -217,6 +223,8 @@ def _of_names(table: Table, lower: list[str]) -> LayoutError:
     of_samples = {"sample_column": table.rows[0][0] or "1"}
     clocks = [name for name in table.rows[0][1:] if CLOCK.fullmatch(name.lower())]
     ways: tuple[dict[str, Any], ...] = ({"genes_in_rows": True}, of_samples)
+    if repeated(first) or times_in_header(table.rows[0][1:]):
+        ways = ways[:1]  # names of genes, of which some have several probes, above them times
     if clocks:
         ways = (of_samples | {"time_column": clocks[0]}, *ways)
     elif set(SERIES) & set(lower):
@@ -263,8 +271,7 @@ def _check_header(table: Table, genes: list[int]) -> None:
             )
     if twice := repeated([header[j] for j in genes]):
         raise table.error(
-            f"gene names must be different, found twice: {listed(twice)}; "
-            "rename or remove their columns",
+            f"gene names must be different, found twice: {listed(twice)}; rename or remove them",
             row=0,
         )
 
@@ -331,9 +338,13 @@ def _check_times(
                 column,
             )
         if k and names[k - 1] == name and times[rows[k]] == times[rows[k - 1]]:
-            raise table.error(
-                f"time {times[rows[k]]:g} comes twice in series {plain(name)}; "
-                "tell replicates apart by a column replicate",
-                row,
-                column,
+            likely = [n for n in table.rows[0] if MAY_BE_SERIES.fullmatch(n.lower())]
+            raise may_read(
+                table.error(
+                    f"time {times[rows[k]]:g} comes twice in series {plain(name)}; "
+                    "tell replicates apart by a column replicate, or give --series-column NAME",
+                    row,
+                    column,
+                ),
+                *({"series_column": (n,)} for n in likely),
             )

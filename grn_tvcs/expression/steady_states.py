@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from grn_tvcs.expression.expression import Expression, repeated
 from grn_tvcs.expression.opening import INDEX, open_table, without_columns
 from grn_tvcs.expression.scales import guess_scale, log_levels
-from tvcs_core.files.shown import listed
+from tvcs_core.files.shown import did_you_mean, listed, shown
 from tvcs_core.files.tables import Table, is_number
 
 # Part of the deviations from rest that tells the standard deviation, and how many of these it is
@@ -216,5 +216,11 @@ def _changed(table: Table, genes: list[str], has_names: bool) -> list[str]:
         return genes
     for i, row in enumerate(table.rows[1:], start=1):
         if row[0] not in genes:
-            raise table.error(f"must be one of the genes, found {row[0]!r}", i, 0)
+            raise table.error(
+                f"must be one of the genes, found {shown(row[0])}{did_you_mean(row[0], genes)}; "
+                "the name of the changed gene stands alone, and the wild type in a table of its "
+                "own, --wildtype",
+                i,
+                0,
+            )
     return [row[0] for row in table.rows[1:]]

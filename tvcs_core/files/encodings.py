@@ -17,6 +17,7 @@ from tvcs_core.files.shown import shown
 AS_UTF8 = "save it as 'CSV UTF-8' (Excel: Save As, file type)"
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _ZIP = b"PK\x03\x04"
+_ZIP_OF_TEXT = re.compile(re.escape(_ZIP) + rb".{26}[^\0]{,200}?\.(csv|tsv|txt)", re.DOTALL)
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+([eE][+-]?[0-9]+)?")
 _SEPARATOR = re.compile(rb'"?sep=(.)"?[ \t]*\Z', re.IGNORECASE)
 
@@ -66,6 +67,8 @@ def separator_line(line: str) -> str | None:
 
 def _looks_like(raw: bytes, at: int) -> str:
     """What the bytes from the first that is no UTF-8 are likely to be."""
+    if _ZIP_OF_TEXT.match(raw):
+        return "; it is a .zip archive: unpack it"
     if raw.startswith(_ZIP):
         return f"; a workbook of Excel (.xlsx) is no text: {AS_UTF8}"
     try:

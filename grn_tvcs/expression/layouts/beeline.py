@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression.annotated import said_of_cells
+from grn_tvcs.expression.doubts import warn_of_dates
 from grn_tvcs.expression.expression import Expression, repeated
 from grn_tvcs.expression.layouts.named import rows_by_name, whole, without
 from grn_tvcs.expression.missing_values import numbers_with_gaps
-from grn_tvcs.expression.reading import warn_of_dates
 from tvcs_core.files.shown import listed
 from tvcs_core.files.tables import Table
 

@@ -26,7 +26,7 @@ from grn_tvcs.expression.opening import INDEX
 from grn_tvcs.expression.reading import expression_in
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core.files.rows import Rows
-from tvcs_core.files.shown import listed
+from tvcs_core.files.shown import did_you_mean, listed
 from tvcs_core.files.tables import Table
 
 # What sheets call the column of the names of samples.
@@ -73,6 +73,7 @@ def beside_sheet(
 ) -> Expression:
     """Make out what `read_samples` reads: tables of levels and of samples."""
     levels = without(levels, _of_levels(levels, table, columns.ignore))
+    _refuse_other_way(levels, table, genes_in_rows=genes_in_rows)
     if genes_in_rows:
         levels = turned(levels, missing)
     rows = rows_by_name(levels, "sample")
@@ -88,6 +89,26 @@ def beside_sheet(
     lines = [levels.lines[0], *(levels.lines[rows[sample]] for sample, _ in facts)]
     joined = Table(levels.path, levels.delimiter, merged, lines, bytes(len(merged)))
     return expression_in(joined, missing=missing)
+
+
+def _refuse_other_way(levels: Table, table: Table, *, genes_in_rows: bool) -> None:
+    """Refuse levels whose samples stand in columns without the option, or in rows with it."""
+    named = {cell for row in table.rows[1:] for cell in row}
+    across = len(named.intersection(levels.rows[0][1:]))
+    if across == len(table.rows) - 1 if genes_in_rows else across < 2:
+        return
+    down = len(named.intersection(row[0] for row in levels.rows[1:]))
+    if not genes_in_rows and across > down:
+        raise may_read(
+            levels.error(
+                f"samples of {table.path} stand in the first row: give --genes-in-rows", row=0
+            ),
+            {"genes_in_rows": True},
+        )
+    if genes_in_rows and down > max(1, across):
+        raise levels.error(
+            f"samples of {table.path} stand in the first column: leave --genes-in-rows out", row=0
+        )
 
 
 def _of_levels(levels: Table, table: Table, ignore: Sequence[str]) -> tuple[str, ...]:
@@ -110,9 +131,10 @@ def _facts(
     if twice := _twice_in_a_series(table, names, of_series, time):
         raise table.error(f"samples must be different, found twice: {listed(twice)}")
     if unknown := [name for name in names if name not in rows]:
+        near = "" if rows.keys() & set(names) else did_you_mean(unknown[0], rows)
         raise table.error(
             f"every sample must have levels in {path}, but {len(unknown)} have none: "
-            f"{listed(unknown)}; there stands {listed(list(rows))}"
+            f"{listed(unknown)}; there stands {listed(list(rows))}{near}"
         )
     used = [j for j, kind in enumerate(kinds) if kind in LABELS and kind != IGNORED]
     if columns.series:

@@ -1,0 +1,187 @@
+"""Tables as people at the bench keep them: read, warned of, or refused with what to do."""
+
+import warnings
+import zipfile
+
+import pytest
+
+from grn_tvcs.cli.genes import names_in
+from grn_tvcs.expression.clock import rise_like_times
+from grn_tvcs.expression.formats import read_layout
+from grn_tvcs.expression.missing_values import MARKS
+from grn_tvcs.expression.steady_states import read_steady_states
+from grn_tvcs.expression.ways import ways_that_read
+from tvcs_core import DataError
+
+BODY = "0,1.5,2\n1,2.5,3\n2,0.5,4\n"
+
+
+@pytest.fixture
+def write(tmp_path):
+    def make(content, name="x.csv"):
+        path = tmp_path / name
+        path.write_text(content, encoding="utf-8")
+        return path
+
+    return make
+
+
+def refused(path, **given):
+    """The message of what is refused, and the options that would read it."""
+    with pytest.raises(DataError) as why:
+        read_layout(path, **given)
+    return str(why.value), [options for options, _ in ways_that_read([path], why.value, given)]
+
+
+@pytest.mark.parametrize("mark", ["N.A.", "n.d.", "-", ".", "?", "ND", "#DIV/0!", "#VALUE!"])
+def test_what_people_and_excel_write_for_nothing_is_missing_and_never_read_unasked(mark, write):
+    path = write(f"Time,A,B\n0,1.5,2\n1,{mark},3\n2,0.5,4\n")
+    said, ways = refused(path)
+    assert "give --missing drop" in said
+    assert ways == [{"missing": "interpolate"}]
+    assert mark.lower() in MARKS
+    with pytest.warns(UserWarning, match="filled 1 of 6"):
+        assert read_layout(path, missing="interpolate").values[1].tolist() == [1.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    ("cell", "what"),
+    [
+        ("<0.05", "one number alone"),
+        ("3 TPM", "one number alone"),
+        ("1.5±0.2", "one number alone"),
+        ("60%", "one number alone"),
+        ('"1,813.20"', "nothing between thousands"),
+        ('"1.813.200"', "nothing between thousands"),
+    ],
+)
+def test_a_number_in_another_form_is_refused_with_the_form(cell, what, write):
+    said, _ = refused(write(f"Time,A,B\n0,1.5,2\n1,{cell},3\n2,0.5,4\n"))
+    assert "x.csv:3, column 'A': must be a number" in said
+    assert what in said
+
+
+@pytest.mark.parametrize(
+    ("cell", "what"),
+    [
+        ("late", "a time is a number, perhaps with a unit"),
+        ("2024-03-01", "that is a date"),
+        ("1/3/2024", "that is a date"),
+        ("0:30", "that is a time of the clock"),
+        ("01:30:00", "that is a time of the clock"),
+    ],
+)
+def test_what_is_no_time_is_refused_with_what_to_write(cell, what, write):
+    said, ways = refused(write(f"Time,A,B\n0,1.5,2\n{cell},2.5,3\n2,0.5,4\n"))
+    assert f"x.csv:3, column 'Time': must be a number, found '{cell}'; " in said
+    assert what in said
+    assert not ways  # not to ignore the time
+
+
+@pytest.mark.parametrize("name", ["Zeit", "t", "h"])
+@pytest.mark.parametrize("times", [(0, 2, 4) * 2, (0, 0, 2, 2, 4, 4), range(6)])
+def test_a_first_column_that_rises_like_a_time_is_taken_for_a_gene_with_a_warning(
+    name, times, write
+):
+    rows = "".join(f"{t},{1.5 + k % 3},{2 - k / 9}\n" for k, t in enumerate(times))
+    with pytest.warns(UserWarning, match=f"'{name}' rises like a time .* --time-column {name}"):
+        assert read_layout(write(f"{name},A,B\n{rows}")).genes == (name, "A", "B")
+
+
+def test_levels_do_not_rise_like_times(rng):
+    for _ in range(2000):
+        assert not rise_like_times(rng.random(8))
+    assert not rise_like_times([0, 0, 3, 0, 0, 5, 0, 2])  # counts with zeros
+    assert not rise_like_times([0, 1, 2])  # too few to tell
+    assert not rise_like_times([0, 1, float("nan"), 3, 4, 5, 6])
+
+
+def test_names_of_samples_that_hold_times_are_pointed_out(write):
+    table = "gene,0h_rep1,6h_rep1,0h_rep2,6h_rep2\nA,1,2,3,4.5\nB,2,3,4,5\n"
+    said, ways = refused(write(table))
+    assert "give --genes-in-rows" in said
+    with pytest.warns(UserWarning, match=r"seem to hold times \(0h_rep1, .* --samples SHEET"):
+        read_layout(write(table), **ways[0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read_layout(write(table.replace("h_", "_")), genes_in_rows=True)
+
+
+@pytest.mark.parametrize("name", ["Rep", "biorep", "Donor", "batch no"])
+def test_a_column_that_may_tell_series_apart_is_no_gene_in_silence(name, write):
+    rows = "0,1,1.5\n1,1,2.5\n2,1,0.5\n0,2,1\n1,2,2\n2,2,4\n"
+    with pytest.warns(UserWarning, match=f"'{name}' is taken for a gene; .*--series-column"):
+        read_layout(write(f"Time,{name},A\n{rows}"))
+    by_time = "".join(sorted(rows.splitlines(keepends=True)))
+    path = write(f"Time,{name},A\n{by_time}")
+    with pytest.warns(UserWarning, match="is taken for a gene"):
+        said, ways = refused(path)
+    assert "time 0 comes twice" in said
+    assert ways == [{"series_column": (name,)}]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert read_layout(path, **ways[0]).genes == ("A",)
+        read_layout(write(f"Time,{name},A\n0,1.5,1\n1,2,2\n2,1,1\n"))  # levels of a gene
+
+
+def test_a_gene_with_two_probes_is_not_a_sample_and_times_are_no_genes(write):
+    path = write("gene,0h,6h,12h\nTP53,1,2,3\nTP53,1,2,4\nB,2,3,4\n")
+    assert not refused(path)[1]
+    said, _ = refused(path, genes_in_rows=True)
+    assert "found twice: TP53; rename or remove them" in said
+    _, ways = refused(write("gene,0h,6h,12h\nA,1,2,3\nB,2,3,4\n"))
+    assert ways == [{"genes_in_rows": True}]
+
+
+def test_a_long_table_is_to_be_made_wide(write):
+    path = write("gene,time,value\nA,0,1\nB,0,2\nA,1,3\nB,1,4\n")
+    said, ways = refused(path)
+    assert "a long table" in said
+    assert not ways
+
+
+@pytest.mark.parametrize(
+    "above",
+    ["# made by me\n", "# made\n# by me\n", "Fig. 3, levels\n", "Fig. 3,,\n,,\n", "My title\n\n"],
+)
+def test_what_stands_above_a_table_must_go(above, write):
+    said, ways = refused(write(f"{above}Time,A,B,C,D\n0,1,2,3,4\n1,2,3,4,5\n"))
+    assert "x.csv:1: the first line must name the columns" in said
+    assert "remove what stands above" in said
+    assert not ways
+
+
+def test_delimiters_at_the_end_of_rows_are_left_out_however_many(write):
+    body = BODY.replace("\n", ",,\n")
+    assert read_layout(write(f"Time,A,B\n{body}")).values.tolist()[2] == [0.5, 4]
+    assert "must have 3 cells" in refused(write(f"Time,A,B\n{body[:-2]}7\n"))[0]
+
+
+def test_a_zip_archive_is_to_be_unpacked(tmp_path):
+    with zipfile.ZipFile(tmp_path / "x.csv.zip", "w") as archive:
+        archive.writestr("x.csv", "Time,A,B\n" + BODY)
+    assert "it is a .zip archive: unpack it" in refused(tmp_path / "x.csv.zip")[0]
+
+
+def test_a_sheet_says_which_way_the_levels_stand(write):
+    levels = write("gene,S1,S2,S3\nA,1,2,3\nB,2,3,4.5\n", "levels.csv")
+    sheet = write("sample,time,strain\nS1,0,A\nS2,1,B\nS3,2,A\n", "sheet.csv")
+    said, ways = refused(levels, samples=sheet)
+    assert "samples of " in said
+    assert "give --genes-in-rows" in said
+    assert ways == [{"samples": sheet, "genes_in_rows": True}]
+    turned = write("sample,A,B\nS1,1,2\nS2,2,3\nS3,3,4.5\n", "turned.csv")
+    assert "leave --genes-in-rows out" in refused(turned, samples=sheet, genes_in_rows=True)[0]
+    small = write("sample,time\ns-1,0\ns-2,1\ns-3,2\n", "small.csv")
+    assert "did you mean 'S1'?" in refused(levels, samples=small, genes_in_rows=True)[0]
+
+
+def test_a_knock_out_by_another_name_gets_the_name(write):
+    path = write("strain,A,B\nΔA,1,2\nB,2,3\n")
+    with pytest.raises(DataError, match=r"found 'ΔA'; did you mean 'A'\?; .*--wildtype"):
+        read_steady_states(knockouts=path)
+
+
+def test_a_list_may_stand_in_one_line(write, capsys):
+    assert names_in(write("A, B,C\n", "x.txt"), ["A", "B", "C", "D"]) == ["A", "B", "C"]
+    assert "3 of 3 names are genes, in one line: A, B, C" in capsys.readouterr().err
