@@ -99,21 +99,6 @@ def check(_: list[str]) -> int:
     return max(run(["python", "-m", *words]) for words in checks)
 
 
-def ci(_: list[str]) -> int:
-    """Run what CI runs: lint, format and types, then the tests.
-
-    While mypy works on one core, the tests are collected on another: that makes the byte-code of
-    them and of all that they import, which every process of theirs would make for itself.
-    """
-    install("test", "check", "bench")
-    words = ["python", "-m", "pytest", "--collect-only", "-q", "-n0"]
-    with subprocess.Popen(**process(words), stdout=subprocess.DEVNULL) as collecting:
-        code = check([])
-        if code:
-            collecting.kill()
-    return code or test([])
-
-
 def bench(rest: list[str]) -> int:
     """Run the speed benchmarks; --quick: the small sizes of each."""
     install("test", "bench")
@@ -161,7 +146,6 @@ COMMANDS = {
     "demo": demo,
     "test": test,
     "check": check,
-    "ci": ci,
     "bench": bench,
     "prove": prove,
     "same": same,
@@ -222,11 +206,9 @@ def install(*extras: str) -> bool:
     names = ",".join(sorted(have | set(extras)))
     project = f"{ROOT}[{names}]" if names else str(ROOT)
     if uv:
-        pip = [uv, "pip", "install", "--quiet", "--python", str(python)]
+        pip = [uv, "pip", "install", "--quiet", "--python", str(python), "--compile-bytecode"]
     else:
-        quiet = ["--quiet", "--disable-pip-version-check"]
-        pip = [str(python), "-m", "pip", "install", *quiet, "--no-compile"]
-    # Python makes byte-code of what is imported; that of all packages takes five times as long.
+        pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     must([*pip, "--editable", project])
     packages = [str(ROOT / p) for p in PACKAGES]
     must([str(python), "-m", "compileall", "-q", *packages])
