@@ -35,7 +35,7 @@ from benchmarks.universal_known import (
     known_of,
     made_with,
 )
-from grn_tvcs.combine.calibration import Calibration, Empty, calibration_of
+from grn_tvcs.combine.calibration import OF_COMMON, Calibration, Empty, calibration_of
 from grn_tvcs.combine.chances import chance
 from grn_tvcs.combine.combiner import Combiner
 from grn_tvcs.combine.features import features_of
@@ -54,7 +54,6 @@ from tvcs_core.streams import stream
 
 RIDGE = 1.0
 DRAWS = 3  # combiners of the same networks, whose mean counts
-OF_COMMON = 48  # networks that calibrate a common design; 12 leave chances off by .12 at times
 SHUFFLED = 3  # of every so many designs the table of a network is shuffled, too
 
 

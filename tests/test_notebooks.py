@@ -1,6 +1,7 @@
 """The notebooks run from top to bottom, and what is stored in them is what they show."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,9 @@ from benchmarks.notebooks import FOLDER, outputs, run, shown_by, store
 
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 LARGEST = 300_000  # bytes of a notebook with its pictures
+# Which of equal workers gets a task hangs on the last bits of fits, and these on what BLAS does on
+# a processor: of these notebooks the words are compared, not the numbers.
+HANGS_ON_THE_PROCESSOR = {"campaign"}
 ANEW = "python -m benchmarks.notebooks stores it anew"
 
 
@@ -31,13 +35,25 @@ def without_pictures(stored: list[dict]) -> list[dict]:
     return bare
 
 
+def words(outputs: list[dict]) -> list[object]:
+    """What is printed without its numbers, and of what kind all else is."""
+    return [
+        re.sub(r"\d[\d.]*", "#", "".join(output["text"]))
+        if "text" in output
+        else (output["output_type"], sorted(output["data"]))
+        for output in outputs
+    ]
+
+
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_shows_what_is_stored_in_it(path):
+    of_interest = words if path.stem in HANGS_ON_THE_PROCESSOR else list
     stored = cells(path, "code")
     found = list(shown_by(path, pictures=False))
     assert len(found) == len(stored)
     for number, (cell, shown) in enumerate(zip(stored, found, strict=True), start=1):
-        assert without_pictures(cell["outputs"]) == shown, f"code cell {number} ({ANEW})"
+        known = without_pictures(cell["outputs"])
+        assert of_interest(known) == of_interest(shown), f"code cell {number} ({ANEW})"
         assert cell["execution_count"] == number
 
 

@@ -36,7 +36,7 @@ from tvcs_core.engines import Engine, Job, Threads, results
 from tvcs_core.jit.folder import cache_places, open_folder, read_sealed, write_sealed
 from tvcs_core.streams import stream
 
-NETWORKS = 12  # of a design
+NETWORKS, OF_COMMON = 12, 48  # of a user's design, and of one whose calibration comes along
 # Part of the genes that is not measured in every other network of a kind, of up to so many genes.
 HIDDEN, HIDDEN_UP_TO = 0.3, 20
 TABLES = 120  # of a design without any edge

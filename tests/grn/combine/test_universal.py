@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from grn_tvcs.combine.calibration import Calibration, calibration_of
+from grn_tvcs.combine.calibration import OF_COMMON, Calibration, calibration_of
 from grn_tvcs.combine.combiner import Combiner, Stages
 from grn_tvcs.combine.likeness import TRAITS, covariates, traits
 from grn_tvcs.combine.universal import for_design, universal, write_universal
@@ -190,9 +190,8 @@ def test_the_calibrations_that_come_along_are_those_of_this_code(design):
     """Evidence that is computed otherwise than when the model was made is not worth the same."""
     model = universal()
     known = model.common[design.key]
-    found = calibration_of(
-        model.combiner_for(design), design, resamples=USUAL.resamples, empty=model.empty(design)
-    )
+    combiner, empty = model.combiner_for(design), model.empty(design)
+    found = calibration_of(combiner, design, OF_COMMON, resamples=USUAL.resamples, empty=empty)
     for name in ("offset", "slope", "limit"):
         assert getattr(found, name) == pytest.approx(getattr(known, name), rel=1e-6)
     assert found.traits == pytest.approx(known.traits, nan_ok=True)
