@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +17,14 @@ from tvcs_core.files.shown import shown
 from tvcs_core.files.tables import Table, is_number
 
 MARKS = frozenset(
-    (
-        "", "na", "nan", "null", "n/a", "none", "#n/a", "#n/a n/a", "#na", "<na>", "-nan",
-        "n.a.", "nd", "n.d.", "n.d", "-", "--", ".", "?",
-        "#div/0!", "#value!", "#ref!", "#num!", "#name?", "#null!",
-    )
-)  # fmt: skip
+    ("", "na", "nan", "null", "n/a", "none", "#n/a", "#n/a n/a", "#na", "<na>", "-nan")
+)
+# Of levels alone: they are refused unless asked for, but a time that is missing is a sample at
+# rest without a question, which a broken formula must not make.
+MARKS_OF_LEVELS = MARKS | {
+    "n.a.", "nd", "n.d.", "n.d", "-", "--", ".", "?",
+    "#div/0!", "#value!", "#ref!", "#num!", "#name?", "#null!",
+}  # fmt: skip
 _MORE_THAN_A_NUMBER = re.compile(r"[<>~≤≥]\s*[0-9].*|[+-]?[0-9]*\.?[0-9]+\s*[^\s0-9.,].*")
 _OF_GENES = re.compile(
     r"(gene|transcript|probe|feature|symbol)s?([\W_]?(id|name|symbol))?", re.IGNORECASE
@@ -32,15 +34,21 @@ _THOUSANDS = re.compile(
 )
 
 
-def numbers_with_gaps(table: Table, columns: Sequence[int], *, refuse: bool) -> NDArray[np.float64]:
-    """Read numbers from `columns`; NaN where a cell is missing, unless that is refused."""
+def numbers_with_gaps(
+    table: Table,
+    columns: Sequence[int],
+    *,
+    refuse: bool,
+    marks: Collection[str] = MARKS_OF_LEVELS,
+) -> NDArray[np.float64]:
+    """Read numbers from `columns`; NaN where a cell is one of `marks`, unless that is refused."""
     gaps = np.zeros((len(table.rows) - 1, len(columns)), dtype=bool)
     values = np.empty(gaps.shape)
     first = None
     for at, block in table.blocks(1):
         cells = [[row[j] for j in columns] for row in block]
         part = slice(at - 1, at - 1 + len(block))
-        gaps[part] = [[cell.lower() in MARKS for cell in row] for row in cells]
+        gaps[part] = [[cell.lower() in marks for cell in row] for row in cells]
         if gaps[part].any():
             i, k = (int(found[0]) for found in np.nonzero(gaps[part]))
             first = first or (at + i, columns[k], cells[i][k])

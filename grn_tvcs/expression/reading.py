@@ -181,7 +181,7 @@ def _times(table: Table, lower: list[str]) -> tuple[NDArray[np.float64], str]:
         )
     if all(cell.lower() not in MARKS for cell in cells):
         return table.numbers(1, [column])[:, 0], ""
-    return numbers_with_gaps(table, [column], refuse=False)[:, 0], ""
+    return numbers_with_gaps(table, [column], refuse=False, marks=MARKS)[:, 0], ""
 
 
 def _refuse_wrong_shape(table: Table, lower: list[str], several: set[str]) -> None:

@@ -8,7 +8,7 @@ import pytest
 from grn_tvcs.cli.genes import names_in
 from grn_tvcs.expression.clock import rise_like_times
 from grn_tvcs.expression.formats import read_layout
-from grn_tvcs.expression.missing_values import MARKS
+from grn_tvcs.expression.missing_values import MARKS_OF_LEVELS
 from grn_tvcs.expression.steady_states import read_steady_states
 from grn_tvcs.expression.ways import ways_that_read
 from tvcs_core import DataError
@@ -39,9 +39,24 @@ def test_what_people_and_excel_write_for_nothing_is_missing_and_never_read_unask
     said, ways = refused(path)
     assert "give --missing drop" in said
     assert ways == [{"missing": "interpolate"}]
-    assert mark.lower() in MARKS
+    assert mark.lower() in MARKS_OF_LEVELS
     with pytest.warns(UserWarning, match="filled 1 of 6"):
         assert read_layout(path, missing="interpolate").values[1].tolist() == [1.0, 3.0]
+
+
+@pytest.mark.parametrize("mark", ["#REF!", "?", "-", "nd"])
+def test_a_broken_time_is_no_sample_at_rest(mark, write):
+    said, _ = refused(write(f"Time,A,B\n0,1,2\n1,2,3\n{mark},4,4\n{mark},5,4\n"))
+    assert f"x.csv:4, column 'Time': must be a number, found '{mark}'" in said
+    levels = write("sample,A,B\nS1,1,2\nS2,2,3\nS3,4,4\n", "levels.csv")
+    sheet = write(f"sample,time\nS1,0\nS2,1\nS3,{mark}\n", "sheet.csv")
+    assert f"'time': must be a number, found '{mark}'" in refused(levels, samples=sheet)[0]
+    cells = write("gene,C1,C2,C3\nA,1,2,3\nB,2,3,4\n", "cells.csv")
+    times = write(f"cell,PT\nC1,0\nC2,1\nC3,{mark}\n", "times.csv")
+    weights = write(f"cell,PT\nC1,1\nC2,1\nC3,{mark}\n", "weights.csv")
+    good = write("cell,PT\nC1,0\nC2,1\nC3,2\n", "good.csv")
+    assert "must be a number" in refused(cells, pseudotime=times)[0]
+    assert "must be a number" in refused(cells, pseudotime=good, lineage_weights=weights)[0]
 
 
 @pytest.mark.parametrize(
