@@ -111,6 +111,12 @@ class Columns:
             return [place_of(table, name, "--series-column") for name in self.series]
         return [kinds.index(name) for name in SERIES if name in kinds]
 
+    def more_series(self, table: Table, kinds: Sequence[str], place: int) -> dict[str, Any]:
+        """The option that names series by one column more, so that none that are apart meet."""
+        header = table.rows[0]
+        known = self.series or [header[j] for j in self.series_places(table, kinds)]
+        return {"series_column": (*known, header[place])}
+
 
 def _names(given: str | Sequence[str] | None) -> tuple[str, ...]:
     return (given,) if isinstance(given, str) else tuple(given or ())

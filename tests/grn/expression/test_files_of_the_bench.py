@@ -103,6 +103,13 @@ def test_a_first_column_that_rises_like_a_time_is_taken_for_a_gene_with_a_warnin
         assert read_layout(write(f"{name},A,B\n{rows}")).genes == (name, "A", "B")
 
 
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_column_that_counts_the_samples_is_to_be_ignored_first(first, write):
+    rows = "".join(f"{first + k},{1.5 + k % 3}\n" for k in range(6))
+    with pytest.warns(UserWarning, match="counts them, give --ignore id; .* --time-column id"):
+        read_layout(write(f"id,A\n{rows}"))
+
+
 def test_levels_do_not_rise_like_times(rng):
     for _ in range(2000):
         assert not rise_like_times(rng.random(8))
@@ -137,6 +144,33 @@ def test_a_column_that_may_tell_series_apart_is_no_gene_in_silence(name, write):
         warnings.simplefilter("error")
         assert read_layout(path, **ways[0]).genes == ("A",)
         read_layout(write(f"Time,{name},A\n0,1.5,1\n1,2,2\n2,1,1\n"))  # levels of a gene
+
+
+def test_one_more_column_of_series_keeps_those_apart_that_were(write):
+    rows = (
+        "0,ctl,1,1\n0,ctl,2,2\n2,ctl,1,3\n2,ctl,2,4\n1,trt,1,5\n1,trt,2,6\n3,trt,1,7\n3,trt,2,8\n"
+    )
+    path = write(f"Time,Condition,Rep,A\n{rows}")
+    with pytest.warns(UserWarning, match="apart, give --series-column Condition --series-column R"):
+        said, ways = refused(path)
+    assert "or give --series-column Condition --series-column Rep" in said
+    assert ways == [{"series_column": ("Condition", "Rep")}]
+    data = read_layout(path, **ways[0])
+    assert list(dict.fromkeys(data.series)) == ["ctl/1", "ctl/2", "trt/1", "trt/2"]
+    told = {"series_column": "Condition"}
+    with pytest.warns(UserWarning, match="is taken for a gene"):
+        assert refused(path, **told)[1] == ways
+    said, ways = refused(write("Time,replicate,A,B\n0,1,1,2\n0,1,2,3\n1,1,3,4\n"))
+    assert "give --series-column NAME" in said
+    assert not ways  # it is used already
+
+
+@pytest.mark.parametrize("name", ["batch", "Rep"])
+def test_without_a_time_nothing_tells_series_apart(name, write):
+    path = write(f"{name},A,B\n1,1.5,2\n1,2.5,3\n2,0.5,4\n2,1.5,1\n")
+    with pytest.warns(UserWarning, match=f"a gene; if it is none, give --ignore {name}$"):
+        read_layout(path)
+    read_layout(path, ignore=[name])
 
 
 def test_a_gene_with_two_probes_is_not_a_sample_and_times_are_no_genes(write):
