@@ -21,6 +21,8 @@ MAY_BE_SERIES = re.compile(
     r"((bio|tech|biol|technical|biological)?[\W_]?rep(l|s|licates?)?|batch|donor|patient|subject|"
     r"animal|mouse|plate|clone|run|experiment|treatment|group|genotype)[\W_]?(no|nr|id|name)?"
 )
+# Headings of names of genes.
+OF_GENES = re.compile(r"(gene|transcript|probe|feature|symbol)s?([\W_]?(id|name|symbol))?")
 LABELS = ("time", *SERIES, "perturbed", "sample", IGNORED)
 
 
@@ -113,9 +115,11 @@ class Columns:
 
     def more_series(self, table: Table, kinds: Sequence[str], place: int) -> dict[str, Any]:
         """The option that names series by one column more, so that none that are apart meet."""
-        header = table.rows[0]
-        known = self.series or [header[j] for j in self.series_places(table, kinds)]
-        return {"series_column": (*known, header[place])}
+        return {"series_column": (*self.series_names(table, kinds), table.rows[0][place])}
+
+    def series_names(self, table: Table, kinds: Sequence[str]) -> tuple[str, ...]:
+        """The columns that name the series, as the user or the first row calls them."""
+        return self.series or tuple(table.rows[0][j] for j in self.series_places(table, kinds))
 
 
 def _names(given: str | Sequence[str] | None) -> tuple[str, ...]:

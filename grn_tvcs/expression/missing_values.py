@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.expression.columns import may_read, option_words
+from grn_tvcs.expression.columns import MAY_BE_SERIES, OF_GENES, may_read, option_words
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
 from tvcs_core.files.encodings import decimal_comma
@@ -26,9 +27,6 @@ MARKS_OF_LEVELS = MARKS | {
     "#div/0!", "#value!", "#ref!", "#num!", "#name?", "#null!",
 }  # fmt: skip
 _MORE_THAN_A_NUMBER = re.compile(r"[<>~≤≥]\s*[0-9].*|[+-]?[0-9]*\.?[0-9]+\s*[^\s0-9.,].*")
-_OF_GENES = re.compile(
-    r"(gene|transcript|probe|feature|symbol)s?([\W_]?(id|name|symbol))?", re.IGNORECASE
-)
 _THOUSANDS = re.compile(
     r"[+-]?[0-9]{1,3}((,[0-9]{3})+\.[0-9]+|(\.[0-9]{3})+,[0-9]+|([.,][0-9]{3}){2,})"
 )
@@ -40,8 +38,13 @@ def numbers_with_gaps(
     *,
     refuse: bool,
     marks: Collection[str] = MARKS_OF_LEVELS,
+    known_series: Sequence[str] | None = None,
 ) -> NDArray[np.float64]:
-    """Read numbers from `columns`; NaN where a cell is one of `marks`, unless that is refused."""
+    """Read numbers from `columns`; NaN where a cell is one of `marks`, unless that is refused.
+
+    Of a column of words that may tell series apart an error says so where `known_series` names the
+    columns that do; None where there are no series.
+    """
     gaps = np.zeros((len(table.rows) - 1, len(columns)), dtype=bool)
     values = np.empty(gaps.shape)
     first = None
@@ -55,7 +58,7 @@ def numbers_with_gaps(
             for i, k in zip(*np.nonzero(gaps[part]), strict=True):
                 cells[i][k] = "nan"
         if not refuse or first is None:
-            values[part] = _finite(table, cells, at, columns, gaps[part])
+            values[part] = _finite(table, cells, at, columns, gaps[part], known_series)
     if refuse and first is not None:
         raise _gap(table, first, int(gaps.sum()))
     return values
@@ -106,6 +109,7 @@ def _finite(
     at: int,
     columns: Sequence[int],
     is_gap: NDArray[np.bool_],
+    known_series: Sequence[str] | None,
 ) -> NDArray[np.float64]:
     """Numbers of some rows, NaN in the gaps only; refuse the first cell that is not finite."""
     try:
@@ -125,18 +129,23 @@ def _finite(
     what = f"must be {kind}, found {shown(cells[i][j])}{_remedy(cells[i][j])}"
     if len(cells) > 1 and not any(is_number(row[j]) or _otherwise(row[j]) for row in cells):
         column = [row[j] for row in cells]
-        if _OF_GENES.fullmatch(table.rows[0][columns[j]]) and len(set(column)) < len(column):
+        heading = table.rows[0][columns[j]]
+        is_of_genes = len(columns) == 2 and OF_GENES.fullmatch(heading.lower())  # and of levels
+        if is_of_genes and len(set(column)) < len(column):
             raise table.error(
                 f"{what}: this is a long table, with a row for each gene and sample; make it wide, "
                 "a row for each sample and a column for each gene (R: pivot_wider, pandas: pivot)",
                 at + i,
                 columns[j],
             )
-        ignore = (table.rows[0][columns[j]] or str(columns[j] + 1),)
-        what += (
-            f"; as no cell is: if the column is no gene, give {option_words({'ignore': ignore})}"
-        )
-        raise may_read(table.error(what, at + i, columns[j]), {"ignore": ignore})
+        ways: list[dict[str, Any]] = [{"ignore": (heading or str(columns[j] + 1),)}]
+        if known_series is not None and MAY_BE_SERIES.fullmatch(heading.lower()):
+            ways.insert(0, {"series_column": (*known_series, heading)})
+            what += f"; as no cell is: if it tells series apart, give {option_words(ways[0])}, and "
+            what += f"if the column is no gene, {option_words(ways[1])}"
+        else:
+            what += f"; as no cell is: if the column is no gene, give {option_words(ways[0])}"
+        raise may_read(table.error(what, at + i, columns[j]), *ways)
     raise table.error(what, at + i, columns[j])
 
 

@@ -25,6 +25,7 @@ from grn_tvcs.expression.columns import (
     IGNORED,
     LABELS,
     MAY_BE_SERIES,
+    OF_GENES,
     SERIES,
     Columns,
     LayoutError,
@@ -116,7 +117,8 @@ def expression_in(
     times, unit = _times(table, lower)
     is_strict = missing == "error"
     if levels is None:
-        values = numbers_with_gaps(table, genes, refuse=is_strict)
+        known = columns.series_names(table, lower) if "time" in lower else None
+        values = numbers_with_gaps(table, genes, refuse=is_strict, known_series=known)
     else:
         values = known_numbers(table, genes, levels, refuse=is_strict)
     if "time" not in lower:
@@ -225,8 +227,11 @@ def _of_names(table: Table, lower: list[str]) -> LayoutError:
     of_samples = {"sample_column": table.rows[0][0] or "1"}
     clocks = [name for name in table.rows[0][1:] if CLOCK.fullmatch(name.lower())]
     ways: tuple[dict[str, Any], ...] = ({"genes_in_rows": True}, of_samples)
-    if repeated(first) or times_in_header(table.rows[0][1:]):
+    is_of_genes = OF_GENES.fullmatch(table.rows[0][0].lower())
+    if times_in_header(table.rows[0][1:]) or (is_of_genes and repeated(first)):
         ways = ways[:1]  # names of genes, of which some have several probes, above them times
+    elif repeated(first):
+        ways = ways[1:]
     if clocks:
         ways = (of_samples | {"time_column": clocks[0]}, *ways)
     elif set(SERIES) & set(lower):

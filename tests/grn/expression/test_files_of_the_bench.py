@@ -187,6 +187,29 @@ def test_a_long_table_is_to_be_made_wide(write):
     said, ways = refused(path)
     assert "a long table" in said
     assert not ways
+    path = write("Time,gene,A,B\n0,WT,1,2\n1,WT,2,3\n2,WT,1.5,4\n")
+    said, ways = refused(path)
+    assert "if the column is no gene, give --ignore gene" in said
+    assert ways == [{"ignore": ("gene",)}]
+
+
+def test_names_of_samples_may_repeat_and_those_of_genes_not(write):
+    rows = "WT,1,2\nWT,2,3\nmut,3,4\nmut,4,5.5\n"
+    assert refused(write(f"strain,A,B\n{rows}"))[1] == [{"sample_column": "strain"}]
+    assert not refused(write(f"gene,S1,S2\n{rows}"))[1]
+
+
+def test_words_that_may_tell_series_apart_do_so_first(write):
+    rows = "0,D1,1,2\n1,D1,2,3\n0,D2,2,4\n1,D2,1.5,5\n"
+    path = write(f"Time,Donor,A,B\n{rows}")
+    said, ways = refused(path)
+    assert "apart, give --series-column Donor, and if the column is no gene, --ignore Donor" in said
+    assert ways == [{"series_column": ("Donor",)}, {"ignore": ("Donor",)}]
+    by_time = "".join(sorted(rows.splitlines(keepends=True)))
+    path = write(f"Time,Donor,A,B\n{by_time}")
+    assert refused(path)[1] == [{"series_column": ("Donor",)}]  # and never both
+    at_rest = write("A,Donor,B\n1,D1,2\n2,D1,3\n3,D2,4\n1.5,D2,5\n", "rest.csv")
+    assert refused(at_rest)[1] == [{"ignore": ("Donor",)}]
 
 
 @pytest.mark.parametrize(
@@ -234,3 +257,16 @@ def test_a_knock_out_by_another_name_gets_the_name(write):
 def test_a_list_may_stand_in_one_line(write, capsys):
     assert names_in(write("A, B,C\n", "x.txt"), ["A", "B", "C", "D"]) == ["A", "B", "C"]
     assert "3 of 3 names are genes, in one line: A, B, C" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "line", ["MYC,MAX, ABL1", "MYC MAX ABL1", "MYC; MAX\tABL1", '"MYC","MAX","ABL1"']
+)
+def test_a_comment_above_a_list_is_no_name(line, write):
+    genes = ["TP53", "MYC", "MAX", "ABL1"]
+    assert names_in(write(f"# TP53 targets\n{line}\n"), genes) == genes[1:]
+    assert names_in(write("# TP53 targets\nmyc\nmax\n"), genes) == ["MYC", "MAX"]
+
+
+def test_names_in_one_line_may_hold_spaces(write):
+    assert names_in(write("G 1,G 2\n"), ["G 1", "G 2", "G"]) == ["G 1", "G 2"]
