@@ -8,13 +8,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from grn_tvcs.expression.opening import INDEX, without_columns
+from grn_tvcs.expression.opening import INDEX, NAMED, SERIES, without_columns
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
 from tvcs_core.files.shown import did_you_mean, listed, shown
 from tvcs_core.files.tables import Table
 
-SERIES = ("series", "condition", "replicate")
 IGNORED = "(not used)"
 # Names that may tell series apart, of which the table or the user has to say it.
 MAY_BE_SERIES = re.compile(
@@ -23,7 +22,7 @@ MAY_BE_SERIES = re.compile(
 )
 # Headings of names of genes.
 OF_GENES = re.compile(r"(gene|transcript|probe|feature|symbol)s?([\W_]?(id|name|symbol))?")
-LABELS = ("time", *SERIES, "perturbed", "sample", IGNORED)
+LABELS = (*NAMED, IGNORED)
 
 
 class LayoutError(DataError):

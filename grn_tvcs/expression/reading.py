@@ -26,7 +26,6 @@ from grn_tvcs.expression.columns import (
     LABELS,
     MAY_BE_SERIES,
     OF_GENES,
-    SERIES,
     Columns,
     LayoutError,
     may_read,
@@ -43,7 +42,7 @@ from grn_tvcs.expression.missing_values import (
     said_of_gaps,
     without_gaps,
 )
-from grn_tvcs.expression.opening import open_table
+from grn_tvcs.expression.opening import SERIES, open_table
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core.files.shown import listed, plain, shown
 from tvcs_core.files.tables import Table, is_number

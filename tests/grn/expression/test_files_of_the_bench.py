@@ -9,6 +9,7 @@ from grn_tvcs.cli.genes import names_in
 from grn_tvcs.expression.clock import rise_like_times
 from grn_tvcs.expression.formats import read_layout
 from grn_tvcs.expression.missing_values import MARKS_OF_LEVELS
+from grn_tvcs.expression.opening import open_table
 from grn_tvcs.expression.steady_states import read_steady_states
 from grn_tvcs.expression.ways import ways_that_read
 from tvcs_core import DataError
@@ -214,13 +215,43 @@ def test_words_that_may_tell_series_apart_do_so_first(write):
 
 @pytest.mark.parametrize(
     "above",
-    ["# made by me\n", "# made\n# by me\n", "Fig. 3, levels\n", "Fig. 3,,\n,,\n", "My title\n\n"],
+    [
+        "# made by me\n",
+        "# made\n# by me\n",
+        "Fig. 3, levels\n",
+        "Fig. 3,,\n,,\n",
+        "My title\n\n",
+        "Levels\n",
+    ],
 )
 def test_what_stands_above_a_table_must_go(above, write):
     said, ways = refused(write(f"{above}Time,A,B,C,D\n0,1,2,3,4\n1,2,3,4,5\n"))
     assert "x.csv:1: the first line must name the columns" in said
     assert "remove what stands above" in said
     assert not ways
+
+
+def test_a_title_as_wide_as_a_header_of_r_must_go_and_tables_of_r_stay(write):
+    said, ways = refused(write("Fig. 3, levels\nTime,A,B\n0,1,2\n1,2,3\n"))
+    assert "holds 'Fig. 3 levels' alone: remove what stands above" in said
+    assert not ways
+    table = open_table(write("time strain\ns1 NA wt\ns2 1 mut\n"))
+    assert table.rows[0] == ["", "time", "strain"]
+    assert open_table(write("A,B\ns1,NA,NA\ns2,1,2\n")).rows[0] == ["", "A", "B"]
+
+
+def test_notes_beside_a_table_may_be_ignored(write):
+    path = write("Time,A,B,,,,,\n0,1,2,a,b,c,d,e\n1,2,3,a,b,c,d,e\n")
+    assert refused(path)[1] == [{"ignore": ("4", "5", "6", "7", "8")}]
+
+
+@pytest.mark.parametrize("header", ["# Time A B\n", "# x A B\n", "# Time,A,B\n", "#time\tA\tB\n"])
+def test_the_sign_before_names_of_columns_must_go(header, write):
+    mark = next((mark for mark in ",\t" if mark in header), " ")
+    said, _ = refused(write(header + BODY.replace(",", mark)))
+    assert "x.csv:1: " in said
+    assert said.endswith("remove the #")
+    assert open_table(write(f"#,A,B\n{BODY}")).rows[0] == ["#", "A", "B"]
 
 
 def test_delimiters_at_the_end_of_rows_are_left_out_however_many(write):
