@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -55,17 +56,17 @@ def names_in(path: Path, genes: Sequence[str]) -> list[str]:
     if not set(lines).isdisjoint(genes) or not (lines or is_book):
         return lines
     by_case = {name: genes_of[0] for name, genes_of in _by_case(genes).items() if not genes_of[1:]}
-    columns = _columns_of(path)
-    in_one_line = len(lines) == 1 and len(columns) > 1
-    if in_one_line:
-        columns = [[name for column in columns for name in column]]
+    in_one_line = len(lines) == 1
+    columns = _parts(lines[0]) if in_one_line else _columns_of(path)
     for known, said in ((dict.fromkeys(genes), ""), (by_case, "in another case of letters")):
         found = [[name for name in column if _same(name, known, said)] for column in columns]
         k = max(range(len(found)), key=lambda j: len(found[j]), default=0)
         if not columns or not found[k]:
             continue
         names = [by_case[name.lower()] if said else name for name in found[k]]
-        where = f"in column {k + 1}" if len(columns) > 1 else "in one line" if in_one_line else ""
+        where = f"in column {k + 1}" if len(columns) > 1 else ""
+        if in_one_line:
+            where = "in one line" if len(columns[k]) > 1 else ""
         how = "".join(f", {part}" for part in (where, said) if part)
         n = f"{len(names)} of {len(columns[k])}"
         say(f"warning: {path}: {n} names are genes{how}: {listed(names)}")
@@ -84,13 +85,22 @@ def _same(name: str, known: Collection[str], said: str) -> bool:
     return (name.lower() if said else name) in known
 
 
+def _parts(line: str) -> list[list[str]]:
+    """Names in one line, parted by delimiters, and by spaces as well."""
+    return [
+        [name.strip(" \"'") for name in re.split(mark, line) if name.strip(" \"'")]
+        for mark in (r"[,;\t]", r"[,;\t ]")
+    ]
+
+
 def _columns_of(path: Path) -> list[list[str]]:
     """The columns of a list that is a table."""
     try:
-        rows = list(read_table(path, spaces=True).rows)
+        rows = [r for r in read_table(path, spaces=True).rows if not r[0].startswith("#")]
     except DataError:
         return []
-    return [[row[j] for row in rows if j < len(row)] for j in range(max(map(len, rows)))]
+    width = max(map(len, rows), default=0)
+    return [[row[j] for row in rows if j < len(row)] for j in range(width)]
 
 
 def with_genes_left(

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from grn_tvcs.expression.clock import CLOCK, read_times, said_of_unit
-from grn_tvcs.expression.columns import SERIES, Columns, find_place, may_read
+from grn_tvcs.expression.columns import Columns, find_place, may_read
 from grn_tvcs.expression.expression import Expression, repeated
+from grn_tvcs.expression.opening import SERIES
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
 from tvcs_core.files.shown import did_you_mean, listed, shown

@@ -32,8 +32,9 @@ _TIME = re.compile(
 
 _DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ].*)?")
 _OF_DAY = re.compile(r"\d{1,3}:\d{2}(:\d{2}(\.\d+)?)?")
-_INSIDE = re.compile(  # 0h_rep1, ctrl_30min_2, day3.b
-    rf"(?<![A-Za-z0-9])(?:([0-9]+(?:\.[0-9]+)?)[ ]?(?:{_UNITS})"
+_LONGER = "|".join(sorted({*SECONDS, *OTHERS} - {"d", "w"}, key=len, reverse=True))
+_INSIDE = re.compile(  # 0h_rep1, ctrl_30min_2, day3.b; but 2D is a culture
+    rf"(?<![A-Za-z0-9])(?:([0-9]+(?:\.[0-9]+)?)[ ]?(?:{_LONGER}|(?-i:[dw]))"
     r"|(?:time|timepoint|day|hour)[ _-]?([0-9]+))(?![A-Za-z0-9])",
     re.IGNORECASE,
 )
@@ -122,6 +123,8 @@ def hold_times(names: Sequence[str]) -> bool:
     --------
     >>> hold_times(["0h_rep1", "6h_rep1", "0h_rep2"]), hold_times(["GSM1", "GSM2"])
     (True, False)
+    >>> hold_times(["ctl_2D", "ctl_3D"]), hold_times(["ctl_2d", "ctl_3d"])
+    (False, True)
     """
     found = [_INSIDE.search(name) for name in names]
     times = {one[1] or one[2] for one in found if one is not None}

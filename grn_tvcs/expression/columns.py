@@ -8,20 +8,21 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from grn_tvcs.expression.opening import INDEX, without_columns
+from grn_tvcs.expression.opening import INDEX, NAMED, SERIES, without_columns
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
 from tvcs_core.files.shown import did_you_mean, listed, shown
 from tvcs_core.files.tables import Table
 
-SERIES = ("series", "condition", "replicate")
 IGNORED = "(not used)"
 # Names that may tell series apart, of which the table or the user has to say it.
 MAY_BE_SERIES = re.compile(
     r"((bio|tech|biol|technical|biological)?[\W_]?rep(l|s|licates?)?|batch|donor|patient|subject|"
     r"animal|mouse|plate|clone|run|experiment|treatment|group|genotype)[\W_]?(no|nr|id|name)?"
 )
-LABELS = ("time", *SERIES, "perturbed", "sample", IGNORED)
+# Headings of names of genes.
+OF_GENES = re.compile(r"(gene|transcript|probe|feature|symbol)s?([\W_]?(id|name|symbol))?")
+LABELS = (*NAMED, IGNORED)
 
 
 class LayoutError(DataError):
@@ -110,6 +111,14 @@ class Columns:
         if self.series:
             return [place_of(table, name, "--series-column") for name in self.series]
         return [kinds.index(name) for name in SERIES if name in kinds]
+
+    def more_series(self, table: Table, kinds: Sequence[str], place: int) -> dict[str, Any]:
+        """The option that names series by one column more, so that none that are apart meet."""
+        return {"series_column": (*self.series_names(table, kinds), table.rows[0][place])}
+
+    def series_names(self, table: Table, kinds: Sequence[str]) -> tuple[str, ...]:
+        """The columns that name the series, as the user or the first row calls them."""
+        return self.series or tuple(table.rows[0][j] for j in self.series_places(table, kinds))
 
 
 def _names(given: str | Sequence[str] | None) -> tuple[str, ...]:

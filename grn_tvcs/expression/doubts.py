@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression.clock import hold_times, rise_like_times
-from grn_tvcs.expression.columns import MAY_BE_SERIES, option_words
+from grn_tvcs.expression.columns import MAY_BE_SERIES, Columns, option_words
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core.files.shown import listed, shown
 from tvcs_core.files.tables import Table
@@ -32,10 +32,12 @@ def warn_of_times(
 ) -> None:
     """Warn where all samples are at rest, but the `first` gene or their names look like times."""
     if rise_like_times(first.tolist()):
+        is_count = first[0] in (0, 1) and bool((np.diff(first) == 1).all())
+        counts = f"if it counts them, give {option_words({'ignore': name})}; " if is_count else ""
         start = ", ".join(f"{value:g}" for value in first[:3])
         warn_user(
             f"{table.path}: {shown(name)} rises like a time ({start}, ...), and is taken for a "
-            "gene and all samples as at rest; if it is a time, give "
+            f"gene and all samples as at rest; {counts}if it is a time, give "
             f"{option_words({'time_column': name})}"
         )
     if "sample" in kinds:
@@ -48,17 +50,25 @@ def warn_of_times(
             )
 
 
-def warn_of_series(table: Table, genes: Sequence[str], values: NDArray[np.float64]) -> None:
+def warn_of_series(
+    table: Table,
+    kinds: Sequence[str],
+    columns: Columns,
+    genes: Sequence[int],
+    values: NDArray[np.float64],
+) -> None:
     """Warn of columns of numbers that are called as what tells series apart."""
-    for j, name in enumerate(genes):
-        known = values[:, j]
+    for k, j in enumerate(genes):
+        name, known = table.rows[0][j], values[:, k]
         if (
             MAY_BE_SERIES.fullmatch(name.lower())
             and (known == np.round(known)).all()
             and 2 * np.unique(known).size <= known.size
         ):
-            warn_user(
-                f"{table.path}: {shown(name)} is taken for a gene; if it tells series apart, give "
-                f"{option_words({'series_column': name})}, and else "
-                f"{option_words({'ignore': name})}"
-            )
+            ignore = option_words({"ignore": name})
+            if "time" in kinds:
+                option = option_words(columns.more_series(table, kinds, j))
+                what = f"if it tells series apart, give {option}, and else {ignore}"
+            else:
+                what = f"if it is none, give {ignore}"
+            warn_user(f"{table.path}: {shown(name)} is taken for a gene; {what}")

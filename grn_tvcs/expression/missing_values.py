@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.expression.columns import may_read, option_words
+from grn_tvcs.expression.columns import MAY_BE_SERIES, OF_GENES, may_read, option_words
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
 from tvcs_core.files.encodings import decimal_comma
@@ -17,37 +18,47 @@ from tvcs_core.files.shown import shown
 from tvcs_core.files.tables import Table, is_number
 
 MARKS = frozenset(
-    (
-        "", "na", "nan", "null", "n/a", "none", "#n/a", "#n/a n/a", "#na", "<na>", "-nan",
-        "n.a.", "nd", "n.d.", "n.d", "-", "--", ".", "?",
-        "#div/0!", "#value!", "#ref!", "#num!", "#name?", "#null!",
-    )
-)  # fmt: skip
-_MORE_THAN_A_NUMBER = re.compile(r"[<>~≤≥]\s*[0-9].*|[+-]?[0-9]*\.?[0-9]+\s*[^\s0-9.,].*")
-_OF_GENES = re.compile(
-    r"(gene|transcript|probe|feature|symbol)s?([\W_]?(id|name|symbol))?", re.IGNORECASE
+    ("", "na", "nan", "null", "n/a", "none", "#n/a", "#n/a n/a", "#na", "<na>", "-nan")
 )
+# Of levels alone: they are refused unless asked for, but a time that is missing is a sample at
+# rest without a question, which a broken formula must not make.
+MARKS_OF_LEVELS = MARKS | {
+    "n.a.", "nd", "n.d.", "n.d", "-", "--", ".", "?",
+    "#div/0!", "#value!", "#ref!", "#num!", "#name?", "#null!",
+}  # fmt: skip
+_MORE_THAN_A_NUMBER = re.compile(r"[<>~≤≥]\s*[0-9].*|[+-]?[0-9]*\.?[0-9]+\s*[^\s0-9.,].*")
 _THOUSANDS = re.compile(
     r"[+-]?[0-9]{1,3}((,[0-9]{3})+\.[0-9]+|(\.[0-9]{3})+,[0-9]+|([.,][0-9]{3}){2,})"
 )
 
 
-def numbers_with_gaps(table: Table, columns: Sequence[int], *, refuse: bool) -> NDArray[np.float64]:
-    """Read numbers from `columns`; NaN where a cell is missing, unless that is refused."""
+def numbers_with_gaps(
+    table: Table,
+    columns: Sequence[int],
+    *,
+    refuse: bool,
+    marks: Collection[str] = MARKS_OF_LEVELS,
+    known_series: Sequence[str] | None = None,
+) -> NDArray[np.float64]:
+    """Read numbers from `columns`; NaN where a cell is one of `marks`, unless that is refused.
+
+    Of a column of words that may tell series apart an error says so where `known_series` names the
+    columns that do; None where there are no series.
+    """
     gaps = np.zeros((len(table.rows) - 1, len(columns)), dtype=bool)
     values = np.empty(gaps.shape)
     first = None
     for at, block in table.blocks(1):
         cells = [[row[j] for j in columns] for row in block]
         part = slice(at - 1, at - 1 + len(block))
-        gaps[part] = [[cell.lower() in MARKS for cell in row] for row in cells]
+        gaps[part] = [[cell.lower() in marks for cell in row] for row in cells]
         if gaps[part].any():
             i, k = (int(found[0]) for found in np.nonzero(gaps[part]))
             first = first or (at + i, columns[k], cells[i][k])
             for i, k in zip(*np.nonzero(gaps[part]), strict=True):
                 cells[i][k] = "nan"
         if not refuse or first is None:
-            values[part] = _finite(table, cells, at, columns, gaps[part])
+            values[part] = _finite(table, cells, at, columns, gaps[part], known_series)
     if refuse and first is not None:
         raise _gap(table, first, int(gaps.sum()))
     return values
@@ -98,6 +109,7 @@ def _finite(
     at: int,
     columns: Sequence[int],
     is_gap: NDArray[np.bool_],
+    known_series: Sequence[str] | None,
 ) -> NDArray[np.float64]:
     """Numbers of some rows, NaN in the gaps only; refuse the first cell that is not finite."""
     try:
@@ -117,18 +129,23 @@ def _finite(
     what = f"must be {kind}, found {shown(cells[i][j])}{_remedy(cells[i][j])}"
     if len(cells) > 1 and not any(is_number(row[j]) or _otherwise(row[j]) for row in cells):
         column = [row[j] for row in cells]
-        if _OF_GENES.fullmatch(table.rows[0][columns[j]]) and len(set(column)) < len(column):
+        heading = table.rows[0][columns[j]]
+        is_of_genes = len(columns) == 2 and OF_GENES.fullmatch(heading.lower())  # and of levels
+        if is_of_genes and len(set(column)) < len(column):
             raise table.error(
                 f"{what}: this is a long table, with a row for each gene and sample; make it wide, "
                 "a row for each sample and a column for each gene (R: pivot_wider, pandas: pivot)",
                 at + i,
                 columns[j],
             )
-        ignore = (table.rows[0][columns[j]] or str(columns[j] + 1),)
-        what += (
-            f"; as no cell is: if the column is no gene, give {option_words({'ignore': ignore})}"
-        )
-        raise may_read(table.error(what, at + i, columns[j]), {"ignore": ignore})
+        ways: list[dict[str, Any]] = [{"ignore": (heading or str(columns[j] + 1),)}]
+        if known_series is not None and MAY_BE_SERIES.fullmatch(heading.lower()):
+            ways.insert(0, {"series_column": (*known_series, heading)})
+            what += f"; as no cell is: if it tells series apart, give {option_words(ways[0])}, and "
+            what += f"if the column is no gene, {option_words(ways[1])}"
+        else:
+            what += f"; as no cell is: if the column is no gene, give {option_words(ways[0])}"
+        raise may_read(table.error(what, at + i, columns[j]), *ways)
     raise table.error(what, at + i, columns[j])
 
 

@@ -12,9 +12,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from tvcs_core.files.rows import Rows
-from tvcs_core.files.tables import DELIMITERS, SPACE, Table, read_table
+from tvcs_core.files.tables import DELIMITERS, SPACE, Table, is_number, read_table
 
 INDEX = ("", "unnamed: 0")  # how R and pandas head the names of rows
+SERIES = ("series", "condition", "replicate")
+NAMED = ("time", *SERIES, "perturbed", "sample")  # headings that say what a column is
 _COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+([eE][+-]?[0-9]+)?")
 _POINT = re.compile(r"[+-]?[0-9]*\.[0-9]+([eE][+-]?[0-9]+)?")
 _THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+")
@@ -89,22 +91,51 @@ def without_rows(table: Table, is_gone: Callable[[list[str]], bool]) -> Table:
 
 
 def _refuse_title(table: Table) -> None:
-    """Refuse a first line of few cells above a table of many, and a comment."""
-    filled = [sum(map(bool, row)) for row in table.rows[:4]]
-    is_alone = max(filled[1:], default=0) > 2 * filled[0]
-    is_prose = table.delimiter == SPACE and (
-        table.rows[0][0] == "#"
-        or any(
-            len(row) == 1 and not DELIMITERS.keys().isdisjoint(row[0]) for row in table.rows[1:2]
+    """Refuse a first line that is a title or a comment, and names that stand behind a ``#``."""
+    first = table.rows[0]
+    if _is_commented(table):
+        raise table.error(
+            "the first line must name the columns alone, but it begins with '#': remove the #",
+            row=0,
         )
-    )
-    if is_alone or is_prose:
-        title = " ".join(filter(None, table.rows[0]))
+    if first[0].lower() not in NAMED and _is_title(table):
+        title = " ".join(filter(None, first))
         raise table.error(
             f"the first line must name the columns, but it holds {title!r} alone: remove what "
             "stands above the table",
             row=0,
         )
+
+
+def _is_commented(table: Table) -> bool:
+    """Whether the first line names the columns behind a ``#``, as `numpy.savetxt` writes it."""
+    first = table.rows[0]
+    if first[0].startswith("#") and first[0].lstrip("# ").lower() in NAMED:
+        return True
+    below = table.rows[1] if len(table.rows) > 1 else []
+    is_header = len(below) == len(first) - 1 and any(map(is_number, below))
+    return table.delimiter == SPACE and first[0] == "#" and is_header
+
+
+def _is_title(table: Table) -> bool:
+    """Whether the first line has few cells above a table of many, or other delimiters."""
+    first = table.rows[0]
+    filled = [sum(map(bool, row)) for row in table.rows[:4]]
+    if max(filled[1:], default=0) > 2 * filled[0]:
+        return True
+    if first[0] == "#" and table.delimiter == SPACE:
+        return True
+    if len(table.rows) < 2:
+        return False
+    below = table.rows[1]
+    if len(below) == 1 and (len(first) == 1 or table.delimiter == SPACE):
+        return not DELIMITERS.keys().isdisjoint(below[0])
+    if len(table.rows) < 3 or not 2 < len(below) == len(first) + 1:
+        return False
+    # A table of R has its first numbers, or names that come twice, here; a header neither.
+    is_header = all(below) and len(set(below)) == len(below) and not any(map(is_number, below))
+    is_named = any(cell.lower() in NAMED for cell in first)
+    return is_header and not is_named and any(map(is_number, table.rows[2]))
 
 
 def _with_points(table: Table) -> Table:

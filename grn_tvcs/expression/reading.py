@@ -25,11 +25,12 @@ from grn_tvcs.expression.columns import (
     IGNORED,
     LABELS,
     MAY_BE_SERIES,
-    SERIES,
+    OF_GENES,
     Columns,
     LayoutError,
     may_read,
     option_words,
+    place_of,
 )
 from grn_tvcs.expression.doubts import warn_of_dates, warn_of_series, warn_of_times
 from grn_tvcs.expression.expression import Expression, repeated
@@ -41,7 +42,7 @@ from grn_tvcs.expression.missing_values import (
     said_of_gaps,
     without_gaps,
 )
-from grn_tvcs.expression.opening import open_table
+from grn_tvcs.expression.opening import SERIES, open_table
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core.files.shown import listed, plain, shown
 from tvcs_core.files.tables import Table, is_number
@@ -115,12 +116,13 @@ def expression_in(
     times, unit = _times(table, lower)
     is_strict = missing == "error"
     if levels is None:
-        values = numbers_with_gaps(table, genes, refuse=is_strict)
+        known = columns.series_names(table, lower) if "time" in lower else None
+        values = numbers_with_gaps(table, genes, refuse=is_strict, known_series=known)
     else:
         values = known_numbers(table, genes, levels, refuse=is_strict)
     if "time" not in lower:
         warn_of_times(table, lower, header[genes[0]], values[:, 0])
-    warn_of_series(table, [header[j] for j in genes], values)
+    warn_of_series(table, lower, columns, genes, values)
     is_rest = np.isnan(times)
     of_series = columns.series_places(table, lower)
     names, rows = _series(table, times, np.flatnonzero(~is_rest).tolist(), of_series)
@@ -137,7 +139,8 @@ def expression_in(
     names = [name for name in named if name is not None]
     n = len(names)  # the samples of series; those at rest stand behind them
     if n:
-        _check_times(table, times, names, rows[:n], lower.index("time"))
+        likely = _may_be_series(table, lower, columns)
+        _check_times(table, times, names, rows[:n], lower.index("time"), likely)
     elif not rows:
         raise table.error("must have a sample with all levels, found none")
     values, times = values[rows], times[rows]
@@ -181,7 +184,7 @@ def _times(table: Table, lower: list[str]) -> tuple[NDArray[np.float64], str]:
         )
     if all(cell.lower() not in MARKS for cell in cells):
         return table.numbers(1, [column])[:, 0], ""
-    return numbers_with_gaps(table, [column], refuse=False)[:, 0], ""
+    return numbers_with_gaps(table, [column], refuse=False, marks=MARKS)[:, 0], ""
 
 
 def _refuse_wrong_shape(table: Table, lower: list[str], several: set[str]) -> None:
@@ -223,8 +226,11 @@ def _of_names(table: Table, lower: list[str]) -> LayoutError:
     of_samples = {"sample_column": table.rows[0][0] or "1"}
     clocks = [name for name in table.rows[0][1:] if CLOCK.fullmatch(name.lower())]
     ways: tuple[dict[str, Any], ...] = ({"genes_in_rows": True}, of_samples)
-    if repeated(first) or times_in_header(table.rows[0][1:]):
+    is_of_genes = OF_GENES.fullmatch(table.rows[0][0].lower())
+    if times_in_header(table.rows[0][1:]) or (is_of_genes and repeated(first)):
         ways = ways[:1]  # names of genes, of which some have several probes, above them times
+    elif repeated(first):
+        ways = ways[1:]
     if clocks:
         ways = (of_samples | {"time_column": clocks[0]}, *ways)
     elif set(SERIES) & set(lower):
@@ -324,8 +330,24 @@ def _perturbed(table: Table, lower: list[str], is_rest: Flags) -> Flags | None:
     return on
 
 
+def _may_be_series(table: Table, lower: list[str], columns: Columns) -> list[dict[str, Any]]:
+    """Options that name series by a column more that may tell them apart."""
+    used = {*columns.series_places(table, lower)}
+    used |= {place_of(table, name, "--ignore") for name in columns.ignore}
+    return [
+        columns.more_series(table, lower, j)
+        for j, name in enumerate(table.rows[0])
+        if j not in used and MAY_BE_SERIES.fullmatch(name.lower())
+    ]
+
+
 def _check_times(
-    table: Table, times: NDArray[np.float64], names: list[str], rows: list[int], column: int
+    table: Table,
+    times: NDArray[np.float64],
+    names: list[str],
+    rows: list[int],
+    column: int,
+    likely: Sequence[dict[str, Any]],
 ) -> None:
     size = Counter(names)
     for k, name in enumerate(names):
@@ -338,13 +360,13 @@ def _check_times(
                 column,
             )
         if k and names[k - 1] == name and times[rows[k]] == times[rows[k - 1]]:
-            likely = [n for n in table.rows[0] if MAY_BE_SERIES.fullmatch(n.lower())]
+            option = option_words(likely[0]) if likely else "--series-column NAME"
             raise may_read(
                 table.error(
                     f"time {times[rows[k]]:g} comes twice in series {plain(name)}; "
-                    "tell replicates apart by a column replicate, or give --series-column NAME",
+                    f"tell replicates apart by a column replicate, or give {option}",
                     row,
                     column,
                 ),
-                *({"series_column": (n,)} for n in likely),
+                *likely,
             )

@@ -71,6 +71,13 @@ def _is_told(name: str, value: object) -> bool:
     return value not in (None, False, (), []) and (name, value) != ("missing", "error")
 
 
+def _has_more(way: dict[str, Any], options: dict[str, Any]) -> bool:
+    """Whether a way names series by the columns that options name, and more."""
+    known = options["series_column"]
+    known = {known} if isinstance(known, str) else {*known}
+    return known < {*way["series_column"]}
+
+
 def _next(options: dict[str, Any], error: Exception) -> list[dict[str, Any]]:
     """Options with one more of what an error says may help."""
     ways: Sequence[dict[str, Any]] = ()
@@ -80,7 +87,8 @@ def _next(options: dict[str, Any], error: Exception) -> list[dict[str, Any]]:
         ways = [{"sheet": name} for name in error.sheets]
     made = []
     for way in ways:
-        if any(_is_told(name, options.get(name)) for name in way if name != "ignore"):
+        told = (name for name in way if name != "ignore" and _is_told(name, options.get(name)))
+        if any(name != "series_column" or not _has_more(way, options) for name in told):
             continue
         more = (*options.get("ignore", ()), *way.get("ignore", ()))
         if len(set(more)) == len(more):

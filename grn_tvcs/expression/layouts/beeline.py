@@ -12,7 +12,7 @@ from grn_tvcs.expression.annotated import said_of_cells
 from grn_tvcs.expression.doubts import warn_of_dates
 from grn_tvcs.expression.expression import Expression, repeated
 from grn_tvcs.expression.layouts.named import rows_by_name, whole, without
-from grn_tvcs.expression.missing_values import numbers_with_gaps
+from grn_tvcs.expression.missing_values import MARKS, numbers_with_gaps
 from tvcs_core.files.shown import listed
 from tvcs_core.files.tables import Table
 
@@ -53,7 +53,7 @@ def read_beeline(
             f"every cell must have levels in {table.path}, but {len(unknown)} have none: "
             f"{listed(unknown)}; there stands {listed(list(column))}"
         )
-    at = numbers_with_gaps(times, range(1, len(times.rows[0])), refuse=False)
+    at = numbers_with_gaps(times, range(1, len(times.rows[0])), refuse=False, marks=MARKS)
     place = np.array([column[cell] for cell in cells])
     weights = np.ones(at.shape) if lineage_weights is None else _weights(lineage_weights, times)
     levels, clock, series = [], [], []
@@ -104,7 +104,7 @@ def _weights(path: str | Path, times: Table) -> NDArray[np.float64]:
             )
         if twice := repeated(found):
             raise table.error(f"{what} must be different, found twice: {listed(twice)}", row=0)
-    weights = numbers_with_gaps(table, range(1, len(table.rows[0])), refuse=False)
+    weights = numbers_with_gaps(table, range(1, len(table.rows[0])), refuse=False, marks=MARKS)
     weights = np.where(np.isnan(weights), 0.0, weights)
     if (weights < 0).any():
         i, k = (int(found[0]) for found in np.nonzero(weights < 0))

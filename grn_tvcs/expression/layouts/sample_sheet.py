@@ -125,7 +125,7 @@ def _facts(
     kinds = _kinds(table, rows, columns)
     sample, time = kinds.index("sample"), kinds.index("time")
     if read_times([row[time] for row in table.rows[1:]]) is None:
-        numbers_with_gaps(table, [time], refuse=False)
+        numbers_with_gaps(table, [time], refuse=False, marks=MARKS)
     names = [row[sample] for row in table.rows[1:]]
     of_series = columns.series_places(table, kinds)
     if twice := _twice_in_a_series(table, names, of_series, time):

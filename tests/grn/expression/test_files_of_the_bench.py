@@ -8,7 +8,8 @@ import pytest
 from grn_tvcs.cli.genes import names_in
 from grn_tvcs.expression.clock import rise_like_times
 from grn_tvcs.expression.formats import read_layout
-from grn_tvcs.expression.missing_values import MARKS
+from grn_tvcs.expression.missing_values import MARKS_OF_LEVELS
+from grn_tvcs.expression.opening import open_table
 from grn_tvcs.expression.steady_states import read_steady_states
 from grn_tvcs.expression.ways import ways_that_read
 from tvcs_core import DataError
@@ -39,9 +40,24 @@ def test_what_people_and_excel_write_for_nothing_is_missing_and_never_read_unask
     said, ways = refused(path)
     assert "give --missing drop" in said
     assert ways == [{"missing": "interpolate"}]
-    assert mark.lower() in MARKS
+    assert mark.lower() in MARKS_OF_LEVELS
     with pytest.warns(UserWarning, match="filled 1 of 6"):
         assert read_layout(path, missing="interpolate").values[1].tolist() == [1.0, 3.0]
+
+
+@pytest.mark.parametrize("mark", ["#REF!", "?", "-", "nd"])
+def test_a_broken_time_is_no_sample_at_rest(mark, write):
+    said, _ = refused(write(f"Time,A,B\n0,1,2\n1,2,3\n{mark},4,4\n{mark},5,4\n"))
+    assert f"x.csv:4, column 'Time': must be a number, found '{mark}'" in said
+    levels = write("sample,A,B\nS1,1,2\nS2,2,3\nS3,4,4\n", "levels.csv")
+    sheet = write(f"sample,time\nS1,0\nS2,1\nS3,{mark}\n", "sheet.csv")
+    assert f"'time': must be a number, found '{mark}'" in refused(levels, samples=sheet)[0]
+    cells = write("gene,C1,C2,C3\nA,1,2,3\nB,2,3,4\n", "cells.csv")
+    times = write(f"cell,PT\nC1,0\nC2,1\nC3,{mark}\n", "times.csv")
+    weights = write(f"cell,PT\nC1,1\nC2,1\nC3,{mark}\n", "weights.csv")
+    good = write("cell,PT\nC1,0\nC2,1\nC3,2\n", "good.csv")
+    assert "must be a number" in refused(cells, pseudotime=times)[0]
+    assert "must be a number" in refused(cells, pseudotime=good, lineage_weights=weights)[0]
 
 
 @pytest.mark.parametrize(
@@ -88,6 +104,13 @@ def test_a_first_column_that_rises_like_a_time_is_taken_for_a_gene_with_a_warnin
         assert read_layout(write(f"{name},A,B\n{rows}")).genes == (name, "A", "B")
 
 
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_column_that_counts_the_samples_is_to_be_ignored_first(first, write):
+    rows = "".join(f"{first + k},{1.5 + k % 3}\n" for k in range(6))
+    with pytest.warns(UserWarning, match="counts them, give --ignore id; .* --time-column id"):
+        read_layout(write(f"id,A\n{rows}"))
+
+
 def test_levels_do_not_rise_like_times(rng):
     for _ in range(2000):
         assert not rise_like_times(rng.random(8))
@@ -124,6 +147,33 @@ def test_a_column_that_may_tell_series_apart_is_no_gene_in_silence(name, write):
         read_layout(write(f"Time,{name},A\n0,1.5,1\n1,2,2\n2,1,1\n"))  # levels of a gene
 
 
+def test_one_more_column_of_series_keeps_those_apart_that_were(write):
+    rows = (
+        "0,ctl,1,1\n0,ctl,2,2\n2,ctl,1,3\n2,ctl,2,4\n1,trt,1,5\n1,trt,2,6\n3,trt,1,7\n3,trt,2,8\n"
+    )
+    path = write(f"Time,Condition,Rep,A\n{rows}")
+    with pytest.warns(UserWarning, match="apart, give --series-column Condition --series-column R"):
+        said, ways = refused(path)
+    assert "or give --series-column Condition --series-column Rep" in said
+    assert ways == [{"series_column": ("Condition", "Rep")}]
+    data = read_layout(path, **ways[0])
+    assert list(dict.fromkeys(data.series)) == ["ctl/1", "ctl/2", "trt/1", "trt/2"]
+    told = {"series_column": "Condition"}
+    with pytest.warns(UserWarning, match="is taken for a gene"):
+        assert refused(path, **told)[1] == ways
+    said, ways = refused(write("Time,replicate,A,B\n0,1,1,2\n0,1,2,3\n1,1,3,4\n"))
+    assert "give --series-column NAME" in said
+    assert not ways  # it is used already
+
+
+@pytest.mark.parametrize("name", ["batch", "Rep"])
+def test_without_a_time_nothing_tells_series_apart(name, write):
+    path = write(f"{name},A,B\n1,1.5,2\n1,2.5,3\n2,0.5,4\n2,1.5,1\n")
+    with pytest.warns(UserWarning, match=f"a gene; if it is none, give --ignore {name}$"):
+        read_layout(path)
+    read_layout(path, ignore=[name])
+
+
 def test_a_gene_with_two_probes_is_not_a_sample_and_times_are_no_genes(write):
     path = write("gene,0h,6h,12h\nTP53,1,2,3\nTP53,1,2,4\nB,2,3,4\n")
     assert not refused(path)[1]
@@ -138,17 +188,70 @@ def test_a_long_table_is_to_be_made_wide(write):
     said, ways = refused(path)
     assert "a long table" in said
     assert not ways
+    path = write("Time,gene,A,B\n0,WT,1,2\n1,WT,2,3\n2,WT,1.5,4\n")
+    said, ways = refused(path)
+    assert "if the column is no gene, give --ignore gene" in said
+    assert ways == [{"ignore": ("gene",)}]
+
+
+def test_names_of_samples_may_repeat_and_those_of_genes_not(write):
+    rows = "WT,1,2\nWT,2,3\nmut,3,4\nmut,4,5.5\n"
+    assert refused(write(f"strain,A,B\n{rows}"))[1] == [{"sample_column": "strain"}]
+    assert not refused(write(f"gene,S1,S2\n{rows}"))[1]
+
+
+def test_words_that_may_tell_series_apart_do_so_first(write):
+    rows = "0,D1,1,2\n1,D1,2,3\n0,D2,2,4\n1,D2,1.5,5\n"
+    path = write(f"Time,Donor,A,B\n{rows}")
+    said, ways = refused(path)
+    assert "apart, give --series-column Donor, and if the column is no gene, --ignore Donor" in said
+    assert ways == [{"series_column": ("Donor",)}, {"ignore": ("Donor",)}]
+    by_time = "".join(sorted(rows.splitlines(keepends=True)))
+    path = write(f"Time,Donor,A,B\n{by_time}")
+    assert refused(path)[1] == [{"series_column": ("Donor",)}]  # and never both
+    at_rest = write("A,Donor,B\n1,D1,2\n2,D1,3\n3,D2,4\n1.5,D2,5\n", "rest.csv")
+    assert refused(at_rest)[1] == [{"ignore": ("Donor",)}]
 
 
 @pytest.mark.parametrize(
     "above",
-    ["# made by me\n", "# made\n# by me\n", "Fig. 3, levels\n", "Fig. 3,,\n,,\n", "My title\n\n"],
+    [
+        "# made by me\n",
+        "# made\n# by me\n",
+        "Fig. 3, levels\n",
+        "Fig. 3,,\n,,\n",
+        "My title\n\n",
+        "Levels\n",
+    ],
 )
 def test_what_stands_above_a_table_must_go(above, write):
     said, ways = refused(write(f"{above}Time,A,B,C,D\n0,1,2,3,4\n1,2,3,4,5\n"))
     assert "x.csv:1: the first line must name the columns" in said
     assert "remove what stands above" in said
     assert not ways
+
+
+def test_a_title_as_wide_as_a_header_of_r_must_go_and_tables_of_r_stay(write):
+    said, ways = refused(write("Fig. 3, levels\nTime,A,B\n0,1,2\n1,2,3\n"))
+    assert "holds 'Fig. 3 levels' alone: remove what stands above" in said
+    assert not ways
+    table = open_table(write("time strain\ns1 NA wt\ns2 1 mut\n"))
+    assert table.rows[0] == ["", "time", "strain"]
+    assert open_table(write("A,B\ns1,NA,NA\ns2,1,2\n")).rows[0] == ["", "A", "B"]
+
+
+def test_notes_beside_a_table_may_be_ignored(write):
+    path = write("Time,A,B,,,,,\n0,1,2,a,b,c,d,e\n1,2,3,a,b,c,d,e\n")
+    assert refused(path)[1] == [{"ignore": ("4", "5", "6", "7", "8")}]
+
+
+@pytest.mark.parametrize("header", ["# Time A B\n", "# x A B\n", "# Time,A,B\n", "#time\tA\tB\n"])
+def test_the_sign_before_names_of_columns_must_go(header, write):
+    mark = next((mark for mark in ",\t" if mark in header), " ")
+    said, _ = refused(write(header + BODY.replace(",", mark)))
+    assert "x.csv:1: " in said
+    assert said.endswith("remove the #")
+    assert open_table(write(f"#,A,B\n{BODY}")).rows[0] == ["#", "A", "B"]
 
 
 def test_delimiters_at_the_end_of_rows_are_left_out_however_many(write):
@@ -185,3 +288,16 @@ def test_a_knock_out_by_another_name_gets_the_name(write):
 def test_a_list_may_stand_in_one_line(write, capsys):
     assert names_in(write("A, B,C\n", "x.txt"), ["A", "B", "C", "D"]) == ["A", "B", "C"]
     assert "3 of 3 names are genes, in one line: A, B, C" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "line", ["MYC,MAX, ABL1", "MYC MAX ABL1", "MYC; MAX\tABL1", '"MYC","MAX","ABL1"']
+)
+def test_a_comment_above_a_list_is_no_name(line, write):
+    genes = ["TP53", "MYC", "MAX", "ABL1"]
+    assert names_in(write(f"# TP53 targets\n{line}\n"), genes) == genes[1:]
+    assert names_in(write("# TP53 targets\nmyc\nmax\n"), genes) == ["MYC", "MAX"]
+
+
+def test_names_in_one_line_may_hold_spaces(write):
+    assert names_in(write("G 1,G 2\n"), ["G 1", "G 2", "G"]) == ["G 1", "G 2"]
