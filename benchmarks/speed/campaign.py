@@ -65,16 +65,16 @@ def work(place, journal, seed, workers, since, until, is_stubborn):
     """Claim and submit until the time is over; note every answer after it was accepted.
 
     `since` and `until` are shared: when the speed begins to count, and the end, 0 until all are
-    ready. Who is stubborn tries again while the database is away, and takes it that it may have
-    lost leases then.
+    ready. It is over too when the process that began it has ended. Who is stubborn tries again
+    while the database is away, and takes it that it may have lost leases then.
     """
-    rng = random.Random(seed)
+    rng, parent = random.Random(seed), os.getppid()
     insist = again_and_again if is_stubborn else (lambda call, *given: call(*given))
     with insist(Campaign, place) as campaign, open(journal, "a", buffering=1) as notes:
-        while until.value == 0.0:
+        while until.value == 0.0 and os.getppid() == parent:
             time.sleep(0.01)
         begun, done, claims, is_warm = time.process_time(), 0, [], False
-        while (moment := time.time()) < until.value:
+        while (moment := time.time()) < until.value and os.getppid() == parent:
             if not is_warm and moment >= since.value:
                 begun, done, claims, is_warm = time.process_time(), 0, [], True
             worker = f"w{rng.randrange(workers):03d}"
@@ -129,7 +129,7 @@ def run(
     def start(number):
         journal = str(folder / f"journal{number}")
         given = (place, journal, number, workers, since, until, is_stubborn)
-        process = spawn.Process(target=work, args=given)
+        process = spawn.Process(target=work, args=given, daemon=True)
         process.start()
         return process
 
@@ -139,20 +139,38 @@ def run(
         time.sleep(0.02)
     since.value = time.time() + warm
     until.value = math.inf
-    time.sleep(warm)
-    before = count_lines(folder)
-    for killed in range(kills):  # each while they work, however late a busy machine wakes us
-        time.sleep(seconds / (kills + 1))
-        victim = rng.randrange(processes)
-        os.kill(team[victim].pid, signal.SIGKILL)
-        team[victim].join()
-        team[victim] = start(processes + killed + 1)
-    time.sleep(max(0.0, since.value + seconds - time.time()))
-    until.value = time.time()
+    try:
+        time.sleep(warm)
+        before = count_lines(folder)
+        for killed in range(kills):  # each while they work, however late a busy machine wakes us
+            time.sleep(seconds / (kills + 1))
+            victim, number = rng.randrange(processes), processes + killed + 1
+            replace(team, victim, lambda number=number: start(number))
+            if killed + 1 < kills:  # the next one may be just this, and must have worked
+                wait_for_notes(folder / f"journal{number}", team[victim])
+        time.sleep(max(0.0, since.value + seconds - time.time()))
+    finally:  # also of an error: they would go on for ever
+        until.value = time.time()
     for process in team:
         process.join()
         assert process.exitcode == 0, f"a process ended with {process.exitcode}"
     return (count_lines(folder) - before) / (until.value - since.value)
+
+
+def replace(team, victim, start):
+    """Kill one of a team, which must have been at work, and start another one."""
+    os.kill(team[victim].pid, signal.SIGKILL)
+    team[victim].join()
+    assert team[victim].exitcode == -signal.SIGKILL, f"it ended with {team[victim].exitcode} before"
+    team[victim] = start()
+
+
+def wait_for_notes(journal, process, patience=30.0):
+    """Wait until a process has noted an answer, which it may not find any more."""
+    end = time.time() + patience
+    while time.time() < end and not (journal.exists() and journal.stat().st_size):
+        assert process.is_alive(), f"a process ended with {process.exitcode} before it noted any"
+        time.sleep(0.02)
 
 
 def journals(folder):

@@ -7,9 +7,9 @@ tool that writes 1.0 for 1, or yes for Yes. Naming the classes answers the quest
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Collection
-from itertools import combinations
 from pathlib import Path
 
 from crowd_tvcs.answers.class_shares import odd_classes
@@ -64,33 +64,39 @@ def ask_about_classes(path: Path, gold: Gold, used: Collection[str]) -> list[str
 
 
 def alike(used: Collection[str]) -> list[str]:
-    """Point out labels of answers that differ in case, spaces or decimals alone.
+    """Point out labels of answers that differ in case, spaces or decimals alone, once each group.
 
     Examples
     --------
     >>> len(alike(["yes", "no", "Yes"])), len(alike(["1", "1.0", "2"])), alike(["1", "10", "A+"])
     (1, 1, [])
     """
-    out = []
-    for name, other in combinations(sort_classes(used), 2):
-        numbers = _number(name), _number(other)
-        if _written(name) == _written(other) or (numbers[0] == numbers[1] is not None):
-            out.append(
-                f"warning: answers have the labels {shown(name)} and {shown(other)}, which count "
-                "as two classes. If they are one, write them alike; else name all with --classes"
-            )
-    return out
+    groups: dict[str | float, list[str]] = {}
+    for name in sort_classes(used):
+        groups.setdefault(_meant(name), []).append(name)
+    return [
+        f"warning: answers have the labels {_and(names)}, which count as "
+        f"{'two' if len(names) == 2 else len(names)} classes. If they are one, write them alike; "
+        "else name all with --classes"
+        for names in groups.values()
+        if len(names) > 1
+    ]
 
 
-def _written(text: str) -> str:
-    return re.sub(r"[\s_]+", "", text.casefold())
+def _and(names: list[str]) -> str:
+    if len(names) > 2:
+        return listed(names, shown)
+    return " and ".join(shown(name) for name in names)
 
 
-def _number(text: str) -> float | None:
+def _meant(text: str) -> str | float:
+    """Return the number that a label is, or its letters without case and spaces."""
+    written = re.sub(r"[\s_]+", "", text.casefold())
     try:
-        return float(text)
+        number = float(written)
     except ValueError:
-        return None
+        return written
+    return written if math.isnan(number) else number  # which equals nothing
 
 
 def is_slip(name: str, other: str) -> bool:

@@ -23,9 +23,9 @@ from crowd_tvcs.campaign.leases import (
     take_again,
     write_answers,
 )
-from crowd_tvcs.campaign.store import kinds, schema
+from crowd_tvcs.campaign.store import kinds
 from crowd_tvcs.campaign.store.gold import ANSWERS
-from crowd_tvcs.campaign.store.queries import SETTLED
+from crowd_tvcs.campaign.store.queries import SETTINGS, SETTLED
 from crowd_tvcs.campaign.store.schema import (
     GOLD,
     UNLIMITED,
@@ -282,7 +282,7 @@ def take_answers(connection: Connection, settings: Any, lines: Sequence[Line]) -
     if told["gold"] and settings.source == "gold":
         estimate(connection, settings)
         settle_all(connection)
-        settings = connection.execute(select(schema.campaign)).one()
+        settings = SETTINGS.first(connection)
     new, late = [], []
     slots = {(row.task_id, row.worker_id): row for row in connection.execute(select(pair))}
     for line in (line for line in lines if line.task not in gold_names):
@@ -296,7 +296,7 @@ def take_answers(connection: Connection, settings: Any, lines: Sequence[Line]) -
         if reason == LATE:
             late.append((line, slot))
     for line, slot in late:  # each may take the room of the next
-        now = connection.execute(select(schema.campaign)).one()
+        now = SETTINGS.first(connection)
         who = connection.execute(select(worker).where(worker.c.name == line.worker)).one()
         row = connection.execute(select(task).where(task.c.name == line.task)).one()
         _judged(connection, now, who, row, slot, line)
@@ -322,7 +322,7 @@ def _judged(
 
 def settle_all(connection: Connection) -> None:
     """Settle every task, after something that concerns all of them."""
-    settings = connection.execute(select(schema.campaign)).one()
+    settings = SETTINGS.first(connection)
     for row in connection.execute(select(task).order_by(task.c.id)).all():
         settle(connection, settings, row)
 

@@ -51,7 +51,8 @@ def settled(settings: Any, row: Any, pairs: Iterable[Pair]) -> dict[str, Any]:
     chances = _chances(settings, row, prior, answers)
     best = max(range(len(chances)), key=chances.__getitem__)
     first = 1.0 if slots else before_first(settings)
-    joint, room = joint_of(settings.dependence), row.max_workers - len(answers)
+    joint = joint_of(settings.dependence)
+    room = min(row.max_workers, settings.n_workers) - len(answers)
     is_worth = settings.least_gain is None or settings.least_gain <= gain_per_label(
         chances, settings.best or 0.0, joint, len(answers), room
     )

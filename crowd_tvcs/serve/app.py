@@ -66,7 +66,8 @@ def _first(turns: APIRouter, pages: APIRouter) -> list[Route]:
     """Return the routes of a label, to be looked at before all others.
 
     FastAPI looks through every router, and those inside, several times for each request: a third of
-    what a request cost beside the store.
+    what a request cost beside the store. The same routes stand in the routers too, for what is told
+    of the API (`openapi_url`); there they are never reached.
     """
     calls = [route for route in turns.routes if isinstance(route, APIRoute)]
     found = [Route(one.path, one.get_route_handler(), methods=one.methods) for one in calls]

@@ -46,7 +46,8 @@ _TOLD = Statement(
 """A task whose name a worker was told, and that is no gold."""
 
 THREADS = 12
-"""Of what workers ask; with a connection each they leave some of the store's 15 to other pages."""
+"""Of what workers ask; with a connection each, and those that are kept idle, they leave 3 of the
+store's 19 to other pages (`store.POOL`)."""
 FRESH = 30.0
 """Seconds for which the content of a task is not read again."""
 WAYS = "another password, other instructions or another share of gold"

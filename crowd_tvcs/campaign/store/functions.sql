@@ -139,7 +139,8 @@ CREATE FUNCTION tvcs_seen_{NUMBER}(called text, of_task text) RETURNS text LANGU
         'who', (SELECT id FROM worker WHERE name = called),
         'settings', json_build_object('classes', c.classes, 'prior', c.prior,
             'dependence', c.dependence, 'target', c.target, 'sure_at', c.sure_at,
-            'least_gain', c.least_gain, 'best', c.best, 'shares_of_gold', c.shares_of_gold),
+            'least_gain', c.least_gain, 'best', c.best, 'shares_of_gold', c.shares_of_gold,
+            'n_workers', (SELECT max(id) FROM worker)),
         'task', row_to_json(t),
         'version', concat_ws(' ', t.xmin, t.ctid, t.uncertainty),
         'pairs', coalesce((

@@ -6,6 +6,7 @@ processor each time, as much as five statements.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine
 
 MOST = 4
-"""Idle connections that are kept; SQLAlchemy's pool, which lends them, has 15 in all."""
+"""Idle connections that are kept; SQLAlchemy's pool, which lends them, is made larger by these."""
 
 SQLITE = ("PRAGMA synchronous = NORMAL", "PRAGMA cache_size = -16000")
 """Settings of SQLite: changes wait for no disk (see `Store.turn`); 16 MB of pages stay."""
@@ -22,8 +23,9 @@ SQLITE = ("PRAGMA synchronous = NORMAL", "PRAGMA cache_size = -16000")
 class Kept:
     """Connections of an engine on which every statement is a change of its own.
 
-    Only statements of the driver run on them (`statements`): SQLAlchemy would begin a transaction.
-    The one used last is taken first, since it has its statements prepared and pages read.
+    Only statements of the driver run on them (`statements`): SQLAlchemy would begin a transaction,
+    so that a connection on which it did is not kept. The one used last is taken first, since it
+    has its statements prepared and pages read.
 
     Parameters
     ----------
@@ -36,6 +38,7 @@ class Kept:
     def __init__(self, engine: Engine, *settings: str) -> None:
         self._engine, self._settings = engine, settings
         self._idle: list[Connection] = []
+        self._lock = threading.Lock()  # threads that count at once would keep too many
 
     @contextmanager
     def one(self) -> Iterator[Connection]:
@@ -54,9 +57,13 @@ class Kept:
                     self._idle.pop().invalidate()
             connection.close()
             raise
-        if len(self._idle) < MOST:
-            self._idle.append(connection)
-        else:
+        if connection.in_transaction():
+            connection.close()
+            raise RuntimeError("SQLAlchemy began a transaction on a connection that is kept")
+        with self._lock:
+            if is_kept := len(self._idle) < MOST:
+                self._idle.append(connection)
+        if not is_kept:
             connection.close()
 
     def close(self) -> None:
@@ -67,6 +74,10 @@ class Kept:
     def _set_up(self) -> Connection:
         connection = self._engine.connect()
         driver: Any = connection.connection.driver_connection
-        for setting in self._settings:
-            driver.execute(setting)
+        try:
+            for setting in self._settings:
+                driver.execute(setting)
+        except BaseException:
+            connection.close()
+            raise
         return connection

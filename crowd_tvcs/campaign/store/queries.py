@@ -49,12 +49,14 @@ _THIS = (pair.c.task_id == bindparam("of_task")) & (pair.c.worker_id == bindpara
 _HE = worker.c.id == bindparam("who")
 _IT = task.c.id == bindparam("of_task")
 
+_N_WORKERS = select(func.max(worker.c.id)).scalar_subquery().label("n_workers")
+"""At most so many: ids count from 1, no worker is removed, PostgreSQL may leave numbers out."""
 TAKE_TURN = Statement(
-    update(campaign).values(revision=campaign.c.revision + 1).returning(*campaign.c)
+    update(campaign).values(revision=campaign.c.revision + 1).returning(*campaign.c, _N_WORKERS)
 )
 RETURN_TURN = Statement(update(campaign).values(revision=campaign.c.revision - 1))
 """Of who changed nothing, so that a plan made meanwhile still fits."""
-SETTINGS = Statement(select(campaign))
+SETTINGS = Statement(select(campaign, _N_WORKERS))
 COUNT = Statement(update(campaign).values({k: campaign.c[k] + bindparam(k) for k in COUNTERS}))
 
 WORKER = Statement(

@@ -13,12 +13,13 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, m
 from sqlalchemy.exc import DatabaseError, SQLAlchemyError
 
 from crowd_tvcs.campaign.store import functions, schema
-from crowd_tvcs.campaign.store.kept import SQLITE, Kept
+from crowd_tvcs.campaign.store.kept import MOST, SQLITE, Kept
 from crowd_tvcs.campaign.store.queries import SETTINGS, TAKE_TURN
 from crowd_tvcs.campaign.store.statements import Call, Statement, together
 from tvcs_core.files.errors import DataError
 
 PATIENCE = 30.0  # seconds that a change waits for the others
+POOL = 5 + MOST  # connections at hand; SQLAlchemy makes up to 10 more for a while
 
 
 NOTHING = "nothing was changed"
@@ -63,6 +64,7 @@ class Store:
         self.place = str(place)
         self.is_file = "://" not in self.place
         self.engine = _engine(self.place) if self.is_file else _server(self.place)
+        self._kept = Kept(self.engine, *SQLITE) if self.is_file else Kept(self._autocommit)
         self.seen: dict[tuple[str, str], str] = {}  # by worker and task, see `functions.SEEN`
 
     @property
@@ -237,10 +239,6 @@ class Store:
     def _autocommit(self) -> Engine:
         return self.engine.execution_options(isolation_level="AUTOCOMMIT")
 
-    @cached_property
-    def _kept(self) -> Kept:
-        return Kept(self.engine, *SQLITE) if self.is_file else Kept(self._autocommit)
-
     @contextmanager
     def at_once(self) -> Iterator[Connection]:
         """Open a connection on which every one of the `statements` is a change of its own.
@@ -385,7 +383,7 @@ def _engine(path: str) -> Engine:
     """SQLite with a log beside the file (WAL), and locks taken before anything is read."""
     url = URL.create("sqlite", database=path)
     patience = {"timeout": PATIENCE, "check_same_thread": False}
-    engine = create_engine(url, connect_args=patience, paramstyle="named")
+    engine = create_engine(url, connect_args=patience, paramstyle="named", pool_size=POOL)
 
     @event.listens_for(engine, "connect")
     def _set_up(connection: Any, _: object) -> None:
@@ -417,4 +415,4 @@ def _server(place: str) -> Engine:
     wait = int(PATIENCE * 1000)
     options = f"-c lock_timeout={wait} -c jit=off"
     options += "".join(f" -c {way}=off" for way in UNWANTED)
-    return create_engine(url, connect_args={"options": options})
+    return create_engine(url, connect_args={"options": options}, pool_size=POOL)

@@ -134,11 +134,18 @@ def test_labels_of_answers_that_are_written_in_two_ways_are_pointed_out(name):
     ("classes", "n"),
     [
         (["0", "0.0", "1"], 1), (["1e5", "100000"], 1), (["not sure", "Not_Sure"], 1),
+        (["1e5", "1E5", "100000", "yes", "Yes", "YES"], 2),
+        (["nan", "NaN"], 1), (["1 0", "10.0"], 1),
         (["A+", "A-", "A"], 0), (["1", "-1", "10", "1.5", "15"], 0), (["nan", "+", "-"], 0),
     ],
 )  # fmt: skip
 def test_what_two_ways_of_writing_a_label_are(classes, n):
     assert len(alike(classes)) == n
+
+
+def test_all_ways_of_writing_a_label_are_in_one_line():
+    (line,) = alike(["yes", "YES", "Yes", "no"])
+    assert "the labels 'YES', 'Yes', 'yes', which count as 3 classes" in line
 
 
 def test_names_that_never_meet_are_shown():

@@ -49,6 +49,7 @@ def test_what_is_given_is_kept(begin):
         "per_pair": 0, "source": "table", "slots": 0, "answers": 0, "committed": 0, "missing": 2,
         "rounds": 0, "dependence": None, "shares_of_gold": 0, "sure_at": None,
         "least_gain": 0.01, "best": 0.9, "paused": None, "secret": None,
+            "n_workers": 3,
     }  # fmt: skip
     names = "name, max_tasks, cost, team, quality, habits, slots, answers, blocked"
     assert rows(campaign, "worker", names) == [

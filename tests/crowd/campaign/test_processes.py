@@ -6,6 +6,8 @@ import random
 import select
 import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -42,6 +44,58 @@ def together(place, folder, **options):
 
 def test_four_processes_and_a_kill_lose_nothing(tmp_path):
     together(tmp_path / "c.db", tmp_path, processes=4, seconds=1.5, kills=1)
+
+
+RUN = """
+import sys
+from pathlib import Path
+from benchmarks.speed import campaign as speed
+place, folder = map(Path, sys.argv[1:])
+speed.run(place, folder, processes=2, seconds=600.0, kills=0, workers=60)
+"""
+
+
+def test_processes_end_with_the_one_that_began_them(tmp_path):
+    place = tmp_path / "c.db"
+    speed.make(place, workers=60, tasks=300, lease=0.3).close()
+    begun = subprocess.Popen([sys.executable, "-c", RUN, str(place), str(tmp_path)])
+    try:
+        wait_until(lambda: speed.count_lines(tmp_path) > 0)
+    finally:
+        begun.kill()
+        begun.wait()
+    wait_until(lambda: len(list(tmp_path.glob("journal*.spent"))) == 2)
+
+
+def test_processes_end_after_an_error(tmp_path, monkeypatch):
+    place, team = tmp_path / "c.db", []
+
+    def fail(processes, *_):
+        team.extend(processes)
+        raise KeyError
+
+    monkeypatch.setattr(speed, "replace", fail)
+    speed.make(place, workers=60, tasks=300, lease=0.3).close()
+    with pytest.raises(KeyError):
+        speed.run(place, tmp_path, processes=2, seconds=0.2, kills=1, workers=60)
+    for process in team:
+        process.join(60.0)
+    assert [process.exitcode for process in team] == [0, 0]
+
+
+def test_who_ended_before_it_was_killed_is_told():
+    ended = multiprocessing.get_context("spawn").Process(target=print)
+    ended.start()
+    os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)  # its id is not given away yet
+    with pytest.raises(AssertionError, match="it ended with 0 before"):
+        speed.replace([ended], 0, lambda: None)
+
+
+def wait_until(holds, seconds=60.0):
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, "it did not come"
+        time.sleep(0.02)
 
 
 def test_all_is_used_up_and_no_more(tmp_path):

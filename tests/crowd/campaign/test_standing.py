@@ -91,8 +91,13 @@ def test_no_more_labels_are_looked_ahead_than_a_task_can_have(begin):
     # The cap of the task, and the workers there are.
     assert told(after_one(max_workers_per_task=2, least_gain=0.01)) == ("not worth it", 0.0, 0, [])
     fewer = {"workers": ["ann", "bob"], "qualities": {"ann": 0.9, "bob": 0.8}}
-    verdict, gain, _, pairs = told(after_one(**fewer))
-    assert (verdict, gain, pairs) == ("not worth it", 0.0, [])
+    assert told(after_one(**fewer)) == ("not worth it", 0.0, 1, [])
+    one_more = after_one(**fewer, least_gain=0.01)
+    assert told(one_more) == ("not worth it", 0.0, 0, [])
+    assert one_more.next("bob").task is None
+    one_more.add(workers=["cy"], qualities={"cy": 0.8})  # then two may
+    assert told(one_more) == ("worth a label", pytest.approx(two), 1, both)
+    assert one_more.next("bob").task is None  # it is planned
 
 
 def test_one_whose_answers_are_turned_round_is_as_good(begin):

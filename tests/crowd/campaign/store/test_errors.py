@@ -11,6 +11,7 @@ from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
 from crowd_tvcs.campaign import Campaign, StoreError
 from crowd_tvcs.campaign.store import schema, store
+from crowd_tvcs.campaign.store.kept import MOST
 from crowd_tvcs.campaign.store.statements import Statement
 from crowd_tvcs.campaign.store.store import Store, _in_words, _said
 from tvcs_core import DataError
@@ -109,6 +110,7 @@ def test_what_is_asked_of_postgresql(monkeypatch):
     monkeypatch.setattr(store, "create_engine", lambda url, **more: asked.update(url=url, **more))
     store._server("postgresql://ann@host/name")
     assert asked["url"].drivername == "postgresql+psycopg"
+    assert asked["pool_size"] == 5 + MOST
     assert set(asked["connect_args"]["options"].split("-c ")) == {
         "", "lock_timeout=30000 ", "jit=off ", "enable_sort=off ", "enable_bitmapscan=off ",
         "enable_seqscan=off",

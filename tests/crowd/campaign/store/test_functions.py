@@ -60,10 +60,15 @@ def options(kind, rng):
     if kind == "independent":
         own = {"model": "independent", "classes": list("abcd"), "max_workers_per_task": 3}
         return crowd(rng, classes=4) | common | own
+    if kind == "few workers":  # so that there are fewer than labels are looked ahead
+        found = crowd(rng, classes=2)
+        few = {"workers": found["workers"][:3], "least_gain": 0.01, "model": "independent"}
+        few["qualities"] = {name: found["qualities"][name] for name in NAMES[:3]}
+        return found | common | few
     return crowd(rng, classes=2) | common | {"gate": 0.5, "target": 0.95}
 
 
-KINDS = ("dependent", "gold", "per pair", "independent")
+KINDS = ("dependent", "gold", "per pair", "independent", "few workers")
 
 
 def history(rng, length, labels):

@@ -1,6 +1,8 @@
 """Connections that are kept between labels, and statements that are planned once."""
 
 import re
+from contextlib import ExitStack
+from sqlite3 import OperationalError
 
 import pytest
 from sqlalchemy import text
@@ -9,6 +11,7 @@ from crowd_tvcs.campaign import Refused
 from crowd_tvcs.campaign.store import gold, kept, queries
 from crowd_tvcs.campaign.store.statements import Statement
 from crowd_tvcs.campaign.store.store import StoreError
+from crowd_tvcs.serve.desk import THREADS
 
 STATEMENTS = {
     **{name: one for name, one in vars(queries).items() if isinstance(one, Statement)},
@@ -42,6 +45,43 @@ def test_only_a_few_are_kept(begin):
     assert opened.engine.pool.checkedout() == kept.MOST
     opened._kept.close()
     assert opened.engine.pool.checkedout() == 0
+
+
+def test_with_all_threads_of_labels_busy_a_read_still_comes(begin):
+    opened = begin().store
+    opened.engine.pool._timeout = 0.5  # else it would wait 30 s in vain
+    with ExitStack() as idle:
+        for _ in range(kept.MOST):
+            idle.enter_context(opened._kept.one())
+    with ExitStack() as busy:
+        for _ in range(THREADS):  # such as `undo`, which takes none that is kept
+            busy.enter_context(opened.engine.connect())
+        assert opened.engine.pool.checkedout() == kept.MOST + THREADS
+        with opened.read() as (_, settings):
+            assert settings.revision == 0
+
+
+def test_a_connection_that_cannot_be_set_up_goes_back(begin):
+    engine = begin().store.engine
+    before = engine.pool.checkedout()
+    with (
+        pytest.raises(OperationalError, match="nothing"),
+        kept.Kept(engine, "SELECT 1 FROM nothing").one(),
+    ):
+        pytest.fail("it was lent")
+    assert engine.pool.checkedout() == before
+
+
+def test_a_connection_on_which_sqlalchemy_began_is_not_kept(begin):
+    opened = begin().store
+    with (
+        pytest.raises(RuntimeError, match="SQLAlchemy began a transaction"),
+        opened._kept.one() as connection,
+    ):
+        connection.execute(text("UPDATE campaign SET revision = 9"))
+    assert opened.engine.pool.checkedout() == 0
+    with opened.read() as (_, settings):
+        assert settings.revision == 0
 
 
 def test_what_was_begun_ends_with_an_error(begin):
