@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from grn_tvcs.expression.clock import hold_times, rise_like_times
 from grn_tvcs.expression.columns import MAY_BE_SERIES, Columns, option_words
 from grn_tvcs.expression.warned import warn_user
-from tvcs_core.files.shown import listed, shown
+from tvcs_core.files.shown import CELL, listed, shown
 from tvcs_core.files.tables import Table
 
 MONTH = "(jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec)"
@@ -33,12 +33,13 @@ def warn_of_times(
     """Warn where all samples are at rest, but the `first` gene or their names look like times."""
     if rise_like_times(first.tolist()):
         is_count = first[0] in (0, 1) and bool((np.diff(first) == 1).all())
-        counts = f"if it counts them, give {option_words({'ignore': name})}; " if is_count else ""
+        told = name if len(name) <= CELL and name.isprintable() else "NAME"
+        counts = f"if it counts them, give {option_words({'ignore': told})}; " if is_count else ""
         start = ", ".join(f"{value:g}" for value in first[:3])
         warn_user(
             f"{table.path}: {shown(name)} rises like a time ({start}, ...), and is taken for a "
             f"gene and all samples as at rest; {counts}if it is a time, give "
-            f"{option_words({'time_column': name})}"
+            f"{option_words({'time_column': told})}"
         )
     if "sample" in kinds:
         names = [row[kinds.index("sample")] for row in table.rows[1:]]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.core.projection.test_exact import FAMILIES, INTEGER, as_edges, proven, scaled
+from tvcs_core import TVCS, project
 from tvcs_core.projection.exact import assigned, search, solve_dense
 from tvcs_core.projection.exact.candidates import grid_steps
 from tvcs_core.projection.kernels import assignment, gains, pairing, tied
@@ -54,17 +55,44 @@ def test_bids_leave_prices_that_prove_what_they_assign(family, n, m):
         assert rows.size > 0.7 * n
 
 
+@pytest.fixture
+def never_small(monkeypatch):
+    """Small tables are assigned as large ones are."""
+    monkeypatch.setattr(search, "SMALL_ONES", 0)
+
+
 @pytest.mark.parametrize("family", sorted(ALL))
-def test_caps_of_one_keep_what_the_simplex_keeps_of_a_list(family):
+def test_caps_of_one_keep_what_the_simplex_keeps_of_a_list(family, never_small):
     rng = np.random.default_rng(sorted(ALL).index(family))
     for n, m in [(1, 1), (1, 9), (9, 1), (2, 2), (20, 20), (12, 35), (35, 12), (61, 61)]:
         result = check(rng, family, n, m)
-        assert result.stats["path"] in ("assignment", "nothing")
+        assert result.stats["path"] in ("assignment", "nothing", "everything")
+
+
+@pytest.mark.parametrize(
+    "values",
+    [np.diag([0.1, 0.3]), np.diag(np.arange(1, 31) / 10), np.diag(np.arange(1, 81) / 10)],
+    ids=len,
+)
+def test_where_everything_fits_no_cap_has_a_price_and_the_gap_is_0(values):
+    n = len(values)
+    projection = project(values, TVCS.matrix((n, n), row_caps=1, col_caps=1, total=n))
+    assert projection.gap == 0.0
+    assert not projection.row_duals.any()
+    assert not projection.col_duals.any()
+
+
+def test_the_gap_of_small_tables_of_whole_numbers_is_0():
+    rng = np.random.default_rng(0)
+    for n, m in [(1, 1), (6, 4), (15, 25), (20, 20)]:
+        values = rng.integers(-(2**26), 2**26, (n, m)).astype(float)
+        constraint = TVCS.matrix((n, m), row_caps=1, col_caps=1, total=min(n, m))
+        assert project(values, constraint).gap == 0.0
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("family", sorted(ALL))
-def test_a_thousand_tables_with_caps_of_one_keep_what_the_simplex_keeps(family):
+def test_a_thousand_tables_with_caps_of_one_keep_what_the_simplex_keeps(family, never_small):
     rng = np.random.default_rng([7, sorted(ALL).index(family)])
     for _ in range(1000):
         check(rng, family, *rng.integers(1, 50, 2))

@@ -28,7 +28,7 @@ def page(tmp_path, labels, **caps):
     return " ".join(re.sub(r"<[^>]*>", " ", html).split())
 
 
-FIRST = {"ann": "a" * 50, "bob": "", "cy": ""}
+FIRST = {"ann": "a" * 50, "bob": "", "cy": "", "di": "", "ed": ""}  # five may label a task
 SECOND = FIRST | {"bob": "abaababaabab" * 4 + "aa"}
 
 

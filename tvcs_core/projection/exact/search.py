@@ -26,7 +26,13 @@ from tvcs_core.projection.exact.dispatch import (
 from tvcs_core.projection.exact.network import CoreNetwork
 from tvcs_core.projection.exact.prices import Near, first_prices
 from tvcs_core.projection.exact.scan import Found, scan
-from tvcs_core.projection.exact.shortcuts import SMALL, keep_everything, keep_nothing, solve_small
+from tvcs_core.projection.exact.shortcuts import (
+    SMALL,
+    SMALL_ONES,
+    keep_everything,
+    keep_nothing,
+    solve_small,
+)
 from tvcs_core.projection.kernels import prices, table
 from tvcs_core.projection.kernels.records import (
     Candidates,
@@ -102,11 +108,7 @@ def solve(
     """Find the best support of some candidates; `shape` is the support's."""
     size = candidates.values.size
     shape = (size,) if shape is None else shape
-    if is_assignment(candidates, caps):
-        assigned = solve_assignment(candidates, caps, shape)
-        if assigned is not None:
-            return assigned
-    if size <= SMALL:
+    if size <= SMALL and not (size > SMALL_ONES and is_assignment(candidates, caps)):
         return solve_small(candidates, caps, shape)
     per_row, per_col = np.zeros(caps.rows.size, np.int64), np.zeros(caps.cols.size, np.int64)
     largest = table.survey(candidates, caps, per_row, per_col)
@@ -116,6 +118,10 @@ def solve(
     if fits and per_row.sum() <= caps.total:
         return keep_everything(candidates, caps, shape)
     ask_for_memory(candidates)
+    if is_assignment(candidates, caps):
+        assigned = solve_assignment(candidates, caps, shape)
+        if assigned is not None:
+            return assigned
     instance = Instance(candidates, caps, largest, per_row, per_col)
     keep = np.zeros(size, bool)
     closed = closed_form(instance, per_row, per_col, keep, shape)

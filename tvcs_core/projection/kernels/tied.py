@@ -54,10 +54,10 @@ def list_tied(ones, factor, found, first_row, last_row, tied):
             at += is_near & (values[first + c] != 0.0)
         if ones.turned:
             for e in range(start[r], start[r + 1]):
-                worth[e] = tie(np.int64(col[e]), r, 0)
+                worth[e] = tie(np.int64(col[e]), r, np.int64(0))
         else:
             for e in range(start[r], start[r + 1]):
-                worth[e] = tie(r, np.int64(col[e]), 0)
+                worth[e] = tie(r, np.int64(col[e]), np.int64(0))
         if ones.weight > 0:
             own = np.int64(price * ones.steps)
             for e in range(start[r], start[r + 1]):
@@ -214,7 +214,7 @@ def assign_tied(tied, first_row, last_row, p, q, col_of, row_of):
             p[root] = max(p[root], worth[e] - q[col[e]])
         # The nearest end known: a column that nobody has, or a row that goes without.
         least, end, out = FAR, np.int64(-1), np.int64(-1)
-        i, far, size, n_reached, n_done = root, np.int64(0), 0, 0, 0
+        i, far, size, n_reached, n_done = root, np.int64(0), np.int64(0), 0, 0
         while True:
             if far + p[i] - alone[i] < least:
                 least, end, out = far + p[i] - alone[i], np.int64(-1), i
