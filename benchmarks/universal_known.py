@@ -30,7 +30,7 @@ from grn_tvcs.combine.training import Lesson
 from grn_tvcs.simulation.designs import Design, universal_designs
 from grn_tvcs.simulation.examples import draw_example, draw_null
 from grn_tvcs.simulation.kinds import KINDS, NULLS
-from tvcs_core.engines.blas import one_blas_thread
+from tvcs_core.engines.blas import one_blas_thread, one_blas_thread_from_now_on
 from tvcs_core.files.record import run_record
 from tvcs_core.streams import stream
 
@@ -150,5 +150,5 @@ def in_processes(
         with one_blas_thread():
             yield from map(function, items)
         return
-    with ProcessPoolExecutor(processes, initializer=one_blas_thread) as pool:
+    with ProcessPoolExecutor(processes, initializer=one_blas_thread_from_now_on) as pool:
         yield from pool.map(function, items, chunksize=at_once)

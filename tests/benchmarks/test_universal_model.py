@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info
 
 from benchmarks import universal as command
 from benchmarks import universal_known as evidence
@@ -102,6 +103,17 @@ def test_the_fingerprint_is_that_of_sources_and_versions(tmp_path, monkeypatch):
     monkeypatch.setattr(evidence, "made_with", lambda: {"versions": {"numpy": "0"}})
     prints.append(evidence.fingerprint())
     assert len(set(prints)) == 4
+
+
+def blas_threads(_):
+    return [one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"]
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_each_process_has_one_thread_of_blas(processes):
+    """With two the last bits of evidence are others."""
+    for found in evidence.in_processes(blas_threads, range(2), processes):
+        assert set(found) == {1}
 
 
 def test_all_that_evidence_stands_on_is_a_source():
