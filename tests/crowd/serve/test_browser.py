@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 from axe_core_python.sync_playwright import Axe
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 from crowd_tvcs.campaign import Campaign, Worker
 from crowd_tvcs.campaign.desk.content import Content, set_content
@@ -97,7 +97,7 @@ def by_keyboard(page):
     page.keyboard.press("s")
     page.keyboard.type("too long")
     page.keyboard.press("Enter")
-    page.wait_for_function(f"document.querySelector('[name=task]').value !== '{skipped}'")
+    expect(page.locator("[name=task]").first).not_to_have_value(skipped)
     page.keyboard.press("1")
     answered(page, 2)
 

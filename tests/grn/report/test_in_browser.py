@@ -360,6 +360,7 @@ def test_paper_has_the_drawing_and_the_edges_that_were_filtered(page, report):
     assert page.locator("#printed").is_visible()
     assert page.locator("#printed tr").count() == 1 + min(n, 100)
     assert "confidence ≥ 0.5" in page.locator("#printed").inner_text()
-    page.wait_for_function("document.querySelector('#printed img').naturalWidth > 0")
+    drawing = page.locator("#printed img")
+    assert drawing.evaluate("image => image.decode().then(() => image.naturalWidth)") > 0
     assert page.locator("#graph").is_hidden()
     assert page.locator(".controls").is_hidden()
