@@ -343,7 +343,7 @@ def real_table(halves: list[Half]) -> str:
 def main() -> int:
     """Run the study, or learn."""
     parser = options(__doc__, results="compare", page="network-compare.md", jobs=1)
-    parser.add_argument("--pairs", type=int, default=1200, help="number of pairs")
+    parser.add_argument("--pairs", type=int, default=6000, help="number of pairs")
     parser.add_argument("--halves", type=int, default=HALVES, help="pairs of real halves, of each")
     parser.add_argument("--learn", action="store_true", help="learn the chances anew")
     arguments = parser.parse_args()
