@@ -6,13 +6,10 @@ where they write; the others are killed by another process after a time that is 
 does not count as a kill.
 """
 
-import json
 import os
 import re
 import shutil
 import sqlite3
-import subprocess
-import sys
 import tempfile
 from contextlib import closing
 from functools import cache
@@ -38,6 +35,7 @@ from tests.every_command import (
 )  # fmt: skip
 from tests.proofs.counts import note
 from tests.proofs.readers import BY_KIND, INIT, OF_KINDS, array, quiet, store
+from tests.proofs.warm import Warm
 
 pytestmark = [
     pytest.mark.slow,
@@ -61,6 +59,8 @@ WRITING = {
     "infer": ("grn-tvcs infer e.tsv --method pcc --out o", {"e.tsv": SERIES}, "o"),
     "infer --resume": ("grn-tvcs infer e.tsv --method tvcs --option resamples=8 --out o --resume",
                        {"e.tsv": SERIES}, "o"),
+    "infer combined --resume": ("grn-tvcs infer e.tsv --option resamples=4 --calibrate 1 --out o "
+                                "--resume", {"e.tsv": SERIES}, "o"),
     "compare": ("grn-tvcs compare f g --out o", FINISHED, "o"),
     "convert": ("grn-tvcs convert edges.tsv --genes g.txt --to graphml --out n.graphml",
                 {"edges.tsv": EDGES, "g.txt": GENES}, ["n.graphml"]),
@@ -88,32 +88,6 @@ WRITING = {
     "campaign issued": ("crowd-tvcs campaign issued s.db --out i.csv", {"s.db": store},
                         ["i.csv"]),
 }  # fmt: skip
-
-
-class Warm:
-    """`tests.proofs.warm` as a process."""
-
-    def __init__(self, words: list[str], folder: Path) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.proofs.warm"],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-            cwd=Path(__file__).parents[2],
-        )  # fmt: skip
-        self.words = words
-        first = self.run(folder, is_first=True)
-        if first["code"] != 0:
-            self.close()
-            raise AssertionError(first["said"])
-
-    def run(self, folder: Path, words: list[str] | None = None, **how) -> dict:
-        job = {"words": words or self.words, "folder": str(folder), **how}
-        print(json.dumps(job), file=self._process.stdin, flush=True)
-        return json.loads(self._process.stdout.readline())
-
-    def close(self) -> None:
-        self._process.stdin.close()
-        self._process.wait()
-        self._process.stdout.close()
 
 
 def lay_out(folder: Path, inputs: dict) -> Path:
