@@ -111,8 +111,12 @@ def everything(folder: Path) -> dict[str, bytes]:
 
 
 def results(found: dict[str, bytes]) -> dict[str, bytes]:
-    """What is no partial file, and no finished unit of a killed run that is kept to go on with."""
-    return {n: c for n, c in found.items() if LEFT not in n and "/.resume/" not in n}
+    """What is no partial file, no finished unit of a killed run, and none of SQLite's own."""
+    return {
+        name: content
+        for name, content in found.items()
+        if LEFT not in name and "/.resume/" not in name and not name.endswith(("-wal", "-shm"))
+    }
 
 
 def moments(rng: Random, whole: dict, took: float):
