@@ -38,6 +38,7 @@ def projection() -> None:
 
     for program in ("tvcs", "grn-tvcs", "crowd-tvcs"):
         assert call(program, "--version").stdout.split() == [program, tvcs_version()]
+        assert f"Usage: {program} " in call(program, "--help").stdout
     assert "a table of 20 x 20" in call("tvcs", "doctor").stdout
     np.save("small.npy", np.random.default_rng(0).normal(size=(20, 20)))
     call("tvcs", "project small.npy --row-cap 4 --col-cap 5 --out p.npz")

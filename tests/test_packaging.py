@@ -6,9 +6,11 @@ import subprocess
 import sys
 import tarfile
 import tomllib
+import venv
 import zipfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 
@@ -74,6 +76,20 @@ def test_the_lowest_versions_are_those_of_the_package():
     found = environments.floors()
     assert {"numpy==2.0", "psycopg==3.1.4", "uvicorn==0.32"} <= set(found)
     assert all(re.fullmatch(r"[\w-]+==[\d.]+", line) for line in found)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="other names of folders")
+def test_the_wheel_of_the_source_distribution_works_where_there_is_no_folder_of_ours(tmp_path):
+    """With the libraries of these tests: `dev.py packages` takes the lowest and the newest."""
+    [wheel] = environments.build(tmp_path / "dist").glob("*.whl")
+    venv.create(tmp_path / "empty")
+    python = tmp_path / "empty" / "bin" / "python"
+    pip = [sys.executable, "-m", "pip", "--python", python, "--disable-pip-version-check"]
+    environments.run([*pip, "install", "--no-deps", "--no-index", "--no-compile", wheel], tmp_path)
+    [site] = (tmp_path / "empty").glob("lib/python*/site-packages")
+    (site / "libraries.pth").write_text(f"{Path(np.__file__).parents[1]}\n")
+    job = [python, "-I", ROOT / "packaging" / "jobs.py", "projection", ROOT / "data"]
+    environments.run(job, tmp_path)
 
 
 @pytest.fixture

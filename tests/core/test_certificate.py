@@ -9,6 +9,8 @@ from scipy import sparse
 
 from tests.strategies import matrices
 from tvcs_core import TVCS, certify, project
+from tvcs_core.certificate import Certificate
+from tvcs_core.projection.bound import Bounded
 
 
 @pytest.fixture
@@ -252,3 +254,80 @@ def test_a_price_that_is_no_number_proves_nothing():
 def test_prices_are_summed_exactly_in_60_bits_of_the_unit_of_squares(v, price, exact):
     found = certify(kept_alone(v, price))
     assert (found.bound, found.exact) == (max(price, v * v), exact)
+
+
+def unpriced(V, constraint, support):
+    """A projection on a support, with prices of 0."""
+    found = project(V, constraint)
+    prices = {"row_duals": 0 * found.row_duals, "col_duals": 0 * found.col_duals, "total_dual": 0.0}
+    return replace(found, support=support, matrix=np.where(support, V, 0.0), **prices)
+
+
+def test_any_gap_of_exact_sums_and_a_billionth_of_others_is_no_proof():
+    assert Certificate((), 2.0, 2.0, True).optimal
+    assert not Certificate((), 2.0, 2.5, True).optimal
+    assert Certificate((), 2.0, 2.0 + 1e-9, False).optimal
+    assert not Certificate((), 2.0, 2.0 + 1e-8, False).optimal
+    assert not Certificate(("a cap",), 2.0, 2.0, True).optimal
+
+
+def test_one_negative_price_among_others_is_named(projection):
+    duals = np.append(-1.0, projection.row_duals[1:] + 1.0)
+    found = certify(replace(projection, row_duals=duals))
+    assert found.violations == ("a price is negative or not a number",)
+
+
+@pytest.mark.parametrize("unit", [2.0**-9, 0.5, 1.0, 4.0])
+def test_sums_in_any_unit_are_those_of_the_values(unit):
+    V = unit * np.array([[1.0, 3.0, 2.0], [5.0, 4.0, 1.0]])
+    found = project(V, TVCS.matrix(V.shape, row_caps=1, col_caps=1))
+    certificate = certify(found)
+    assert certificate.exact
+    assert (certificate.kept, certificate.bound) == (34 * unit**2, 34 * unit**2)
+    assert certify(unpriced(V, found.constraint, found.support)).bound == 56 * unit**2
+
+
+@pytest.mark.parametrize("closed", [0, 1, 2])
+@pytest.mark.parametrize("side", ["row_caps", "col_caps"])
+def test_a_line_that_is_closed_needs_no_price(closed, side):
+    """Not even where its entries are too small to be seen in the sum of the bound."""
+    caps = np.ones(3, dtype=int)
+    caps[closed] = 0
+    V = np.zeros((3, 3))
+    V[np.arange(3), np.arange(3)] = 1e10
+    line = np.s_[closed] if side == "row_caps" else np.s_[:, closed]
+    V[line] = 3e-33
+    constraint = TVCS.matrix((3, 3), **{side: caps})
+    support = V == 1e10
+    certificate = certify(unpriced(V, constraint, support))
+    assert not certificate.exact
+    assert certificate.bound == certificate.kept == 2e20
+    opened = unpriced(V, TVCS.matrix((3, 3), **{side: 3}), support)
+    assert certify(opened).bound > 2e20
+
+
+def test_where_nothing_may_be_kept_nothing_is_lost_however_small():
+    V = np.array([[1e-160, 3e-190]])
+    closed = unpriced(V, TVCS.matrix(V.shape, total=0), np.zeros(V.shape, bool))
+    assert (certify(closed).kept, certify(closed).bound) == (0.0, 0.0)
+    opened = unpriced(V, TVCS.matrix(V.shape, total=1), np.zeros(V.shape, bool))
+    assert certify(opened).bound > 0.0
+
+
+def test_what_a_sparse_v_does_not_hold_is_not_kept_although_the_matrix_holds_it():
+    V = sparse.csr_array(np.array([[2.0, 0.0], [0.0, 1.0]]))
+    sound = project(V, TVCS.matrix((2, 2), total=3))
+    at = (np.array([0, 0, 1]), np.array([0, 1, 1]))
+    support = sparse.csr_array((np.ones(3, bool), at), shape=(2, 2))
+    matrix = sparse.csr_array((np.array([2.0, 0.0, 1.0]), at), shape=(2, 2))
+    found = certify(replace(sound, support=support, matrix=matrix))
+    assert found.violations == ("the entry in row 0, column 1 is not allowed but kept",)
+
+
+@pytest.mark.parametrize(
+    ("kept", "gap", "share"), [(0, 0, 0), (4, 1, 0.25), (4, 0, 0), (2, -1, -0.5)]
+)
+def test_a_gap_is_a_share_of_what_is_kept(kept, gap, share):
+    bounded = Bounded()
+    bounded.kept, bounded.gap = float(kept), float(gap)
+    assert bounded.relative_gap == share

@@ -261,6 +261,13 @@ MORE = {
                                 "task,worker,label\nt3,bob,1\nt2,ann,0\n"),
     "campaign add": lambda: of_store("campaign add s.db --tasks t.csv", "t.csv",
                              "task,prior\nt8,0.4\nt9,0.5\n"),
+    "campaign add workers": lambda: of_store("campaign add s.db --workers w.csv", "w.csv",
+                                             "worker,max_tasks\ncid,2\ndan,1\n"),
+    "campaign add gold": lambda: of_store("campaign add s.db --gold g.csv", "g.csv",
+                                          "task,label\ng1,1\ng2,0\n"),
+    "convert genes": ("g.txt", GENES, {"edges.tsv": EDGES},
+                      "grn-tvcs convert edges.tsv --genes g.txt --to graphml --out o.graphml "
+                      "--force"),
     "serve content": lambda: of_store("serve s.db --content c.csv", "c.csv", CONTENT),
     "serve lines": lambda: of_store("serve s.db --content c.jsonl", "c.jsonl", CONTENT_LINES),
     "serve instructions": lambda: of_store("serve s.db --instructions i.md", "i.md", "# Do\n"),

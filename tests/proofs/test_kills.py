@@ -2,14 +2,18 @@
 
 Three of four runs kill themselves at a call of a function that is drawn, a third of these late,
 where they write; the others are killed by another process after a time that is drawn.
-``TVCS_KILLS=N`` asks for N of each command instead of 200.
+``TVCS_KILLS=N`` asks for N of each command instead of 200. A run that ended before its moment came
+does not count as a kill.
 """
 
-import json
 import os
+import re
 import shutil
-import subprocess
-import sys
+import sqlite3
+import tempfile
+from contextlib import closing
+from functools import cache
+from itertools import count
 from pathlib import Path
 from random import Random
 
@@ -30,7 +34,8 @@ from tests.every_command import (
     TIMED,
 )  # fmt: skip
 from tests.proofs.counts import note
-from tests.proofs.readers import BY_KIND, INIT, OF_KINDS, array, store
+from tests.proofs.readers import BY_KIND, INIT, OF_KINDS, array, quiet, store
+from tests.proofs.warm import Warm
 
 pytestmark = [
     pytest.mark.slow,
@@ -54,6 +59,8 @@ WRITING = {
     "infer": ("grn-tvcs infer e.tsv --method pcc --out o", {"e.tsv": SERIES}, "o"),
     "infer --resume": ("grn-tvcs infer e.tsv --method tvcs --option resamples=8 --out o --resume",
                        {"e.tsv": SERIES}, "o"),
+    "infer combined --resume": ("grn-tvcs infer e.tsv --option resamples=4 --calibrate 1 --out o "
+                                "--resume", {"e.tsv": SERIES}, "o"),
     "compare": ("grn-tvcs compare f g --out o", FINISHED, "o"),
     "convert": ("grn-tvcs convert edges.tsv --genes g.txt --to graphml --out n.graphml",
                 {"edges.tsv": EDGES, "g.txt": GENES}, ["n.graphml"]),
@@ -76,33 +83,11 @@ WRITING = {
                         ["r.html"]),
     "campaign export-labels": ("crowd-tvcs campaign export-labels s.db --out l.csv",
                                {"s.db": store}, ["l.csv"]),
+    "campaign export-answers": ("crowd-tvcs campaign export-answers s.db --out a.csv",
+                                {"s.db": store}, ["a.csv"]),
+    "campaign issued": ("crowd-tvcs campaign issued s.db --out i.csv", {"s.db": store},
+                        ["i.csv"]),
 }  # fmt: skip
-
-
-class Warm:
-    """`tests.proofs.warm` as a process."""
-
-    def __init__(self, words: list[str], folder: Path) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.proofs.warm"],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-            cwd=Path(__file__).parents[2],
-        )  # fmt: skip
-        self.words = words
-        first = self.run(folder, is_first=True)
-        if first["code"] != 0:
-            self.close()
-            raise AssertionError(first["said"])
-
-    def run(self, folder: Path, words: list[str] | None = None, **how) -> dict:
-        job = {"words": words or self.words, "folder": str(folder), **how}
-        print(json.dumps(job), file=self._process.stdin, flush=True)
-        return json.loads(self._process.stdout.readline())
-
-    def close(self) -> None:
-        self._process.stdin.close()
-        self._process.wait()
-        self._process.stdout.close()
 
 
 def lay_out(folder: Path, inputs: dict) -> Path:
@@ -126,20 +111,39 @@ def everything(folder: Path) -> dict[str, bytes]:
 
 
 def results(found: dict[str, bytes]) -> dict[str, bytes]:
-    """What is no partial file, and no finished unit of a killed run that is kept to go on with."""
-    return {n: c for n, c in found.items() if LEFT not in n and "/.resume/" not in n}
+    """What is no partial file, no finished unit of a killed run, and none of SQLite's own."""
+    return {
+        name: content
+        for name, content in found.items()
+        if LEFT not in name and "/.resume/" not in name and not name.endswith(("-wal", "-shm"))
+    }
 
 
 def moments(rng: Random, whole: dict, took: float):
     """Where runs are killed: by calls, by calls near the end, by time."""
     last = whole["events"]
-    for k in range(KILLS):
+    for k in count():
         if k % 4 == 0:
             yield {"seconds": rng.uniform(0.0, took)}
         elif k % 4 == 1:
             yield {"events": rng.randint(max(1, last - last // 4), last)}
         else:
             yield {"events": rng.randint(1, last)}
+
+
+def killed(process: Warm, place: Path, inputs: dict, moments, kills: int = KILLS):
+    """Lay out, run and kill until so many runs were killed; gives the moment of each."""
+    done = 0
+    for k, moment in enumerate(moments):
+        if done == kills:
+            return
+        assert k < 3 * kills, f"{done} of {k} runs were killed"
+        answer = process.run(lay_out(place, inputs), **moment)
+        if answer["killed"]:
+            done += 1
+            yield moment
+        else:  # it ended before its time was over
+            assert answer["code"] == 0, answer
 
 
 def is_whole(found: dict[str, bytes], written: str | list[str]) -> bool:
@@ -170,9 +174,8 @@ def test_a_killed_run_leaves_a_result_or_none_and_is_run_again(warm, tmp_path, n
     expected = everything(place)
     took = process.run(lay_out(place, inputs))["took"]
     counts = {"kills": 0, "complete": 0, "left something": 0}
-    for moment in moments(rng, whole, took):
-        process_of_run = process.run(lay_out(place, inputs), **moment)
-        counts["kills"] += process_of_run["killed"]
+    for moment in killed(process, place, inputs, moments(rng, whole, took)):
+        counts["kills"] += 1
         found = everything(place)
         if is_whole(found, written):
             counts["complete"] += 1
@@ -198,9 +201,8 @@ def test_a_killed_run_that_replaces_another_never_mixes_them(warm, tmp_path, nam
     old = {n: c + b" " if n.startswith(f"{written}/") else c for n, c in expected.items()}
     old[f"{written}/more.txt"] = b"of the old run"
     took, kills, mixed = process.run(place)["took"], 0, 0
-    for moment in list(moments(rng, whole, took))[: KILLS // 4]:
-        lay_out(place, old)
-        kills += process.run(place, **moment)["killed"]
+    for moment in killed(process, place, old, moments(rng, whole, took), KILLS // 4):
+        kills += 1
         found = results(everything(place))
         if is_whole(found, written):
             new = {**expected, f"{written}/more.txt": b"of the old run"}
@@ -213,31 +215,91 @@ def test_a_killed_run_that_replaces_another_never_mixes_them(warm, tmp_path, nam
     note("kills with --force", name, kills=kills, **{"without run.json": mixed})
 
 
+@cache
+def store_after(words: str = "", *, made: str = "") -> bytes:
+    """The store of `store`, or of a command that makes `s.db`, after one more command."""
+    before = os.getcwd()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        try:
+            if made:
+                Path("q.csv").write_text(QUALITY)
+                quiet(*made.split())
+            else:
+                Path("s.db").write_bytes(store())
+            if words:
+                quiet(*words.split())
+            return Path("s.db").read_bytes()
+        finally:
+            os.chdir(before)
+
+
+def old_store() -> bytes:
+    """A store that a program made before there was a model."""
+    dump = Path(__file__).parents[1] / "crowd" / "campaign" / "store" / "version_1.sql"
+    with tempfile.TemporaryDirectory() as folder:
+        with closing(sqlite3.connect(f"{folder}/s.db")) as connection:
+            connection.executescript(dump.read_text(encoding="utf-8"))
+        return Path(folder, "s.db").read_bytes()
+
+
+OF_TABLE = f"{INIT.removeprefix('crowd-tvcs ').replace('new.db', 's.db')} --quality q.csv"
+CLOSE = "campaign stop s.db --close --least-gain 0.9"
+
+# The words and what is there before; beside the store some write a file.
 CHANGES = {
-    "campaign init": (f"{INIT.replace('new.db', 's.db')} --quality q.csv", {"q.csv": QUALITY}),
-    "campaign plan": ("crowd-tvcs campaign replan s.db --method greedy", {"s.db": store}),
+    "campaign init": (f"crowd-tvcs {OF_TABLE}", {"q.csv": QUALITY}),
+    "campaign plan": ("crowd-tvcs campaign plan s.db --method greedy --out r.csv",
+                      {"s.db": lambda: store_after(made=OF_TABLE)}),
+    "campaign replan": ("crowd-tvcs campaign replan s.db --method greedy", {"s.db": store}),
     "campaign import": ("crowd-tvcs campaign import s.db a.csv",
                         {"s.db": store, "a.csv": "task,worker,label\nt3,bob,1\nt2,ann,0\n"}),
+    "campaign add": ("crowd-tvcs campaign add s.db --workers w.csv --tasks t.csv",
+                     {"s.db": store, "w.csv": "worker,max_tasks\ncid,2\n",
+                      "t.csv": "task,prior\nt8,0.4\nt9,0.5\n"}),
+    "campaign stop --close": (f"crowd-tvcs {CLOSE}", {"s.db": store}),
+    "campaign reopen": ("crowd-tvcs campaign reopen s.db",
+                        {"s.db": lambda: store_after(CLOSE)}),
+    "campaign next": ("crowd-tvcs campaign next s.db --worker ann",
+                      {"s.db": lambda: store_after("campaign release s.db --round 1")}),
     "campaign submit": ("crowd-tvcs campaign submit s.db --worker bob --task t3 --label 1",
                         {"s.db": store}),
+    "campaign skip": ("crowd-tvcs campaign skip s.db --worker ann --task t2", {"s.db": store}),
+    "campaign undo": ("crowd-tvcs campaign undo s.db --worker ann", {"s.db": store}),
     "campaign release": ("crowd-tvcs campaign release s.db --round 1", {"s.db": store}),
+    "campaign pause": ("crowd-tvcs campaign pause s.db", {"s.db": store}),
+    "campaign resume": ("crowd-tvcs campaign resume s.db",
+                        {"s.db": lambda: store_after("campaign pause s.db")}),
+    "campaign upgrade": ("crowd-tvcs campaign upgrade s.db", {"s.db": old_store}),
+    # After the first, which also makes what signs links: by itself that is no link.
+    "serve links": ("crowd-tvcs serve links s.db --out l.csv",
+                    {"s.db": lambda: store_after("serve links s.db")}),
+    "serve revoke": ("crowd-tvcs serve revoke s.db --worker ann",
+                     {"s.db": lambda: store_after("serve links s.db")}),
 }  # fmt: skip
 
 
 def told(place: Path) -> dict[str, list] | None:
     """All rows of a store, read by SQLite alone; None if there is no campaign in it."""
-    import sqlite3
-
     if not (place / "s.db").exists():
         return None
-    with sqlite3.connect(place / "s.db") as connection:
+    with closing(sqlite3.connect(place / "s.db")) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         names = [
             n for (n,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
         ]
         rows = {n: sorted(map(repr, connection.execute(f'SELECT * FROM "{n}"'))) for n in names}
-    connection.close()
-    return rows if rows.get("campaign") else None
+    return without_chance(rows) if rows.get("campaign") else None
+
+
+def beside(place: Path) -> dict[str, str]:
+    """The files beside a store, without those of SQLite."""
+    found = everything(place)
+    return {
+        name: without_secrets(content.decode("utf-8", "replace"))
+        for name, content in found.items()
+        if not name.startswith("s.db")
+    }
 
 
 @pytest.mark.parametrize("name", CHANGES)
@@ -249,29 +311,41 @@ def test_a_killed_change_of_a_store_is_made_or_not(warm, tmp_path, name):
     before = told(lay_out(place, inputs))
     whole = process.run(place, events=-1)
     assert whole["code"] == 0, whole
-    after = told(place)
+    after, files = told(place), beside(place)
+    assert after != before, "the command changes nothing"
     took = process.run(lay_out(place, inputs))["took"]
     counts = {"kills": 0, "made": 0, "not made": 0}
-    for moment in moments(rng, whole, took):
-        counts["kills"] += process.run(lay_out(place, inputs), **moment)["killed"]
-        found = without_times(told(place))
-        assert found in (without_times(before), without_times(after)), f"{moment}: {found}"
-        is_made = found == without_times(after)
-        counts["made" if is_made else "not made"] += 1
-        if not is_made:
+    for moment in killed(process, place, inputs, moments(rng, whole, took)):
+        counts["kills"] += 1
+        found = told(place)
+        assert found in (before, after), f"{moment}: {found}"
+        assert results(beside(place)).items() <= files.items(), f"{moment}: {sorted(files)}"
+        counts["made" if found == after else "not made"] += 1
+        if found != after:
             again = process.run(place)
             assert again["code"] == 0, f"{moment}: {again['said']}"
-            assert without_times(told(place)) == without_times(after)
+            assert told(place) == after
+            assert beside(place) == files, f"{moment}: {sorted(beside(place))}"
     note("kills of changes", name, **counts)
 
 
-def without_times(rows: dict[str, list] | None) -> dict[str, list] | None:
-    """Rows without moments and how long ago they were, counted from 2023."""
-    import re
+def test_a_plan_that_was_killed_before_its_file_was_written_can_be_printed(warm, tmp_path):
+    """The round is issued then: the pairs are those that the file would have held."""
+    words, inputs = CHANGES["campaign plan"]
+    place = lay_out(tmp_path / "place", {"s.db": store_after(made=OF_TABLE)})
+    process = warm(words, {n: c() for n, c in inputs.items()})
+    assert process.run(place)["code"] == 0
+    issued = "crowd-tvcs campaign issued s.db --out i.csv"
+    assert process.run(place, issued.split())["code"] == 0
+    assert (place / "i.csv").read_bytes() == (place / "r.csv").read_bytes()
 
-    if rows is None:
-        return None
-    return {
-        name: [re.sub(r"\b\d{8,10}\.\d+", "now", row) for row in part]
-        for name, part in rows.items()
-    }
+
+def without_secrets(text: str) -> str:
+    """Text without what makes a link one that nobody guesses."""
+    return re.sub(r"/w/[\w.~-]+", "/w/secret", text)
+
+
+def without_chance(rows: dict[str, list]) -> dict[str, list]:
+    """Rows without moments, counted from 2023, hashes of links and what signs them."""
+    chance = re.compile(r"\b\d{8,10}\.\d+|\b[0-9a-f]{64}\b|(?<=')[\w-]{43}(?=')")
+    return {name: [chance.sub("any", row) for row in part] for name, part in rows.items()}

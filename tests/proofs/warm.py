@@ -12,10 +12,37 @@ import io
 import json
 import os
 import signal
+import subprocess
 import sys
 import time
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+
+
+class Warm:
+    """This module as a process, for tests; it runs the words once in `folder` first."""
+
+    def __init__(self, words: list[str], folder: Path) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.proofs.warm"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            cwd=Path(__file__).parents[2],
+        )  # fmt: skip
+        self.words = words
+        first = self.run(folder, is_first=True)
+        if first["code"] != 0:
+            self.close()
+            raise AssertionError(first["said"])
+
+    def run(self, folder: Path, words: list[str] | None = None, **how) -> dict:
+        job = {"words": words or self.words, "folder": str(folder), **how}
+        print(json.dumps(job), file=self._process.stdin, flush=True)
+        return json.loads(self._process.stdout.readline())
+
+    def close(self) -> None:
+        self._process.stdin.close()
+        self._process.wait()
+        self._process.stdout.close()
 
 
 def run(words: list[str], folder: str) -> tuple[int, str]:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from itertools import zip_longest
 from pathlib import Path
 
 from sqlalchemy import Connection, inspect, text
 
 from crowd_tvcs.campaign.store import functions, schema
 from crowd_tvcs.campaign.store.store import NOTHING, Store, StoreError
-from tvcs_core.files.errors import DataError
+from tvcs_core.files.errors import DataError, WriteError
+from tvcs_core.files.folders import write_whole
 
 
 def upgrade(place: str | Path) -> tuple[int, str]:
@@ -35,7 +37,8 @@ def upgrade(place: str | Path) -> tuple[int, str]:
     Raises
     ------
     DataError
-        If there is no store, it is of a newer version, or a copy is in the way.
+        If there is no store, it is of a newer version, or a file is in the way that is no copy
+        of the store.
     StoreError
         If the disk is full or the store is locked; it is as it was then.
     """
@@ -65,32 +68,42 @@ def _copied(store: Store, connection: Connection) -> Iterator[tuple[int, str]]:
         return
     path = Path(store.place)
     copy = path.with_name(f"{path.stem}.version-{version}{path.suffix}")
-    _copy_file(path, copy)
-    try:
-        yield version, str(copy)
-    except BaseException:
-        copy.unlink(missing_ok=True)
-        raise
-
-
-def _copy_file(path: Path, copy: Path) -> None:
-    try:
-        copy.touch(exist_ok=False)
-    except FileExistsError:
+    is_there = copy.exists()
+    if is_there and not _is_same(path, copy):
         raise DataError(
             "is there already, so the store cannot be copied there first; move it away",
             path=copy,
-        ) from None
-    except OSError as error:
-        raise StoreError(f"{copy}: {error.strerror}; {NOTHING}") from None
+        )
+    if not is_there:  # else a run made it that was killed before the store was changed
+        _copy_file(path, copy)
     try:
-        with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(copy)) as target:
-            source.backup(target)
-    except BaseException as error:
-        copy.unlink(missing_ok=True)
-        if isinstance(error, sqlite3.Error):
-            raise StoreError(f"{copy}: {error}; {NOTHING}") from None
+        yield version, str(copy)
+    except BaseException:
+        if not is_there:
+            copy.unlink(missing_ok=True)
         raise
+
+
+def _is_same(path: Path, copy: Path) -> bool:
+    """Whether a file holds what the store holds."""
+    try:
+        with closing(sqlite3.connect(path)) as ours, closing(sqlite3.connect(copy)) as theirs:
+            return all(a == b for a, b in zip_longest(ours.iterdump(), theirs.iterdump()))
+    except (sqlite3.Error, UnicodeError):
+        return False
+
+
+def _copy_file(path: Path, copy: Path) -> None:
+    def back_up(partial: Path) -> None:
+        with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(partial)) as target:
+            source.backup(target)
+
+    try:
+        write_whole(copy, back_up)
+    except DataError as error:
+        raise StoreError(f"{error}; {NOTHING}") from None
+    except (sqlite3.Error, WriteError) as error:
+        raise StoreError(f"{copy}: {getattr(error, 'strerror', error)}; {NOTHING}") from None
 
 
 def _copy_tables(store: Store, connection: Connection, version: int) -> str:

@@ -103,3 +103,50 @@ def test_what_no_matrix_can_be_is_said(tmp_path):
     for name, found in (("v.txt2", r"'\.txt2'"), ("v", "'no extension'")):
         with pytest.raises(DataError, match=rf"or \.tsv file, found {found}"):
             read_matrix(tmp_path / name)
+
+
+def test_a_cap_of_19_digits_is_refused(tmp_path):
+    path = tmp_path / "c.txt"
+    path.write_text("9" * 18)
+    assert read_caps(path, 1, "row") == [10**18 - 1]
+    path.write_text("9" * 19)
+    with pytest.raises(DataError, match="must be one integer >= 0, found '9999999999999999999'"):
+        read_caps(path, 1, "row")
+
+
+def test_a_matrix_without_entries_is_refused(tmp_path):
+    np.save(tmp_path / "v.npy", np.zeros((0, 3)))
+    with pytest.raises(DataError, match=r"must be a matrix with entries, found shape \(0, 3\)"):
+        read_matrix(tmp_path / "v.npy")
+
+
+def test_a_compressed_matrix_whose_rows_fall_back_is_refused(tmp_path):
+    parts = {"indices": [0, 1, 0], "indptr": [0, 2, 1, 3], "data": [1.0, 2.0, 3.0]}
+    np.savez(tmp_path / "v.npz", format=b"csr", shape=[3, 2], **parts)
+    with pytest.raises(DataError, match=r"is not a whole \.npz file of a scipy sparse matrix"):
+        read_matrix(tmp_path / "v.npz")
+
+
+@pytest.mark.parametrize("line", ["{long},b", "b,{long}", "b,{long},c"])
+def test_the_longest_cell_of_a_line_is_what_is_looked_at(line, tmp_path):
+    longest = rows_module.LONGEST_CELL
+    (tmp_path / "t.csv").write_text(line.format(long="a" * longest))
+    read_table(tmp_path / "t.csv")
+    (tmp_path / "t.csv").write_text(line.format(long="a" * (longest + 1)))
+    with pytest.raises(DataError, match=f"found one of {longest + 1}"):
+        read_table(tmp_path / "t.csv")
+
+
+def test_rows_are_shown_by_their_number():
+    assert repr(Rows.of([["a"], ["b"]])) == "Rows(2 rows)"
+
+
+def test_the_first_of_several_sheets_is_the_example(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.title = "one"
+    book.active["A1"] = 1
+    book.create_sheet("two")["A1"] = 2
+    book.save(tmp_path / "x.xlsx")
+    with pytest.raises(DataError, match=r"such as --sheet '?one'?"):
+        read_table(tmp_path / "x.xlsx")

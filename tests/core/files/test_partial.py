@@ -6,12 +6,12 @@ import resource
 import signal
 import subprocess
 import sys
-import time
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 import pytest
 
 from tests.every_command import ANSWERS, EDGES, GENES, GOLD, PLAN, QUALITY, call
+from tests.proofs.warm import Warm
 from tvcs_core import DataError
 from tvcs_core.files.errors import WriteError
 from tvcs_core.files.folders import output_folder, write_json, write_whole
@@ -274,50 +274,33 @@ def test_a_full_standard_output_is_failed_work(tmp_path):
     assert quiet.returncode == 0
 
 
-def grn(*words):
-    script = "from grn_tvcs.cli.main import main; main()"
-    return [sys.executable, "-c", script, *map(str, words)]
-
-
-def killed_then_rerun(tmp_path, times, seed):
-    """Kill an inference at random moments; a rerun gives the same bytes and leaves nothing."""
-    rng = random.Random(seed)
-    data = tmp_path / "e.tsv"
+def test_a_killed_inference_is_run_again_with_the_same_words(tmp_path):
+    """At one moment; `dev.py prove` draws many, of every command (`tests/proofs/test_kills.py`)."""
+    rng = random.Random(1)
     cells = ("\t".join(f"{rng.random():.4f}" for _ in range(8)) for _ in range(12))
     names = "\t".join(f"G{j}" for j in range(8))
-    data.write_text(f"Time\t{names}\n" + "".join(f"{t}\t{c}\n" for t, c in enumerate(cells)))
+    text = f"Time\t{names}\n" + "".join(f"{t}\t{c}\n" for t, c in enumerate(cells))
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    for folder in (whole, killed):
+        folder.mkdir()
+        (folder / "e.tsv").write_text(text)
+    words = "grn-tvcs infer e.tsv --out o --option resamples=20 --calibrate 2 --resume"
 
-    def words(out):
-        few = ("--option", "resamples=20", "--calibrate", 2)
-        return grn("infer", data, "--out", out, *few, "--resume")
+    def files(folder):
+        return {path.name: path.read_bytes() for path in (folder / "o").iterdir()}
 
-    def files(out):
-        return {path.name: path.read_bytes() for path in out.iterdir()}
-
-    began = time.monotonic()
-    subprocess.run(words(tmp_path / "whole"), check=True, capture_output=True)
-    took = time.monotonic() - began
-    expected = files(tmp_path / "whole")
-    for k in range(times):
-        out = tmp_path / f"out{k}"
-        run = subprocess.Popen(words(out), stderr=subprocess.DEVNULL)
-        time.sleep(took * rng.uniform(0.3, 1.0))
-        run.kill()
-        run.wait()
-        subprocess.run(words(out), check=True, capture_output=True)
-        assert files(out) == expected
-        again = subprocess.run(words(out), check=True, capture_output=True, text=True)
-        assert "nothing is left to do" in again.stderr
-        assert files(out) == expected
-
-
-def test_a_killed_inference_is_run_again_with_the_same_words(tmp_path):
-    killed_then_rerun(tmp_path, 1, seed=1)
-
-
-@pytest.mark.slow
-def test_an_inference_killed_at_many_moments_is_run_again_with_the_same_words(tmp_path):
-    killed_then_rerun(tmp_path, 40, seed=2)
+    with closing(Warm(words.split(), whole)) as process:
+        expected = files(whole)
+        left = process.run(killed, events=rng.randint(100_000, 300_000))
+        assert left["killed"]
+        assert (killed / "o" / ".resume").is_dir()
+        assert not (killed / "o" / "run.json").exists()
+        assert process.run(killed)["code"] == 0
+        assert files(killed) == expected
+        again = process.run(killed)
+    assert again["code"] == 0
+    assert "nothing is left to do" in again["said"]
+    assert files(killed) == expected
 
 
 def test_resume_keeps_results_of_another_run(tmp_path, capfd):

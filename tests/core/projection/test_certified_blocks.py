@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tvcs_core import TVCS, certify_blocks, project_blocks
+from tvcs_core import TVCS, DataError, certify_blocks, project_blocks
 
 V = np.array([[3.0, 0.0, 1.0], [0.0, 2.0, 0.0], [1.0, 0.0, 2.0]])
 BLOCKS = [V[:1], V[1:]]
@@ -94,3 +94,23 @@ def test_values_of_another_table_are_counted_in_their_block(found):
     assert certify_blocks(wrong, BLOCKS).violations == (
         "block 1: 2 values of the projection are not those of the block",
     )
+
+
+@pytest.mark.parametrize("shape", [(2, 5), (5, 2)])
+def test_all_places_of_a_shape_that_is_not_square_are_inside(shape):
+    W = 1.0 + np.arange(10.0).reshape(shape)
+    blocks = [W[:1], W[1:]]
+    found = project_blocks(blocks, TVCS.matrix(shape))
+    assert found.rows.size == 10
+    assert certify_blocks(found, blocks).optimal
+    rows, cols = shape
+    for name, at in (("rows", rows), ("cols", cols)):
+        beyond = getattr(found, name).copy()
+        beyond[-1] = at
+        [said] = certify_blocks(replace(found, **{name: beyond}), blocks).violations
+        assert "must list places of the shape" in said
+
+
+def test_blocks_of_another_shape_are_refused(found):
+    with pytest.raises(DataError, match=r"the blocks have shape \(2, 3\), the projection \(3, 3\)"):
+        certify_blocks(found, [V[:1], V[1:2]])

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from crowd_tvcs import Quality, read_answers, read_gold, read_quality
+from crowd_tvcs.answers.answers import together
 from crowd_tvcs.answers.class_shares import read_shares
 from crowd_tvcs.answers.columns import (
     ANSWER,
@@ -16,10 +17,16 @@ from crowd_tvcs.answers.columns import (
     names_in,
     open_exactly,
     read_chance,
+    read_count,
     read_name,
     read_price,
+    read_rows,
+    require_costs,
 )
 from crowd_tvcs.answers.confusion import read_confusion
+from crowd_tvcs.answers.gold import Gold
+from crowd_tvcs.answers.names import require_codes
+from crowd_tvcs.answers.recorded import Answers
 from crowd_tvcs.exchange.work import read_assignment
 from crowd_tvcs.exchange.work import read_tasks as read_shown
 from crowd_tvcs.plan.tables import read_plan
@@ -173,3 +180,58 @@ def test_numbers_below_0_are_refused_and_so_are_other_columns(tmp_path):
         read_chance(table, 1, 1)
     with pytest.raises(DataError, match="must have the columns price, worker"):
         open_exactly(path, "price", "worker")
+
+
+def test_a_table_of_other_columns_than_a_command_writes_is_refused_at_its_first_line(tmp_path):
+    (tmp_path / "t.csv").write_text("worker,label\nann,1\n")
+    with pytest.raises(DataError, match=r"t\.csv:1: must have the columns worker, task"):
+        open_exactly(tmp_path / "t.csv", "worker", "task")
+
+
+def test_rows_hold_what_their_columns_say_and_nothing_of_empty_cells(tmp_path):
+    (tmp_path / "w.csv").write_text("worker,max_tasks,p\nann,2,0.5\nbob,,1\n")
+    found = read_rows(tmp_path / "w.csv", WORKER, {"max_tasks": read_count, "p": read_chance})
+    assert found == {"ann": {"max_tasks": 2, "p": 0.5}, "bob": {"p": 1.0}}
+
+
+@pytest.mark.parametrize(
+    ("cell", "read", "said"),
+    [
+        ("99999999999999999999", read_count, "must be at most"),
+        ("1.5", read_chance, r"a probability in \[0, 1\], found '1\.5'"),
+    ],
+)
+def test_a_number_that_is_too_large_is_refused(tmp_path, cell, read, said):
+    (tmp_path / "w.csv").write_text(f"worker,x\nann,{cell}\n")
+    with pytest.raises(DataError, match=said):
+        read_rows(tmp_path / "w.csv", WORKER, {"x": read})
+
+
+def test_nobody_works_for_nothing_where_another_has_a_cost(tmp_path):
+    rows = {"ann": {"cost": 1.0}, "bob": {}}
+    require_costs(tmp_path, rows, ["ann"])
+    with pytest.raises(DataError, match="every worker must have a cost, found none for 'bob'"):
+        require_costs(tmp_path, rows, ["ann", "bob"])
+
+
+def test_codes_count_from_0(tmp_path):
+    with pytest.raises(ValueError, match="x must be in 0 to 0, found -1"):
+        require_codes("x", [-1], ("a",), 1)
+
+
+def test_a_pair_that_is_answered_twice_is_named():
+    with pytest.raises(ValueError, match="worker 'bob' answered task 't2' more often"):
+        Answers(["t1", "t2", "t3"], ["ann", "bob"], ["0", "1"], [1, 0, 1], [1, 0, 1], [0, 0, 1])
+
+
+def test_one_label_alone_is_refused_by_its_column(tmp_path):
+    (tmp_path / "a.csv").write_text("task,worker,label\nt1,ann,1\nt2,ann,1\n")
+    with pytest.raises(DataError, match=r"column '?label'?: must have at least two different"):
+        read_answers(tmp_path / "a.csv")
+
+
+def test_answers_take_the_classes_that_gold_alone_has():
+    answers = Answers.of([("t1", "ann", "0"), ("t2", "ann", "1")])
+    gold = Gold({"t1": "0", "t2": "1", "t3": "2"})
+    assert together(answers, gold).classes == ("0", "1", "2")
+    assert together(answers, Gold({"t1": "0", "t2": "1"})) is answers

@@ -1,6 +1,7 @@
 """Stores of older versions: brought up whole or not at all, with a copy of what they were."""
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from crowd_tvcs.campaign.store import store
 from crowd_tvcs.campaign.store import upgrade as upgrading
 from crowd_tvcs.campaign.store.schema import VERSION
 from tvcs_core import DataError
+from tvcs_core.files.partial import hold_file
 
 VERSION_1 = Path(__file__).parent / "version_1.sql"
 
@@ -69,6 +71,35 @@ def test_a_copy_in_the_way_is_kept(old):
     assert copy.read_text() == "mine"
     with pytest.raises(DataError, match="campaign upgrade"):
         Campaign(old)
+
+
+def test_the_copy_of_an_upgrade_that_was_killed_is_taken(old):
+    before, copy = dump(old), old.with_name("old.version-1.db")
+    upgrading._copy_file(old, copy)  # killed here: the store is as it was
+    assert upgrade(old) == (1, str(copy))
+    assert dump(copy) == before
+    assert upgrade(old) == (VERSION, "")
+
+
+def test_half_a_copy_of_an_upgrade_that_was_killed_is_removed(old):
+    before, copy = dump(old), old.with_name("old.version-1.db")
+    half = hold_file(copy)
+    half.path.write_bytes(b"half")
+    half.close()  # what the system does when a process ends
+    assert upgrade(old) == (1, str(copy))
+    assert dump(copy) == before
+    assert not half.path.exists()
+
+
+def test_a_copy_of_other_answers_is_kept(old):
+    copy = old.with_name("old.version-1.db")
+    upgrading._copy_file(old, copy)
+    with closing(sqlite3.connect(old)) as connection, connection:
+        connection.execute("UPDATE task SET prior = 0.25")
+    before, kept = dump(old), dump(copy)
+    with pytest.raises(DataError, match="is there already"):
+        upgrade(old)
+    assert (dump(old), dump(copy)) == (before, kept)
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, OSError])

@@ -1,0 +1,121 @@
+"""Small faults of tables, each by its place and its own sentence; and what is no fault."""
+
+import numpy as np
+import pytest
+
+from grn_tvcs import Expression, read_expression
+from grn_tvcs.expression.formats import _cells, read_beeline, read_samples
+from grn_tvcs.expression.layouts.frames import as_expression
+from grn_tvcs.expression.layouts.geo import is_series_matrix, read_series_matrix
+from grn_tvcs.expression.layouts.named import rows_by_name, without
+from grn_tvcs.expression.missing_values import said_of_gaps
+from grn_tvcs.expression.opening import open_table
+from tests.every_command import GEO
+from tvcs_core import DataError
+
+TWO = {"values": [[1.0, 2.0], [3.0, 5.0]], "times": [0.0, 1.0], "series": "aa", "genes": "GH"}
+SHEET = "sample,time,series\ns1,0,a\ns2,1,a\n"
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(content, name="x.tsv"):
+        content = content if isinstance(content, bytes) else content.encode()
+        (tmp_path / name).write_bytes(content)
+        return tmp_path / name
+
+    return write
+
+
+def test_flags_and_scales_of_an_expression_are_checked():
+    with pytest.raises(ValueError, match=r"one flag per sample, found \(3,\) for 2 samples"):
+        Expression(**TWO, perturbed=[True, False, False])
+    with pytest.raises(ValueError, match=r"scale must be one of .*, found 'cubic'"):
+        Expression(**TWO, scale="cubic")
+
+
+def test_a_perturbation_of_samples_at_rest_has_no_end():
+    rest = Expression(np.zeros((0, 2)), [], (), "GH", at_rest=[[1.0, 2.0], [3.0, 5.0]])
+    with pytest.raises(ValueError, match="all samples are at rest"):
+        rest.with_perturbation_until(1.0)
+
+
+def test_parts_without_cells_count_as_one_cell_a_sample():
+    plain, of_cells = Expression(**TWO), Expression(**TWO, cells=[3.0, 4.0])
+    assert _cells([plain, of_cells]).tolist() == [1, 1, 3, 4]
+    assert _cells([plain, plain]) is None
+
+
+def test_cells_are_counted_where_pseudotimes_are_shared(file):
+    levels = file(",c1,c2,c3,c4\nG1,1,2,3,4\nG2,5,6,7,8\n", "l.csv")
+    alone = file(",p\nc1,0\nc2,0.1\nc3,0.2\nc4,0.3\n", "p.csv")
+    assert read_beeline(levels, alone).cells is None
+    shared = file(",p\nc1,0\nc2,0\nc3,0.2\nc4,0.2\n", "q.csv")
+    assert read_beeline(levels, shared).cells.tolist() == [2, 2]
+
+
+def test_a_list_of_paths_and_others_is_no_list_of_files(file):
+    with pytest.raises(TypeError, match="found list"):
+        as_expression([file("x"), 3])
+
+
+def test_a_series_matrix_is_told_by_its_first_bytes(file):
+    assert is_series_matrix(file(GEO))
+    assert not is_series_matrix(file(b"\x1f\x8bjunk"))
+    assert read_series_matrix(file(GEO)).times.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (GEO.replace("time: ", "batch: ").replace("h", ""), r"\(such as c1\) and time"),
+        (
+            '!series_matrix_table_begin\n"ID_REF"\t"c1"\n!series_matrix_table_end\n',
+            "without levels",
+        ),
+        (
+            '!series_matrix_table_begin\n"ID_REF"\n"G1"\n"G2"\n!series_matrix_table_end\n',
+            "must have a first row and a first column of names, and cells",
+        ),
+    ],
+)
+def test_what_a_series_matrix_lacks_is_said(file, text, said):
+    with pytest.raises(DataError, match=said):
+        read_series_matrix(file(text))
+
+
+def test_what_is_to_be_ignored_is_among_the_columns_that_are_named(file):
+    table = open_table(file("name\tA\tB\nx\t1\t2\ny\t3\t4\n"))
+    with pytest.raises(DataError, match=r"its columns are '?name'?, '?A'?, '?B'?$"):
+        without(table, ["zz"])
+
+
+def test_an_empty_name_is_named_by_its_line(file):
+    table = open_table(file("name\tA\nx\t1\n\t3\ny\t4\n"))
+    with pytest.raises(DataError, match=r"x\.tsv:3, .*a cell must have a name"):
+        rows_by_name(table, "cell")
+
+
+def test_samples_on_the_other_side_are_named_by_the_first_line(file):
+    sheet = file(SHEET, "s.csv")
+    with pytest.raises(DataError, match=r"x\.tsv:1.*leave --genes-in-rows out"):
+        read_samples(file("\tG\tH\ns1\t1\t2\ns2\t3\t5\n"), sheet, genes_in_rows=True)
+
+
+def test_samples_with_gaps_are_counted_and_not_genes():
+    values = np.array([[np.nan, 1.0], [np.nan, 2.0], [3.0, 4.0]])
+    assert said_of_gaps(values, "drop") == ("2 of 3 samples had missing values and were left out.",)
+
+
+def test_a_table_of_r_may_have_one_row(file):
+    assert open_table(file("a\tb\nr1\t1\t2\n")).rows[0] == ["", "a", "b"]
+
+
+def test_one_comma_that_is_no_sign_of_thousands_makes_all_decimal(file):
+    table = open_table(file("a\tb\n1,234\t1,5\n2,5\t3,456\n"))
+    assert table.rows[1] == ["1.234", "1.5"]
+
+
+def test_a_series_may_begin_at_the_time_where_the_one_before_ends(file):
+    text = "Time\tseries\tG\tH\n0\ta\t1\t2\n1\ta\t2\t3\n1\tb\t3\t1\n2\tb\t4\t2\n"
+    assert read_expression(file(text)).times.tolist() == [0, 1, 1, 2]
