@@ -13,6 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 
 Caps = int | ArrayLike | None
 
+# Groups that no variable is in, more than which are labels that were not counted from 0.
+MOST_EMPTY = 10_000_000
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TVCS:
@@ -292,6 +295,9 @@ def _labels(name: str, labels: ArrayLike) -> NDArray[np.int64]:
     if array.min() < -1:
         where = np.unravel_index(int(array.argmin()), array.shape)
         raise ValueError(f"{name} must be >= -1, but {name}{_at(where)} is {array.min()}")
+    if array.max() > np.iinfo(np.int64).max:
+        where = np.unravel_index(int(array.argmax()), array.shape)
+        raise ValueError(f"{name} must be below 2**63, but {name}{_at(where)} is {array.max()}")
     return array.astype(np.int64)
 
 
@@ -307,6 +313,12 @@ def _group_sizes(view: str, labels: NDArray[np.int64], caps: Caps) -> NDArray[np
                 f"but {view}_of{_at(where)} is {n_groups - 1}"
             )
         n_groups = int(given)
+    elif n_groups > labels.size + MOST_EMPTY:
+        where = np.unravel_index(int(labels.argmax()), labels.shape)
+        raise ValueError(
+            f"{view}_of must be counted from 0, with at most {MOST_EMPTY:,} groups that hold no "
+            f"variable, but {view}_of{_at(where)} is {n_groups - 1} among {labels.size:,} variables"
+        )
     return _count(labels, n_groups)
 
 

@@ -192,11 +192,24 @@ def test_what_is_wrong_with_a_constraint_is_said(arguments, message):
         ([0, 1], [0], {}, r"must have one shape, found \(2,\) and \(1,\)"),
         (None, None, {}, "at least one must be given"),
         ([], None, {}, "must hold at least one label"),
+        (
+            [0, 10**12],
+            None,
+            {"row_caps": 1},
+            r"row_of must be counted from 0, .* but row_of\[1\] is 1000000000000 among 2 variables",
+        ),
+        (None, [[2**62, 0]], {}, r"col_of must be counted from 0, .* but col_of\[0, 0\] is 4611"),
+        ([2**64 - 1], None, {}, r"row_of must be below 2\*\*63, but row_of\[0\] is 18446744073709"),
     ],
 )
 def test_what_is_wrong_with_labels_is_said(row_of, col_of, caps, message):
     with pytest.raises((ValueError, TypeError), match=message):
         TVCS.groups(row_of, col_of, **caps)
+
+
+def test_groups_may_be_empty():
+    constraint = TVCS.groups([0, 1_000_000], None, row_caps=1)
+    assert (constraint.row_caps.size, int(constraint.row_caps.sum())) == (1_000_001, 2)
 
 
 @pytest.mark.parametrize("shape", [(0, 3), (2,), (2.5, 3), 4, (2, 3, 4), (3, 0)])

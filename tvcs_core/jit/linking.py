@@ -5,6 +5,9 @@ functions call it, and optimises it once more in each caller, and in the callers
 kernel is only lowered (a *part*); a kernel that Python calls (an *entry*) is the part and all that
 it calls, linked and optimised together, with a wrapper. That halves the time of the first use.
 The functions of numba's own that a kernel calls, such as `max` and `np.empty`, are parts as well.
+
+A good half of that time numba is not compiling but looking after it in Python. Kernels do without
+what they do not need: see `NEEDLESS`, `ArrayRewrites` and `BorrowingLowering`.
 """
 
 import contextlib
@@ -12,10 +15,15 @@ from collections.abc import Iterator
 from typing import Any
 
 import numba
-from numba import njit
+import numpy as np
+from numba import njit, types
+from numba.core import ir
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
+from numba.core.compiler_machinery import register_pass
 from numba.core.dispatcher import _FunctionCompiler  # type: ignore[attr-defined]
+from numba.core.errors import NumbaError
+from numba.core.typed_passes import NativeLowering, NopythonRewrites
 from numba.core.typing.templates import _OverloadFunctionTemplate
 
 TESTED = ((0, 61), (0, 68))  # oldest and newest numba whose inner parts are known to be these
@@ -25,7 +33,8 @@ if not TESTED[0] <= tuple(int(n) for n in numba.__version__.split(".")[:2]) <= T
 
 OPTIONS: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True}
 
-# Passes for blocks of `with`, inner functions, `literally`, arguments that are None and the like.
+# Passes for blocks of `with`, inner functions, `literally`, arguments that are None, exceptions
+# with values in them, parallel loops and the like.
 NEEDLESS = {
     "WithLifting",
     "InlineClosureLikes",
@@ -36,6 +45,10 @@ NEEDLESS = {
     "FindLiterallyCalls",
     "LiteralUnroll",
     "LiteralPropagationSubPipelinePass",
+    "RewriteDynamicRaises",
+    "InlineOverloads",
+    "NoPythonSupportedFeatureValidation",
+    "DumpParforDiagnostics",
 }
 
 
@@ -97,16 +110,114 @@ class PartPipeline(Compiler):
         self.state.library = PartLibrary(codegen, "part")
 
 
+@register_pass(mutates_CFG=True, analysis_only=False)
+class ArrayRewrites(NopythonRewrites):
+    """Fuses arithmetic on whole arrays into one loop, if there is any."""
+
+    _name = "array_rewrites"
+
+    def run_pass(self, state: Any) -> bool:
+        """Leave functions alone that have none: to look for it twice takes longer than to ask."""
+        if not any(is_arithmetic(value, made, state) for value, made in typed(state)):
+            return False
+        return bool(super().run_pass(state))
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class BorrowingLowering(NativeLowering):
+    """Lowers functions that own no array without counting references.
+
+    All their arrays are arguments, parts of these, or views of them, which the caller holds.
+    """
+
+    _name = "borrowing_lowering"
+
+    def run_pass(self, state: Any) -> bool:
+        """Lower as usual, but for the context.
+
+        Some operations take memory unseen, such as to copy what may overlap: numba refuses that
+        without counts, and the function is lowered as usual.
+        """
+        context = state.targetctx
+        if owns_nothing(state):
+            state.targetctx = context.subtarget(enable_nrt=False)
+            try:
+                return bool(super().run_pass(state))
+            except NumbaError:
+                pass
+            finally:
+                state.targetctx = context
+        return bool(super().run_pass(state))
+
+
+IN_PLACE_OF: dict[str, type[Any]] = {
+    "NopythonRewrites": ArrayRewrites,
+    "NativeLowering": BorrowingLowering,
+}
+
+
+def typed(state: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield every operation of a function that was typed as a call, and the type of its result."""
+    for value, signature in state.calltypes.items():
+        if isinstance(value, ir.Expr) and signature is not None:
+            yield value, signature.return_type
+
+
+def is_arithmetic(value: Any, made: Any, state: Any) -> bool:
+    """Whether an operation is arithmetic on whole arrays."""
+    if not isinstance(made, types.Array):
+        return False
+    if value.op == "call":
+        function = state.typemap.get(value.func.name)
+        return isinstance(getattr(function, "typing_key", None), np.ufunc)
+    return value.op in ("unary", "binop", "inplace_binop")
+
+
+def owns_nothing(state: Any) -> bool:
+    """Whether a function neither makes nor returns an array, nor gets one from what it calls.
+
+    Nor anything else of which references are counted.
+    """
+    if holds_arrays(state.return_type):
+        return False
+    models = state.targetctx.data_model_manager
+    if any(
+        models[kind].contains_nrt_meminfo() and not holds_arrays(kind)
+        for kind in set(state.typemap.values())
+    ):
+        return False
+    return all(is_borrowed(value, state) for value, made in typed(state) if holds_arrays(made))
+
+
+def is_borrowed(value: Any, state: Any) -> bool:
+    """Whether an array, or what holds some, comes from another that is there already."""
+    if value.op == "call":
+        return isinstance(state.typemap.get(value.func.name), types.NamedTupleClass)
+    return value.op in ("getitem", "static_getitem")
+
+
+def holds_arrays(kind: Any) -> bool:
+    """Whether a type is that of an array, or of a tuple with arrays in it."""
+    parts: Any = getattr(kind, "types", ()) if isinstance(kind, types.BaseTuple) else ()
+    return isinstance(kind, types.Array) or any(map(holds_arrays, parts))
+
+
 class KernelPipeline(PartPipeline):
     """The pipeline for kernels: without passes for what no kernel has, such as closures."""
 
     def define_pipelines(self) -> list[Any]:
-        """Return the usual ones with fewer passes."""
+        """Return the usual ones with fewer passes, and nothing done again after each."""
         usual = super().define_pipelines()
         if has_inner_function(self.state.func_id.func):
             return usual
         for passes in usual:
-            passes.passes[:] = [step for step in passes.passes if step[0].__name__ not in NEEDLESS]
+            passes.passes[:] = [
+                (IN_PLACE_OF.get(step.__name__, step), what)
+                for step, what in passes.passes
+                if step.__name__ not in NEEDLESS
+            ]
+            # Passes that need the control flow or the life of variables anew ask for it.
+            passes._ENFORCING = False
         return usual
 
 

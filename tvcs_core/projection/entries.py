@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,8 +30,7 @@ DIGITS, LONGEST = 53, 1100
 NONE = -5000
 
 
-@dataclass(frozen=True, eq=False)
-class Entries:
+class Entries(NamedTuple):
     """What may be kept and what each entry of it is worth.
 
     Attributes
@@ -63,7 +61,7 @@ class Entries:
     def as_list(self) -> Entries:
         """The same entries with their gains, not their square roots, in a list."""
         gains = np.square(self.gains) if self.squared else self.gains
-        return replace(self, gains=gains.ravel(), squared=False)
+        return self._replace(gains=gains.ravel(), squared=False)
 
     @property
     def is_sparse(self) -> bool:

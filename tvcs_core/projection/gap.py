@@ -13,13 +13,7 @@ from tvcs_core.constraint import TVCS
 from tvcs_core.projection.entries import Entries, lowest_bit, whole
 from tvcs_core.projection.exact import writeable
 from tvcs_core.projection.kernels.records import Counts, Prices
-from tvcs_core.projection.kernels.rounding import (
-    Claim,
-    Doubt,
-    doubt_dense,
-    doubt_edges,
-    measure_squares,
-)
+from tvcs_core.projection.kernels.rounding import Claim, Doubt, doubt_dense, doubt_edges
 from tvcs_core.projection.kernels.slackness import slackness_dense, slackness_edges
 
 # A gap below this fraction of what is kept is less than rounding: then it is looked at exactly.
@@ -37,20 +31,10 @@ def measure(entries: Entries, constraint: TVCS, solved: Any) -> tuple[float, flo
 
     A gap of 0 is a proof in exact arithmetic.
     """
-    places = np.empty(ROOM, np.int64)
-    if entries.is_matrix and entries.squared:
-        # In one call of a kernel: small matrices are done sooner than several calls are.
-        prices = Prices(solved.row_duals, solved.col_duals, solved.total_dual)
-        kept, slack, has_room, *doubt = measure_squares(
-            writeable(entries.gains), solved.keep, prices, Counts(*constraint.caps), CLEAR, places
-        )
-        if not has_room:
-            if slack > CLEAR * kept:
-                return kept, slack + LEAST * entries.gains.size
-            return kept, _with_hidden(entries, constraint, solved, slack, Doubt(*doubt), 0, places)
     kept, gap = _slackness(entries, constraint, solved)
     if gap > CLEAR * kept:
         return kept, gap + LEAST * entries.gains.size
+    places = np.empty(ROOM, np.int64)
     doubt, unit = _doubt(entries, constraint, solved, places)
     return kept, _with_hidden(entries, constraint, solved, gap, doubt, unit, places)
 
@@ -127,11 +111,10 @@ def _doubt(
         gains = gains.reshape(entries.gains.shape)
     elif not squared:
         exact = entries.are_short(constraint)
-    prices = Prices(
-        np.ldexp(solved.row_duals, unit),
-        np.ldexp(solved.col_duals, unit),
-        math.ldexp(solved.total_dual, unit),
-    )
+    prices = Prices(solved.row_duals, solved.col_duals, solved.total_dual)
+    if unit:
+        u, w, total = prices
+        prices = Prices(np.ldexp(u, unit), np.ldexp(w, unit), math.ldexp(total, unit))
     caps = Counts(*constraint.caps)
     claim = Claim(writeable(gains), squared, exact, solved.keep, prices, caps)
     if entries.is_matrix:

@@ -121,7 +121,7 @@ def project(
     ------
     ValueError, TypeError
         If V has the wrong shape, holds NaN, infinities or complex numbers, or is too large to
-        be squared and summed.
+        be squared and summed; if `method` or `warm` is none of those above.
 
     Examples
     --------
@@ -132,6 +132,8 @@ def project(
     """
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(METHODS)}, found {method!r}")
+    if not (warm is None or isinstance(warm, Projection)):
+        raise TypeError(f"warm must be a Projection or None, found {type(warm).__name__}")
     entries = enter(V, constraint)
     if method != "exact":
         entries = entries.as_list()

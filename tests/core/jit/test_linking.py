@@ -1,11 +1,13 @@
 """What is compiled on the way to a kernel, and that numba is left as it was for others."""
 
 import os
+import sys
 
 import numpy as np
 import pytest
 from numba import njit
 from numba.core.codegen import CodeLibrary, JITCodeLibrary
+from numba.core.runtime import _nrt_python, rtsys
 
 from tvcs_core.jit import Kernel
 from tvcs_core.jit.linking import EntryLibrary, PartLibrary
@@ -96,3 +98,93 @@ def test_code_of_a_part_is_whole_for_a_library_that_is_no_entry():
 
     assert missing(compiled.library.own_module())
     assert not missing(compiled.library._get_module_for_linking())
+
+
+def total_of(values):
+    total = 0.0
+    for i in range(values.size):
+        total += values[i : i + 1][0]
+    return total
+
+
+def doubled(values):
+    out = np.empty(values.size)
+    for i in range(values.size):
+        out[i] = 2.0 * values[i]
+    return out
+
+
+def moved_up(values):
+    values[1:] = values[:-1]
+    return values[values > 1.0][0]
+
+
+def code_of(run):
+    """What a part was lowered to, before it is optimised."""
+    [compiled] = run._part_and_entry()[0].overloads.values()
+    return str(compiled.library.own_module())
+
+
+def test_only_a_function_that_owns_arrays_counts_references():
+    borrowing, owning = Kernel(total_of), Kernel(doubled)
+    values = np.array([1.0, 2.0, 4.0])
+    assert borrowing(values) == 7.0
+    assert owning(values).tolist() == [2.0, 4.0, 8.0]
+    assert "NRT_" not in code_of(borrowing)
+    assert "NRT_decref" in code_of(owning)
+
+
+def test_what_takes_memory_unseen_is_lowered_as_usual():
+    """To move what overlaps takes a copy, and to choose by a mask makes an array."""
+    values, run = np.array([1.0, 2.0, 4.0, 8.0]), Kernel(moved_up)
+    assert run(values) == 2.0
+    assert values.tolist() == [1.0, 1.0, 2.0, 4.0]
+    assert "NRT_Allocate" in code_of(run)
+
+
+def first_half(values):
+    return values[: values.size // 2]
+
+
+def sum_of_copies(values, times):
+    total = 0.0
+    for _ in range(times):
+        total += Handed(values)[0] + Made(values)[0]
+    return total
+
+
+Handed, Made = Kernel(first_half), Kernel(doubled)
+
+
+@pytest.fixture
+def counted():
+    """Allocations of compiled code are counted."""
+    _nrt_python.memsys_enable_stats()
+    yield
+    _nrt_python.memsys_disable_stats()
+
+
+def test_an_array_that_is_handed_on_lives_as_long_as_it_is_used_and_no_longer(counted):
+    run, values = Kernel(sum_of_copies), np.arange(1000.0) + 1.0
+    before = sys.getrefcount(values)
+    part = Handed(values)
+    assert part.tolist() == (np.arange(500.0) + 1.0).tolist()
+    del part
+    held = rtsys.get_allocation_stats()
+    assert run(values, 100) == 300.0
+    after = rtsys.get_allocation_stats()
+    assert after.mi_alloc - held.mi_alloc >= 100
+    assert after.mi_alloc - held.mi_alloc == after.mi_free - held.mi_free
+    assert sys.getrefcount(values) == before
+
+
+def plus_and_times(values, other):
+    return np.exp(values + 2.0 * other).sum() - (values * other)[0]
+
+
+def test_arithmetic_on_whole_arrays_is_as_in_numba():
+    values, other = np.array([1.0, 2.0, 3.0]), np.array([0.5, 0.25, 0.125])
+    assert Kernel(plus_and_times)(values, other) == njit(plus_and_times)(values, other)
+    assert Kernel(plus_and_times).py_func(values, other) == pytest.approx(
+        njit(plus_and_times)(values, other), rel=1e-15
+    )

@@ -1,7 +1,6 @@
 """What is solved: candidates with their caps, and the numbers in which that is done."""
 
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,16 +13,15 @@ WORTH_ASKING = 100_000_000  # bytes
 HEAVY = 100.0  # times the typical one, more than which the mean square of values tells of tails
 
 
-@dataclass(frozen=True)
-class Exact:
+class Exact(NamedTuple):
     """An optimal support with the prices that prove it, in the unit of the gains."""
 
     keep: NDArray[np.bool_]
     row_duals: Floats
     col_duals: Floats
     total_dual: float
-    warm: Any = None
-    stats: dict[str, Any] = field(default_factory=dict)
+    warm: Any
+    stats: dict[str, Any]
 
 
 class Instance:

@@ -23,6 +23,9 @@ BIDS = 2  # of each row, before paths are looked for
 TIED_BIDS = 4  # the same among tied entries
 # Places in `clock`: the next row and the stage.
 ROW, STAGE = 0, 1
+# Stages, one after the other: up to `PRICED` of `find_prices`, then of `settle_ties`.
+LAY, BID, ASSIGN, COUNT, PRICED = 0, 1, 2, 3, 4
+LIST, BID_TIED, ASSIGN_TIED, SETTLED = PRICED, 5, 6, 7
 
 
 @kernel
@@ -34,16 +37,16 @@ def find_prices(ones, found, clock, scale, most):
     """
     gains, u, w, col_of, row_of = found.gains, found.u, found.w, found.col_of, found.row_of
     n, m = u.size, w.size
-    if clock[STAGE] == 0:
+    if clock[STAGE] == LAY:
         scale[0] = lay_gains(ones, gains)
-        clock[STAGE] = 1
+        clock[STAGE] = BID
         if scale[0] == 0.0:
             return True
-    while clock[STAGE] < 4:
+    while clock[STAGE] < PRICED:
         first, last = clock[ROW], min(clock[ROW] + most, n)
-        if clock[STAGE] == 1:
+        if clock[STAGE] == BID:
             bid(gains, m, first, last, BIDS * (last - first), u, w, col_of, row_of)
-        elif clock[STAGE] == 2:
+        elif clock[STAGE] == ASSIGN:
             assign(gains, n, m, first, last, u, w, col_of, row_of)
         else:
             count_tied(ones, found, first, last)
@@ -53,7 +56,7 @@ def find_prices(ones, found, clock, scale, most):
             clock[STAGE] += 1
         if most < n:
             break
-    return clock[STAGE] == 4
+    return clock[STAGE] == PRICED
 
 
 @kernel
@@ -75,14 +78,14 @@ def settle_ties(ones, factor, found, tied, clock, most, keep):
     """
     p, q, col_of, row_of = found.p, found.q, found.col_of, found.row_of
     n = p.size
-    while clock[STAGE] < 7:
+    while clock[STAGE] < SETTLED:
         first, last = clock[ROW], min(clock[ROW] + most, n)
-        if clock[STAGE] == 4:
+        if clock[STAGE] == LIST:
             list_tied(ones, factor, found, first, last, tied)
             if last == n:
                 shorten(tied, q.size)
                 begin_tied(ones, found, tied)
-        elif clock[STAGE] == 5:
+        elif clock[STAGE] == BID_TIED:
             bid_tied(tied, first, last, TIED_BIDS * (last - first), p, q, col_of, row_of)
         else:
             assign_tied(tied, first, last, p, q, col_of, row_of)
@@ -90,12 +93,12 @@ def settle_ties(ones, factor, found, tied, clock, most, keep):
         if last == n:
             clock[ROW] = 0
             clock[STAGE] += 1
-            if clock[STAGE] == 7 and not is_proven(tied, p, q):
+            if clock[STAGE] == SETTLED and not is_proven(tied, p, q):
                 tied.stop[:] = tied.start[1:]
                 begin_tied(ones, found, tied)
-                clock[STAGE] = 5
+                clock[STAGE] = BID_TIED
         if most < n:
             break
-    if clock[STAGE] < 7:
+    if clock[STAGE] < SETTLED:
         return 0
     return 1 if read_pairs(ones, factor, found, keep) else -1

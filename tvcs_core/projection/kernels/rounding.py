@@ -12,7 +12,6 @@ import numpy as np
 
 from tvcs_core.jit import kernel
 from tvcs_core.projection.kernels.records import Bools, Counts, Floats, Prices
-from tvcs_core.projection.kernels.slackness import slackness_dense
 
 # A surplus is three rounded operations on a rounded product: 2^-50 of what goes in is more.
 ROUNDING = 2.0**-50
@@ -180,18 +179,3 @@ def doubt_edges(row_of, col_of, claim, places):
         gain = value * value if squared else value
         at_most += (gain + total_dual + row_price + col_price) * ROUNDING + UNDERFLOW
     return Doubt(unclear, at_most, wrong)
-
-
-@kernel
-def measure_squares(values, keep, prices, caps, clear, places):
-    """All that proves a support of a matrix of square roots of gains, in one call.
-
-    Returns what `slackness_dense` returns and then what `doubt_dense` does. Nothing is doubted
-    where the slack is above `clear` of what is kept, or a cap that has a price is not full.
-    """
-    squared = np.bool_(True)  # not a literal, which would be a type of its own
-    kept, slack, has_room = slackness_dense(values, squared, keep, prices, caps)
-    doubt = Doubt(0, 0.0, 0.0)
-    if not has_room and slack <= clear * kept:
-        doubt = doubt_dense(Claim(values, squared, not squared, keep, prices, caps), places)
-    return kept, slack, has_room, doubt.unclear, doubt.at_most, doubt.wrong
