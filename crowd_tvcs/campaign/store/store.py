@@ -343,7 +343,6 @@ _MESSAGE = text("SELECT pg_logical_emit_message(true, 'tvcs', '')")
 LET_GO: Call = (Statement(text("SET LOCAL synchronous_commit TO off")), {})
 
 _LOCKED = f"is locked by another program for more than {PATIENCE:g} s; try again"
-_NOT_UP = "is starting, ending or recovering; try again in a moment"
 SAYINGS = {
     "is locked": _LOCKED,
     "lock timeout": _LOCKED,
@@ -351,10 +350,7 @@ SAYINGS = {
     "readonly": "may not be written",
     "unable to open": "cannot be opened; its folder must exist and be writable",
     "disk I/O error": "the disk reports an error or is full",
-    "in recovery mode": _NOT_UP,
-    "is starting up": _NOT_UP,
-    "is shutting down": _NOT_UP,
-    "not yet accepting": _NOT_UP,
+    "the database system is": "is starting, ending or recovering; try again in a moment",
 }
 
 
