@@ -8,6 +8,7 @@ import pytest
 
 from benchmarks.speed import campaign as speed
 from crowd_tvcs.campaign import Campaign, StoreError, upgrade
+from crowd_tvcs.campaign.store.store import POOL
 from crowd_tvcs.serve import start
 from tests.crowd.serve.conftest import begun, hidden
 
@@ -87,6 +88,7 @@ def test_a_database_that_recovers_is_away_and_comes_back(browse, tokens, campaig
     """It cannot begin anew before a process of it that was stopped has ended."""
     ann = browse(tokens["ann"])
     fields = hidden(ann.get("/")) | {"label": "good"}
+    campaign.store.flush()  # a lease that is not on the disk may be lost
     with speed.psycopg_of(database) as held, speed.psycopg_of(database) as killed:
         os.kill(held.info.backend_pid, signal.SIGSTOP)
         try:
@@ -98,7 +100,10 @@ def test_a_database_that_recovers_is_away_and_comes_back(browse, tokens, campaig
         finally:
             os.kill(held.info.backend_pid, signal.SIGCONT)
     await_words(database, "")
-    assert ann.post("/answer", data=fields).status_code == 200
+    told = []
+    while 200 not in told and len(told) < POOL + 1:  # lost connections are found one by one
+        told.append(ann.post("/answer", data=fields).status_code)
+    assert (set(told[:-1]) <= {503}, told[-1]) == (True, 200)
     assert campaign.state().settings.answers == 1
 
 
