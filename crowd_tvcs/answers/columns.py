@@ -48,6 +48,7 @@ TASK = Column("task", ("item",))
 ANSWER = Column("label", ("output", "answer"))  # what a worker says
 TRUTH = Column("label", ("truth",))  # what is known of a gold task
 QUALITY = Column("quality")
+KIND = Column("kind")  # of tasks on which a worker is equally good
 
 
 def open_table(path: str | Path) -> Table:

@@ -383,8 +383,18 @@ class Campaign(Desk):
         """Release what a round issued and nobody answered; return how many slots are free again.
 
         An answer that comes nevertheless is taken as a late one.
+
+        Raises
+        ------
+        ValueError
+            If there is no such round.
         """
         with self.store.write() as (connection, settings, _):
+            if not 1 <= number <= settings.rounds:
+                there = f"rounds 1 to {settings.rounds}" if settings.rounds else "no round yet"
+                raise ValueError(
+                    f"round must be one that was issued, and there are {there}, found {number}"
+                )
             released = leases.release(connection, settings, number)
             said = f"round {number}: {released} labels"
             write_down(connection, Note(OPERATOR, "release", detail=said))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from crowd_tvcs.answers.columns import (
     ANSWER,
+    KIND,
     QUALITY,
     TASK,
     TASK_COLUMNS,
@@ -26,7 +27,6 @@ from crowd_tvcs.answers.quality import Quality, read_quality
 from crowd_tvcs.answers.repeats import one_per_pair
 from crowd_tvcs.answers.times import Floats, read_times
 from crowd_tvcs.campaign.entries import Line, Task, Worker
-from crowd_tvcs.factors.tables import KIND
 from tvcs_core.command.shell import say
 from tvcs_core.files.shown import shown
 

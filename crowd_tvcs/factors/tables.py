@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from crowd_tvcs.accuracy.model import checked_prior
 from crowd_tvcs.answers.columns import (
+    KIND,
     TASK,
     TASK_COLUMNS,
     Coded,
@@ -33,7 +34,6 @@ from tvcs_core.files.errors import DataError
 from tvcs_core.files.shown import shown
 from tvcs_core.files.tables import Table
 
-KIND = Column("kind")
 # Workers x tasks of a crowd that is planned as a table; the table is then 32 MB.
 MOST_PAIRS = 4_000_000
 

@@ -6,6 +6,7 @@ import http.client
 import json
 import urllib.error
 import urllib.request
+from email.message import Message
 from typing import Any
 
 
@@ -67,16 +68,24 @@ class DeskClient:
             },
         )
         try:
-            with urllib.request.urlopen(request, timeout=self.timeout) as answer:
-                found: dict[str, Any] = json.load(answer)
-                return found
-        except urllib.error.HTTPError as error:
-            with error:
-                try:
-                    detail = str(json.load(error)["detail"])
-                except (ValueError, KeyError, TypeError):
-                    detail = str(error.reason)
-                wait = float(error.headers.get("Retry-After") or 0.0)
-            raise DeskError(error.code, detail, wait) from None
+            status, told, sent = _answered(request, self.timeout)
+            found: dict[str, Any] = json.loads(sent) if status < 400 else {}
         except (http.client.HTTPException, ValueError) as error:  # it ended in the middle
             raise ConnectionError(f"the desk's answer broke off ({error})") from None
+        if status < 400:
+            return found
+        try:
+            detail = str(json.loads(sent)["detail"])
+        except (ValueError, KeyError, TypeError):
+            detail = http.client.responses.get(status, "no reason is given")
+        raise DeskError(status, detail, float(told.get("Retry-After") or 0.0))
+
+
+def _answered(request: urllib.request.Request, timeout: float) -> tuple[int, Message, bytes]:
+    """Return status, headers and all of the body, also of an error."""
+    try:
+        answer = urllib.request.urlopen(request, timeout=timeout)
+    except urllib.error.HTTPError as error:
+        answer = error
+    with answer:
+        return answer.status, answer.headers, answer.read()

@@ -93,7 +93,7 @@ def router(served: Served) -> APIRouter:
         session = require_session(request)
         is_part = is_for_script(request)
         template = "standing.html.j2" if is_part else "operator.html.j2"
-        values = standing.now(time.monotonic(), may_be_old=is_part)
+        values = standing.now(may_be_old=is_part)
         values = values | {"form": served.form_token(session), "refresh": REFRESH}
         said = request.cookies.get("tvcs_said", "")
         answer = page(template, **values, said=said)
@@ -211,26 +211,40 @@ def _number(what: str, text: str, kind: Callable[[str], Number]) -> Number | Non
 
 
 class _Standing:
-    """What the page shows, summed up anew only after changes, and not all the time."""
+    """What the page shows, in parts that are summed up anew only after changes.
+
+    The workers take several times as long as all the rest, so they have a pace of their own.
+    """
 
     def __init__(self, served: Served) -> None:
         self._store = served.campaign.store
-        self._values: dict[str, Any] = {}
-        self._good_until, self._revision = 0.0, -1
+        self._parts = [_Part(_summed), _Part(lambda store: {"seats": seats_of(store)})]
         if said := make_index(self._store):
             say(f"{said}; the operator's page goes on without an index, and is slower")
 
-    def now(self, moment: float, *, may_be_old: bool) -> dict[str, Any]:
-        """Sum up; what `may_be_old` takes a tenth of the time at most."""
-        if may_be_old and self._values and moment < self._good_until:
-            return self._values
+    def now(self, *, may_be_old: bool) -> dict[str, Any]:
+        """Sum up; each part of what `may_be_old` takes a tenth of the time at most."""
         with self._store.read() as (_, settings):
             revision = settings.revision
-        if revision != self._revision:
-            start = time.monotonic()
-            self._values = _summed(self._store)
-            self._revision = revision
-            self._good_until = moment + 9.0 * (time.monotonic() - start)
+        found: dict[str, Any] = {}
+        for part in self._parts:
+            found |= part.now(self._store, revision, may_be_old)
+        return found
+
+
+class _Part:
+    def __init__(self, summed: Callable[[Store], dict[str, Any]]) -> None:
+        self._summed = summed
+        self._values: dict[str, Any] = {}
+        self._good_until, self._revision = 0.0, -1
+
+    def now(self, store: Store, revision: int, may_be_old: bool) -> dict[str, Any]:
+        start = time.monotonic()
+        is_good = may_be_old and self._values and start < self._good_until
+        if not is_good and revision != self._revision:
+            self._values, self._revision = self._summed(store), revision
+            end = time.monotonic()
+            self._good_until = end + 9.0 * (end - start)
         return self._values
 
 
@@ -238,7 +252,6 @@ def _summed(store: Store) -> dict[str, Any]:
     points = figures.curve(store)
     return {
         "told": figures.figures(store),
-        "seats": seats_of(store),
         "least": figures.least_sure(store),
         "closed": tables.closed(store, figures.LEAST_SURE),
         "curve": _drawn(points) if len(points) > 1 else None,

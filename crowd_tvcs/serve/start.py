@@ -32,6 +32,10 @@ GOLD_SHARE = 0.1
 """Share of the tasks handed out that are gold, where gold is given and no share."""
 GRACE = 1
 """Seconds that requests have to end after Ctrl-C."""
+WITHOUT_FUNCTIONS = (
+    "the database has no functions of this version, so a label takes longer; crowd-tvcs campaign "
+    "upgrade adds them, and a desk that is started after that uses them"
+)
 DEMO = {
     "The train was on time and the seats were clean.": "good",
     "Two hours late, and nobody said a word.": "bad",
@@ -106,6 +110,8 @@ def serve(
                 lacking = set_content(campaign.store, bodies, content)
                 if lacking:
                     say(f"{lacking} tasks have no content: their names are shown")
+            if not (campaign.store.is_file or campaign.store.has_functions):
+                say(WITHOUT_FUNCTIONS)
             say(f"operator: {place.url}/operator")
             if password_file is None:
                 say(f"password of the operator, for this run: {password}")

@@ -134,25 +134,29 @@ END $$;
 
 -- All that an answer of a worker to a task is judged by, as of one moment. `version` is another one
 -- after every change of the task or of a pair of it, since these write the row of the task too.
-CREATE FUNCTION tvcs_seen_{NUMBER}(called text, of_task text) RETURNS text LANGUAGE sql STABLE AS $$
-    SELECT json_build_object(
-        'who', (SELECT id FROM worker WHERE name = called),
-        'settings', json_build_object('classes', c.classes, 'prior', c.prior,
-            'dependence', c.dependence, 'target', c.target, 'sure_at', c.sure_at,
-            'least_gain', c.least_gain, 'best', c.best, 'shares_of_gold', c.shares_of_gold,
-            'n_workers', (SELECT max(id) FROM worker)),
-        'task', row_to_json(t),
-        'version', concat_ws(' ', t.xmin, t.ctid, t.uncertainty),
-        'pairs', coalesce((
-            SELECT json_agg(json_build_object('worker_id', p.worker_id, 'state', p.state,
-                'label', p.label, 'leased_at', p.leased_at, 'expires', p.expires,
-                'quality', coalesce(s.quality, w.quality), 'habits', w.habits)
-                ORDER BY p.worker_id)
-            FROM pair p JOIN worker w ON w.id = p.worker_id
-            LEFT JOIN skill s ON s.worker_id = p.worker_id AND s.task_id = p.task_id
-            WHERE p.task_id = t.id), '[]'))::text
-    FROM campaign c LEFT JOIN task t ON t.name = of_task
-$$;
+CREATE FUNCTION tvcs_seen_{NUMBER}(called text, of_task text) RETURNS text
+LANGUAGE plpgsql STABLE SET plan_cache_mode = force_generic_plan AS $$
+BEGIN
+    RETURN (
+        SELECT json_build_object(
+            'who', (SELECT id FROM worker WHERE name = called),
+            'settings', json_build_object('classes', c.classes, 'prior', c.prior,
+                'dependence', c.dependence, 'target', c.target, 'sure_at', c.sure_at,
+                'least_gain', c.least_gain, 'best', c.best, 'shares_of_gold', c.shares_of_gold,
+                'n_workers', (SELECT max(id) FROM worker)),
+            'task', row_to_json(t),
+            'version', concat_ws(' ', t.xmin, t.ctid, t.uncertainty),
+            'pairs', coalesce((
+                SELECT json_agg(json_build_object('worker_id', p.worker_id, 'state', p.state,
+                    'label', p.label, 'leased_at', p.leased_at, 'expires', p.expires,
+                    'quality', coalesce(s.quality, w.quality), 'habits', w.habits)
+                    ORDER BY p.worker_id)
+                FROM pair p JOIN worker w ON w.id = p.worker_id
+                LEFT JOIN skill s ON s.worker_id = p.worker_id AND s.task_id = p.task_id
+                WHERE p.task_id = t.id), '[]'))::text
+        FROM campaign c LEFT JOIN task t ON t.name = of_task
+    );
+END $$;
 
 -- The same of every task with a lease that is over, as a list.
 CREATE FUNCTION tvcs_over_{NUMBER}(moment double precision) RETURNS text LANGUAGE sql STABLE AS $$

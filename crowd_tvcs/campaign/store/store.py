@@ -350,6 +350,7 @@ SAYINGS = {
     "readonly": "may not be written",
     "unable to open": "cannot be opened; its folder must exist and be writable",
     "disk I/O error": "the disk reports an error or is full",
+    "the database system is": "is starting, ending or recovering; try again in a moment",
 }
 
 

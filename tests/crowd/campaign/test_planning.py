@@ -215,6 +215,10 @@ def test_what_is_left_out_is_counted_and_said(begin):
     with campaign.store.read() as (connection, _):
         noted = connection.exec_driver_sql("SELECT what, detail FROM audit").fetchall()
     assert tuple(noted[1]) == ("release", "round 1: 2 labels")
+    for number in (0, 2):
+        with pytest.raises(ValueError, match=f"there are rounds 1 to 1, found {number}$"):
+            campaign.release(number)
+    assert campaign.state().settings.revision == 2
 
 
 def test_only_new_pairs_are_left_out(begin):

@@ -103,6 +103,8 @@ def label_everything(url, tokens, campaign):
         b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{",
         b"HTTP/1.1 200 OK\r\n\r\n{",
         b"x\r\n\r\n",
+        b'HTTP/1.1 503 Service Unavailable\r\nContent-Length: 99\r\n\r\n{"detail": "',
+        b"HTTP/1.1 409 Conflict\r\nTransfer-Encoding: chunked\r\n\r\n40\r\n{",
     ],
 )
 def test_a_desk_that_goes_away_in_the_middle_is_a_connection_error(sent):

@@ -154,6 +154,17 @@ def lost_and_double(place, logs):
     return len(lines), len(set(lines) - there), len(lines) - len(set(lines))
 
 
+def await_store(place):
+    """Wait until the store can be opened: the last kill may have been one of a backend."""
+    until = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return Campaign(place).close()
+        except StoreError:
+            assert time.monotonic() < until, "the database does not come back"
+            time.sleep(0.05)
+
+
 @pytest.fixture(params=["SQLite", "PostgreSQL"])
 def place(request, tmp_path):
     """A store to be: its address."""
@@ -179,6 +190,7 @@ def test_200_kills_lose_no_acknowledged_answer(place, tmp_path):
         for k in range(CLIENTS):
             crew.kill(k)
         crew.kill("server", signal.SIGINT)
+    await_store(place)
     number, lost, double = lost_and_double(place, logs)
     found = speed.check(place, tmp_path)
     kind = "SQLite" if place.endswith(".db") else "PostgreSQL"

@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+import time
 from types import SimpleNamespace
 
 import argon2
@@ -17,6 +18,7 @@ from crowd_tvcs.campaign.desk.figures import note_history
 from crowd_tvcs.campaign.desk.seats import seats_of
 from crowd_tvcs.campaign.store.schema import audit
 from crowd_tvcs.serve import entrance
+from crowd_tvcs.serve import operator as operator_pages
 from crowd_tvcs.serve.app import create_app
 from crowd_tvcs.serve.desk import Served
 from crowd_tvcs.serve.limits import TooFast
@@ -266,6 +268,36 @@ def test_the_figures_are_asked_for_often_and_summed_up_seldom(operator, campaign
     campaign.submit("ann", campaign.next("ann").task, "good")
     assert "<b>1</b> labels" in operator.get("/operator").text
     assert len(asked) == 1
+
+
+def test_workers_who_take_long_do_not_hold_the_figures_up(operator, campaign, monkeypatch):
+    clock, asked = [time.monotonic() + 1000.0], []
+
+    def taking(seconds, what, whole):
+        def summed(store):
+            asked.append(what)
+            clock[0] += seconds
+            return whole(store)
+
+        return summed
+
+    now = SimpleNamespace(monotonic=lambda: clock[0], time=time.time)
+    monkeypatch.setattr(operator_pages, "time", now)
+    monkeypatch.setattr(operator_pages, "seats_of", taking(1.0, "workers", seats_of))
+    monkeypatch.setattr(figures, "figures", taking(0.1, "figures", figures.figures))
+
+    def labels_told(number):
+        campaign.submit("ann", campaign.next("ann").task, "good")
+        page = operator.get("/operator", headers={"X-Part": "main"})
+        assert f"<b>{number}</b> labels" in page.text
+        told, asked[:] = asked[:], []
+        return told
+
+    assert labels_told(1) == ["figures", "workers"]
+    clock[0] += 2.0
+    assert labels_told(2) == ["figures"]
+    clock[0] += 8.0
+    assert labels_told(3) == ["figures", "workers"]
 
 
 def test_a_link_is_made_and_revoked(operator, browse):

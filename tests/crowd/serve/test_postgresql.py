@@ -1,8 +1,19 @@
-"""The labelling desk over PostgreSQL: turns of workers and the operator's buttons."""
+"""The labelling desk over PostgreSQL: workers, the operator's buttons, a server that recovers."""
+
+import os
+import signal
+import time
 
 import pytest
 
+from benchmarks.speed import campaign as speed
+from crowd_tvcs.campaign import Campaign, StoreError, upgrade
+from crowd_tvcs.campaign.store.store import POOL
+from crowd_tvcs.serve import start
 from tests.crowd.serve.conftest import begun, hidden
+
+PATIENCE = 60.0
+"""Seconds within which the database must be there again."""
 
 
 @pytest.fixture
@@ -54,3 +65,55 @@ def test_turns_and_buttons(browse, operator, tokens, campaign):
         ("ann", "skip"),
         *(("operator", what) for what in ("pause", "resume", "block", "unblock")),
     ]
+
+
+def opened(database):
+    """Open the store; why it could not be, or ''."""
+    try:
+        Campaign(database).close()
+    except StoreError as error:
+        return str(error)
+    return ""
+
+
+def await_words(database, words):
+    until = time.monotonic() + PATIENCE
+    while words not in (said := opened(database)) or bool(words) != bool(said):
+        assert time.monotonic() < until, said
+        time.sleep(0.02)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends signals")
+def test_a_database_that_recovers_is_away_and_comes_back(browse, tokens, campaign, database):
+    """It cannot begin anew before a process of it that was stopped has ended."""
+    ann = browse(tokens["ann"])
+    fields = hidden(ann.get("/")) | {"label": "good"}
+    campaign.store.flush()  # a lease that is not on the disk may be lost
+    with speed.psycopg_of(database) as held, speed.psycopg_of(database) as killed:
+        os.kill(held.info.backend_pid, signal.SIGSTOP)
+        try:
+            os.kill(killed.info.backend_pid, signal.SIGKILL)
+            await_words(database, "is starting, ending or recovering; try again in a moment (")
+            away = ann.post("/answer", data=fields)
+            assert (away.status_code, away.headers["retry-after"]) == (503, "5")
+            assert "nothing is lost" in away.text
+        finally:
+            os.kill(held.info.backend_pid, signal.SIGCONT)
+    await_words(database, "")
+    told = []
+    while 200 not in told and len(told) < POOL + 1:  # lost connections are found one by one
+        told.append(ann.post("/answer", data=fields).status_code)
+    assert (set(told[:-1]) <= {503}, told[-1]) == (True, 200)
+    assert campaign.state().settings.answers == 1
+
+
+def test_a_desk_says_where_the_functions_of_this_version_are_missing(
+    campaign, database, monkeypatch, capsys
+):
+    monkeypatch.setattr(start, "_run", lambda *_: None)
+    speed.drop_functions(database)
+    start.serve(database, start.Place())
+    assert start.WITHOUT_FUNCTIONS in capsys.readouterr().err.splitlines()
+    upgrade(database)
+    start.serve(database, start.Place())
+    assert "functions" not in capsys.readouterr().err

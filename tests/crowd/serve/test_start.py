@@ -162,3 +162,17 @@ def test_the_demo_serves_and_ends_on_ctrl_c(tmp_path):
     assert server.returncode == 130
     assert rest.strip() == "interrupted"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_demo_waits_for_no_package_that_it_does_not_use():
+    """SciPy alone is a fifth of the time until it listens."""
+    script = (
+        "import sys\n"
+        "from crowd_tvcs.serve import start\n"
+        "with start._campaign(None) as campaign:\n"
+        "    start.Served(campaign, 'a password')\n"
+        "heavy = {'scipy', 'numba', 'pandas', 'matplotlib'} & set(sys.modules)\n"
+        "sys.exit(', '.join(sorted(heavy)) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
