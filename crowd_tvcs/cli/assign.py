@@ -101,9 +101,7 @@ class AssignOptions:
 
         if checked_model(self.model) == "independent":
             if self.dependence is not None:
-                raise ValueError(
-                    "--dependence says how workers err together: leave out --model"
-                )
+                raise ValueError("--dependence says how workers err together: leave out --model")
             return None
         if self.dependence is not None:
             return self.dependence
