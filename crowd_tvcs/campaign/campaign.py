@@ -248,6 +248,7 @@ class Campaign(Desk):
                 found.bound,
                 found.left_out,
                 found.standard_error,
+                found.foreseen,
             )
         raise Overtaken(
             f"{self.store.name}: answers, claims or other rounds came in during all {TRIES} plans; "

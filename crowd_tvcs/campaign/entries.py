@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from crowd_tvcs.skills.foresight import Foreseen
     from tvcs_core.files.tables import Table
 
 MILLION = 1_000_000
@@ -80,6 +81,8 @@ class Round:
         Pairs that were planned and not worth their price.
     standard_error
         Of `expected_accuracy`: 0 unless large teams of more than two classes were sampled.
+    foreseen
+        What gold foresees then, with an interval; None where it says nothing.
     """
 
     number: int
@@ -90,6 +93,7 @@ class Round:
     bound: float | None
     left_out: int
     standard_error: float = 0.0
+    foreseen: Foreseen | None = None
 
 
 def require_different(kind: str, names: Iterable[str]) -> list[str]:

@@ -28,11 +28,12 @@ if TYPE_CHECKING:
     from crowd_tvcs.plan.assignment import Assignment
     from crowd_tvcs.plan.plan import Plan
     from crowd_tvcs.skills.dependence import Claimed, Dependence
+    from crowd_tvcs.skills.foresight import Foresight
 
 RECORDED = (
     "max_workers_per_task", "max_tasks_per_worker", "workers", "tasks", "forced", "forbidden",
     "classes", "class_prior", "confusion", "money", "budget", "prior", "method", "time_limit",
-    "skills", "common_error", "kinds",
+    "skills", "common_error", "kinds", "dependence",
 )  # fmt: skip
 
 
@@ -57,6 +58,15 @@ class AssignOptions:
             "the common error of the dependence.json beside it, unless --common-error is given.",
         ),
     ] = None
+    dependence: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="dependence.json of crowd-tvcs quality: take its common error, unless "
+            "--common-error is given, and say what gold foresees of the plan. Default: the one "
+            "beside --skills.",
+        ),
+    ] = None
     model: Model = "dependent"
     force: Force = False
 
@@ -68,6 +78,9 @@ class AssignOptions:
             del out["common_error"]
         if self.kinds is None:
             del out["kinds"]
+        del out["dependence"]
+        if self.of_gold is not None:
+            out["dependence"] = self.of_gold.name
         return out
 
     @property
@@ -82,36 +95,50 @@ class AssignOptions:
         return self.demands.read(self.crowd, self.caps, self.budget, self.error)
 
     @cached_property
-    def beside_skills(self) -> Path | None:
+    def of_gold(self) -> Path | None:
         """The file that says what answers are worth together, if it counts and is there."""
         from crowd_tvcs.skills.estimate import checked_model
 
+        if checked_model(self.model) == "independent":
+            if self.dependence is not None:
+                raise ValueError("--dependence says how workers err together: leave out --model")
+            return None
+        if self.dependence is not None:
+            return self.dependence
         if self.skills is None or self.demands.common_error is not None:
             return None
         path = self.skills.with_name("dependence.json")
-        return path if checked_model(self.model) == "dependent" and path.is_file() else None
+        return path if path.is_file() else None
 
     @cached_property
-    def dependence(self) -> Dependence | None:
+    def told(self) -> Dependence | None:
         """What is in that file."""
         from crowd_tvcs.skills.dependence import read_dependence
 
-        return None if self.beside_skills is None else read_dependence(self.beside_skills)
+        return None if self.of_gold is None else read_dependence(self.of_gold)
 
     @property
     def error(self) -> float:
         """The common error of the plan."""
-        return self.demands.error if self.dependence is None else self.dependence.plan_error
+        if self.told is None or self.demands.common_error is not None:
+            return self.demands.error
+        return self.told.plan_error
+
+    @property
+    def foresight(self) -> Foresight | None:
+        """What gold says of plans, if it is of plans with this common error."""
+        told = self.told
+        return None if told is None or told.plan_error != self.error else told.foresight
 
     def inputs(self) -> list[Path]:
         """Every file that is read."""
-        skills = [] if self.skills is None else [self.skills]
-        return [self.crowd, *self.demands.files(), *skills]
+        files = [path for path in (self.skills, self.of_gold) if path is not None]
+        return [self.crowd, *self.demands.files(), *files]
 
     def without_skills(self) -> AssignOptions:
         """Return the same plan, of which nothing is said by skills."""
         demands = replace(self.demands, common_error=repr(self.error))
-        return replace(self, skills=None, demands=demands)
+        return replace(self, skills=None, dependence=self.of_gold, demands=demands)
 
 
 @guarded
@@ -125,20 +152,21 @@ def assign(given: AssignOptions) -> None:
     from crowd_tvcs.factors.plan import FactoredPlan
     from crowd_tvcs.methods import assign as assign_plan
     from crowd_tvcs.methods import method_for
-    from crowd_tvcs.skills.plan_deviation import with_deviation
+    from crowd_tvcs.skills.plan_deviation import with_deviation, with_foreseen
     from tvcs_core.files.folders import output_folder
 
     search = given.search
     refuse_negative_seed(search.seed)
     plan, layout = given.read()
-    model = given.dependence
-    if given.beside_skills is not None:
-        say(f"{given.beside_skills}: the common error of the crowd is {given.error:.3f}")
+    model = given.told
+    if given.of_gold is not None and given.demands.common_error is None:
+        say(f"{given.of_gold}: the common error of the crowd is {given.error:.3f}")
     if isinstance(plan, FactoredPlan):
         _assign_factors(plan, given, layout)
         return
     if given.skills is not None and (plan.n_classes > 2 or plan.confusion is not None):
-        raise ValueError("--skills is for two classes and qualities, not for more or --confusion")
+        what = "two classes and qualities, not for more or --confusion; --dependence is for all"
+        raise ValueError(f"--skills is for {what}")
     if given.skills is not None and plan.model is not None:
         say("how unsure the skills make this is not known beside a common error and such priors")
         given = given.without_skills()
@@ -148,6 +176,8 @@ def assign(given: AssignOptions) -> None:
         found = assign_plan(plan, search.method, rng=search.seed, time_limit=search.time_limit)
         if given.skills is not None:
             found = with_deviation(found, given.skills)
+        if given.foresight is not None:
+            found = with_foreseen(found, given.foresight)
         _write(found, given, folder, layout, measured)
     _say_result(found, given.out, "money" if given.demands.minutes is None else "minutes")
 
@@ -244,6 +274,8 @@ def _command(given: AssignOptions) -> str:
 
 
 def _say_result(found: Assignment | FactoredAssignment, out: Path, limited: str) -> None:
+    from crowd_tvcs.skills.foresight import Foreseen
+
     binding = found.binding()
     say(
         f"{found.size} answers, expected accuracy {found.expected_accuracy:.4f} "
@@ -251,6 +283,8 @@ def _say_result(found: Assignment | FactoredAssignment, out: Path, limited: str)
     )
     if (spread := found.facts.get("accuracy_deviation")) is not None:
         say(f"the skills are estimates, which makes a standard deviation of {spread:.4f}")
+    if (foreseen := found.facts.get("foreseen")) is not None:
+        say(str(Foreseen(**foreseen)))
     if found.spent is not None:
         of_all = "" if found.plan.money is None else f" of {found.plan.money:g}"
         say(f"{limited} spent: {found.spent:g}{of_all}")

@@ -319,6 +319,8 @@ def _issue(campaign: Campaign, given: RoundOptions) -> None:
         f"round {found.number}: {len(found.pairs)} labels by {found.method} ({found.reason}); "
         f"expected accuracy once they are here {found.expected_accuracy:.4f}"
     )
+    if found.foreseen is not None:
+        say(str(found.foreseen))
     if found.bound is not None:
         proved = statement(found.expected_accuracy, found.bound, found.standard_error)
         say(f"this round is {proved}")

@@ -159,10 +159,11 @@ def router(served: Served) -> APIRouter:
         state = campaign.state()
         given: dict[str, Any] = {"method": None, "least_gain": None, "time_limit": PLANNING}
         found = propose(state, labels=labels, quick=True, **given)
+        foreseen = "" if found.foreseen is None else f" {found.foreseen}.".replace(" by", " By", 1)
         said = (
             f"{len(found.pairs)} labels are worth it: with them, and with what is out, the "
             f"expected accuracy is {found.expected_accuracy:.2%}, now it is "
-            f"{state.expected_accuracy:.2%}. Nothing was issued."
+            f"{state.expected_accuracy:.2%}.{foreseen} Nothing was issued."
         )
         return page("told.html.j2", title=f"A round of {labels} labels", said=said)
 

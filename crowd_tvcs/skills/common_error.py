@@ -13,12 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.accuracy.many_classes import accuracy_of_classes
+from crowd_tvcs.skills.foresight import Foresight, standing_out
 
 USUAL_ERROR = 0.15
 USUAL_LOGIT = -1.7  # of the common error, where claims say little, give or take 1
 VARIANCE = 0.04  # of a claim, by which it says little where gold tasks are few
 MOST_OUTCOMES = 4096
 MOST_TASKS = 200
+MOST_COMPARED = 1000  # tasks, to compare what is expected of gold with what is reached
 LARGEST = 0.9
 LEAST = 1e-4
 
@@ -61,6 +63,38 @@ def common_error(
     low, high = np.log(LEAST / (1.0 - LEAST)), np.log(LARGEST / (1.0 - LARGEST))
     found = minimize_scalar(loss, bounds=(low, high), method="bounded", options={"xatol": 0.01})
     return float(1.0 / (1.0 + np.exp(-found.x)))
+
+
+def foresight_of(
+    accuracy: Floats,
+    hits: dict[int, Floats],
+    n_answers: NDArray[np.int64],
+    usual: float,
+    e: float,
+    n_classes: int,
+) -> Foresight:
+    """Compare what plans expect of gold tasks with what votes reach of them.
+
+    Parameters
+    ----------
+    accuracy, n_answers, n_classes
+        As of `common_error`; 1 / `n_classes` where a task has fewer answers.
+    hits
+        Whether the vote on every gold task is right, by the number of answers.
+    usual
+        Mean accuracy of the workers of all answers to gold tasks.
+    e
+        Common error.
+    """
+    n_tasks = accuracy.shape[1]
+    some = slice(None, None, -(-n_tasks // MOST_COMPARED))
+    labels = tuple(k for k in hits if n_classes**k <= MOST_OUTCOMES or k == 1)
+    answered = np.arange(accuracy.shape[0])[:, None] < n_answers
+    best = tuple(float(accuracy[:k][answered[:k]].mean()) for k in labels)
+    means = [expected(accuracy[:k, some], e, n_classes) for k in labels]
+    reached = [float(hits[k].mean()) for k in labels]
+    gaps = [standing_out(r, m, n_tasks) for r, m in zip(reached, means, strict=True)]
+    return Foresight(n_tasks, labels, best, usual, tuple(gaps))
 
 
 def expected(accuracy: Floats, e: float, n_classes: int) -> float:

@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.accuracy.model import even_matrices
+from crowd_tvcs.skills.foresight import Foresight
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.tables import read_text
 
@@ -98,6 +99,9 @@ class Dependence:
     plan_error
         Common error of plans, which then expect of gold what the vote claims of it, see
         `crowd_tvcs.skills.common_error`.
+    foresight
+        What gold says of plans with that error, see `crowd_tvcs.skills.foresight`; None where
+        nothing was fitted.
     source
         ``"gold"``, ``"little gold"`` (the usual numbers, for want of gold) or ``"no gold"``.
     order
@@ -127,6 +131,7 @@ class Dependence:
     score: float | None = None
     independent_score: float | None = None
     measured: tuple[Claimed, ...] = ()
+    foresight: Foresight | None = None
 
     @classmethod
     def at(cls, point: Floats, **facts: Any) -> Dependence:
@@ -159,7 +164,10 @@ class Dependence:
     def from_json(cls, given: dict[str, Any]) -> Dependence:
         """Read what `as_json` wrote."""
         measured = tuple(Claimed(**one) for one in given["measured"])
-        return cls(**{**given, "steps": tuple(given["steps"]), "measured": measured})
+        told = given.get("foresight")  # not in what was written before there was one
+        foresight = None if told is None else Foresight.from_json(told)
+        steps = tuple(given["steps"])
+        return cls(**{**given, "steps": steps, "measured": measured, "foresight": foresight})
 
 
 def steps_at(n: NDArray[Any]) -> Floats:

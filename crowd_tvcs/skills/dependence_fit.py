@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from crowd_tvcs.answers.answers import Answers, Gold, together
 from crowd_tvcs.answers.intervals import wilson
-from crowd_tvcs.skills.common_error import USUAL_ERROR, common_error
+from crowd_tvcs.skills.common_error import USUAL_ERROR, common_error, foresight_of
 from crowd_tvcs.skills.dependence import (
     SIZE,
     Claimed,
@@ -29,6 +29,7 @@ from crowd_tvcs.skills.dependence import (
     contrasts,
     steps_at,
 )
+from crowd_tvcs.skills.foresight import Foresight
 from crowd_tvcs.skills.held_out import LEAST_TASKS, Seen, held_out, is_best_first, ranks
 from crowd_tvcs.skills.skill import Skill
 from tvcs_core.streams import stream
@@ -85,13 +86,15 @@ def fit_dependence(
     is_best = like is None or is_best_first(like, answers, gold, skill)
     given = _prefixes(seen, _ranks(seen, is_best))
     model, alone = _likeliest(given), Dependence()
+    plan_error, foresight = _of_plans(seen, model, len(answers.classes))
     return replace(
         skill,
         dependence=replace(
             model,
             source="gold",
             order="best first" if is_best else "as given",
-            plan_error=_plan_error(seen, model, len(answers.classes)),
+            plan_error=plan_error,
+            foresight=foresight,
             gold=int(seen.truth.size),
             score=given.score(model),
             independent_score=given.score(alone),
@@ -125,18 +128,30 @@ def _ranks(seen: Seen, is_best: bool) -> list[Integers]:
     return [ranks(seen.task_of, rng.random(seen.task_of.size)) for _ in range(ORDERS)]
 
 
-def _plan_error(seen: Seen, model: Dependence, n_classes: int) -> float:
-    """Match plans to what the vote claims of gold tasks by the best of their workers."""
+def _of_plans(seen: Seen, model: Dependence, n_classes: int) -> tuple[float, Foresight]:
+    """Match plans to what the vote claims of gold tasks by the best of their workers.
+
+    Returns
+    -------
+    tuple
+        The common error, and how far what the votes reach lies from what plans expect then.
+    """
     rank, n_tasks = ranks(seen.task_of, -seen.cautious), seen.truth.size
     given = _prefixes(seen, [rank])
-    claim = given.chances(model).max(axis=1)
+    chances = given.chances(model)
+    claim, hit = chances.max(axis=1), (chances.argmax(axis=1) == given.truth).astype(np.float64)
     some = [k for k in PREFIXES if k is not None]
-    claims = {k: claim[part] for k, part in zip(some, given.part, strict=False)}
+    parts = dict(zip(some, given.part, strict=False))
+    of_answer = seen.rows.even[seen.rows.worker_of, 0, 0]
     accuracy = np.full((max(some), n_tasks), 1.0 / n_classes)
     first = rank < max(some)
-    accuracy[rank[first], seen.task_of[first]] = seen.rows.even[seen.rows.worker_of[first], 0, 0]
+    accuracy[rank[first], seen.task_of[first]] = of_answer[first]
     n_answers = np.bincount(seen.task_of, minlength=n_tasks)
-    return common_error(accuracy, claims, n_answers, n_classes)
+    claims = {k: claim[part] for k, part in parts.items()}
+    error = common_error(accuracy, claims, n_answers, n_classes)
+    hits = {k: hit[part] for k, part in parts.items()}
+    usual = float(of_answer.mean())
+    return error, foresight_of(accuracy, hits, n_answers, usual, error, n_classes)
 
 
 @dataclass(frozen=True, eq=False)

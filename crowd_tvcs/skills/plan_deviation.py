@@ -20,6 +20,7 @@ from crowd_tvcs.accuracy.two_classes import expected_accuracy
 from crowd_tvcs.answers.columns import WORKER, Column, find, open_table, rows_by_name
 from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.plan.assignment import Assignment
+from crowd_tvcs.skills.foresight import Foresight
 from crowd_tvcs.skills.skill import UNSURE
 from tvcs_core.files.shown import shown
 
@@ -57,6 +58,13 @@ def with_deviation(assignment: Assignment, skills: str | Path) -> Assignment:
         "accuracy_deviation": plan_deviation(assignment, known[:, 0], known[:, 1:]),
     }
     return replace(assignment, facts=facts)
+
+
+def with_foreseen(assignment: Assignment, foresight: Foresight) -> Assignment:
+    """Add the fact `foreseen`: what the plan will reach, as far as gold shows."""
+    quality, support = assignment.plan.quality.values, assignment.support
+    foreseen = foresight.of_plan(quality, support, assignment.task_accuracy)
+    return replace(assignment, facts={**assignment.facts, "foreseen": foreseen._asdict()})
 
 
 def slopes(assignment: Assignment) -> NDArray[np.float64]:

@@ -67,6 +67,8 @@ class Found:
         Whether there are branches beside the prices.
     deviation
         Standard deviation of the accuracy; None if no skills were given or a team is large.
+    foreseen
+        What gold foresees of the plan; None if nothing was given that says so.
     """
 
     plan: Plan
@@ -81,6 +83,7 @@ class Found:
     by_prices: float | None
     is_branched: bool
     deviation: float | None
+    foreseen: dict[str, float] | None
 
 
 def refuted(summary: Mapping[str, Any], found: Found) -> list[str]:
@@ -146,6 +149,8 @@ def _fields(found: Found, *, has_bound: bool) -> list[str]:
     out += [*own[method], "duals"] if method in own else []
     if found.parameters["skills"] is not None:
         out.append("accuracy_deviation")
+    if found.foreseen is not None:
+        out.append("foreseen")
     if found.plan.model is not None:
         out += ["n_classes", "standard_error"]
     out += ["common_error"] if found.plan.common_error > 0.0 else []
@@ -238,6 +243,10 @@ def _accuracies(summary: Mapping[str, Any], found: Found) -> Facts:
         if found.deviation is not None:
             is_one = is_one and abs(error - found.deviation) <= SLOPES_OFF
         yield "accuracy_deviation", is_one, found.deviation
+    if found.foreseen is not None:
+        off = 0.0 if not found.is_large.any() else LARGE_ERROR
+        told = [(v - off, v + off) for v in found.foreseen.values()]
+        yield from _by_name(("foreseen",), tuple(found.foreseen), summary["foreseen"], told)
 
 
 def _proof(summary: Mapping[str, Any], found: Found) -> Facts:

@@ -34,6 +34,7 @@ from crowd_tvcs.verification.claims import (
     unchecked,
 )
 from crowd_tvcs.verification.deviation import deviation
+from crowd_tvcs.verification.foresight import foreseen
 from crowd_tvcs.verification.pricing import accuracy
 from crowd_tvcs.verification.pricing_common_error import (
     payoff,
@@ -48,7 +49,6 @@ from crowd_tvcs.verification.verify_factors import verify_factors
 from crowd_tvcs.verification.written import (
     ACCURACY,
     BRANCHES,
-    OPTIONAL,
     TABLES,
     Record,
     changed_outputs,
@@ -174,6 +174,7 @@ def verify(
         plan, support, record.parameters, names, least, most, is_large, out.accuracy, out.bound,
         by_prices, BRANCHES in record.outputs,
         _deviation(plan, support, record, beside, out),
+        _foreseen(plan, support, values, record, beside),
     )  # fmt: skip
     out.violations += refuted(summary, found)
     out.violations += wrong_command(read_text(folder / "report.html"), record)
@@ -194,7 +195,7 @@ def _plan(record: Record, quality: Path) -> tuple[Plan | FactoredPlan, tuple[str
         raise DataError(
             f"layout must be {shown(read.layout)}, found {shown(record.layout)}", path=record.path
         )
-    numbers = {k: given[k] for k in (*NUMBERS, *OPTIONAL) if k in given and k != "kinds"}
+    numbers = {k: given[k] for k in (*NUMBERS, "common_error") if k in given}
     if isinstance(read, FactorsFile) and ACCURACY in record.outputs:
         asked = {k: numbers[k] for k in NUMBERS if k != "money"}
         factored = read_factored_plan(read, workers=tables.get("workers"), **asked)
@@ -310,6 +311,19 @@ def _deviation(
         out.unchecked.append(f"accuracy_deviation, where a task has more than {MOST_SLOPED} voters")
         return None
     return deviation(plan, support, known)
+
+
+def _foreseen(
+    plan: Plan, support: NDArray[np.bool_], values: Floats, record: Record, quality: Path
+) -> dict[str, float] | None:
+    """What gold foresees by the file that says what answers are worth together."""
+    name = record.parameters.get("dependence")
+    if name is None:
+        return None
+    told = read_json(quality.parent / name)
+    if told.get("foresight") is None or told.get("plan_error") != plan.common_error:
+        return None
+    return foreseen(told["foresight"], plan.quality.values, support, values)
 
 
 def _bound_of_branches(path: Path, plan: Plan, out: Verification) -> float | None:

@@ -87,6 +87,7 @@ OPTIONAL: dict[str, Kind] = {  # written where they are given
         lambda value: is_number(value) and 0.0 < value < 1.0,
     ),
     "kinds": FILE,
+    "dependence": FILE,
 }
 LISTED: Kind = "a list of files", lambda value: isinstance(value, list) and value != []
 NAMES: Kind = "names and values", lambda value: isinstance(value, dict)
@@ -160,7 +161,8 @@ def read_record(path: Path, methods: Collection[str] = ()) -> Record:
         _refuse(path, "parameters.method", f"one of {', '.join(methods)}", parameters["method"])
     _require(path, told["versions"], dict.fromkeys(PACKAGES, TEXT), "versions.")
     inputs = _hashes(path, told["inputs"], "inputs")
-    named = {name: parameters[name] for name in INPUTS if parameters[name] is not None}
+    asked = {name: parameters.get(name) for name in (*INPUTS, "dependence")}
+    named = {name: file for name, file in asked.items() if file is not None}
     for name, file in named.items():
         if file not in dict(inputs[1:]):
             _refuse(path, f"parameters.{name}", "a file of inputs", file)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.plan.planned import Planned
 from crowd_tvcs.plan.proof import CLOSED
+from crowd_tvcs.skills.foresight import Foreseen
 from tvcs_core.streams import stream
 
 Bools = NDArray[np.bool_]
@@ -38,6 +39,8 @@ class Proposal:
         Pairs that the plan had and that were not worth their price.
     standard_error
         Of `expected_accuracy`, see `crowd_tvcs.Assignment.standard_error`.
+    foreseen
+        What gold foresees once all that is out is answered; None where it says nothing.
     """
 
     pairs: Integers
@@ -47,6 +50,7 @@ class Proposal:
     bound: float | None
     left_out: int
     standard_error: float
+    foreseen: Foreseen | None = None
 
 
 def labels_left(settings: Any, labels: int | None) -> int | None:

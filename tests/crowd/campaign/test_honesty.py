@@ -51,3 +51,30 @@ def test_where_qualities_are_from_no_gold_nothing_is_judged(begin):
         on_gold(begin(gold=GOLD, gold_answers=ANSWERS, prior=0.5, model="independent").state())
         is None
     )
+
+
+def test_a_round_says_what_gold_foresees(begin):
+    """Of tasks without answers by their workers, of others what is expected."""
+    assert begin().plan(labels=3).foreseen is None  # from a table
+    options = {"qualities": None, "gold": GOLD, "gold_answers": ANSWERS}
+    assert begin(**options, model="independent").plan(labels=3).foreseen is None
+    campaign = begin(**options)
+    with campaign.store.write() as (connection, settings, _):  # as if the best reached more
+        told = json.loads(settings.dependence)
+        told["foresight"]["gaps"] = [0.05] * len(told["foresight"]["labels"])
+        connection.exec_driver_sql("UPDATE campaign SET dependence = ?", (json.dumps(told),))
+    quality = campaign.state().quality.values[:, 0]
+    assert quality.max() >= told["foresight"]["best"][0] > told["foresight"]["usual"]
+    found = campaign.plan(labels=1)
+    state = campaign.state()
+    ((worker, task),) = found.pairs
+    assert state.quality.values[state.quality.workers.index(worker), 0] == quality.max()
+    assert found.foreseen.accuracy == pytest.approx(found.expected_accuracy + 0.05 / 3)
+    assert found.foreseen.low < found.foreseen.accuracy < found.foreseen.high
+    assert found.foreseen.gold_tasks == 60
+    campaign.take([(task, worker, "1")])
+    assert {t for _, t in campaign.plan(labels=1, method="fast").pairs} != {task}
+    later = campaign.plan(labels=3, method="fast")
+    new = {t for _, t in later.pairs} - {task}
+    assert later.foreseen.accuracy <= later.expected_accuracy + 0.05 * 2 / 3 + 1e-9
+    assert new

@@ -1,0 +1,54 @@
+"""What gold foresees of a plan, by a dependence.json: with no code of what wrote it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+Z = 1.96  # standard deviations, for a chance of .95
+
+
+def foreseen(
+    told: Mapping[str, Any], quality: Floats, support: NDArray[np.bool_], accuracy: Floats
+) -> dict[str, float]:
+    """Recompute the field `foreseen` of a summary.json.
+
+    Parameters
+    ----------
+    told
+        `foresight` of the file.
+    quality, support
+        Of shape (workers, tasks).
+    accuracy
+        Of every task.
+    """
+    tasks, gold = support.shape[1], told["gold_tasks"]
+    qualities: dict[int, list[float]] = {}  # of all pairs whose task has so many workers
+    for j, chosen in enumerate(support.T):
+        n = int(chosen.sum())
+        if n:
+            qualities.setdefault(n, []).append(float(quality[chosen, j].mean()))
+    share = math.fsum(accuracy.tolist()) / tasks
+    for n, means in qualities.items():
+        best, gap = (_between(n, told["labels"], told[name]) for name in ("best", "gaps"))
+        apart = best - told["usual"]
+        far = 1.0 if apart <= 0.0 else (math.fsum(means) / len(means) - told["usual"]) / apart
+        share += min(max(far, 0.0), 1.0) * gap * len(means) / tasks
+    share = min(max(share, 0.0), 1.0)
+    n = 1.0 / (1.0 / gold + 1.0 / tasks)
+    # Wilson: the shares p with |share - p| <= Z sqrt(p (1 - p) / n).
+    a, b, c = 1.0 + Z * Z / n, -(2.0 * share + Z * Z / n), share * share
+    root = math.sqrt(max(b * b - 4.0 * a * c, 0.0))
+    low, high = (-b - root) / (2.0 * a), (-b + root) / (2.0 * a)
+    return {"accuracy": share, "low": max(0.0, low), "high": min(1.0, high), "gold_tasks": gold}
+
+
+def _between(n: int, labels: list[int], values: list[float]) -> float:
+    """Value at n answers, linear in log n."""
+    return float(np.interp(math.log(n), [math.log(k) for k in labels], values))

@@ -1,0 +1,97 @@
+"""What gold foresees of a plan, as an operator meets it: `assign --dependence`, and `verify`."""
+
+import json
+import shlex
+
+import pytest
+from typer.testing import CliRunner
+
+from crowd_tvcs.cli.main import app
+from crowd_tvcs.skills.dependence import Dependence
+from crowd_tvcs.skills.foresight import Foresight
+from crowd_tvcs.verification.verify import verify
+
+TABLE = "worker,t1,t2,t3\nann,0.9,0.6,0.7\nbob,0.7,0.8,0.55\ncy,0.6,0.6,0.8\n"
+TOLD = Foresight(50, (1, 2, 3), (0.85, 0.8, 0.75), 0.6, (0.01, 0.02, 0.06))
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "quality.csv").write_text(TABLE)
+    skills = "worker,deviation,shared_1,shared_2\nann,.1,0,0\nbob,.1,0,0\ncy,.1,0,0\n"
+    (tmp_path / "skills.csv").write_text(skills)
+    model = Dependence(plan_error=0.2, foresight=TOLD, source="gold", gold=50)
+    (tmp_path / "other.json").write_text(json.dumps(model.as_json()))
+    return tmp_path
+
+
+def assign(*words):
+    return CliRunner().invoke(app, ["assign", "quality.csv", *map(str, words)])
+
+
+def summary_of(folder):
+    return json.loads((folder / "summary.json").read_text())
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--skills", "skills.csv"),
+        ("--dependence", "other.json"),
+        ("--dependence", "other.json", "--classes", 3),
+        ("--dependence", "other.json", "--prior", 0.7, "--max-workers-per-task", 2),
+        ("--dependence", "other.json", "--budget", 4, "--method", "fast"),
+        ("--skills", "skills.csv", "--prior", 0.7),
+    ],
+)
+def test_a_plan_says_what_gold_foresees_and_verify_agrees(folder, words):
+    (folder / "dependence.json").write_text((folder / "other.json").read_text())
+    done = assign("--out", "plan", *words)
+    assert done.exit_code == 0, done.stderr
+    told = summary_of(folder / "plan")
+    foreseen = told["foreseen"]
+    assert foreseen["gold_tasks"] == 50
+    assert foreseen["low"] < foreseen["accuracy"] < foreseen["high"]
+    assert told["expected_accuracy"] < foreseen["accuracy"] <= told["expected_accuracy"] + 0.06
+    assert f"by 50 gold tasks {foreseen['accuracy']:.3f} of the labels" in done.stderr
+    page = (folder / "plan" / "report.html").read_text()
+    assert f"{100 * foreseen['low']:.2f} % to {100 * foreseen['high']:.2f} %" in page
+    assert verify(folder / "plan").violations == [
+        line for line in verify(folder / "plan").violations if "not certified" in line
+    ]
+    # The command of the report makes the same plan again.
+    command = page.split("<pre>crowd-tvcs assign ")[1].split(" --out DIR")[0]
+    again = CliRunner().invoke(app, ["assign", *shlex.split(command), "--out", "again"])
+    assert again.exit_code == 0, again.stderr
+    assert summary_of(folder / "again") == told
+
+
+def test_what_is_foreseen_cannot_be_altered(folder):
+    assert assign("--out", "plan", "--dependence", "other.json").exit_code == 0
+    told = summary_of(folder / "plan")
+    for name, value in (("accuracy", 0.99), ("low", 0.8), ("high", 0.9999), ("gold_tasks", 500)):
+        altered = told | {"foreseen": told["foreseen"] | {name: value}}
+        (folder / "plan" / "summary.json").write_text(json.dumps(altered))
+        assert any(f"foreseen, '{name}'" in line for line in verify(folder / "plan").violations)
+    del told["foreseen"]
+    (folder / "plan" / "summary.json").write_text(json.dumps(told))
+    assert any("foreseen: is missing" in line for line in verify(folder / "plan").violations)
+
+
+def test_nothing_is_foreseen_of_another_common_error_or_without_gold(folder):
+    words = ("--dependence", "other.json", "--common-error", 0.1)
+    assert assign("--out", "other", *words).exit_code == 0
+    assert "foreseen" not in summary_of(folder / "other")
+    assert not any("foreseen" in line for line in verify(folder / "other").violations)
+    (folder / "other.json").write_text(json.dumps(Dependence(plan_error=0.2).as_json()))
+    assert assign("--out", "none", "--dependence", "other.json").exit_code == 0
+    assert summary_of(folder / "none")["common_error"] == 0.2
+    assert "foreseen" not in summary_of(folder / "none")
+
+
+def test_independent_workers_have_no_dependence(folder):
+    done = assign("--out", "plan", "--dependence", "other.json", "--model", "independent")
+    assert done.exit_code == 2
+    assert "--dependence says how workers err together" in done.stderr.splitlines()[-1]
+    assert not (folder / "plan").exists()

@@ -1,0 +1,129 @@
+"""What gold foresees of plans: gaps, intervals, and simulated crowds whose truth is known."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from pytest import approx
+
+from benchmarks.crowd.plan_claims import drawn, judged
+from crowd_tvcs.answers.answers import Answers, Gold
+from crowd_tvcs.answers.intervals import wilson
+from crowd_tvcs.skills.dependence import Dependence
+from crowd_tvcs.skills.foresight import Foresight, interval, standing_out
+
+TOLD = Foresight(100, (1, 2, 3, 5), (0.9, 0.85, 0.8, 0.8), 0.6, (0.0, -0.02, 0.05, 0.03))
+
+
+@pytest.mark.parametrize(
+    ("n", "quality", "moved"),
+    [
+        (1, 0.9, 0.0),
+        (2, 0.85, -0.02),
+        (3, 0.8, 0.05),
+        (3, 0.99, 0.05),  # better than those that were measured
+        (3, 0.7, 0.025),  # half way to usual workers
+        (3, 0.6, 0.0),
+        (3, 0.5, 0.0),
+        (4, 0.8, 0.05 - 0.02 * np.log(4 / 3) / np.log(5 / 3)),
+        (8, 0.8, 0.03),
+        (0, 0.0, 0.0),
+    ],
+)
+def test_gaps_count_as_far_as_the_workers_are_those_they_were_measured_of(n, quality, moved):
+    tasks = np.full(50, 0.7)
+    told = TOLD.foresee(tasks, np.full(50, n), np.full(50, quality))
+    assert told.accuracy == approx(0.7 + moved)
+    assert (told.low, told.high) == approx(interval(told.accuracy, 100, 50))
+    half = TOLD.foresee(tasks, np.where(np.arange(50) < 25, n, 0), np.full(50, quality))
+    assert half.accuracy == approx(0.7 + moved / 2)
+
+
+def test_a_plan_tells_its_pairs(rng):
+    support = rng.random((6, 40)) < 0.5
+    quality = rng.random((6, 40))
+    n = support.sum(axis=0)
+    means = [q[s].mean() if s.any() else 0.0 for q, s in zip(quality.T, support.T, strict=True)]
+    accuracy = rng.random(40)
+    told = TOLD.of_plan(quality, support, accuracy)
+    assert told == approx(TOLD.foresee(accuracy, n, np.array(means)))
+
+
+def test_what_is_foreseen_is_a_share():
+    near = replace(TOLD, gaps=(0.4,) * 4)
+    told = near.foresee(np.full(9, 0.9), np.full(9, 3), np.full(9, 0.8))
+    assert told.accuracy == 1.0
+    assert told.low < told.high == approx(1.0)
+
+
+def test_usual_workers_who_are_the_best_there_are_count_in_full():
+    alike = replace(TOLD, usual=0.8)
+    assert alike.foresee(np.array([0.7]), np.array([3]), np.array([0.7])).accuracy == approx(0.75)
+
+
+def test_the_interval_knows_both_draws():
+    """The variances of the shares of gold tasks and of tasks add up: 60 and 60 are worth 30."""
+    assert interval(0.8, 60, 60) == wilson(0.8, 30)
+    widths = [np.diff(interval(0.8, gold, tasks))[0] for gold, tasks in ((60, 60), (60, 9000))]
+    assert widths[0] > widths[1] > np.diff(wilson(0.8, 60))[0]
+
+
+def test_a_gap_within_its_interval_is_taken_for_chance():
+    low, high = wilson(0.8, 100)
+    half = (high - low) / 2
+    assert standing_out(0.8, 0.8 - 0.99 * half, 100) == 0.0
+    assert standing_out(0.8, 0.8 + 0.99 * half, 100) == 0.0
+    assert standing_out(0.8, 0.8, 100) == 0.0
+    assert standing_out(0.8, 0.8 - 2 * half, 100) == approx(1.5 * half)
+    assert standing_out(0.8, 0.8 + 2 * half, 100) == approx(-1.5 * half)
+
+
+def test_it_is_kept_and_files_of_before_have_none():
+    model = Dependence(foresight=TOLD)
+    text = json.loads(json.dumps(model.as_json()))
+    assert Dependence.from_json(text) == model
+    assert Foresight.from_json(text["foresight"]) == TOLD
+    del text["foresight"]
+    assert Dependence.from_json(text) == Dependence()
+
+
+def shared_out(rng, n_tasks=400):
+    """Three workers who each err on tasks of their own, a quarter, and six others who guess more.
+
+    Of three answers of the best two are right at least, which nobody who knows each of them alone
+    can foresee.
+    """
+    truth = rng.integers(0, 3, n_tasks)
+    right = rng.random((9, n_tasks)) < 0.5
+    right[:3] = rng.integers(0, 4, n_tasks) != np.arange(3)[:, None]
+    label = np.where(right, truth, (truth + rng.integers(1, 3, right.shape)) % 3)
+    names, classes = [f"t{j:03}" for j in range(n_tasks)], ["a", "b", "c"]
+    of = np.tile(np.arange(n_tasks), 9), np.repeat(np.arange(9), n_tasks), label.ravel()
+    known = {name: classes[y] for name, y in zip(names, truth.tolist(), strict=True)}
+    return Answers(names, [f"w{i}" for i in range(9)], classes, *of), Gold(known, classes)
+
+
+def test_workers_whose_errors_are_shared_out_reach_more_and_gold_foresees_it(rng):
+    _, plans = judged(*shared_out(rng), 0, 0.4, anybody=False)
+    three = plans[2]
+    assert three.reached > 0.97 > 0.9 > three.expected
+    assert abs(three.foreseen.accuracy - three.reached) < 0.05
+    assert three.foreseen.low <= three.reached
+    # One answer is what it is: nothing stands out.
+    assert plans[0].foreseen.accuracy == approx(plans[0].expected, abs=0.02)
+
+
+def test_labels_of_any_workers_are_not_moved_by_what_the_best_reach(rng):
+    _, plans = judged(*shared_out(rng), 0, 0.4, anybody=True)
+    for one in plans:
+        assert one.foreseen.accuracy == approx(one.expected, abs=0.03)
+
+
+@pytest.mark.parametrize("alike", [0.0, 0.3])
+def test_the_interval_holds_what_is_reached_of_simulated_crowds(alike):
+    found = [judged(*drawn(2, alike, n), n, 0.2, anybody=False)[1] for n in range(8)]
+    told = [one for plans in found for one in plans]
+    held = np.mean([one.foreseen.low <= one.reached <= one.foreseen.high for one in told])
+    assert held >= 0.75  # plans of one crowd share its gold: .89 of 16 crowds with .3
+    assert np.mean([abs(one.foreseen.accuracy - one.reached) for one in told]) < 0.05
