@@ -8,11 +8,11 @@ from typing import Any
 
 from grn_tvcs.cli.options import InferOptions
 from grn_tvcs.cli.resources import (
-    SECONDS_TO_START,
     Work,
     estimate,
     estimate_of_parts,
     memory_of_ranking,
+    seconds_of_design,
 )
 from grn_tvcs.edge_count import (
     EdgeCount,
@@ -109,11 +109,13 @@ class Inference:
 
     def _expected_of_parts(self, work: Work) -> str:
         """The same for a method that computes all parts, and perhaps simulates networks."""
+        from grn_tvcs.combine.calibration import TABLES
         from grn_tvcs.combine.parts import halves_of, trees_of
         from grn_tvcs.methods.combined import networks_to_simulate
         from grn_tvcs.simulation.designs import GENES
+        from grn_tvcs.stability.stability import LEAST_STEPS
 
-        resamples, threads = work.halves, self.given.side_by_side
+        resamples = work.halves
         halves = halves_of(resamples, work.targets * work.regulators)
         cost = estimate_of_parts(work._replace(halves=halves), trees_of(work.genes))
         cost.refuse_what_cannot_fit(self.what_helps())
@@ -126,11 +128,14 @@ class Inference:
             return told
         size = min(work.genes, GENES[-1])
         small = work._replace(
-            genes=size, regulators=min(work.regulators, size), targets=size, lines=0, threads=1
-        )
-        each = estimate_of_parts(small, trees_of(size)).seconds - SECONDS_TO_START
-        seconds = networks * each / min(threads, networks)
-        return f"{told}, and {span(seconds)} once for {networks} networks of this design"
+            genes=size, regulators=min(work.regulators, size), targets=size, lines=0,
+            halves=resamples if self.data.series else 0,
+        )  # fmt: skip
+        n_steps = len(self.data.times) - len(self.data.pieces())
+        few = bool(self.data.series) and n_steps < LEAST_STEPS
+        seconds = seconds_of_design(small, trees_of(size), networks, TABLES, all_told=few)
+        once = f"{'up to ' if few else ''}{span(seconds)} once"
+        return f"{told}, and {once} for {networks} networks of this design"
 
     def run(self) -> tuple[Network, Rules, EdgeCount | None]:
         """Infer the network; say the caps that its selected edges keep, and why they are so many.
