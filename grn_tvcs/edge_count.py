@@ -18,7 +18,6 @@ difference, over the folds), or within these 5 %.
 from __future__ import annotations
 
 import copy
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -32,6 +31,7 @@ from numpy.typing import NDArray
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.scales import on_scale
 from grn_tvcs.expression.steady_states import SteadyStates
+from grn_tvcs.expression.warned import unwarned
 from grn_tvcs.methods import infer, options_of
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.prior import Prior
@@ -148,19 +148,44 @@ class Folds:
 def held_out(folds: Folds, fold: int) -> tuple[Array]:
     """Gain of each size in a fold, of a network that is inferred from the others."""
     is_out, rules = folds.fold_of == fold, folds.rules
-    network = infer(
-        folds.data.part(~is_out),
-        folds.method,
-        max_in_degree=rules.max_in_degree,
-        max_out_degree=rules.max_out_degree,
-        regulators=rules.regulators,
-        targets=rules.targets,
-        steady=folds.steady,
-        prior=folds.prior,
-        rng=copy.deepcopy(folds.streams[fold]),
-        **folds.options,
-    )
+    with unwarned():  # warnings come when all series are used
+        network = infer(
+            folds.data.part(~is_out),
+            folds.method,
+            max_in_degree=rules.max_in_degree,
+            max_out_degree=rules.max_out_degree,
+            regulators=rules.regulators,
+            targets=rules.targets,
+            steady=folds.steady,
+            prior=folds.prior,
+            rng=copy.deepcopy(folds.streams[fold]),
+            **folds.options,
+        )
     return (held_out_gains(folds.data, is_out, network, rules, folds.sizes, folds.options),)
+
+
+class Choice:
+    """A choice of the number of edges, before or while its folds are held out.
+
+    Attributes
+    ----------
+    job
+        A unit holds a fold out.
+    """
+
+    def __init__(self, folds: Folds) -> None:
+        n_folds = len(folds.streams)
+        self.job = Job("folds", held_out, folds, n_folds, folds.facts)
+        self._sizes = folds.sizes
+        self._curves = np.empty((n_folds, len(folds.sizes)))
+
+    def take(self, fold: int, found: tuple[Array]) -> None:
+        """Take what a unit found."""
+        (self._curves[fold],) = found
+
+    def count(self) -> EdgeCount:
+        """Choose, once all units are taken."""
+        return best_count(self._sizes, self._curves)
 
 
 def choose_edges(
@@ -209,31 +234,45 @@ def choose_edges(
     ValueError
         If there are fewer than two series and they are too short to be cut; or as for `infer`.
     """
+    choice = choice_of(
+        expression, method, max_in_degree=max_in_degree, max_out_degree=max_out_degree,
+        max_edges=max_edges, regulators=regulators, targets=targets, steady=steady, prior=prior,
+        scale=scale, rng=rng, **options,
+    )  # fmt: skip
+    tell = None if progress is None else partial(_percent, progress)
+    engine = Threads(threads) if engine is None else engine
+    with closing(results([choice.job], engine, keep=keep, progress=tell)) as found:
+        for _, fold, gains in found:
+            choice.take(fold, gains)
+    return choice.count()
+
+
+def choice_of(
+    expression: Expression,
+    method: str,
+    *,
+    max_in_degree: int | None = None,
+    max_out_degree: int | Mapping[str, int] | None = None,
+    max_edges: int | None = None,
+    regulators: Iterable[str] | None = None,
+    targets: Iterable[str] | None = None,
+    steady: SteadyStates | None = None,
+    prior: Prior | None = None,
+    scale: str | None = None,
+    rng: int | np.random.Generator | None = None,
+    **options: Any,
+) -> Choice:
+    """Prepare what `choose_edges` does, for whoever has other work beside it."""
     names = (None if some is None else frozenset(some) for some in (regulators, targets))
     rules = Rules(max_in_degree, max_out_degree, max_edges, *names)
     if "resamples" in options_of(method):
         options["resamples"] = fewer_resamples(options.get("resamples"))
     data = in_folds(on_scale(expression, scale).in_name_order())
     n_targets = int(rules.roles(data.genes)[1].sum())
-    most = 6 * n_targets if max_edges is None else max_edges
-    sizes = _sizes(rules, data, most)
-    fold_of = fold_numbers(data)
-    n_folds = int(fold_of.max()) + 1
-    seed = seed_of(rng)
-    streams = tuple(stream(seed, "fold", str(fold)) for fold in range(n_folds))
-    folds = Folds(data, fold_of, method, rules, steady, prior, options, sizes, streams)
-    job = Job("folds", held_out, folds, n_folds, folds.facts)
-    tell = None if progress is None else partial(_percent, progress)
-    curves = np.empty((n_folds, len(sizes)))
-    engine = Threads(threads) if engine is None else engine
-    with (
-        warnings.catch_warnings(),  # they come when all series are used
-        closing(results([job], engine, keep=keep, progress=tell)) as found,
-    ):
-        warnings.simplefilter("ignore")
-        for _, fold, (gains,) in found:
-            curves[fold] = gains
-    return best_count(sizes, curves)
+    sizes = _sizes(rules, data, 6 * n_targets if max_edges is None else max_edges)
+    fold_of, seed = fold_numbers(data), seed_of(rng)
+    streams = tuple(stream(seed, "fold", str(fold)) for fold in range(int(fold_of.max()) + 1))
+    return Choice(Folds(data, fold_of, method, rules, steady, prior, options, sizes, streams))
 
 
 def fewer_resamples(given: int | None) -> int:

@@ -49,11 +49,9 @@ def infer(given: InferOptions) -> None:
         else:
             work.refuse_what_cannot_fit()
         with given.engine() as engine:
-            work = replace(work, engine=engine)
-            count = work.count()
-            if count is not None:
-                say(count.said())
-            network, rules = work.run(count)
+            network, rules, count = replace(work, engine=engine).run()
+        if count is not None:
+            say(count.said())
         if network.verdict is not None:
             say(network.verdict.said())
             if given.chooses_edges and not network.verdict.is_known:

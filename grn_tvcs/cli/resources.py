@@ -24,6 +24,8 @@ SECONDS_PER_TRY = 1.2e-8  # of a tree, in each of log2(samples) layers of all sa
 SECONDS_PER_PAIR_OF_PARTS = 1.5e-4  # the nine combiners
 SECONDS_PER_PATH = 8e-9  # from a regulator over another one to a gene, or from it to both
 SECONDS_PER_PAIR_OF_GENES = 2.5e-7  # rank correlations, of which none is kept
+SECONDS_PER_SMALL_HALF = 3.5e-3  # of a network of a design, beside what its sizes take
+SECONDS_PER_TABLE = 0.01  # without any edge, where its evidence is not needed
 BYTES_PER_PAIR_OF_PARTS = 300.0  # of a regulator and a gene, beside all that
 
 
@@ -121,3 +123,18 @@ def estimate_of_parts(work: Work, trees: int) -> Cost:
         + SECONDS_PER_PAIR_OF_GENES * work.genes**2
     )
     return Cost(seconds, lagged.memory + BYTES_PER_PAIR_OF_PARTS * pairs)
+
+
+def seconds_of_design(
+    work: Work, trees: int, networks: int, tables: int, *, all_told: bool
+) -> float:
+    """Estimate the simulation of so many networks and of tables without any edge.
+
+    `work` is that of one network, and says how many units are done at a time; `all_told` whether
+    all tables have their evidence computed, as those of very few samples have.
+    """
+    one = work._replace(threads=1)
+    each = estimate_of_parts(one, trees).seconds - SECONDS_TO_START
+    each += SECONDS_PER_SMALL_HALF * (work.halves + work.halves // 2)
+    of_tables = tables * (SECONDS_PER_TABLE + all_told * each)
+    return networks * each / min(work.threads, networks) + of_tables / min(work.threads, tables)

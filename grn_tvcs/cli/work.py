@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 from grn_tvcs.cli.options import InferOptions
 from grn_tvcs.cli.resources import (
-    SECONDS_TO_START,
     Work,
     estimate,
     estimate_of_parts,
     memory_of_ranking,
+    seconds_of_design,
 )
 from grn_tvcs.edge_count import (
     EdgeCount,
-    choose_edges,
+    choice_of,
     fewer_resamples,
     fold_count,
     fold_resamples,
@@ -28,7 +28,7 @@ from grn_tvcs.network.network import Network
 from grn_tvcs.network.prior import Prior
 from grn_tvcs.network.rules import EDGES_PER_GENE, Rules
 from tvcs_core.command.progress import Progress, span
-from tvcs_core.engines import Engine
+from tvcs_core.engines import Beside, Engine, Threads
 
 PERCENT = 100  # parts of an inference that does not halve the series
 
@@ -109,11 +109,13 @@ class Inference:
 
     def _expected_of_parts(self, work: Work) -> str:
         """The same for a method that computes all parts, and perhaps simulates networks."""
+        from grn_tvcs.combine.calibration import TABLES
         from grn_tvcs.combine.parts import halves_of, trees_of
         from grn_tvcs.methods.combined import networks_to_simulate
         from grn_tvcs.simulation.designs import GENES
+        from grn_tvcs.stability.stability import LEAST_STEPS
 
-        resamples, threads = work.halves, self.given.side_by_side
+        resamples = work.halves
         halves = halves_of(resamples, work.targets * work.regulators)
         cost = estimate_of_parts(work._replace(halves=halves), trees_of(work.genes))
         cost.refuse_what_cannot_fit(self.what_helps())
@@ -126,35 +128,40 @@ class Inference:
             return told
         size = min(work.genes, GENES[-1])
         small = work._replace(
-            genes=size, regulators=min(work.regulators, size), targets=size, lines=0, threads=1
-        )
-        each = estimate_of_parts(small, trees_of(size)).seconds - SECONDS_TO_START
-        seconds = networks * each / min(threads, networks)
-        return f"{told}, and {span(seconds)} once for {networks} networks of this design"
+            genes=size, regulators=min(work.regulators, size), targets=size, lines=0,
+            halves=resamples if self.data.series else 0,
+        )  # fmt: skip
+        n_steps = len(self.data.times) - len(self.data.pieces())
+        few = bool(self.data.series) and n_steps < LEAST_STEPS
+        seconds = seconds_of_design(small, trees_of(size), networks, TABLES, all_told=few)
+        once = f"{'up to ' if few else ''}{span(seconds)} once"
+        return f"{told}, and {once} for {networks} networks of this design"
 
-    def count(self) -> EdgeCount | None:
-        """Choose the number of edges by held-out series, if it is to be chosen so."""
-        if not self.holds_series_out:
-            return None
-        of_folds, _, total = self._stages()
-        with self.progress as progress:
-            tell = progress.stage(0, of_folds, total)
-            return choose_edges(self.data, self.given.method, **self._arguments(), progress=tell)
+    def run(self) -> tuple[Network, Rules, EdgeCount | None]:
+        """Infer the network; say the caps that its selected edges keep, and why they are so many.
 
-    def run(self, count: EdgeCount | None) -> tuple[Network, Rules]:
-        """Infer the network and say the caps that its selected edges keep.
-
-        Where the number of edges is to be chosen and no series were held out, it is that of the
+        Series that are held out to choose the number of edges share the queue of the network: what
+        they tell is not needed before edges are selected. Where none are, the number is that of the
         verdict, and 2 per gene where the verdict says why there is none.
         """
-        of_folds, of_network, total = self._stages()
-        with self.progress as progress:
-            tell = progress.stage(of_folds, of_network, total) if of_folds else progress
-            network = infer(self.data, self.given.method, **self._arguments(), progress=tell)
+        count = None
+        with Progress("parts of the work") as progress:
+            if not self.holds_series_out:
+                network = self._infer(self.engine, progress)
+            else:
+                of_folds, of_network = progress.stages(*self._sizes())
+                choice = choice_of(self.data, self.given.method, **self._asked())
+                engine = self.engine or Threads(self.given.threads)
+                with Beside(
+                    engine, choice.job, choice.take, keep=self.given.finished, progress=of_folds
+                ) as both:
+                    network = self._infer(both, of_network)
+                    both.finish()
+                count = choice.count()
         verdict = network.verdict
         n_targets = int(self.rules.roles(self.data.genes)[1].sum())
         if not self.given.chooses_edges:
-            return network, self.rules.with_defaults(n_targets)
+            return network, self.rules.with_defaults(n_targets), None
         if count is not None:
             n_edges = count.n_edges
         elif verdict is not None and verdict.is_known:
@@ -162,27 +169,23 @@ class Inference:
         else:
             n_edges = EDGES_PER_GENE * n_targets
         rules = replace(self.rules, max_edges=n_edges)
-        return network.within(rules), rules
+        return network.within(rules), rules, count
 
-    @cached_property
-    def progress(self) -> Progress:
-        """One for the held-out fits and the network, so that the time left is that of both."""
-        return Progress("parts of the work")
+    def _infer(self, engine: Engine | None, progress: Callable[[int, int], None]) -> Network:
+        given = self.given
+        return infer(
+            self.data, given.method, threads=given.threads, engine=engine, progress=progress,
+            keep=given.finished, **self._asked(),
+        )  # fmt: skip
 
-    def _stages(self) -> tuple[int, int, int]:
-        """Parts of the held-out fits, of the network and of both: halves of series, or percent.
-
-        Nothing that the fits tell is needed to begin the network; it is asked for when edges are
-        selected.
-        """
+    def _sizes(self) -> tuple[int, int]:
+        """Parts of the held-out fits and of the network: halves of series, or percent."""
         halves = (options_of(self.given.method) | self.options).get("resamples", PERCENT)
-        if not self.holds_series_out:
-            return 0, halves, halves
         each = fewer_resamples(halves) if "resamples" in options_of(self.given.method) else PERCENT
-        of_folds = fold_count(self.data) * each
-        return of_folds, halves, of_folds + halves
+        return fold_count(self.data) * each, halves
 
-    def _arguments(self) -> dict[str, Any]:
+    def _asked(self) -> dict[str, Any]:
+        """What is asked, whoever works."""
         rules = self.rules
         return {
             "max_in_degree": rules.max_in_degree,
@@ -193,8 +196,5 @@ class Inference:
             "steady": self.steady,
             "prior": self.prior,
             "rng": self.given.seed,
-            "threads": self.given.threads,
-            "engine": self.engine,
-            "keep": self.given.finished,
             **self.options,
         }

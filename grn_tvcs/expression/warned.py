@@ -4,12 +4,31 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 PACKAGE = __name__.partition(".")[0]
+_IS_SILENT = ContextVar("is_silent", default=False)
+
+
+@contextmanager
+def unwarned() -> Iterator[None]:
+    """Hold the warnings of this thread back while the context lasts.
+
+    The filters of `warnings` are those of all threads, also of one that has something to say.
+    """
+    before = _IS_SILENT.set(True)
+    try:
+        yield
+    finally:
+        _IS_SILENT.reset(before)
 
 
 def warn_user(message: str) -> None:
     """Warn, as from the line outside this package that led here."""
+    if _IS_SILENT.get():
+        return
     level = 2
     frame = sys._getframe(1)
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == PACKAGE:

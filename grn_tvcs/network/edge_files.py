@@ -18,6 +18,7 @@ from grn_tvcs.expression.warned import warn_user
 from grn_tvcs.network.evidence import CODES
 from grn_tvcs.network.network import HEADER, Network
 from grn_tvcs.network.pairs import EXTRA, FIXED, Pairs
+from grn_tvcs.network.programs.facts import RELATION
 from tvcs_core import DataError
 from tvcs_core.files.shown import listed, shown
 from tvcs_core.files.spreadsheet import unshield
@@ -54,8 +55,7 @@ def read_network(path: str | Path, genes: Sequence[str]) -> Network:
     DataError
         Naming line and column, if columns are missing or a cell does not hold what it must.
     """
-    table = read_table(path)
-    table.require_rectangle()
+    table = _read_edges(path, "a score")
     columns = _columns(table)
     first = 1 if columns is not None else 0
     if columns is None:
@@ -134,8 +134,7 @@ class Reference:
 
 def reference_in(path: str | Path, genes: Sequence[str]) -> Reference:
     """Read what `read_reference` reads, and keep what was left out."""
-    table = read_table(path)
-    table.require_rectangle()
+    table = _read_edges(path, "one of + - ? 1 0")
     width = len(table.rows[0])
     if width not in (2, 3):
         raise table.error(f"a reference must have 2 or 3 columns, found {width}", row=0)
@@ -165,6 +164,32 @@ def reference_in(path: str | Path, genes: Sequence[str]) -> Reference:
             path=path,
         )
     return Reference(Network.of_pairs(genes, pairs), kept.left_out)
+
+
+def _read_edges(path: str | Path, third: str) -> Table:
+    """A table of edges; `third` is what its third column may hold.
+
+    Spaces between cells and SIF, which `infer` itself writes for Cytoscape, are refused by name:
+    what is wrong with a single cell would not tell what to do.
+    """
+    table = read_table(path)
+    first = table.rows[0]
+    cells = first if len(first) > 1 else first[0].split()
+    is_sif = Path(path).suffix.lower() == ".sif" and len(first) != 2
+    if is_sif or (len(cells) > 2 and cells[1] in RELATION.values()):
+        raise table.error(
+            f"is SIF, which has the relation between the genes ({shown(' '.join(cells))}); write "
+            f"regulator, target and perhaps {third} in each line, with a tab between them",
+            row=0,
+        )
+    if len(first) == 1 < len(cells):
+        raise table.error(
+            "must have a tab, comma or semicolon between regulator and target, found spaces in "
+            f"{shown(first[0])}; put tabs in their place",
+            row=0,
+        )
+    table.require_rectangle()
+    return table
 
 
 def _has_header(table: Table, genes: Sequence[str]) -> bool:

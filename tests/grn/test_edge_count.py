@@ -2,6 +2,8 @@ import json
 import re
 import subprocess
 import sys
+import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +19,9 @@ from grn_tvcs.edge_count import (
     held_out_gains,
     in_folds,
 )
+from grn_tvcs.expression.formats import read_files
 from grn_tvcs.expression.scales import log_levels
+from tvcs_core.engines import Processes, Serial, Threads
 
 ROOT = Path(__file__).parents[2]
 
@@ -190,6 +194,40 @@ def test_the_command_chooses_tells_and_draws_the_curve(table, tmp_path):
     assert "--max-edges auto" in page
     assert "The number of edges is the smallest that" in page
     assert len(re.findall('class="line" d="M', page)) == 1
+
+
+@pytest.mark.parametrize(("method", "names"), [("tvcs", ["folds", "halves"]), ("pcc", ["folds"])])
+def test_folds_and_halves_share_one_queue_folds_first(table, tmp_path, monkeypatch, method, names):
+    asked = []
+
+    def run(self, tasks):
+        asked.append([task.job.name for task in tasks])
+        yield from done(self, tasks)
+
+    done = Serial.run
+    monkeypatch.setattr(Serial, "run", run)
+    few = {"resamples": 6} if method == "tvcs" else {}
+    words = ["--max-edges", "auto", "--method", method]
+    words += ["--option", "resamples=6"] if few else []
+    out = tmp_path / "out"
+    ended = CliRunner().invoke(app, ["infer", str(table), "--out", str(out), *words])
+    assert ended.exit_code == 0, ended.stderr
+    with_folds = [found for found in asked if "folds" in found]  # each fold asks for halves too
+    assert [list(dict.fromkeys(found)) for found in with_folds] == [names]
+    count = choose_edges(read_files([table]), method, rng=0, **few)
+    record = json.loads((out / "run.json").read_text())["edge_count"]
+    assert record["gains"] == list(count.gains)
+
+
+def test_folds_do_not_repeat_the_warnings_of_the_network(made, capfd):
+    constant = made.expression.values.copy()
+    constant[:, 0] = 1.0
+    data = replace(made.expression, values=constant)
+    with warnings.catch_warnings(), Processes(1) as engine:
+        warnings.simplefilter("error")
+        for who in (Serial(), Threads(2), engine):
+            choose_edges(data, rng=0, resamples=2, engine=who)
+    assert capfd.readouterr().err == ""
 
 
 def test_an_interrupted_choice_goes_on_with_the_same_bytes(table, tmp_path):

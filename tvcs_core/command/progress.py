@@ -78,27 +78,26 @@ class Progress:
         else:
             print(said, file=sys.stderr, flush=True)
 
-    def stage(self, before: int, size: int, total: int) -> Callable[[int, int], None]:
-        """Progress for one of several stages, which counts in its own way.
+    def stages(self, *sizes: int) -> list[Callable[[int, int], None]]:
+        """One progress for each of several works of `sizes` parts; each counts in its own way.
 
-        Parameters
-        ----------
-        before
-            Parts of the stages before it.
-        size
-            Its own parts.
-        total
-            Parts of all stages.
+        They may come one after the other or go on side by side.
         """
+        parts = [0] * len(sizes)
+        return [self._stage(stage, size, parts, sum(sizes)) for stage, size in enumerate(sizes)]
+
+    def _stage(
+        self, stage: int, size: int, parts: list[int], total: int
+    ) -> Callable[[int, int], None]:
         is_first = True
 
         def tell(done: int, of: int) -> None:
             nonlocal is_first
-            parts = before + done * size // of
+            parts[stage] = done * size // of
             if is_first:
-                self._find(parts)
+                self._find(sum(parts))
             is_first = False
-            self(parts, total)
+            self(sum(parts), total)
 
         return tell
 

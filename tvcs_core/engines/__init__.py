@@ -3,6 +3,7 @@
 What a unit computes is not known here, nor are results added up. No host is ever started.
 """
 
+from tvcs_core.engines.beside import Beside
 from tvcs_core.engines.blas import one_blas_thread
 from tvcs_core.engines.choice import engine_of
 from tvcs_core.engines.job import Engine, Job, Task, results
@@ -11,6 +12,6 @@ from tvcs_core.engines.local import Serial, Threads
 from tvcs_core.engines.processes import Processes
 
 __all__ = [
-    "Engine", "Job", "Processes", "Serial", "Task", "Threads", "engine_of", "hash_of",
+    "Beside", "Engine", "Job", "Processes", "Serial", "Task", "Threads", "engine_of", "hash_of",
     "one_blas_thread", "results",
 ]  # fmt: skip

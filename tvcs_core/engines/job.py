@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -97,23 +97,56 @@ def results(
     DataError
         If the journal is of other jobs.
     """
-    journals = {} if keep is None else {job: Journal(keep / job.name, job) for job in jobs}
-    total, done, todo = sum(job.size for job in jobs), 0, []
-    for job in jobs:
-        for index in range(job.size):
-            kept = journals[job].read(index) if journals else None
-            if kept is None:
-                todo.append(Task(job, index))
-                continue
-            done += 1
-            yield job, index, kept
-    if progress is not None and done:
-        progress(done, total)
-    with closing(engine.run(todo)) as found:
-        for (job, index), result in found:
-            if journals:
-                journals[job].write(index, result)
-            done += 1
-            if progress is not None:
-                progress(done, total)
-            yield job, index, result
+    book = Book(jobs, keep, progress)
+    yield from book.kept()
+    with closing(engine.run(book.todo)) as found:
+        for task, result in found:
+            book.add(task, result)
+            yield task.job, task.number, result
+
+
+class Book:
+    """What is done of some jobs: kept in their journals and told to `progress`; as `results` says.
+
+    Attributes
+    ----------
+    todo
+        What is left, once `kept` has been asked.
+    """
+
+    def __init__(
+        self,
+        jobs: Sequence[Job],
+        keep: Path | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> None:
+        self._jobs, self._progress = jobs, progress
+        self._journals = (
+            {} if keep is None else {job: Journal(keep / job.name, job) for job in jobs}
+        )
+        self._done, self._total = 0, sum(job.size for job in jobs)
+        self.todo: list[Task] = []
+
+    def kept(self) -> Iterator[tuple[Job, int, Any]]:
+        """Yield what the journals hold; ask once, to the end."""
+        for job in self._jobs:
+            for index in range(job.size):
+                kept = self._journals[job].read(index) if self._journals else None
+                if kept is None:
+                    self.todo.append(Task(job, index))
+                    continue
+                self._done += 1
+                yield job, index, kept
+        if self._done:
+            self._tell()
+
+    def add(self, task: Task, result: Any) -> None:
+        """Keep a result and tell that there is one more."""
+        if self._journals:
+            self._journals[task.job].write(task.number, result)
+        self._done += 1
+        self._tell()
+
+    def _tell(self) -> None:
+        if self._progress is not None:
+            self._progress(self._done, self._total)

@@ -7,7 +7,13 @@ from typer.testing import CliRunner
 
 from grn_tvcs import simulate, write_expression
 from grn_tvcs.cli.main import app
-from grn_tvcs.cli.resources import Work, estimate, estimate_of_parts, memory_of_ranking
+from grn_tvcs.cli.resources import (
+    Work,
+    estimate,
+    estimate_of_parts,
+    memory_of_ranking,
+    seconds_of_design,
+)
 from tvcs_core.command.progress import Progress
 
 GENOME = Work(genes=20_000, regulators=1500, targets=20_000, samples=100, halves=100, lines=10**5)
@@ -44,6 +50,28 @@ def test_the_parts_take_memory_for_regulators_x_genes():
     half = GENOME._replace(genes=10_000, targets=10_000)
     assert estimate_of_parts(half, 20).memory < 0.55 * estimate_of_parts(GENOME, 20).memory
     assert estimate_of_parts(GENOME, 20).memory < 16e9  # a square of floats alone were 3.2e9 each
+
+
+@pytest.mark.parametrize(
+    ("genes", "regulators", "samples", "trees", "few", "measured"),
+    [
+        (10, 10, 44, 100, False, 8.6),
+        (10, 10, 6, 100, True, 64.0),
+        (30, 30, 84, 100, False, 13.7),
+        (100, 20, 44, 20, False, 15.1),
+        (100, 100, 210, 20, False, 33.4),
+    ],
+)
+def test_networks_of_a_design_are_told_as_they_were_measured(
+    genes, regulators, samples, trees, few, measured
+):
+    """Processor seconds of 12 networks and 120 tables, from 6 and 120 that were run once."""
+    work = Work(genes, regulators, genes, samples, 100, 0)
+    found = seconds_of_design(work, trees, 12, 120, all_told=few)
+    assert measured / 1.4 < found < 1.4 * measured
+    assert seconds_of_design(work._replace(threads=4), trees, 12, 120, all_told=few) == (
+        pytest.approx(found / 4)
+    )
 
 
 @pytest.fixture(scope="module")

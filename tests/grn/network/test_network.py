@@ -219,6 +219,31 @@ def test_bad_edges_are_refused(tmp_path, text, message):
 
 
 @pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        (
+            "gold.txt",
+            "A B\nB e\n",
+            r"gold.txt:1: must have a tab, .* spaces in .A B.; put",
+        ),
+        ("gold.txt", "\nA B +\n", r"gold.txt:2: must have a tab, comma or semicolon"),
+        ("gold.txt", "A\tactivates\tB\n", r"gold.txt:1: is SIF, .* \('A activates B'\); write reg"),
+        ("gold.txt", "A represses B\n", r"gold.txt:1: is SIF"),
+        ("gold.sif", "A pp B e\n", r"gold.sif:1: is SIF"),
+        ("gold.sif", "NA\nA\tpd\tB\n", r"gold.sif:1: is SIF"),
+    ],
+)
+def test_spaces_and_sif_are_refused_with_the_remedy(tmp_path, name, text, said):
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.raises(DataError, match=said + ".*") as refused:
+        read_reference(path, GENES)
+    assert "tab" in str(refused.value)
+    with pytest.raises(DataError, match=said):
+        read_network(path, GENES)
+
+
+@pytest.mark.parametrize(
     ("name", "text"),
     [("run.json", "{"), ("run.json", "{}"), ("genes.txt", "\n"), ("genes.txt", "A\nA\n")],
 )
