@@ -17,6 +17,7 @@ from grn_tvcs.expression.clock import (
     CLOCK,
     needs_reading,
     read_times,
+    rise_like_times,
     said_of_no_time,
     said_of_unit,
     times_in_header,
@@ -25,7 +26,6 @@ from grn_tvcs.expression.columns import (
     IGNORED,
     LABELS,
     MAY_BE_SERIES,
-    OF_GENES,
     Columns,
     LayoutError,
     may_read,
@@ -42,12 +42,13 @@ from grn_tvcs.expression.missing_values import (
     said_of_gaps,
     without_gaps,
 )
-from grn_tvcs.expression.opening import SERIES, open_table
+from grn_tvcs.expression.opening import OF_GENES, SERIES, open_table
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core.files.shown import listed, plain, shown
 from tvcs_core.files.tables import Table, is_number
 
 MISSING = ("error", "drop", "interpolate")
+MOST_LOOKED_AT = 20  # columns, where none is called a time
 PLAIN = Columns()
 
 Flags = NDArray[np.bool_]
@@ -202,7 +203,7 @@ def _refuse_wrong_shape(table: Table, lower: list[str], several: set[str]) -> No
             if kind != IGNORED and CLOCK.fullmatch(name.lower())
         ]
         if clocks or "series" in lower:
-            raise _without_time(table, clocks)
+            raise _without_time(table, clocks or _rising(table, lower))
     if twice := [name for name in repeated(lower) if name in LABELS and name not in several]:
         raise table.error(f"must have one column of each kind, found twice: {listed(twice)}", row=0)
     names = [cell for cell in lower if cell not in LABELS]
@@ -256,6 +257,19 @@ def _without_time(table: Table, clocks: list[str]) -> LayoutError:
         ),
         *ways,
     )
+
+
+def _rising(table: Table, lower: list[str]) -> list[str]:
+    """Names of the first columns whose numbers rise as times do."""
+    places = [j for j, kind in enumerate(lower[:MOST_LOOKED_AT]) if kind not in LABELS]
+    body = [row[:MOST_LOOKED_AT] for row in table.rows[1:]]
+    found = []
+    for j in places:
+        cells = [row[j] for row in body if j < len(row)]
+        times = None if any(cell.lower() in MARKS for cell in cells) else read_times(cells)
+        if times is not None and rise_like_times(times.values):
+            found.append(table.rows[0][j])
+    return found
 
 
 def _check_header(table: Table, genes: list[int]) -> None:
