@@ -32,7 +32,7 @@ from grn_tvcs.expression.columns import (
     option_words,
     place_of,
 )
-from grn_tvcs.expression.doubts import warn_of_dates, warn_of_series, warn_of_times
+from grn_tvcs.expression.doubts import warn_of_counts, warn_of_dates, warn_of_series, warn_of_times
 from grn_tvcs.expression.expression import Expression, repeated
 from grn_tvcs.expression.missing_values import (
     MARKS,
@@ -123,6 +123,7 @@ def expression_in(
         values = known_numbers(table, genes, levels, refuse=is_strict)
     if "time" not in lower:
         warn_of_times(table, lower, header[genes[0]], values[:, 0])
+    warn_of_counts(table, lower, genes, values)
     warn_of_series(table, lower, columns, genes, values)
     is_rest = np.isnan(times)
     of_series = columns.series_places(table, lower)

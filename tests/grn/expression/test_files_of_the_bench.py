@@ -111,6 +111,14 @@ def test_a_column_that_counts_the_samples_is_to_be_ignored_first(first, write):
         read_layout(write(f"id,A\n{rows}"))
 
 
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_column_that_counts_the_samples_of_a_time_course_is_pointed_out(first, write):
+    body = "".join(f"{k + first},{k % 3},{(5 * k) % 7}\n" for k in range(6))
+    with pytest.warns(UserWarning, match="'ID' counts the samples .* give --ignore ID"):
+        assert read_layout(write(f"ID,Time,A\n{body}")).genes == ("ID", "A")
+    assert read_layout(write(f"ID,Time,A\n{body}"), ignore=["ID"]).genes == ("A",)
+
+
 def test_levels_do_not_rise_like_times(rng):
     for _ in range(2000):
         assert not rise_like_times(rng.random(8))
