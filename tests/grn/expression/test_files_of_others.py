@@ -213,6 +213,18 @@ def test_numbers_in_the_first_row_are_times_unless_they_count_the_samples(write)
     assert read_layout(write("hours,0,1,2\nA,1,2,3\n"), genes_in_rows=True).times.size == 3
 
 
+def test_a_row_of_words_above_genes_is_named_with_what_it_may_be(write):
+    path = write("id,a,b,c,d\nTime,0,2,0,2\narm,x,x,y,y\nG1,1,2,3,4\n")
+    given = {"genes_in_rows": True}
+    with pytest.raises(DataError, match=r"csv:3, .*no cell of 'arm' is: .* --series-column arm"):
+        read_layout(path, **given)
+    assert options_that_read(path, **given) == [
+        given | {"series_column": ("arm",)},
+        given | {"ignore": ("arm",)},
+    ]
+    assert set(read_layout(path, **given, series_column="arm").series) == {"x", "y"}
+
+
 def test_annotation_beside_genes_in_rows_is_ignored_by_name(write):
     path = write("id,symbol,0h,2h\nENS1,A,1,2\nENS2,B,3,4\nspike,C,9,9\n")
     with pytest.raises(DataError, match="column 'symbol': must be a number, found 'A'"):
