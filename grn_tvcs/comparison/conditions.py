@@ -15,7 +15,7 @@ from grn_tvcs.expression.scales import on_scale
 from grn_tvcs.expression.subset import FEWEST, of_genes
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
-from tvcs_core.files.shown import listed, shown
+from tvcs_core.files.shown import did_you_mean, listed, shown
 from tvcs_core.files.tables import Table
 
 LEAST_COMMON = 0.5  # of the genes of the larger table
@@ -87,8 +87,9 @@ def conditions_of(table: Table, column: str, wanted: Sequence[str] = ()) -> dict
     header = table.rows[0]
     places = [j for j, name in enumerate(header) if name.lower() == column.lower()]
     if len(places) != 1:
+        near = "" if places else did_you_mean(column, table.rows[0])
         raise table.error(
-            f"must have one column {shown(column)}, found {len(places)}; there stands "
+            f"must have one column {shown(column)}, found {len(places)}{near}; there stands "
             f"{listed(header)}",
             row=0,
         )

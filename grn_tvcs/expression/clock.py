@@ -22,7 +22,8 @@ SECONDS = {
 }  # fmt: skip
 SHORTEST_WORD = 3  # before a number in the first row, to be no name of a sample
 OTHERS = ("hpi", "hpf", "dpi", "dpf", "dpc")  # hours and days after infection, fertilisation, ...
-BEFORE = ("t", "time", "timepoint", "tp", "zt", "ct", "e", "p")  # T10, ZT4, E11.5
+NO_UNITS = ("t", "time", "timepoint", "tp")  # T10
+BEFORE = (*NO_UNITS, "zt", "ct", "e", "p")  # ZT4, E11.5
 _UNITS = "|".join(sorted((*SECONDS, *OTHERS), key=len, reverse=True))
 _WORDS = "|".join(sorted((*SECONDS, *OTHERS, *BEFORE), key=len, reverse=True))
 _TIME = re.compile(
@@ -38,14 +39,15 @@ _INSIDE = re.compile(  # 0h_rep1, ctrl_30min_2, day3.b; but 2D is a culture
     r"|(?:time|timepoint|day|hour)[ _-]?([0-9]+))(?![A-Za-z0-9])",
     re.IGNORECASE,
 )
+_OF_R = re.compile("X[0-9]")  # R lets no name of a column begin with a digit
 FEWEST_SAMPLES = 6  # of a column that looks like times, so that no gene does by chance
 
 UNIT_SAID = "Times are in "  # how a note begins that tells the unit
 
 
 def said_of_unit(unit: str) -> tuple[str, ...]:
-    """Tell the unit of times in a note, where there is one."""
-    return (f"{UNIT_SAID}{unit}, as the file says.",) if unit else ()
+    """Tell the unit of times in a note, where there is one: T10 says none."""
+    return () if not unit or unit in NO_UNITS else (f"{UNIT_SAID}{unit}, as the file says.",)
 
 
 class Times(NamedTuple):
@@ -125,7 +127,13 @@ def hold_times(names: Sequence[str]) -> bool:
     (True, False)
     >>> hold_times(["ctl_2D", "ctl_3D"]), hold_times(["ctl_2d", "ctl_3d"])
     (False, True)
+    >>> hold_times(["X0", "X10", "X20"]), hold_times(["X1", "X2", "X3"])  # R's names of numbers
+    (True, False)
     """
+    if all(_OF_R.match(name) for name in names):
+        names = [name[1:] for name in names]
+        if times_in_header(names):
+            return True
     found = [_INSIDE.search(name) for name in names]
     times = {one[1] or one[2] for one in found if one is not None}
     return len(times) > 1 and all(one is not None for one in found)

@@ -15,13 +15,13 @@ from tvcs_core.files.shown import did_you_mean, listed, shown
 from tvcs_core.files.tables import Table
 
 IGNORED = "(not used)"
+INDEX_READ = "x"  # what R's `read.csv` calls the column that `write.csv` left without a name
+FEWEST_COUNTED = 3  # rows, for a gene called X may hold 1 and 2
 # Names that may tell series apart, of which the table or the user has to say it.
 MAY_BE_SERIES = re.compile(
     r"((bio|tech|biol|technical|biological)?[\W_]?rep(l|s|licates?)?|batch|donor|patient|subject|"
     r"animal|mouse|plate|clone|run|experiment|treatment|group|genotype)[\W_]?(no|nr|id|name)?"
 )
-# Headings of names of genes.
-OF_GENES = re.compile(r"(gene|transcript|probe|feature|symbol)s?([\W_]?(id|name|symbol))?")
 LABELS = (*NAMED, IGNORED)
 
 
@@ -83,7 +83,8 @@ class Columns:
         """What each column of a table is: one of `LABELS`, or a gene's name in small letters.
 
         A first column without a name, as R and pandas write names of rows, is not used where
-        there is a time, and where it counts the rows; unless `has_index` is False.
+        there is a time, and where it counts the rows; unless `has_index` is False. Nor is one
+        called X that counts the rows of a time course: R reads its own names of rows so.
 
         Raises
         ------
@@ -104,6 +105,10 @@ class Columns:
             kinds[place_of(table, name, "--series-column")] = "series"
         if has_index and kinds[0] in INDEX and _is_index(table, kinds):
             kinds[0] = IGNORED
+        if has_index and INDEX_READ in kinds[:2] and "time" in kinds:
+            place = kinds.index(INDEX_READ)
+            if len(table.rows) > FEWEST_COUNTED and _counts(table, place):
+                kinds[place] = IGNORED
         return kinds
 
     def series_places(self, table: Table, kinds: Sequence[str]) -> list[int]:
@@ -143,7 +148,12 @@ def _is_index(table: Table, kinds: Sequence[str]) -> bool:
     """Whether the first column names or counts the rows, and is no gene."""
     if "time" in kinds:
         return True
-    cells = [row[0] for row in table.rows[1:]]
+    return _counts(table, 0)
+
+
+def _counts(table: Table, place: int) -> bool:
+    """Whether a column counts the rows, from 0 or 1."""
+    cells = [row[place] for row in table.rows[1:] if place < len(row)]
     return any(cells == [str(first + k) for k in range(len(cells))] for first in (0, 1))
 
 

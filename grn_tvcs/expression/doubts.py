@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.expression.clock import hold_times, rise_like_times
+from grn_tvcs.expression.clock import FEWEST_SAMPLES, hold_times, rise_like_times
 from grn_tvcs.expression.columns import MAY_BE_SERIES, Columns, option_words
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core.files.shown import CELL, listed, shown
@@ -48,6 +48,22 @@ def warn_of_times(
                 f"{table.path}: names of samples seem to hold times ({listed(names[:3])}), but all "
                 "samples are taken as at rest; to have series, give --samples SHEET with columns "
                 "sample, time and replicate"
+            )
+
+
+def warn_of_counts(
+    table: Table, kinds: Sequence[str], genes: Sequence[int], values: NDArray[np.float64]
+) -> None:
+    """Warn where a gene in front of a time course counts the samples, as ``ID`` or ``No`` does."""
+    if "time" not in kinds or len(values) < FEWEST_SAMPLES:
+        return
+    for k, place in enumerate(genes[:2]):
+        start = values[0, k]
+        if place < 2 and start in (0, 1) and bool((np.diff(values[:, k]) == 1).all()):
+            name = table.rows[0][place]
+            warn_user(
+                f"{table.path}: {shown(name)} counts the samples and is taken for a gene; if it "
+                f"is none, give {option_words({'ignore': name})}"
             )
 
 

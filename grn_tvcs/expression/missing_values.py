@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.expression.columns import MAY_BE_SERIES, OF_GENES, may_read, option_words
+from grn_tvcs.expression.columns import MAY_BE_SERIES, may_read, option_words
+from grn_tvcs.expression.opening import OF_GENES
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
 from tvcs_core.files.encodings import decimal_comma

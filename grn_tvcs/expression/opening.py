@@ -17,6 +17,9 @@ from tvcs_core.files.tables import DELIMITERS, SPACE, Table, is_number, read_tab
 INDEX = ("", "unnamed: 0")  # how R and pandas head the names of rows
 SERIES = ("series", "condition", "replicate")
 NAMED = ("time", *SERIES, "perturbed", "sample")  # headings that say what a column is
+UNNAMED = re.compile(r"(unnamed: [0-9]+)?")  # headings of nothing, as pandas writes them
+# Headings of names of genes.
+OF_GENES = re.compile(r"(gene|transcript|probe|feature|symbol)s?([\W_]?(id|name|symbol))?")
 _COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+([eE][+-]?[0-9]+)?")
 _POINT = re.compile(r"[+-]?[0-9]*\.[0-9]+([eE][+-]?[0-9]+)?")
 _THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+")
@@ -58,7 +61,7 @@ def _of_r(table: Table) -> Table:
 
 def _without_empty_columns(table: Table) -> Table:
     header = table.rows[0]
-    empty = {j for j, cell in enumerate(header) if not cell}
+    empty = {j for j, cell in enumerate(header) if UNNAMED.fullmatch(cell.lower())}
     if not empty:
         return table
     for row in table.rows[1:]:
@@ -130,12 +133,37 @@ def _is_title(table: Table) -> bool:
     below = table.rows[1]
     if len(below) == 1 and (len(first) == 1 or table.delimiter == SPACE):
         return not DELIMITERS.keys().isdisjoint(below[0])
-    if len(table.rows) < 3 or not 2 < len(below) == len(first) + 1:
+    if len(table.rows) < 3:
+        return False
+    if _is_header_below(first, below, table.rows[2]):
+        return True
+    if not 2 < len(below) == len(first) + 1:
         return False
     # A table of R has its first numbers, or names that come twice, here; a header neither.
     is_header = all(below) and len(set(below)) == len(below) and not any(map(is_number, below))
     is_named = any(cell.lower() in NAMED for cell in first)
     return is_header and not is_named and any(map(is_number, table.rows[2]))
+
+
+def _is_header_below(first: list[str], second: list[str], third: list[str]) -> bool:
+    """Whether the second line names the columns: plainly, or by numbers such as times."""
+    if len(second) < len(first) or any(map(_is_heading, first)):
+        return False
+    if len(third) == len(second) + 1:  # of R
+        return all(map(is_number, second)) and not is_number(third[0])
+    corner, *names = second
+    if len(third) != len(second) or len(second) == len(first):
+        return False
+    if len(second) > len(first) + 1 and _is_heading(corner):
+        return True
+    if not all(map(is_number, names)) or is_number(third[0]):
+        return False
+    rises = sorted(names, key=float) == names
+    return rises if not corner else bool(OF_GENES.fullmatch(corner.lower()))
+
+
+def _is_heading(cell: str) -> bool:
+    return cell.lower() in NAMED or bool(OF_GENES.fullmatch(cell.lower()))
 
 
 def _with_points(table: Table) -> Table:

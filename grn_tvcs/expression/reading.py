@@ -17,6 +17,7 @@ from grn_tvcs.expression.clock import (
     CLOCK,
     needs_reading,
     read_times,
+    rise_like_times,
     said_of_no_time,
     said_of_unit,
     times_in_header,
@@ -25,14 +26,13 @@ from grn_tvcs.expression.columns import (
     IGNORED,
     LABELS,
     MAY_BE_SERIES,
-    OF_GENES,
     Columns,
     LayoutError,
     may_read,
     option_words,
     place_of,
 )
-from grn_tvcs.expression.doubts import warn_of_dates, warn_of_series, warn_of_times
+from grn_tvcs.expression.doubts import warn_of_counts, warn_of_dates, warn_of_series, warn_of_times
 from grn_tvcs.expression.expression import Expression, repeated
 from grn_tvcs.expression.missing_values import (
     MARKS,
@@ -42,12 +42,13 @@ from grn_tvcs.expression.missing_values import (
     said_of_gaps,
     without_gaps,
 )
-from grn_tvcs.expression.opening import SERIES, open_table
+from grn_tvcs.expression.opening import OF_GENES, SERIES, open_table
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core.files.shown import listed, plain, shown
 from tvcs_core.files.tables import Table, is_number
 
 MISSING = ("error", "drop", "interpolate")
+MOST_LOOKED_AT = 20  # columns, where none is called a time
 PLAIN = Columns()
 
 Flags = NDArray[np.bool_]
@@ -122,6 +123,7 @@ def expression_in(
         values = known_numbers(table, genes, levels, refuse=is_strict)
     if "time" not in lower:
         warn_of_times(table, lower, header[genes[0]], values[:, 0])
+    warn_of_counts(table, lower, genes, values)
     warn_of_series(table, lower, columns, genes, values)
     is_rest = np.isnan(times)
     of_series = columns.series_places(table, lower)
@@ -202,7 +204,7 @@ def _refuse_wrong_shape(table: Table, lower: list[str], several: set[str]) -> No
             if kind != IGNORED and CLOCK.fullmatch(name.lower())
         ]
         if clocks or "series" in lower:
-            raise _without_time(table, clocks)
+            raise _without_time(table, clocks or _rising(table, lower))
     if twice := [name for name in repeated(lower) if name in LABELS and name not in several]:
         raise table.error(f"must have one column of each kind, found twice: {listed(twice)}", row=0)
     names = [cell for cell in lower if cell not in LABELS]
@@ -256,6 +258,19 @@ def _without_time(table: Table, clocks: list[str]) -> LayoutError:
         ),
         *ways,
     )
+
+
+def _rising(table: Table, lower: list[str]) -> list[str]:
+    """Names of the first columns whose numbers rise as times do."""
+    places = [j for j, kind in enumerate(lower[:MOST_LOOKED_AT]) if kind not in LABELS]
+    body = [row[:MOST_LOOKED_AT] for row in table.rows[1:]]
+    found = []
+    for j in places:
+        cells = [row[j] for row in body if j < len(row)]
+        times = None if any(cell.lower() in MARKS for cell in cells) else read_times(cells)
+        if times is not None and rise_like_times(times.values):
+            found.append(table.rows[0][j])
+    return found
 
 
 def _check_header(table: Table, genes: list[int]) -> None:

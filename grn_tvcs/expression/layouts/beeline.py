@@ -13,8 +13,11 @@ from grn_tvcs.expression.doubts import warn_of_dates
 from grn_tvcs.expression.expression import Expression, repeated
 from grn_tvcs.expression.layouts.named import rows_by_name, whole, without
 from grn_tvcs.expression.missing_values import MARKS, numbers_with_gaps
+from grn_tvcs.expression.warned import warn_user
 from tvcs_core.files.shown import listed
 from tvcs_core.files.tables import Table
+
+INFINITE = frozenset(f"{sign}{word}" for sign in ("", "+", "-") for word in ("inf", "infinity"))
 
 
 def read_beeline(
@@ -27,8 +30,8 @@ def read_beeline(
     """Read BEELINE's ``ExpressionData.csv`` (genes x cells) and ``PseudoTime.csv``.
 
     Every column of pseudotimes is a series of the cells that have one in it (the others are
-    empty or ``NA``), in the order of pseudotime; levels of cells at the same pseudotime are
-    averaged. With `lineage_weights`, a table of the same columns that says how far each cell
+    empty, ``NA`` or infinite), in the order of pseudotime; levels of cells at the same pseudotime
+    are averaged. With `lineage_weights`, a table of the same columns that says how far each cell
     belongs to each lineage (those of slingshot are from 0 to 1; nothing is 0), a mean is weighted,
     and a cell of weight 0 is not in the lineage. Lineages, cells and genes that `ignore` names are
     left out.
@@ -53,7 +56,7 @@ def read_beeline(
             f"every cell must have levels in {table.path}, but {len(unknown)} have none: "
             f"{listed(unknown)}; there stands {listed(list(column))}"
         )
-    at = numbers_with_gaps(times, range(1, len(times.rows[0])), refuse=False, marks=MARKS)
+    at = _pseudotimes(times)
     place = np.array([column[cell] for cell in cells])
     weights = np.ones(at.shape) if lineage_weights is None else _weights(lineage_weights, times)
     levels, clock, series = [], [], []
@@ -81,6 +84,18 @@ def read_beeline(
         notes=said_of_cells(int((~np.isnan(at) & (weights > 0)).sum()), len(series)),
         cells=None if (size == 1).all() else size,
     )
+
+
+def _pseudotimes(times: Table) -> NDArray[np.float64]:
+    """Pseudotimes; (cells, lineages). NaN where a cell has none or an infinite one."""
+    n = sum(cell.lower() in INFINITE for row in times.rows[1:] for cell in row[1:])
+    if n:
+        warn_user(
+            f"{times.path}: left out {n} pseudotimes that are infinite, as they are where a cell "
+            "is not reached"
+        )
+    columns = range(1, len(times.rows[0]))
+    return numbers_with_gaps(times, columns, refuse=False, marks=MARKS | INFINITE)
 
 
 def _without(table: Table, times: Table, ignore: Sequence[str]) -> tuple[Table, Table]:

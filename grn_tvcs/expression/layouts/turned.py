@@ -7,13 +7,15 @@ from dataclasses import replace
 from itertools import chain
 
 from grn_tvcs.expression.clock import CLOCK, times_in_header
-from grn_tvcs.expression.columns import LABELS, Columns, find_place
-from grn_tvcs.expression.missing_values import numbers_with_gaps
+from grn_tvcs.expression.columns import LABELS, Columns, find_place, may_read, option_words
+from grn_tvcs.expression.missing_values import MARKS_OF_LEVELS, numbers_with_gaps
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core.files.rows import Rows
-from tvcs_core.files.tables import Table
+from tvcs_core.files.shown import shown
+from tvcs_core.files.tables import Table, is_number
 
 CELLS_AT_ONCE = 2**18  # of a table that is turned
+MOST_TOLD = 10  # rows that tell of the samples, above the genes
 FIRST = "Time"  # the heading of a first row that holds times
 
 
@@ -43,11 +45,34 @@ def turned(
     levels = replace(
         table, rows=Rows.of(chain(header, plain)), lines=[table.lines[0], *lines], after_blank=()
     )
+    if may_be_times:  # no sheet tells of the samples
+        _refuse_words(levels)
     numbers_with_gaps(levels, range(1, len(table.rows[0])), refuse=missing == "error")
     del levels
     corner = FIRST if is_times else "" if is_label[0] else "sample"
     rows = Rows.of(_columns(table, corner))
     return replace(table, rows=rows, lines=[1] * len(rows), after_blank=bytes(len(rows)))
+
+
+def _refuse_words(levels: Table) -> None:
+    """Refuse a row among the first that tells of the samples in words, and is no gene."""
+    for i, row in enumerate(levels.rows[:MOST_TOLD]):
+        if not i or len(row) < 3 or any(is_number(cell) for cell in row[1:]):
+            continue
+        if all(cell.lower() in MARKS_OF_LEVELS for cell in row[1:]):
+            continue
+        series, ignore = {"series_column": (row[0],)}, {"ignore": (row[0],)}
+        raise may_read(
+            levels.error(
+                f"must be a number, found {shown(row[1])}; as no cell of {shown(row[0])} is: if it "
+                f"tells series apart, give {option_words(series)}, and if it is no gene, "
+                f"{option_words(ignore)}",
+                i,
+                1,
+            ),
+            series,
+            ignore,
+        )
 
 
 def _labels(table: Table, columns: Columns | None) -> set[str]:

@@ -215,6 +215,7 @@ def test_a_blank_line_still_parts_series_when_the_column_is_gone(tmp_path):
 @pytest.mark.parametrize(
     ("column", "wanted", "message"),
     [
+        ("stat", (), "must have one column 'stat', found 0; did you mean 'State'\\?; there stands"),
         ("Strain", (), "must have one column 'Strain', found 0; there stands Time, replicate"),
         ("state", ("wild", "nobody"), "must name the condition 'nobody', found mutant, wild"),
         ("replicate", (), "must name two conditions, found 10: .*name two of them by --conditions"),

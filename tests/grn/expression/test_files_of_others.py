@@ -99,6 +99,28 @@ def test_an_index_that_was_read_as_a_column_is_no_gene(tmp_path):
     assert read_expression(tmp_path / "rest.csv").at_rest.tolist() == LEVELS
 
 
+@pytest.mark.parametrize("header", ["X,Time", ",X,Time"])
+def test_names_of_rows_that_r_read_and_wrote_again_are_no_gene(header, write):
+    names = "{0}," * header.count(",")
+    rows = [names.format(k) + f"{k % 4},{k * k}" for k in range(1, 7)]
+    text = "\n".join([f"{header},G1", *rows]) + "\n"
+    assert read_expression(write(text)).genes == ("G1",)
+    levels = text.replace("5,1,25", "9,1,25")
+    assert read_expression(write(levels)).genes == ("X", "G1")  # no longer counts the rows
+
+
+def test_an_empty_column_that_pandas_gave_a_name_is_left_out(write):
+    path = write("Time,G1,Unnamed: 2\n0,1,\n1,2,\n")
+    assert read_expression(path).genes == ("G1",)
+
+
+def test_cells_that_pseudotime_does_not_reach_are_left_out_of_a_table_too(write):
+    levels, clock = write(OF_R), write(PSEUDOTIME.replace("NA", "Inf"), "PseudoTime.csv")
+    with pytest.warns(UserWarning, match="left out 1 pseudotimes that are infinite"):
+        cells = read_layout(levels, pseudotime=clock)
+    assert cells.times.tolist() == [0, 0.5, 1.5, 0.25, 1]
+
+
 def test_names_of_samples_and_other_columns_may_be_told(write):
     path = write("who,kit,Time,NA.,G2\na,x,0,1.5,0.25\nb,x,2,2,1\nc,x,4.5,3,4\n")
     check(read_layout(path, sample_column="who", ignore=["kit"]))
@@ -162,7 +184,7 @@ def test_times_may_have_a_unit(cells, times, unit, write):
     text = "Time,NA.,G2\n" + "".join(f"{time},{levels}\n" for time, levels in rows)
     found = read_expression(write(text))
     check(found, times)
-    assert found.notes == (f"Times are in {unit}, as the file says.",)
+    assert found.notes == ((f"Times are in {unit}, as the file says.",) if unit != "t" else ())
     turned = ",".join(["gene", *cells]) + "\nNA.,1.5,2,3\nG2,0.25,1,4\n"
     if unit != "t":
         check(read_layout(write(turned), genes_in_rows=True), times)
@@ -189,6 +211,18 @@ def test_numbers_in_the_first_row_are_times_unless_they_count_the_samples(write)
     with pytest.warns(UserWarning, match="counts from 0 to 2, taken for numbers of samples at res"):
         assert read_layout(counted, genes_in_rows=True).n_at_rest == 3
     assert read_layout(write("hours,0,1,2\nA,1,2,3\n"), genes_in_rows=True).times.size == 3
+
+
+def test_a_row_of_words_above_genes_is_named_with_what_it_may_be(write):
+    path = write("id,a,b,c,d\nTime,0,2,0,2\narm,x,x,y,y\nG1,1,2,3,4\n")
+    given = {"genes_in_rows": True}
+    with pytest.raises(DataError, match=r"csv:3, .*no cell of 'arm' is: .* --series-column arm"):
+        read_layout(path, **given)
+    assert options_that_read(path, **given) == [
+        given | {"series_column": ("arm",)},
+        given | {"ignore": ("arm",)},
+    ]
+    assert set(read_layout(path, **given, series_column="arm").series) == {"x", "y"}
 
 
 def test_annotation_beside_genes_in_rows_is_ignored_by_name(write):

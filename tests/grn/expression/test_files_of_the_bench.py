@@ -111,12 +111,37 @@ def test_a_column_that_counts_the_samples_is_to_be_ignored_first(first, write):
         read_layout(write(f"id,A\n{rows}"))
 
 
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_column_that_counts_the_samples_of_a_time_course_is_pointed_out(first, write):
+    body = "".join(f"{k + first},{k % 3},{(5 * k) % 7}\n" for k in range(6))
+    with pytest.warns(UserWarning, match="'ID' counts the samples .* give --ignore ID"):
+        assert read_layout(write(f"ID,Time,A\n{body}")).genes == ("ID", "A")
+    assert read_layout(write(f"ID,Time,A\n{body}"), ignore=["ID"]).genes == ("A",)
+
+
 def test_levels_do_not_rise_like_times(rng):
     for _ in range(2000):
         assert not rise_like_times(rng.random(8))
     assert not rise_like_times([0, 0, 3, 0, 0, 5, 0, 2])  # counts with zeros
     assert not rise_like_times([0, 1, 2])  # too few to tell
     assert not rise_like_times([0, 1, float("nan"), 3, 4, 5, 6])
+
+
+def test_a_column_that_rises_beside_series_is_offered_as_the_time(write):
+    body = "".join(f"{s},{t},{(7 * t) % 5},{(3 * t + 1) % 4}\n" for s in "ab" for t in (0, 5, 10))
+    path = write(f"series,Zeit,A,B\n{body}")
+    said, ways = refused(path)
+    assert "Zeit seems to be it: give --time-column Zeit" in said
+    assert ways == [{"time_column": "Zeit"}]
+    assert read_layout(path, time_column="Zeit").times.tolist() == [0, 5, 10] * 2
+    assert "or give --time-column NAME" in refused(write(f"series,Zeit,A,B\n{body[:9]}"))[0]
+
+
+@pytest.mark.parametrize("names", ["X0,X10,X20", "X0h,X2h,X4h"])
+def test_times_that_r_made_names_of_are_pointed_out(names, write):
+    path = write(f"gene,{names}\nA,1,2,3\nB,2,3,1\n")
+    with pytest.warns(UserWarning, match="names of samples seem to hold times"):
+        read_layout(path, genes_in_rows=True)
 
 
 def test_names_of_samples_that_hold_times_are_pointed_out(write):
@@ -238,6 +263,38 @@ def test_a_title_as_wide_as_a_header_of_r_must_go_and_tables_of_r_stay(write):
     table = open_table(write("time strain\ns1 NA wt\ns2 1 mut\n"))
     assert table.rows[0] == ["", "time", "strain"]
     assert open_table(write("A,B\ns1,NA,NA\ns2,1,2\n")).rows[0] == ["", "A", "B"]
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "gene,0,10\nlexA,1,2\nrecA,2,3\n",
+        "gene,0,10,20\nlexA,1,2,3\nrecA,2,3,4\n",
+        ",0,10\nlexA,1,2\nrecA,2,3\n",
+        "0,10\nlexA,1,2\nrecA,2,3\n",
+        "0,10,20\nlexA,1,2,3\nrecA,2,3,4\n",
+        "Time,A,B,C\n0,3,4,5\n1,2,3,4\n",
+    ],
+)
+@pytest.mark.parametrize("options", [{}, {"genes_in_rows": True}])
+def test_a_title_above_a_header_of_numbers_must_go(table, options, write):
+    said, ways = refused(write(f"Fig. 3, levels\n{table}"), **options)
+    assert "x.csv:1: the first line must name the columns" in said
+    assert "holds 'Fig. 3 levels' alone: remove what stands above" in said
+    assert not ways
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "a,b\nTime,0,10\nlexA,1,2\nrecA,2,3\n",  # R, genes in rows
+        "a,b\nlexA,0,10\nrecA,2,3\n",
+        "gene,s1\n,1\nA,2\n",
+        "0,10\nlexA,1,2\nrecA,2,3\n",
+    ],
+)
+def test_a_header_is_no_title(table, write):
+    assert open_table(write(table)).rows[0][-1] in {"b", "s1", "10"}
 
 
 def test_notes_beside_a_table_may_be_ignored(write):
