@@ -1,7 +1,8 @@
 """Sheets of Excel's workbooks (``.xlsx``) as rows of text; needs openpyxl.
 
 One sheet is one table. Which one is never guessed: where several hold cells, one must be named.
-Merged cells are refused, for all but the first of them are empty.
+Merged cells are refused, for all but the first of them are empty; so are formulas whose value was
+not stored.
 """
 
 from __future__ import annotations
@@ -21,6 +22,12 @@ SUFFIXES = (".xlsx", ".xlsm")
 OLD = ".xls"
 OLD_REMEDY = "save it as a workbook of today (.xlsx) or as 'CSV UTF-8' (Excel: Save As, file type)"
 _MERGED = re.compile(rb"<(?:\w+:)?mergeCell [^>]*ref=\"([A-Z0-9:]+)\"")
+# A cell with a formula and no value; that of a formula that gives text (t="str") may be empty.
+_NO_VALUE = re.compile(
+    rb"<(?:\w+:)?c r=\"([A-Z]+[0-9]+)\"(?![^>]*t=\"str\")[^>]*>"
+    rb"<(?:\w+:)?f(?:[^<>]*/>|[^<]*</(?:\w+:)?f>)\s*(?:<(?:\w+:)?v\s*/>|<v></v>|</(?:\w+:)?c>)"
+)
+LONGEST_FORMULA = 10_000  # bytes; Excel takes 8,192 characters
 
 
 class SeveralSheetsError(DataError):
@@ -101,7 +108,7 @@ def _rows(book: Any, path: Path, sheet: str | None) -> list[tuple[int, list[str]
             f"{listed(book.sheetnames)}",
             path=path,
         )
-    _refuse_merged(book, path, sheet)
+    _refuse_unread(book, path, sheet)
     rows = list(_filled(book[sheet]))
     width = max((len(cells) for _, cells in rows), default=0)
     if not width:
@@ -123,8 +130,11 @@ def _only(book: Any, path: Path) -> str:
     return str((filled or names)[0])
 
 
-def _refuse_merged(book: Any, path: Path, sheet: str) -> None:
-    """Look for merged cells in the sheet's own text: openpyxl, reading by rows, does not tell."""
+def _refuse_unread(book: Any, path: Path, sheet: str) -> None:
+    """Look for merged cells, and formulas without a value, in the sheet's own text.
+
+    openpyxl, reading by rows, takes both for empty cells.
+    """
     # Where that text is in the archive openpyxl keeps under this name alone.
     with zipfile.ZipFile(path) as archive, archive.open(book[sheet]._worksheet_path) as text:
         before = b""
@@ -136,7 +146,13 @@ def _refuse_merged(book: Any, path: Path, sheet: str) -> None:
                     "Center) and fill each",
                     path=path,
                 )
-            before = part[-200:]
+            if found := _NO_VALUE.search(before + part):
+                raise DataError(
+                    f"must store the values of formulas, found none in {found[1].decode()} of the "
+                    f"sheet {sheet}: open it in Excel or LibreOffice and save it",
+                    path=path,
+                )
+            before = part[-LONGEST_FORMULA:]
 
 
 def _filled(part: Any) -> Iterator[tuple[int, list[str]]]:

@@ -9,6 +9,8 @@ with the line of R that wrote it (R 4, defaults of `write.table` and `write.csv`
 """
 
 import gzip
+import re
+import zipfile
 
 import numpy as np
 import pandas as pd
@@ -369,6 +371,25 @@ def test_workbooks_with_merged_cells_or_damage_are_refused(tmp_path, book, write
         read_expression(tmp_path / "empty.xlsx")
     with pytest.raises(FileNotFoundError):
         read_expression(tmp_path / "gone.xlsx")
+
+
+def test_formulas_whose_values_a_program_did_not_store_are_refused(book, tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    path = book()
+    edited = openpyxl.load_workbook(path)
+    edited.active["B3"] = "=B2*2"  # openpyxl writes the formula and no value
+    edited.save(tmp_path / "formula.xlsx")
+    with pytest.raises(DataError, match=r"values of formulas, found none in B3 of the sheet Sh"):
+        read_expression(tmp_path / "formula.xlsx")
+    with (
+        zipfile.ZipFile(tmp_path / "formula.xlsx") as before,
+        zipfile.ZipFile(tmp_path / "stored.xlsx", "w") as after,
+    ):
+        for name in before.namelist():  # as Excel stores it
+            after.writestr(name, re.sub(rb"<v ?/>|<v></v>", b"<v>0.5</v>", before.read(name)))
+    stored, plain = read_expression(tmp_path / "stored.xlsx"), read_expression(path)
+    assert stored.genes == plain.genes
+    assert (stored.values != plain.values).sum() == 1
 
 
 def test_without_openpyxl_it_is_said_how_to_install_it(book, monkeypatch):
