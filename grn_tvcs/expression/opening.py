@@ -20,6 +20,7 @@ NAMED = ("time", *SERIES, "perturbed", "sample")  # headings that say what a col
 UNNAMED = re.compile(r"(unnamed: [0-9]+)?")  # headings of nothing, as pandas writes them
 # Headings of names of genes.
 OF_GENES = re.compile(r"(gene|transcript|probe|feature|symbol)s?([\W_]?(id|name|symbol))?")
+PAGES = ("<!doctype", "<html", "<?xml")  # how a web page begins
 _COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+([eE][+-]?[0-9]+)?")
 _POINT = re.compile(r"[+-]?[0-9]*\.[0-9]+([eE][+-]?[0-9]+)?")
 _THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+")
@@ -38,10 +39,11 @@ def open_table(path: str | Path, *, sheet: str | None = None) -> Table:
     Raises
     ------
     DataError
-        As `tvcs_core.files.tables.read_table`; or if a title stands above the table, or commas
-        may be decimal points as well as thousands.
+        As `tvcs_core.files.tables.read_table`; or if it is a web page, a title stands above the
+        table, or commas may be decimal points as well as thousands.
     """
     table = read_table(path, sheet=sheet, spaces=True)
+    _refuse_page(table)
     _refuse_title(table)
     table = _without_empty_columns(_of_r(table))
     return _with_points(table)
@@ -91,6 +93,15 @@ def without_rows(table: Table, is_gone: Callable[[list[str]], bool]) -> Table:
     rows = Rows.of(table.rows[i] for i in kept)
     blank = bytes(bool(table.after_blank[i]) for i in kept)
     return replace(table, rows=rows, lines=[table.lines[i] for i in kept], after_blank=blank)
+
+
+def _refuse_page(table: Table) -> None:
+    """Refuse what a browser or `curl` saves where a link leads to a page, not to the file."""
+    if table.rows[0][0].lower().startswith(PAGES):
+        raise table.error(
+            "must be a table, found a web page or XML: download the file itself (of GitHub: Raw)",
+            row=0,
+        )
 
 
 def _refuse_title(table: Table) -> None:

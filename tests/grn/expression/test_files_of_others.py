@@ -373,6 +373,12 @@ def test_workbooks_with_merged_cells_or_damage_are_refused(tmp_path, book, write
         read_expression(tmp_path / "gone.xlsx")
 
 
+@pytest.mark.parametrize("text", ["<!DOCTYPE html>\n<html>\n", "<html><body>404</body></html>\n"])
+def test_a_web_page_in_place_of_a_table_is_named(write, text):
+    with pytest.raises(DataError, match=r"a\.tsv:1: must be a table, found a web page or XML: dow"):
+        read_expression(write(text, "a.tsv"))
+
+
 def test_formulas_whose_values_a_program_did_not_store_are_refused(book, tmp_path):
     openpyxl = pytest.importorskip("openpyxl")
     path = book()
