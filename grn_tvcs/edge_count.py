@@ -148,7 +148,7 @@ class Folds:
 def held_out(folds: Folds, fold: int) -> tuple[Array]:
     """Gain of each size in a fold, of a network that is inferred from the others."""
     is_out, rules = folds.fold_of == fold, folds.rules
-    with unwarned():  # warnings come when all series are used
+    with unwarned(), np.errstate(all="ignore"):  # warnings come when all series are used
         network = infer(
             folds.data.part(~is_out),
             folds.method,

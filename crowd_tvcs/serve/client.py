@@ -69,16 +69,17 @@ class DeskClient:
         )
         try:
             status, told, sent = _answered(request, self.timeout)
-            found: dict[str, Any] = json.loads(sent) if status < 400 else {}
+            found: dict[str, Any] = json.loads(sent) if status < 300 else {}
         except (http.client.HTTPException, ValueError) as error:  # it ended in the middle
             raise ConnectionError(f"the desk's answer broke off ({error})") from None
-        if status < 400:
+        if status < 300:  # a redirect did not take an answer
             return found
         try:
             detail = str(json.loads(sent)["detail"])
         except (ValueError, KeyError, TypeError):
             detail = http.client.responses.get(status, "no reason is given")
-        raise DeskError(status, detail, float(told.get("Retry-After") or 0.0))
+        wait = str(told.get("Retry-After", ""))
+        raise DeskError(status, detail, float(wait) if wait.isdecimal() else 0.0)
 
 
 def _answered(request: urllib.request.Request, timeout: float) -> tuple[int, Message, bytes]:

@@ -152,11 +152,11 @@ class Inference:
                 of_folds, of_network = progress.stages(*self._sizes())
                 choice = choice_of(self.data, self.given.method, **self._asked())
                 engine = self.engine or Threads(self.given.threads)
-                with Beside(
+                both = Beside(
                     engine, choice.job, choice.take, keep=self.given.finished, progress=of_folds
-                ) as both:
-                    network = self._infer(both, of_network)
-                    both.finish()
+                )
+                network = self._infer(both, of_network)
+                both.finish()
                 count = choice.count()
         verdict = network.verdict
         n_targets = int(self.rules.roles(self.data.genes)[1].sum())

@@ -175,8 +175,9 @@ def _read_edges(path: str | Path, third: str) -> Table:
     table = read_table(path)
     first = table.rows[0]
     cells = first if len(first) > 1 else first[0].split()
+    is_list = len(cells) > 2 and (is_number(cells[2]) or cells[2] in SIGN_OF)
     is_sif = Path(path).suffix.lower() == ".sif" and len(first) != 2
-    if is_sif or (len(cells) > 2 and cells[1] in RELATION.values()):
+    if not is_list and (is_sif or (len(cells) > 2 and cells[1] in RELATION.values())):
         raise table.error(
             f"is SIF, which has the relation between the genes ({shown(' '.join(cells))}); write "
             f"regulator, target and perhaps {third} in each line, with a tab between them",

@@ -38,9 +38,10 @@ class Beside:
         progress: Callable[[int, int], None] | None = None,
     ) -> None:
         self._engine, self._job, self._take = engine, job, take
-        self._book: Book | None = Book([job], keep, progress)
+        self._book = Book([job], keep, progress)
+        self._left: list[Task] | None = None  # units that nobody was asked for; None at first
 
-    def __enter__(self) -> Beside:
+    def __enter__(self) -> Beside:  # as engines have it: what is beside needs no end but `finish`
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -48,22 +49,29 @@ class Beside:
 
     def run(self, tasks: Sequence[Task]) -> Generator[tuple[Task, Any], None, None]:
         """Do all tasks; with the first ones, the job that is beside them."""
-        book, self._book = self._book, None
-        own: list[Task] = []
-        if book is not None:
-            for _, number, result in book.kept():
-                self._take(number, result)
-            own = book.todo
-        with closing(self._engine.run([*own, *tasks])) as found:
-            for task, result in found:
-                if book is None or task.job is not self._job:
-                    yield task, result
-                    continue
-                book.add(task, result)
-                self._take(task.number, result)
+        own, self._left = self._todo(), []
+        try:
+            with closing(self._engine.run([*own, *tasks])) as found:
+                for task, result in found:
+                    if task.job is not self._job:
+                        yield task, result
+                        continue
+                    self._book.add(task, result)
+                    self._take(task.number, result)
+                    own = [other for other in own if other.number != task.number]
+        finally:
+            self._left += own  # of a run that was ended early
 
     def finish(self) -> None:
-        """Do the job now if nobody asked for any unit."""
-        if self._book is not None:
+        """Do what is left of the job, all of it if nobody asked for any unit."""
+        self._left = self._todo()
+        if self._left:
             for _ in self.run(()):
                 pass
+
+    def _todo(self) -> list[Task]:
+        if self._left is not None:
+            return self._left
+        for _, number, result in self._book.kept():
+            self._take(number, result)
+        return list(self._book.todo)

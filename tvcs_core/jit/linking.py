@@ -178,8 +178,8 @@ def owns_nothing(state: Any) -> bool:
 
     Nor anything else of which references are counted.
     """
-    if holds_arrays(state.return_type):
-        return False
+    if holds_arrays(state.return_type) or isinstance(state.return_type, types.Generator):
+        return False  # a generator holds its arguments after its caller let them go
     models = state.targetctx.data_model_manager
     if any(
         models[kind].contains_nrt_meminfo() and not holds_arrays(kind)

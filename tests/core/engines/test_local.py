@@ -4,6 +4,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -94,6 +95,15 @@ class TestBeside:
         assert sorted(own) == sorted(again) == [0, 1, 2, 3]
         assert all((own[k][0] == again[k][0]).all() for k in own)
         assert told == [(4, 4)]
+
+    def test_units_of_a_run_that_was_ended_early_are_done_at_the_end(self):
+        own = {}
+        with Threads(2) as engine:
+            beside = Beside(engine, toys.job(size=9, name="own"), own.__setitem__)
+            with closing(results([toys.job()], beside)) as found:
+                next(found)
+            beside.finish()
+        assert sorted(own) == list(range(9))
 
     def test_what_a_unit_of_it_raises_ends_the_run(self):
         beside = Beside(Threads(2), toys.job(toys.fails, name="own", bad=[3]), lambda *_: None)

@@ -280,8 +280,8 @@ def test_a_killed_inference_is_run_again_with_the_same_words(tmp_path):
     cells = ("\t".join(f"{rng.random():.4f}" for _ in range(8)) for _ in range(12))
     names = "\t".join(f"G{j}" for j in range(8))
     text = f"Time\t{names}\n" + "".join(f"{t}\t{c}\n" for t, c in enumerate(cells))
-    whole, killed = tmp_path / "whole", tmp_path / "killed"
-    for folder in (whole, killed):
+    whole, counted, killed = (tmp_path / name for name in ("whole", "counted", "killed"))
+    for folder in (whole, counted, killed):
         folder.mkdir()
         (folder / "e.tsv").write_text(text)
     words = "grn-tvcs infer e.tsv --out o --option resamples=20 --calibrate 2 --resume"
@@ -291,7 +291,8 @@ def test_a_killed_inference_is_run_again_with_the_same_words(tmp_path):
 
     with closing(Warm(words.split(), whole)) as process:
         expected = files(whole)
-        left = process.run(killed, events=rng.randint(100_000, 300_000))
+        calls = process.run(counted, events=-1)["events"]
+        left = process.run(killed, events=calls // 2)
         assert left["killed"]
         assert (killed / "o" / ".resume").is_dir()
         assert not (killed / "o" / "run.json").exists()

@@ -116,7 +116,15 @@ def doubled(values):
 
 def moved_up(values):
     values[1:] = values[:-1]
+    return values[0] + values[3]
+
+
+def first_above_1(values):
     return values[values > 1.0][0]
+
+
+def first_of_places(values):
+    return values[np.array([2, 1])][0]
 
 
 def code_of(run):
@@ -134,12 +142,35 @@ def test_only_a_function_that_owns_arrays_counts_references():
     assert "NRT_decref" in code_of(owning)
 
 
-def test_what_takes_memory_unseen_is_lowered_as_usual():
-    """To move what overlaps takes a copy, and to choose by a mask makes an array."""
-    values, run = np.array([1.0, 2.0, 4.0, 8.0]), Kernel(moved_up)
-    assert run(values) == 2.0
-    assert values.tolist() == [1.0, 1.0, 2.0, 4.0]
-    assert "NRT_Allocate" in code_of(run)
+@pytest.mark.parametrize(
+    ("function", "expected"), [(moved_up, 5.0), (first_above_1, 2.0), (first_of_places, 4.0)]
+)
+def test_what_takes_memory_unseen_is_lowered_as_usual(function, expected):
+    """To move what overlaps takes a copy; a mask and a list of places make an array."""
+    run = Kernel(function)
+    assert run(np.array([1.0, 2.0, 4.0, 8.0])) == expected
+    assert "NRT_Allocate" in code_of(run) or "NRT_decref" in code_of(run)
+
+
+def one_by_one(values):
+    for i in range(values.size):
+        yield values[i]
+
+
+OneByOne = Kernel(one_by_one)
+
+
+def sum_one_by_one(n):
+    ones = OneByOne(np.ones(n))
+    other = np.full(n, 7.0)  # takes the memory of what nobody holds
+    total = 0.0
+    for value in ones:
+        total += value
+    return total + other[0]
+
+
+def test_a_generator_holds_its_array():
+    assert Kernel(sum_one_by_one)(1000) == 1007.0
 
 
 def first_half(values):

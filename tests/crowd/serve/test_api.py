@@ -4,6 +4,7 @@ import collections
 import socket
 import threading
 import time
+from contextlib import contextmanager
 
 import pytest
 from hypothesis import HealthCheck, given, seed, settings
@@ -96,6 +97,26 @@ def label_everything(url, tokens, campaign):
     assert stranger.value.status == 401
 
 
+@contextmanager
+def answering(sent):
+    """A server that answers one request with these bytes: its address."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def answer():
+            connection, _ = server.accept()
+            with connection:
+                connection.recv(65536)
+                connection.sendall(sent)
+                connection.shutdown(socket.SHUT_WR)
+                while connection.recv(65536):  # unread bytes would reset the connection
+                    pass
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        yield f"http://127.0.0.1:{server.getsockname()[1]}"
+        thread.join()
+
+
 @pytest.mark.parametrize(
     "sent",
     [
@@ -108,19 +129,23 @@ def label_everything(url, tokens, campaign):
     ],
 )
 def test_a_desk_that_goes_away_in_the_middle_is_a_connection_error(sent):
-    with socket.create_server(("127.0.0.1", 0)) as server:
+    with answering(sent) as url, pytest.raises(ConnectionError):
+        DeskClient(url, "x").next()
 
-        def answer():
-            connection, _ = server.accept()
-            with connection:
-                connection.recv(65536)
-                connection.sendall(sent)
 
-        thread = threading.Thread(target=answer)
-        thread.start()
-        with pytest.raises(ConnectionError):
-            DeskClient(f"http://127.0.0.1:{server.getsockname()[1]}", "x").next()
-        thread.join()
+@pytest.mark.parametrize(
+    ("sent", "status", "wait"),
+    [
+        (b'308 Moved\r\nLocation: /b\r\n\r\n{"detail": "moved"}', 308, 0.0),
+        (b"307 Moved\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n", 307, 0.0),
+        (b"503 Away\r\nRetry-After: Fri, 31 Dec 1999 23:59:59 GMT\r\n\r\n{}", 503, 0.0),
+        (b"429 Slower\r\nRetry-After: 7\r\n\r\n{}", 429, 7.0),
+    ],
+)
+def test_what_does_not_take_an_answer_is_an_error_of_the_desk(sent, status, wait):
+    with answering(b"HTTP/1.1 " + sent) as url, pytest.raises(DeskError) as refused:
+        DeskClient(url, "x").submit("t1", "good")
+    assert (refused.value.status, refused.value.wait) == (status, wait)
 
 
 @pytest.mark.slow

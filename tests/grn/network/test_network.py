@@ -243,6 +243,15 @@ def test_spaces_and_sif_are_refused_with_the_remedy(tmp_path, name, text, said):
         read_network(path, GENES)
 
 
+def test_a_list_is_no_sif_for_its_name_or_that_of_a_gene(tmp_path):
+    path = tmp_path / "gold.sif"
+    path.write_text("A\tB\t+\n")
+    assert read_reference(path, GENES).selected.sum() == 1
+    path = tmp_path / "gold.tsv"
+    path.write_text("A\tactivates\t1\n")
+    assert read_reference(path, ["A", "activates"]).selected.sum() == 1
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [("run.json", "{"), ("run.json", "{}"), ("genes.txt", "\n"), ("genes.txt", "A\nA\n")],

@@ -58,6 +58,11 @@ def test_what_the_driver_says_is_shortened():
     assert _said(ValueError("as\n\tit is")) == "as it is"
     assert _in_words("attempt to write a readonly database").startswith("may not be written (att")
     assert _in_words("something else") == "something else"
+    for state in ("starting up", "shutting down", "in recovery mode"):
+        said = f"FATAL:  the database system is {state}"
+        assert (
+            _in_words(said) == f"is starting, ending or recovering; try again in a moment ({said})"
+        )
 
 
 def test_a_new_file_that_cannot_be_looked_into_is_removed_again(tmp_path, monkeypatch):
