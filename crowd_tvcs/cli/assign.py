@@ -79,8 +79,8 @@ class AssignOptions:
         if self.kinds is None:
             del out["kinds"]
         del out["dependence"]
-        if self.of_gold is not None:
-            out["dependence"] = self.of_gold.name
+        if self.dependence_path is not None:
+            out["dependence"] = self.dependence_path.name
         return out
 
     @property
@@ -95,7 +95,7 @@ class AssignOptions:
         return self.demands.read(self.crowd, self.caps, self.budget, self.error)
 
     @cached_property
-    def of_gold(self) -> Path | None:
+    def dependence_path(self) -> Path | None:
         """The file that says what answers are worth together, if it counts and is there."""
         from crowd_tvcs.skills.estimate import checked_model
 
@@ -111,34 +111,34 @@ class AssignOptions:
         return path if path.is_file() else None
 
     @cached_property
-    def told(self) -> Dependence | None:
+    def dependence_model(self) -> Dependence | None:
         """What is in that file."""
         from crowd_tvcs.skills.dependence import read_dependence
 
-        return None if self.of_gold is None else read_dependence(self.of_gold)
+        return None if self.dependence_path is None else read_dependence(self.dependence_path)
 
     @property
     def error(self) -> float:
         """The common error of the plan."""
-        if self.told is None or self.demands.common_error is not None:
+        if self.dependence_model is None or self.demands.common_error is not None:
             return self.demands.error
-        return self.told.plan_error
+        return self.dependence_model.plan_error
 
     @property
     def foresight(self) -> Foresight | None:
         """What gold says of plans, if it is of plans with this common error."""
-        told = self.told
-        return None if told is None or told.plan_error != self.error else told.foresight
+        model = self.dependence_model
+        return None if model is None or model.plan_error != self.error else model.foresight
 
     def inputs(self) -> list[Path]:
         """Every file that is read."""
-        files = [path for path in (self.skills, self.of_gold) if path is not None]
+        files = [path for path in (self.skills, self.dependence_path) if path is not None]
         return [self.crowd, *self.demands.files(), *files]
 
     def without_skills(self) -> AssignOptions:
         """Return the same plan, of which nothing is said by skills."""
         demands = replace(self.demands, common_error=repr(self.error))
-        return replace(self, skills=None, dependence=self.of_gold, demands=demands)
+        return replace(self, skills=None, dependence=self.dependence_path, demands=demands)
 
 
 @guarded
@@ -158,12 +158,15 @@ def assign(given: AssignOptions) -> None:
     search = given.search
     refuse_negative_seed(search.seed)
     plan, layout = given.read()
-    model = given.told
-    if given.of_gold is not None and given.demands.common_error is None:
-        say(f"{given.of_gold}: the common error of the crowd is {given.error:.3f}")
+    model = given.dependence_model
+    if given.dependence_path is not None and given.demands.common_error is None:
+        say(f"{given.dependence_path}: the common error of the crowd is {given.error:.3f}")
     if isinstance(plan, FactoredPlan):
         _assign_factors(plan, given, layout)
         return
+    if model is not None and model.foresight is not None and given.foresight is None:
+        own = f"its own common error only, {model.plan_error:.3f}"
+        say(f"{given.dependence_path}: gold foresees plans with {own}")
     if given.skills is not None and (plan.n_classes > 2 or plan.confusion is not None):
         what = "two classes and qualities, not for more or --confusion; --dependence is for all"
         raise ValueError(f"--skills is for {what}")

@@ -159,7 +159,8 @@ def router(served: Served) -> APIRouter:
         state = campaign.state()
         given: dict[str, Any] = {"method": None, "least_gain": None, "time_limit": PLANNING}
         found = propose(state, labels=labels, quick=True, **given)
-        foreseen = "" if found.foreseen is None else f" {found.foreseen}.".replace(" by", " By", 1)
+        words = "" if found.foreseen is None else f"{found.foreseen}."
+        foreseen = f" {words[:1].upper()}{words[1:]}".rstrip()
         said = (
             f"{len(found.pairs)} labels are worth it: with them, and with what is out, the "
             f"expected accuracy is {found.expected_accuracy:.2%}, now it is "

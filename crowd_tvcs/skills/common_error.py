@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from crowd_tvcs.accuracy.many_classes import accuracy_of_classes
 from crowd_tvcs.skills.foresight import Foresight, standing_out
+from tvcs_core.streams import stream
 
 USUAL_ERROR = 0.15
 USUAL_LOGIT = -1.7  # of the common error, where claims say little, give or take 1
@@ -21,10 +22,12 @@ VARIANCE = 0.04  # of a claim, by which it says little where gold tasks are few
 MOST_OUTCOMES = 4096
 MOST_TASKS = 200
 MOST_COMPARED = 1000  # tasks, to compare what is expected of gold with what is reached
+LEAST_SHARE = 0.5  # of the gold tasks, that must have as many answers as are looked at
 LARGEST = 0.9
 LEAST = 1e-4
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 
 def common_error(
@@ -47,7 +50,7 @@ def common_error(
     from scipy.optimize import minimize_scalar
 
     ridge = VARIANCE / n_answers.size
-    some = slice(None, None, -(-n_answers.size // MOST_TASKS))
+    some = _some(n_answers.size, MOST_TASKS)
     accuracy, n_answers = accuracy[:, some], n_answers[some]
     parts = []
     for k, claim in claims.items():
@@ -87,14 +90,23 @@ def foresight_of(
         Common error.
     """
     n_tasks = accuracy.shape[1]
-    some = slice(None, None, -(-n_tasks // MOST_COMPARED))
-    labels = tuple(k for k in hits if n_classes**k <= MOST_OUTCOMES or k == 1)
+    some = _some(n_tasks, MOST_COMPARED)
+    few = [k for k in hits if n_classes**k <= MOST_OUTCOMES]
+    usable = [k for k in few if (n_answers >= k).mean() >= LEAST_SHARE]
+    labels = tuple(k for k in hits if k in usable or k == 1)
     answered = np.arange(accuracy.shape[0])[:, None] < n_answers
     best = tuple(float(accuracy[:k][answered[:k]].mean()) for k in labels)
     means = [expected(accuracy[:k, some], e, n_classes) for k in labels]
-    reached = [float(hits[k].mean()) for k in labels]
-    gaps = [standing_out(r, m, n_tasks) for r, m in zip(reached, means, strict=True)]
+    reached = [float(hits[k][some].mean()) for k in labels]
+    gaps = [standing_out(r, m, some.size) for r, m in zip(reached, means, strict=True)]
     return Foresight(n_tasks, labels, best, usual, tuple(gaps))
+
+
+def _some(n_tasks: int, most: int) -> Integers:
+    """Gold tasks to compare: all of them, or `most`, the same at every call."""
+    if n_tasks <= most:
+        return np.arange(n_tasks)
+    return np.sort(stream(0, "gold tasks compared").permutation(n_tasks)[:most])
 
 
 def expected(accuracy: Floats, e: float, n_classes: int) -> float:

@@ -295,9 +295,10 @@ def read_dependence(path: str | Path) -> Dependence:
     text = read_text(path)
     try:
         return Dependence.from_json(json.loads(text))
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         what = "must be a dependence.json of crowd-tvcs quality"
-        raise DataError(what, path=path) from None
+        more = f": {error}" if type(error) is ValueError else ""  # not of JSON
+        raise DataError(what + more, path=path) from None
 
 
 def said(model: Dependence) -> str:

@@ -9,7 +9,7 @@ tasks that happened to be drawn, so the share of right labels is told with an in
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +19,9 @@ from crowd_tvcs.answers.intervals import wilson
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+
+LEAST_APART = 0.01  # accuracy of the best above that of usual workers, to tell them apart
+MOST = 2**63 - 1
 
 
 class Foreseen(NamedTuple):
@@ -73,9 +76,30 @@ class Foresight:
 
     @classmethod
     def from_json(cls, given: dict[str, Any]) -> Foresight:
-        """Read what `dataclasses.asdict` makes of one."""
-        lists = {name: tuple(given[name]) for name in ("labels", "best", "gaps")}
-        return cls(**{**given, **lists})
+        """Read what `dataclasses.asdict` makes of one.
+
+        Raises
+        ------
+        ValueError
+            If it is none.
+        """
+        names = {field.name for field in fields(cls)}
+        if not isinstance(given, dict) or set(given) != names:
+            raise ValueError(f"foresight must have {', '.join(sorted(names))}")
+        lists = {name: given[name] for name in ("labels", "best", "gaps")}
+        for name, values in lists.items():
+            if not isinstance(values, list | tuple) or len(values) != len(lists["labels"]):
+                raise ValueError(f"foresight.{name} must be a list, as long as labels")
+        labels = lists["labels"]
+        if not labels or not all(map(_counts, labels)) or list(labels) != sorted(set(labels)):
+            raise ValueError("foresight.labels must be integers >= 1 that ascend")
+        if not _counts(given["gold_tasks"]):
+            raise ValueError("foresight.gold_tasks must be an integer >= 1")
+        if not all(_lies(x, 0.0) for x in (given["usual"], *lists["best"])):
+            raise ValueError("foresight.best and foresight.usual must lie in [0, 1]")
+        if not all(_lies(x, -1.0) for x in lists["gaps"]):
+            raise ValueError("foresight.gaps must lie in [-1, 1]")
+        return cls(**{**given, **{name: tuple(values) for name, values in lists.items()}})
 
     def of_plan(self, quality: Floats, support: NDArray[np.bool_], accuracy: Floats) -> Foreseen:
         """Say what a plan will reach, by qualities and pairs of shape (workers, tasks).
@@ -90,7 +114,8 @@ class Foresight:
         """Say what a plan will reach.
 
         Gaps were measured of the best workers. They count in full for tasks whose workers are as
-        good as those, not at all for tasks of usual workers, and in parts between.
+        good as those, not at all for tasks of usual workers, and in parts between; in full for all
+        where the best are not better than usual by `LEAST_APART`.
 
         Parameters
         ----------
@@ -105,12 +130,22 @@ class Foresight:
             of = answers == n
             best = float(np.interp(np.log(n), at, self.best))
             part = 1.0
-            if best > self.usual:
+            if best - self.usual >= LEAST_APART:
                 part = (float(quality[of].mean()) - self.usual) / (best - self.usual)
             gap = float(np.interp(np.log(n), at, self.gaps))
             moved += float(np.clip(part, 0.0, 1.0)) * gap * float(of.mean())
         moved = min(max(moved, 0.0), 1.0)
         return Foreseen(moved, *interval(moved, self.gold_tasks, accuracy.size), self.gold_tasks)
+
+
+def _counts(value: object) -> bool:
+    """Whether this is a count of something that is there."""
+    return type(value) is int and 1 <= value <= MOST
+
+
+def _lies(value: object, least: float) -> bool:
+    """Whether this is a number from `least` to 1; NaN is none."""
+    return type(value) in (int, float) and least <= value <= 1.0  # type: ignore[operator]
 
 
 def interval(share: float, gold_tasks: int, tasks: int) -> tuple[float, float]:

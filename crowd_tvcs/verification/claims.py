@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,7 +68,8 @@ class Found:
     deviation
         Standard deviation of the accuracy; None if no skills were given or a team is large.
     foreseen
-        What gold foresees of the plan; None if nothing was given that says so.
+        What gold foresees of the plan, by the accuracy of every task; None if nothing was given
+        that says so.
     """
 
     plan: Plan
@@ -83,7 +84,7 @@ class Found:
     by_prices: float | None
     is_branched: bool
     deviation: float | None
-    foreseen: dict[str, float] | None
+    foreseen: Callable[[Floats], dict[str, float]] | None
 
 
 def refuted(summary: Mapping[str, Any], found: Found) -> list[str]:
@@ -243,10 +244,10 @@ def _accuracies(summary: Mapping[str, Any], found: Found) -> Facts:
         if found.deviation is not None:
             is_one = is_one and abs(error - found.deviation) <= SLOPES_OFF
         yield "accuracy_deviation", is_one, found.deviation
-    if found.foreseen is not None:
-        off = 0.0 if not found.is_large.any() else LARGE_ERROR
-        told = [(v - off, v + off) for v in found.foreseen.values()]
-        yield from _by_name(("foreseen",), tuple(found.foreseen), summary["foreseen"], told)
+    if found.foreseen is not None and not wrong:  # it follows from what is said of the tasks
+        told = found.foreseen(np.array([said[name] for name in tasks]))
+        values = [(v, v) if isinstance(v, float) else v for v in told.values()]
+        yield from _by_name(("foreseen",), tuple(told), summary["foreseen"], values)
 
 
 def _proof(summary: Mapping[str, Any], found: Found) -> Facts:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 Z = 1.96  # standard deviations, for a chance of .95
+ALIKE = 0.01  # accuracies less apart than this are taken for the same
 
 
 def foreseen(
@@ -38,7 +39,7 @@ def foreseen(
     for n, means in qualities.items():
         best, gap = (_between(n, told["labels"], told[name]) for name in ("best", "gaps"))
         apart = best - told["usual"]
-        far = 1.0 if apart <= 0.0 else (math.fsum(means) / len(means) - told["usual"]) / apart
+        far = 1.0 if apart < ALIKE else (math.fsum(means) / len(means) - told["usual"]) / apart
         share += min(max(far, 0.0), 1.0) * gap * len(means) / tasks
     share = min(max(share, 0.0), 1.0)
     n = 1.0 / (1.0 / gold + 1.0 / tasks)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -53,6 +54,7 @@ from crowd_tvcs.verification.written import (
     Record,
     changed_outputs,
     digest,
+    read_foresight,
     read_json,
     read_prices,
     read_record,
@@ -174,7 +176,7 @@ def verify(
         plan, support, record.parameters, names, least, most, is_large, out.accuracy, out.bound,
         by_prices, BRANCHES in record.outputs,
         _deviation(plan, support, record, beside, out),
-        _foreseen(plan, support, values, record, beside),
+        _foreseen(plan, support, record, beside),
     )  # fmt: skip
     out.violations += refuted(summary, found)
     out.violations += wrong_command(read_text(folder / "report.html"), record)
@@ -314,16 +316,16 @@ def _deviation(
 
 
 def _foreseen(
-    plan: Plan, support: NDArray[np.bool_], values: Floats, record: Record, quality: Path
-) -> dict[str, float] | None:
-    """What gold foresees by the file that says what answers are worth together."""
+    plan: Plan, support: NDArray[np.bool_], record: Record, quality: Path
+) -> Callable[[Floats], dict[str, float]] | None:
+    """What gold foresees, by the accuracy of every task and the file named in the record."""
     name = record.parameters.get("dependence")
     if name is None:
         return None
-    told = read_json(quality.parent / name)
-    if told.get("foresight") is None or told.get("plan_error") != plan.common_error:
+    plan_error, told = read_foresight(quality.parent / name)
+    if told is None or plan_error != plan.common_error:
         return None
-    return foreseen(told["foresight"], plan.quality.values, support, values)
+    return partial(foreseen, told, plan.quality.values, support)
 
 
 def _bound_of_branches(path: Path, plan: Plan, out: Verification) -> float | None:

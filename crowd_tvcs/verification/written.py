@@ -89,6 +89,24 @@ OPTIONAL: dict[str, Kind] = {  # written where they are given
     "kinds": FILE,
     "dependence": FILE,
 }
+FORESIGHT: dict[str, Kind] = {
+    "gold_tasks": ("an integer >= 1", lambda value: is_count(value) and value > 0),
+    "labels": (
+        "integers >= 1 that ascend",
+        lambda value: (
+            isinstance(value, list)
+            and value != []
+            and all(map(is_count, value))
+            and all(a < b for a, b in zip([0, *value], value, strict=False))
+        ),
+    ),
+    "best": CHANCES,
+    "usual": CHANCE,
+    "gaps": (
+        "a list of numbers in [-1, 1]",
+        lambda value: isinstance(value, list) and all(is_number(x) and abs(x) <= 1 for x in value),
+    ),
+}
 LISTED: Kind = "a list of files", lambda value: isinstance(value, list) and value != []
 NAMES: Kind = "names and values", lambda value: isinstance(value, dict)
 RECORD: dict[str, Kind] = {
@@ -200,6 +218,20 @@ def read_json(path: Path) -> dict[str, Any]:
     if not isinstance(out, dict):
         raise DataError("must hold names and values", path=path)
     return out
+
+
+def read_foresight(path: Path) -> tuple[Any, dict[str, Any] | None]:
+    """Read the common error of plans in a dependence.json, and what gold foresees of them."""
+    document = read_json(path)
+    told = document.get("foresight")
+    if told is not None:
+        if not isinstance(told, dict):
+            _refuse(path, "foresight", NAMES[0], told)
+        _require(path, told, FORESIGHT, "foresight.")
+        for name in ("best", "gaps"):
+            if len(told[name]) != len(told["labels"]):
+                _refuse(path, f"foresight.{name}", "as long as foresight.labels", told[name])
+    return document.get("plan_error"), told
 
 
 def digest(path: Path) -> str:

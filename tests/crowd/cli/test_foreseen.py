@@ -2,6 +2,7 @@
 
 import json
 import shlex
+from dataclasses import replace
 
 import pytest
 from typer.testing import CliRunner
@@ -79,9 +80,30 @@ def test_what_is_foreseen_cannot_be_altered(folder):
     assert any("foreseen: is missing" in line for line in verify(folder / "plan").violations)
 
 
+@pytest.mark.parametrize("least", [0.3, 0.5])
+def test_verify_believes_honest_plans_of_large_teams_of_several_classes(folder, rng, least):
+    """Their accuracies are drawn: what is foreseen follows from those that the plan says."""
+    told = replace(TOLD, labels=(1, 2, 5), best=(0.85, 0.8, 0.7), usual=0.5)
+    model = Dependence(foresight=told, source="gold", gold=50)
+    (folder / "other.json").write_text(json.dumps(model.as_json()))
+    rows = [f"w{i},{q:.3f}" for i, q in enumerate(rng.uniform(least, least + 0.2, 14))]
+    (folder / "quality.csv").write_text("\n".join(["worker,t1", *rows, ""]))
+    words = ("--dependence", "other.json", "--classes", 6, "--method", "fast")
+    assert assign("--out", "plan", *words).exit_code == 0
+    assert verify(folder / "plan").violations == ["summary.json claims no bound: not certified"]
+    summary = summary_of(folder / "plan")
+    assert summary["standard_error"] > 0.0
+    summary["foreseen"]["accuracy"] += 1e-6
+    (folder / "plan" / "summary.json").write_text(json.dumps(summary))
+    assert any("foreseen, 'accuracy'" in line for line in verify(folder / "plan").violations)
+
+
 def test_nothing_is_foreseen_of_another_common_error_or_without_gold(folder):
     words = ("--dependence", "other.json", "--common-error", 0.1)
-    assert assign("--out", "other", *words).exit_code == 0
+    done = assign("--out", "other", *words)
+    assert done.exit_code == 0
+    said = "other.json: gold foresees plans with its own common error only, 0.200"
+    assert said in done.stderr.splitlines()
     assert "foreseen" not in summary_of(folder / "other")
     assert not any("foreseen" in line for line in verify(folder / "other").violations)
     (folder / "other.json").write_text(json.dumps(Dependence(plan_error=0.2).as_json()))

@@ -1,7 +1,7 @@
 """What gold foresees of plans: gaps, intervals, and simulated crowds whose truth is known."""
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -10,8 +10,12 @@ from pytest import approx
 from benchmarks.crowd.plan_claims import drawn, judged
 from crowd_tvcs.answers.answers import Answers, Gold
 from crowd_tvcs.answers.intervals import wilson
-from crowd_tvcs.skills.dependence import Dependence
+from crowd_tvcs.skills.common_error import MOST_COMPARED, foresight_of
+from crowd_tvcs.skills.dependence import Dependence, read_dependence
 from crowd_tvcs.skills.foresight import Foresight, interval, standing_out
+from crowd_tvcs.verification.foresight import foreseen
+from crowd_tvcs.verification.written import read_foresight
+from tvcs_core.files.errors import DataError
 
 TOLD = Foresight(100, (1, 2, 3, 5), (0.9, 0.85, 0.8, 0.8), 0.6, (0.0, -0.02, 0.05, 0.03))
 
@@ -57,9 +61,39 @@ def test_what_is_foreseen_is_a_share():
     assert told.low < told.high == approx(1.0)
 
 
-def test_usual_workers_who_are_the_best_there_are_count_in_full():
-    alike = replace(TOLD, usual=0.8)
-    assert alike.foresee(np.array([0.7]), np.array([3]), np.array([0.7])).accuracy == approx(0.75)
+@pytest.mark.parametrize("usual", [0.8, np.nextafter(0.8, 1), np.nextafter(0.8, 0), 0.792, 0.83])
+def test_usual_workers_who_are_the_best_there_are_count_in_full(usual):
+    alike = replace(TOLD, usual=float(usual))
+    for mean in (0.7, np.nextafter(usual, 0), np.nextafter(usual, 1), 0.9):
+        quality, support = np.full((3, 1), mean), np.ones((3, 1), dtype=bool)
+        told = alike.of_plan(quality, support, np.array([0.7]))
+        assert told.accuracy == approx(0.75)
+        again = foreseen(asdict(alike), quality, support, np.array([0.7]))
+        assert told._asdict() == approx(again)
+
+
+def test_gaps_are_of_numbers_of_answers_that_half_of_gold_has():
+    accuracy = np.full((5, 40), 0.8)
+    n_answers = np.where(np.arange(40) < 20, 3, 2)
+    hits = {k: np.ones(40) for k in (1, 2, 3, 5)}
+    assert foresight_of(accuracy, hits, n_answers, 0.7, 0.1, 2).labels == (1, 2, 3)
+    n_answers[0] = 2
+    assert foresight_of(accuracy, hits, n_answers, 0.7, 0.1, 2).labels == (1, 2)
+    few = np.where(np.arange(40) < 10, 1, 0)
+    assert foresight_of(accuracy, hits, few, 0.7, 0.1, 2).labels == (1,)
+
+
+def test_much_gold_is_compared_with_what_is_reached_of_the_same_tasks():
+    """Every other task is easy: neither the easy ones alone are looked at, nor other ones."""
+    n = MOST_COMPARED + 200
+    easy = np.arange(n) % 2 == 0
+    accuracy = np.where(easy, 1.0, 0.6)[None, :]
+    found = foresight_of(accuracy, {1: accuracy[0]}, np.ones(n, dtype=int), 0.7, 0.0, 2)
+    assert found.gold_tasks == n
+    assert found.gaps == approx((0.0,))
+    hits = np.where(easy, 1.0, 0.0)  # .3 less than expected of all
+    found = foresight_of(accuracy, {1: hits}, np.ones(n, dtype=int), 0.7, 0.0, 2)
+    assert found.gaps[0] == approx(-0.3, abs=0.03)
 
 
 def test_the_interval_knows_both_draws():
@@ -86,6 +120,37 @@ def test_it_is_kept_and_files_of_before_have_none():
     assert Foresight.from_json(text["foresight"]) == TOLD
     del text["foresight"]
     assert Dependence.from_json(text) == Dependence()
+
+
+DAMAGED = [
+    {"gold_tasks": 0}, {"gold_tasks": -5}, {"gold_tasks": True}, {"gold_tasks": 50.0},
+    {"gold_tasks": 10**400}, {"gold_tasks": "50"},
+    {"labels": [0, 2, 3, 5]}, {"labels": [5, 3, 2, 1]}, {"labels": [1, 2, 2, 5]},
+    {"labels": [True, 2, 3, 5]}, {"labels": [1.0, 2, 3, 5]}, {"labels": "1235"}, {"labels": None},
+    {"labels": [], "best": [], "gaps": []},
+    {"gaps": [0.1]}, {"gaps": [float("nan")] * 4}, {"gaps": [float("inf")] * 4},
+    {"gaps": ["a"] * 4}, {"gaps": [True] * 4}, {"gaps": 0.1},
+    {"best": [0.8] * 5}, {"best": [1.1, 0.8, 0.8, 0.8]}, {"best": [-0.1, 0.8, 0.8, 0.8]},
+    {"usual": float("inf")}, {"usual": "x"}, {"usual": 2}, {"usual": None}, {"z": 1},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("change", [*DAMAGED, [1, 2], "abc", False, {"usual": ...}], ids=str)
+def test_a_damaged_one_is_refused(change, tmp_path):
+    document = json.loads(json.dumps(Dependence(foresight=TOLD).as_json()))
+    if change == {"usual": ...}:
+        del document["foresight"]["usual"]
+    elif isinstance(change, dict):
+        document["foresight"].update(change)
+    else:
+        document["foresight"] = change
+    with pytest.raises(ValueError, match="foresight"):
+        Foresight.from_json(document["foresight"])
+    path = tmp_path / "d.json"
+    path.write_text(json.dumps(document))
+    for read in (read_dependence, read_foresight):
+        with pytest.raises(DataError, match=r"d\.json"):
+            read(path)
 
 
 def shared_out(rng, n_tasks=400):
