@@ -1,6 +1,7 @@
 """Several desks of one campaign: what one knows the other knows, and none is set up otherwise."""
 
 import sqlite3
+import time
 from contextlib import closing
 from dataclasses import replace
 
@@ -108,6 +109,11 @@ def cut_off(sign, other):
     number = sign._connection.exec_driver_sql("SELECT pg_backend_pid()").scalar_one()
     with other.campaign.store.outside() as connection:
         connection.exec_driver_sql(f"SELECT pg_terminate_backend({number})")
+        holds = f"SELECT EXISTS (SELECT FROM pg_locks WHERE pid = {number})"
+        until = time.monotonic() + 30.0
+        while connection.exec_driver_sql(holds).scalar_one():  # it ends in its own time
+            assert time.monotonic() < until
+            time.sleep(0.01)
 
 
 def test_a_desk_ends_if_one_set_up_otherwise_began_while_the_database_was_away(two):
