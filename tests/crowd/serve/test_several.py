@@ -100,6 +100,8 @@ def test_desks_of_one_database_are_set_up_alike(two):
         assert not sign.is_ousted
         with pytest.raises(WorkError):
             hang_out(strange).__enter__()
+    with other.campaign.store.outside() as connection:
+        await_none(connection, "pg_locks WHERE locktype = 'advisory'")
     with hang_out(strange):
         pass
 
@@ -109,11 +111,15 @@ def cut_off(sign, other):
     number = sign._connection.exec_driver_sql("SELECT pg_backend_pid()").scalar_one()
     with other.campaign.store.outside() as connection:
         connection.exec_driver_sql(f"SELECT pg_terminate_backend({number})")
-        holds = f"SELECT EXISTS (SELECT FROM pg_locks WHERE pid = {number})"
-        until = time.monotonic() + 30.0
-        while connection.exec_driver_sql(holds).scalar_one():  # it ends in its own time
-            assert time.monotonic() < until
-            time.sleep(0.01)
+        await_none(connection, f"pg_locks WHERE pid = {number}")
+
+
+def await_none(connection, rows):
+    """Wait until a connection that was closed has ended at the database, too."""
+    until = time.monotonic() + 30.0
+    while connection.exec_driver_sql(f"SELECT EXISTS (SELECT FROM {rows})").scalar_one():
+        assert time.monotonic() < until
+        time.sleep(0.01)
 
 
 def test_a_desk_ends_if_one_set_up_otherwise_began_while_the_database_was_away(two):
