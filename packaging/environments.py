@@ -24,7 +24,8 @@ PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 OLDEST = PYTHONS[0]
 ALL = ("anndata", "excel", "campaign", "postgresql", "crowdkit", "cluster", "serve")
 WITHOUT_EXTRAS = ("projection", "network", "crowd")
-JOBS = (*WITHOUT_EXTRAS, *ALL)
+IMPORTS = ("libraries", "modules")
+JOBS = (*IMPORTS, *WITHOUT_EXTRAS, *ALL)
 LIMIT = 3600  # seconds for one step: kernels are compiled on the way
 SHOWN = ("numpy", "scipy", "pandas", "scikit-learn", "networkx", "numba", "typer", "rich")
 UV = (
@@ -43,8 +44,9 @@ class Environment:
     source: bool = False  # from the source distribution instead of the wheel
 
     def jobs(self, only: Container[str] = JOBS) -> list[str]:
-        """What is run: that of its extras, else what needs none."""
-        return [job for job in self.extras or WITHOUT_EXTRAS if job in only]
+        """What is run: that of its extras, else what needs none; of one extra its libraries."""
+        imports = IMPORTS[: 1 if len(self.extras) == 1 else 2]
+        return [job for job in (*imports, *(self.extras or WITHOUT_EXTRAS)) if job in only]
 
 
 ENVIRONMENTS = {

@@ -2,11 +2,13 @@
 
 Every job works in an empty folder of its own, by the commands that were installed; DATA is the
 folder `data` of the project. A job is named after the extra that it needs; the first
-three need none.
+five need none.
 """
 
+import importlib
 import json
 import os
+import pkgutil
 import re
 import signal
 import socket
@@ -19,6 +21,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.metadata import packages_distributions, requires
 from pathlib import Path
 from typing import TypeVar
 
@@ -28,6 +31,47 @@ DATA = Path(sys.argv[2]).resolve()
 NETWORK, CROWD = DATA / "network30", DATA / "crowd40"
 CAPS = "--max-workers-per-task 5 --max-tasks-per-worker 20 --budget 480"
 PATIENCE = 120  # seconds for a server to come up on a machine with other work
+
+
+def libraries() -> None:
+    """Import what the extras that are here ask for."""
+    for module, name in sorted(installed()):
+        if name in asked_for(by_extras=True):
+            importlib.import_module(module)
+
+
+def modules() -> None:
+    """Import every module; one that needs an extra may be without it, not without another."""
+    absent = set()
+    for name in ("tvcs_core", "grn_tvcs", "crowd_tvcs"):
+        room = importlib.import_module(name)
+        for module in pkgutil.walk_packages(room.__path__, f"{name}."):
+            try:
+                importlib.import_module(module.name)
+            except ModuleNotFoundError as error:
+                absent.add(error.name)
+    here = {library for _, library in installed()}
+    if absent and asked_for() <= here:
+        sys.exit(f"every extra is here, and yet there is no {', '.join(sorted(absent))}")
+
+
+def asked_for(by_extras: bool = False) -> set[str]:
+    """Return what tvcs asks for, by extras that have a job, or by these and without."""
+    lines = [re.fullmatch(r"([\w-]+)(.*?)(; extra == '(\w+)')?", x) for x in requires("tvcs")]
+    wanted = set(JOBS) if by_extras else {None, *JOBS}
+    return {plain(line[1]) for line in lines if line[4] in wanted}
+
+
+def installed() -> set[tuple[str, str]]:
+    """Return the modules that are here of what tvcs asks for, and whose they are."""
+    found = packages_distributions().items()
+    pairs = {(module, plain(name)) for module, names in found for name in names}
+    return {(m, name) for m, name in pairs if name in asked_for() and m.isidentifier()}
+
+
+def plain(name: str) -> str:
+    """Return the name of a library as an index compares it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def projection() -> None:
@@ -152,6 +196,8 @@ def serve() -> None:
 
 
 JOBS = {
+    "libraries": libraries,
+    "modules": modules,
     "projection": projection,
     "network": network,
     "crowd": crowd,

@@ -2,6 +2,7 @@
 
 import importlib.util
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -16,6 +17,10 @@ import yaml
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+IN_CI = ("python3.12", "python3.13", "lowest-extras")  # and every extra alone
+NOT_THERE = (
+    r"error sending request|Failed to (fetch|download)|was not found in the package registry"
+)
 EXTRAS = ("anndata", "excel", "campaign", "postgresql", "crowdkit", "cluster", "serve")
 
 
@@ -78,10 +83,17 @@ def test_the_lowest_versions_are_those_of_the_package():
     assert all(re.fullmatch(r"[\w-]+==[\d.]+", line) for line in found)
 
 
+@pytest.fixture(scope="module")
+def dist(tmp_path_factory):
+    return environments.build(tmp_path_factory.mktemp("built") / "dist")
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="other names of folders")
-def test_the_wheel_of_the_source_distribution_works_where_there_is_no_folder_of_ours(tmp_path):
+def test_the_wheel_of_the_source_distribution_works_where_there_is_no_folder_of_ours(
+    dist, tmp_path
+):
     """With the libraries of these tests: `dev.py packages` takes the lowest and the newest."""
-    [wheel] = environments.build(tmp_path / "dist").glob("*.whl")
+    [wheel] = dist.glob("*.whl")
     venv.create(tmp_path / "empty")
     python = tmp_path / "empty" / "bin" / "python"
     pip = [sys.executable, "-m", "pip", "--python", python, "--disable-pip-version-check"]
@@ -90,6 +102,24 @@ def test_the_wheel_of_the_source_distribution_works_where_there_is_no_folder_of_
     (site / "libraries.pth").write_text(f"{Path(np.__file__).parents[1]}\n")
     job = [python, "-I", ROOT / "packaging" / "jobs.py", "projection", ROOT / "data"]
     environments.run(job, tmp_path)
+
+
+@pytest.mark.skipif(shutil.which(environments.UV) is None, reason="needs uv")
+@pytest.mark.parametrize("name", [*IN_CI, *EXTRAS])
+def test_what_users_install_is_imported_in_an_empty_environment(name, dist, tmp_path):
+    """`dev.py packages` uses it as well; here an index may lack it, or not answer."""
+    made = environments.ENVIRONMENTS[name]
+    try:
+        python = environments.make(made, dist, tmp_path / "made")
+    except subprocess.CalledProcessError as error:
+        if re.search(NOT_THERE, error.output):
+            pytest.skip(f"not to be had from the index: {error.output[-300:]}")
+        raise AssertionError(error.output) from None
+    if python is None:
+        pytest.skip(f"Python {made.python} is not to be had here")
+    for job in made.jobs(environments.IMPORTS):
+        line = [python, "-I", ROOT / "packaging" / "jobs.py", job, ROOT / "data"]
+        environments.run(line, tmp_path)
 
 
 @pytest.fixture
