@@ -17,6 +17,7 @@ from crowd_tvcs.methods import METHODS, assign, methods_for
 from crowd_tvcs.plan.assignment import Assignment
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.plan.proof import is_certified
+from crowd_tvcs.skills.foresight import Foreseen, Foresight
 from tvcs_core.streams import seed_of
 
 MOST_PAIRS = 8_000_000  # of worker and task, over all budgets of `around`
@@ -43,6 +44,8 @@ class BudgetPoint:
     found_at
         The budget that the assignment was made for: a smaller one where the method found nothing
         better with more.
+    foreseen
+        What gold foresees of it; None where no gold says anything.
     """
 
     budget: int
@@ -52,6 +55,7 @@ class BudgetPoint:
     certified: bool
     standard_error: float
     found_at: int
+    foreseen: Foreseen | None = None
 
 
 def what_if(
@@ -61,6 +65,7 @@ def what_if(
     *,
     rng: int | np.random.Generator | None = None,
     time_limit: float | None = None,
+    foresight: Foresight | None = None,
 ) -> tuple[BudgetPoint, ...]:
     """Assign at every budget, from the smallest to the largest.
 
@@ -82,6 +87,8 @@ def what_if(
         Seed or generator.
     time_limit
         Seconds for all budgets together, shared equally among those that are left.
+    foresight
+        What gold says of plans with this common error; not of plans in factors, which have none.
 
     Raises
     ------
@@ -108,7 +115,11 @@ def what_if(
             left = began + time_limit - time.monotonic()
             share = max(left, 0.01 * time_limit) / (len(plans) - i)
         found = _assigned(within, method, seed, share)
-        offers.append(_better(offers[-1] if offers else None, given, found))
+        offer = _better(offers[-1] if offers else None, given, found)
+        if foresight is not None and isinstance(found, Assignment) and offer.found_at == given:
+            told = foresight.of_plan(found.plan.quality.values, found.support, found.task_accuracy)
+            offer = replace(offer, foreseen=told)
+        offers.append(offer)
     return tuple(offers)
 
 
@@ -168,10 +179,14 @@ def steps(offers: Sequence[BudgetPoint]) -> list[dict[str, Any]]:
     """Rows for a table: every offer, and what one more answer adds on the way from the one before.
 
     `per_answer` is the difference of the accuracies over the difference of the answers, None where
-    there is none.
+    there is none; what gold foresees is there by the names of its fields.
     """
     gains: list[float | None] = [None]
     for a, b in pairwise(offers):
         more = b.answers - a.answers
         gains.append((b.expected_accuracy - a.expected_accuracy) / more if more > 0 else None)
-    return [{**vars(offer), "per_answer": gain} for offer, gain in zip(offers, gains, strict=True)]
+    rows = []
+    for offer, gain in zip(offers, gains, strict=True):
+        told = None if offer.foreseen is None else offer.foreseen._asdict()
+        rows.append({**vars(offer), "foreseen": told, "per_answer": gain})
+    return rows

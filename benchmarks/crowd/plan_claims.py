@@ -1,21 +1,24 @@
 """What plans expect before any answer, what gold foresees of them, and what is reached.
 
-`python -m benchmarks.crowd.plan_claims DATA [--splits 20] [--first 100] [--gold .2]`. DATA is a
-folder of recorded crowds, as of `benchmarks.crowd.class_shares`; a share of the tasks is gold. The
-plan gives every scored task its 1, 2, 3 or 5 best workers, or any with `--any`; it expects by the
-qualities and the common error that gold tells, as `crowd-tvcs assign --skills` does, and its
-recorded answers are voted on by the model of dependence. With `--left-out` the usual numbers of the
-model are those of the other sets. Printed are what is expected less what is reached, and what is
-foreseen less that (`crowd_tvcs.skills.foresight`), means over the splits; then how often the
-interval that is foreseen holds what is reached, and how wide it is. `--simulated` takes crowds of
-our own in place of DATA, of workers who err independently and who do not.
+`python -m benchmarks.crowd.plan_claims DATA [--splits 20]`. DATA is a folder of recorded crowds, as
+of `benchmarks.crowd.class_shares`; crowds of our own, of workers who err independently and who do
+not, join them. A share of the tasks is gold. The plan gives every scored task its 1, 2, 3 or 5 best
+workers, or any; it expects by the qualities and the common error that gold tells, as `crowd-tvcs
+assign --skills` does, and its recorded answers are voted on by the model of dependence. Kept are
+what is expected less what is reached, what is foreseen less that (`crowd_tvcs.skills.foresight`),
+how often the interval that is foreseen holds what is reached, and how wide it is; and the same of
+what the votes claim once the answers are there, as `campaign status` says it. Rows go to claims.csv
+in --out as soon as they are known; a run that was killed goes on where it stopped. `--write-docs`
+fills the tables of docs/crowd-confidence.md, `--only-docs` does so without computing.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,7 +27,8 @@ from numpy.typing import NDArray
 
 from benchmarks.crowd.class_shares import bought, first_answers
 from benchmarks.crowd.usual import usual_numbers, without
-from benchmarks.pages import standard_error
+from benchmarks.pages import fill, standard_error, table
+from benchmarks.study import complete, load, options, run
 from crowd_tvcs import Plan
 from crowd_tvcs.answers.answers import Answers, Gold, read_gold
 from crowd_tvcs.routing.replay import Split, draw_split
@@ -35,73 +39,148 @@ from crowd_tvcs.skills.skill import Skill
 from tvcs_core.streams import stream
 
 LABELS = (1, 2, 3, 5)
+SPLITS = 20
+FIRST = 200  # number of the first split; nothing was chosen on these
+BEST, LEFT_OUT, ANYBODY, THIN, SIMULATED = "best", "left out", "any", "5 % gold", "simulated"
+GOLD = {BEST: 0.2, LEFT_OUT: 0.2, ANYBODY: 0.2, THIN: 0.05, SIMULATED: 0.2}  # share of the tasks
 ALIKE = (0.0, 0.15, 0.3)  # simulated: how often a task misleads all workers alike
 CLASSES = (2, 4)
 WORKERS, TASKS, ANSWERS = 40, 600, 8
 
 Floats = NDArray[np.float64]
+Task = tuple[str, str, str, int]  # folder of the sets, name of a set, how, and splits
 
 
 class Told(NamedTuple):
-    """One plan: what it expects, what gold foresees of it, and what it reaches."""
+    """One plan: what it expects, what gold foresees of it, what the votes claim, what is reached.
+
+    `claimed` is told with an interval as what is foreseen, by as many gold tasks.
+    """
 
     expected: float
     foreseen: Foreseen
+    claimed: Foreseen
     reached: float
 
 
+@dataclass(frozen=True)
+class Case:
+    """Plans of one set with so many labels per task, over the splits.
+
+    Attributes
+    ----------
+    data, how, labels, splits
+        The set; best or any workers, with how much gold; labels per task; how many splits.
+    common_error
+        Mean of those that gold tells.
+    expected, foreseen, claimed
+        Mean of what is expected, foreseen and claimed, less what is reached.
+    expected_error, foreseen_error, claimed_error
+        Their standard errors.
+    held, wide
+        How often the interval that is foreseen holds what is reached, and its mean width.
+    claimed_held, claimed_wide
+        The same of the interval around what is claimed.
+    """
+
+    data: str
+    how: str
+    labels: int
+    splits: int
+    common_error: float
+    expected: float
+    expected_error: float
+    foreseen: float
+    foreseen_error: float
+    held: float
+    wide: float
+    claimed: float
+    claimed_error: float
+    claimed_held: float
+    claimed_wide: float
+
+    @property
+    def key(self) -> tuple[str, str, int, int]:
+        return self.data, self.how, self.labels, self.splits
+
+
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("data", type=Path, nargs="?")
-    parser.add_argument("--splits", type=int, default=20)
-    parser.add_argument("--first", type=int, default=100, help="number of the first split")
-    parser.add_argument("--gold", type=float, default=0.2, help="share of the tasks")
-    parser.add_argument("--any", action="store_true", help="labels of any workers, drawn")
-    parser.add_argument("--left-out", action="store_true")
-    parser.add_argument("--simulated", action="store_true")
-    given = parser.parse_args()
-    if (given.data is None) != given.simulated:
-        parser.error("name the folder of recorded answers, or give --simulated")
-    heads = " | ".join(map(str, LABELS))
-    print(f"| set | common error | expected: {heads} | foreseen: {heads} | held | wide |")
-    numbers = range(given.first, given.first + given.splits)
-    for name, crowds in simulated(numbers) if given.simulated else recorded(given.data, numbers):
-        left_out = usual_numbers(*without(str(given.data), name)) if given.left_out else None
-        with left_out or nullcontext():
-            found = [judged(*crowd, given.gold, anybody=given.any) for crowd in crowds]
-        errors, plans = zip(*found, strict=True)
-        print(
-            f"| {name} | {np.mean(errors):.2f} | {shown(np.array(plans, dtype=object))} |",
-            flush=True,
-        )
-    return 0
+    parser = options(__doc__, results="plans", page="crowd-confidence.md")
+    parser.add_argument("data", type=Path, nargs="?", help="folder of recorded answers")
+    parser.add_argument("--splits", type=int, default=SPLITS)
+    arguments = parser.parse_args()
+    if arguments.data is None and not arguments.only_docs:
+        parser.error("name the folder of recorded answers")
+    return run(arguments, compute, write_page)
 
 
-def shown(plans: NDArray[np.object_]) -> str:
-    """Write the cells of one set; `plans` has shape (splits, labels, fields of `Told`)."""
-    reached = plans[..., 2].astype(float)
-    out = []
-    for told in (plans[..., 0], np.vectorize(lambda one: one.accuracy)(plans[..., 1])):
-        off = told.astype(float) - reached
-        out += [f"{column.mean():+.3f} ± {standard_error(column):.3f}" for column in off.T]
-    low, high = (np.vectorize(lambda one, k=k: one[k])(plans[..., 1]) for k in (1, 2))
-    held = (low <= reached) & (reached <= high)
-    return " | ".join([*out, f"{held.mean():.2f}", f"{(high - low).mean():.3f}"])
+def compute(arguments: argparse.Namespace) -> None:
+    """Compute what the file in --out does not hold yet."""
+    data, splits = str(arguments.data), arguments.splits
+    names = sorted(path.parent.name for path in arguments.data.glob("*/truth.csv"))
+    wanted = [(name, how) for how in (BEST, LEFT_OUT, ANYBODY, THIN) for name in names]
+    wanted += [(name, SIMULATED) for name in simulated()]
+    tasks = {
+        (data, name, how, splits): {(name, how, k, splits) for k in LABELS} for name, how in wanted
+    }
+    path = arguments.out / "claims.csv"
+    complete(
+        path,
+        Case,
+        tasks,
+        cases_of,
+        jobs=1,
+        order=lambda case: (list(GOLD).index(case.how), case.key),
+    )
 
 
-def recorded(data: Path, numbers: range) -> Iterator[tuple[str, list[tuple[Answers, Gold, int]]]]:
-    """Read every set."""
-    for folder in sorted(path.parent for path in data.glob("*/truth.csv")):
-        truth = read_gold(folder / "truth.csv")
-        answers = first_answers(folder / "label.csv", truth)
-        yield folder.name, [(answers, truth, number) for number in numbers]
+def cases_of(task: Task) -> list[Case]:
+    """Plan all splits of one set in one way."""
+    data, name, how, splits = task
+    with usual_numbers(*without(data, name)) if how == LEFT_OUT else nullcontext():
+        crowds = drawn_crowds(name, splits) if how == SIMULATED else recorded(data, name, splits)
+        found = [judged(*crowd, GOLD[how], anybody=how == ANYBODY) for crowd in crowds]
+    errors, plans = zip(*found, strict=True)
+    error = float(np.mean(errors))
+    return [
+        Case(name, how, k, splits, error, *summary(told))
+        for k, told in zip(LABELS, zip(*plans, strict=True), strict=True)
+    ]
 
 
-def simulated(numbers: range) -> Iterator[tuple[str, list[tuple[Answers, Gold, int]]]]:
-    """Draw crowds, one for every split, whose workers all see another task's label at times."""
-    for k in CLASSES:
-        for alike in ALIKE:
-            yield f"{k} classes, {alike:g} alike", [(*drawn(k, alike, n), n) for n in numbers]
+def summary(plans: Sequence[Told]) -> Iterator[float]:
+    """Yield the numbers of a `Case`, of one plan per split."""
+    reached = np.array([one.reached for one in plans])
+    yield from off(np.array([one.expected for one in plans]) - reached)
+    for told in ([one.foreseen for one in plans], [one.claimed for one in plans]):
+        accuracy, low, high = np.array([one[:3] for one in told]).T
+        yield from off(accuracy - reached)
+        yield float(np.mean((low <= reached) & (reached <= high)))
+        yield float(np.mean(high - low))
+
+
+def off(values: Floats) -> tuple[float, float]:
+    """Return the mean and its standard error."""
+    return float(values.mean()), standard_error(values)
+
+
+def recorded(data: str, name: str, splits: int) -> Iterator[tuple[Answers, Gold, int]]:
+    """Read one set; it is the same on all splits."""
+    truth = read_gold(Path(data) / name / "truth.csv")
+    answers = first_answers(Path(data) / name / "label.csv", truth)
+    for number in range(FIRST, FIRST + splits):
+        yield answers, truth, number
+
+
+def simulated() -> dict[str, tuple[int, float]]:
+    """Return the classes of every simulated crowd, and how often a task misleads all alike."""
+    return {f"{k} classes, {alike:g} alike": (k, alike) for k in CLASSES for alike in ALIKE}
+
+
+def drawn_crowds(name: str, splits: int) -> Iterator[tuple[Answers, Gold, int]]:
+    """Draw one crowd for every split."""
+    for number in range(FIRST, FIRST + splits):
+        yield (*drawn(*simulated()[name], number), number)
 
 
 def drawn(k: int, alike: float, number: int) -> tuple[Answers, Gold]:
@@ -139,7 +218,7 @@ def judged(
 
 
 def told(split: Split, seen: Answers, skill: Skill) -> Told:
-    """What the plan of these answers expects, what gold foresees, and what their vote reaches."""
+    """Tell what the plan of these answers expects, and what their votes claim and reach."""
     chosen = seen.given
     quality = split.skill.to_quality(split.recorded.tasks)
     plan = Plan(
@@ -149,9 +228,81 @@ def told(split: Split, seen: Answers, skill: Skill) -> Told:
         common_error=skill.dependence.plan_error,
     )
     accuracy = plan.accuracy(chosen)
-    foreseen = skill.dependence.foresight.of_plan(quality.values, chosen, accuracy)
-    return Told(float(accuracy.mean()), foreseen, split.score(split.posterior(seen, skill)))
+    foresight = skill.dependence.foresight
+    foreseen = foresight.of_plan(quality.values, chosen, accuracy)
+    reached, claimed, _, _ = split.judge(split.posterior(seen, skill))
+    around = foresight.around(claimed, len(split.recorded.tasks))
+    return Told(float(accuracy.mean()), foreseen, around, reached)
+
+
+def write_page(out: Path, docs: Path) -> None:
+    """Fill the tables of crowd-confidence.md."""
+    cases = load(out / "claims.csv", Case)
+    page = docs / "crowd-confidence.md"
+    text = page.read_text(encoding="utf-8")
+    text = fill(text, "plans", plans_table(cases))
+    text = fill(text, "intervals", intervals_table(cases))
+    text = fill(text, "simulated plans", simulated_table(cases))
+    page.write_text(text, encoding="utf-8")
+
+
+def plans_table(cases: list[Case]) -> str:
+    """Return what is expected and foreseen of the best workers, less what is reached."""
+    heads = (
+        "set",
+        "common error",
+        *(f"expected: {k}" for k in LABELS),
+        *(f"foreseen: {k}" for k in LABELS[2:]),
+    )
+    rows = []
+    for name, of in by_set(cases, BEST).items():
+        expected = [f"{of[k].expected:+.3f} ± {of[k].expected_error:.3f}" for k in LABELS]
+        foreseen = [f"{of[k].foreseen:+.3f} ± {of[k].foreseen_error:.3f}" for k in LABELS[2:]]
+        rows.append([name, f"{of[1].common_error:.2f}", *expected, *foreseen])
+    return table(heads, rows)
+
+
+def intervals_table(cases: list[Case]) -> str:
+    """Return how often intervals hold what is reached and how wide they are, over 1 to 5 labels."""
+    ways = (BEST, LEFT_OUT, ANYBODY, THIN)
+    heads = ("set", *(f"plan, {how}" for how in ways), *(f"votes, {how}" for how in ways))
+    rows = []
+    for name in by_set(cases, BEST):
+        of = {how: list(by_set(cases, how)[name].values()) for how in ways}
+        held = [mean_cell(of[how], "held", "wide") for how in ways]
+        claimed = [mean_cell(of[how], "claimed_held", "claimed_wide") for how in ways]
+        rows.append([name, *held, *claimed])
+    return table(heads, rows)
+
+
+def simulated_table(cases: list[Case]) -> str:
+    """Return the same of simulated crowds, with the largest distance of what is foreseen."""
+    heads = ("crowd", "expected, worst", "foreseen, worst", "plan: held, wide", "votes: held, wide")
+    rows = []
+    for name, of in by_set(cases, SIMULATED).items():
+        found = list(of.values())
+        worst = [
+            max((getattr(c, what) for c in found), key=abs) for what in ("expected", "foreseen")
+        ]
+        cells = mean_cell(found, "held", "wide"), mean_cell(found, "claimed_held", "claimed_wide")
+        rows.append([name, *(f"{value:+.3f}" for value in worst), *cells])
+    return table(heads, rows)
+
+
+def by_set(cases: list[Case], how: str) -> dict[str, dict[int, Case]]:
+    """Return the cases of one way by set and by labels per task."""
+    out: dict[str, dict[int, Case]] = {}
+    for case in cases:
+        if case.how == how:
+            out.setdefault(case.data, {})[case.labels] = case
+    return out
+
+
+def mean_cell(cases: list[Case], held: str, wide: str) -> str:
+    """Write how often an interval holds and how wide it is, means over the labels per task."""
+    means = (np.mean([getattr(case, what) for case in cases]) for what in (held, wide))
+    return ", ".join(f"{mean:.2f}" for mean in means)
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    sys.exit(main())

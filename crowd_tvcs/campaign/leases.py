@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 
-from crowd_tvcs.campaign.belief import affinity
+from crowd_tvcs.campaign.belief import LOOK_AHEAD, affinity
 from crowd_tvcs.campaign.store import gold, queries
 from crowd_tvcs.campaign.store.schema import ANSWERED, ISSUED, LEASED
 from crowd_tvcs.campaign.store.statements import Call, together
@@ -19,6 +19,7 @@ from crowd_tvcs.campaign.tasks import (
     before_first,
     count,
     counted,
+    is_worth,
     known_or_nothing,
     missing_more,
     openness,
@@ -322,14 +323,43 @@ def _below_gate(settings: Any, who: Any) -> str:
 
 
 def _best_task(connection: Connection, settings: Any, who: Any) -> Any:
-    """Find the open task of largest uncertainty x skill that the worker has not had."""
+    """Find the open task of largest uncertainty x skill that the worker has not had.
+
+    Where labels must add something, tasks to which nobody who is left adds that are set aside until
+    a worker has room again, or anything of the task changes.
+    """
     kind = (bool(settings.per_pair), _is_reserved(settings), who.team is not None)
     values: dict[str, Any] = {"who": who.id}
     if settings.per_pair:
         values["gate"] = settings.gate
     if who.team is not None:
         values["of_team"] = who.team
-    return queries.SEARCHES[kind].first(connection, **values)
+    while True:
+        found = queries.SEARCHES[kind].first(connection, **values)
+        if found is None or _is_worth(connection, settings, found):
+            return found
+        queries.SET_ASIDE(connection, of_task=found.id)
+
+
+def _is_worth(connection: Connection, settings: Any, row: Any) -> bool:
+    """Whether labels of those who may still have the task add what they must.
+
+    A task is wanted by what the best worker there is would add. He may be at his cap, or had it, or
+    one of his group has.
+    """
+    if settings.least_gain is None or row.needy:
+        return True
+    left = queries.LEFT[bool(settings.per_pair)].first(connection, of_task=row.id)
+    n_classes = len(json.loads(settings.classes))
+    best = max(left.high, 1.0 - left.low) if n_classes == 2 else left.high
+    slots = row.max_workers - row.answers
+    room = min(slots, left.workers + row.slots - row.answers)
+    if best >= (settings.best or 0.0) and room >= min(slots, LOOK_AHEAD):
+        return True
+    pairs = [
+        (p.state, p.label, p.quality, p.habits) for p in queries.PAIRS(connection, of_task=row.id)
+    ]
+    return is_worth(settings, row, pairs, best, room)
 
 
 def _is_for_gold(settings: Any, who: Any, share: float) -> bool:
@@ -374,11 +404,14 @@ def free(connection: Connection, settings: Any, lapsed: Sequence[Any]) -> None:
     """Take slots that were given up off their workers and the campaign; settle their tasks."""
     if lapsed:
         missing = settle_each(connection, settings, [row.task_id for row in lapsed])
-        costs = [
-            queries.ONE_SLOT_LESS.first(connection, who=row.worker_id).cost
+        freed = [
+            queries.ONE_SLOT_LESS.first(connection, who=row.worker_id)
             for row in sorted(lapsed, key=lambda row: row.worker_id)
         ]
-        count(connection, slots=-len(lapsed), committed=-sum(costs), missing=missing)
+        if settings.least_gain is not None and any(row.was_full for row in freed):
+            queries.RECALL(connection)
+        cost = sum(row.cost for row in freed)
+        count(connection, slots=-len(lapsed), committed=-cost, missing=missing)
 
 
 def seconds_of(slot: Any, now: float) -> float | None:

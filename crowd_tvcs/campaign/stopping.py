@@ -114,8 +114,13 @@ def summary(state: State, standings: list[Standing]) -> dict[str, Any]:
     """Return the figures of a campaign: what is bought, what it should be worth, what is left.
 
     `measured` is the share of right labels among the tasks whose label is known, None without.
+    `foreseen` puts the interval around `expected_accuracy` that the gold behind the model allows,
+    by names, for labels of the best workers; None where no gold was measured.
     """
     settings = state.settings
+    expected = state.expected_accuracy
+    foresight = None if state.model is None else state.model.foresight
+    around = None if foresight is None else foresight.around(expected, len(state.tasks))._asdict()
     known = [
         (one.label, state.classes[state.gold[one.task]])
         for one in standings
@@ -136,7 +141,8 @@ def summary(state: State, standings: list[Standing]) -> dict[str, Any]:
         "money": None if settings.money is None else settings.money / 1e6,
         "paid": paid if has_costs else None,
         "committed": settings.committed / 1e6 if has_costs else None,
-        "expected_accuracy": state.expected_accuracy,
+        "expected_accuracy": expected,
+        "foreseen": around,
         "measured": sum(a == b for a, b in known) / len(known) if known else None,
         "measured_on": len(known),
         "verdicts": {name: verdicts.count(name) for name in sorted(set(verdicts))},

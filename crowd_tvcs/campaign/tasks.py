@@ -51,10 +51,10 @@ def settled(settings: Any, row: Any, pairs: Iterable[Pair]) -> dict[str, Any]:
     chances = _chances(settings, row, prior, answers)
     best = max(range(len(chances)), key=chances.__getitem__)
     first = 1.0 if slots else before_first(settings)
-    joint = joint_of(settings.dependence)
+    # By the best worker there is, whoever has room: `leases` asks of whom it is about to hand out.
     room = min(row.max_workers, settings.n_workers) - len(answers)
-    is_worth = settings.least_gain is None or settings.least_gain <= gain_per_label(
-        chances, settings.best or 0.0, joint, len(answers), room
+    adds = settings.least_gain is None or settings.least_gain <= gain_per_label(
+        chances, settings.best or 0.0, joint_of(settings.dependence), len(answers), room
     )
     return {
         "of_task": row.id,
@@ -62,7 +62,20 @@ def settled(settings: Any, row: Any, pairs: Iterable[Pair]) -> dict[str, Any]:
         "label": best,
         "confidence": chances[best],
         "uncertainty": first * uncertainty(chances) * affinities,
-    } | openness(settings, row, slots, chances[best], is_worth)
+    } | openness(settings, row, slots, chances[best], adds)
+
+
+def is_worth(settings: Any, row: Any, pairs: Iterable[Pair], best: float, room: int) -> bool:
+    """Whether so many labels of workers as good as `best` add what labels must, each."""
+    prior = prior_of(row.prior, settings.prior)
+    answers = [
+        Given(label, known_or_nothing(quality, len(prior)), habits_of(habits))
+        for state, label, quality, habits in pairs
+        if state == ANSWERED
+    ]
+    chances, joint = _chances(settings, row, prior, answers), joint_of(settings.dependence)
+    added = gain_per_label(chances, best, joint, len(answers), room)
+    return bool(added >= settings.least_gain)
 
 
 def _chances(settings: Any, row: Any, prior: list[float], answers: list[Given]) -> list[float]:

@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from crowd_tvcs.factors.plan import FactoredPlan
     from crowd_tvcs.plan.assignment import Assignment
     from crowd_tvcs.plan.plan import Plan
-    from crowd_tvcs.skills.dependence import Claimed, Dependence
-    from crowd_tvcs.skills.foresight import Foresight
+    from crowd_tvcs.skills.dependence import Claimed
 
 RECORDED = (
     "max_workers_per_task", "max_tasks_per_worker", "workers", "tasks", "forced", "forbidden",
@@ -55,16 +54,8 @@ class AssignOptions:
         typer.Option(
             metavar="FILE",
             help="skills.csv of crowd-tvcs quality: say how sure the plan's accuracy is, and take "
-            "the common error of the dependence.json beside it, unless --common-error is given.",
-        ),
-    ] = None
-    dependence: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="dependence.json of crowd-tvcs quality: take its common error, unless "
-            "--common-error is given, and say what gold foresees of the plan. Default: the one "
-            "beside --skills.",
+            "the common error of the dependence.json beside it, unless --dependence or "
+            "--common-error is given.",
         ),
     ] = None
     model: Model = "dependent"
@@ -72,15 +63,16 @@ class AssignOptions:
 
     def recorded(self) -> dict[str, Any]:
         """Every option that changes the result but the seed; files by their names."""
-        own = {"class_prior": self.demands.class_chances, "money": self.demands.limit}
-        out = recorded(self, RECORDED) | own | {"common_error": self.error}
-        if self.error == 0.0:
+        asked = self.asked
+        own = {"class_prior": asked.class_chances, "money": asked.limit}
+        out = recorded(self, RECORDED) | own | {"common_error": asked.error}
+        if asked.error == 0.0:
             del out["common_error"]
         if self.kinds is None:
             del out["kinds"]
         del out["dependence"]
-        if self.dependence_path is not None:
-            out["dependence"] = self.dependence_path.name
+        if asked.dependence_path is not None:
+            out["dependence"] = asked.dependence_path.name
         return out
 
     @property
@@ -91,54 +83,38 @@ class AssignOptions:
     def read(self) -> tuple[Plan | FactoredPlan, str]:
         """Read the plan, and say how its tables were understood."""
         if self.kinds is not None:
-            return read_crowd(self.crowd, self.demands, self.caps, self.budget, self.error)
-        return self.demands.read(self.crowd, self.caps, self.budget, self.error)
+            return read_crowd(self.crowd, self.asked, self.caps, self.budget)
+        return self.asked.read(self.crowd, self.caps, self.budget)
 
     @cached_property
-    def dependence_path(self) -> Path | None:
-        """The file that says what answers are worth together, if it counts and is there."""
+    def asked(self) -> Demands:
+        """The demands, with the dependence.json beside the skills where that counts."""
         from crowd_tvcs.skills.estimate import checked_model
 
+        given = self.demands
         if checked_model(self.model) == "independent":
-            if self.dependence is not None:
+            if given.dependence is not None:
                 raise ValueError("--dependence says how workers err together: leave out --model")
-            return None
-        if self.dependence is not None:
-            return self.dependence
-        if self.skills is None or self.demands.common_error is not None:
-            return None
+            has_file = given.dependence_path is not None
+            return replace(given, common_error=repr(given.error)) if has_file else given
+        if self.skills is None or given.dependence is not None or given.common_error is not None:
+            return given
         path = self.skills.with_name("dependence.json")
-        return path if path.is_file() else None
-
-    @cached_property
-    def dependence_model(self) -> Dependence | None:
-        """What is in that file."""
-        from crowd_tvcs.skills.dependence import read_dependence
-
-        return None if self.dependence_path is None else read_dependence(self.dependence_path)
-
-    @property
-    def error(self) -> float:
-        """The common error of the plan."""
-        if self.dependence_model is None or self.demands.common_error is not None:
-            return self.demands.error
-        return self.dependence_model.plan_error
-
-    @property
-    def foresight(self) -> Foresight | None:
-        """What gold says of plans, if it is of plans with this common error."""
-        model = self.dependence_model
-        return None if model is None or model.plan_error != self.error else model.foresight
+        return replace(given, dependence=path) if path.is_file() else given
 
     def inputs(self) -> list[Path]:
         """Every file that is read."""
-        files = [path for path in (self.skills, self.dependence_path) if path is not None]
+        known = self.skills, self.asked.dependence_path
+        files = [path for path in known if path is not None]
         return [self.crowd, *self.demands.files(), *files]
 
     def without_skills(self) -> AssignOptions:
         """Return the same plan, of which nothing is said by skills."""
-        demands = replace(self.demands, common_error=repr(self.error))
-        return replace(self, skills=None, dependence=self.dependence_path, demands=demands)
+        asked = self.asked
+        path, error = asked.dependence_path, repr(asked.error)
+        return replace(
+            self, skills=None, demands=replace(asked, common_error=error, dependence=path)
+        )
 
 
 @guarded
@@ -158,15 +134,10 @@ def assign(given: AssignOptions) -> None:
     search = given.search
     refuse_negative_seed(search.seed)
     plan, layout = given.read()
-    model = given.dependence_model
-    if given.dependence_path is not None and given.demands.common_error is None:
-        say(f"{given.dependence_path}: the common error of the crowd is {given.error:.3f}")
+    given.asked.say_dependence(plan)
     if isinstance(plan, FactoredPlan):
         _assign_factors(plan, given, layout)
         return
-    if model is not None and model.foresight is not None and given.foresight is None:
-        own = f"its own common error only, {model.plan_error:.3f}"
-        say(f"{given.dependence_path}: gold foresees plans with {own}")
     if given.skills is not None and (plan.n_classes > 2 or plan.confusion is not None):
         what = "two classes and qualities, not for more or --confusion; --dependence is for all"
         raise ValueError(f"--skills is for {what}")
@@ -174,13 +145,14 @@ def assign(given: AssignOptions) -> None:
         say("how unsure the skills make this is not known beside a common error and such priors")
         given = given.without_skills()
     method_for(plan, search.method)
+    model, foresight = given.asked.dependence_model, given.asked.foresight
     measured = () if model is None else model.measured
     with output_folder(given.out, force=given.force) as folder:
         found = assign_plan(plan, search.method, rng=search.seed, time_limit=search.time_limit)
         if given.skills is not None:
             found = with_deviation(found, given.skills)
-        if given.foresight is not None:
-            found = with_foreseen(found, given.foresight)
+        if foresight is not None:
+            found = with_foreseen(found, foresight)
         _write(found, given, folder, layout, measured)
     _say_result(found, given.out, "money" if given.demands.minutes is None else "minutes")
 

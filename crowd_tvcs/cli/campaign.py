@@ -24,6 +24,7 @@ from crowd_tvcs.cli.campaign_options import (
     as_dict,
     open_campaign,
     print_on_gold,
+    said_of_interval,
     say_model,
     stored,
     write_rows,
@@ -46,7 +47,7 @@ app = typer.Typer(
 )
 
 app.command()(init)
-NOT_SHOWN = ("classes", "class_prior", "verdicts", "revision", "dependence")
+NOT_SHOWN = ("classes", "class_prior", "verdicts", "revision", "dependence", "foreseen")
 IF_ANY = ("paused", "blocked")
 
 
@@ -194,7 +195,8 @@ def status(
     for name, value in told.items():
         if value is not None and name not in NOT_SHOWN and (value or name not in IF_ANY):
             shown = f"{value:.4f}" if isinstance(value, float) else str(value)
-            tell(f"{name.replace('_', ' '):<20}{shown:>12}")
+            beside = said_of_interval(told["foreseen"]) if name == "expected_accuracy" else ""
+            tell(f"{name.replace('_', ' '):<20}{shown:>12}{beside}")
     for name, number in told["verdicts"].items():
         tell(f"{'tasks ' + name:<20}{number:>12}")
     prior = told["class_prior"]

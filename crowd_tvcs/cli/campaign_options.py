@@ -149,6 +149,16 @@ def said_of_target(state: State) -> str:
     return f"target {target:g}: a task is sure from this confidence"
 
 
+def said_of_interval(foreseen: dict[str, Any] | None) -> str:
+    """Say where the expected accuracy of the labels lies; '' where no gold was measured."""
+    if foreseen is None:
+        return ""
+    return (
+        f"  with chance .95 from {foreseen['low']:.3f} to {foreseen['high']:.3f}, "
+        f"by {foreseen['gold_tasks']} gold tasks, if the best workers label"
+    )
+
+
 def as_dict(gold: OnGold | None) -> dict[str, Any] | None:
     """Return what is claimed and reached on gold for JSON."""
     if gold is None:

@@ -17,6 +17,8 @@ from tvcs_core.lazy import choices
 if TYPE_CHECKING:
     from crowd_tvcs.factors.plan import FactoredPlan
     from crowd_tvcs.plan.plan import Plan
+    from crowd_tvcs.skills.dependence import Dependence
+    from crowd_tvcs.skills.foresight import Foresight
 
 # What a plan in factors knows, beside the tables of kinds and tasks.
 KNOWN = (
@@ -139,47 +141,88 @@ class Demands:
             help="Chance that a task misleads all workers alike, from 0 to below 1, or a "
             "dependence.json of crowd-tvcs quality: the task seems to be of a class drawn from its "
             "prior. Many answers are then worth less than if workers erred independently; one "
-            "is worth what the quality table says. Default: 0.",
+            "is worth what the quality table says. A file counts as --dependence too. Default: 0.",
+        ),
+    ] = None
+    dependence: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="dependence.json of crowd-tvcs quality: take its common error, unless "
+            "--common-error is given, and say what gold foresees.",
         ),
     ] = None
 
     @cached_property
-    def error(self) -> float:
-        """The number of ``--common-error``, or of its file."""
+    def dependence_path(self) -> Path | None:
+        """The file that says what answers are worth together, by either option."""
         given = self.common_error
-        if given is not None and Path(given).is_file():
+        if self.dependence is None and given is not None and Path(given).is_file():
+            return Path(given)
+        return self.dependence
+
+    @cached_property
+    def dependence_model(self) -> Dependence | None:
+        """What is in that file."""
+        from crowd_tvcs.skills.dependence import read_dependence
+
+        return None if self.dependence_path is None else read_dependence(self.dependence_path)
+
+    @cached_property
+    def error(self) -> float:
+        """The number of ``--common-error``, or of its file, or that of ``--dependence``."""
+        given, model = self.common_error, self.dependence_model
+        if given is None:
+            return 0.0 if model is None else model.plan_error
+        if Path(given).is_file():
             from crowd_tvcs.skills.dependence import read_dependence
 
             return read_dependence(given).plan_error
         try:
-            return 0.0 if given is None else float(given)
+            return float(given)
         except ValueError:
             raise ValueError(
                 f"--common-error must be a number from 0 to below 1, or a file, found {given!r}"
             ) from None
 
-    def read(
-        self, quality: Path, caps: Caps, budget: int | None, error: float | None = None
-    ) -> tuple[Plan, str]:
-        """Read all tables; the plan, and how the quality table was understood.
+    @property
+    def foresight(self) -> Foresight | None:
+        """What gold says of plans, if it is of plans with this common error."""
+        model = self.dependence_model
+        return None if model is None or model.plan_error != self.error else model.foresight
 
-        `error` goes before the common error of the options.
-        """
+    def say_dependence(self, plan: Plan | FactoredPlan) -> None:
+        """Say which common error the file brings, and where gold foresees nothing of such plans."""
+        from crowd_tvcs.plan.plan import Plan
+
+        path, model = self.dependence_path, self.dependence_model
+        if model is None:
+            return
+        if model.plan_error == self.error:
+            say(f"{path}: the common error of the crowd is {self.error:.3f}")
+            if model.foresight is not None and not isinstance(plan, Plan):
+                say(f"{path}: what gold foresees is not told of crowds that are planned in factors")
+        elif model.foresight is not None:
+            own = f"its own common error only, {model.plan_error:.3f}"
+            say(f"{path}: gold foresees plans with {own}")
+
+    def read(self, quality: Path, caps: Caps, budget: int | None) -> tuple[Plan, str]:
+        """Read all tables; the plan, and how the quality table was understood."""
         from crowd_tvcs.answers.quality import read_quality
         from crowd_tvcs.plan.tables import read_plan
 
-        given = self.given(caps, budget, error)
+        given = self.given(caps, budget)
         read = read_quality(quality)
         say(f"{quality}: {read.layout}")
         return read_plan(read.quality, **given), read.layout
 
-    def given(self, caps: Caps, budget: int | None, error: float | None = None) -> dict[str, Any]:
-        """Return what is asked of a plan, as `read_plan` takes it; see `read`."""
+    def given(self, caps: Caps, budget: int | None) -> dict[str, Any]:
+        """Return what is asked of a plan, as `read_plan` takes it."""
         given = {field.name: getattr(self, field.name) for field in fields(self)}
-        del given["minutes"]
+        del given["minutes"], given["dependence"]
         self._require_minutes()
         given |= vars(caps) | {"class_prior": self.class_chances, "budget": budget}
-        given |= {"money": self.limit, "common_error": self.error if error is None else error}
+        given |= {"money": self.limit, "common_error": self.error}
         return given
 
     @property
@@ -264,7 +307,7 @@ def one_crowd(quality: Path | None, kinds: Path | None, tasks: Path | None) -> P
 
 
 def read_crowd(
-    kinds: Path, demands: Demands, caps: Caps, budget: int | None, error: float | None = None
+    kinds: Path, demands: Demands, caps: Caps, budget: int | None
 ) -> tuple[Plan | FactoredPlan, str]:
     """Read a plan in factors: as a table of workers x tasks where that is small enough.
 
@@ -281,7 +324,7 @@ def read_crowd(
     from crowd_tvcs.factors.tables import MOST_PAIRS, read_factored_plan, read_factors
     from crowd_tvcs.plan.tables import read_plan
 
-    given = demands.given(caps, budget, error)
+    given = demands.given(caps, budget)
     assert demands.tasks is not None
     read = read_factors(kinds, demands.tasks)
     say(f"{kinds}: {read.layout}")
@@ -290,6 +333,8 @@ def read_crowd(
     for name, value in given.items():
         if name not in KNOWN and value not in (None, 0.0):
             option = name.replace("_", "-")
+            if name == "common_error" and demands.common_error is None:
+                option = "dependence"
             raise ValueError(
                 f"--{option} is for crowds whose workers x tasks are at most {MOST_PAIRS}, found "
                 f"{' x '.join(map(str, read.factors.shape))}: leave it out, or plan parts of the "

@@ -44,7 +44,9 @@ def what_if(given: WhatIfOptions) -> None:
 
     per answer: what one more answer adds, on average since the row above. at most: no assignment
     within the budget does better, where the method proves that (best). certified: the accuracy is
-    proved to be within 0.001 of that. The time limit is for all budgets together.
+    proved to be within 0.001 of that. foreseen, from, to: with --dependence, what share of the
+    labels gold foresees to be right, and where that lies with chance .95. The time limit is for all
+    budgets together.
     """
     import json
 
@@ -62,8 +64,9 @@ def what_if(given: WhatIfOptions) -> None:
     crowd = one_crowd(given.quality, given.kinds, given.demands.tasks)
     read = given.demands.read if given.kinds is None else partial(read_crowd, demands=given.demands)
     plan, _ = read(crowd, caps=given.caps, budget=None)
-    time_limit = given.search.time_limit
-    rows = steps(what_if_budget(plan, wanted, method, rng=seed, time_limit=time_limit))
+    given.demands.say_dependence(plan)
+    how: dict[str, Any] = {"rng": seed, "time_limit": given.search.time_limit}
+    rows = steps(what_if_budget(plan, wanted, method, foresight=given.demands.foresight, **how))
     if given.as_json:
         print(json.dumps({"method": method, "seed": seed, "budgets": rows}, indent=2))
         return
@@ -76,11 +79,17 @@ def what_if(given: WhatIfOptions) -> None:
 def _print_rows(rows: list[dict[str, Any]]) -> None:
     heads = [("budget", 10), ("answers", 10), ("accuracy", 10), ("per answer", 14)]
     heads += [("at most", 10), ("certified", 11)]
+    if rows[0]["foreseen"] is not None:
+        heads += [("foreseen", 10), ("from", 8), ("to", 8)]
     print("".join(f"{head:>{width}}" for head, width in heads))
     for row in rows:
         gain = "" if row["per_answer"] is None else f"{row['per_answer']:+.6f}"
         bound = "" if row["bound"] is None else f"{row['bound']:.4f}"
+        foreseen = ""
+        if (told := row["foreseen"]) is not None:
+            foreseen = f"{told['accuracy']:>10.4f}{told['low']:>8.4f}{told['high']:>8.4f}"
         print(
             f"{row['budget']:>10}{row['answers']:>10}{row['expected_accuracy']:>10.4f}"
             f"{gain:>14}{bound:>10}{'yes' if row['certified'] else 'no':>11}"
+            f"{foreseen}"
         )

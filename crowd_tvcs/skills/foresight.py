@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs.answers.intervals import wilson
+from crowd_tvcs.answers.intervals import interval, wilson
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -134,8 +134,12 @@ class Foresight:
                 part = (float(quality[of].mean()) - self.usual) / (best - self.usual)
             gap = float(np.interp(np.log(n), at, self.gaps))
             moved += float(np.clip(part, 0.0, 1.0)) * gap * float(of.mean())
-        moved = min(max(moved, 0.0), 1.0)
-        return Foreseen(moved, *interval(moved, self.gold_tasks, accuracy.size), self.gold_tasks)
+        return self.around(moved, accuracy.size)
+
+    def around(self, share: float, tasks: int) -> Foreseen:
+        """Put an interval around a share of right labels of so many tasks."""
+        inside = min(max(share, 0.0), 1.0)
+        return Foreseen(inside, *interval(inside, self.gold_tasks, tasks), self.gold_tasks)
 
 
 def _counts(value: object) -> bool:
@@ -146,14 +150,6 @@ def _counts(value: object) -> bool:
 def _lies(value: object, least: float) -> bool:
     """Whether this is a number from `least` to 1; NaN is none."""
     return type(value) in (int, float) and least <= value <= 1.0  # type: ignore[operator]
-
-
-def interval(share: float, gold_tasks: int, tasks: int) -> tuple[float, float]:
-    """Where the share of right labels of so many tasks lies with chance .95, by so much gold.
-
-    Gold tasks and tasks are both drawn, so the variances of both shares add up.
-    """
-    return wilson(share, 1.0 / (1.0 / gold_tasks + 1.0 / tasks))
 
 
 def standing_out(reached: float, expected: float, gold_tasks: int) -> float:

@@ -6,8 +6,10 @@ from pytest import approx
 
 from benchmarks.crowd import confidence, plan_claims, sure, usual
 from benchmarks.crowd.confidence import MODELS
+from benchmarks.study import load
 from crowd_tvcs.skills import dependence_fit
 from crowd_tvcs.skills.estimate import estimate_quality
+from crowd_tvcs.skills.foresight import Foreseen
 from crowd_tvcs.skills.vote import vote
 
 
@@ -137,16 +139,37 @@ def test_sure_labels_are_counted_by_the_posterior_and_as_gold_shows_them(
     assert found["40%", "misled", "shown"][0] == "0"
 
 
-def test_plans_expect_what_votes_reach(two_crowds, capsys, monkeypatch):
-    monkeypatch.setattr("sys.argv", ["plan_claims", str(two_crowds), "--splits", "1", "--any"])
+def test_plans_expect_what_votes_reach(two_crowds, tmp_path, monkeypatch):
+    monkeypatch.setattr(plan_claims, "simulated", lambda: {"2 classes, 0 alike": (2, 0.0)})
+    numbers = dependence_fit.USUAL, dependence_fit.SPREAD  # of one other set there is no spread
+    monkeypatch.setattr(plan_claims, "without", lambda data, name: numbers)
+    words = ["plan_claims", str(two_crowds), "--splits", "1", "--out", str(tmp_path / "plans")]
+    monkeypatch.setattr("sys.argv", words)
     assert plan_claims.main() == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.split(" | ")[0] for line in lines] == ["| set", "| good", "| misled"]
-    for line in lines[1:]:
-        error, *cells = [float(c.split(" ± ")[0]) for c in line.strip("| ").split(" | ")[1:]]
-        assert 0.0 < error < 0.5
-        *off, held, wide = cells
-        assert len(off) == 8
-        assert held >= 0.75
-        assert 0.0 < wide < 0.5
-        assert max(map(abs, off)) < wide
+    cases = load(tmp_path / "plans" / "claims.csv", plan_claims.Case)
+    ways = ("best", "left out", "any", "5 % gold")
+    expected = [(name, how) for how in ways for name in ("good", "misled")]
+    expected.append(("2 classes, 0 alike", "simulated"))
+    assert [(c.data, c.how) for c in cases[::4]] == expected
+    assert [c.labels for c in cases[:4]] == [1, 2, 3, 5]
+    for case in cases:
+        assert 0.0 <= case.common_error < 0.6
+        for off, held, wide in (
+            (case.foreseen, case.held, case.wide),
+            (case.claimed, case.claimed_held, case.claimed_wide),
+        ):
+            assert held == (abs(off) < wide / 2) or held in (0.0, 1.0)
+            assert 0.0 < wide < 0.6
+    assert np.mean([case.held for case in cases]) >= 0.75
+    assert max(abs(case.expected) for case in cases if case.how == "best") < 0.2
+
+
+def test_a_row_is_the_mean_over_the_splits():
+    told = [
+        plan_claims.Told(0.8, Foreseen(0.7, 0.6, 0.8, 9), Foreseen(0.9, 0.85, 0.95, 9), 0.75),
+        plan_claims.Told(0.6, Foreseen(0.7, 0.5, 0.9, 9), Foreseen(0.9, 0.75, 0.95, 9), 0.8),
+    ]
+    found = list(plan_claims.summary(told))
+    assert found[:2] == approx([(0.05 - 0.2) / 2, 0.125])
+    assert found[2:6] == approx([-0.075, 0.025, 1.0, 0.3])
+    assert found[6:] == approx([0.125, 0.025, 0.5, 0.15])

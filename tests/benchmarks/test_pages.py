@@ -20,6 +20,7 @@ STUDIES = {
     "kinds": "benchmarks.networks.kinds",
     "knockouts": "benchmarks.networks.knockouts",
     "networks": "benchmarks.networks.study",
+    "plans": "benchmarks.crowd.plan_claims",
     "projection": "benchmarks.speed.families",
     "synthetic": "benchmarks.synthetic.study",
 }

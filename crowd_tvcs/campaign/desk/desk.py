@@ -174,6 +174,8 @@ class Desk:
         with self.store.write() as (connection, _, _):
             if not queries.BLOCK(connection, called=worker, is_blocked=int(is_blocked)):
                 raise Refused(f"there is no worker {worker!r} in this campaign")
+            if not is_blocked:
+                queries.RECALL(connection)
             write_down(connection, note, _moment(now))
 
     def close_tasks(

@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, case, func, insert, select
 
+from crowd_tvcs.answers.intervals import interval
 from crowd_tvcs.campaign.entries import MILLION
 from crowd_tvcs.campaign.store.gold import AMONG_OTHERS, IS_ALIKE
 from crowd_tvcs.campaign.store.schema import (
@@ -37,7 +38,8 @@ class Figures:
     and accuracies do not. `gold_tasks` are those of it that are handed out, not what lacks content
     where tasks have some. `gold_right` is the share of right answers to it, `gold_expected` what
     the skills of those who gave them say, None unless each has one (qualities per pair know
-    nothing of gold); `binding` names the caps that nothing is left of.
+    nothing of gold); `binding` names the caps that nothing is left of. Of `expected_accuracy` there
+    is an interval as in `campaign status`, where gold was measured.
     """
 
     tasks: int
@@ -47,6 +49,7 @@ class Figures:
     money: float | None
     spent: float
     expected_accuracy: float
+    foreseen: dict[str, float] | None
     measured: float | None
     measured_on: int
     gold_tasks: int
@@ -71,6 +74,7 @@ def figures(store: Store) -> Figures:
         idle = connection.execute(_FULL_WORKERS).scalar_one()
         tested = connection.execute(AMONG_OTHERS).one()
     measured = None if not known else (right or 0) / known
+    sure = float(tasks.sure or 0.0)
     hit = tested.right / tested.answers if tested.answers else None
     has_skills = 0 < tested.answers == tested.by_skill
     hoped = tested.expected / tested.answers if has_skills else None
@@ -82,7 +86,8 @@ def figures(store: Store) -> Figures:
         budget=settings.budget,
         money=None if settings.money is None else settings.money / MILLION,
         spent=spent / MILLION,
-        expected_accuracy=float(tasks.sure or 0.0),
+        expected_accuracy=sure,
+        foreseen=_around(sure, settings.dependence, tasks.tasks),
         measured=measured,
         measured_on=known,
         gold_tasks=tasks.gold or 0,
@@ -137,6 +142,15 @@ def curve(store: Store) -> list[tuple[int, float]]:
     with store.read() as (connection, _):
         order = select(history.c.answers, history.c.expected_accuracy).order_by(history.c.answers)
         return [(int(n), float(p)) for n, p in connection.execute(order)]
+
+
+def _around(sure: float, model: str | None, tasks: int) -> dict[str, float] | None:
+    """Put an interval around the expected accuracy, as `stopping.summary` does without arrays."""
+    gold = None if model is None else json.loads(model).get("foresight")
+    if gold is None or not tasks:
+        return None
+    low, high = interval(sure, gold["gold_tasks"], tasks)
+    return {"accuracy": sure, "low": low, "high": high, "gold_tasks": gold["gold_tasks"]}
 
 
 def _is_new(connection: Connection, answers: int) -> bool:

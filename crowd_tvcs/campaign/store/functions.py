@@ -17,13 +17,15 @@ from typing import Any
 
 from sqlalchemy import Connection, column, text
 
+from crowd_tvcs.campaign.belief import LOOK_AHEAD
 from crowd_tvcs.campaign.store import schema
 from crowd_tvcs.campaign.store.queries import SETTLED
 from crowd_tvcs.campaign.store.statements import Statement
 
 _TEXT = Path(__file__).with_name("functions.sql").read_text(encoding="utf-8")
-for _state in ("LAPSED", "LEASED", "ANSWERED"):
+for _state in ("LAPSED", "LEASED", "ANSWERED", "ASIDE"):
     _TEXT = _TEXT.replace(f"{{{_state}}}", str(getattr(schema, _state)))
+_TEXT = _TEXT.replace("{LOOK_AHEAD}", str(LOOK_AHEAD))
 NUMBER = f"{schema.VERSION}_{hashlib.sha256(_TEXT.encode()).hexdigest()[:8]}"
 """In the names of the functions: version of the tables, and what their text is."""
 _TEXT = _TEXT.replace("{NUMBER}", NUMBER)

@@ -39,6 +39,9 @@ DECLARE
     is_reserved boolean;
     slots_then integer;
     is_short boolean;
+    others record;
+    most double precision;
+    places integer;
 BEGIN
     PERFORM tvcs_turn_{NUMBER}();
     SELECT * INTO here FROM campaign FOR NO KEY UPDATE;
@@ -95,6 +98,36 @@ BEGIN
         outcome := 'none';
         RETURN;
     END IF;
+    classes_there := json_array_length(here.classes::json);
+    IF here.least_gain IS NOT NULL AND it.needy = 0 THEN  -- `leases._is_worth`, where that is plain
+        SELECT count(skill_there) AS number, min(skill_there) AS low, max(skill_there) AS high
+            INTO others
+            FROM (
+                SELECT CASE WHEN here.per_pair = 0 THEN w.quality ELSE (
+                    SELECT s.quality FROM skill s
+                        WHERE s.worker_id = w.id AND s.task_id = it.id) END AS skill_there
+                FROM worker w
+                WHERE w.slots < w.max_tasks AND coalesce(w.blocked, 0) = 0
+                    AND NOT EXISTS (
+                        SELECT FROM pair p WHERE p.task_id = it.id AND p.worker_id = w.id
+                            AND p.state <> {LAPSED})
+                    AND (w.team IS NULL OR NOT EXISTS (
+                        SELECT FROM pair theirs JOIN worker mate ON mate.id = theirs.worker_id
+                        WHERE theirs.task_id = it.id AND theirs.state > {LAPSED}
+                            AND mate.team = w.team))
+            ) AS those;
+        most := others.high;
+        IF classes_there = 2 THEN
+            most := greatest(most, 1 - others.low);
+        END IF;
+        places := it.max_workers - it.answers;
+        IF most < coalesce(here.best, 0)
+            OR least(places, others.number + it.slots - it.answers) < least(places, {LOOK_AHEAD})
+        THEN
+            outcome := 'unsure';
+            RETURN;
+        END IF;
+    END IF;
     remains := it.uncertainty;
     IF remains < 1e-100 THEN  -- PostgreSQL refuses products that are too small for a number
         outcome := 'unsure';
@@ -103,7 +136,6 @@ BEGIN
     IF it.slots = 0 AND here.dependence IS NOT NULL THEN
         remains := it.uncertainty / first;
     END IF;
-    classes_there := json_array_length(here.classes::json);
     quality_there := it.known;
     wrong := (1 - quality_there) / (classes_there - 1);
     slots_then := it.slots + 1;
@@ -173,6 +205,7 @@ LANGUAGE plpgsql AS $$
 DECLARE
     one json;
     theirs integer[];
+    was_full boolean := false;
 BEGIN
     n_freed := 0;
     PERFORM tvcs_turn_{NUMBER}();
@@ -192,12 +225,17 @@ BEGIN
         CONTINUE WHEN NOT FOUND;
         UPDATE pair SET state = {LAPSED}, expires = NULL
             WHERE task_id = (one->>'of_task')::integer AND worker_id = ANY(theirs);
+        was_full := was_full
+            OR EXISTS (SELECT FROM worker WHERE id = ANY(theirs) AND slots >= max_tasks);
         UPDATE worker SET slots = slots - 1 WHERE id = ANY(theirs);
         UPDATE campaign SET revision = revision + 1, slots = slots - cardinality(theirs),
             committed = committed - (SELECT sum(cost) FROM worker WHERE id = ANY(theirs)),
             missing = missing + (one->>'missing')::integer;
         n_freed := n_freed + cardinality(theirs);
     END LOOP;
+    IF was_full AND (SELECT least_gain IS NOT NULL FROM campaign) THEN
+        UPDATE task SET wanted = 1 WHERE wanted = {ASIDE};
+    END IF;
 END $$;
 
 -- `tvcs_claim` as a change of its own, and then what an answer will be judged by.

@@ -18,6 +18,7 @@ from sqlalchemy import (
 
 from crowd_tvcs.campaign.store.schema import (
     ANSWERED,
+    ASIDE,
     ISSUED,
     LAPSED,
     LEASED,
@@ -68,7 +69,10 @@ WORKER = Statement(
 )
 ONE_SLOT_MORE = Statement(update(worker).where(_HE).values(slots=worker.c.slots + 1))
 ONE_SLOT_LESS = Statement(
-    update(worker).where(_HE).values(slots=worker.c.slots - 1).returning(worker.c.cost)
+    update(worker)
+    .where(_HE)
+    .values(slots=worker.c.slots - 1)
+    .returning(worker.c.cost, (worker.c.slots + 1 >= worker.c.max_tasks).label("was_full"))
 )
 MORE_ANSWERS = Statement(
     update(worker).where(_HE).values(answers=worker.c.answers + bindparam("more"))
@@ -99,6 +103,8 @@ NOTE = Statement(
 
 TASK = Statement(select(task).where(_IT))
 TASK_CALLED = Statement(select(task).where(task.c.name == bindparam("called")))
+SET_ASIDE = Statement(update(task).where(_IT).values(wanted=ASIDE))
+RECALL = Statement(update(task).where(equals(task.c.wanted, ASIDE)).values(wanted=1))
 SETTLE = Statement(update(task).where(_IT).values({name: bindparam(name) for name in SETTLED}))
 TAKE = Statement(
     update(task)
@@ -218,6 +224,43 @@ def taken_by_mate() -> ColumnElement[bool]:
         theirs.c.worker_id == mate.c.id,
         mate.c.team == bindparam("of_team"),
     )
+
+
+def _left(per_pair: bool) -> Statement:
+    """Sum up the workers who may still have a task: how many, the least and the largest quality."""
+    own, mate, theirs = pair.alias(), worker.alias(), pair.alias()
+    had = exists().where(
+        own.c.task_id == bindparam("of_task"),
+        own.c.worker_id == worker.c.id,
+        own.c.state != LAPSED,
+    )
+    has_mate = exists().where(
+        theirs.c.task_id == bindparam("of_task"),
+        theirs.c.state > LAPSED,
+        theirs.c.worker_id == mate.c.id,
+        mate.c.team == worker.c.team,
+    )
+    quality = skill.c.quality if per_pair else worker.c.quality
+    columns = (
+        func.count(quality).label("workers"),
+        func.min(quality).label("low"),
+        func.max(quality).label("high"),
+    )
+    found = select(*columns).select_from(worker)
+    if per_pair:
+        is_of = (skill.c.worker_id == worker.c.id) & (skill.c.task_id == bindparam("of_task"))
+        found = found.join(skill, is_of)
+    return Statement(
+        found.where(
+            worker.c.slots < worker.c.max_tasks,
+            func.coalesce(worker.c.blocked, 0) == 0,
+            ~had,
+            or_(worker.c.team.is_(None), ~has_mate),
+        )
+    )
+
+
+LEFT = {per_pair: _left(per_pair) for per_pair in (False, True)}
 
 
 def _search(per_pair: bool, needy: bool, in_team: bool) -> Statement:

@@ -29,6 +29,7 @@ from sqlalchemy import (
 VERSION = 3
 SKIPPED, LAPSED, ISSUED, LEASED, ANSWERED = -1, 0, 1, 2, 3  # above LAPSED a pair is a slot
 OPEN, CLOSED, GOLD = 0, 1, 2  # a task: handed out; closed by the operator; gold among the others
+ASIDE = 2  # of a task's `wanted`: not handed out until somebody better has room
 UNLIMITED = 2**31 - 1
 
 metadata = MetaData()
@@ -98,7 +99,9 @@ task = Table(
     Column("confidence", Float, nullable=False),  # its posterior
     # Expected, once the open slots are answered; more before the first, see `belief.FIRST`.
     Column("uncertainty", Float, nullable=False),
-    Column("wanted", Integer, nullable=False),  # may be handed out: not full, closed or sure
+    Column(
+        "wanted", Integer, nullable=False
+    ),  # 1: may be handed out, not full, closed or sure; ASIDE
     Column("needy", Integer, nullable=False),  # has fewer slots than its minimum
     CheckConstraint("answers <= slots AND slots <= max_workers", name="within_max_workers"),
 )

@@ -5,10 +5,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from crowd_tvcs.answers.answers import Answers, Gold
+from crowd_tvcs.answers.intervals import interval
+from crowd_tvcs.campaign import stand, summary
+from crowd_tvcs.campaign.desk.figures import figures
 from crowd_tvcs.campaign.entries import Task
 from crowd_tvcs.campaign.honesty import on_gold
+from crowd_tvcs.cli.main import app
+from crowd_tvcs.report.campaign import render
 from crowd_tvcs.skills.dependence_fit import NO_GOLD
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.reliability import claims, sure_at
@@ -53,6 +59,40 @@ def test_where_qualities_are_from_no_gold_nothing_is_judged(begin):
         on_gold(begin(gold=GOLD, gold_answers=ANSWERS, prior=0.5, model="independent").state())
         is None
     )
+
+
+def status(campaign, *words):
+    return CliRunner().invoke(app, ["campaign", "status", campaign.store.place, *words]).stdout
+
+
+def test_the_accuracy_of_the_labels_now_has_an_interval_by_gold(begin):
+    campaign = begin(qualities=None, gold=GOLD, gold_answers=ANSWERS)
+    campaign.submit("ann", campaign.next("ann").task, "1")
+    state = campaign.state()
+    told = summary(state, stand(state))
+    sure = told["expected_accuracy"]
+    low, high = interval(sure, len(GOLD), len(state.tasks))
+    assert low < sure < high
+    expected = {"accuracy": sure, "low": low, "high": high, "gold_tasks": len(GOLD)}
+    assert told["foreseen"] == pytest.approx(expected)
+    assert figures(campaign.store).foreseen == pytest.approx(expected)
+    assert json.loads(status(campaign, "--json"))["foreseen"] == pytest.approx(expected)
+    (line,) = [line for line in status(campaign).splitlines() if "expected accuracy" in line]
+    assert line.endswith(
+        f"with chance .95 from {low:.3f} to {high:.3f}, by 60 gold tasks, if the best workers label"
+    )
+    page = render(state, name="c")
+    assert f"now, with chance .95 from {100 * low:.2f} % to {100 * high:.2f} %" in page
+
+
+def test_where_no_gold_is_measured_there_is_no_interval(begin):
+    options = {"qualities": None, "gold": GOLD, "gold_answers": ANSWERS, "model": "independent"}
+    for campaign in (begin(), begin(**options)):
+        state = campaign.state()
+        assert summary(state, stand(state))["foreseen"] is None
+        assert figures(campaign.store).foreseen is None
+        assert "chance .95 from" not in status(campaign)
+        assert "now, with chance .95 from" not in render(state, name="c")
 
 
 def test_a_round_says_what_gold_foresees(begin):

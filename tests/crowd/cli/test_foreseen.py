@@ -4,13 +4,18 @@ import json
 import shlex
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from crowd_tvcs import METHODS, Assignment, Plan, Quality
 from crowd_tvcs.cli.main import app
+from crowd_tvcs.factors import tables
+from crowd_tvcs.methods import Method
 from crowd_tvcs.skills.dependence import Dependence
 from crowd_tvcs.skills.foresight import Foresight
 from crowd_tvcs.verification.verify import verify
+from crowd_tvcs.what_if import what_if as what_if_budget
 
 TABLE = "worker,t1,t2,t3\nann,0.9,0.6,0.7\nbob,0.7,0.8,0.55\ncy,0.6,0.6,0.8\n"
 TOLD = Foresight(50, (1, 2, 3), (0.85, 0.8, 0.75), 0.6, (0.01, 0.02, 0.06))
@@ -117,3 +122,85 @@ def test_independent_workers_have_no_dependence(folder):
     assert done.exit_code == 2
     assert "--dependence says how workers err together" in done.stderr.splitlines()[-1]
     assert not (folder / "plan").exists()
+
+
+def what_if(*words):
+    return CliRunner().invoke(app, ["what-if", "quality.csv", *map(str, words)])
+
+
+def test_a_file_of_the_common_error_foresees_as_one_of_dependence(folder):
+    """Both options take the same file, so they say the same; a number says nothing of gold."""
+    for name, words in (
+        ("dependence", ("--dependence", "other.json")),
+        ("error", ("--common-error", "other.json")),
+        ("number", ("--common-error", 0.2)),
+        ("alone", ("--common-error", "other.json", "--model", "independent")),
+    ):
+        assert assign("--out", name, *words).exit_code == 0
+    told = summary_of(folder / "dependence")
+    assert "foreseen" in told
+    assert summary_of(folder / "error") == told
+    without = {name: value for name, value in told.items() if name != "foreseen"}
+    assert summary_of(folder / "number") == summary_of(folder / "alone") == without
+    record = json.loads((folder / "error" / "run.json").read_text())
+    read = [one["file"] for one in record["inputs"]]
+    assert record["parameters"]["dependence"] in read
+    assert not any("foreseen" in line for line in verify(folder / "error").violations)
+
+
+@pytest.mark.parametrize("option", ["--dependence", "--common-error"])
+def test_what_if_says_what_gold_foresees_of_every_budget(folder, option):
+    words = ("--budgets", "3,6", "--method", "fast", option, "other.json")
+    done = what_if(*words, "--json")
+    assert done.exit_code == 0, done.stderr
+    assert "other.json: the common error of the crowd is 0.200" in done.stderr
+    rows = json.loads(done.stdout)["budgets"]
+    for row in rows:
+        more = ("--method", "fast", "--budget", row["found_at"], "--dependence", "other.json")
+        assert assign("--out", f"plan{row['budget']}", *more).exit_code == 0
+        assert row["foreseen"] == summary_of(folder / f"plan{row['budget']}")["foreseen"]
+    shown = what_if(*words).stdout.splitlines()
+    assert shown[0].split()[-3:] == ["foreseen", "from", "to"]
+    last = rows[-1]["foreseen"]
+    assert shown[-1].split()[-3:] == [f"{last[name]:.4f}" for name in ("accuracy", "low", "high")]
+    without = what_if("--budgets", "3,6", "--method", "fast", "--common-error", 0.2)
+    assert "foreseen" not in without.stdout
+    own = what_if("--budgets", 3, "--dependence", "other.json", "--common-error", 0.1)
+    assert "other.json: gold foresees plans with its own common error only, 0.200" in own.stderr
+    assert "foreseen" not in own.stdout
+
+
+def test_what_a_budget_keeps_of_a_smaller_one_it_foresees_too(monkeypatch):
+    plan = Plan(Quality([[0.9, 0.8, 0.7]], ["ann"], ["t1", "t2", "t3"]), common_error=0.2)
+
+    def lazy(plan, *, rng, deadline):
+        support = np.zeros(plan.quality.shape, dtype=bool)
+        support[0] = plan.budget <= 3
+        return Assignment(plan, support, "lazy", "no wish for more")
+
+    class Lazy(Method):
+        function = staticmethod(lazy)
+
+    monkeypatch.setitem(METHODS, "lazy", Lazy(name="lazy", about="little"))
+    small, large = what_if_budget(plan, [3, 4], "lazy", foresight=TOLD)
+    assert small.foreseen == large.foreseen
+    assert small.foreseen.accuracy > small.expected_accuracy
+
+
+def test_crowds_planned_in_factors_say_that_nothing_is_foreseen(folder, monkeypatch):
+    monkeypatch.setattr(tables, "MOST_PAIRS", 3)
+    (folder / "kinds.csv").write_text("worker,easy,hard\nann,0.9,0.6\nbob,0.8,0.7\n")
+    (folder / "tasks.csv").write_text("task,kind\nt1,easy\nt2,hard\nt3,hard\n")
+    crowd = ("--kinds", "kinds.csv", "--tasks", "tasks.csv", "--dependence", "other.json")
+    for command in (("assign", "--out", "plan"), ("what-if", "--budgets", "2")):
+        done = CliRunner().invoke(app, [*command, *crowd])
+        assert done.exit_code == 2
+        assert "--dependence is for crowds whose workers x tasks are at most 3" in done.stderr
+    nothing = Dependence(plan_error=0.0, foresight=TOLD, source="gold", gold=50)
+    (folder / "other.json").write_text(json.dumps(nothing.as_json()))
+    for command in (("assign", "--out", "plan"), ("what-if", "--budgets", "2")):
+        done = CliRunner().invoke(app, [*command, *crowd])
+        assert done.exit_code == 0, done.stderr
+        said = "what gold foresees is not told of crowds that are planned in factors"
+        assert f"other.json: {said}" in done.stderr.splitlines()
+        assert "foreseen" not in done.stdout

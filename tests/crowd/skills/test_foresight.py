@@ -9,10 +9,10 @@ from pytest import approx
 
 from benchmarks.crowd.plan_claims import drawn, judged
 from crowd_tvcs.answers.answers import Answers, Gold
-from crowd_tvcs.answers.intervals import wilson
+from crowd_tvcs.answers.intervals import interval, wilson
 from crowd_tvcs.skills.common_error import MOST_COMPARED, foresight_of
 from crowd_tvcs.skills.dependence import Dependence, read_dependence
-from crowd_tvcs.skills.foresight import Foresight, interval, standing_out
+from crowd_tvcs.skills.foresight import Foresight, standing_out
 from crowd_tvcs.verification.foresight import foreseen
 from crowd_tvcs.verification.written import read_foresight
 from tvcs_core.files.errors import DataError

@@ -47,8 +47,8 @@ def test_the_figures(desk):
     assert vars(found) == {
         "tasks": 4, "answers": 7, "pending": 1, "budget": 20, "money": 10.0,
         "spent": pytest.approx(2 * 0.5 + 2 * 0.25 + 3 * 0.125),
-        "expected_accuracy": pytest.approx(sure / 4), "measured": 0.5, "measured_on": 2,
-        "gold_tasks": 2, "gold_answers": 2, "gold_right": 0.5,
+        "expected_accuracy": pytest.approx(sure / 4), "foreseen": None,
+        "measured": 0.5, "measured_on": 2, "gold_tasks": 2, "gold_answers": 2, "gold_right": 0.5,
         "gold_expected": pytest.approx((0.9 + 0.8) / 2), "warning": "", "paused": False,
         "closed": 0, "wanted": 3, "full": 1, "revision": desk.state().settings.revision,
         "binding": ["1 tasks have all the workers they may have"],

@@ -1,0 +1,130 @@
+"""`next` hands out what `status` and `stop` call worth a label, by those who are left, not else."""
+
+import random
+
+import pytest
+
+from crowd_tvcs.campaign import Campaign, Task, Worker, stand
+from crowd_tvcs.campaign.leases import NOTHING_LEFT
+from crowd_tvcs.campaign.store.schema import ASIDE
+
+LEAST = 0.01
+SKILLS = {"star": 0.95, "ann": 0.65, "bob": 0.6, "cy": 0.6}
+
+
+def wanted(campaign):
+    return [task.wanted for task in campaign.state().tasks]
+
+
+@pytest.fixture
+def with_a_star(begin):
+    """Make a campaign of one who is good and three who are not, of whom a second adds nothing."""
+
+    def _with_a_star(**of_star):
+        workers = [Worker("star", **of_star), *(Worker(name) for name in list(SKILLS)[1:])]
+        options = {"qualities": SKILLS, "least_gain": LEAST, "model": "independent"}
+        return begin(workers=workers, max_workers_per_task=2, **options)
+
+    return _with_a_star
+
+
+def test_a_task_is_not_handed_out_for_the_good_who_had_it(with_a_star):
+    """After the best nobody adds anything, though a second one as good would."""
+    campaign = with_a_star()
+    task = campaign.next("star").task
+    campaign.submit("star", task, "1")
+    assert {one.task: one.verdict for one in stand(campaign.state())}[task] == "not worth it"
+    given = set()
+    for name in list(SKILLS)[1:]:
+        given.add(campaign.next(name).task)
+    assert task not in given
+
+
+def test_a_task_is_not_handed_out_for_one_at_his_cap_and_is_once_he_has_room(with_a_star):
+    """Bob's label beside ann's adds nothing; the star's would, who is at his cap of one."""
+    campaign = with_a_star(max_tasks=1)
+    assert campaign.next("star", now=0.0).task == "t1"
+    for task in ("t2", "t3"):
+        assert campaign.next("ann", now=0.0).task == task
+        campaign.submit("ann", task, "1", now=1.0)
+    assert campaign.next("bob", now=2.0).task == "t1"  # nobody answered it
+    campaign.submit("bob", "t1", "1", now=2.0)
+    offer = campaign.next("bob", now=3.0)
+    assert (offer.task, offer.reason) == (None, NOTHING_LEFT)
+    assert wanted(campaign)[1:] == [ASIDE, ASIDE]
+    assert campaign.next("bob", now=1e6).task in ("t2", "t3")  # his lease is over, he has room
+    assert ASIDE not in wanted(campaign)
+
+
+def test_a_task_is_not_handed_out_for_one_who_is_blocked(with_a_star):
+    campaign = with_a_star()
+    for task in ("t1", "t2", "t3"):
+        assert campaign.next("ann").task == task
+        campaign.submit("ann", task, "1")
+    campaign.block("star")
+    assert campaign.next("bob").task is None
+    assert wanted(campaign) == [ASIDE] * 3
+    campaign.block("star", False)
+    assert campaign.next("bob").task == "t1"
+
+
+def test_a_minimum_is_met_whatever_it_adds(begin):
+    options = {"qualities": SKILLS, "least_gain": LEAST, "model": "independent"}
+    campaign = begin(workers=list(SKILLS), tasks=[Task("t1", min_workers=2)], **options)
+    for name in ("star", "ann"):
+        assert campaign.next(name).task == "t1"
+        campaign.submit(name, "t1", "1")
+    assert campaign.next("bob").task is None
+
+
+def drawn(path, rng, per_pair):
+    """A campaign with caps, groups and minimums, and a gain that labels must have."""
+    from crowd_tvcs import Quality
+
+    names, tasks = [f"w{i}" for i in range(6)], [f"t{j}" for j in range(8)]
+    workers = [
+        Worker(name, max_tasks=rng.choice([None, 2, 5]), team=rng.choice([None, "x", "y"]))
+        for name in names
+    ]
+    values = {name: rng.uniform(0.4, 0.95) for name in names}
+    if per_pair:
+        values = Quality([[rng.uniform(0.4, 0.95) for _ in tasks] for _ in names], names, tasks)
+    n = rng.choice([2, 3])
+    return Campaign.create(
+        path,
+        workers=workers,
+        tasks=[Task(t, min_workers=rng.choice([0, 0, 1]), max_workers=4) for t in tasks],
+        qualities=values,
+        classes=list("abc")[:n],
+        least_gain=rng.choice([0.002, 0.02]),
+        model=rng.choice(["dependent", "independent"]),
+    )
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_next_and_status_agree_through_a_whole_campaign(tmp_path, seed):
+    rng = random.Random(seed)
+    with drawn(tmp_path / "c.db", rng, per_pair=seed % 3 == 0) as campaign:
+        least, refused, given = campaign.state().settings.least_gain, 0, 0
+        for moment in range(70):
+            name = rng.choice([w.name for w in campaign.state().workers])
+            state = campaign.state()
+            rows = {row.name: row for row in state.tasks}
+            gain = {one.task: one.gain for one in stand(state)}
+            who = next(w for w in state.workers if w.name == name)
+            i = state.workers.index(who)
+            had = state.slots[i] != 0
+            mates = state.team_mates[i]
+            offer = campaign.next(name, now=float(moment))
+            if offer.task is not None:
+                given += 1
+                assert rows[offer.task].needy or gain[offer.task] >= least
+                campaign.submit(name, offer.task, rng.choice(state.classes), now=moment + 0.5)
+            elif offer.reason == NOTHING_LEFT:
+                refused += 1
+                for j, row in enumerate(state.tasks):
+                    if not (had[j] or mates[j] or row.slots >= row.max_workers):
+                        assert gain[row.name] < least
+                        assert not row.needy
+        assert given > 5
+        assert refused > 0
