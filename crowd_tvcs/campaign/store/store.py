@@ -338,7 +338,10 @@ class Store:
 
 UNWANTED = ("enable_sort", "enable_bitmapscan", "enable_seqscan")
 """Ways to the best task, the first of an index, that PostgreSQL would take without statistics."""
-_PLAN_FREELY = text("SELECT " + ", ".join(f"set_config('{way}', 'on', true)" for way in UNWANTED))
+_PLAN_FREELY = text(
+    "SELECT set_config('plan_cache_mode', 'auto', true), "
+    + ", ".join(f"set_config('{way}', 'on', true)" for way in UNWANTED)
+)
 _MESSAGE = text("SELECT pg_logical_emit_message(true, 'tvcs', '')")
 LET_GO: Call = (Statement(text("SET LOCAL synchronous_commit TO off")), {})
 
@@ -414,6 +417,7 @@ def _server(place: str) -> Engine:
     if url.drivername == "postgresql":
         url = url.set(drivername="postgresql+psycopg")
     wait = int(PATIENCE * 1000)
-    options = f"-c lock_timeout={wait} -c jit=off"
+    options = f"-c lock_timeout={wait} -c jit=off -c plan_cache_mode=force_generic_plan"
     options += "".join(f" -c {way}=off" for way in UNWANTED)
-    return create_engine(url, connect_args={"options": options}, pool_size=POOL)
+    given = {"options": options, "client_encoding": "utf8"}
+    return create_engine(url, connect_args=given, pool_size=POOL)
