@@ -21,19 +21,16 @@ from tvcs_core.files.errors import DataError
 PATIENCE = 30.0  # seconds that a change waits for the others
 POOL = 5 + MOST  # connections at hand; SQLAlchemy makes up to 10 more for a while
 
-
 NOTHING = "nothing was changed"
 PERHAPS = (
     "this happened while the change was being confirmed, so that it may have been made or not: "
     "look at the store before you do it again (an answer may be handed in again in any case)"
 )
 
-
 NOT_CONFIRMED = (
     "the change was made, but the disk has not confirmed it: hand the answer in again, which is "
     "harmless"
 )
-
 
 ENDING = ("57", "58", "XX")
 """Kinds of errors of PostgreSQL after which a change may be there: it was stopped, or failed."""
