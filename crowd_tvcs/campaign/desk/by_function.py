@@ -28,17 +28,20 @@ def claim(store: Store, name: str, now: float) -> Offer | None:
     if not store.has_functions:
         return None
     with store.at_once() as connection:
-        found = functions.NEXT.first(connection, called=name, now=now, first=FIRST)
+        found = functions.NEXT(connection, called=name, now=now, first=FIRST)
         if found.outcome == "lapsed":
-            over = _read(functions.OVER.first(connection, now=now).seen)
+            over = _read(functions.OVER(connection, now=now).seen)
             changes = json.dumps([_lapsed(one, now) for one in over])
             functions.LAPSE(connection, now=now, changes=changes)
-            found = functions.NEXT.first(connection, called=name, now=now, first=FIRST)
+            found = functions.NEXT(connection, called=name, now=now, first=FIRST)
     return _offer(store, name, found)
 
 
+_DECODER = json.JSONDecoder(object_hook=lambda fields: SimpleNamespace(**fields))
+
+
 def _read(seen: str) -> Any:
-    return json.loads(seen, object_hook=lambda fields: SimpleNamespace(**fields))
+    return _DECODER.decode(seen)
 
 
 def _lapsed(found: Any, now: float) -> dict[str, Any]:
@@ -80,12 +83,12 @@ def submit(
     with store.at_once() as connection:
         for _ in range(TRIES):
             if seen is None:
-                seen = functions.SEEN.first(connection, called=name, of_task=task).seen
+                seen = functions.SEEN(connection, called=name, of_task=task).seen
             computed = _computed(seen, label, now)
             if computed is None:
                 return None
             called = name if and_next else None
-            done = functions.ANSWER.first(connection, called=called, first=FIRST, **computed)
+            done = functions.ANSWER(connection, called=called, first=FIRST, **computed)
             if done.is_done:
                 receipt = Receipt(task, name, label, leases.ACCEPTED, computed["confidence"])
                 return receipt, _offer(store, name, done)

@@ -12,15 +12,17 @@ A store that was made before there were functions works without them.
 from __future__ import annotations
 
 import hashlib
+import struct
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, column, text
+from sqlalchemy import Connection, text
 
 from crowd_tvcs.campaign.belief import LOOK_AHEAD
 from crowd_tvcs.campaign.store import schema
 from crowd_tvcs.campaign.store.queries import SETTLED
-from crowd_tvcs.campaign.store.statements import Statement
 
 _TEXT = Path(__file__).with_name("functions.sql").read_text(encoding="utf-8")
 for _state in ("LAPSED", "LEASED", "ANSWERED", "ASIDE"):
@@ -48,34 +50,101 @@ def are_there(connection: Connection) -> bool:
     return bool(connection.execute(last, {"name": f"tvcs_answer_{NUMBER}"}).scalar_one())
 
 
-_REAL = "double precision"
-_OFFER = ("outcome", "task", "until", "uncertainty", "confidence", "seen")
+class _Kind(NamedTuple):
+    """A type of PostgreSQL: its number there, and a value as the bytes that stand for it."""
+
+    number: int
+    pack: Callable[[Any], bytes]
+    unpack: Callable[[bytes], Any]
+
+
+def _packed(number: int, layout: str) -> _Kind:
+    one = struct.Struct(layout)
+    return _Kind(number, one.pack, lambda given: one.unpack(given)[0])
+
+
+_WORDS = _Kind(25, str.encode, bytes.decode)
+_WHOLE, _REAL, _TRUTH = _packed(23, "!i"), _packed(701, "!d"), _packed(16, "!?")
+
+
+class Function:
+    """A function of the database, called by libpq's own messages with values as bytes.
+
+    A cursor of psycopg takes half of what a label takes its client: it finds out anew at every
+    call how to send each value and to read it. Here that is known before.
+
+    Parameters
+    ----------
+    name
+        Of the prepared statement, which every connection makes once.
+    text
+        Of the statement; ``%s`` stands for the list of the values that are given.
+    given, found
+        Kinds of the values that go there, and of the columns of the one row that comes back.
+    """
+
+    def __init__(
+        self, name: str, text: str, given: Mapping[str, _Kind], found: Mapping[str, _Kind]
+    ) -> None:
+        self._name = name.encode()
+        places = ", ".join(f"${i}" for i in range(1, len(given) + 1))
+        self._text = (text % places).encode()
+        self._numbers = [kind.number for kind in given.values()]
+        self._packs = [(name, kind.pack) for name, kind in given.items()]
+        self._unpacks = [(name, kind.unpack) for name, kind in found.items()]
+        self._formats = [1] * len(given)
+
+    def __call__(self, connection: Connection, **values: Any) -> Any:
+        """Run it on a connection of its own transactions; the row, by the names of `found`."""
+        prepared = connection.info.setdefault("prepared", set())
+        driver: Any = connection.connection.driver_connection
+        if self._name not in prepared:
+            driver.pgconn.send_prepare(self._name, self._text, self._numbers)
+            self._wait(connection, driver)
+            prepared.add(self._name)
+        packed = [
+            None if (value := values[name]) is None else pack(value) for name, pack in self._packs
+        ]
+        driver.pgconn.send_query_prepared(self._name, packed, self._formats, result_format=1)
+        cells = self._wait(connection, driver)
+        found = {
+            name: None if (cell := cells.get_value(0, i)) is None else unpack(cell)
+            for i, (name, unpack) in enumerate(self._unpacks)
+        }
+        return SimpleNamespace(**found)
+
+    @staticmethod
+    def _wait(connection: Connection, driver: Any) -> Any:
+        psycopg: Any = connection.dialect.loaded_dbapi
+        result = driver.wait(psycopg.generators.execute(driver.pgconn))[-1]
+        if result.status not in (psycopg.pq.ExecStatus.TUPLES_OK, psycopg.pq.ExecStatus.COMMAND_OK):
+            raise psycopg.errors.error_from_result(result)
+        return result
+
+
+_CLAIM = {"called": _WORDS, "now": _REAL, "first": _REAL}
+_OFFER = {"outcome": _WORDS, "task": _WORDS, "until": _REAL}
+_OFFER |= {"uncertainty": _REAL, "confidence": _REAL, "seen": _WORDS}
 _EMPTY = ", ".join(["NULL"] * len(_OFFER))
-NEXT = Statement(
-    text(
-        f"CALL tvcs_next_{NUMBER}(CAST(:called AS text), CAST(:now AS {_REAL}), "
-        f"CAST(:first AS {_REAL}), {_EMPTY})"
-    ).columns(*map(column, _OFFER))
+NEXT = Function("tvcs_next", f"CALL tvcs_next_{NUMBER}(%s, {_EMPTY})", _CLAIM, _OFFER)
+_SEEN = {"seen": _WORDS}
+SEEN = Function(
+    "tvcs_seen",
+    f"SELECT tvcs_seen_{NUMBER}((SELECT w.id FROM worker w WHERE w.name = p.called), "
+    "(SELECT t.id FROM task t WHERE t.name = p.of_task)) FROM (VALUES (%s)) p (called, of_task)",
+    {"called": _WORDS, "of_task": _WORDS},
+    _SEEN,
 )
-SEEN = Statement(
-    text(f"SELECT tvcs_seen_{NUMBER}(CAST(:called AS text), CAST(:of_task AS text))").columns(
-        column("seen")
-    )
-)
-OVER = Statement(text(f"SELECT tvcs_over_{NUMBER}(CAST(:now AS {_REAL}))").columns(column("seen")))
-LAPSE = Statement(
-    text(f"SELECT tvcs_lapse_{NUMBER}(CAST(:now AS {_REAL}), CAST(:changes AS json))").columns(
-        column("n_freed")
-    )
-)
-_TAKEN = {"of_task": "integer", "who": "integer", "version": "text", "given": "integer"}
+OVER = Function("tvcs_over", f"SELECT tvcs_over_{NUMBER}(%s)", {"now": _REAL}, _SEEN)
+_CHANGES = {"now": _REAL, "changes": _WORDS}
+LAPSE = Function("tvcs_lapse", f"SELECT tvcs_lapse_{NUMBER}(%s)", _CHANGES, {"n_freed": _WHOLE})
+_TAKEN = {"of_task": _WHOLE, "who": _WHOLE, "version": _WORDS, "given": _WHOLE}
 _TAKEN |= {"at": _REAL, "took": _REAL}
-_TAKEN |= dict.fromkeys(SETTLED, "integer") | dict.fromkeys(("confidence", "uncertainty"), _REAL)
-_TAKEN |= {"called": "text", "first": _REAL}
-ANSWER = Statement(
-    text(
-        f"CALL tvcs_answer_{NUMBER}("
-        + ", ".join(f"CAST(:{name} AS {kind})" for name, kind in _TAKEN.items())
-        + f", false, {_EMPTY})"
-    ).columns(*map(column, ("is_done", *_OFFER)))
+_TAKEN |= dict.fromkeys(SETTLED, _WHOLE) | dict.fromkeys(("confidence", "uncertainty"), _REAL)
+_TAKEN |= {"called": _WORDS, "first": _REAL}
+ANSWER = Function(
+    "tvcs_answer",
+    f"CALL tvcs_answer_{NUMBER}(%s, false, {_EMPTY})",
+    _TAKEN,
+    {"is_done": _TRUTH} | _OFFER,
 )

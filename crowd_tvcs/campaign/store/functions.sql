@@ -6,19 +6,20 @@
 -- who queues for a lock is handed it while the processor is elsewhere, so that all wait for one to be
 -- scheduled. So whoever runs takes the lock if it is free and looks again soon if not; who had no
 -- luck for long queues.
-CREATE FUNCTION tvcs_turn_{NUMBER}() RETURNS void LANGUAGE plpgsql AS $$
+-- Called by an assignment: PERFORM would run a query for it.
+CREATE FUNCTION tvcs_turn_{NUMBER}() RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     key bigint := 'campaign'::regclass::oid::bigint;
+    is_off text := set_config('synchronous_commit', 'off', true);
 BEGIN
-    PERFORM set_config('synchronous_commit', 'off', true),
-        set_config('plan_cache_mode', 'force_generic_plan', true);
     FOR i IN 1..50 LOOP
         IF pg_try_advisory_xact_lock(key) THEN
-            RETURN;
+            RETURN is_off;
         END IF;
         PERFORM pg_sleep(0.0003);
     END LOOP;
     PERFORM pg_advisory_xact_lock(key);
+    RETURN is_off;
 END $$;
 
 -- Lease a task to a worker: `leases.offer`. `first` is `tasks.before_first` of a dependent model.
@@ -26,14 +27,15 @@ END $$;
 CREATE FUNCTION tvcs_claim_{NUMBER}(
     called text, moment double precision, first double precision,
     OUT outcome text, OUT task_name text, OUT until double precision,
-    OUT remains double precision, OUT sureness double precision
+    OUT remains double precision, OUT sureness double precision, OUT who integer,
+    OUT task_id integer
 ) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
-    here campaign;
+    is_off text := tvcs_turn_{NUMBER}();
+    here record;
     he record;
     it record;
-    classes_there integer;
     quality_there double precision;
     wrong double precision;
     is_reserved boolean;
@@ -43,9 +45,14 @@ DECLARE
     most double precision;
     places integer;
 BEGIN
-    PERFORM tvcs_turn_{NUMBER}();
-    SELECT * INTO here FROM campaign FOR NO KEY UPDATE;
-    SELECT w.*, t.id AS lease, t.name AS lease_name INTO he FROM worker w
+    SELECT lease_seconds, paused, slots, budget, committed, money, missing, per_pair, gate,
+        coalesce(sure_at, target) AS enough, dependence IS NOT NULL AS is_dependent,
+        json_array_length(classes::json) AS n_classes
+        INTO here FROM campaign FOR NO KEY UPDATE;
+    SELECT w.id, w.max_tasks, w.cost, w.team, w.quality, w.slots, w.blocked,
+        t.id AS lease, t.name AS lease_name,
+        EXISTS (SELECT FROM pair WHERE state = {LEASED} AND expires <= moment) AS is_late
+        INTO he FROM worker w
         LEFT JOIN pair p ON p.worker_id = w.id AND p.state = {LEASED}
         LEFT JOIN task t ON t.id = p.task_id
         WHERE w.name = called ORDER BY p.task_id LIMIT 1;
@@ -53,11 +60,13 @@ BEGIN
         outcome := 'unsure';
         RETURN;
     END IF;
-    IF EXISTS (SELECT FROM pair WHERE state = {LEASED} AND expires <= moment) THEN
+    IF he.is_late THEN
         outcome := 'lapsed';
         RETURN;
     END IF;
     until := moment + here.lease_seconds;
+    who := he.id;
+    task_id := he.lease;
     IF he.lease IS NOT NULL THEN
         UPDATE pair SET expires = until WHERE task_id = he.lease AND worker_id = he.id;
         outcome := 'renewed';
@@ -133,11 +142,11 @@ BEGIN
         outcome := 'unsure';
         RETURN;
     END IF;
-    IF it.slots = 0 AND here.dependence IS NOT NULL THEN
+    IF it.slots = 0 AND here.is_dependent THEN
         remains := it.uncertainty / first;
     END IF;
     quality_there := it.known;
-    wrong := (1 - quality_there) / (classes_there - 1);
+    wrong := (1 - quality_there) / (here.n_classes - 1);
     slots_then := it.slots + 1;
     is_short := slots_then < it.min_workers;
     IF it.before IS NULL THEN
@@ -150,9 +159,9 @@ BEGIN
     UPDATE task SET slots = slots_then, needy = is_short::integer,
         uncertainty = remains * least(
             1::double precision,
-            2 * sqrt(quality_there * wrong) + (classes_there - 2) * wrong),
+            2 * sqrt(quality_there * wrong) + (here.n_classes - 2) * wrong),
         wanted = (slots_then < max_workers AND closed = 0 AND (is_short
-            OR confidence < coalesce(here.sure_at, here.target)))::integer
+            OR confidence < here.enough))::integer
         WHERE id = it.id;
     UPDATE worker SET slots = slots + 1 WHERE id = he.id;
     UPDATE campaign SET revision = revision + 1, slots = slots + 1,
@@ -160,18 +169,19 @@ BEGIN
         missing = missing + greatest(0, it.min_workers - slots_then)
             - greatest(0, it.min_workers - it.slots);
     outcome := 'leased';
+    task_id := it.id;
     task_name := it.name;
     sureness := it.confidence;
 END $$;
 
 -- All that an answer of a worker to a task is judged by, as of one moment. `version` is another one
 -- after every change of the task or of a pair of it, since these write the row of the task too.
-CREATE FUNCTION tvcs_seen_{NUMBER}(called text, of_task text) RETURNS text
-LANGUAGE plpgsql STABLE SET plan_cache_mode = force_generic_plan AS $$
+CREATE FUNCTION tvcs_seen_{NUMBER}(called integer, of_task integer) RETURNS text
+LANGUAGE plpgsql STABLE AS $$
 BEGIN
     RETURN (
         SELECT json_build_object(
-            'who', (SELECT id FROM worker WHERE name = called),
+            'who', called,
             'settings', json_build_object('classes', c.classes, 'prior', c.prior,
                 'dependence', c.dependence, 'target', c.target, 'sure_at', c.sure_at,
                 'least_gain', c.least_gain, 'best', c.best, 'shares_of_gold', c.shares_of_gold,
@@ -185,32 +195,32 @@ BEGIN
                     ORDER BY p.worker_id)
                 FROM pair p JOIN worker w ON w.id = p.worker_id
                 LEFT JOIN skill s ON s.worker_id = p.worker_id AND s.task_id = p.task_id
-                WHERE p.task_id = t.id), '[]'))::text
-        FROM campaign c LEFT JOIN task t ON t.name = of_task
+                WHERE p.task_id = of_task), '[]'))::text
+        FROM campaign c LEFT JOIN task t ON t.id = of_task
     );
 END $$;
 
 -- The same of every task with a lease that is over, as a list.
 CREATE FUNCTION tvcs_over_{NUMBER}(moment double precision) RETURNS text LANGUAGE sql STABLE AS $$
-    SELECT coalesce(json_agg(tvcs_seen_{NUMBER}(NULL, t.name)::json ORDER BY t.id), '[]')::text
+    SELECT coalesce(json_agg(tvcs_seen_{NUMBER}(NULL, t.id)::json ORDER BY t.id), '[]')::text
     FROM task t
     WHERE t.id IN (SELECT task_id FROM pair WHERE state = {LEASED} AND expires <= moment)
 $$;
 
 -- Free the slots of leases that are over, of every task whose leases and `version` are those from
 -- which the changes were computed: `leases.free`.
-CREATE FUNCTION tvcs_lapse_{NUMBER}(moment double precision, changes json, OUT n_freed integer)
+CREATE FUNCTION tvcs_lapse_{NUMBER}(moment double precision, changes text, OUT n_freed integer)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
+    is_off text := tvcs_turn_{NUMBER}();
     one json;
     theirs integer[];
     was_full boolean := false;
 BEGIN
     n_freed := 0;
-    PERFORM tvcs_turn_{NUMBER}();
     PERFORM FROM campaign FOR NO KEY UPDATE;
-    FOR one IN SELECT value FROM json_array_elements(changes) LOOP
+    FOR one IN SELECT value FROM json_array_elements(changes::json) LOOP
         theirs := ARRAY(SELECT worker_id FROM pair WHERE task_id = (one->>'of_task')::integer
             AND state = {LEASED} AND expires <= moment ORDER BY worker_id);
         CONTINUE WHEN theirs
@@ -244,12 +254,18 @@ CREATE PROCEDURE tvcs_next_{NUMBER}(
     INOUT outcome text, INOUT task_name text, INOUT until double precision,
     INOUT remains double precision, INOUT sureness double precision, INOUT seen text
 ) LANGUAGE plpgsql AS $$
+DECLARE
+    got record;
 BEGIN
-    SELECT * INTO outcome, task_name, until, remains, sureness
-        FROM tvcs_claim_{NUMBER}(called, moment, first);
+    got := tvcs_claim_{NUMBER}(called, moment, first);
     COMMIT;
-    IF outcome IN ('leased', 'renewed') THEN
-        seen := tvcs_seen_{NUMBER}(called, task_name);
+    outcome := got.outcome;
+    task_name := got.task_name;
+    until := got.until;
+    remains := got.remains;
+    sureness := got.sureness;
+    IF got.task_id IS NOT NULL THEN
+        seen := tvcs_seen_{NUMBER}(got.who, got.task_id);
     END IF;
 END $$;
 
@@ -267,29 +283,37 @@ CREATE PROCEDURE tvcs_answer_{NUMBER}(
 ) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
+    is_off text := tvcs_turn_{NUMBER}();
     number integer;
+    got record;
+    written pg_lsn;
 BEGIN
-    PERFORM tvcs_turn_{NUMBER}();
-    PERFORM FROM campaign FOR NO KEY UPDATE;
+    UPDATE campaign SET revision = revision + 1, answers = answers + 1
+        RETURNING answers INTO number;
     UPDATE task SET slots = n_slots, answers = n_answers, label = likeliest,
         confidence = sure, uncertainty = rest, wanted = is_wanted, needy = is_needy
         WHERE id = of_task AND concat_ws(' ', xmin, ctid, uncertainty) = version;
     is_done := FOUND;
     IF NOT is_done THEN
+        ROLLBACK;
         RETURN;
     END IF;
-    UPDATE campaign SET revision = revision + 1, answers = answers + 1
-        RETURNING answers INTO number;
     UPDATE pair SET state = {ANSWERED}, label = given, place = number, answered_at = at,
         seconds = took, expires = NULL WHERE task_id = of_task AND worker_id = who;
     UPDATE worker SET answers = answers + 1 WHERE id = who;
     IF called IS NOT NULL THEN
-        SELECT * INTO outcome, task_name, until, remains, sureness
-            FROM tvcs_claim_{NUMBER}(called, at, first);
+        got := tvcs_claim_{NUMBER}(called, at, first);
+        outcome := got.outcome;
+        task_name := got.task_name;
+        until := got.until;
+        remains := got.remains;
+        sureness := got.sureness;
     END IF;
     COMMIT;
-    PERFORM pg_logical_emit_message(true, 'tvcs', '');
-    IF outcome IN ('leased', 'renewed') THEN
-        seen := tvcs_seen_{NUMBER}(called, task_name);
+    written := pg_logical_emit_message(true, 'tvcs', '');
+    IF called IS NOT NULL THEN
+        IF got.task_id IS NOT NULL THEN
+            seen := tvcs_seen_{NUMBER}(got.who, got.task_id);
+        END IF;
     END IF;
 END $$;

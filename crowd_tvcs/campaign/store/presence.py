@@ -7,6 +7,8 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from select import select
+from typing import Any
 
 from sqlalchemy import Connection, TextClause, text
 from sqlalchemy.exc import SQLAlchemyError
@@ -16,8 +18,11 @@ from tvcs_core.files.errors import WorkError
 
 DESKS = 0x74766373
 """What all locks of desks have in common."""
+AWAY = 2.0
+"""Seconds after which a database that does not answer a desk that ends counts as away."""
 
 _HANG_OUT = text("SELECT pg_advisory_lock_shared(:desks, :number)")
+_TAKE_DOWN = b"SELECT pg_advisory_unlock_all()"
 _IS_OUT = text(
     "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 "
     "AND classid = :desks AND objid = :number AND pid = pg_backend_pid())"
@@ -63,6 +68,25 @@ class Presence:
             with suppress(SQLAlchemyError):
                 self._connection.rollback()  # of nothing, but else it would stay lost
 
+    def take_down(self) -> None:
+        """Take the sign down, and give the connection up.
+
+        Its end alone would let the lock go, but some time after it is closed here, and whoever
+        begins at once must not find the sign. A database that is away is not waited for: it has
+        let the sign go, or will.
+        """
+        try:
+            if not self._connection.invalidated:
+                driver: Any = self._connection.connection.driver_connection
+                driver.pgconn.send_query(_TAKE_DOWN)
+                if select([driver.pgconn.socket], [], [], AWAY)[0]:
+                    while driver.pgconn.get_result() is not None:  # once it says so it is down
+                        pass
+        except (SQLAlchemyError, OSError, self._connection.dialect.loaded_dbapi.Error):
+            pass
+        finally:
+            self._connection.invalidate()  # others that use it would keep the sign hung out
+
     def is_alone(self) -> bool:
         """Whether no desk is set up in another way."""
         return not self._ask(_OTHERS)
@@ -105,7 +129,7 @@ def present(store: Store, setup: bytes, ways: str) -> Iterator[Presence | None]:
                 )
             yield sign
         finally:
-            connection.invalidate()  # others that use it would keep the sign hung out
+            sign.take_down()
 
 
 @contextmanager

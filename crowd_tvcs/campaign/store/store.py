@@ -21,19 +21,16 @@ from tvcs_core.files.errors import DataError
 PATIENCE = 30.0  # seconds that a change waits for the others
 POOL = 5 + MOST  # connections at hand; SQLAlchemy makes up to 10 more for a while
 
-
 NOTHING = "nothing was changed"
 PERHAPS = (
     "this happened while the change was being confirmed, so that it may have been made or not: "
     "look at the store before you do it again (an answer may be handed in again in any case)"
 )
 
-
 NOT_CONFIRMED = (
     "the change was made, but the disk has not confirmed it: hand the answer in again, which is "
     "harmless"
 )
-
 
 ENDING = ("57", "58", "XX")
 """Kinds of errors of PostgreSQL after which a change may be there: it was stopped, or failed."""
@@ -338,7 +335,10 @@ class Store:
 
 UNWANTED = ("enable_sort", "enable_bitmapscan", "enable_seqscan")
 """Ways to the best task, the first of an index, that PostgreSQL would take without statistics."""
-_PLAN_FREELY = text("SELECT " + ", ".join(f"set_config('{way}', 'on', true)" for way in UNWANTED))
+_PLAN_FREELY = text(
+    "SELECT set_config('plan_cache_mode', 'auto', true), "
+    + ", ".join(f"set_config('{way}', 'on', true)" for way in UNWANTED)
+)
 _MESSAGE = text("SELECT pg_logical_emit_message(true, 'tvcs', '')")
 LET_GO: Call = (Statement(text("SET LOCAL synchronous_commit TO off")), {})
 
@@ -414,6 +414,7 @@ def _server(place: str) -> Engine:
     if url.drivername == "postgresql":
         url = url.set(drivername="postgresql+psycopg")
     wait = int(PATIENCE * 1000)
-    options = f"-c lock_timeout={wait} -c jit=off"
+    options = f"-c lock_timeout={wait} -c jit=off -c plan_cache_mode=force_generic_plan"
     options += "".join(f" -c {way}=off" for way in UNWANTED)
-    return create_engine(url, connect_args={"options": options}, pool_size=POOL)
+    given = {"options": options, "client_encoding": "utf8"}
+    return create_engine(url, connect_args=given, pool_size=POOL)

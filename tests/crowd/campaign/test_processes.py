@@ -208,7 +208,7 @@ def test_a_store_on_postgresql_is_brought_up_and_its_tables_are_copied(database)
     assert upgrade(database) == (schema.VERSION, "")
 
 
-@pytest.mark.parametrize("word", [b"COMMIT\0", b"CALL tvcs_answer"])
+@pytest.mark.parametrize("word", [b"COMMIT\0", b"\0tvcs_answer\0"])  # the second once prepared
 @pytest.mark.parametrize("is_made", [True, False])
 def test_a_connection_lost_during_a_commit_is_said_as_it_is(database, tmp_path, is_made, word):
     """Between us and the server the line is cut, once before the server hears it and once after."""

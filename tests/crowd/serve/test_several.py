@@ -1,5 +1,7 @@
 """Several desks of one campaign: what one knows the other knows, and none is set up otherwise."""
 
+import os
+import signal
 import sqlite3
 import time
 from contextlib import closing
@@ -10,6 +12,7 @@ from fastapi.testclient import TestClient
 
 from crowd_tvcs.campaign import Campaign
 from crowd_tvcs.campaign.desk.content import Content, set_content
+from crowd_tvcs.campaign.store import presence
 from crowd_tvcs.campaign.store.presence import present
 from crowd_tvcs.serve import desk
 from crowd_tvcs.serve.app import create_app
@@ -100,9 +103,30 @@ def test_desks_of_one_database_are_set_up_alike(two):
         assert not sign.is_ousted
         with pytest.raises(WorkError):
             hang_out(strange).__enter__()
-    with other.campaign.store.outside() as connection:
-        await_none(connection, "pg_locks WHERE locktype = 'advisory'")
     with hang_out(strange):
+        pass
+
+
+def test_a_desk_that_ends_takes_its_sign_down_before_its_connection_ends(two, monkeypatch):
+    one, other = two
+    with present(one.campaign.store, b"one", desk.WAYS) as sign:
+        monkeypatch.setattr(sign._connection, "invalidate", lambda: None)  # it takes its time
+    with present(other.campaign.store, b"other", desk.WAYS) as newer:
+        assert newer.is_alone()
+
+
+def test_a_desk_ends_though_the_database_does_not_answer(two, monkeypatch):
+    monkeypatch.setattr(presence, "AWAY", 0.1)
+    one, other = two
+    with present(one.campaign.store, b"one", desk.WAYS) as sign:
+        number = sign._connection.exec_driver_sql("SELECT pg_backend_pid()").scalar_one()
+        os.kill(number, signal.SIGSTOP)
+    with pytest.raises(WorkError):
+        present(other.campaign.store, b"other", desk.WAYS).__enter__()
+    os.kill(number, signal.SIGCONT)
+    with other.campaign.store.outside() as connection:
+        await_none(connection, f"pg_locks WHERE pid = {number}")
+    with present(other.campaign.store, b"other", desk.WAYS):
         pass
 
 

@@ -118,8 +118,9 @@ def test_what_is_asked_of_postgresql(monkeypatch):
     assert asked["pool_size"] == 5 + MOST
     assert set(asked["connect_args"]["options"].split("-c ")) == {
         "", "lock_timeout=30000 ", "jit=off ", "enable_sort=off ", "enable_bitmapscan=off ",
-        "enable_seqscan=off",
+        "enable_seqscan=off", "plan_cache_mode=force_generic_plan ",
     }  # fmt: skip
+    assert asked["connect_args"]["client_encoding"] == "utf8"
     store._server("postgresql+pg8000://ann@host/name")
     assert asked["url"].drivername == "postgresql+pg8000"
     for wrong in ("mysql://host/name", "sqlite:///c.db"):

@@ -212,6 +212,18 @@ def three(database):
     return Campaign.create(database, workers=names, tasks=["t1", "t2", "t3"], qualities=names)
 
 
+def test_names_go_to_the_functions_as_they_are(database, counted):
+    names = {"änn ☃": 0.9, "%s $1 '\\": 0.8}
+    with Campaign.create(database, workers=names, tasks=["tâche\n"], qualities=names) as campaign:
+        for name in names:
+            assert campaign.next(name).task == "tâche\n"
+            assert campaign.submit(name, "tâche\n", "1").worker == name
+        assert [row["label"] for row in pairs(campaign)] == [1, 1]
+        with pytest.raises(StoreError, match="nothing was changed"):
+            campaign.next("änn ☃\0")  # libpq would take it for one that ends there
+    assert counted == {"claim": [2, 0], "submit": [2, 0]}
+
+
 def test_a_store_without_functions_works_and_is_given_them(database, counted):
     three(database).close()
     speed.drop_functions(database)
