@@ -19,9 +19,11 @@ one_thread()  # before NumPy is loaded
 import json  # noqa: E402
 import sys  # noqa: E402
 import warnings  # noqa: E402
+from collections.abc import Sequence  # noqa: E402
 from dataclasses import dataclass, replace  # noqa: E402
 from functools import lru_cache, partial  # noqa: E402
 from pathlib import Path  # noqa: E402
+from typing import NamedTuple  # noqa: E402
 
 import numpy as np  # noqa: E402
 
@@ -29,7 +31,7 @@ from benchmarks.pages import fill, table  # noqa: E402
 from grn_tvcs import compare, of_genes, read_layout  # noqa: E402
 from grn_tvcs.comparison.chances import OUTSTANDING, Learned, expanded, features, whole_p  # noqa: E402
 from grn_tvcs.comparison.differences import differences  # noqa: E402
-from grn_tvcs.comparison.exchanges import ALPHA, draw_exchanges  # noqa: E402
+from grn_tvcs.comparison.exchanges import ALPHA, MOST, draw_exchanges  # noqa: E402
 from grn_tvcs.comparison.steps import pooled, steps_of  # noqa: E402
 from grn_tvcs.expression.expression import Expression  # noqa: E402
 from grn_tvcs.simulation.designs import Design  # noqa: E402
@@ -46,8 +48,7 @@ MOVED = 0.3  # part of the genes that are shifted, with the same edges, in pairs
 FIRST_HELD = 100_000  # number of the first pair that is held aside
 REAL = ROOT / "data" / "bsubtilis"
 HALVES, REAL_GENES, REAL_SERIES = 200, 30, (5, 10, 16)  # pairs of each number of series a side
-EXCHANGES = {4: 100, 5: 126, 7: 100, 10: 100}  # for learning, by series
-MOST_STEPS, PENALTY, FOLDS = 300, 0.01, 5  # of the fit
+MOST_STEPS, PENALTY, FOLDS = 300, 0.1, 5  # of the fit
 BENT = (
     "t", "z", "t leads", "z leads", "stronger leads", "stronger", "weaker", "target p",
 )  # fmt: skip
@@ -161,8 +162,20 @@ def halve(task: tuple[int, int]) -> list[Half]:
     return [Half(series, number, found.whole_p, len(found.claimed))]
 
 
-def learning(number: int) -> tuple[int, float, dict[str, np.ndarray], np.ndarray, bool]:
-    """Series, share, features and truth of a pair to learn from, and if it is seen to differ."""
+class Seen(NamedTuple):
+    """A pair to learn from: what was measured of the edges that stand out, and which differ."""
+
+    series: int
+    share: float
+    told: dict[str, np.ndarray]
+    truth: np.ndarray
+    n_all: int
+    n_true: int
+    differs: bool
+
+
+def learning(number: int) -> Seen:
+    """Make and measure the pair of a number, with as many exchanges as `compare` does."""
     warnings.simplefilter("ignore")
     rng = np.random.default_rng([number, 7])
     n = int(rng.choice(GENES))
@@ -171,26 +184,23 @@ def learning(number: int) -> tuple[int, float, dict[str, np.ndarray], np.ndarray
     pair = draw_pair(Design(n, n, series, points), TUNED[number % len(TUNED)], share, number)
     both, n_first = pooled(pair.a, pair.b)
     steps = steps_of(both, np.arange(n))
-    rng = np.random.default_rng(number)
-    drawn = draw_exchanges(n_first, series, EXCHANGES[series], rng)
+    drawn = draw_exchanges(n_first, series, MOST, np.random.default_rng(number))
     found = differences(steps, drawn)
-    apart = ~np.eye(n, dtype=bool)
-    told = {name: part[apart] for name, part in features(found, drawn, steps).items()}
-    return series, share, told, pair.is_changed[apart], whole_p(found, drawn) <= ALPHA
+    told = features(found, drawn, steps)
+    kept = (told["t"] > OUTSTANDING) & ~np.eye(n, dtype=bool)
+    told = {name: part[kept] for name, part in told.items()}
+    changed = int(pair.is_changed.sum())
+    differs = whole_p(found, drawn) <= ALPHA
+    return Seen(series, share, told, pair.is_changed[kept], n * (n - 1), changed, differs)
 
 
-def learn(n_pairs: int) -> None:
+def learn(made: Sequence[Seen]) -> None:
     """Fit the regression and write it, with the power on the pairs that it was learned on."""
     from sklearn.linear_model import LogisticRegression
 
-    made = [learning(number) for number in range(n_pairs)]
-    kept = [told["t"] > OUTSTANDING for _, _, told, _, _ in made]
-    told = {
-        name: np.concatenate([m[2][name][rows] for m, rows in zip(made, kept, strict=True)])
-        for name in made[0][2]
-    }
-    y = np.concatenate([m[3][rows] for m, rows in zip(made, kept, strict=True)])
-    fold = np.concatenate([np.full(int(rows.sum()), k % FOLDS) for k, rows in enumerate(kept)])
+    told = {name: np.concatenate([one.told[name] for one in made]) for name in made[0].told}
+    y = np.concatenate([one.truth for one in made])
+    fold = np.concatenate([np.full(one.truth.size, k % FOLDS) for k, one in enumerate(made)])
     bends = {name: [_short(q) for q in np.quantile(told[name], BENDS)] for name in BENT}
     whole = expanded(told, bends)
     X = np.stack(list(whole.values()), axis=1)
@@ -213,10 +223,10 @@ def learn(n_pairs: int) -> None:
         for part in (weights, low, high)
     ]
     intercept = _short(slope * fitted.intercept_[0] + shift - weights @ mean)
-    n_all, n_true = (sum(f(m[3]) for m in made) for f in (np.size, np.sum))
+    n_all, n_true = sum(one.n_all for one in made), sum(one.n_true for one in made)
     rest = _short((n_true - y.sum()) / (n_all - y.size))
     regression = Learned(numbers[0], intercept, *numbers[1:], bends, rest)
-    power = {str(s): _power(regression, [row for row in made if row[0] == s]) for s in SERIES}
+    power = {str(s): _power(regression, [one for one in made if one.series == s]) for s in SERIES}
     text = json.dumps({"regression": regression._asdict(), "power": power}, indent=1)
     LEARNED.write_text(text + "\n", encoding="utf-8")
 
@@ -225,21 +235,19 @@ def _short(value: float) -> float:
     return float(f"{value:.6g}")
 
 
-def _power(learned: Learned, made: list) -> dict[str, float]:
+def _power(learned: Learned, made: Sequence[Seen]) -> dict[str, float]:
     """Share of the pairs that are seen to differ, and of their edges that are named at 0.2."""
-    seen, named, true = [], 0, 0
-    for _, share, told, truth, differs in made:
-        if not share:
-            continue
-        seen.append(differs)
-        true += int(truth.sum())
-        chance = learned.chance(told)
+    some = [one for one in made if one.share]
+    named = 0
+    for one in some:
+        chance = learned.chance(one.told)
         order = np.argsort(-chance, kind="stable")
         rate = np.cumsum(1.0 - chance[order]) / np.arange(1, order.size + 1)
         kept = np.flatnonzero(rate <= 0.2)
-        if differs and kept.size:
-            named += int(truth[order[: kept[-1] + 1]].sum())
-    return {"pairs": round(float(np.mean(seen)), 3), "edges": round(named / true, 4)}
+        if one.differs and kept.size:
+            named += int(one.truth[order[: kept[-1] + 1]].sum())
+    seen, true = float(np.mean([one.differs for one in some])), sum(one.n_true for one in some)
+    return {"pairs": round(seen, 3), "edges": round(named / true, 4)}
 
 
 def compute(arguments, n_pairs: int, n_halves: int) -> None:
@@ -343,12 +351,12 @@ def real_table(halves: list[Half]) -> str:
 def main() -> int:
     """Run the study, or learn."""
     parser = options(__doc__, results="compare", page="network-compare.md", jobs=1)
-    parser.add_argument("--pairs", type=int, default=6000, help="number of pairs")
+    parser.add_argument("--pairs", type=int, default=12000, help="number of pairs")
     parser.add_argument("--halves", type=int, default=HALVES, help="pairs of real halves, of each")
     parser.add_argument("--learn", action="store_true", help="learn the chances anew")
     arguments = parser.parse_args()
     if arguments.learn:
-        learn(arguments.pairs)
+        learn([learning(number) for number in range(arguments.pairs)])
         return 0
     return run(
         arguments, partial(compute, n_pairs=arguments.pairs, n_halves=arguments.halves), write_page

@@ -18,6 +18,7 @@ from grn_tvcs.comparison.differences import Differences, differences
 from grn_tvcs.comparison.edges import KINDS, Difference, kind_of
 from grn_tvcs.comparison.exchanges import (
     ALPHA,
+    LEAST,
     MOST,
     draw_exchanges,
     n_possible,
@@ -331,8 +332,8 @@ def compare(
     """
     if not 0 < level < 1:
         raise ValueError(f"level must be above 0 and below 1, found {level}")
-    if exchanges < 1 / ALPHA:
-        raise ValueError(f"exchanges must be >= {round(1 / ALPHA)}, found {exchanges}")
+    if exchanges < LEAST:
+        raise ValueError(f"exchanges must be >= {LEAST}, found {exchanges}")
     names = tuple(str(name) for name in names)
     if len(set(names)) != 2 or len(names) != 2:
         raise ValueError(f"names must be two different ones, found {names}")

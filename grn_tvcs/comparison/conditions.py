@@ -87,7 +87,7 @@ def conditions_of(table: Table, column: str, wanted: Sequence[str] = ()) -> dict
     header = table.rows[0]
     places = [j for j, name in enumerate(header) if name.lower() == column.lower()]
     if len(places) != 1:
-        near = "" if places else did_you_mean(column, table.rows[0])
+        near = "" if places else did_you_mean(column, header)
         raise table.error(
             f"must have one column {shown(column)}, found {len(places)}{near}; there stands "
             f"{listed(header)}",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +50,7 @@ from tvcs_core.files.tables import Table, is_number
 MISSING = ("error", "drop", "interpolate")
 MOST_LOOKED_AT = 20  # columns, where none is called a time
 PLAIN = Columns()
+TELL = "tell replicates apart by a column replicate"
 
 Flags = NDArray[np.bool_]
 Levels = NDArray[np.float64] | None
@@ -89,8 +90,28 @@ def read_expression(path: str | Path, *, missing: str = "error") -> Expression:
     return expression_in(open_table(path), missing=missing)
 
 
+class Apart(NamedTuple):
+    """What may tell series apart that a sheet beside the table does not name.
+
+    Attributes
+    ----------
+    ways
+        Options that name them by a column more of the sheet.
+    remedy
+        What to do where there is none.
+    """
+
+    ways: Sequence[dict[str, Any]]
+    remedy: str
+
+
 def expression_in(
-    table: Table, *, missing: str = "error", columns: Columns = PLAIN, levels: Levels = None
+    table: Table,
+    *,
+    missing: str = "error",
+    columns: Columns = PLAIN,
+    levels: Levels = None,
+    apart: Apart | None = None,
 ) -> Expression:
     """Make out what a table of `read_expression` holds.
 
@@ -104,6 +125,8 @@ def expression_in(
         What the user says of its columns.
     levels
         The levels of its genes, where they are known as numbers already; (samples, genes).
+    apart
+        What may tell series apart, where a sheet tells of the samples.
     """
     if missing not in MISSING:
         raise ValueError(f"missing must be one of {', '.join(MISSING)}, found {missing!r}")
@@ -141,8 +164,10 @@ def expression_in(
     names = [name for name in named if name is not None]
     n = len(names)  # the samples of series; those at rest stand behind them
     if n:
-        likely = _may_be_series(table, lower, columns)
-        _check_times(table, times, names, rows[:n], lower.index("time"), likely)
+        apart = apart or Apart(
+            _may_be_series(table, lower, columns), f"{TELL}, or give --series-column NAME"
+        )
+        _check_times(table, times, names, rows[:n], lower.index("time"), apart)
     elif not rows:
         raise table.error("must have a sample with all levels, found none")
     values, times = values[rows], times[rows]
@@ -362,7 +387,7 @@ def _check_times(
     names: list[str],
     rows: list[int],
     column: int,
-    likely: Sequence[dict[str, Any]],
+    apart: Apart,
 ) -> None:
     size = Counter(names)
     for k, name in enumerate(names):
@@ -375,13 +400,13 @@ def _check_times(
                 column,
             )
         if k and names[k - 1] == name and times[rows[k]] == times[rows[k - 1]]:
-            option = option_words(likely[0]) if likely else "--series-column NAME"
+            ways = apart.ways
+            give = f"{TELL}, or give {option_words(ways[0])}" if ways else apart.remedy
             raise may_read(
                 table.error(
-                    f"time {times[rows[k]]:g} comes twice in series {plain(name)}; "
-                    f"tell replicates apart by a column replicate, or give {option}",
+                    f"time {times[rows[k]]:g} comes twice in series {plain(name)}; {give}",
                     row,
                     column,
                 ),
-                *likely,
+                *ways,
             )

@@ -15,6 +15,7 @@ NORMALISED = 2.0  # levels divided by their largest, or by a control, stay below
 LOGARITHMS = 25.0  # ... and logarithms to base 2 of what machines measure below this
 FEW_GENES = 100
 SKEWED = 6.0  # the 99th percentile beside the median: above this few levels tower over many
+LEAST_RANGE = 1e-100  # of logarithms; the squares of less are no numbers any more
 RARE, SLIGHT = 0.05, 0.05  # part of all values, and of the largest, that background leaves below 0
 
 Values = NDArray[np.float64]
@@ -73,7 +74,7 @@ def on_scale(expression: Expression, scale: str | None = None) -> Expression:
     ------
     ValueError
         If `scale` is none of the three, or values that are said to be levels or counts are
-        negative by more than a background.
+        negative by more than a background, or logarithms differ by next to nothing.
     """
     if scale is not None and scale not in SCALES:
         raise ValueError(f"scale must be one of {', '.join(SCALES)}, found {scale!r}")
@@ -92,6 +93,11 @@ def on_scale(expression: Expression, scale: str | None = None) -> Expression:
         values = _without_background(expression, used)
     if used == "counts":
         values = of_one_size(values)
+    if used == "log" and 0 < (most := np.ptp(values, axis=0).max()) < LEAST_RANGE:
+        raise ValueError(
+            f"logarithms must differ by more than {LEAST_RANGE:g}, but no gene's do by more than "
+            f"{most:.3g}; if the values are levels, give --scale levels (scale='levels' in Python)"
+        )
     n = len(expression.times)
     return replace(expression, values=values[:n], at_rest=values[n:], scale=used, guessed_from=why)
 

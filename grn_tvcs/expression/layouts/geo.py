@@ -16,6 +16,7 @@ from grn_tvcs.expression.columns import LABELS, Columns, may_read
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.layouts.named import require_names
 from grn_tvcs.expression.layouts.sample_sheet import beside_sheet
+from grn_tvcs.expression.reading import TELL
 from tvcs_core.files.rows import Rows
 from tvcs_core.files.shown import listed
 from tvcs_core.files.tables import Table, read_table
@@ -72,7 +73,14 @@ def read_series_matrix(
     told = _told(table, levels) if sheet is None else sheet
     if sheet is None:
         columns = _with_time(columns, told)
-    return beside_sheet(levels, told, genes_in_rows=True, missing=missing, columns=columns)
+    return beside_sheet(
+        levels,
+        told,
+        genes_in_rows=True,
+        missing=missing,
+        columns=columns,
+        remedy=f"give {_sheet(told, 'replicate')}" if sheet is None else TELL,
+    )
 
 
 def _levels(table: Table) -> Table:
@@ -132,15 +140,21 @@ def _with_time(columns: Columns, told: Table) -> Columns:
         is_told = CLOCK.fullmatch(name.lower()) or (times is not None and times.unit)
         if is_told and times is not None and len(set(times.values)) > 1:
             likely.append(name)
+    called = [name for name in likely if CLOCK.fullmatch(name.lower())]
+    likely = called if len(called) == 1 else likely  # time, and not a donor D1
     if len(likely) == 1:
         return replace(columns, time=likely[0])
     what = f"{listed(likely)} may all be times" if likely else "none of these is a time"
     raise may_read(
         told.error(
             f"is a series matrix whose samples are told by {listed(header[1:])}; {what}: give "
-            f"--time-column {likely[0] if likely else 'NAME'}, or --samples SHEET with columns "
-            "sample (such as "
-            f"{body[0][0]}) and time"
+            f"--time-column {likely[0] if likely else 'NAME'}, or {_sheet(told)}"
         ),
         *({"time_column": name} for name in likely),
     )
+
+
+def _sheet(told: Table, *more: str) -> str:
+    """The option of a sheet, and the columns that it needs."""
+    *names, last = (f"sample (such as {told.rows[1][0]})", "time (empty at rest)", *more)
+    return f"--samples SHEET with columns {', '.join(names)} and {last}"

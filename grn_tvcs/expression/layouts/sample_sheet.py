@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from grn_tvcs.expression.clock import CLOCK, read_times
 from grn_tvcs.expression.columns import (
@@ -23,7 +24,7 @@ from grn_tvcs.expression.layouts.named import rows_by_name, whole, without
 from grn_tvcs.expression.layouts.turned import turned
 from grn_tvcs.expression.missing_values import MARKS, numbers_with_gaps
 from grn_tvcs.expression.opening import INDEX
-from grn_tvcs.expression.reading import expression_in
+from grn_tvcs.expression.reading import TELL, Apart, expression_in
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core.files.rows import Rows
 from tvcs_core.files.shown import did_you_mean, listed
@@ -70,8 +71,12 @@ def beside_sheet(
     genes_in_rows: bool = False,
     missing: str = "error",
     columns: Columns = PLAIN,
+    remedy: str = TELL,
 ) -> Expression:
-    """Make out what `read_samples` reads: tables of levels and of samples."""
+    """Make out what `read_samples` reads: tables of levels and of samples.
+
+    `remedy` is what to do where no column of the sheet tells series apart that are not told.
+    """
     levels = without(levels, _of_levels(levels, table, columns.ignore))
     _refuse_other_way(levels, table, genes_in_rows=genes_in_rows)
     if genes_in_rows:
@@ -88,7 +93,8 @@ def beside_sheet(
     merged = Rows.of(chain([[*header, *genes]], body))
     lines = [levels.lines[0], *(levels.lines[rows[sample]] for sample, _ in facts)]
     joined = Table(levels.path, levels.delimiter, merged, lines, bytes(len(merged)))
-    return expression_in(joined, missing=missing)
+    apart = Apart(_may_tell_series(table, rows, columns), remedy)
+    return expression_in(joined, missing=missing, apart=apart)
 
 
 def _refuse_other_way(levels: Table, table: Table, *, genes_in_rows: bool) -> None:
@@ -148,6 +154,26 @@ def _facts(
         for name, one, row in zip(names, first, table.rows[1:], strict=True)
     ]
     return head + [kinds[j] for j in used], facts
+
+
+def _may_tell_series(table: Table, rows: dict[str, int], columns: Columns) -> list[dict[str, Any]]:
+    """Options that name series by a column more of the sheet, those that part all times in front.
+
+    No column of a sheet is a gene, so any may whose cells are neither all the same nor all others.
+    """
+    kinds = _kinds(table, rows, columns)
+    time, known = kinds.index("time"), columns.series_places(table, kinds)
+    body = list(table.rows[1:])
+
+    def meet(j: int) -> bool:
+        return bool(repeated(["\t".join(row[i] for i in (*known, j, time)) for row in body]))
+
+    free = [
+        j
+        for j, kind in enumerate(kinds)
+        if kind not in LABELS and 1 < len({row[j] for row in body}) < len(body)
+    ]
+    return [columns.more_series(table, kinds, j) for j in sorted(free, key=meet)]
 
 
 def _joined(table: Table, of_series: Sequence[int], time: int) -> list[list[str]]:

@@ -38,7 +38,7 @@ MORE = ("G1", "G7", -1.5)  # the edge that the second condition alone has
 @pytest.fixture(scope="session")
 def conditions():
     """Ten series of each; the second has one edge more."""
-    return series(network(*COMMON), 10, 1, 21), series(network(*COMMON, MORE), 10, 2, 21)
+    return series(network(*COMMON), 10, 39, 41), series(network(*COMMON, MORE), 10, 40, 41)
 
 
 @pytest.fixture

@@ -194,7 +194,7 @@ def test_a_folder_without_edges_or_record_is_refused(finished):
         ((".", "--condition-column", "x"), "a finished folder has no column of conditions"),
         (("wild.tsv", "wild.tsv"), "give two different tables"),
         (("wild.tsv", "mutant.tsv", "--conditions", "a"), "two different names with a comma"),
-        (("wild.tsv", "mutant.tsv", "--exchanges", "3"), "exchanges must be >= 20, found 3"),
+        (("wild.tsv", "mutant.tsv", "--exchanges", "3"), "exchanges must be >= 34, found 3"),
         (("wild.tsv", "mutant.tsv", "--false-discovery", "2"), "above 0 and below 1, found 2"),
         (("wild.tsv", "mutant.tsv", "--seed", "-1"), "--seed must be >= 0"),
         (("wild.tsv", "mutant.tsv", "--workers", "0"), "--workers must be >= 1"),

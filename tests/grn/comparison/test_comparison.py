@@ -9,6 +9,7 @@ from pytest import approx
 from scipy import stats
 
 from grn_tvcs import Expression, compare, read_conditions
+from grn_tvcs.comparison.exchanges import ALPHA
 from tests.grn.comparison.conftest import COMMON, GENES, network, series
 
 
@@ -39,7 +40,7 @@ def test_an_edge_of_the_other_sign_is_reversed():
 
 
 def test_no_difference_is_found_where_there_is_none():
-    """The level of .05 is kept: of 40 pairs no more are said to differ than chance allows."""
+    """The level is kept: of 40 pairs no more are said to differ than chance allows."""
     weights = network(*COMMON)
     pairs = [
         (series(weights, 5, 1000 + 2 * k, 10), series(weights, 5, 1001 + 2 * k, 10))
@@ -47,7 +48,7 @@ def test_no_difference_is_found_where_there_is_none():
     ]
     results = [compare(a, b, rng=0) for a, b in pairs]
     differing = sum(result.finds_difference for result in results)
-    assert differing <= stats.binom.isf(0.01, len(pairs), 0.05)
+    assert differing <= stats.binom.isf(0.01, len(pairs), ALPHA)
     none = next(result for result in results if not result.finds_difference)
     assert none.claimed == ()
     assert {edge.false_discovery for edge in none.edges} == {1.0}
@@ -165,7 +166,7 @@ def test_common_genes_are_compared_and_counted(conditions):
         (lambda b: replace(b, values=np.abs(b.values), scale="levels"), {},
          "A is taken as log and B as levels; give --scale"),
         (lambda b: b, {"level": 0}, "level must be above 0 and below 1, found 0"),
-        (lambda b: b, {"exchanges": 5}, "exchanges must be >= 20, found 5"),
+        (lambda b: b, {"exchanges": 5}, "exchanges must be >= 34, found 5"),
         (lambda b: b, {"names": ("x", "x")}, "names must be two different ones"),
         (lambda b: b, {"regulators": ["nobody"]}, "nobody"),
     ],

@@ -4,8 +4,15 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from grn_tvcs.comparison.exchanges import draw_exchanges, n_possible, series_needed
+from grn_tvcs.comparison.exchanges import (
+    ALPHA,
+    LEAST,
+    draw_exchanges,
+    n_possible,
+    series_needed,
+)
 
 
 @pytest.mark.parametrize(("a", "b"), [(2, 2), (3, 3), (2, 5), (4, 3), (5, 5)])
@@ -37,6 +44,13 @@ def test_how_many_series_are_needed_is_the_least_number_that_is_enough():
         assert 1 / n_possible(n, n) <= alpha < 1 / n_possible(n - 1, n - 1)
     assert series_needed(2, 2) == 4
     assert series_needed(2, 7) == 7
+
+
+def test_the_level_leaves_room_for_19_of_20_and_takes_nothing_from_four_series_a_side():
+    for pairs in (200, 400, 800):
+        assert stats.binom.sf(pairs // 20, pairs, ALPHA) < 0.05
+    assert n_possible(4, 4) >= LEAST
+    assert 1 / LEAST <= ALPHA < 1 / (LEAST - 1)
 
 
 def test_a_p_value_counts_what_was_measured_among_the_exchanges():

@@ -296,6 +296,57 @@ def test_a_series_matrix_of_geo_is_read_by_its_characteristics(write):
             read_layout(write(text, "none.txt"))
 
 
+def matrix(*characteristics):
+    """A series matrix of two genes in which every time comes twice, with more of its samples."""
+    lines = ["time: 0 h", "time: 0 h", "time: 2 h", "time: 2 h"], *characteristics
+    told = "".join(f"!Sample_characteristics_ch1\t{chr(9).join(cells)}\n" for cells in lines)
+    rows = "ID_REF\tGSM1\tGSM2\tGSM3\tGSM4\nA\t1\t2\t3\t4\nB\t4\t3\t2\t5\n"
+    return f"!Series_title\tx\n{told}!series_matrix_table_begin\n{rows}!series_matrix_table_end\n"
+
+
+DOSES = ["dose: 1", "dose: 1", "dose: 1", "dose: 2"]
+STRAINS, DONORS = ["strain: wt", "strain: mutant"] * 2, ["donor: D1", "donor: D2"] * 2
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        (matrix(STRAINS), {"series_column": ("strain",)}),
+        # Of two that hold times the one that is called so; a column that parts all is in front.
+        (
+            matrix(["dose: 1", "dose: 1", "dose: 1", "dose: 2"], DONORS),
+            {"series_column": ("donor",)},
+        ),
+    ],
+)
+def test_of_a_series_matrix_whose_times_come_twice_check_says_what_reads_it(write, text, options):
+    path = write(text, "GSE2_series_matrix.txt")
+    given = {"missing": "error"}
+    with pytest.raises(
+        DataError, match="time 0 comes twice in series 1; tell replicates"
+    ) as raised:
+        read_layout(path)
+    first, *_ = ways_that_read([path], raised.value, given)
+    assert first.options == given | options
+    assert [len(first.data.pieces()), first.data.times.tolist()] == [2, [0, 2, 0, 2]]
+
+
+def test_where_nothing_tells_series_of_a_series_matrix_apart_a_sheet_is_asked_for(write):
+    path = write(matrix(["strain: wt"] * 4), "GSE2_series_matrix.txt")
+    said = r"series 1; give --samples SHEET with columns sample \(such as GSM1\), time .* and repl"
+    with pytest.raises(DataError, match=said) as raised:
+        read_layout(path)
+    assert ways_that_read([path], raised.value, {}) == []
+    sheet = write("sample,time,replicate\nGSM1,0,1\nGSM2,0,2\nGSM3,2,1\nGSM4,2,2\n", "s.csv")
+    assert len(read_layout(path, samples=sheet).pieces()) == 2
+    untold = write("sample,time,note\nGSM1,0,x\nGSM2,0,x\nGSM3,2,x\nGSM4,2,x\n", "u.csv")
+    with pytest.raises(DataError, match="twice in series 1; tell replicates apart by a column rep"):
+        read_layout(path, samples=untold)
+    told = write("sample,time,note\nGSM1,0,x\nGSM2,0,y\nGSM3,2,x\nGSM4,2,y\n", "t.csv")
+    with pytest.raises(DataError, match="or give --series-column note"):
+        read_layout(path, samples=told)
+
+
 def test_a_series_matrix_of_one_gene_of_titles_and_with_empty_cells_behind(write):
     titles = '!Sample_title\t"wt, 0 h"\t"wt, 2 h"\t"wt, 4.5 h"'
     text = GEO.replace(titles, '!Sample_title\t"0 h"\t"2 h"\t"4.5 h"').replace("time:", "dose:")

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -166,6 +167,14 @@ def test_steady_counts_read_twice_as_deep_say_the_same(levels):
         for k in (1.0, 2.0)
     )  # fmt: skip
     np.testing.assert_allclose(a.scores, b.scores, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("work", [infer, choose_edges])
+def test_logarithms_whose_squares_are_no_numbers_are_refused(levels, work):
+    tiny = replace(levels, values=levels.values / levels.values.max() * 1e-160)
+    with pytest.raises(ValueError, match=r"but no gene's do by more than .*e-16.; if"):
+        work(tiny, "tvcs", scale="log", resamples=2, rng=0)
+    work(tiny, "tvcs", scale="levels", resamples=2, rng=0)
 
 
 def test_the_number_of_edges_is_chosen_on_the_same_scale(levels):
