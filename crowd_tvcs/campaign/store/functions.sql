@@ -46,8 +46,8 @@ DECLARE
     places integer;
 BEGIN
     SELECT lease_seconds, paused, slots, budget, committed, money, missing, per_pair, gate,
-        coalesce(sure_at, target) AS enough, dependence IS NOT NULL AS is_dependent,
-        json_array_length(classes::json) AS n_classes
+        coalesce(sure_at, target) AS enough, least_gain, best,
+        dependence IS NOT NULL AS is_dependent, json_array_length(classes::json) AS n_classes
         INTO here FROM campaign FOR NO KEY UPDATE;
     SELECT w.id, w.max_tasks, w.cost, w.team, w.quality, w.slots, w.blocked,
         t.id AS lease, t.name AS lease_name,
@@ -107,7 +107,6 @@ BEGIN
         outcome := 'none';
         RETURN;
     END IF;
-    classes_there := json_array_length(here.classes::json);
     IF here.least_gain IS NOT NULL AND it.needy = 0 THEN  -- `leases._is_worth`, where that is plain
         SELECT count(skill_there) AS number, min(skill_there) AS low, max(skill_there) AS high
             INTO others
@@ -126,7 +125,7 @@ BEGIN
                             AND mate.team = w.team))
             ) AS those;
         most := others.high;
-        IF classes_there = 2 THEN
+        IF here.n_classes = 2 THEN
             most := greatest(most, 1 - others.low);
         END IF;
         places := it.max_workers - it.answers;
