@@ -111,7 +111,11 @@ def grid_steps(candidates: Candidates, caps: Counts) -> float:
     and one more, so that no potential can leave int64. The extra group of a list is not counted:
     a matrix and the list of its entries share their grid.
     """
-    shorter = min(caps.rows.size, caps.cols.size) - (not candidates.dense)
+    return steps_for(min(caps.rows.size, caps.cols.size) - (not candidates.dense))
+
+
+def steps_for(shorter: int) -> float:
+    """The same for a shorter side of so many groups."""
     return 2.0 ** min(56, 60 - (shorter + 2).bit_length())
 
 
