@@ -190,7 +190,7 @@ def test_prices_of_an_earlier_result_are_taken_where_they_fit(monkeypatch):
     assert np.array_equal(found.keep, cold.keep)
 
 
-@pytest.mark.parametrize("difficulty", [0.0, 1.0])
+@pytest.mark.parametrize("difficulty", [0.5, 1.0])
 def test_earlier_prices_that_fit_badly_begin_the_blocks(difficulty):
     """They were used as they were, or thrown away: as many turns as a cold start, or nearly."""
     rng = np.random.default_rng(9)
@@ -238,6 +238,19 @@ def test_where_blocks_were_right_at_once_earlier_prices_are_left_alone(monkeypat
     found = solve_dense(moved, *problem[1:], squared=True, warm=first.warm)
     assert asked == [None, None]
     assert found.stats == cold.stats
+    assert np.array_equal(found.keep, cold.keep)
+
+
+def test_prices_that_the_simplex_found_are_left_alone(monkeypatch):
+    """What is tied says little of the same values with noise: up to five times a cold start."""
+    values, a, b, total = large("constant rows", 100, 100, "uniform", 0.8)
+    first = solve_dense(values, a, b, total, squared=True)
+    assert (first.stats["path"], first.warm.left) == ("simplex", None)
+    asked, rng = begun_with(monkeypatch), np.random.default_rng(1)
+    moved = scaled(values * (1 + 0.01 * rng.normal(size=values.shape)))
+    cold = solve_dense(moved, a, b, total, squared=True)
+    found = solve_dense(moved, a, b, total, squared=True, warm=first.warm)
+    assert asked == [None, None]
     assert np.array_equal(found.keep, cold.keep)
 
 

@@ -137,12 +137,10 @@ def search(i: Instance, keep: NDArray[np.bool_], warm: Any) -> Found:
     """Find and prove a support, from the prices of an earlier result if they are any good."""
     near, begins = None, begins_with_scan(i)
     if isinstance(warm, Near) and (warm.prices.rows.size, warm.prices.cols.size) == i.shape:
-        # Where blocks were nearly right at once, earlier prices have nothing to save.
-        near = None if begins and warm.left == 0 else warm.at_level(i.level)
+        # Where blocks were nearly right at once, or not asked, earlier prices may be worse.
+        near = warm.at_level(i.level) if warm.left or not begins else None
     if begins:
-        if near is not None and near.left is None and near.prices.total == 0.0:
-            near = None  # little is saved
-        if near is not None and near.left:
+        if near is not None:
             off = misfit(i, near)
             found = scan(i, near, keep) if off <= AS_THEY_ARE else None
             if found is not None:
