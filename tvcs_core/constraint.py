@@ -264,6 +264,17 @@ class TVCS:
         """Row caps, column caps and total, as the kernels take them."""
         return self.row_caps.copy(), self.col_caps.copy(), self.total
 
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether only the caps say what may be kept of a matrix, and each lets something in."""
+        return (
+            self.row_of is None
+            and self.allowed is None
+            and self.bounds is None
+            and self.total > 0
+            and bool(self.row_caps.all() and self.col_caps.all())
+        )
+
     def is_feasible(self, support: NDArray[np.bool_]) -> bool:
         """Whether a boolean array of `shape` keeps every cap and what is allowed."""
         kept = np.flatnonzero(support)

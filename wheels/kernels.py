@@ -22,6 +22,7 @@ CAPS = "--max-workers-per-task 5 --max-tasks-per-worker 20 --budget 480"
 COMMANDS = {
     "tvcs_core": [
         "project small.npy --row-cap 4 --col-cap 5 --out a.npz",
+        "project turned.npy --row-cap 4 --col-cap 5 --out e.npz",
         "project loose.npy --row-cap 60 --col-cap 60 --out b.npz",
         "project loose.npy --row-cap 60 --col-cap 60 --total 9000 --out c.npz",
         "project ties.npy --row-cap 30 --col-cap 60 --total 9000 --out d.npz",
@@ -63,9 +64,11 @@ def compile_for(kind: str, packages: list[str], cache: str) -> None:
 
 
 def write_tables(place: Path) -> None:
-    """Tables that take the paths of the projection: small, the scan, the simplex, ties."""
+    """Tables that take the paths of the projection: small (2), the scan, the simplex, ties."""
     rng = np.random.default_rng(0)
-    np.save(place / "small.npy", rng.normal(size=(20, 20)))
+    small = rng.normal(size=(20, 20))
+    np.save(place / "small.npy", small)
+    np.save(place / "turned.npy", np.asfortranarray(small))
     np.save(place / "loose.npy", rng.normal(size=(300, 300)))
     np.save(place / "ties.npy", rng.integers(1, 11, (300, 300)).astype(float))
 

@@ -13,17 +13,20 @@ from tvcs_core.constraint import TVCS
 from tvcs_core.projection.entries import Entries, lowest_bit, whole
 from tvcs_core.projection.exact import writeable
 from tvcs_core.projection.kernels.records import Counts, Prices
-from tvcs_core.projection.kernels.rounding import Claim, Doubt, doubt_dense, doubt_edges
+from tvcs_core.projection.kernels.rounding import (
+    CLEAR,
+    LEAST,
+    Claim,
+    Doubt,
+    doubt_dense,
+    doubt_edges,
+)
 from tvcs_core.projection.kernels.slackness import slackness_dense, slackness_edges
 
-# A gap below this fraction of what is kept is less than rounding: then it is looked at exactly.
-CLEAR = 2.0**-75
 # Doubtful entries that are looked at one by one; with more of them their sum is bounded.
 ROOM = 1_000
 # Units between these powers of two leave squares and prices far from the ends of the range.
 FAR = 450
-# The square of a value may be off by half of this where it underflows.
-LEAST = 2.0**-1074
 
 
 def measure(entries: Entries, constraint: TVCS, solved: Any) -> tuple[float, float]:

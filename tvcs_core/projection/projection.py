@@ -21,6 +21,7 @@ from tvcs_core.projection.entries import Entries, enter
 from tvcs_core.projection.exact import solve_dense, solve_edges
 from tvcs_core.projection.gap import measure, upwards
 from tvcs_core.projection.relaxations import Solved, solve_lp, solve_pdhg, solve_pgd
+from tvcs_core.projection.small import project_small
 
 RELAXATIONS: dict[str, Callable[..., Solved]] = {
     "lp": solve_lp,
@@ -134,6 +135,9 @@ def project(
         raise ValueError(f"method must be one of {', '.join(METHODS)}, found {method!r}")
     if not (warm is None or isinstance(warm, Projection)):
         raise TypeError(f"warm must be a Projection or None, found {type(warm).__name__}")
+    quick = project_small(V, constraint) if method == "exact" else None
+    if quick is not None:
+        return Projection(*quick, constraint)
     entries = enter(V, constraint)
     if method != "exact":
         entries = entries.as_list()

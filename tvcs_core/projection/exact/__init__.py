@@ -6,8 +6,20 @@ search begins, `core` which entries it looks at, `network` how they are settled 
 checked, and `search` puts these together.
 """
 
-from tvcs_core.projection.exact.candidates import Exact, writeable
+from tvcs_core.projection.exact.assigned import are_ones
+from tvcs_core.projection.exact.candidates import Exact, steps_for, writeable
 from tvcs_core.projection.exact.prices import Near
 from tvcs_core.projection.exact.search import solve_dense, solve_edges
+from tvcs_core.projection.exact.shortcuts import SMALL, SMALL_ONES
 
-__all__ = ["Exact", "Near", "solve_dense", "solve_edges", "writeable"]
+__all__ = [
+    "SMALL",
+    "SMALL_ONES",
+    "Exact",
+    "Near",
+    "are_ones",
+    "solve_dense",
+    "solve_edges",
+    "steps_for",
+    "writeable",
+]

@@ -5,16 +5,20 @@ import numpy as np
 from tvcs_core.projection.exact.candidates import Exact, grid_steps
 from tvcs_core.projection.exact.shortcuts import keep_nothing
 from tvcs_core.projection.kernels import pairing
-from tvcs_core.projection.kernels.records import Candidates, Counts, Ones, Pairing, Tied
+from tvcs_core.projection.kernels.records import Candidates, Counts, Ints, Ones, Pairing, Tied
 
 COARSE = 2.0**50  # steps of a grid in 1 on which float64 adds gains and prices without rounding
 AT_ONCE = 20_000_000  # entries of the table that a stage may look at in one call of a kernel
 
 
 def is_assignment(candidates: Candidates, caps: Counts) -> bool:
+    """Whether it is a table whose caps are all 1 and whose total does not bind."""
+    return candidates.dense and are_ones(*caps)
+
+
+def are_ones(rows: Ints, cols: Ints, total: int) -> bool:
     """Whether all caps are 1 and the total does not bind."""
-    rows, cols, total = caps
-    if not candidates.dense or rows[0] != 1 or cols[0] != 1 or total < min(rows.size, cols.size):
+    if rows[0] != 1 or cols[0] != 1 or total < min(rows.size, cols.size):
         return False
     return bool((rows == 1).all() and (cols == 1).all())
 

@@ -37,6 +37,8 @@ class Instance:
         Groups that may keep nothing.
     open_size, fits
         How many candidates are nonzero in open groups; at most so many can be kept.
+    fit_rows, fit_cols
+        The same if only the caps of rows counted, or only those of columns.
     level
         A typical gain, by which a warm start is brought to this instance's scale.
     has_tails
@@ -53,11 +55,9 @@ class Instance:
         self.scale = factor * factor if candidates.squared else factor
         self.closed_row, self.closed_col = caps.rows == 0, caps.cols == 0
         self.open_size = int(per_row.sum())
-        self.fits = min(
-            caps.total,
-            int(np.minimum(per_row, caps.rows).sum()),
-            int(np.minimum(per_col, caps.cols).sum()),
-        )
+        self.fit_rows = int(np.minimum(per_row, caps.rows).sum())
+        self.fit_cols = int(np.minimum(per_col, caps.cols).sum())
+        self.fits = min(caps.total, self.fit_rows, self.fit_cols)
         with np.errstate(over="ignore"):  # in groups that may keep nothing
             mean_square = float(np.square(drawn * factor).mean()) if drawn.size else 0.0
         typical = float(drawn[drawn.size // 2]) * factor if drawn.size else 0.0
@@ -111,7 +111,11 @@ def grid_steps(candidates: Candidates, caps: Counts) -> float:
     and one more, so that no potential can leave int64. The extra group of a list is not counted:
     a matrix and the list of its entries share their grid.
     """
-    shorter = min(caps.rows.size, caps.cols.size) - (not candidates.dense)
+    return steps_for(min(caps.rows.size, caps.cols.size) - (not candidates.dense))
+
+
+def steps_for(shorter: int) -> float:
+    """The same for a shorter side of so many groups."""
     return 2.0 ** min(56, 60 - (shorter + 2).bit_length())
 
 

@@ -5,10 +5,14 @@ import numpy as np
 from tvcs_core.files.memory import available_memory
 from tvcs_core.projection.exact.candidates import Instance
 from tvcs_core.projection.exact.network import CoreNetwork
-from tvcs_core.projection.exact.prices import Near, full_blocks, no_prices
+from tvcs_core.projection.exact.prices import Near, full_blocks, imbalance, no_prices, width
 
 SCANNED = 100_000  # entries up to which the scan comes first
 REUSED = 500_000  # entries up to which it begins with prices that the simplex cannot use
+# Widths of the bands that loads may be off by earlier prices (see `misfit`).
+AS_THEY_ARE = 0.5  # for the scan to begin with them: else with blocks that begin with them
+INSTEAD = 1.0  # the same where the alternative is the simplex
+AT_ALL = 3.5  # for blocks to begin with them
 LARGEST = 4_000_000  # entries up to which it may come at all
 FILLED = 0.6  # share of nonzero entries below which lists of them are shorter
 LONGEST = 8  # times the shorter side, beyond which lines are too long to be looked at so often
@@ -35,6 +39,11 @@ def begins_with_scan(i: Instance) -> bool:
 def may_reuse(i: Instance) -> bool:
     """Whether the scan may begin with earlier prices that are no good for a core."""
     return i.candidates.values.size <= REUSED and may_scan(i)
+
+
+def misfit(i: Instance, near: Near) -> float:
+    """By how many widths of the bands the loads are off that prices of an earlier result give."""
+    return imbalance(i, near.prices) / width(max(i.shape))
 
 
 def block_prices(i: Instance, earlier: Near | None = None) -> Near:

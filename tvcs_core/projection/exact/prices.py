@@ -24,6 +24,7 @@ from tvcs_core.projection.kernels.records import (
 LISTED = 60_000  # tables up to here are listed whole for the first prices
 SAMPLED = 40_000  # entries of the sample that larger ones get their first prices from
 NEVER = np.finfo(float).max  # a price; from a gain beyond all floats inf would leave no number
+LOOKED_AT = 24  # lines of a side by which prices are judged
 COMPARED = 32_000  # entries by which lines of the longer side are compared
 
 
@@ -31,12 +32,18 @@ COMPARED = 32_000  # entries by which lines of the longer side are compared
 class Near:
     """Prices, and how far from its threshold an entry is near it.
 
-    `level` is a typical gain of the table that they are for.
+    Attributes
+    ----------
+    level
+        A typical gain of the table that they are for.
+    left
+        How many phases the scan took after blocks of that table; None if they were not asked.
     """
 
     prices: Prices
     band: Band
     level: float = 0.0
+    left: int | None = None
 
     def wider(self, times: float, full_rows: Any = (), full_cols: Any = ()) -> "Near":
         """Return the same prices with a wider band, above some lines without an end."""
@@ -52,12 +59,18 @@ class Near:
         times = self.level / level if self.level > 0.0 and level > 0.0 else 1.0
         times = 2.0 ** -np.rint(np.log2(times)) if 0.0 < times < np.inf else 1.0
 
+        # NaN becomes 1: a bad price costs time only.
         def within(numbers: Any) -> Any:
-            found = np.nan_to_num(times * np.asarray(numbers), nan=0.0).clip(0.0, 1.0)
-            return found if found.ndim else float(found)
+            return np.fmax(np.fmin(times * numbers, 1.0), 0.0)
 
+        (u, w, price), band = self.prices, self.band
         with np.errstate(all="ignore"):
-            return Near(Prices._make(map(within, self.prices)), Band._make(map(within, self.band)))
+            prices = Prices(within(u), within(w), float(within(price)))
+            band = Band._make(map(within, band))
+        band = band._replace(
+            below_total=float(band.below_total), above_total=float(band.above_total)
+        )
+        return Near(prices, band, level, self.left)
 
     def everything(self) -> "Near":
         """Return the same prices with everything near them."""
@@ -205,7 +218,10 @@ def full_blocks(
             for c in range(0, m, chunk):
                 blocks.column_block(*what, row_price, width(n), c, min(c + chunk, m), cols)
             used, at = Prices(row_price, zero_col, 0.0), (zero_row, cols.at)
-        total, low, high = blocks.total_block(*what, used, *at, step, total_width)
+        # What the lines want is no more than fits: then the total takes all of it, at price 0.
+        total = low = high = 0.0
+        if step > 1 or i.fits < (i.fit_rows if of_rows else i.fit_cols):
+            total, low, high = blocks.total_block(*what, used, *at, step, total_width)
         if of_rows:
             row_price = np.maximum(rows.at - total, 0.0)
             near_rows = band_about(row_price, total, low, high, rows.low, rows.high)
@@ -216,6 +232,32 @@ def full_blocks(
     above_total = high - total if total > 0.0 else 0.0
     band = Band(*near_rows, *near_cols, total - low, above_total)
     return Near(Prices(row_price, np.where(i.closed_col, 0.0, col_price), total), band)
+
+
+def imbalance(i: Instance, prices: Prices) -> float:
+    """How many entries a group with a price keeps too many or too few by the prices.
+
+    The mean of some rows of a dense table or of some columns, whichever is off by more.
+    """
+    matrix = i.candidates.values.reshape(i.shape)
+    row_price = np.where(i.closed_row, NEVER, prices.rows)
+    col_price = np.where(i.closed_col, NEVER, prices.cols)
+    off = 0.0
+    for values, price, across, caps in (
+        (matrix, row_price, col_price, i.caps.rows),
+        (matrix.T, col_price, row_price, i.caps.cols),
+    ):
+        some = slice(None, None, -(-caps.size // LOOKED_AT))
+        gains = values[some] * i.grid.factor
+        if i.candidates.squared:
+            gains *= gains
+        kept = np.count_nonzero(
+            gains - across > (price[some] + prices.total)[:, np.newaxis], axis=1
+        )
+        full = (price[some] > 0.0) & (caps[some] > 0)
+        if full.any():
+            off = max(off, float(np.abs(kept - caps[some])[full].mean()))
+    return off
 
 
 def fewer(caps: Ints, share: float) -> Ints:

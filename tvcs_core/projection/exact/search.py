@@ -1,5 +1,6 @@
 """The way from a table to its best support: shortcut, warm start, or all steps."""
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -17,10 +18,14 @@ from tvcs_core.projection.exact.candidates import (
 from tvcs_core.projection.exact.closed_forms import closed_form
 from tvcs_core.projection.exact.core import Core, Overfull, build_core
 from tvcs_core.projection.exact.dispatch import (
+    AS_THEY_ARE,
+    AT_ALL,
+    INSTEAD,
     begins_with_scan,
     block_prices,
     may_reuse,
     may_scan,
+    misfit,
     pivot_budget,
 )
 from tvcs_core.projection.exact.network import CoreNetwork
@@ -42,8 +47,6 @@ from tvcs_core.projection.kernels.records import (
     Ints,
     Prices,
 )
-
-WORST = 1.0  # prices of an earlier result are used as they are where loads are off by no more
 
 
 def solve_dense(
@@ -132,14 +135,20 @@ def solve(
 
 def search(i: Instance, keep: NDArray[np.bool_], warm: Any) -> Found:
     """Find and prove a support, from the prices of an earlier result if they are any good."""
-    near = None
+    near, begins = None, begins_with_scan(i)
     if isinstance(warm, Near) and (warm.prices.rows.size, warm.prices.cols.size) == i.shape:
-        near = warm.at_level(i.level)
-    if begins_with_scan(i):
-        found = None if near is None else scan(i, near, keep, worst=WORST)
-        found = found or scan(i, block_prices(i, near), keep)
+        # Where blocks were nearly right at once, or not asked, earlier prices may be worse.
+        near = warm.at_level(i.level) if warm.left or not begins else None
+    if begins:
+        if near is not None:
+            off = misfit(i, near)
+            found = scan(i, near, keep) if off <= AS_THEY_ARE else None
+            if found is not None:
+                return found
+            near = near if off <= AT_ALL else None
+        found = scan(i, block_prices(i, near), keep)
         if found is not None:
-            return found
+            return replace(found, near=replace(found.near, left=found.stats["phases"]))
     return by_core(i, near, keep)
 
 
@@ -149,7 +158,7 @@ def by_core(i: Instance, warm: Near | None, keep: NDArray[np.bool_]) -> Found:
     if warm is not None:
         network = from_warm(i, warm, keep)
         if network is None:
-            found = scan(i, warm, keep, worst=WORST) if may_reuse(i) else None
+            found = scan(i, warm, keep) if may_reuse(i) and misfit(i, warm) <= INSTEAD else None
             if found is not None:
                 return found
         elif network.prove(give_up=True, budget=pivot_budget(i, network) if can_scan else None):
@@ -199,7 +208,7 @@ def from_warm(i: Instance, near: Near, keep: NDArray[np.bool_]) -> CoreNetwork |
 def read(i: Instance, found: Found, keep: NDArray[np.bool_]) -> Exact:
     """The result, with what a warm start of the next one needs."""
     prices = found.prices
-    warm = Near(prices, found.near.band, i.level)
+    warm = Near(prices, found.near.band, i.level, found.near.left)
     u, w, price = prices.rows / i.scale, prices.cols / i.scale, prices.total / i.scale
     price_closed(i.candidates, i.caps, Prices(u, w, price))
     return Exact(keep, u, w, price, warm, found.stats)

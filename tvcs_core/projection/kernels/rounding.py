@@ -13,6 +13,10 @@ import numpy as np
 from tvcs_core.jit import kernel
 from tvcs_core.projection.kernels.records import Bools, Counts, Floats, Prices
 
+# A gap below this fraction of what is kept is less than rounding: then it is looked at exactly.
+CLEAR = 2.0**-75
+# The square of a value may be off by half of this where it underflows.
+LEAST = 2.0**-1074
 # A surplus is three rounded operations on a rounded product: 2^-50 of what goes in is more.
 ROUNDING = 2.0**-50
 # More than what a square that underflows, and the prices, may be off.

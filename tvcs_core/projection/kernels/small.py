@@ -1,4 +1,7 @@
-"""The whole solution in one call, for tables so small that calls would cost more than the work."""
+"""The whole solution in one call, for tables so small that calls would cost more than the work.
+
+`project_small` is all of a projection, from V to the gap; `solve_small` the search alone.
+"""
 
 import math
 
@@ -8,6 +11,7 @@ from tvcs_core.jit import kernel
 from tvcs_core.projection.kernels.prices import by_column, in_order, put_in_place, take_turns
 from tvcs_core.projection.kernels.records import (
     Arcs,
+    Candidates,
     Counts,
     Grid,
     Lines,
@@ -16,11 +20,15 @@ from tvcs_core.projection.kernels.records import (
     Side,
     Tree,
 )
+from tvcs_core.projection.kernels.rounding import CLEAR, LEAST, Claim, doubt_dense
 from tvcs_core.projection.kernels.simplex import PIVOTS, price_tree, run_simplex, terminals
+from tvcs_core.projection.kernels.slackness import slackness_dense
 from tvcs_core.projection.kernels.start import lay_core, lay_fixed_arcs, settle
 from tvcs_core.projection.kernels.table import all_bits, entry_costs, list_open, survey
 
 ROUNDS = 2  # of blocks of rows and of columns
+# Sizes of values whose squares are far from the ends of the range.
+TINY, HUGE = 2.0**-201, 2.0**200
 
 
 @kernel
@@ -175,3 +183,66 @@ def read_prices(pi, bits, u, w):
     for c in range(m):
         w[c] = max(0, sink - (pi[n + c, 0] & -unit))
     return max(0, source - sink) + 0.0
+
+
+@kernel
+def as_candidates(values):
+    """A table of values whose squares are gains, without keys."""
+    n, m = values.shape
+    start, columns, keys = np.empty(n + 1, np.int64), np.empty(m, np.int32), np.empty(m, np.int64)
+    yes = np.bool_(True)
+    for r in range(n + 1):
+        start[r] = r * m
+    for c in range(m):
+        columns[c], keys[c] = c, 0
+    return Candidates(values.reshape(-1), start, columns, keys, yes, yes)
+
+
+@kernel
+def gap_of(values, keep, prices, caps):
+    """What is kept, the sum of all slacks and what rounding hides of it, as gap.py measures them.
+
+    The second is below 0 if that has to be looked at in exact numbers.
+    """
+    none, yes = np.empty(0, np.int64), np.bool_(True)
+    kept, gap, has_room = slackness_dense(values, yes, keep, prices, caps)
+    if has_room:
+        return kept, -1.0, 0.0
+    hidden = 0.0
+    if gap <= CLEAR * kept:
+        doubt = doubt_dense(Claim(values, yes, not yes, keep, prices, caps), none)
+        if doubt.unclear > 0:
+            return kept, -1.0, 0.0
+        hidden = doubt.wrong
+    return kept, gap + LEAST * values.size if gap > 0.0 else gap, hidden
+
+
+@kernel
+def project_small(values, row_caps, col_caps, total, steps, keep, matrix, u, w):
+    """Project a table of values, with no cap 0: fill in support, matrix and prices.
+
+    Returns (the total's price, what is kept, the sum of all slacks, what rounding hides of it).
+    The sum is below 0 if it has to be looked at in exact numbers. What is kept is below 0, and
+    nothing filled in, for values that are all 0, not finite, or so large or small that they have
+    to be scaled. The prices come in as 0.
+    """
+    candidates, largest = as_candidates(values), 0.0
+    is_safe = True
+    for value in candidates.values:
+        is_safe &= abs(value) < HUGE
+        largest = max(largest, abs(value))
+    if not is_safe or largest < TINY:
+        return 0.0, -1.0, 0.0, 0.0
+    caps = Counts(row_caps, col_caps, total)
+    price, factor, _pivots = solve_small(candidates, caps, steps, keep.reshape(-1), u, w)
+    unit = 1.0 / (steps * (factor * factor))
+    for r in range(u.size):
+        u[r] *= unit
+    for c in range(w.size):
+        w[c] *= unit
+    price *= unit
+    for r in range(u.size):
+        for c in range(w.size):
+            matrix[r, c] = values[r, c] if keep[r, c] else 0.0
+    kept, gap, hidden = gap_of(values, keep, Prices(u, w, price), caps)
+    return price, kept, gap, hidden

@@ -34,15 +34,11 @@ class Found:
     stats: dict[str, Any]
 
 
-def scan(i: Instance, near: Near, keep: NDArray[np.bool_], worst: float = np.inf) -> Found | None:
-    """Find and prove the best support of a dense table, fill it in.
-
-    None where it gives up, or where the prices are worse than `worst`: loads are off by more than
-    that times the ranks of the band.
-    """
+def scan(i: Instance, near: Near, keep: NDArray[np.bool_]) -> Found | None:
+    """Find and prove the best support of a dense table, fill it in; None where it gives up."""
     phases = Phases(i, near.prices)
     off = phases.imbalance / width(max(i.shape))
-    if off > worst or not solve(phases, first_eps(i, near.band), max(1.0, off)):
+    if not solve(phases, first_eps(i, near.band), max(1.0, off)):
         return None
     is_best, is_only = phases.prove()
     if not is_best:

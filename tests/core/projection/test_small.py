@@ -1,0 +1,134 @@
+"""Small tables in one call: the same as by the usual way, bit by bit."""
+
+import numpy as np
+import pytest
+
+from tvcs_core import TVCS, certify, project
+from tvcs_core.projection import small
+from tvcs_core.projection.small import project_small
+
+
+def in_one_call(V, constraint):
+    """The projection in one call, which has to take it."""
+    found = project_small(V, constraint)
+    assert found is not None
+    return found
+
+
+def by_usual_way(V, constraint):
+    """The projection of the same values in an order that is not for one call."""
+    other = np.asfortranarray(V)
+    assert not other.flags.c_contiguous
+    assert project_small(other, constraint) is None
+    return project(other, constraint)
+
+
+def assert_same(found, usual):
+    for name in ("support", "row_duals", "col_duals", "kept", "total_dual", "gap"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(usual, name), err_msg=name)
+    assert found.matrix.tobytes() == np.ascontiguousarray(usual.matrix).tobytes()
+
+
+FAMILIES = {
+    "gauss": lambda rng, shape: rng.normal(size=shape),
+    "integers": lambda rng, shape: rng.integers(-3, 11, shape).astype(float),
+    "tenths": lambda rng, shape: rng.integers(1, 11, shape) / 10,
+    "far apart": lambda rng, shape: rng.normal(size=shape) * 2.0 ** rng.integers(-600, 150, shape),
+    "products": lambda rng, shape: np.outer(rng.random(shape[0]), rng.random(shape[1])),
+}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_one_call_says_what_the_usual_way_says(family):
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        n, m = (int(side) for side in rng.integers(2, 30, 2))
+        V = FAMILIES[family](rng, (n, m))
+        V[0, 0] = 1.0  # so that none is too small as a whole
+        V.setflags(write=bool(rng.integers(2)))
+        total = int(rng.integers(1, n * m + 1)) if rng.integers(2) else None
+        row_caps, col_caps = rng.integers(1, m + 1, n), rng.integers(1, n + 1, m)
+        constraint = TVCS.matrix((n, m), row_caps=row_caps, col_caps=col_caps, total=total)
+        assert_same(in_one_call(V, constraint), by_usual_way(V, constraint))
+
+
+def test_a_gap_that_floats_cannot_tell_is_looked_at_exactly(monkeypatch):
+    looks = []
+    monkeypatch.setattr(small, "measure", lambda *what: looks.append(what) or (4.0, 0.125))
+    constraint = TVCS.matrix((2, 2), row_caps=2)
+    clear = in_one_call(np.array([[1.0, 0.0], [0.5, 1.0]]), constraint)
+    assert (clear.kept, clear.gap, looks) == (2.25, 0.0, [])
+    # The square of 1e-165 is below all floats: whether it is worth its price they do not say.
+    unclear = in_one_call(np.array([[1.0, 1e-165], [0.5, 1.0]]), constraint)
+    assert (unclear.kept, unclear.gap, len(looks)) == (4.0, 0.125, 1)
+
+
+def test_what_rounding_hides_is_in_the_gap():
+    rng = np.random.default_rng(4)
+    found = []
+    for _ in range(200):
+        V = rng.integers(1, 4, (4, 4)) + 2.0**-40
+        constraint = TVCS.matrix((4, 4), row_caps=2, col_caps=2)
+        found.append(in_one_call(V, constraint).gap)
+        assert found[-1] == by_usual_way(V, constraint).gap
+    assert max(found) > 0.0
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 2.0**501])
+def test_what_is_refused_is_refused_as_ever(value):
+    V = np.ones((3, 3))
+    V[1, 2] = value
+    with pytest.raises(ValueError, match="V must be"):
+        project(V, TVCS.matrix((3, 3), row_caps=1))
+
+
+@pytest.mark.parametrize("scale", [0.0, 2.0**-300, 2.0**300])
+def test_values_that_are_scaled_or_all_0_take_the_usual_way(scale):
+    V = scale * np.arange(9.0).reshape(3, 3)
+    constraint = TVCS.matrix((3, 3), row_caps=1)
+    assert project_small(V, constraint) is None
+    assert project(V, constraint).kept == np.square(V).max(axis=1).sum()
+
+
+@pytest.mark.parametrize(
+    "constraint",
+    [
+        TVCS.matrix((3, 3), row_caps=[1, 0, 2]),
+        TVCS.matrix((3, 3), col_caps=[1, 0, 2]),
+        TVCS.matrix((3, 3), total=0),
+        TVCS.matrix((3, 3), row_caps=1, bounds=(-1, 1)),
+        TVCS.matrix((3, 3), row_caps=1, allowed=~np.eye(3, dtype=bool)),
+        TVCS.groups(np.arange(9).reshape(3, 3) // 3, None, row_caps=1),
+    ],
+)
+def test_caps_of_0_masks_boxes_and_groups_take_the_usual_way(constraint):
+    V = np.arange(1.0, 10.0).reshape(3, 3)
+    assert project_small(V, constraint) is None
+    projection = project(V, constraint)
+    assert projection.gap == 0.0
+    assert certify(projection).optimal
+
+
+def test_other_arrays_take_the_usual_way():
+    V, constraint = np.arange(1.0, 10.0).reshape(3, 3), TVCS.matrix((3, 3), row_caps=1)
+    expected = in_one_call(V, constraint)
+    subclass = V.view(type("Other", (np.ndarray,), {}))
+    for other in (V.tolist(), V.astype(int), V.astype(np.float32), subclass):
+        assert project_small(other, constraint) is None
+        assert project(other, constraint).kept == expected.kept
+    with pytest.raises(ValueError, match="shape"):
+        project(V[:2], constraint)
+
+
+def test_an_assignment_of_more_than_400_entries_takes_its_own_way():
+    V = np.random.default_rng(0).normal(size=(21, 21))
+    assert project_small(V, TVCS.matrix((21, 21), row_caps=1, col_caps=1)) is None
+
+
+def test_the_input_is_neither_changed_nor_shared():
+    V = np.random.default_rng(0).normal(size=(5, 6))
+    before = V.copy()
+    projection = project(V, TVCS.matrix((5, 6), row_caps=2, col_caps=2))
+    projection.matrix[:] = 7.0
+    assert (before == V).all()
+    assert projection.values is V

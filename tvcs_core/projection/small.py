@@ -1,0 +1,54 @@
+"""Small tables: all of a projection in one call, where calls would take as long as the work."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tvcs_core.constraint import TVCS
+from tvcs_core.projection.entries import enter
+from tvcs_core.projection.exact import SMALL, SMALL_ONES, Exact, are_ones, steps_for, writeable
+from tvcs_core.projection.gap import measure
+from tvcs_core.projection.kernels import small
+
+
+class Small(NamedTuple):
+    """The projection of a small table; see `Projection`."""
+
+    matrix: NDArray[np.float64]
+    support: NDArray[np.bool_]
+    kept: float
+    row_duals: NDArray[np.float64]
+    col_duals: NDArray[np.float64]
+    total_dual: float
+    gap: float
+    values: NDArray[np.float64]
+
+
+def project_small(V: Any, constraint: TVCS) -> Small | None:
+    """Project a small float64 array onto plain caps; None for all that is not just that.
+
+    What is refused is left to the usual way too, which this equals bit by bit.
+    """
+    if type(V) is not np.ndarray or V.size > SMALL or V.shape != constraint.shape:
+        return None
+    if V.dtype != np.float64 or not (V.flags.c_contiguous and constraint.is_plain):
+        return None
+    row_caps, col_caps, total = constraint.caps
+    if V.size > SMALL_ONES and are_ones(row_caps, col_caps, total):
+        return None
+    keep, matrix = np.zeros(V.shape, np.bool_), np.empty(V.shape)
+    u, w = np.zeros(V.shape[0]), np.zeros(V.shape[1])
+    steps = steps_for(min(V.shape))
+    price, kept, gap, hidden = small.project_small(
+        writeable(V), row_caps, col_caps, total, steps, keep, matrix, u, w
+    )
+    if kept < 0.0:
+        return None
+    if gap < 0.0:
+        solved = Exact(keep, u, w, price, None, {})
+        kept, gap = measure(enter(V, constraint), constraint, solved)
+    elif hidden:
+        gap = math.nextafter(gap + hidden, math.inf)
+    return Small(matrix, keep, kept, u, w, price, gap, V)
