@@ -8,7 +8,8 @@
 
 Every measurement is the whole command on a table of random walks, in a process of its own after one
 that warms the kernels up: processor seconds, summed over threads, and the peak of its memory. A run
-of few halves gives what a half takes and what the rest does; the default of 100 halves follows.
+of few halves, in units as large as those of 100, gives what a half takes, with keeping it for
+--resume, and what the rest does; the default of 100 halves follows.
 The command ends with 1 where time or memory is off the estimate by more than a factor of 1.3.
 Seconds are those of this machine, to which `grn_tvcs.cli.resources` was fitted.
 
@@ -49,6 +50,7 @@ from grn_tvcs.combine.universal import universal  # noqa: E402
 from grn_tvcs.methods.combined import TREES  # noqa: E402
 from grn_tvcs.simulation.designs import Design  # noqa: E402
 from grn_tvcs.simulation.examples import draw_example  # noqa: E402
+from grn_tvcs.stability.units import size_of_units  # noqa: E402
 
 SERIES = 10
 HALVES = 100  # the default
@@ -58,6 +60,7 @@ RUN = """
 import json, pathlib, sys, time
 from grn_tvcs.cli import work
 from grn_tvcs.cli.main import app
+from grn_tvcs.stability import units
 
 class Watched:
     def __init__(self, what):
@@ -71,8 +74,10 @@ class Watched:
 
 seen = []
 work.Progress = Watched
+if sys.argv[1] != "0":
+    units.pairs_per_unit = lambda draws: int(sys.argv[1])
 try:
-    app(sys.argv[1:])
+    app(sys.argv[2:])
 except SystemExit as end:
     code = end.code or 0
 status = pathlib.Path("/proc/self/status").read_text().splitlines()
@@ -100,13 +105,13 @@ class Size:
 
 TOP = 100_000
 QUICK = (Size(300, 300, halves=20), Size(1000, 100, halves=20), Size(1000, 1000, halves=10))
-WHOLE = (*QUICK, Size(3000, 3000, top=TOP), Size(10_000, 500, top=TOP))
+WHOLE = (*QUICK, Size(3000, 3000, top=TOP, halves=12), Size(10_000, 500, top=TOP))
 RANKINGS = {
     "pcc": Size(4000, 2500, points=4, top=TOP), "clr": Size(4000, 2500, points=4, top=TOP),
     "aracne": Size(4000, 400, points=4, top=TOP), "mrnet": Size(1500, 1500, points=4, top=TOP),
 }  # fmt: skip
 DEFAULT = (Size(1000, 100), Size(3000, 300, points=5))
-GENOME = Size(20_000, 1500, points=10, top=TOP)
+GENOME = Size(20_000, 1500, points=10, top=TOP, halves=16)
 
 
 def write_walks(path: Path, size: Size) -> None:
@@ -122,9 +127,12 @@ def write_walks(path: Path, size: Size) -> None:
                 print(50 * k, *(f"{level:.5f}" for level in row.tolist()), sep="\t", file=file)
 
 
-def taken(words: Sequence[object]) -> tuple[float, float, float]:
-    """Processor seconds of a half and of all, and peak memory in bytes, of one `grn-tvcs`."""
-    command = [sys.executable, "-c", RUN, *map(str, words)]
+def taken(words: Sequence[object], unit: int = 0) -> tuple[float, float, float]:
+    """Processor seconds of a half and of all, and peak memory in bytes, of one `grn-tvcs`.
+
+    `unit` is how many pairs of halves are in a unit; 0 leaves it to the command.
+    """
+    command = [sys.executable, "-c", RUN, str(unit), *map(str, words)]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     code, half, seconds, peak = json.loads(done.stdout.splitlines()[-1])
     if code:
@@ -135,7 +143,8 @@ def taken(words: Sequence[object]) -> tuple[float, float, float]:
 def measured(size: Size, folder: Path) -> tuple[float, float, float]:
     """Seconds of everything but the halves, seconds of a half, and peak memory."""
     words = [*command_of(size, folder), "--method", "tvcs"]
-    half, seconds, peak = taken([*words, "--option", f"resamples={size.halves}"])
+    unit = size_of_units(HALVES // 2, size.genes * size.regulators)
+    half, seconds, peak = taken([*words, "--option", f"resamples={size.halves}"], unit)
     return seconds - size.halves * half, half, peak
 
 

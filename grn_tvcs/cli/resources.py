@@ -13,6 +13,7 @@ SECONDS_PER_VALUE = 1e-6  # of the table
 SECONDS_PER_TARGET = 1.8e-5  # in a half
 SECONDS_PER_PAIR = 7.4e-8  # of a regulator and a target, in a half
 SECONDS_PER_SAMPLE_AND_PAIR = 3e-11
+SECONDS_PER_PAIR_KEPT = 4e-8  # in a unit of halves: written to the disk, for --resume
 SECONDS_PER_PAIR_AFTER = 3e-7  # adding up, rounding, the caps
 SECONDS_PER_LINE = 2.5e-6  # of edges.tsv
 BYTES_AT_REST = 0.27e9
@@ -85,13 +86,16 @@ class Cost(NamedTuple):
 
 def estimate(work: Work) -> Cost:
     """Estimate time and memory of ``infer(..., "tvcs")``; threads are not counted as time saved."""
+    from grn_tvcs.stability.units import size_of_units
+
     pairs = work.regulators * work.targets
+    units = work.halves / (2 * size_of_units(max(work.halves // 2, 1), pairs))
     half = SECONDS_PER_PAIR + SECONDS_PER_SAMPLE_AND_PAIR * work.samples
     seconds = (
         SECONDS_TO_START
         + SECONDS_PER_VALUE * work.samples * work.genes
         + work.halves * (SECONDS_PER_TARGET * work.targets + half * pairs)
-        + SECONDS_PER_PAIR_AFTER * pairs
+        + (SECONDS_PER_PAIR_KEPT * units + SECONDS_PER_PAIR_AFTER) * pairs
         + SECONDS_PER_LINE * work.lines
     )
     per_pair = BYTES_PER_PAIR + BYTES_PER_PAIR_AT_WORK * work.threads

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from grn_tvcs.stability.model import FLAT, Flags, StepLoss
 
@@ -34,9 +34,9 @@ def noise_limit(loss: StepLoss, allowed: Flags) -> float:
     if not seen.size:
         return math.inf
     free = loss.freedom - 1.0
-    usual = float(stats.f.ppf(0.5, 1, max(free, 1.0)))
+    usual = float(special.fdtri(1, max(free, 1.0), 0.5))
     inflation = max(1.0, float(np.median(seen)) / usual)
     free /= inflation
     if free < FEWEST_FREE:
         return math.inf
-    return inflation * float(stats.t.isf(ALPHA / (2 * seen.size), free)) ** 2
+    return inflation * float(special.stdtrit(free, ALPHA / (2 * seen.size))) ** 2

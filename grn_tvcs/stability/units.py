@@ -77,8 +77,13 @@ def pairs_per_unit(draws: Draws) -> int:
 
     It depends on the work alone, so that any number of workers takes up what any other has left.
     """
-    most = max(FEWEST_UNITS, int(JOURNAL / (BYTES_PER_PAIR * max(1, draws.allowed.size))))
-    return -(-draws.plan.pairs // most)
+    return size_of_units(draws.plan.pairs, draws.allowed.size)
+
+
+def size_of_units(halves: int, size: int) -> int:
+    """Pairs of halves in a unit, of so many; `size` is that of inputs x genes."""
+    most = max(FEWEST_UNITS, int(JOURNAL / (BYTES_PER_PAIR * max(1, size))))
+    return -(-halves // most)
 
 
 def solve_pairs(state: tuple[Draws, int], unit: int) -> tuple[Ints, ...]:

@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterator, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 RECORD = "job.json"
 PACKAGES = ("tvcs", "numpy", "numba")  # whose versions may change the bytes of a result
 SEAL = hashlib.sha256().digest_size
+BLOCK = 1 << 18  # bytes that are sealed and written while they are in the processor's cache
 
 
 class Journal:
@@ -55,7 +56,9 @@ class Journal:
             return None
         except OSError as error:
             raise DataError(f"cannot be read ({error.strerror})", path=path) from None
-        if raw[:SEAL] != self._seal(index, memoryview(raw)[SEAL:]):
+        digest = self._sealing(index)
+        digest.update(memoryview(raw)[SEAL:])
+        if raw[:SEAL] != digest.digest():
             return None
         return tuple(_arrays(raw, SEAL))
 
@@ -67,13 +70,18 @@ class Journal:
         WriteError
             If the disk is full; it names the file.
         """
-        payload = _packed(result)
-        seal = self._seal(index, payload)
+        parts = _packed(result)
 
         def write(path: Path) -> None:
-            with path.open("wb") as file:
-                file.write(seal)
-                file.write(payload)
+            digest = self._sealing(index)
+            with path.open("wb", buffering=0) as file:
+                file.write(bytes(SEAL))
+                for part in parts:
+                    for start in range(0, len(part), BLOCK):
+                        _write_all(file, part[start : start + BLOCK])
+                        digest.update(part[start : start + BLOCK])
+                file.seek(0)
+                file.write(digest.digest())
 
         try:
             self._begin()
@@ -109,10 +117,9 @@ class Journal:
             path=path,
         )
 
-    def _seal(self, index: int, payload: Any) -> bytes:
-        digest = hashlib.sha256(self._digest + index.to_bytes(8, "little"))
-        digest.update(payload)
-        return digest.digest()
+    def _sealing(self, index: int) -> Any:
+        """A hash to which what the unit holds is still to be added."""
+        return hashlib.sha256(self._digest + index.to_bytes(8, "little"))
 
     def _path(self, index: int) -> Path:
         return self._folder / f"unit-{index:06d}"
@@ -159,14 +166,20 @@ def _differences(there: Mapping[str, str], here: Mapping[str, str]) -> str:
     return " and ".join([", ".join(said[:-1]), said[-1]] if len(said) > 1 else said)
 
 
-def _packed(result: tuple[NDArray[Any], ...]) -> bytes:
-    """Arrays as bytes: a line that says their kinds and shapes, and what they hold."""
+def _packed(result: tuple[NDArray[Any], ...]) -> list[memoryview]:
+    """Arrays as bytes: a line that says their kinds and shapes, and what they hold, not copied."""
     arrays = [np.ascontiguousarray(part) for part in result]
     if any(part.dtype.hasobject for part in arrays):
         raise TypeError("a unit that is kept must return arrays of numbers")
     kinds = [(part.dtype.str, np.shape(whole)) for part, whole in zip(arrays, result, strict=True)]
     head = json.dumps(kinds).encode() + b"\n"
-    return b"".join([head, *(part.tobytes() for part in arrays)])
+    flat = [part.reshape(-1).view(np.uint8) for part in arrays]
+    return [memoryview(head), *(part.data for part in flat)]
+
+
+def _write_all(file: IO[bytes], part: memoryview) -> None:
+    while part:
+        part = part[file.write(part) :]
 
 
 def _arrays(raw: bytes, head: int) -> Iterator[NDArray[Any]]:

@@ -23,7 +23,7 @@ class LocalCluster:
     def __init__(self, folder, *, n_workers=2, options=(), protocol="tcp", tls=None):
         self.folder, self.file = Path(folder), Path(folder) / "scheduler.json"
         self._n_workers, self._options = n_workers, list(options)
-        self._secure = []
+        self._secure, self._tls = [], tls
         if tls is not None:
             self._secure = ["--tls-ca-file", tls / "ca.pem", "--tls-cert", tls / "cert.pem"]
             self._secure += ["--tls-key", tls / "key.pem"]
@@ -69,9 +69,15 @@ class LocalCluster:
         return self.workers[-1]
 
     def wait_for_workers(self, number):
-        from distributed import Client
+        from distributed import Client, Security
 
-        with Client(self.address, set_as_default=False) as client:
+        security = None
+        if self._tls is not None:
+            ca, cert, key = (str(self._tls / f"{name}.pem") for name in ("ca", "cert", "key"))
+            security = Security(
+                tls_ca_file=ca, tls_client_cert=cert, tls_client_key=key, require_encryption=True
+            )
+        with Client(self.address, set_as_default=False, security=security) as client:
             client.wait_for_workers(number, timeout=60)
 
     def engine(self, **options):

@@ -264,6 +264,7 @@ def test_a_cluster_at_tls_needs_the_keys(want, tmp_path):
         _make_keys(tmp_path / folder)
     options = {"protocol": "tls", "tls": tmp_path / "ours", "n_workers": 1}
     with LocalCluster(tmp_path / "cluster", **options) as secure:
+        secure.wait_for_workers(1)
         with Cluster(read_address(str(secure.file), tls=tmp_path / "ours")) as engine:
             assert toys.total(toys.job(), engine) == want
         with pytest.raises(ValueError, match="no scheduler answers at tls://"):

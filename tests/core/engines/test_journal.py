@@ -3,6 +3,7 @@ import json
 import os
 import resource
 import shutil
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -44,6 +45,20 @@ def test_what_is_kept_comes_back_as_it_was(tmp_path):
         assert (one.dtype, one.shape) == (other.dtype, other.shape)
         assert np.array_equal(one, other)
         other[...] = 0  # it is the caller's own
+
+
+def test_keeping_a_large_unit_copies_nothing(tmp_path):
+    journal, whole = Journal(tmp_path / "sums", toys.job()), np.arange(2_000_000)
+    journal.write(0, (whole[:10],))
+    tracemalloc.start()
+    try:
+        journal.write(1, (whole, whole[:7]))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < whole.nbytes / 8
+    for found, want in zip(journal.read(1), (whole, whole[:7]), strict=True):
+        assert np.array_equal(found, want)
 
 
 @pytest.mark.parametrize("second", [Serial, lambda: Threads(2), lambda: Processes(2)])

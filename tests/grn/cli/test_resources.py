@@ -14,6 +14,7 @@ from grn_tvcs.cli.resources import (
     memory_of_ranking,
     seconds_of_design,
 )
+from grn_tvcs.stability import units
 from tvcs_core.command.progress import Progress
 
 GENOME = Work(genes=20_000, regulators=1500, targets=20_000, samples=100, halves=100, lines=10**5)
@@ -38,6 +39,13 @@ def test_more_of_anything_never_takes_less(name):
     more = estimate(GENOME._replace(**{name: 2 * getattr(GENOME, name)}))
     assert more.seconds > estimate(GENOME).seconds
     assert more.memory >= estimate(GENOME).memory
+
+
+def test_units_that_are_kept_take_time(monkeypatch):
+    work = Work(3000, 3000, 3000, 210, 100, 10**5)
+    many = estimate(work)
+    monkeypatch.setattr(units, "JOURNAL", units.JOURNAL / 2)  # larger units, so fewer are written
+    assert 1.0 < many.seconds - estimate(work).seconds < 10.0
 
 
 def test_the_parts_of_the_default_method_need_more():

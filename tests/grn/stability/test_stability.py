@@ -1,5 +1,7 @@
 import csv
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -168,3 +170,14 @@ def test_the_report_says_how_many_selected_edges_are_sure(tmp_path):
     n_sure = int(((network.stability >= SURE) & network.selected).sum())
     page = (tmp_path / "out" / "report.html").read_text()
     assert f"from {SURE} on an edge is called sure ({n_sure} of the selected are)" in page
+
+
+def test_halves_need_no_scipy_stats():
+    """Whose import alone takes longer than the halves of 300 genes."""
+    script = (
+        "import sys\nsys.modules['scipy.stats'] = None\nfrom grn_tvcs import infer, simulate\n"
+        "data = simulate(8, 8, 9, n_edges=9, rng=2).expression\n"
+        "print(infer(data, 'tvcs', resamples=2, rng=0).stability.size)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stdout == "64\n", done.stderr
