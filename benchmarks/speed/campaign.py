@@ -4,14 +4,16 @@
     python -m benchmarks.speed.campaign --seconds 60 --kills 20
     python -m benchmarks.speed.campaign --processes 4 --kinds sqlite
     python -m benchmarks.speed.campaign --kinds postgresql statements
+    python -m benchmarks.speed.campaign --together          answer and next task in one call
 
 The kinds take turns, a campaign of its own each, so that what else the machine does hits all of
 them; `statements` is PostgreSQL without its functions, as a store that an older program made.
 
 Every process is a crowd of its own: it asks for a worker's next task and submits an answer, but for
-one task in twenty, which it leaves. Processes are killed (SIGKILL) at random moments and started
-again. In the end the store is compared with what the processes noted after every answer that was
-accepted: nothing lost, nothing double, no cap broken, all counters right.
+one task in twenty, which it leaves. With `--together` an answer asks for the next task of its
+worker too, as the desk does. Processes are killed (SIGKILL) at random moments and started again. In
+the end the store is compared with what the processes noted after every answer that was accepted:
+nothing lost, nothing double, no cap broken, all counters right.
 
 PostgreSQL is made in a temporary folder, if its programs are installed, and thrown away.
 """
@@ -61,7 +63,7 @@ def label_of(worker, task):
     return str((int(worker[1:]) * 7 + int(task[1:])) % 2)
 
 
-def work(place, journal, seed, workers, since, until, is_stubborn):
+def work(place, journal, seed, workers, since, until, is_stubborn, is_together):
     """Claim and submit until the time is over; note every answer after it was accepted.
 
     `since` and `until` are shared: when the speed begins to count, and the end, 0 until all are
@@ -74,24 +76,31 @@ def work(place, journal, seed, workers, since, until, is_stubborn):
         while until.value == 0.0 and os.getppid() == parent:
             time.sleep(0.01)
         begun, done, claims, is_warm = time.process_time(), 0, [], False
+        worker, offer = "", None
         while (moment := time.time()) < until.value and os.getppid() == parent:
             if not is_warm and moment >= since.value:
                 begun, done, claims, is_warm = time.process_time(), 0, [], True
-            worker = f"w{rng.randrange(workers):03d}"
             asked = time.perf_counter()
-            offer = insist(campaign.next, worker)
-            claims.append(time.perf_counter() - asked)
-            if offer.task is None or rng.random() < ABANDONED:
+            if offer is None:
+                worker = f"w{rng.randrange(workers):03d}"
+                offer = insist(campaign.next, worker)
+                claims.append(time.perf_counter() - asked)
+            task, offer = offer.task, None
+            if task is None or rng.random() < ABANDONED:
                 continue
-            label = label_of(worker, offer.task)
+            label, asked = label_of(worker, task), time.perf_counter()
             try:
-                receipt = insist(campaign.submit, worker, offer.task, label)
+                if is_together:
+                    receipt, offer = insist(campaign.submit_and_next, worker, task, label)
+                    claims.append(time.perf_counter() - asked)
+                else:
+                    receipt = insist(campaign.submit, worker, task, label)
             except Refused as refusal:
                 is_lost = is_stubborn and "was not given" in str(refusal)
                 if not (is_lost or "was given up" in str(refusal)):
                     raise
                 continue
-            notes.write(f"{worker} {offer.task} {label} {receipt.reason}\n")
+            notes.write(f"{worker} {task} {label} {receipt.reason}\n")
             done += 1
         spent = {"processor": time.process_time() - begun, "labels": done, "claims": claims}
         Path(f"{journal}.spent").write_text(json.dumps(spent))
@@ -117,6 +126,7 @@ def run(
     seed=0,
     warm=0.0,
     is_stubborn=False,
+    is_together=False,
 ):
     """Let the processes work, kill some on the way; labels accepted per second.
 
@@ -128,7 +138,7 @@ def run(
 
     def start(number):
         journal = str(folder / f"journal{number}")
-        given = (place, journal, number, workers, since, until, is_stubborn)
+        given = (place, journal, number, workers, since, until, is_stubborn, is_together)
         process = spawn.Process(target=work, args=given, daemon=True)
         process.start()
         return process
@@ -278,6 +288,7 @@ def main():
     parser.add_argument("--turns", type=int, default=4)
     parser.add_argument("--kills", type=int, default=0, help="in each turn")
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS[:2]))
+    parser.add_argument("--together", action="store_true", help="answer and ask in one call")
     parser.add_argument("--quick", action="store_true", help="4 processes, 5 seconds, one kill")
     given = parser.parse_args()
     if given.quick:
@@ -371,6 +382,7 @@ def report(kind, place, folder, server, given):
         kills=given.kills,
         workers=900,
         warm=WARM,
+        is_together=given.together,
     )
     load, theirs = os.getloadavg()[0], server_time(server) - before
     processor, labels, claims = spent(folder)
