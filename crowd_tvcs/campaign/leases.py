@@ -344,8 +344,8 @@ def _best_task(connection: Connection, settings: Any, who: Any) -> Any:
 def _is_worth(connection: Connection, settings: Any, row: Any) -> bool:
     """Whether labels of those who may still have the task add what they must.
 
-    A task is wanted by what the best worker there is would add. He may be at his cap, or had it, or
-    one of his group has.
+    A task is wanted by what the best worker there is would add. They may be at their cap, be
+    blocked, have had it, or be in a group that has.
     """
     if settings.least_gain is None or row.needy:
         return True

@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import struct
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -76,7 +77,7 @@ class Function:
     Parameters
     ----------
     name
-        Of the prepared statement, which every connection makes once.
+        Of the prepared statement, which every connection makes once, and anew once it forgot it.
     text
         Of the statement; ``%s`` stands for the list of the values that are given.
     given, found
@@ -96,22 +97,37 @@ class Function:
 
     def __call__(self, connection: Connection, **values: Any) -> Any:
         """Run it on a connection of its own transactions; the row, by the names of `found`."""
-        prepared = connection.info.setdefault("prepared", set())
-        driver: Any = connection.connection.driver_connection
-        if self._name not in prepared:
-            driver.pgconn.send_prepare(self._name, self._text, self._numbers)
-            self._wait(connection, driver)
-            prepared.add(self._name)
+        errors: Any = connection.dialect.loaded_dbapi.errors
         packed = [
             None if (value := values[name]) is None else pack(value) for name, pack in self._packs
         ]
-        driver.pgconn.send_query_prepared(self._name, packed, self._formats, result_format=1)
-        cells = self._wait(connection, driver)
+        if self._name not in connection.info.setdefault("prepared", set()):
+            self._prepare(connection)
+        try:
+            cells = self._run(connection, packed)
+        except errors.InvalidSqlStatementName:
+            # After a rollback psycopg has the server forget all statements, not only its own.
+            self._prepare(connection)
+            cells = self._run(connection, packed)
         found = {
             name: None if (cell := cells.get_value(0, i)) is None else unpack(cell)
             for i, (name, unpack) in enumerate(self._unpacks)
         }
         return SimpleNamespace(**found)
+
+    def _prepare(self, connection: Connection) -> None:
+        errors: Any = connection.dialect.loaded_dbapi.errors
+        driver: Any = connection.connection.driver_connection
+        driver.pgconn.send_prepare(self._name, self._text, self._numbers)
+        # It is there already if somebody pressed Ctrl-C while it was made.
+        with suppress(errors.DuplicatePreparedStatement):
+            self._wait(connection, driver)
+        connection.info["prepared"].add(self._name)
+
+    def _run(self, connection: Connection, packed: list[bytes | None]) -> Any:
+        driver: Any = connection.connection.driver_connection
+        driver.pgconn.send_query_prepared(self._name, packed, self._formats, result_format=1)
+        return self._wait(connection, driver)
 
     @staticmethod
     def _wait(connection: Connection, driver: Any) -> Any:

@@ -55,6 +55,7 @@ class Kept:
                 connection.invalidate()
                 while self._idle:
                     self._idle.pop().invalidate()
+                self._engine.dispose()  # those in the pool
             connection.close()
             raise
         if connection.in_transaction():

@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from select import select
+from selectors import EVENT_READ, DefaultSelector
 from typing import Any
 
 from sqlalchemy import Connection, TextClause, text
@@ -79,9 +79,11 @@ class Presence:
             if not self._connection.invalidated:
                 driver: Any = self._connection.connection.driver_connection
                 driver.pgconn.send_query(_TAKE_DOWN)
-                if select([driver.pgconn.socket], [], [], AWAY)[0]:
-                    while driver.pgconn.get_result() is not None:  # once it says so it is down
-                        pass
+                with DefaultSelector() as waiting:
+                    waiting.register(driver.pgconn.socket, EVENT_READ)
+                    if waiting.select(AWAY):
+                        while driver.pgconn.get_result() is not None:  # once it says so it is down
+                            pass
         except (SQLAlchemyError, OSError, self._connection.dialect.loaded_dbapi.Error):
             pass
         finally:

@@ -99,9 +99,8 @@ task = Table(
     Column("confidence", Float, nullable=False),  # its posterior
     # Expected, once the open slots are answered; more before the first, see `belief.FIRST`.
     Column("uncertainty", Float, nullable=False),
-    Column(
-        "wanted", Integer, nullable=False
-    ),  # 1: may be handed out, not full, closed or sure; ASIDE
+    # 1: may be handed out: not full, closed or sure; 0: not; or ASIDE.
+    Column("wanted", Integer, nullable=False),
     Column("needy", Integer, nullable=False),  # has fewer slots than its minimum
     CheckConstraint("answers <= slots AND slots <= max_workers", name="within_max_workers"),
 )

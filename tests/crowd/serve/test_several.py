@@ -4,7 +4,7 @@ import os
 import signal
 import sqlite3
 import time
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import replace
 
 import pytest
@@ -128,6 +128,25 @@ def test_a_desk_ends_though_the_database_does_not_answer(two, monkeypatch):
         await_none(connection, f"pg_locks WHERE pid = {number}")
     with present(other.campaign.store, b"other", desk.WAYS):
         pass
+
+
+def test_a_desk_with_many_connections_takes_its_sign_down(two):
+    """`select` refuses files above 1,023, which the sign is where it was hung out again late."""
+    resource = pytest.importorskip("resource")
+    one, other = two
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard not in (resource.RLIM_INFINITY, -1) and hard < 2048:
+        pytest.skip("a process may not open so many files here")
+    one.campaign.store.close()  # so that the sign has a new connection
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 2048), hard))
+    with ExitStack() as many:
+        many.callback(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        for _ in range(1024):
+            many.callback(os.close, os.dup(0))
+        with present(one.campaign.store, b"one", desk.WAYS):
+            pass
+        with present(other.campaign.store, b"other", desk.WAYS):
+            pass
 
 
 def cut_off(sign, other):

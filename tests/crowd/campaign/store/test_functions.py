@@ -1,6 +1,7 @@
 """PostgreSQL's functions and the statements: two ways of the same rules, held equal."""
 
 import random
+from contextlib import ExitStack
 
 import pytest
 
@@ -8,7 +9,8 @@ from benchmarks.speed import campaign as speed
 from crowd_tvcs import Quality
 from crowd_tvcs.campaign import Campaign, Refused, StoreError, Task, Worker, upgrade
 from crowd_tvcs.campaign.desk import by_function
-from crowd_tvcs.campaign.store import schema, store
+from crowd_tvcs.campaign.store import functions, schema, store
+from crowd_tvcs.campaign.store.kept import MOST
 
 NAMES = [f"w{i}" for i in range(7)]
 TASKS = [f"t{j:02d}" for j in range(15)]
@@ -222,6 +224,64 @@ def test_names_go_to_the_functions_as_they_are(database, counted):
         with pytest.raises(StoreError, match="nothing was changed"):
             campaign.next("änn ☃\0")  # libpq would take it for one that ends there
     assert counted == {"claim": [2, 0], "submit": [2, 0]}
+
+
+def deallocate(connection):
+    """Let all prepared statements of a connection go, as psycopg does after a rollback."""
+    connection.connection.driver_connection.pgconn.exec_(b"DEALLOCATE ALL")
+
+
+def do_not_know(connection):
+    """Leave the statements prepared and unknown, as Ctrl-C does that comes meanwhile."""
+    connection.info["prepared"].clear()
+
+
+@pytest.mark.parametrize("spoil", [deallocate, do_not_know])
+def test_statements_that_a_connection_forgot_or_has_already_are_called(database, counted, spoil):
+    with three(database) as campaign:
+        task = campaign.next("ann").task
+        for _ in range(2):
+            with campaign.store.at_once() as connection:
+                spoil(connection)
+            assert campaign.next("ann").task == task
+        with campaign.store.at_once() as connection:
+            spoil(connection)
+        assert campaign.submit("ann", task, "1").reason == "accepted"
+    assert counted == {"claim": [3, 0], "submit": [1, 0]}
+
+
+def test_a_rollback_of_others_on_a_connection_leaves_the_functions_callable(database):
+    """A connection beyond those that are kept goes back to the pool, which lends it to changes."""
+    with three(database) as campaign:
+        lend = campaign.store._kept.one
+        with ExitStack() as stack:
+            for one in [stack.enter_context(lend()) for _ in range(MOST + 1)]:
+                functions.OVER(one, now=0.0)
+        for _ in range(12 * store.POOL):
+            campaign.pause(False)
+        for _ in range(2 * store.POOL):
+            with pytest.raises(Refused):
+                campaign.block("nobody")
+        with ExitStack() as stack:
+            for one in [stack.enter_context(lend()) for _ in range(store.POOL)]:
+                assert functions.OVER(one, now=0.0).seen == "[]"
+
+
+def test_a_database_that_was_away_costs_one_call(database):
+    with three(database) as campaign:
+        task = campaign.next("ann").task
+        with ExitStack() as stack:
+            for _ in range(store.POOL):
+                stack.enter_context(campaign.store._kept.one())
+        with speed.psycopg_of(database) as other:
+            other.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+        with pytest.raises(StoreError, match="made or not"):
+            campaign.next("ann")
+        for _ in range(store.POOL):
+            assert campaign.next("ann").task == task
 
 
 def test_a_store_without_functions_works_and_is_given_them(database, counted):
