@@ -278,6 +278,19 @@ def test_what_some_lines_say_of_prices_is_what_all_say(monkeypatch):
     )
 
 
+@pytest.mark.filterwarnings("error")
+def test_what_may_not_be_kept_says_nothing_of_prices_however_large_it_is():
+    """Its square, in units of what may be kept, is beyond all floats."""
+    values, a, b, total = large("separable", 80, 90, "uniform", 0.8)
+    a[3] = b[5] = 0
+    values, off = 2.0**-330 * values, []
+    earlier = dispatch.block_prices(instance(values, a, b, total)).prices
+    for size in (0.0, 2.0**190):
+        values[3] = values[:, 5] = size
+        off.append(prices.imbalance(instance(values, a, b, total), earlier))
+    assert off[0] == off[1] > 0.0
+
+
 @pytest.mark.parametrize("family", ["gauss", "separable"])
 def test_a_total_that_takes_all_that_lines_want_is_not_looked_for(family, monkeypatch):
     i = instance(*large(family, 60, 60, "uniform", None))

@@ -250,7 +250,8 @@ def imbalance(i: Instance, prices: Prices) -> float:
         some = slice(None, None, -(-caps.size // LOOKED_AT))
         gains = values[some] * i.grid.factor
         if i.candidates.squared:
-            gains *= gains
+            with np.errstate(over="ignore"):  # in groups that may keep nothing
+                gains = np.minimum(np.square(gains, out=gains), NEVER)
         kept = np.count_nonzero(
             gains - across > (price[some] + prices.total)[:, np.newaxis], axis=1
         )
