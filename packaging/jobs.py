@@ -50,9 +50,9 @@ def modules() -> None:
                 importlib.import_module(module.name)
             except ModuleNotFoundError as error:
                 absent.add(error.name)
-    here = {library for _, library in installed()}
-    if absent and asked_for() <= here:
-        sys.exit(f"every extra is here, and yet there is no {', '.join(sorted(absent))}")
+    lacking = asked_for() - {library for _, library in installed()}
+    if absent and not lacking & asked_for(by_extras=True) or lacking - asked_for(by_extras=True):
+        sys.exit(f"not here: {', '.join(sorted(absent | lacking))}")
 
 
 def asked_for(by_extras: bool = False) -> set[str]:

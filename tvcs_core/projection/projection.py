@@ -139,6 +139,10 @@ def project(
     if quick is not None:
         return Projection(*quick, constraint)
     entries = enter(V, constraint)
+    if method == "exact" and entries.V is not V:  # a list, integers or columns first, as floats
+        quick = project_small(entries.V, constraint)
+    if quick is not None:
+        return Projection(*quick, constraint)
     if method != "exact":
         entries = entries.as_list()
         solver = RELAXATIONS[method]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tvcs_core import TVCS, certify, project
-from tvcs_core.projection import small
+from tvcs_core.projection import projection, small
 from tvcs_core.projection.small import project_small
 
 
@@ -16,11 +16,10 @@ def in_one_call(V, constraint):
 
 
 def by_usual_way(V, constraint):
-    """The projection of the same values in an order that is not for one call."""
-    other = np.asfortranarray(V)
-    assert not other.flags.c_contiguous
-    assert project_small(other, constraint) is None
-    return project(other, constraint)
+    """The projection as of tables that are not small."""
+    entries = projection.enter(V, constraint)
+    solved = projection._solve_exactly(entries, constraint, None)
+    return projection.proved(entries, constraint, solved)
 
 
 def assert_same(found, usual):
@@ -72,6 +71,15 @@ def test_what_rounding_hides_is_in_the_gap():
         found.append(in_one_call(V, constraint).gap)
         assert found[-1] == by_usual_way(V, constraint).gap
     assert max(found) > 0.0
+
+
+@pytest.mark.parametrize("given", [np.asfortranarray, np.ndarray.tolist, np.int64, np.float32])
+def test_what_holds_the_same_numbers_takes_the_same_call(given, monkeypatch):
+    V = np.arange(12.0).reshape(3, 4)
+    constraint = TVCS.matrix((3, 4), row_caps=2, col_caps=1)
+    usual = by_usual_way(V, constraint)
+    monkeypatch.setattr(projection, "_solve_exactly", None)  # a second way would be compiled, too
+    assert_same(project(given(V), constraint), usual)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 2.0**501])
