@@ -50,9 +50,11 @@ def modules() -> None:
                 importlib.import_module(module.name)
             except ModuleNotFoundError as error:
                 absent.add(error.name)
+    of_extras = asked_for(by_extras=True)
     lacking = asked_for() - {library for _, library in installed()}
-    if absent and not lacking & asked_for(by_extras=True) or lacking - asked_for(by_extras=True):
-        sys.exit(f"not here: {', '.join(sorted(absent | lacking))}")
+    wrong = lacking - of_extras or (set() if lacking else absent)
+    if wrong:
+        sys.exit(f"not here: {', '.join(sorted(wrong))}")
 
 
 def asked_for(by_extras: bool = False) -> set[str]:

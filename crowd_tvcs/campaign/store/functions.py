@@ -21,10 +21,10 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, text
 
-from crowd_tvcs.campaign.belief import LOOK_AHEAD
 from crowd_tvcs.campaign.store import schema
 from crowd_tvcs.campaign.store.queries import SETTLED
 
+LOOK_AHEAD = 5  # as in `belief`
 _TEXT = Path(__file__).with_name("functions.sql").read_text(encoding="utf-8")
 for _state in ("LAPSED", "LEASED", "ANSWERED", "ASIDE"):
     _TEXT = _TEXT.replace(f"{{{_state}}}", str(getattr(schema, _state)))

@@ -8,6 +8,7 @@ import pytest
 from crowd_tvcs.answers.answers import Answers, Gold
 from crowd_tvcs.campaign import Campaign, Task, belief, stand
 from crowd_tvcs.campaign.belief import Given, Joint, together
+from crowd_tvcs.campaign.store import functions
 from crowd_tvcs.routing import routing
 from crowd_tvcs.skills import dependence
 from crowd_tvcs.skills.dependence import Dependence, chances, told
@@ -58,6 +59,7 @@ def test_the_constants_are_those_of_the_model():
         routing.MOST_OUTCOMES,
         routing.ROUNDING,
     )
+    assert functions.LOOK_AHEAD == belief.LOOK_AHEAD
 
 
 @pytest.mark.parametrize("blend", [0.0, 0.6])
