@@ -16,7 +16,7 @@ BEGIN
         IF pg_try_advisory_xact_lock(key) THEN
             RETURN is_off;
         END IF;
-        PERFORM pg_sleep(0.001);
+        PERFORM pg_sleep(0.0003);
     END LOOP;
     PERFORM pg_advisory_xact_lock(key);
     RETURN is_off;
