@@ -101,7 +101,8 @@ def main() -> None:
     parser = options(__doc__, ratios=RATIOS, methods=["best"])
     parser.add_argument("--repeats", type=int, default=3)
     args = parser.parse_args()
-    show(args, rows(args), HEADS, "money", f"median of {args.repeats} runs in turns")
+    turns = f"median of {args.repeats} runs in turns" if args.repeats > 1 else "one run of each"
+    show(args, rows(args), HEADS, "money", turns)
 
 
 if __name__ == "__main__":
