@@ -97,17 +97,17 @@ def gold_of(connection: Connection, settings: Any, names: list[str]) -> tuple[An
 
 
 def note_best(connection: Connection, settings: Any) -> None:
-    """Write down how good the best worker is, whom the gain of a label is looked at for."""
+    """Write down how good the best worker is whom the gate lets in: the gain of a label is his."""
     column = skill.c.quality if settings.per_pair else worker.c.quality
     there = select(func.min(column), func.max(column))
     if settings.source == kinds.SOURCE:
         column = kinds.kind_skill.c.quality
         there = select(func.min(column), func.max(column)).where(kinds.WITH_TASKS)
-    low, high = connection.execute(there).one()
-    if high is not None:
-        is_mirrored = len(json.loads(settings.classes)) == 2
-        best = max(high, 1.0 - low) if is_mirrored else high
-        connection.execute(update(schema.campaign).values(best=best))
+    low, high = connection.execute(there.where(column >= settings.gate)).one()
+    best = high
+    if high is not None and len(json.loads(settings.classes)) == 2:
+        best = max(high, 1.0 - low)
+    connection.execute(update(schema.campaign).values(best=best))
 
 
 def _text(model: Dependence) -> str:

@@ -344,12 +344,13 @@ def _best_task(connection: Connection, settings: Any, who: Any) -> Any:
 def _is_worth(connection: Connection, settings: Any, row: Any) -> bool:
     """Whether labels of those who may still have the task add what they must.
 
-    A task is wanted by what the best worker there is would add. They may be at their cap, be
-    blocked, have had it, or be in a group that has.
+    A task is wanted by what the best worker whom the gate lets in would add. They may be at their
+    cap, be blocked, have had it, or be in a group that has.
     """
     if settings.least_gain is None or row.needy:
         return True
-    left = queries.LEFT[bool(settings.per_pair)].first(connection, of_task=row.id)
+    values = {"of_task": row.id, "gate": settings.gate}
+    left = queries.LEFT[bool(settings.per_pair)].first(connection, **values)
     n_classes = len(json.loads(settings.classes))
     best = max(left.high, 1.0 - left.low) if n_classes == 2 else left.high
     slots = row.max_workers - row.answers

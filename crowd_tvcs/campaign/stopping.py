@@ -62,6 +62,8 @@ def stand(
 ) -> list[Standing]:
     """Judge for every task whether a further label is worth its price.
 
+    By those who are left and whom the gate of `next` lets in.
+
     Parameters
     ----------
     state
@@ -76,10 +78,11 @@ def stand(
     """
     chances = state.posterior
     best = chances.argmax(axis=1)
-    gain, is_worth = _worth(state, least_gain_of(state, least_gain), value)
+    gain, is_worth = _worth(state, least_gain_of(state, least_gain), value, state.settings.gate)
     is_sure = (state.closed if target is None else _are_sure(state, target)).tolist()
     done, out = state.count(ANSWERED), state.count(ISSUED, LEASED)
-    somebody = np.concatenate([_able(part).any(axis=0) for _, part in state.parts()])
+    gate = state.settings.gate
+    somebody = np.concatenate([_able(part, gate).any(axis=0) for _, part in state.parts()])
     rows = []
     for j, row in enumerate(state.tasks):
         if row.closed:
@@ -172,33 +175,33 @@ def least_gain_of(state: State, given: float | None) -> float:
     return 0.0 if given is None else float(given)
 
 
-def _able(state: State) -> NDArray[np.bool_]:
-    """Pairs that the caps of workers and groups would still let happen."""
-    allowed = state.quality.allowed
+def _able(state: State, gate: float) -> NDArray[np.bool_]:
+    """Pairs that the caps of workers and groups and a gate would still let happen."""
+    quality, allowed = state.quality.values, state.quality.allowed
     free = ~(state.answered | state.pending | state.team_mates | state.out_of_reach)
-    may = free if allowed is None else free & allowed
+    may = (free if allowed is None else free & allowed) & (quality >= gate)
     has_room = np.array([w.slots < w.max_tasks for w in state.workers])
     return may & has_room[:, None]
 
 
 def _worth(
-    state: State, least_gain: float, value: float | None
+    state: State, least_gain: float, value: float | None, gate: float
 ) -> tuple[Floats, NDArray[np.bool_]]:
     """Largest gain of every task by the workers who are left, and whether it pays."""
-    found = [_worth_of(part, state.posterior[at], value) for at, part in state.parts()]
+    found = [_worth_of(part, state.posterior[at], value, gate) for at, part in state.parts()]
     gain = np.concatenate([gain for gain, _ in found])
     pays = np.concatenate([pays for _, pays in found])
     return gain, (gain > 0.0) & (gain >= least_gain) & pays
 
 
 def _worth_of(
-    state: State, chances: Floats, value: float | None
+    state: State, chances: Floats, value: float | None, gate: float
 ) -> tuple[Floats, NDArray[np.bool_]]:
     """Largest gain of every task of a part, and whether that is worth somebody's price."""
     quality = state.quality.values
     if len(state.classes) == 2:
         quality = np.maximum(quality, 1.0 - quality)
-    may = _able(state)
+    may = _able(state, gate)
     nothing = 1.0 / len(state.classes)
     top = np.where(may, quality, nothing).max(axis=0)
     answers = state.count(ANSWERED)
@@ -218,10 +221,13 @@ def _worth_of(
 
 
 def is_worth_a_label(state: State) -> NDArray[np.bool_]:
-    """Tasks to which a label adds what it must by the settings, or whose minimum asks for it."""
+    """Tasks to which a label adds what it must by the settings, or whose minimum asks for it.
+
+    By whoever is left, as rounds know no gate.
+    """
     if state.settings.least_gain is None:
         return np.ones(len(state.tasks), dtype=bool)
     needy = np.array([bool(t.needy) for t in state.tasks])
-    gain, _ = _worth(state, 0.0, None)
+    gain, _ = _worth(state, 0.0, None, gate=0.0)
     worth: NDArray[np.bool_] = needy | (gain >= state.settings.least_gain)
     return worth

@@ -123,7 +123,8 @@ BEGIN
                         SELECT FROM pair theirs JOIN worker mate ON mate.id = theirs.worker_id
                         WHERE theirs.task_id = it.id AND theirs.state > {LAPSED}
                             AND mate.team = w.team))
-            ) AS those;
+            ) AS those
+            WHERE skill_there >= here.gate;
         most := others.high;
         IF here.n_classes = 2 THEN
             most := greatest(most, 1 - others.low);

@@ -227,7 +227,10 @@ def taken_by_mate() -> ColumnElement[bool]:
 
 
 def _left(per_pair: bool) -> Statement:
-    """Sum up the workers who may still have a task: how many, the least and the largest quality."""
+    """Sum up the workers who may still have a task: how many, the least and the largest quality.
+
+    Who is below the gate may not.
+    """
     own, mate, theirs = pair.alias(), worker.alias(), pair.alias()
     had = exists().where(
         own.c.task_id == bindparam("of_task"),
@@ -254,6 +257,7 @@ def _left(per_pair: bool) -> Statement:
         found.where(
             worker.c.slots < worker.c.max_tasks,
             func.coalesce(worker.c.blocked, 0) == 0,
+            quality >= bindparam("gate"),
             ~had,
             or_(worker.c.team.is_(None), ~has_mate),
         )

@@ -4,8 +4,10 @@ import random
 
 import pytest
 
+from crowd_tvcs import Quality
 from crowd_tvcs.campaign import Campaign, Task, Worker, stand
 from crowd_tvcs.campaign.leases import NOTHING_LEFT
+from crowd_tvcs.campaign.stopping import is_worth_a_label
 from crowd_tvcs.campaign.store.schema import ASIDE
 
 LEAST = 0.01
@@ -79,8 +81,6 @@ def test_a_minimum_is_met_whatever_it_adds(begin):
 
 def drawn(path, rng, per_pair):
     """A campaign with caps, groups and minimums, and a gain that labels must have."""
-    from crowd_tvcs import Quality
-
     names, tasks = [f"w{i}" for i in range(6)], [f"t{j}" for j in range(8)]
     workers = [
         Worker(name, max_tasks=rng.choice([None, 2, 5]), team=rng.choice([None, "x", "y"]))
@@ -128,3 +128,28 @@ def test_next_and_status_agree_through_a_whole_campaign(tmp_path, seed):
                         assert not row.needy
         assert given > 5
         assert refused > 0
+
+
+def test_whoever_is_below_the_gate_adds_nothing(begin):
+    skills = {"ann": 0.9, "least": 0.05}
+    options = {"least_gain": 0.001, "model": "independent", "tasks": ["t1"]}
+    campaign = begin(workers=skills, qualities=skills, gate=0.7, **options)
+    assert campaign.state().settings.best == 0.9  # who is nearly always wrong tells more
+    campaign.submit("ann", campaign.next("ann").task, "1")
+    assert [(one.verdict, one.gain) for one in stand(campaign.state())] == [("nobody left", 0.0)]
+
+
+@pytest.mark.parametrize("per_pair", [False, True])
+def test_the_gate_leaves_too_few_to_change_a_label(begin, per_pair):
+    """One label beside ann's changes nothing, as bob is no better; two more would, and one may."""
+    skills = {"ann": 0.9, "bob": 0.8, "low": 0.79, "lower": 0.78}
+    qualities = skills
+    if per_pair:
+        qualities = Quality([[skill] for skill in skills.values()], list(skills), ["t1"])
+    options = {"least_gain": 0.001, "model": "independent", "workers": skills, "tasks": ["t1"]}
+    for gate, verdict in ((0.0, "worth a label"), (0.8, "not worth it")):
+        campaign = begin(qualities=qualities, gate=gate, **options)
+        campaign.submit("ann", campaign.next("ann").task, "1")
+        assert [one.verdict for one in stand(campaign.state())] == [verdict]
+        assert (campaign.next("bob").task is None) == (gate > 0.0)
+        assert is_worth_a_label(campaign.state()).all()  # rounds know no gate
