@@ -1,15 +1,17 @@
 """What plans expect before any answer, what gold foresees of them, and what is reached.
 
-`python -m benchmarks.crowd.plan_claims DATA [--splits 20]`. DATA is a folder of recorded crowds, as
-of `benchmarks.crowd.class_shares`; crowds of our own, of workers who err independently and who do
-not, join them. A share of the tasks is gold. The plan gives every scored task its 1, 2, 3 or 5 best
-workers, or any; it expects by the qualities and the common error that gold tells, as `crowd-tvcs
-assign --skills` does, and its recorded answers are voted on by the model of dependence. Kept are
-what is expected less what is reached, what is foreseen less that (`crowd_tvcs.skills.foresight`),
-how often the interval that is foreseen holds what is reached, and how wide it is; and the same of
-what the votes claim once the answers are there, as `campaign status` says it. Rows go to claims.csv
-in --out as soon as they are known; a run that was killed goes on where it stopped. `--write-docs`
-fills the tables of docs/crowd-confidence.md, `--only-docs` does so without computing.
+`python -m benchmarks.crowd.plan_claims DATA [--splits 20] [--how any]`. DATA is a folder of
+recorded crowds, as of `benchmarks.crowd.class_shares`; crowds of our own, of workers who err
+independently and who do not, join them. A share of the tasks is gold. The plan gives every scored
+task its 1, 2, 3 or 5 best workers, or any; it expects by the qualities and the common error that
+gold tells, as `crowd-tvcs assign --skills` does, and its recorded answers are voted on by the model
+of dependence that is fitted to gold answers of workers chosen as theirs, as in a campaign that has
+these labels. Kept are what is expected less what is reached, what is foreseen less that
+(`crowd_tvcs.skills.foresight`), how often the interval that is foreseen holds what is reached, and
+how wide it is; and the same of what the votes claim once the answers are there, as `campaign
+status` says it. Rows go to claims.csv in --out as soon as they are known; a run that was killed
+goes on where it stopped. `--write-docs` fills the tables of docs/crowd-confidence.md, `--only-docs`
+does so without computing.
 """
 
 from __future__ import annotations
@@ -42,7 +44,8 @@ LABELS = (1, 2, 3, 5)
 SPLITS = 20
 FIRST = 200  # number of the first split; nothing was chosen on these
 BEST, LEFT_OUT, ANYBODY, THIN, SIMULATED = "best", "left out", "any", "5 % gold", "simulated"
-GOLD = {BEST: 0.2, LEFT_OUT: 0.2, ANYBODY: 0.2, THIN: 0.05, SIMULATED: 0.2}  # share of the tasks
+ANY_SIMULATED = "simulated, any"
+GOLD = {BEST: 0.2, LEFT_OUT: 0.2, ANYBODY: 0.2, THIN: 0.05, SIMULATED: 0.2, ANY_SIMULATED: 0.2}
 ALIKE = (0.0, 0.15, 0.3)  # simulated: how often a task misleads all workers alike
 CLASSES = (2, 4)
 WORKERS, TASKS, ANSWERS = 40, 600, 8
@@ -72,7 +75,7 @@ class Case:
     data, how, labels, splits
         The set; best or any workers, with how much gold; labels per task; how many splits.
     common_error
-        Mean of those that gold tells.
+        Mean of those that gold tells of plans.
     expected, foreseen, claimed
         Mean of what is expected, foreseen and claimed, less what is reached.
     expected_error, foreseen_error, claimed_error
@@ -108,6 +111,7 @@ def main() -> int:
     parser = options(__doc__, results="plans", page="crowd-confidence.md")
     parser.add_argument("data", type=Path, nargs="?", help="folder of recorded answers")
     parser.add_argument("--splits", type=int, default=SPLITS)
+    parser.add_argument("--how", choices=list(GOLD), help="only cases of this way")
     arguments = parser.parse_args()
     if arguments.data is None and not arguments.only_docs:
         parser.error("name the folder of recorded answers")
@@ -119,9 +123,11 @@ def compute(arguments: argparse.Namespace) -> None:
     data, splits = str(arguments.data), arguments.splits
     names = sorted(path.parent.name for path in arguments.data.glob("*/truth.csv"))
     wanted = [(name, how) for how in (BEST, LEFT_OUT, ANYBODY, THIN) for name in names]
-    wanted += [(name, SIMULATED) for name in simulated()]
+    wanted += [(name, how) for how in (SIMULATED, ANY_SIMULATED) for name in simulated()]
     tasks = {
-        (data, name, how, splits): {(name, how, k, splits) for k in LABELS} for name, how in wanted
+        (data, name, how, splits): {(name, how, k, splits) for k in LABELS}
+        for name, how in wanted
+        if arguments.how in (None, how)
     }
     path = arguments.out / "claims.csv"
     complete(
@@ -138,8 +144,9 @@ def cases_of(task: Task) -> list[Case]:
     """Plan all splits of one set in one way."""
     data, name, how, splits = task
     with usual_numbers(*without(data, name)) if how == LEFT_OUT else nullcontext():
-        crowds = drawn_crowds(name, splits) if how == SIMULATED else recorded(data, name, splits)
-        found = [judged(*crowd, GOLD[how], anybody=how == ANYBODY) for crowd in crowds]
+        is_drawn, anybody = how in (SIMULATED, ANY_SIMULATED), how in (ANYBODY, ANY_SIMULATED)
+        crowds = drawn_crowds(name, splits) if is_drawn else recorded(data, name, splits)
+        found = [judged(*crowd, GOLD[how], anybody=anybody) for crowd in crowds]
     errors, plans = zip(*found, strict=True)
     error = float(np.mean(errors))
     return [
@@ -213,12 +220,16 @@ def judged(
         if anybody:
             order = stream(0, "random labels", str(number)).random(split.recorded.size)
             seen = split.recorded.select(ranks(split.recorded.task_of, order) < k)
-        out.append(told(split, seen, skill))
+        of_these = fit_dependence(answers, split.gold, split.skill, like=seen)
+        out.append(told(split, seen, skill, of_these))
     return skill.dependence.plan_error, out
 
 
-def told(split: Split, seen: Answers, skill: Skill) -> Told:
-    """Tell what the plan of these answers expects, and what their votes claim and reach."""
+def told(split: Split, seen: Answers, skill: Skill, of_these: Skill) -> Told:
+    """Tell what the plan of these answers expects, and what their votes claim and reach.
+
+    Plans go by `skill`, votes by what was fitted to `of_these`.
+    """
     chosen = seen.given
     quality = split.skill.to_quality(split.recorded.tasks)
     plan = Plan(
@@ -230,7 +241,7 @@ def told(split: Split, seen: Answers, skill: Skill) -> Told:
     accuracy = plan.accuracy(chosen)
     foresight = skill.dependence.foresight
     foreseen = foresight.of_plan(quality.values, chosen, accuracy)
-    reached, claimed, _, _ = split.judge(split.posterior(seen, skill))
+    reached, claimed, _, _ = split.judge(split.posterior(seen, of_these))
     around = foresight.around(claimed, len(split.recorded.tasks))
     return Told(float(accuracy.mean()), foreseen, around, reached)
 
@@ -278,13 +289,15 @@ def intervals_table(cases: list[Case]) -> str:
 def simulated_table(cases: list[Case]) -> str:
     """Return the same of simulated crowds, with the largest distance of what is foreseen."""
     heads = ("crowd", "expected, worst", "foreseen, worst", "plan: held, wide", "votes: held, wide")
+    heads = (*heads, "votes, any: held, wide")
     rows = []
     for name, of in by_set(cases, SIMULATED).items():
-        found = list(of.values())
+        found, of_any = list(of.values()), list(by_set(cases, ANY_SIMULATED)[name].values())
         worst = [
             max((getattr(c, what) for c in found), key=abs) for what in ("expected", "foreseen")
         ]
         cells = mean_cell(found, "held", "wide"), mean_cell(found, "claimed_held", "claimed_wide")
+        cells = (*cells, mean_cell(of_any, "claimed_held", "claimed_wide"))
         rows.append([name, *(f"{value:+.3f}" for value in worst), *cells])
     return table(heads, rows)
 

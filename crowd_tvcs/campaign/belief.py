@@ -28,6 +28,7 @@ SUREST_SKILL = 1e-3
 LOOK_AHEAD = 5
 MOST_OUTCOMES = 500
 ROUNDING = 1e-12
+FIRST_FIT = 20
 FIRST = 4.0  # times its uncertainty a task without labels counts, where workers err together
 
 Matrix = tuple[tuple[float, ...], ...]
@@ -70,6 +71,27 @@ def joint_of(text: str | None) -> Joint | None:
     found = json.loads(text)
     numbers = {name: found[name] for name in Joint._fields}
     return Joint(**numbers | {"steps": tuple(numbers["steps"])})
+
+
+def fitted_to(answers: int) -> int:
+    """Return how many labels, the first of the campaign, its model goes by when it has so many.
+
+    `FIRST_FIT`, or twice, four times ... that: so the model follows from the history alone, whoever
+    fits it, and is seldom fitted.
+    """
+    return FIRST_FIT << (answers // FIRST_FIT).bit_length() - 1 if answers >= FIRST_FIT else 0
+
+
+def is_due(text: str | None, answers: int) -> bool:
+    """Whether the model in the store is of gold and goes by fewer labels than it should."""
+    size = fitted_to(answers)
+    return size > 0 and text is not None and size > _goes_by(text)
+
+
+@lru_cache(maxsize=16)
+def _goes_by(text: str) -> float:
+    found = json.loads(text)
+    return found.get("labels", 0) if found["source"] == "gold" else math.inf
 
 
 @lru_cache(maxsize=4096)

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, bindparam, func, select, update
 
 from crowd_tvcs.answers.answers import Answers, Gold
+from crowd_tvcs.campaign.belief import fitted_to
 from crowd_tvcs.campaign.store import kinds, schema
 from crowd_tvcs.campaign.store.gold import ANSWERS
-from crowd_tvcs.campaign.store.schema import gold, skill, worker
+from crowd_tvcs.campaign.store.schema import ANSWERED, gold, pair, skill, task, worker
 from crowd_tvcs.skills.dependence import Dependence
-from crowd_tvcs.skills.dependence_fit import NO_GOLD
+from crowd_tvcs.skills.dependence_fit import NO_GOLD, fit_dependence
 from crowd_tvcs.skills.estimate import checked_model, estimate_quality
 from crowd_tvcs.skills.reliability import claims, sure_at
+from crowd_tvcs.skills.skill import Skill
 
 WORTH = 0.001  # least gain of a label beside a target, see docs/campaigns.md
 
@@ -51,7 +54,11 @@ class Estimates(NamedTuple):
 
 
 def estimate(connection: Connection, settings: Any) -> None:
-    """Estimate every worker's quality from the gold answers in the store, and the model."""
+    """Estimate every worker's quality from the gold answers in the store, and the model.
+
+    The model is for labels of workers chosen as those of the labels so far, of which
+    `belief.fitted_to` says how many count.
+    """
     write_estimates(connection, settings, estimated(connection, settings))
 
 
@@ -61,6 +68,8 @@ def estimated(connection: Connection, settings: Any) -> Estimates:
     answers, known = gold_of(connection, settings, names)
     model = "independent" if settings.dependence is None else "dependent"
     found = estimate_quality(answers, known, model=model)
+    if found.dependence is not None and (size := fitted_to(settings.answers)):
+        found = _like(found, answers, known, _first_labels(connection, settings, size))
     qualities = dict(zip(found.workers, found.mean.tolist(), strict=True))
     habits: list[Any] = [None] * len(qualities)
     if found.dependence is not None and found.dependence.blend > 0.0 and found.habits is not None:
@@ -74,6 +83,27 @@ def estimated(connection: Connection, settings: Any) -> Estimates:
         "sure_at": sure_at(*claims(answers, known, found), settings.target),
     }
     return Estimates(rows, values)
+
+
+def _first_labels(connection: Connection, settings: Any, size: int) -> Answers:
+    """Read the labels of the campaign that came first."""
+    classes = json.loads(settings.classes)
+    rows = connection.execute(_LABELS, {"size": size}).all()
+    return Answers.of(((of, who, classes[label]) for of, who, label in rows), classes=classes)
+
+
+def _like(found: Skill, answers: Answers, known: Gold, labels: Answers) -> Skill:
+    """Fit the model to gold answers of workers chosen as those of these labels; not that of plans.
+
+    Plans choose the best, whoever labelled so far.
+    """
+    of_plans = found.dependence
+    found = fit_dependence(answers, known, found, labels)
+    if of_plans is None or found.dependence is None:
+        return found
+    error, foresight = of_plans.plan_error, of_plans.foresight
+    model = replace(found.dependence, plan_error=error, foresight=foresight)
+    return replace(found, dependence=model)
 
 
 def write_estimates(connection: Connection, settings: Any, found: Estimates) -> None:
@@ -90,7 +120,8 @@ def gold_of(connection: Connection, settings: Any, names: list[str]) -> tuple[An
     classes = tuple(json.loads(settings.classes))
     known = {row.task: classes[row.label] for row in connection.execute(select(gold)).all()}
     rows = connection.execute(ANSWERS).all()
-    given = [(row.task, row.worker, classes[row.label]) for row in rows if row.task in known]
+    # Sorted, as draws for the model go by the order: every database then gives the same.
+    given = sorted((row.task, row.worker, classes[row.label]) for row in rows if row.task in known)
     everybody = sorted({*names, *(name for _, name, _ in given)})
     answers = Answers.of(given, tasks=sorted(known), workers=everybody, classes=classes)
     return answers, Gold(known, classes)
@@ -118,4 +149,11 @@ _SET_SKILL = (
     update(worker)
     .where(worker.c.name == bindparam("called"))
     .values(quality=bindparam("value"), habits=bindparam("matrix"))
+)
+_LABELS = (
+    select(task.c.name, worker.c.name, pair.c.label)
+    .join_from(pair, task, task.c.id == pair.c.task_id)
+    .join(worker, worker.c.id == pair.c.worker_id)
+    .where(pair.c.state == ANSWERED, pair.c.place <= bindparam("size"))
+    .order_by(task.c.name, worker.c.name)
 )

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select, upda
 
 from crowd_tvcs.answers.columns import PRICES
 from crowd_tvcs.answers.quality import Quality
-from crowd_tvcs.campaign.belief import affinity
+from crowd_tvcs.campaign.belief import affinity, is_due
 from crowd_tvcs.campaign.entries import MILLION, Line, Task, Worker, require_different
 from crowd_tvcs.campaign.estimates import estimate, note_best
 from crowd_tvcs.campaign.leases import (
@@ -303,6 +303,10 @@ def take_answers(connection: Connection, settings: Any, lines: Sequence[Line]) -
         take_again(connection, now, who, row)
     if new:
         write_answers(connection, settings, new)
+        settings = SETTINGS.first(connection)
+        if is_due(settings.dependence, settings.answers):
+            estimate(connection, settings)
+            settle_all(connection)
     return told
 
 

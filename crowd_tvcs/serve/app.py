@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from crowd_tvcs.campaign import Refused, StoreError
 from crowd_tvcs.campaign.desk.figures import note_history
-from crowd_tvcs.campaign.desk.gold import Learner
+from crowd_tvcs.campaign.desk.gold import Learner, learn_of_labels
 from crowd_tvcs.campaign.store.presence import Presence
 from crowd_tvcs.campaign.store.store import Overtaken
 from crowd_tvcs.serve import api, operator, worker
@@ -146,8 +146,9 @@ def _add_errors(app: FastAPI) -> None:
 
 @asynccontextmanager
 async def _noting(served: Served, sign: Presence | None) -> AsyncIterator[None]:
-    """Keep a point of the curve every few seconds, and learn of gold, as long as it runs."""
+    """Keep points of the curve and learn of what comes in, every few seconds, while it runs."""
     over, store = threading.Event(), served.campaign.store
+    served.campaign.learns_beside = True
 
     def note() -> None:
         learner = Learner(store)
@@ -158,6 +159,7 @@ async def _noting(served: Served, sign: Presence | None) -> AsyncIterator[None]:
                 note_history(store, time.time())
                 if served.is_mixed:
                     learner.learn(time.monotonic())
+                learn_of_labels(store)
 
     thread = threading.Thread(target=note, daemon=True)
     thread.start()

@@ -32,6 +32,7 @@ from tvcs_core.files.tables import read_text
 
 KNOTS = (1, 2, 3, 5, 10)  # numbers of answers
 SIZE = 6 + len(KNOTS)
+BEST_FIRST = 8.0  # choice
 LEAST_CHANCE = 1e-4  # of an answer, before it is tempered
 LEAST_WEIGHT = 0.1  # of a worker, in log odds
 SUREST = 1e-3  # accuracies are taken to be this far from 0 and 1
@@ -104,9 +105,12 @@ class Dependence:
         nothing was fitted.
     source
         ``"gold"``, ``"little gold"`` (the usual numbers, for want of gold) or ``"no gold"``.
-    order
-        Which answers to gold tasks the numbers were fitted to: ``"best first"``, those of the best
-        workers, or ``"as given"``, any; empty where nothing was fitted.
+    choice
+        How far the workers were chosen by skill whose answers to gold tasks the numbers were fitted
+        to: from all the weakest (-8) over any (0) to all the best (8), see `held_out.orders`.
+    labels
+        Number of answers that shall be voted on and showed that choice; 0 for none, whose `choice`
+        is that of plans, the best.
     gold
         Number of gold tasks that the numbers were fitted to; 0 if they were not.
     score, independent_score
@@ -126,7 +130,8 @@ class Dependence:
     steps: tuple[float, ...] = field(default=(0.0,) * len(KNOTS))
     plan_error: float = 0.0
     source: str = "no gold"
-    order: str = ""
+    choice: float = BEST_FIRST
+    labels: int = 0
     gold: int = 0
     score: float | None = None
     independent_score: float | None = None
@@ -146,6 +151,14 @@ class Dependence:
         numbers: dict[str, Any] = dict(zip(names, out[:6].tolist(), strict=True))
         return cls(steps=tuple(out[6:].tolist()), **numbers, **facts)
 
+    @property
+    def order(self) -> str:
+        """Which answers the numbers were fitted to, in words; empty where nothing was fitted."""
+        if not self.gold:
+            return ""
+        words = {BEST_FIRST: "best first", 0.0: "as given", -BEST_FIRST: "weakest first"}
+        return words.get(self.choice, "better ones more" if self.choice > 0 else "weaker ones more")
+
     def factor(self, n: NDArray[Any]) -> Floats:
         """Return c_n of tasks with `n` answers each."""
         out: Floats = np.exp(steps_at(n) @ np.array(self.steps))
@@ -158,7 +171,8 @@ class Dependence:
     def as_json(self) -> dict[str, Any]:
         """Return everything for `run.json` and the like; `from_json` takes it back."""
         measured = [asdict(one) for one in self.measured]
-        return asdict(self) | {"steps": list(self.steps), "measured": measured}
+        words = {"order": self.order}
+        return asdict(self) | words | {"steps": list(self.steps), "measured": measured}
 
     @classmethod
     def from_json(cls, given: dict[str, Any]) -> Dependence:
@@ -166,8 +180,11 @@ class Dependence:
         measured = tuple(Claimed(**one) for one in given["measured"])
         told = given.get("foresight")  # not in what was written before there was one
         foresight = None if told is None else Foresight.from_json(told)
-        steps = tuple(given["steps"])
-        return cls(**{**given, "steps": steps, "measured": measured, "foresight": foresight})
+        known = {name: value for name, value in given.items() if name != "order"}
+        if "choice" not in given and given["order"] == "as given":  # written before there was one
+            known["choice"] = 0.0
+        known |= {"steps": tuple(given["steps"]), "measured": measured, "foresight": foresight}
+        return cls(**known)
 
 
 def steps_at(n: NDArray[Any]) -> Floats:

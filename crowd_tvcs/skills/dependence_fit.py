@@ -21,6 +21,7 @@ from crowd_tvcs.answers.answers import Answers, Gold, together
 from crowd_tvcs.answers.intervals import wilson
 from crowd_tvcs.skills.common_error import USUAL_ERROR, common_error, foresight_of
 from crowd_tvcs.skills.dependence import (
+    BEST_FIRST,
     SIZE,
     Claimed,
     Dependence,
@@ -30,9 +31,8 @@ from crowd_tvcs.skills.dependence import (
     steps_at,
 )
 from crowd_tvcs.skills.foresight import Foresight
-from crowd_tvcs.skills.held_out import LEAST_TASKS, Seen, held_out, is_best_first, ranks
+from crowd_tvcs.skills.held_out import LEAST_TASKS, Seen, choice_of, held_out, orders, ranks
 from crowd_tvcs.skills.skill import Skill
-from tvcs_core.streams import stream
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -50,7 +50,6 @@ HALF_HONEST = 30.0  # gold tasks with which it is half of that
 LEAST_VARIANCE = 0.02
 LEAST_ANSWERS = 10  # to gold, below which nothing is fitted, as below `LEAST_TASKS` tasks
 ENOUGH_TO_CHOOSE = 30  # gold tasks, below which nobody asks whether matrices help
-ORDERS = 2  # random orders of the answers, where they were not given best first
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -68,9 +67,8 @@ def fit_dependence(
     skill
         Of every worker alone.
     like
-        Answers that shall be voted on. The numbers are fitted to those of the best workers on
-        every gold task, or to any, whichever resembles the choice of workers in these; None for
-        the best.
+        Answers that shall be voted on. The numbers are fitted to answers to gold of workers chosen
+        as in these (`held_out.choice_of`); None for the best.
 
     Returns
     -------
@@ -83,8 +81,8 @@ def fit_dependence(
     if seen.truth.size < LEAST_TASKS or seen.rows.label_of.size < LEAST_ANSWERS:
         usual = Dependence.at(USUAL, source="little gold", plan_error=USUAL_ERROR)
         return replace(skill, dependence=replace(usual, blend=0.0))
-    is_best = like is None or is_best_first(like, answers, gold, skill)
-    given = _prefixes(seen, _ranks(seen, is_best))
+    choice = BEST_FIRST if like is None else choice_of(like, answers, gold, skill)
+    given = _prefixes(seen, orders(seen.task_of, seen.cautious, choice))
     model, alone = _likeliest(given), Dependence()
     plan_error, foresight = _of_plans(seen, model, len(answers.classes))
     return replace(
@@ -92,7 +90,8 @@ def fit_dependence(
         dependence=replace(
             model,
             source="gold",
-            order="best first" if is_best else "as given",
+            choice=choice,
+            labels=0 if like is None else like.size,
             plan_error=plan_error,
             foresight=foresight,
             gold=int(seen.truth.size),
@@ -106,8 +105,8 @@ def fit_dependence(
 def judged(answers: Answers, gold: Gold, skill: Skill) -> Prefixes:
     """Return the gold tasks as a skill's model judges each by the others; some must be answered."""
     seen = held_out(together(answers, gold), gold, skill)
-    is_best = skill.dependence is None or skill.dependence.order != "as given"
-    return _prefixes(seen, _ranks(seen, is_best))
+    choice = BEST_FIRST if skill.dependence is None else skill.dependence.choice
+    return _prefixes(seen, orders(seen.task_of, seen.cautious, choice))
 
 
 def _likeliest(given: Prefixes) -> Dependence:
@@ -118,14 +117,6 @@ def _likeliest(given: Prefixes) -> Dependence:
     even = replace(given, rows=replace(given.rows, own=None))
     other = replace(Dependence.at(Loss(even).likeliest()), blend=0.0)
     return model if given.score(model) >= even.score(other) else other
-
-
-def _ranks(seen: Seen, is_best: bool) -> list[Integers]:
-    """Place every answer among those to its task: by skill, or in orders that are drawn."""
-    if is_best:
-        return [ranks(seen.task_of, -seen.cautious)]
-    rng = stream(0, "order of gold answers")
-    return [ranks(seen.task_of, rng.random(seen.task_of.size)) for _ in range(ORDERS)]
 
 
 def _of_plans(seen: Seen, model: Dependence, n_classes: int) -> tuple[float, Foresight]:
@@ -214,19 +205,19 @@ class Prefixes:
         return tuple(out)
 
 
-def _prefixes(seen: Seen, orders: list[Integers]) -> Prefixes:
+def _prefixes(seen: Seen, places: list[Integers]) -> Prefixes:
     """Make the groups: of every task the first 1, 2, 3, 5 and all answers, in each order."""
     n_tasks = seen.truth.size
     entries, groups, parts, start = [], [], [], 0
     for most in PREFIXES:
-        for rank in orders:
+        for rank in places:
             inside = np.flatnonzero(rank < most) if most else np.arange(rank.size)
             entries.append(inside)
             groups.append(start + seen.task_of[inside])
             start += n_tasks
-        parts.append(slice(start - len(orders) * n_tasks, start))
+        parts.append(slice(start - len(places) * n_tasks, start))
     entry, group_of = np.concatenate(entries), np.concatenate(groups)
-    times = len(PREFIXES) * len(orders)
+    times = len(PREFIXES) * len(places)
     return Prefixes(
         seen.rows,
         entry,

@@ -7,6 +7,7 @@ are as good as each other, whoever is best without a single task tends to be who
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,13 +16,17 @@ from numpy.typing import NDArray
 from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold
 from crowd_tvcs.answers.class_shares import class_shares
 from crowd_tvcs.skills.confusion import CROWD_STRENGTH, shrunk, strength_around, usual_matrices
-from crowd_tvcs.skills.dependence import Told, told
+from crowd_tvcs.skills.dependence import BEST_FIRST, Told, told
 from crowd_tvcs.skills.skill import CAUTION, Skill
+from tvcs_core.streams import stream
 
 FOLDS = 5
 MOST_NUMBERS = 2_000_000  # answers x classes x classes to look at; of more gold, a part
 LEAST_TASKS = 5  # of which at least so many
-ALMOST_ALL = 0.9  # of the answers to gold: whoever has so many did not choose the best
+ALMOST_ALL = 0.9  # of the answers to gold: whoever has so many did not choose
+STEP = 0.5
+ALIKE = 1e-9  # deviation of skills
+ORDERS = 2  # random orders of the answers, where they do not come best first
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -147,23 +152,59 @@ def ranks(group_of: Integers, keys: Floats) -> Integers:
     return out
 
 
-def is_best_first(like: Answers, answers: Answers, gold: Gold, skill: Skill) -> bool:
-    """Whether the workers of the open tasks in `like` are rather the best than any who do gold.
+def orders(task_of: Integers, cautious: Floats, choice: float) -> list[Integers]:
+    """Place the answers among those to the same task as whoever chose their workers would.
 
-    Where they are almost as many as those of a gold task, nobody was chosen.
+    Answers win a place by an exponential race with rates exp(choice x skill), skill in standard
+    deviations: all alike with 0, the best first with `BEST_FIRST`, where there is one such order
+    and nothing is drawn.
+    """
+    if choice >= BEST_FIRST:
+        return [ranks(task_of, -cautious)]
+    rate = np.exp(choice * _standardised(cautious))
+    rng = stream(0, "order of gold answers")
+    return [ranks(task_of, -np.log1p(-rng.random(rate.size)) / rate) for _ in range(ORDERS)]
+
+
+def choice_of(like: Answers, answers: Answers, gold: Gold, skill: Skill) -> float:
+    """How far the workers of the open tasks in `like` were chosen by skill, see `orders`.
+
+    It is the choice among the answers to gold whose first places, as many as an open task has
+    answers, are as skilled on the mean as those workers, to the nearest `STEP`. Who is as skilled
+    as the best but for two standard errors is taken for them. Where an open task has almost as many
+    answers as a gold task nobody was chosen.
     """
     known = gold.codes(like.tasks, skill.classes)
     is_open = known[like.task_of] == UNKNOWN
     if not is_open.any():
-        return True
+        return BEST_FIRST
     cautious = dict(zip(skill.workers, skill.cautious().tolist(), strict=True))
-    chosen = np.array([cautious[name] for name in like.workers])[like.worker_of[is_open]].mean()
+    theirs = np.array([cautious[name] for name in like.workers])[like.worker_of[is_open]]
     per_task = np.bincount(like.task_of[is_open])
     usual = int(np.median(per_task[per_task > 0]))
     is_gold = gold.codes(answers.tasks, answers.classes)[answers.task_of] != UNKNOWN
-    of_gold = skill.cautious()[answers.worker_of[is_gold]]
-    first = ranks(answers.task_of[is_gold], -of_gold) < usual
-    everybody, best = of_gold.mean(), of_gold[first].mean()
-    return bool(
-        first.mean() < ALMOST_ALL and best > everybody and chosen > (best + everybody) / 2.0
-    )
+    of_gold, task_of = skill.cautious()[answers.worker_of[is_gold]], answers.task_of[is_gold]
+    first = ranks(task_of, -of_gold) < usual
+    if first.mean() >= ALMOST_ALL or of_gold.std() <= ALIKE:
+        return 0.0
+    tasks = np.unique(task_of).size, np.count_nonzero(per_task)
+    error = of_gold[first].std() * np.sqrt(sum(1.0 / n for n in tasks))
+    chosen = theirs.mean()
+    if chosen + 2.0 * error >= of_gold[first].mean():
+        return BEST_FIRST
+
+    def skilled(choice: float) -> float:
+        """Mean skill of the first places, which grows with the choice."""
+        drawn = orders(task_of, of_gold, choice)
+        return float(np.mean([of_gold[rank < usual].mean() for rank in drawn]))
+
+    steps = np.arange(-BEST_FIRST, BEST_FIRST + STEP, STEP).tolist()
+    at = bisect_left(steps[1:-1], chosen, key=skilled)
+    nearest = min(steps[at : at + 2], key=lambda choice: abs(skilled(choice) - chosen))
+    return float(nearest)
+
+
+def _standardised(values: Floats) -> Floats:
+    deviation = values.std()
+    out: Floats = (values - values.mean()) / (deviation if deviation > ALIKE else 1.0)
+    return out

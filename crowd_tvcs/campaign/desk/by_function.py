@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 from crowd_tvcs.campaign import leases
-from crowd_tvcs.campaign.belief import FIRST
+from crowd_tvcs.campaign.belief import FIRST, is_due
 from crowd_tvcs.campaign.leases import Offer, Receipt
 from crowd_tvcs.campaign.store import functions
 from crowd_tvcs.campaign.store.schema import ISSUED, LAPSED, LEASED
@@ -21,6 +21,14 @@ TRIES = 4
 """How often an answer is computed, because its task may have changed meanwhile."""
 KEPT = 4096
 """For so many open leases is kept what their answers will be judged by."""
+
+
+class Done(NamedTuple):
+    """What became of an answer, the next task, and whether the model is to be fitted anew."""
+
+    receipt: Receipt
+    offer: Offer | None
+    is_due: bool
 
 
 def claim(store: Store, name: str, now: float) -> Offer | None:
@@ -71,7 +79,7 @@ def _offer(store: Store, name: str, found: Any) -> Offer | None:
 
 def submit(
     store: Store, answer: tuple[str, str, str], now: float, *, and_next: bool = False
-) -> tuple[Receipt, Offer | None] | None:
+) -> Done | None:
     """Write an answer (worker, task, label) down on the disk; None where the statements must do it.
 
     With `and_next` the worker is leased their next task too, unless the statements must do that.
@@ -84,21 +92,22 @@ def submit(
         for _ in range(TRIES):
             if seen is None:
                 seen = functions.SEEN(connection, called=name, of_task=task).seen
-            computed = _computed(seen, label, now)
+            found = _read(seen)
+            computed = _computed(found, label, now)
             if computed is None:
                 return None
             called = name if and_next else None
             done = functions.ANSWER(connection, called=called, first=FIRST, **computed)
             if done.is_done:
                 receipt = Receipt(task, name, label, leases.ACCEPTED, computed["confidence"])
-                return receipt, _offer(store, name, done)
+                due = is_due(found.settings.dependence, done.place)
+                return Done(receipt, _offer(store, name, done), due)
             seen = None
     return None
 
 
-def _computed(seen: str, label: str, now: float) -> dict[str, Any] | None:
+def _computed(found: Any, label: str, now: float) -> dict[str, Any] | None:
     """Compute what an answer to an open slot changes; None for any other answer."""
-    found = _read(seen)
     slot = next((p for p in found.pairs if p.worker_id == found.who), None)
     classes = json.loads(found.settings.classes)
     if slot is None or slot.state not in (ISSUED, LEASED) or label not in classes:

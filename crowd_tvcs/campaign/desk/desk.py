@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterable
 
 from crowd_tvcs.campaign import leases
+from crowd_tvcs.campaign.belief import is_due
 from crowd_tvcs.campaign.desk import by_function, turns
 from crowd_tvcs.campaign.desk.turns import OPERATOR, Note, write_down
 from crowd_tvcs.campaign.leases import Offer, Receipt, Refused
@@ -26,6 +27,8 @@ class Desk:
     store: Store
     gold_share: float = 0.0
     """Share of the tasks of `next` that are gold, of what `desk.gold.mix_in` put among them."""
+    learns_beside: bool = False
+    """Whether a `desk.gold.Learner` fits the model to labels that come in, and no worker waits."""
 
     def next(self, worker: str, *, now: float | None = None) -> Offer:
         """Lease a task to a worker: the one of largest uncertainty x skill that has room.
@@ -73,11 +76,13 @@ class Desk:
         """
         moment = _moment(now)
         if done := by_function.submit(self.store, (worker, task, label), moment):
-            return done[0]
+            self._learn_if(done.is_due)
+            return done.receipt
         first = leases.before_submit(worker, task)
         with self.store.turn(*first) as (connection, settings, found):
             receipt = leases.submit(connection, settings, found, (worker, task, label), moment)
         self.store.flush()
+        self._learn_if(is_due(settings.dependence, settings.answers + 1))
         return receipt
 
     def submit_and_next(
@@ -87,16 +92,26 @@ class Desk:
         moment = _moment(now)
         answer, and_next = (worker, task, label), not self.gold_share
         if done := by_function.submit(self.store, answer, moment, and_next=and_next):
-            return done[0], done[1] or self.next(worker, now=moment)
+            offer = done.offer or self.next(worker, now=moment)
+            self._learn_if(done.is_due)
+            return done.receipt, offer
         first = leases.before_submit(worker, task)
         with self.store.turn(*first) as (connection, settings, found):
             receipt = leases.submit(connection, settings, found, answer, moment)
-            settings, *found = together(
+            (settings,), *found = together(
                 connection, queries.SETTINGS.with_(), *leases.before_offer(worker, moment)
             )
-            offer = leases.offer(connection, settings[0], found, worker, moment, self.gold_share)
+            offer = leases.offer(connection, settings, found, worker, moment, self.gold_share)
         self.store.flush()
+        self._learn_if(is_due(settings.dependence, settings.answers))
         return receipt, offer
+
+    def _learn_if(self, due: bool) -> None:
+        """Fit the model to whoever labelled so far, where that is due and no other does it."""
+        if due and not self.learns_beside:
+            from crowd_tvcs.campaign.desk.gold import learn_of_labels
+
+            learn_of_labels(self.store)
 
     def skip(
         self,

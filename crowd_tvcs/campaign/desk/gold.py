@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Collection, Mapping
 from typing import Any
 
 from sqlalchemy import case, func, insert, select, text
 
+from crowd_tvcs.campaign.belief import is_due
 from crowd_tvcs.campaign.store.gold import ANSWERED_GOLD
 from crowd_tvcs.campaign.store.queries import SETTLED
 from crowd_tvcs.campaign.store.schema import GOLD, UNLIMITED, content, gold, pair, task
@@ -120,6 +122,14 @@ def _answers_here(store: Store) -> tuple[float, ...]:
         return tuple(float(value or 0.0) for value in connection.execute(_ANSWERED).one())
 
 
+def learn_of_labels(store: Store) -> bool:
+    """Fit the model to whoever labelled so far, if it goes by too few labels; whether it did."""
+    with store.read() as (_, settings):
+        if not is_due(settings.dependence, settings.answers):
+            return False
+    return learn(store)
+
+
 def learn(store: Store) -> bool:
     """Estimate every worker's quality anew from all answers to gold, and settle the tasks.
 
@@ -134,12 +144,20 @@ def learn(store: Store) -> bool:
         found = estimated(connection, settings)
         ids = list(connection.scalars(select(task.c.id).order_by(task.c.id)))
     with store.write() as (connection, settings, _):
+        is_new = _numbers(settings.dependence) != _numbers(found.of_campaign.get("dependence"))
         write_estimates(connection, settings, found)
+    if settings.dependence is not None and not is_new:
+        return True
     for start in range(0, len(ids), AT_ONCE):
         with store.write(flush=False) as (connection, settings, _):
             settle_each(connection, settings, ids[start : start + AT_ONCE])
     store.flush()
     return True
+
+
+def _numbers(text: str | None) -> Any:
+    """Read a model but for how many labels it goes by; it also says what all gold is like."""
+    return None if text is None else json.loads(text) | {"labels": 0}
 
 
 _INDEX = f"CREATE INDEX IF NOT EXISTS task_gold ON task (slots, id) WHERE closed = {GOLD}"

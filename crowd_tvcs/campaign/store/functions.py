@@ -160,7 +160,7 @@ _TAKEN |= dict.fromkeys(SETTLED, _WHOLE) | dict.fromkeys(("confidence", "uncerta
 _TAKEN |= {"called": _WORDS, "first": _REAL}
 ANSWER = Function(
     "tvcs_answer",
-    f"CALL tvcs_answer_{NUMBER}(%s, false, {_EMPTY})",
+    f"CALL tvcs_answer_{NUMBER}(%s, false, NULL, {_EMPTY})",
     _TAKEN,
-    {"is_done": _TRUTH} | _OFFER,
+    {"is_done": _TRUTH, "place": _WHOLE} | _OFFER,
 )

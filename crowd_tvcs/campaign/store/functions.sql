@@ -270,21 +270,20 @@ BEGIN
 END $$;
 
 -- Write an answer down, and what follows from it for its task, if this has the `version` from which
--- it was computed. Then lease the worker the next task if they are `called`. What was done is on the
--- disk in the end; nobody waits for that.
+-- it was computed; `number` is its place among the campaign's. Then lease the worker the next task if
+-- they are `called`. What was done is on the disk in the end; nobody waits for that.
 CREATE PROCEDURE tvcs_answer_{NUMBER}(
     of_task integer, who integer, version text, given integer, at double precision,
     took double precision, n_slots integer, n_answers integer, likeliest integer,
     sure double precision, rest double precision, is_wanted integer, is_needy integer,
     called text, first double precision,
-    INOUT is_done boolean, INOUT outcome text, INOUT task_name text,
+    INOUT is_done boolean, INOUT number integer, INOUT outcome text, INOUT task_name text,
     INOUT until double precision, INOUT remains double precision, INOUT sureness double precision,
     INOUT seen text
 ) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
     is_off text := tvcs_turn_{NUMBER}();
-    number integer;
     got record;
     written pg_lsn;
 BEGIN

@@ -8,10 +8,11 @@ import pytest
 from crowd_tvcs.answers.answers import Answers, Gold
 from crowd_tvcs.campaign import Campaign, Task, belief, stand
 from crowd_tvcs.campaign.belief import Given, Joint, together
+from crowd_tvcs.campaign.desk.gold import learn_of_labels
 from crowd_tvcs.campaign.store import functions
 from crowd_tvcs.routing import routing
 from crowd_tvcs.skills import dependence
-from crowd_tvcs.skills.dependence import Dependence, chances, told
+from crowd_tvcs.skills.dependence import BEST_FIRST, Dependence, chances, told
 from crowd_tvcs.skills.dependence_fit import ENOUGH_TO_CHOOSE, NO_GOLD
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.vote import posterior
@@ -128,7 +129,10 @@ def test_claims_and_arrays_and_the_vote_agree_in_a_store(tmp_path, rng, classes,
         told_of_gold = Answers.of(
             state.gold_answers, tasks=sorted(known), workers=WORKERS, classes=classes
         )
-        skill = estimate_quality(told_of_gold, Gold(known, classes))
+        size = belief.fitted_to(len(state.given))
+        labels = state.answers.select(np.arange(len(state.given)) < size)
+        skill = estimate_quality(told_of_gold, Gold(known, classes), like=labels)
+        assert state.model.labels == size >= 20
         by_vote = posterior(state.answers, skill)
         assert state.posterior == pytest.approx(by_vote, abs=1e-9)
 
@@ -158,6 +162,61 @@ def test_gold_answers_that_come_later_fit_the_model_anew(tmp_path, rng):
             state.posterior.max(axis=1), abs=1e-12
         )
         assert not np.allclose(few.posterior, state.posterior)
+
+
+def one_by_one(campaign, workers, labels, *, and_next=False):
+    """Let workers answer in turn until there are so many labels."""
+    while (n := campaign.state().settings.answers) < labels:
+        worker = workers[n % len(workers)]
+        given = worker, campaign.next(worker).task, "ab"[n % 3 % 2]
+        (campaign.submit_and_next if and_next else campaign.submit)(*given)
+
+
+def test_the_model_is_fitted_to_whoever_labels(tmp_path, rng):
+    """Weak workers only: with 20, 40, 80 labels, from the first that came; plans stay."""
+    with start(tmp_path / "c.db", rng, tasks=[f"t{j:02d}" for j in range(60)]) as campaign:
+        first = campaign.state().model
+        assert (first.choice, first.labels) == (BEST_FIRST, 0)
+        one_by_one(campaign, ["w5", "w4"], 19)
+        assert campaign.state().model == first
+        for labels in (20, 40):
+            one_by_one(campaign, ["w5", "w4"], labels)
+            state = campaign.state()
+            assert state.model.labels == labels
+            assert state.model.choice < 0.0
+            assert (state.model.plan_error, state.model.foresight) == (
+                first.plan_error,
+                first.foresight,
+            )
+            kept = [t.confidence for t in state.tasks]
+            assert kept == pytest.approx(state.posterior.max(axis=1), abs=1e-12)
+            assert state.settings.sure_at is not None
+            one_by_one(campaign, ["w5", "w4"], 2 * labels - 1)
+            assert campaign.state().model == state.model
+
+
+def test_the_model_follows_from_the_history_whoever_fits_it(tmp_path):
+    """By single answers, with the next task or not, and by a desk that learns beside."""
+    tasks, models = [f"t{j:02d}" for j in range(60)], []
+    for way in ("single", "and next", "beside"):
+        with start(tmp_path / f"{way}.db", np.random.default_rng(3), tasks=tasks) as campaign:
+            campaign.learns_beside = way == "beside"
+            one_by_one(campaign, ["w5", "w3"], 45, and_next=way == "and next")
+            assert (campaign.state().model.labels == 0) == campaign.learns_beside
+            assert learn_of_labels(campaign.store) == campaign.learns_beside
+            models.append(campaign.state().model)
+    assert models[0].labels == 40
+    assert models[1:] == models[:1] * 2
+
+
+def test_a_table_of_labels_fits_the_model_too(tmp_path, rng):
+    with start(tmp_path / "c.db", rng, tasks=[f"t{j:02d}" for j in range(60)]) as campaign:
+        found = campaign.plan(labels=45, method="greedy")
+        campaign.take([(t, w, "a") for w, t in found.pairs])
+        state = campaign.state()
+        assert state.model.labels == 40
+        kept = [t.confidence for t in state.tasks]
+        assert kept == pytest.approx(state.posterior.max(axis=1), abs=1e-12)
 
 
 def test_gold_of_one_class_and_of_nobody_but_one_makes_a_campaign(tmp_path):

@@ -199,11 +199,20 @@ MEASURED = (Claimed(1, 40, 0.8, 0.7, 0.54, 0.82), Claimed(None, 40, 0.95, 0.8, 0
 def test_what_is_written_is_read_back(rng):
     for model in (
         Dependence(),
-        Dependence.at(rng.normal(size=11), source="gold", order="as given", gold=40, score=-0.4,
-                      independent_score=-0.6, measured=MEASURED),
+        Dependence.at(rng.normal(size=11), source="gold", choice=-1.5, labels=80, gold=40,
+                      score=-0.4, independent_score=-0.6, measured=MEASURED),
     ):  # fmt: skip
         text = json.dumps(model.as_json())
         assert Dependence.from_json(json.loads(text)) == model
+
+
+def test_what_was_written_before_there_was_a_choice_is_read():
+    for order, choice in (("best first", 8.0), ("as given", 0.0), ("", 8.0)):
+        model = Dependence(source="gold", gold=40 if order else 0, choice=choice)
+        given = model.as_json()
+        assert given["order"] == order
+        del given["choice"], given["labels"]
+        assert Dependence.from_json(given) == model
 
 
 def test_a_point_stays_inside_the_ranges_of_the_numbers(rng):

@@ -13,12 +13,11 @@ from crowd_tvcs.skills.dependence_fit import (
     USUAL,
     Loss,
     _prefixes,
-    _ranks,
     fit_dependence,
     wilson,
 )
 from crowd_tvcs.skills.estimate import estimate_quality
-from crowd_tvcs.skills.held_out import held_out, ranks
+from crowd_tvcs.skills.held_out import BEST_FIRST, held_out, orders, ranks
 from crowd_tvcs.skills.vote import posterior
 
 
@@ -49,7 +48,8 @@ def independent(answers, gold, **more):
 def prefixes(answers, gold, *, best=True):
     skill = independent(answers, gold)
     seen = held_out(answers, gold, skill)
-    return _prefixes(seen, _ranks(seen, best))
+    choice = BEST_FIRST if best else 0.0
+    return _prefixes(seen, orders(seen.task_of, seen.cautious, choice))
 
 
 @pytest.mark.parametrize("n_classes", [2, 4, 25])
@@ -209,8 +209,9 @@ def test_which_answers_are_fitted_follows_from_those_that_are_voted_on(rng):
     for k in (1, 3):
         best = fit_dependence(answers, gold, skill, like=answers.select(is_open & (by_skill < k)))
         any_ = fit_dependence(answers, gold, skill, like=answers.select(is_open & (drawn < k)))
-        assert best.dependence.order == "best first"
-        assert any_.dependence.order == "as given"
+        assert best.dependence.choice > 2.0
+        assert abs(any_.dependence.choice) <= 1.0
+        assert best.dependence.labels == k * 320
     assert fit_dependence(answers, gold, skill).dependence.order == "best first"
 
 

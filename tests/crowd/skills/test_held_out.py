@@ -9,7 +9,7 @@ from crowd_tvcs.skills.confusion import CROWD_STRENGTH, shrunk, strength_around,
 from crowd_tvcs.skills.dependence import Dependence
 from crowd_tvcs.skills.dependence_fit import Loss, _likeliest, fit_dependence, judged
 from crowd_tvcs.skills.estimate import estimate_quality
-from crowd_tvcs.skills.held_out import FOLDS, folds, held_out, is_best_first, ranks
+from crowd_tvcs.skills.held_out import BEST_FIRST, FOLDS, choice_of, folds, held_out, orders, ranks
 from crowd_tvcs.skills.skill import Skill
 from crowd_tvcs.skills.vote import posterior
 
@@ -128,10 +128,32 @@ def test_all_answers_there_are_were_not_chosen_whatever_their_number(rng):
         kept = rng.random(answers.size) < 0.97
         answers = answers.select(kept)
         skill = independent(answers, gold)
-        assert not is_best_first(answers, answers, gold, skill)
+        assert choice_of(answers, answers, gold, skill) == 0.0
         rank = ranks(answers.task_of, -skill.cautious()[answers.worker_of])
         best = answers.select((rank < 3) | (answers.task_of < 60))
-        assert is_best_first(best, answers, gold, skill)
+        assert choice_of(best, answers, gold, skill) >= 2.0
+
+
+def test_a_choice_is_found_again(rng):
+    """Labels drawn by a choice show it, whoever drew them; gold as large as they are."""
+    answers, gold, _ = crowd(rng, rng.uniform(0.5, 0.95, 30), 800, per_task=8, n_gold=400)
+    skill = independent(answers, gold)
+    cautious, is_open = skill.cautious()[answers.worker_of], answers.task_of >= 400
+    for choice in (-BEST_FIRST, -1.0, 0.0, 1.0, 3.0, BEST_FIRST):
+        for k in (1, 3):
+            first = orders(answers.task_of, cautious, choice)[0] < k
+            found = choice_of(answers.select(is_open & first), answers, gold, skill)
+            assert abs(np.clip(found, -4.0, 4.0) - np.clip(choice, -4.0, 4.0)) <= 1.0
+    assert choice_of(answers.select(~is_open), answers, gold, skill) == BEST_FIRST
+
+
+def test_few_labels_may_be_of_the_best(rng):
+    answers, gold, _ = crowd(rng, rng.uniform(0.5, 0.95, 30), 400, per_task=8, n_gold=100)
+    skill = independent(answers, gold)
+    second = ranks(answers.task_of, -skill.cautious()[answers.worker_of]) == 1
+    few, many = (answers.select(second & (answers.task_of >= first)) for first in (398, 100))
+    assert choice_of(few, answers, gold, skill) == BEST_FIRST
+    assert 0.0 < choice_of(many, answers, gold, skill) < BEST_FIRST
 
 
 def test_matrices_are_for_crowds_whose_gold_is_likelier_by_them(rng):
