@@ -32,11 +32,11 @@ from benchmarks.crowd.usual import usual_numbers, without
 from benchmarks.pages import fill, standard_error, table
 from benchmarks.study import complete, load, options, run
 from crowd_tvcs import Plan
-from crowd_tvcs.answers.answers import Answers, Gold, read_gold
+from crowd_tvcs.answers.answers import Answers, Gold, read_gold, together
 from crowd_tvcs.routing.replay import Split, draw_split
 from crowd_tvcs.skills.dependence_fit import fit_dependence
 from crowd_tvcs.skills.foresight import Foreseen
-from crowd_tvcs.skills.held_out import ranks
+from crowd_tvcs.skills.held_out import BEST_FIRST, choice_of, ranks
 from crowd_tvcs.skills.skill import Skill
 from tvcs_core.streams import stream
 
@@ -214,14 +214,16 @@ def judged(
     rng = stream(0, "confidence", str(number))
     split = draw_split(answers, truth, share, per_class=False, rng=rng, model="independent")
     skill = fit_dependence(answers, split.gold, split.skill)
-    out = []
+    out, of_choice = [], {BEST_FIRST: skill}
     for k in LABELS:
         seen = bought(split, k)
         if anybody:
             order = stream(0, "random labels", str(number)).random(split.recorded.size)
             seen = split.recorded.select(ranks(split.recorded.task_of, order) < k)
-        of_these = fit_dependence(answers, split.gold, split.skill, like=seen)
-        out.append(told(split, seen, skill, of_these))
+        choice = choice_of(seen, together(answers, split.gold), split.gold, split.skill)
+        if choice not in of_choice:
+            of_choice[choice] = fit_dependence(answers, split.gold, split.skill, like=seen)
+        out.append(told(split, seen, skill, of_choice[choice]))
     return skill.dependence.plan_error, out
 
 
@@ -253,6 +255,7 @@ def write_page(out: Path, docs: Path) -> None:
     text = page.read_text(encoding="utf-8")
     text = fill(text, "plans", plans_table(cases))
     text = fill(text, "intervals", intervals_table(cases))
+    text = fill(text, "votes", votes_table(cases))
     text = fill(text, "simulated plans", simulated_table(cases))
     page.write_text(text, encoding="utf-8")
 
@@ -283,6 +286,16 @@ def intervals_table(cases: list[Case]) -> str:
         held = [mean_cell(of[how], "held", "wide") for how in ways]
         claimed = [mean_cell(of[how], "claimed_held", "claimed_wide") for how in ways]
         rows.append([name, *held, *claimed])
+    return table(heads, rows)
+
+
+def votes_table(cases: list[Case]) -> str:
+    """Return what votes claim less what they reach, on labels of the best workers and of any."""
+    heads = ("set", *(f"{how}: {k}" for how in (BEST, ANYBODY) for k in LABELS))
+    rows = []
+    for name in by_set(cases, BEST):
+        of = [by_set(cases, how)[name] for how in (BEST, ANYBODY)]
+        rows.append([name, *(f"{cells[k].claimed:+.3f}" for cells in of for k in LABELS)])
     return table(heads, rows)
 
 

@@ -118,7 +118,7 @@ def summary(state: State, standings: list[Standing]) -> dict[str, Any]:
 
     `measured` is the share of right labels among the tasks whose label is known, None without.
     `foreseen` puts the interval around `expected_accuracy` that the gold behind the model allows,
-    by names, for labels of the best workers; None where no gold was measured.
+    by names, for labels of workers as the model is for; None where no gold was measured.
     """
     settings = state.settings
     expected = state.expected_accuracy

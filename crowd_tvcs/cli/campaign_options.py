@@ -155,7 +155,7 @@ def said_of_interval(foreseen: dict[str, Any] | None) -> str:
         return ""
     return (
         f"  with chance .95 from {foreseen['low']:.3f} to {foreseen['high']:.3f}, "
-        f"by {foreseen['gold_tasks']} gold tasks, if the best workers label"
+        f"by {foreseen['gold_tasks']} gold tasks"
     )
 
 

@@ -149,7 +149,7 @@ def test_plans_expect_what_votes_reach(two_crowds, tmp_path, monkeypatch):
     cases = load(tmp_path / "plans" / "claims.csv", plan_claims.Case)
     ways = ("best", "left out", "any", "5 % gold")
     expected = [(name, how) for how in ways for name in ("good", "misled")]
-    expected.append(("2 classes, 0 alike", "simulated"))
+    expected += [("2 classes, 0 alike", how) for how in ("simulated", "simulated, any")]
     assert [(c.data, c.how) for c in cases[::4]] == expected
     assert [c.labels for c in cases[:4]] == [1, 2, 3, 5]
     for case in cases:

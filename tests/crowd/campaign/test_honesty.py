@@ -78,10 +78,9 @@ def test_the_accuracy_of_the_labels_now_has_an_interval_by_gold(begin):
     assert figures(campaign.store).foreseen == pytest.approx(expected)
     assert json.loads(status(campaign, "--json"))["foreseen"] == pytest.approx(expected)
     (line,) = [line for line in status(campaign).splitlines() if "expected accuracy" in line]
-    assert line.endswith(
-        f"with chance .95 from {low:.3f} to {high:.3f}, by 60 gold tasks, if the best workers label"
-    )
+    assert line.endswith(f"with chance .95 from {low:.3f} to {high:.3f}, by 60 gold tasks")
     page = render(state, name="c")
+    assert "and for labels of the best workers." in page
     assert f"now, with chance .95 from {100 * low:.2f} % to {100 * high:.2f} %" in page
 
 
