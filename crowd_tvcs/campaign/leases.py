@@ -330,10 +330,8 @@ def _best_task(connection: Connection, settings: Any, who: Any) -> Any:
     """
     kind = (bool(settings.per_pair), _is_reserved(settings), who.team is not None)
     values: dict[str, Any] = {"who": who.id}
-    if settings.per_pair:
-        values["gate"] = settings.gate
-    if who.team is not None:
-        values["of_team"] = who.team
+    values |= {"gate": settings.gate} if settings.per_pair else {}
+    values |= {} if who.team is None else {"of_team": who.team}
     while True:
         found = queries.SEARCHES[kind].first(connection, **values)
         if found is None or _is_worth(connection, settings, found):
@@ -344,13 +342,13 @@ def _best_task(connection: Connection, settings: Any, who: Any) -> Any:
 def _is_worth(connection: Connection, settings: Any, row: Any) -> bool:
     """Whether labels of those who may still have the task add what they must.
 
-    A task is wanted by what the best worker whom the gate lets in would add. They may be at their
-    cap, be blocked, have had it, or be in a group that has.
+    A task is wanted by what the best whom the gate lets in would add. They may be at their cap, be
+    blocked, have had it, or be in a group that has.
     """
     if settings.least_gain is None or row.needy:
         return True
-    values = {"of_task": row.id, "gate": settings.gate}
-    left = queries.LEFT[bool(settings.per_pair)].first(connection, **values)
+    is_left = queries.LEFT[bool(settings.per_pair)]
+    left = is_left.first(connection, of_task=row.id, gate=settings.gate)
     n_classes = len(json.loads(settings.classes))
     best = max(left.high, 1.0 - left.low) if n_classes == 2 else left.high
     slots = row.max_workers - row.answers
