@@ -2,14 +2,17 @@
 
 import json
 import re
+import time
 
 import pytest
+from fastapi.testclient import TestClient
 
 from crowd_tvcs.campaign import Campaign, Refused
 from crowd_tvcs.campaign.desk.content import Content, set_content
 from crowd_tvcs.campaign.desk.gold import mix_in
+from crowd_tvcs.serve.app import create_app
 from crowd_tvcs.serve.desk import Served
-from tests.crowd.serve.conftest import PASSWORD, hidden
+from tests.crowd.serve.conftest import BASE, PASSWORD, hidden
 
 NAMES = [f"t{j}" for j in range(12)]
 GOLD = {f"known-{j}": "good" for j in range(12)}
@@ -165,3 +168,24 @@ def test_the_operator_sees_which_is_gold_and_what_it_says(operator, campaign):
     assert set(on_gold[1:]) <= {f"{name},ann,good" for name in GOLD}
     assert "known-" not in operator.get("/operator/labels.csv").text
     assert "known-" not in operator.get("/operator/answers.csv").text
+
+
+def test_a_desk_fits_the_model_to_whoever_labels_while_nobody_waits(tmp_path, monkeypatch):
+    monkeypatch.setattr("crowd_tvcs.serve.app.HISTORY", 0.05)
+    gold = {f"g{j:02d}": "01"[j % 2] for j in range(30)}
+    answers = [
+        (task, name, label if j % every else str(1 - int(label)))
+        for j, (task, label) in enumerate(gold.items())
+        for name, every in (("ann", 9), ("bob", 4), ("cy", 3))
+    ]
+    options = {"workers": ["ann", "bob", "cy"], "gold": gold, "gold_answers": answers}
+    tasks = [f"t{j:02d}" for j in range(30)]
+    with Campaign.create(tmp_path / "c.db", tasks=tasks, **options) as campaign:
+        with TestClient(create_app(Served(campaign, PASSWORD)), base_url=BASE):
+            for _ in range(20):
+                campaign.submit("cy", campaign.next("cy").task, "1")
+            until = time.monotonic() + 30.0
+            while (labels := campaign.state().model.labels) < 20 and time.monotonic() < until:
+                time.sleep(0.05)
+        assert labels == 20
+        assert campaign.learns_beside
