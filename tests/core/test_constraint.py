@@ -207,6 +207,34 @@ def test_what_is_wrong_with_labels_is_said(row_of, col_of, caps, message):
         TVCS.groups(row_of, col_of, **caps)
 
 
+def test_the_caps_are_copies_in_the_order_of_the_kernels():
+    constraint = TVCS.matrix((2, 3), row_caps=[1, 2], col_caps=[0, 1, 2], total=2)
+    rows, cols, total = constraint.caps
+    assert (rows.tolist(), cols.tolist(), total) == ([1, 2], [0, 1, 2], 2)
+    rows[:], cols[:] = 9, 9  # a kernel may do with them what it likes
+    assert (constraint.row_caps.tolist(), constraint.col_caps.tolist()) == ([1, 2], [0, 1, 2])
+
+
+@pytest.mark.parametrize(
+    ("options", "is_plain"),
+    [
+        ({}, True),
+        ({"row_caps": [1, 2], "col_caps": 1, "total": 1}, True),
+        ({"total": 0}, False),
+        ({"row_caps": [0, 2]}, False),
+        ({"col_caps": [1, 0, 1]}, False),
+        ({"allowed": [[True, False, True]] * 2}, False),
+        ({"bounds": (-1.0, 1.0)}, False),
+    ],
+)
+def test_a_matrix_is_plain_if_caps_alone_bind_and_none_is_zero(options, is_plain):
+    assert TVCS.matrix((2, 3), **options).is_plain is is_plain
+
+
+def test_groups_are_not_plain():
+    assert TVCS.groups([0, 0, 1], [0, 1, 1], row_caps=1).is_plain is False
+
+
 def test_groups_may_be_empty():
     constraint = TVCS.groups([0, 1_000_000], None, row_caps=1)
     assert (constraint.row_caps.size, int(constraint.row_caps.sum())) == (1_000_001, 2)
