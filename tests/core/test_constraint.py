@@ -200,6 +200,13 @@ def test_what_is_wrong_with_a_constraint_is_said(arguments, message):
         ),
         (None, [[2**62, 0]], {}, r"col_of must be counted from 0, .* but col_of\[0, 0\] is 4611"),
         ([2**64 - 1], None, {}, r"row_of must be below 2\*\*63, but row_of\[0\] is 18446744073709"),
+        (
+            np.array([0, 2**64 - 1], dtype=np.uint64),
+            None,
+            {},
+            r"row_of must be below 2\*\*63, but row_of\[1\] is 18446744073709551615",
+        ),
+        ([2**63 - 1], None, {}, r"counted from 0, .* but row_of\[0\] is 9223372036854775807"),
     ],
 )
 def test_what_is_wrong_with_labels_is_said(row_of, col_of, caps, message):
@@ -238,6 +245,28 @@ def test_groups_are_not_plain():
 def test_groups_may_be_empty():
     constraint = TVCS.groups([0, 1_000_000], None, row_caps=1)
     assert (constraint.row_caps.size, int(constraint.row_caps.sum())) == (1_000_001, 2)
+
+
+def test_as_many_groups_may_be_empty_as_is_said_and_no_more(monkeypatch):
+    monkeypatch.setattr("tvcs_core.constraint.MOST_EMPTY", 3)
+    assert TVCS.groups([0, 4], None, row_caps=1).row_caps.tolist() == [1, 0, 0, 0, 1]
+    with pytest.raises(ValueError, match="with at most 3 groups that hold no variable"):
+        TVCS.groups([0, 5], None, row_caps=1)
+
+
+def test_a_vector_of_caps_may_end_with_the_last_label():
+    assert TVCS.groups([0, 1], None, row_caps=[1, 1]).row_caps.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("upper", [0.0, 0.5])
+def test_a_box_may_end_at_0_or_shortly_after(upper):
+    lower, found = TVCS.matrix((2, 3), bounds=(-1.0, upper)).bounds
+    assert (float(lower), float(found)) == (-1.0, upper)
+
+
+@pytest.mark.parametrize("shape", [(1, 4), (4, 1), (1, 1)])
+def test_one_row_or_column_is_a_matrix(shape):
+    assert TVCS.matrix(shape).shape == shape
 
 
 @pytest.mark.parametrize("shape", [(0, 3), (2,), (2.5, 3), 4, (2, 3, 4), (3, 0)])
