@@ -116,9 +116,11 @@ def test_nobody_changes_a_store_beside_one_who_locks_it(begin):
 @pytest.mark.parametrize("flush", [True, False])
 def test_what_goes_first_is_answered_whether_the_disk_is_waited_for_or_not(begin, flush):
     first = SETTINGS.with_(), WORKER.with_(called="bob")
-    with begin().store.write(*first, flush=flush) as (_, settings, found):
+    with begin().store.write(*first, flush=flush) as (connection, settings, found):
         assert found[0] == [settings]
         assert [row.name for row in found[1]] == ["bob"]
+        waits = connection.exec_driver_sql("PRAGMA synchronous").scalar_one()
+    assert waits == (2 if flush else 1)  # FULL, NORMAL
 
 
 def test_what_is_asked_of_postgresql(monkeypatch):
