@@ -245,6 +245,10 @@ def test_minutes_are_what_a_worker_costs_where_they_are_given(tmp_path):
     assert rows == {"ann": {"cost": 3.0, "max_tasks": 2}, "bob": {"max_tasks": 1}}
 
 
+def test_where_nobody_has_a_cost_none_is_asked_for(tmp_path):
+    require_costs(tmp_path / "w.csv", {"ann": {"max_tasks": 2}}, ["ann"])
+
+
 def test_a_cap_has_nine_digits_at_most(tmp_path):
     path = tmp_path / "w.csv"
     path.write_text("worker,max_tasks\nann,0999999999\n")
