@@ -200,6 +200,13 @@ def test_what_is_wrong_with_a_constraint_is_said(arguments, message):
         ),
         (None, [[2**62, 0]], {}, r"col_of must be counted from 0, .* but col_of\[0, 0\] is 4611"),
         ([2**64 - 1], None, {}, r"row_of must be below 2\*\*63, but row_of\[0\] is 18446744073709"),
+        (
+            np.array([0, 2**64 - 1], dtype=np.uint64),
+            None,
+            {},
+            r"row_of must be below 2\*\*63, but row_of\[1\] is 18446744073709551615",
+        ),
+        ([2**63 - 1], None, {}, r"counted from 0, .* but row_of\[0\] is 9223372036854775807"),
     ],
 )
 def test_what_is_wrong_with_labels_is_said(row_of, col_of, caps, message):
@@ -207,9 +214,59 @@ def test_what_is_wrong_with_labels_is_said(row_of, col_of, caps, message):
         TVCS.groups(row_of, col_of, **caps)
 
 
+def test_the_caps_are_copies_in_the_order_of_the_kernels():
+    constraint = TVCS.matrix((2, 3), row_caps=[1, 2], col_caps=[0, 1, 2], total=2)
+    rows, cols, total = constraint.caps
+    assert (rows.tolist(), cols.tolist(), total) == ([1, 2], [0, 1, 2], 2)
+    rows[:], cols[:] = 9, 9  # a kernel may do with them what it likes
+    assert (constraint.row_caps.tolist(), constraint.col_caps.tolist()) == ([1, 2], [0, 1, 2])
+
+
+@pytest.mark.parametrize(
+    ("options", "is_plain"),
+    [
+        ({}, True),
+        ({"row_caps": [1, 2], "col_caps": 1, "total": 1}, True),
+        ({"total": 0}, False),
+        ({"row_caps": [0, 2]}, False),
+        ({"col_caps": [1, 0, 1]}, False),
+        ({"allowed": [[True, False, True]] * 2}, False),
+        ({"bounds": (-1.0, 1.0)}, False),
+    ],
+)
+def test_a_matrix_is_plain_if_caps_alone_bind_and_none_is_zero(options, is_plain):
+    assert TVCS.matrix((2, 3), **options).is_plain is is_plain
+
+
+def test_groups_are_not_plain():
+    assert TVCS.groups([0, 0, 1], [0, 1, 1], row_caps=1).is_plain is False
+
+
 def test_groups_may_be_empty():
     constraint = TVCS.groups([0, 1_000_000], None, row_caps=1)
     assert (constraint.row_caps.size, int(constraint.row_caps.sum())) == (1_000_001, 2)
+
+
+def test_as_many_groups_may_be_empty_as_is_said_and_no_more(monkeypatch):
+    monkeypatch.setattr("tvcs_core.constraint.MOST_EMPTY", 3)
+    assert TVCS.groups([0, 4], None, row_caps=1).row_caps.tolist() == [1, 0, 0, 0, 1]
+    with pytest.raises(ValueError, match="with at most 3 groups that hold no variable"):
+        TVCS.groups([0, 5], None, row_caps=1)
+
+
+def test_a_vector_of_caps_may_end_with_the_last_label():
+    assert TVCS.groups([0, 1], None, row_caps=[1, 1]).row_caps.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("upper", [0.0, 0.5])
+def test_a_box_may_end_at_0_or_shortly_after(upper):
+    lower, found = TVCS.matrix((2, 3), bounds=(-1.0, upper)).bounds
+    assert (float(lower), float(found)) == (-1.0, upper)
+
+
+@pytest.mark.parametrize("shape", [(1, 4), (4, 1), (1, 1)])
+def test_one_row_or_column_is_a_matrix(shape):
+    assert TVCS.matrix(shape).shape == shape
 
 
 @pytest.mark.parametrize("shape", [(0, 3), (2,), (2.5, 3), 4, (2, 3, 4), (3, 0)])

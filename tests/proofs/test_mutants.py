@@ -157,6 +157,16 @@ def test_a_sample_is_the_same_again_and_in_the_order_of_the_file():
         assert some == [name for name in everything[file] if name in set(some)]
 
 
+def test_others_are_none_of_the_sample():
+    target = TARGETS["constraint"]._replace(sample=30)
+    total, names = chosen(target)
+    assert chosen(target, others=40) == chosen(target, others=40)
+    left = [set(chosen(target, others=n)[1]["tvcs_core/constraint.py"]) for n in (40, 10**6)]
+    sample = set(names["tvcs_core/constraint.py"])
+    assert [len(of) for of in left] == [40, total - 30]
+    assert not any(of & sample for of in left)
+
+
 def test_reasons_stay_with_their_survivors(tmp_path):
     found = {"a.py": {"mutants": {"f: 1 -> 2": ["survived", 7, 3], "f: 1 -> 0": ["late", 7, 3]}}}
     counted = summary(9, {"a.py": ["f: 1 -> 2", "f: 1 -> 0", "f: not tried"]}, found)

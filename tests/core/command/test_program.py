@@ -1,6 +1,7 @@
 """What stands before any command: the version, and completion of what is typed in a shell."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,9 +17,20 @@ PROGRAMS = {
 }
 
 
+# zsh keeps a function per file: called once it defines what completes, called again it completes.
+ZSH = """
+autoload -Uz compinit && compinit -u && . ~/.zshrc
+_arguments() { print -r -- "$@" }
+words=(PROGRAM BEGUN) CURRENT=2
+$_comps[PROGRAM]
+$_comps[PROGRAM]
+"""
+FISH = "complete -C 'PROGRAM BEGUN'"
+
+
 @pytest.fixture
-def in_bash(tmp_path, monkeypatch):
-    """Run lines in bash as a user with an empty home, to whom the programs are installed."""
+def in_shell(tmp_path, monkeypatch):
+    """Run lines in a shell as a user with an empty home, to whom the programs are installed."""
     for name, (package, *_) in PROGRAMS.items():
         path = tmp_path / "bin" / name
         path.parent.mkdir(exist_ok=True)
@@ -29,8 +41,10 @@ def in_bash(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("HOME", str(tmp_path))
 
-    def call(lines: str) -> str:
-        done = subprocess.run(["bash", "-c", lines], capture_output=True, text=True, cwd=tmp_path)
+    def call(lines: str, shell: str = "bash") -> str:
+        if shutil.which(shell) is None:
+            pytest.skip(f"{shell} is not installed")
+        done = subprocess.run([shell, "-c", lines], capture_output=True, text=True, cwd=tmp_path)
         assert (done.returncode, done.stderr) == (0, "")
         return done.stdout
 
@@ -38,10 +52,10 @@ def in_bash(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_a_program_says_its_version_and_completes_its_commands(in_bash, program):
+def test_a_program_says_its_version_and_completes_its_commands(in_shell, program):
     _, begun, command = PROGRAMS[program]
     function = f"_{program.replace('-', '_')}_completion"
-    said = in_bash(
+    said = in_shell(
         f"{program} --version && {program} --install-completion && . ~/.bashrc\n"
         f"complete -p {program}\n"
         f"COMP_WORDS=({program} {begun}) COMP_CWORD=1; {function} {program}\n"
@@ -51,7 +65,17 @@ def test_a_program_says_its_version_and_completes_its_commands(in_bash, program)
     assert said[-2:] == [f"complete -o default -F {function} {program}", command]
 
 
-def test_python_itself_is_not_completed_where_a_module_is_run(in_bash, tmp_path):
+@pytest.mark.parametrize(
+    ("shell", "lines", "said"),
+    [("zsh", ZSH, '*: :(("infer":"Infer a network'), ("fish", FISH, "infer\tInfer a network")],
+)
+def test_zsh_and_fish_complete_commands_too(in_shell, shell, lines, said):
+    in_shell("grn-tvcs --install-completion; true", shell)
+    lines = lines.replace("PROGRAM", "grn-tvcs").replace("BEGUN", "inf")
+    assert in_shell(lines, shell).startswith(said)
+
+
+def test_python_itself_is_not_completed_where_a_module_is_run(in_shell, tmp_path):
     """Completion of `python -m tvcs_core` would take over what the shell knows of `python`."""
-    in_bash(f"{sys.executable} -m tvcs_core --install-completion; true")
+    in_shell(f"{sys.executable} -m tvcs_core --install-completion; true")
     assert [path.name for path in (tmp_path / ".bash_completions").iterdir()] == ["tvcs.sh"]

@@ -21,6 +21,7 @@ from crowd_tvcs.answers.columns import (
     read_name,
     read_price,
     read_rows,
+    read_worker_rows,
     require_costs,
 )
 from crowd_tvcs.answers.confusion import read_confusion
@@ -235,3 +236,23 @@ def test_answers_take_the_classes_that_gold_alone_has():
     gold = Gold({"t1": "0", "t2": "1", "t3": "2"})
     assert together(answers, gold).classes == ("0", "1", "2")
     assert together(answers, Gold({"t1": "0", "t2": "1"})) is answers
+
+
+def test_minutes_are_what_a_worker_costs_where_they_are_given(tmp_path):
+    path = tmp_path / "w.csv"
+    path.write_text("worker,minutes,max_tasks\nann,3,2\nbob,,1\n")
+    rows = read_worker_rows(path, None)
+    assert rows == {"ann": {"cost": 3.0, "max_tasks": 2}, "bob": {"max_tasks": 1}}
+
+
+def test_where_nobody_has_a_cost_none_is_asked_for(tmp_path):
+    require_costs(tmp_path / "w.csv", {"ann": {"max_tasks": 2}}, ["ann"])
+
+
+def test_a_cap_has_nine_digits_at_most(tmp_path):
+    path = tmp_path / "w.csv"
+    path.write_text("worker,max_tasks\nann,0999999999\n")
+    assert read_worker_rows(path, None)["ann"]["max_tasks"] == 999_999_999
+    path.write_text("worker,max_tasks\nann,1000000000\n")
+    with pytest.raises(ValueError, match="must be at most 999999999, found '1000000000'"):
+        read_worker_rows(path, None)

@@ -219,6 +219,24 @@ def test_a_table_of_labels_fits_the_model_too(tmp_path, rng):
         assert kept == pytest.approx(state.posterior.max(axis=1), abs=1e-12)
 
 
+@pytest.mark.parametrize("model", ["dependent", "independent"])
+def test_the_best_worker_and_what_is_sure_follow_the_gold(tmp_path, rng, model):
+    """Asked for the target that the campaign has, `stand` says what is done in the store."""
+    with start(tmp_path / "c.db", rng, target=0.85, model=model) as campaign:
+        hand_out(campaign, rng, 30)
+        state = campaign.state()
+        assert state.settings.best == max(w.quality for w in state.workers)
+        # Where errors are common this gold shows no confidence of which so many are right.
+        assert state.closed.any() == (model == "independent")
+        again = stand(state, target=0.85)
+        assert [one.verdict for one in again] == [one.verdict for one in stand(state)]
+        gold = {f"n{j}": "a" for j in range(9)}
+        campaign.add(gold=gold, gold_answers=[(task, "w5", "a") for task in gold])
+        later = campaign.state()
+        assert later.settings.best == max(w.quality for w in later.workers)
+        assert later.settings.best != state.settings.best
+
+
 def test_gold_of_one_class_and_of_nobody_but_one_makes_a_campaign(tmp_path):
     gold = {f"g{j}": "a" for j in range(12)}
     answers = [(task, "ann", "a" if j % 4 else "b") for j, task in enumerate(gold)]

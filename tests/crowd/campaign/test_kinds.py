@@ -280,6 +280,8 @@ def test_tasks_workers_and_kinds_are_added(tmp_path):
         assert now.quality.values[:, column].tolist() == [0.5] * 8 + [0.8, 0.6]
         assert now.quality.allowed[:, column].tolist() == [False] * 8 + [True] * 2
         assert now.settings.best == max(0.9, factors.table.values.max())
+        j = TASKS.index(campaign.next("w8").task)  # what they do best, and as unsure as can be
+        assert (KINDS[factors.kind[j]], prior[j]) == ("k0", 0.5)
         for given, told in (
             ({"tasks": ["u2"]}, "kind of task 'u2' must be one that the table .* found none"),
             ({"tasks": [Task("u2", kind="x")]}, "kind of task 'u2' must be .* found 'x'"),

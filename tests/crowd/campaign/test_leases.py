@@ -221,6 +221,24 @@ def test_a_late_answer_never_breaks_a_cap(make, options, message):
     assert rows(campaign) == [("bob", "t1")]
 
 
+def test_a_late_answer_leaves_the_end_of_the_budget_to_the_minimums(make):
+    campaign = make(
+        tasks=[Task("t1"), Task("t2", prior=0.99, min_workers=1)], budget=2, lease_seconds=60
+    )
+    assert campaign.next("ann", now=0.0).task == "t1"
+    assert campaign.next("bob", now=100.0).task == "t1"
+    with pytest.raises(Refused, match="the rest of the budget is for tasks with too few workers"):
+        campaign.submit("ann", "t1", "1", now=101.0)
+    assert rows(campaign) == [("bob", "t1")]
+
+
+def test_who_was_at_their_cap_by_a_lease_that_is_over_has_room_again(make):
+    campaign = make(workers=[Worker("ann", max_tasks=1)], lease_seconds=60)
+    assert campaign.next("ann", now=0.0).task == "t1"
+    assert campaign.next("ann", now=100.0).task == "t1"
+    assert rows(campaign) == [("ann", "t1")]
+
+
 def test_the_same_answer_again_changes_nothing(make):
     campaign = make()
     task = campaign.next("ann").task
@@ -306,6 +324,20 @@ def test_late_answers_of_one_table_take_each_others_room(make, options, full):
     with pytest.raises(ValueError, match=f"'bob' on task 't1' was given up, and {full}"):
         campaign.take(late)
     assert rows(campaign) == []
+    assert campaign.take(late[:1])["late"] == 1
+
+
+def test_late_answers_of_one_worker_take_each_others_room(make):
+    workers, early = [Worker("ann", max_tasks=2)], [Task("t1", prior=0.6), Task("t2", prior=0.6)]
+    campaign = make(workers=workers, tasks=early, max_workers_per_task=3)
+    assert campaign.plan(method="fast").pairs == [("ann", "t1"), ("ann", "t2")]
+    campaign.release(1)
+    campaign.add(tasks=["t3"])
+    assert campaign.next("ann").task == "t3"
+    late = [("t1", "ann", "1"), ("t2", "ann", "1")]
+    with pytest.raises(ValueError, match="on task 't2' was given up, and the worker has their 2"):
+        campaign.take(late)
+    assert rows(campaign) == [("ann", "t3")]
     assert campaign.take(late[:1])["late"] == 1
 
 

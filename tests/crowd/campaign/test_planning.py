@@ -12,7 +12,7 @@ from crowd_tvcs.campaign.leases import _is_for_gold
 from crowd_tvcs.campaign.planning.proposal import Proposal, worth_their_price
 from crowd_tvcs.campaign.rounds import plan_of
 from crowd_tvcs.campaign.stopping import is_worth_a_label
-from crowd_tvcs.methods import assign
+from crowd_tvcs.methods import METHODS, assign
 
 WORKERS = [
     Worker("ann", max_tasks=3, cost=0.5, team="x"), Worker("bob", cost=0.25, team="x"),
@@ -105,6 +105,34 @@ def test_gold_among_the_tasks_is_paid_for_and_counts_for_its_workers(begin):
     plan = plan_of(campaign.state(), None)
     assert plan.max_tasks_per_worker.tolist() == [1]
     assert plan.money == pytest.approx(1.5)
+
+
+def test_gold_whose_lease_is_over_counts_for_nothing(begin):
+    campaign = begin(
+        workers=[Worker("ann", max_tasks=2, cost=0.5)], tasks=["t1", "t2"], qualities={"ann": 0.9},
+        gold={"g1": "1"}, prior=0.5, money=2.0, model="independent", lease_seconds=60,
+    )  # fmt: skip
+    mix_in(campaign.store, {}, ())
+    campaign.gold_share = 1.0
+    assert campaign.next("ann", now=0.0).task == "g1"
+    campaign.pause()
+    assert campaign.next("ann", now=100.0).task is None
+    plan = plan_of(campaign.state(), None)
+    assert plan.max_tasks_per_worker.tolist() == [2]
+    assert plan.money == pytest.approx(2.0)
+
+
+def test_a_pair_that_is_not_listed_is_in_no_round(begin):
+    quality = Quality([[0.9, 0.6]], ["ann"], ["t1", "t2"], [[True, False]])
+    campaign = begin(workers=["ann"], tasks=["t1", "t2"], qualities=quality, model="independent")
+    assert plan_of(campaign.state(), None).quality.allowed.tolist() == [[True, False]]
+    assert campaign.plan().pairs == [("ann", "t1")]
+
+
+def test_a_round_takes_a_quick_method_only_where_it_is_asked_to(begin):
+    plan = plan_of(begin(model="independent").state(), None)
+    assert not METHODS[rounds.usual_method(plan)].is_quick
+    assert METHODS[rounds.usual_method(plan, quick=True)].is_quick
 
 
 def test_a_plan_starts_from_what_is_known(begin):
@@ -251,6 +279,11 @@ def test_a_round_is_paid_to_the_millionth(begin):
         found = campaign.plan(method="greedy")
         assert len(found.pairs) == pairs
         assert campaign.state().settings.committed == 100_000 * pairs
+    # Three are dearer than the money by a millionth, which the rounding of the plan lets pass.
+    workers = [Worker(name, cost=500_000.000001) for name in ("ann", "bob", "cy")]
+    options = {"workers": workers, "money": 1_500_000.000002, "model": "independent"}
+    campaign = begin(**options, max_workers_per_task=1)
+    assert len(campaign.plan(method="greedy").pairs) == 2
 
 
 def settings_of(**given):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from crowd_tvcs.answers.quality import Quality
-from crowd_tvcs.campaign import Task, Worker, stand, summary
+from crowd_tvcs.campaign import Task, Worker, stand, state, summary
 from crowd_tvcs.campaign.rounds import plan_of
 from crowd_tvcs.campaign.stopping import least_gain_of
 from crowd_tvcs.routing.routing import gain_per_label
@@ -166,6 +166,30 @@ def test_where_nothing_is_limited_or_known_the_figures_say_so(begin):
     assert plan.max_tasks_per_worker.tolist() == [3] * 3  # all tasks: no cap
     assert least_gain_of(state, None) == 0.0
     assert least_gain_of(state, 0.25) == 0.25
+
+
+def test_what_one_of_them_is_paid_is_said(begin):
+    campaign = begin(workers=[Worker("ann", cost=0.5), "bob", "cy"], **INDEPENDENT)
+    campaign.submit("ann", campaign.next("ann").task, "1")
+    campaign.submit("bob", campaign.next("bob").task, "1")
+    found = summary(campaign.state(), stand(campaign.state()))
+    assert (found["paid"], found["committed"]) == (0.5, 0.5)
+
+
+def test_a_campaign_in_parts_stands_as_in_one(begin, monkeypatch):
+    tasks = [Task("t1", max_workers=1), Task("t2"), Task("t3", prior=0.9), "t4", Task("t5")]
+    campaign = begin(tasks=tasks, budget=9, **INDEPENDENT)
+    for name in ("ann", "ann", "bob"):
+        campaign.submit(name, campaign.next(name).task, "1")
+    campaign.skip("cy", campaign.next("cy").task)
+    whole = [one for _, one in campaign.state().parts()]
+    assert len(whole) == 1
+    expected = [stand(campaign.state(), value=value) for value in (None, 0.5)]
+    monkeypatch.setattr(state, "AT_ONCE", 7)  # two tasks of three workers
+    now = campaign.state()
+    assert [at for at, _ in now.parts()] == [slice(0, 2), slice(2, 4), slice(4, 5)]
+    assert np.hstack([part.slots for _, part in now.parts()]).tolist() == now.slots.tolist()
+    assert [stand(now, value=value) for value in (None, 0.5)] == expected
 
 
 def test_the_state_knows_mates_and_who_is_out_of_reach(begin):

@@ -70,6 +70,17 @@ def test_a_task_is_not_handed_out_for_one_who_is_blocked(with_a_star):
     assert campaign.next("bob").task == "t1"
 
 
+def test_a_task_is_handed_out_for_the_good_whose_mate_gave_it_up(begin):
+    """The star may have what ann of the same group had and let lapse."""
+    workers = [Worker("star", team="x"), Worker("ann", team="x"), Worker("bob"), Worker("cy")]
+    options = {"qualities": SKILLS, "least_gain": LEAST, "model": "independent"}
+    campaign = begin(workers=workers, tasks=["t1"], max_workers_per_task=2, **options)
+    assert campaign.next("ann", now=0.0).task == "t1"
+    assert campaign.next("bob", now=1e6).task == "t1"
+    campaign.submit("bob", "t1", "1", now=1e6 + 1.0)
+    assert campaign.next("cy", now=1e6 + 2.0).task == "t1"
+
+
 def test_a_minimum_is_met_whatever_it_adds(begin):
     options = {"qualities": SKILLS, "least_gain": LEAST, "model": "independent"}
     campaign = begin(workers=list(SKILLS), tasks=[Task("t1", min_workers=2)], **options)

@@ -279,6 +279,18 @@ GEO = """!Series_title\t"A course"
 """
 
 
+def test_the_time_of_a_series_matrix_is_what_differs_from_sample_to_sample(write):
+    text = (
+        '!Sample_characteristics_ch1\t"time: 2 h"\t"time: 2 h"\n'
+        '!Sample_characteristics_ch1\t"age: 1 h"\t"age: 2 h"\n'
+        '!series_matrix_table_begin\n"ID_REF"\t"c1"\t"c2"\n'
+        '"G1"\t1\t2\n"G2"\t3\t2\n!series_matrix_table_end\n'
+    )
+    with pytest.warns(UserWarning, match="time is not used, for --time-column is age"):
+        found = read_layout(write(text, "GSE2_series_matrix.txt"))
+    assert found.times.tolist() == [1, 2]
+
+
 def test_a_series_matrix_of_geo_is_read_by_its_characteristics(write):
     check(read_layout(write(GEO, "GSE1_series_matrix.txt")))
     path = write(gzip.compress(GEO.encode()), "GSE1_series_matrix.txt.gz")

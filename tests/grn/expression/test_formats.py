@@ -201,6 +201,48 @@ def test_a_first_column_of_names_offers_the_likeliest_reading_first(file):
     assert error.value.ways == ({"sample_column": "who"}, {"genes_in_rows": True})
 
 
+def test_of_several_clocks_beside_names_the_first_is_offered(file):
+    with pytest.raises(LayoutError) as error:
+        read_layout(file("who,Time_h,Hours,A\na,0,0,1\nb,1,1,2\nc,2,2,3\n"))
+    assert error.value.ways[0] == {"sample_column": "who", "time_column": "Time_h"}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("Time,A,A\n0,1,2\n1,2,3\n", r"x\.tsv:1: gene names must be different"),
+        ("Time,time,A\n0,1,2\n1,2,3\n", r"x\.tsv:1: must have one column of each kind"),
+    ],
+)
+def test_what_is_wrong_with_a_table_is_said_with_its_line(file, text, message):
+    with pytest.raises(DataError, match=message):
+        read_layout(file(text))
+
+
+def test_a_level_that_is_none_is_named_by_its_gene_and_sample_where_some_are_numbers(file):
+    turned = file("Time\t0\t1\t2\nG1\t7\tx\ty\nG2\t4\t5\t6\n")
+    with pytest.raises(DataError, match=r"x\.tsv:2, column '1': must be a number, found 'x'$"):
+        read_layout(turned, genes_in_rows=True)
+
+
+def test_a_workbook_that_opens_and_cannot_be_read_is_damaged(tmp_path, monkeypatch):
+    openpyxl = pytest.importorskip("openpyxl")
+    openpyxl.Workbook().save(tmp_path / "x.xlsx")
+
+    def broken(*_):
+        raise KeyError("sheet1.xml")
+
+    monkeypatch.setattr("tvcs_core.files.workbook._rows", broken)
+    with pytest.raises(DataError, match=r"x\.xlsx.* is a damaged workbook of Excel \('sheet1.xml'"):
+        read_layout(tmp_path / "x.xlsx")
+
+
+def test_a_gene_called_as_a_column_of_the_sheet_is_named_with_the_line_of_the_header(file):
+    levels = file("\tA\ttime\ns1\t1\t2\ns2\t3\t4\ns3\t5\t6\ns4\t7\t8\n")
+    with pytest.raises(DataError, match=r"x\.tsv:1: a gene must not be called time"):
+        read_samples(levels, file(SHEET, "s.csv"))
+
+
 def test_of_several_files_the_first_says_which_genes_and_which_unit(file):
     one = file("Time\tA\n0h\t1\n2h\t3\n", "one.tsv")
     two, other = (

@@ -4,6 +4,7 @@ python -m tests.proofs.mutants constraint           # try what was not tried yet
 python -m tests.proofs.mutants constraint --again   # try those again that no test noticed
 python -m tests.proofs.mutants constraint --again --tests tests/core/test_constraint.py  # by these
 python -m tests.proofs.mutants constraint --keep    # write counts and survivors beside this file
+python -m tests.proofs.mutants campaign --others 150  # of those that the sample leaves out
 
 What was found is kept in out/mutants/TARGET.json and used again while the module's text stays.
 """
@@ -40,8 +41,13 @@ def files_of(target: Target, root: Path = ROOT) -> list[str]:
     return [path.relative_to(root).as_posix() for path in found]
 
 
-def chosen(target: Target, root: Path = ROOT) -> tuple[int, dict[str, list[str]]]:
-    """How many mutants there are, and the names of those that are tried of each file."""
+def chosen(
+    target: Target, root: Path = ROOT, others: int | None = None
+) -> tuple[int, dict[str, list[str]]]:
+    """How many mutants there are, and the names of those that are tried of each file.
+
+    With `others`, so many that the sample leaves out: of these nobody has looked at a survivor.
+    """
     named = [
         (file, mutant.name)
         for file in files_of(target, root)
@@ -50,6 +56,10 @@ def chosen(target: Target, root: Path = ROOT) -> tuple[int, dict[str, list[str]]
     kept = named
     if target.sample is not None and target.sample < len(named):
         kept = sorted(random.Random(SEED).sample(named, target.sample), key=named.index)
+    if others is not None:
+        rest = sorted(set(named) - set(kept), key=named.index)
+        drawn = random.Random(SEED + 1).sample(rest, min(others, len(rest)))
+        kept = sorted(drawn, key=named.index)
     names: dict[str, list[str]] = collections.defaultdict(list)
     for file, name in kept:
         names[file].append(name)
@@ -183,11 +193,14 @@ def main() -> None:
     parser.add_argument("--tests", nargs="+", help="run these alone: who they kill is killed")
     parser.add_argument("--keep", action="store_true", help="write counts and survivors")
     parser.add_argument("--limit", type=int, help="try at most so many now")
+    parser.add_argument("--others", type=int, help="try so many that the sample leaves out")
     options = parser.parse_args()
+    if options.others is not None and options.keep:
+        parser.error("what is kept is the sample: --keep or --others, not both")
     target = TARGETS[options.target]
     if options.tests:
         target = target._replace(tests=tuple(options.tests))
-    total, names = chosen(target)
+    total, names = chosen(target, others=options.others)
     path = ROOT / "out" / "mutants" / f"{options.target}.json"
     found = try_all(target, names, path, again=options.again, limit=options.limit)
     counted = summary(total, names, found)

@@ -28,6 +28,7 @@ CAMPAIGN_TESTS = (
     "planning",
     "standing",
     "tables",
+    "worth",
 )
 BELIEFS = (
     "the_constants_are_those_of_the_model",
@@ -35,6 +36,11 @@ BELIEFS = (
     "the_gain_of_a_label_is_that_of_routing",
     "claims_and_arrays_and_the_vote_agree_in_a_store",
     "gold_answers_that_come_later_fit_the_model_anew",
+    "the_best_worker_and_what_is_sure_follow_the_gold",
+)
+OF_KINDS = (
+    "tasks_workers_and_kinds_are_added",
+    "the_first_round_of_a_large_crowd_is_the_plan_of_assign",
 )
 DESK = ("access", "content", "desk", "figures", "gold", "tables", "turns")
 STORE = ("gold", "queries", "statements", "store", "upgrade")
@@ -134,6 +140,7 @@ TARGETS = {
             "tests/crowd/campaign/store/test_store.py",
             "tests/crowd/campaign/store/test_upgrade.py",
             *(f"tests/crowd/campaign/test_dependence.py::test_{name}" for name in BELIEFS),
+            *(f"tests/crowd/campaign/test_kinds.py::test_{name}" for name in OF_KINDS),
             "tests/crowd/campaign/test_rounds.py::test_answers_that_come_while_a_plan_is_made_make_it_anew",
             "tests/crowd/serve/test_content.py",
         ),

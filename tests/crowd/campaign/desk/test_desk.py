@@ -65,10 +65,11 @@ def test_times_of_answers_are_kept(make):
     campaign.submit("ann", second, "0", now=1e9 + 6)  # no time between them
     planned = campaign.plan(labels=1, method="fast").pairs[0]
     campaign.submit(*planned, "1", now=1e9 + 9)
+    campaign.submit("cy", campaign.next("cy", now=1e9 + 10).task, "1", now=1e9 + 10.5)
     answers = campaign.state().answers
-    assert answers.when.tolist() == [1e9 + 5, 1e9 + 6, 1e9 + 9]
-    assert answers.seconds[0] == 5.0
-    assert np.isnan(answers.seconds[1:]).all()
+    assert answers.when.tolist() == [1e9 + 5, 1e9 + 6, 1e9 + 9, 1e9 + 10.5]
+    assert answers.seconds[[0, 3]].tolist() == [5.0, 0.5]
+    assert np.isnan(answers.seconds[1:3]).all()
 
 
 def test_answers_without_times_have_none(make):
@@ -175,6 +176,24 @@ def test_an_answer_is_taken_back(make):
     assert [i for i, _, _ in state.given] == [1, 0]  # bob's came before it
     kept, counted = counters(campaign)
     assert kept == counted
+
+
+def test_an_answer_is_taken_back_after_the_lease_of_another_is_over(make):
+    campaign = make(lease_seconds=60)
+    first = campaign.next("ann", now=0.0).task
+    assert campaign.next("bob", now=0.0).task is not None
+    campaign.submit("ann", first, "1", now=1.0)
+    assert campaign.undo("ann", now=100.0).task == first
+    assert campaign.state().slots[1].max() == 0
+    kept, counted = counters(campaign)
+    assert kept == counted
+
+
+def test_of_a_reason_500_characters_are_kept(make):
+    campaign = make()
+    task = campaign.next("ann").task
+    campaign.skip("ann", task, "x" * 600)
+    assert audit(campaign) == [("ann", "skip", task, "x" * 500, None)]
 
 
 def test_an_answer_that_was_used_stays(make):

@@ -206,7 +206,11 @@ def test_where_claims_part_from_what_is_measured_it_is_said(begin):
             if task is not None:
                 campaign.submit("ann", task, "0")
         if share == 0.0:
-            campaign.add(tasks=["last"])
+            campaign.add(tasks=[Task("last", prior=0.95)])
+    campaign.gold_share = 0.0
+    assert campaign.next("ann").task == "last"
+    campaign.submit("ann", "last", "0")  # as unsure as can be, and with no known label
+    assert campaign.state().posterior[:, 0].min() == pytest.approx(0.5)
     assert figures.figures(campaign.store).warning == (
         "of the 9 answered tasks whose label is known 0% are right, and 95% are claimed: more than "
         "can be chance; of the 8 answers to gold among the tasks 0% are right, and skills say 95%: "
@@ -265,6 +269,25 @@ def test_gold_is_learned_from_now_and_then(begin):
     assert learner.learn(160.0) is True
     assert {w.name: w.quality for w in campaign.state().workers}["ann"] < after["ann"]
     assert learner.learn(900.0) is False
+
+
+def test_what_one_gold_task_teaches_is_said_of_tasks_that_are_answered(begin):
+    campaign = begin(
+        qualities=None, gold={"g1": "1"}, gold_answers=[("g1", "bob", "1"), ("g1", "cy", "1")],
+        prior=0.5, model="independent",
+    )  # fmt: skip
+    mix_in(campaign.store, {}, ())
+    learner = Learner(campaign.store)
+    task = campaign.next("ann", now=0.0).task
+    before = campaign.submit("ann", task, "1", now=1.0).confidence
+    campaign.gold_share = 1.0
+    assert campaign.next("ann", now=2.0).task == "g1"
+    campaign.submit("ann", "g1", "1", now=3.0)
+    assert learner.learn(100.0) is True
+    state = campaign.state()
+    confidence = [row.confidence for row in state.tasks]
+    assert confidence == pytest.approx(state.posterior.max(axis=1))
+    assert dict(zip(state.quality.tasks, confidence, strict=True))[task] != before
 
 
 def test_gold_without_content_is_left_out_where_others_have_some(begin):

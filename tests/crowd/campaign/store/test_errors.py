@@ -12,6 +12,7 @@ from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from crowd_tvcs.campaign import Campaign, StoreError
 from crowd_tvcs.campaign.store import schema, store
 from crowd_tvcs.campaign.store.kept import MOST
+from crowd_tvcs.campaign.store.queries import SETTINGS, WORKER
 from crowd_tvcs.campaign.store.statements import Statement
 from crowd_tvcs.campaign.store.store import Store, _in_words, _said
 from tvcs_core import DataError
@@ -76,6 +77,8 @@ def test_a_new_file_that_cannot_be_looked_into_is_removed_again(tmp_path, monkey
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(DataError, match="cannot be made: its folder does not exist"):
         Campaign.create(tmp_path / "none" / "c.db", **options)
+    with pytest.raises(StoreError, match=r"xx\.db: File name too long; nothing was changed$"):
+        Campaign.create(tmp_path / f"{'x' * 300}.db", **options)
     (tmp_path / "file").touch()
     with pytest.raises(DataError, match="its folder does not exist"):
         Campaign.create(tmp_path / "file" / "c.db", **options)
@@ -108,6 +111,16 @@ def test_nobody_changes_a_store_beside_one_who_locks_it(begin):
     assert other.execute("SELECT revision FROM campaign").fetchone() == (7,)
     other.close()
     assert (opened.is_file, opened.has_functions, opened.name) == (True, False, opened.place)
+
+
+@pytest.mark.parametrize("flush", [True, False])
+def test_what_goes_first_is_answered_whether_the_disk_is_waited_for_or_not(begin, flush):
+    first = SETTINGS.with_(), WORKER.with_(called="bob")
+    with begin().store.write(*first, flush=flush) as (connection, settings, found):
+        assert found[0] == [settings]
+        assert [row.name for row in found[1]] == ["bob"]
+        waits = connection.exec_driver_sql("PRAGMA synchronous").scalar_one()
+    assert waits == (2 if flush else 1)  # FULL, NORMAL
 
 
 def test_what_is_asked_of_postgresql(monkeypatch):

@@ -81,6 +81,18 @@ def test_the_copy_of_an_upgrade_that_was_killed_is_taken(old):
     assert upgrade(old) == (VERSION, "")
 
 
+def test_where_no_copy_can_be_written_nothing_is_changed(old, monkeypatch):
+    before = dump(old)
+
+    def refuse(path, _):
+        raise DataError("cannot be written (Permission denied)", path=path)
+
+    monkeypatch.setattr(upgrading, "write_whole", refuse)
+    with pytest.raises(StoreError, match=r"Permission denied\); nothing was changed$"):
+        upgrade(old)
+    assert dump(old) == before
+
+
 def test_half_a_copy_of_an_upgrade_that_was_killed_is_removed(old):
     before, copy = dump(old), old.with_name("old.version-1.db")
     half = hold_file(copy)
