@@ -75,7 +75,8 @@ def try_projection() -> tuple[str, list[str]]:
 
     V, trouble = np.add.outer(np.arange(20), np.arange(20)), []
     began, before = perf_counter(), compiling_seconds()
-    projection = project_onto(V, TVCS.matrix(V.shape, row_caps=4, col_caps=5, total=70))
+    for _ in range(2):  # the first may be left to Python (`projection.first`)
+        projection = project_onto(V, TVCS.matrix(V.shape, row_caps=4, col_caps=5, total=70))
     seconds, compiling = perf_counter() - began, compiling_seconds() - before
     if projection.gap or not certify(projection).optimal:
         trouble.append("the projection of a table of 20 x 20 is not proved: trust no result")

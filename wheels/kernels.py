@@ -21,9 +21,10 @@ NETWORK, CROWD = ROOT / "data" / "network30", ROOT / "data" / "crowd40"
 CAPS = "--max-workers-per-task 5 --max-tasks-per-worker 20 --budget 480"
 COMMANDS = {
     "tvcs_core": [
+        # A large one first: a small one would be projected by Python while no kernel is kept.
+        "project loose.npy --row-cap 60 --col-cap 60 --out b.npz",
         "project small.npy --row-cap 4 --col-cap 5 --out a.npz",
         "project turned.npy --row-cap 4 --col-cap 5 --out e.npz",
-        "project loose.npy --row-cap 60 --col-cap 60 --out b.npz",
         "project loose.npy --row-cap 60 --col-cap 60 --total 9000 --out c.npz",
         "project ties.npy --row-cap 30 --col-cap 60 --total 9000 --out d.npz",
         "verify b.npz",

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tvcs_core.jit.folder import compilers, has_plain_sources, package_of, stamp_of
+from tvcs_core.jit.folder import cache_folder, compilers, has_plain_sources, package_of, stamp_of
 
 PLACE = Path(__file__).parent / "built"
 MADE_WITH = "made_with.json"
@@ -70,6 +70,14 @@ def why_not(package: str = "tvcs_core") -> str:
     if not _kind():
         return f"this processor is none of {', '.join(KINDS)}"
     return "" if _folder(package, _kind()).is_dir() else "the sources of the kernels were changed"
+
+
+def has_kept(modules: str) -> bool:
+    """Whether kernels of these modules, named by how they begin, need not be compiled here."""
+    package = modules.partition(".")[0]
+    folder = cache_folder(package)
+    is_kept = folder is not None and any(folder.glob(f"{modules}.*.kernel"))
+    return is_kept or built_kernels(package) is not None
 
 
 def uses() -> int:

@@ -16,6 +16,8 @@ from scipy import sparse
 
 from tvcs_core.constraint import TVCS
 from tvcs_core.engines import Job, Threads, results
+from tvcs_core.jit import by_python
+from tvcs_core.projection import first
 from tvcs_core.projection.bound import Bounded
 from tvcs_core.projection.entries import Entries, enter
 from tvcs_core.projection.exact import solve_dense, solve_edges
@@ -135,6 +137,13 @@ def project(
         raise ValueError(f"method must be one of {', '.join(METHODS)}, found {method!r}")
     if not (warm is None or isinstance(warm, Projection)):
         raise TypeError(f"warm must be a Projection or None, found {type(warm).__name__}")
+    if first.is_due() and first.is_by_python(constraint):
+        with by_python():
+            return _project(V, constraint, method, warm)
+    return _project(V, constraint, method, warm)
+
+
+def _project(V: Any, constraint: TVCS, method: str, warm: Projection | None) -> Projection:
     quick = project_small(V, constraint) if method == "exact" else None
     if quick is not None:
         return Projection(*quick, constraint)

@@ -1,5 +1,6 @@
 """What is compiled on the way to a kernel, and that numba is left as it was for others."""
 
+import gc
 import os
 import sys
 
@@ -9,7 +10,7 @@ from numba import njit
 from numba.core.codegen import CodeLibrary, JITCodeLibrary
 from numba.core.runtime import _nrt_python, rtsys
 
-from tvcs_core.jit import Kernel
+from tvcs_core.jit import Kernel, kernel
 from tvcs_core.jit.linking import EntryLibrary, PartLibrary
 
 pytestmark = pytest.mark.skipif(
@@ -219,3 +220,28 @@ def test_arithmetic_on_whole_arrays_is_as_in_numba():
     assert Kernel(plus_and_times).py_func(values, other) == pytest.approx(
         njit(plus_and_times)(values, other), rel=1e-15
     )
+
+
+@pytest.mark.parametrize("is_on", [True, False])
+def test_garbage_is_not_looked_for_while_an_entry_is_compiled(monkeypatch, is_on):
+    seen = []
+    add = JITCodeLibrary.add_ir_module
+
+    def noting(library, module):
+        seen.append(gc.isenabled())
+        return add(library, module)
+
+    monkeypatch.setattr(JITCodeLibrary, "add_ir_module", noting)
+    if not is_on:
+        gc.disable()
+    try:
+
+        @kernel
+        def doubled(x):
+            return x + x
+
+        assert doubled(2.0) == 4.0
+        assert gc.isenabled() == is_on
+    finally:
+        gc.enable()
+    assert set(seen) == {False}

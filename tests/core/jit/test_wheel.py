@@ -75,8 +75,9 @@ def test_a_first_projection_compiles_nothing_and_gives_the_same_bytes(project, t
     assert not list((tmp_path / "cache").rglob("*.kernel"))
     # A setting of numba that changes nothing: what was built is for none.
     said, compiled = project(size, NUMBA_DEBUG="0")
-    assert "compiling the kernels once" in said
-    assert list((tmp_path / "cache").rglob("*.kernel"))
+    is_compiled = size > 100  # smaller ones are projected by Python the first time
+    assert ("compiling the kernels once" in said) == is_compiled
+    assert bool(list((tmp_path / "cache").rglob("*.kernel"))) == is_compiled
     assert compiled == from_wheel
 
 

@@ -1,0 +1,27 @@
+"""The first projection on a machine: by Python, where compiling would take longer.
+
+Kernels are compiled in about ten seconds; the same functions, run by Python, project a small table
+in some hundredths of one, with the same bits. Who projects once waits for no compiler; the second
+projection compiles, and from then on kernels are kept.
+"""
+
+import math
+
+from tvcs_core.constraint import TVCS
+from tvcs_core.jit import has_kept
+
+FEW = 10_000  # entries that Python projects in less time than compiling takes, in the worst case
+
+_is_first = True
+
+
+def is_due() -> bool:
+    """Whether this process has projected nothing yet."""
+    return _is_first
+
+
+def is_by_python(constraint: TVCS) -> bool:
+    """Whether the first projection is run by Python; no later one is."""
+    global _is_first
+    _is_first = False
+    return math.prod(constraint.shape) <= FEW and not has_kept("tvcs_core.projection.kernels")
