@@ -157,7 +157,7 @@ def hold_equal(place, database, kind, seed, length=90):
 
 
 def is_as_read(store, worker, task):
-    """Compare what a claim told of its task with what is read of it; False if statements made it."""
+    """Compare what a claim told of its task with what is read of it; False if statements did."""
     told = json.loads(store.seen.get((worker, task), "{}"))
     with store.at_once() as connection:
         read = json.loads(functions.SEEN(connection, called=worker, of_task=task).seen)
