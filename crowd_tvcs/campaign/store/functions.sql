@@ -22,13 +22,40 @@ BEGIN
     RETURN is_off;
 END $$;
 
--- Lease a task to a worker: `leases.offer`. `first` is `tasks.before_first` of a dependent model.
+-- The pairs of a task, with what is known of their workers.
+CREATE FUNCTION tvcs_pairs_{NUMBER}(of_task integer) RETURNS json LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    found json;
+BEGIN
+    SELECT coalesce(json_agg(these), '[]') INTO found FROM (
+        SELECT p.worker_id, p.state, p.label, p.leased_at, p.expires,
+            coalesce(s.quality, w.quality) AS quality, w.habits
+        FROM pair p JOIN worker w ON w.id = p.worker_id
+        LEFT JOIN skill s ON s.worker_id = p.worker_id AND s.task_id = p.task_id
+        WHERE p.task_id = of_task ORDER BY p.worker_id) AS these;
+    RETURN found;
+END $$;
+
+-- All that an answer of a worker to a task is judged by, as of one moment. `version` is another one
+-- after every change of the task or of a pair of it, since these write the row of the task too.
+CREATE FUNCTION tvcs_seen_{NUMBER}(called integer, of_task integer) RETURNS text
+LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    RETURN (
+        SELECT json_build_object('who', called, 'settings', json_build_object({SETTINGS}),
+            'task', row_to_json(t), 'version', {VERSION}, 'pairs', tvcs_pairs_{NUMBER}(of_task))
+        FROM campaign c LEFT JOIN task t ON t.id = of_task
+    );
+END $$;
+
+-- Lease a task to a worker: `leases.offer`. `first` is `tasks.before_first` of a dependent model;
+-- so many answers of the worker just came, and are counted with the lease.
 -- outcome: leased, renewed, none (no task is left); lapsed, unsure (ask `leases`; nothing is done).
+-- `seen` is `tvcs_seen` of what was leased, of rows that are at hand here.
 CREATE FUNCTION tvcs_claim_{NUMBER}(
-    called text, moment double precision, first double precision,
+    called text, moment double precision, first double precision, come integer,
     OUT outcome text, OUT task_name text, OUT until double precision,
-    OUT remains double precision, OUT sureness double precision, OUT who integer,
-    OUT task_id integer
+    OUT remains double precision, OUT sureness double precision, OUT seen text
 ) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
@@ -44,11 +71,14 @@ DECLARE
     others record;
     most double precision;
     places integer;
+    task_now json;
+    version_now text;
 BEGIN
     SELECT lease_seconds, paused, slots, budget, committed, money, missing, per_pair, gate,
         coalesce(sure_at, target) AS enough, least_gain, best,
-        dependence IS NOT NULL AS is_dependent, json_array_length(classes::json) AS n_classes
-        INTO here FROM campaign FOR NO KEY UPDATE;
+        dependence IS NOT NULL AS is_dependent, json_array_length(classes::json) AS n_classes,
+        json_build_object({SETTINGS}) AS settings
+        INTO here FROM campaign c FOR NO KEY UPDATE;
     SELECT w.id, w.max_tasks, w.cost, w.team, w.quality, w.slots, w.blocked,
         t.id AS lease, t.name AS lease_name,
         EXISTS (SELECT FROM pair WHERE state = {LEASED} AND expires <= moment) AS is_late
@@ -65,12 +95,11 @@ BEGIN
         RETURN;
     END IF;
     until := moment + here.lease_seconds;
-    who := he.id;
-    task_id := he.lease;
     IF he.lease IS NOT NULL THEN
         UPDATE pair SET expires = until WHERE task_id = he.lease AND worker_id = he.id;
         outcome := 'renewed';
         task_name := he.lease_name;
+        seen := tvcs_seen_{NUMBER}(he.id, he.lease);
         RETURN;
     END IF;
     IF here.paused = 1 OR he.blocked = 1 OR he.slots >= he.max_tasks
@@ -156,48 +185,23 @@ BEGIN
         UPDATE pair SET state = {LEASED}, expires = until, round = NULL, leased_at = moment
             WHERE task_id = it.id AND worker_id = he.id;
     END IF;
-    UPDATE task SET slots = slots_then, needy = is_short::integer,
+    UPDATE task t SET slots = slots_then, needy = is_short::integer,
         uncertainty = remains * least(
             1::double precision,
             2 * sqrt(quality_there * wrong) + (here.n_classes - 2) * wrong),
         wanted = (slots_then < max_workers AND closed = 0 AND (is_short
             OR confidence < here.enough))::integer
-        WHERE id = it.id;
-    UPDATE worker SET slots = slots + 1 WHERE id = he.id;
-    UPDATE campaign SET revision = revision + 1, slots = slots + 1,
+        WHERE id = it.id RETURNING row_to_json(t), {VERSION} INTO task_now, version_now;
+    UPDATE worker SET slots = slots + 1, answers = answers + come WHERE id = he.id;
+    UPDATE campaign SET revision = revision + 1, slots = slots + 1, answers = answers + come,
         committed = committed + he.cost,
         missing = missing + greatest(0, it.min_workers - slots_then)
             - greatest(0, it.min_workers - it.slots);
     outcome := 'leased';
-    task_id := it.id;
     task_name := it.name;
     sureness := it.confidence;
-END $$;
-
--- All that an answer of a worker to a task is judged by, as of one moment. `version` is another one
--- after every change of the task or of a pair of it, since these write the row of the task too.
-CREATE FUNCTION tvcs_seen_{NUMBER}(called integer, of_task integer) RETURNS text
-LANGUAGE plpgsql STABLE AS $$
-BEGIN
-    RETURN (
-        SELECT json_build_object(
-            'who', called,
-            'settings', json_build_object('classes', c.classes, 'prior', c.prior,
-                'dependence', c.dependence, 'target', c.target, 'sure_at', c.sure_at,
-                'least_gain', c.least_gain, 'best', c.best, 'shares_of_gold', c.shares_of_gold,
-                'n_workers', (SELECT max(id) FROM worker)),
-            'task', row_to_json(t),
-            'version', concat_ws(' ', t.xmin, t.ctid, t.uncertainty),
-            'pairs', coalesce((
-                SELECT json_agg(json_build_object('worker_id', p.worker_id, 'state', p.state,
-                    'label', p.label, 'leased_at', p.leased_at, 'expires', p.expires,
-                    'quality', coalesce(s.quality, w.quality), 'habits', w.habits)
-                    ORDER BY p.worker_id)
-                FROM pair p JOIN worker w ON w.id = p.worker_id
-                LEFT JOIN skill s ON s.worker_id = p.worker_id AND s.task_id = p.task_id
-                WHERE p.task_id = of_task), '[]'))::text
-        FROM campaign c LEFT JOIN task t ON t.id = of_task
-    );
+    seen := json_build_object('who', he.id, 'settings', here.settings, 'task', task_now,
+        'version', version_now, 'pairs', tvcs_pairs_{NUMBER}(it.id));
 END $$;
 
 -- The same of every task with a lease that is over, as a list.
@@ -225,13 +229,13 @@ BEGIN
             AND state = {LEASED} AND expires <= moment ORDER BY worker_id);
         CONTINUE WHEN theirs
             <> ARRAY(SELECT json_array_elements_text(one->'workers')::integer);
-        UPDATE task SET slots = (one->>'slots')::integer, answers = (one->>'answers')::integer,
+        UPDATE task t SET slots = (one->>'slots')::integer, answers = (one->>'answers')::integer,
             label = (one->>'label')::integer,
             confidence = (one->>'confidence')::double precision,
             uncertainty = (one->>'uncertainty')::double precision,
             wanted = (one->>'wanted')::integer, needy = (one->>'needy')::integer
             WHERE id = (one->>'of_task')::integer
-                AND concat_ws(' ', xmin, ctid, uncertainty) = one->>'version';
+                AND {VERSION} = one->>'version';
         CONTINUE WHEN NOT FOUND;
         UPDATE pair SET state = {LAPSED}, expires = NULL
             WHERE task_id = (one->>'of_task')::integer AND worker_id = ANY(theirs);
@@ -248,7 +252,7 @@ BEGIN
     END IF;
 END $$;
 
--- `tvcs_claim` as a change of its own, and then what an answer will be judged by.
+-- `tvcs_claim` as a change of its own.
 CREATE PROCEDURE tvcs_next_{NUMBER}(
     called text, moment double precision, first double precision,
     INOUT outcome text, INOUT task_name text, INOUT until double precision,
@@ -257,16 +261,13 @@ CREATE PROCEDURE tvcs_next_{NUMBER}(
 DECLARE
     got record;
 BEGIN
-    got := tvcs_claim_{NUMBER}(called, moment, first);
-    COMMIT;
+    got := tvcs_claim_{NUMBER}(called, moment, first, 0);
     outcome := got.outcome;
     task_name := got.task_name;
     until := got.until;
     remains := got.remains;
     sureness := got.sureness;
-    IF got.task_id IS NOT NULL THEN
-        seen := tvcs_seen_{NUMBER}(got.who, got.task_id);
-    END IF;
+    seen := got.seen;
 END $$;
 
 -- Write an answer down, and what follows from it for its task, if this has the `version` from which
@@ -287,11 +288,10 @@ DECLARE
     got record;
     written pg_lsn;
 BEGIN
-    UPDATE campaign SET revision = revision + 1, answers = answers + 1
-        RETURNING answers INTO number;
-    UPDATE task SET slots = n_slots, answers = n_answers, label = likeliest,
+    SELECT answers + 1 INTO number FROM campaign FOR NO KEY UPDATE;
+    UPDATE task t SET slots = n_slots, answers = n_answers, label = likeliest,
         confidence = sure, uncertainty = rest, wanted = is_wanted, needy = is_needy
-        WHERE id = of_task AND concat_ws(' ', xmin, ctid, uncertainty) = version;
+        WHERE id = of_task AND {VERSION} = version;
     is_done := FOUND;
     IF NOT is_done THEN
         ROLLBACK;
@@ -299,20 +299,19 @@ BEGIN
     END IF;
     UPDATE pair SET state = {ANSWERED}, label = given, place = number, answered_at = at,
         seconds = took, expires = NULL WHERE task_id = of_task AND worker_id = who;
-    UPDATE worker SET answers = answers + 1 WHERE id = who;
     IF called IS NOT NULL THEN
-        got := tvcs_claim_{NUMBER}(called, at, first);
+        got := tvcs_claim_{NUMBER}(called, at, first, 1);
         outcome := got.outcome;
         task_name := got.task_name;
         until := got.until;
         remains := got.remains;
         sureness := got.sureness;
+        seen := got.seen;
+    END IF;
+    IF outcome IS DISTINCT FROM 'leased' THEN
+        UPDATE worker SET answers = answers + 1 WHERE id = who;
+        UPDATE campaign SET revision = revision + 1, answers = answers + 1;
     END IF;
     COMMIT;
     written := pg_logical_emit_message(true, 'tvcs', '');
-    IF called IS NOT NULL THEN
-        IF got.task_id IS NOT NULL THEN
-            seen := tvcs_seen_{NUMBER}(got.who, got.task_id);
-        END IF;
-    END IF;
 END $$;
