@@ -7,7 +7,8 @@ The paper's model is `paper_problem`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,13 +88,18 @@ class Transitions:
         fade(np.ascontiguousarray(self.levels[:, inputs]), memory**self.pause, mean)
         return mean[self.before]
 
-    @property
+    def of(self, rows: Flags) -> Transitions:
+        """Some of the steps."""
+        on = None if self.perturbed is None else self.perturbed[rows]
+        return replace(self, before=self.before[rows], series=self.series[rows], perturbed=on)
+
+    @cached_property
     def segments(self) -> NDArray[np.int64]:
         """Number of the perturbed or relaxed part of the series that each step belongs to."""
         on = 0 if self.perturbed is None else self.perturbed
         return np.unique(2 * self.series + on, return_inverse=True)[1].astype(np.int64)
 
-    @property
+    @cached_property
     def intercepts(self) -> NDArray[np.int64]:
         """Number of the intercept of each step: one for all relaxed ones, and one per series.
 
