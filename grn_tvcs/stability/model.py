@@ -27,7 +27,7 @@ from grn_tvcs.stability.kernels.covariances import (
     steepest,
 )
 from grn_tvcs.stability.kernels.pursuit import Chosen, fit, pursue
-from tvcs_core import LeastSquares, Loss, Problem
+from tvcs_core import TVCS, LeastSquares, Loss, Problem
 
 RIDGE = 1e-6  # on the unit diagonal: keeps supports solvable that the samples cannot tell apart
 FLAT = 1e-9  # a part of variance that counts as nothing left
@@ -351,10 +351,18 @@ def paper_problem(expression: Expression, rules: Rules) -> Problem:
     """Make the problem of the paper: ``x[t+1] - x[t] = W x[t]`` on raw values, no self-edges.
 
     The paper writes ``W[target, regulator]`` with samples in columns; here samples are rows, so
-    that ``Y = X W`` with ``W[regulator, target]``.
+    that ``Y = X W`` with ``W[regulator, target]``, of the pairs of `Rules.candidates`.
     """
-    x = expression.values
+    regulators, targets, allowed = rules.candidates(expression.genes)
+    x, out = expression.values, rules.out_caps(expression.genes)
     pieces = expression.pieces().values()
-    X = np.concatenate([x[rows][:-1] for rows in pieces])
-    Y = np.concatenate([np.diff(x[rows], axis=0) for rows in pieces])
-    return Problem(LeastSquares(X, Y), rules.constraint(expression.genes))
+    X = np.concatenate([x[rows][:-1] for rows in pieces])[:, regulators]
+    Y = np.concatenate([np.diff(x[rows], axis=0) for rows in pieces])[:, targets]
+    constraint = TVCS.matrix(
+        allowed.shape,
+        row_caps=out[regulators] if isinstance(out, np.ndarray) else out,
+        col_caps=rules.max_in_degree,
+        total=rules.max_edges,
+        allowed=allowed,
+    )
+    return Problem(LeastSquares(np.ascontiguousarray(X), np.ascontiguousarray(Y)), constraint)
