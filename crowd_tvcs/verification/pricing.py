@@ -7,8 +7,10 @@ probabilities of an outcome with label 1 and with label 0, prior included.
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right, insort
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -136,7 +138,12 @@ def price_task(
             return Priced(value, False)
         m1, m0 = _add(m1[row], q[column]), _add(m0[row], 1.0 - q[column])
         spent, last, barred = spent[row] + p[column], column, barred[row] | mates[column]
-        may = _bounds(m1, m0, q, p, group, last, barred, cap - size, least - size) - spent > value
+        may = np.zeros(last.size, dtype=bool)
+        step = max(1, AT_ONCE // max(q.size, m1.shape[1]))
+        for at in range(0, last.size, step):
+            some = slice(at, at + step)
+            sets = Sets(m1[some], m0[some], last[some], barred[some], value + spent[some])
+            may[some] = _may_exceed(sets, q, p, group, cap - size, least - size)
         m1, m0, spent, last, barred = m1[may], m0[may], spent[may], last[may], barred[may]
         if last.size > MOST_SETS:
             return Priced(value, False)
@@ -224,49 +231,73 @@ def _after_one_more(m1: Floats, m0: Floats, q: Floats) -> Floats:
     return out
 
 
-def _bounds(
-    m1: Floats,
-    m0: Floats,
-    q: Floats,
-    p: Floats,
-    group: Integers,
-    last: NDArray[np.intp],
-    barred: NDArray[np.bool_],
-    more: int,
-    least: int,
-) -> Floats:
-    """Bound the accuracy minus new prices of every set with least..more workers after its last.
+@dataclass(frozen=True)
+class Sets:
+    """Sets of as many workers each, of whom others may still be added after the last.
+
+    Attributes
+    ----------
+    m1, m0
+        Probabilities of every outcome of a set with label 1 and 0; (sets, outcomes).
+    last, barred
+        The last worker of each, and who may not join it.
+    value
+        What accuracy minus the prices of those who join must exceed.
+    """
+
+    m1: Floats
+    m0: Floats
+    last: Integers
+    barred: NDArray[np.bool_]
+    value: Floats
+
+
+def _may_exceed(
+    sets: Sets, q: Floats, p: Floats, group: Integers, more: int, least: int
+) -> NDArray[np.bool_]:
+    """Whether a set with least..more workers after its last may be worth more than its `value`.
 
     Accuracy is convex in the quality of a voter. So a worker of quality q is worth no more than
     a copy of the best one left, of quality Q, with chance (q - 1/2) / (Q - 1/2), else nobody;
     and with g[k] the accuracy after k such copies, any line above g bounds all mixtures. Of each
     group the best counts, and of those whose mate is in the set nobody.
     """
-    out = np.full(last.size, -np.inf)
-    for first in np.unique(last[last + 1 < q.size]) + 1:
-        if q.size - first < least:
-            continue
-        rows = np.flatnonzero(last == first - 1)
-        g = _copies(m1[rows], m0[rows], q[first], more)
-        chance = (q[first:] - 0.5) / max(q[first] - 0.5, 1e-300)
-        bound = g[:, -1].copy()
-        for a in range(more):
-            for b in range(a + 1, more + 1):
-                slope = (g[:, b] - g[:, a]) / (b - a)
-                height = (g - slope[:, None] * np.arange(more + 1)).max(axis=1)
-                left = np.where(barred[rows, first:], -np.inf, slope[:, None] * chance - p[first:])
-                left = -np.sort(-best_of_each(left, group[first:]), axis=1)[:, :more]
-                left[:, max(0, least) :] = np.maximum(left[:, max(0, least) :], 0.0)
-                bound = np.minimum(bound, height + left.sum(axis=1))
-        out[rows] = bound
+    out = np.zeros(sets.last.size, dtype=bool)
+    rows = np.flatnonzero(q.size - 1 - sets.last >= max(least, 1))
+    if not rows.size:
+        return out
+    first = sets.last[rows] + 1
+    g = _copies(sets.m1[rows], sets.m0[rows], q[first], more)
+    left = g[:, -1] > sets.value[rows]
+    for a, b in combinations(range(more + 1), 2):
+        rows, first, g = rows[left], first[left], g[left]
+        slope = (g[:, b] - g[:, a]) / (b - a)
+        height = (g - slope[:, None] * np.arange(more + 1)).max(axis=1)
+        worth = (slope / np.maximum(q[first] - 0.5, 1e-300))[:, None] * (q - 0.5) - p
+        worth[(np.arange(q.size) < first[:, None]) | sets.barred[rows]] = -np.inf
+        worth = -np.sort(-_largest(best_of_each(worth, group), more), axis=1)
+        worth[:, max(0, least) :] = np.maximum(worth[:, max(0, least) :], 0.0)
+        left = height + worth.sum(axis=1) > sets.value[rows]
+    out[rows[left]] = True
     return out
 
 
-def _copies(m1: Floats, m0: Floats, q: float, more: int) -> Floats:
-    """Accuracy of every row's set after 0, 1, ..., `more` voters of quality q."""
-    out = [np.maximum(m1, m0).sum(axis=1)]
-    for _ in range(more):
-        chance = np.full(m1.shape[0], q)
-        m1, m0 = _add(m1, chance), _add(m0, 1.0 - chance)
-        out.append(np.maximum(m1, m0).sum(axis=1))
+def _largest(values: Floats, size: int) -> Floats:
+    """The `size` largest values of every row, in any order."""
+    if values.shape[1] <= size:
+        return values
+    return np.partition(values, values.shape[1] - size, axis=1)[:, -size:]
+
+
+def _copies(m1: Floats, m0: Floats, q: Floats, more: int) -> Floats:
+    """Accuracy of every row's set after 0, 1, ..., `more` voters of its quality in `q`."""
+    out, chance = [np.maximum(m1, m0).sum(axis=1)], q[:, None]
+    for size in range(1, more + 1):
+        of_size = np.zeros(q.size)
+        for agree in range(size + 1):  # outcomes that differ in their order alone are the same
+            right, wrong = chance**agree, (1.0 - chance) ** agree
+            other = (1.0 - chance) ** (size - agree), chance ** (size - agree)
+            both = np.maximum(m1 * (right * other[0]), m0 * (wrong * other[1]))
+            of_size += math.comb(size, agree) * both.sum(axis=1)
+        out.append(of_size)
     return np.column_stack(out)

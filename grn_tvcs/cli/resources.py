@@ -8,15 +8,15 @@ from typing import NamedTuple
 from tvcs_core.files.memory import available_memory
 
 # Fitted to `python -m benchmarks.speed.cost`; another machine is as much faster or slower.
-SECONDS_TO_START = 3.3
+SECONDS_TO_START = 2.1
 SECONDS_PER_VALUE = 1e-6  # of the table
-SECONDS_PER_TARGET = 1.8e-5  # in a half
-SECONDS_PER_PAIR = 7.4e-8  # of a regulator and a target, in a half
+SECONDS_PER_TARGET = 1.5e-5  # in a half
+SECONDS_PER_PAIR = 9.2e-8  # of a regulator and a target, in a half
 SECONDS_PER_SAMPLE_AND_PAIR = 3e-11
 SECONDS_PER_PAIR_KEPT = 4e-8  # in a unit of halves: written to the disk, for --resume
 SECONDS_PER_PAIR_AFTER = 3e-7  # adding up, rounding, the caps
 SECONDS_PER_LINE = 2.5e-6  # of edges.tsv
-BYTES_AT_REST = 0.27e9
+BYTES_AT_REST = 0.24e9
 BYTES_PER_PAIR = 120.0
 BYTES_PER_PAIR_AT_WORK = 33.0  # in each thread
 BYTES_PER_PAIR_RANKED = 26.0  # by a method that does not halve the series

@@ -10,6 +10,7 @@ import numpy as np
 
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.network.network import Network
+from grn_tvcs.network.pairs import Pairs
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.stability.model import paper_problem
 from tvcs_core import solve
@@ -23,6 +24,8 @@ def tvcs_plain(expression: Expression, rules: Rules, rng: np.random.Generator) -
     Only edges inside the caps of `rules` (2 per gene where none is given) have a score, in the
     units of one level change per level.
     """
-    problem = paper_problem(expression, rules.with_defaults(len(expression.genes)))
+    genes = expression.genes
+    regulators, targets, _ = rules.candidates(genes)
+    problem = paper_problem(expression, rules.with_defaults(len(genes)))
     W = solve(problem, "iht", rng=rng, max_iter=ITERATIONS).matrix
-    return Network(expression.genes, np.abs(W), np.sign(W).astype(np.int8))
+    return Network.of_pairs(genes, Pairs.correlated(regulators, targets, W))

@@ -7,7 +7,8 @@ The paper's model is `paper_problem`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +27,7 @@ from grn_tvcs.stability.kernels.covariances import (
     steepest,
 )
 from grn_tvcs.stability.kernels.pursuit import Chosen, fit, pursue
-from tvcs_core import LeastSquares, Loss, Problem
+from tvcs_core import TVCS, LeastSquares, Loss, Problem
 
 RIDGE = 1e-6  # on the unit diagonal: keeps supports solvable that the samples cannot tell apart
 FLAT = 1e-9  # a part of variance that counts as nothing left
@@ -87,13 +88,18 @@ class Transitions:
         fade(np.ascontiguousarray(self.levels[:, inputs]), memory**self.pause, mean)
         return mean[self.before]
 
-    @property
+    def of(self, rows: Flags) -> Transitions:
+        """Some of the steps."""
+        on = None if self.perturbed is None else self.perturbed[rows]
+        return replace(self, before=self.before[rows], series=self.series[rows], perturbed=on)
+
+    @cached_property
     def segments(self) -> NDArray[np.int64]:
         """Number of the perturbed or relaxed part of the series that each step belongs to."""
         on = 0 if self.perturbed is None else self.perturbed
         return np.unique(2 * self.series + on, return_inverse=True)[1].astype(np.int64)
 
-    @property
+    @cached_property
     def intercepts(self) -> NDArray[np.int64]:
         """Number of the intercept of each step: one for all relaxed ones, and one per series.
 
@@ -345,10 +351,18 @@ def paper_problem(expression: Expression, rules: Rules) -> Problem:
     """Make the problem of the paper: ``x[t+1] - x[t] = W x[t]`` on raw values, no self-edges.
 
     The paper writes ``W[target, regulator]`` with samples in columns; here samples are rows, so
-    that ``Y = X W`` with ``W[regulator, target]``.
+    that ``Y = X W`` with ``W[regulator, target]``, of the pairs of `Rules.candidates`.
     """
-    x = expression.values
+    regulators, targets, allowed = rules.candidates(expression.genes)
+    x, out = expression.values, rules.out_caps(expression.genes)
     pieces = expression.pieces().values()
-    X = np.concatenate([x[rows][:-1] for rows in pieces])
-    Y = np.concatenate([np.diff(x[rows], axis=0) for rows in pieces])
-    return Problem(LeastSquares(X, Y), rules.constraint(expression.genes))
+    X = np.concatenate([x[rows][:-1] for rows in pieces])[:, regulators]
+    Y = np.concatenate([np.diff(x[rows], axis=0) for rows in pieces])[:, targets]
+    constraint = TVCS.matrix(
+        allowed.shape,
+        row_caps=out[regulators] if isinstance(out, np.ndarray) else out,
+        col_caps=rules.max_in_degree,
+        total=rules.max_edges,
+        allowed=allowed,
+    )
+    return Problem(LeastSquares(np.ascontiguousarray(X), np.ascontiguousarray(Y)), constraint)

@@ -207,14 +207,9 @@ class Draws:
         weights = rng.uniform(*plan.column_weights, len(self.inputs))
         in_degree = int(rng.integers(plan.in_degrees[0], plan.in_degrees[1] + 1))
         total = int(np.rint(rng.uniform(*plan.edges_per_gene) * self._shape[1]))
-        loss = StepLoss(
-            past[rows],
-            self.steps.own[rows],
-            self.steps.following[rows],
-            self.steps.intercepts[rows],
-            weights,
-            self.allowed,
-        )
+        steps, intercepts = self.steps.of(rows), self.steps.intercepts[rows]
+        own, following = map(np.ascontiguousarray, (steps.own, steps.following))
+        loss = StepLoss(past[rows], own, following, intercepts, weights, self.allowed)
         in_degree = min(in_degree, _or(self.rules.max_in_degree, in_degree))
         found = []
         for part, sums in zip(plan.parts, added, strict=True):

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import NoReturn, ParamSpec, TextIO, TypeVar
 
+from tvcs_core.command.blas import one_thread_unless_told
 from tvcs_core.command.interrupts import raise_lost_interrupts
 from tvcs_core.files.errors import NO_SPACE, WorkError, WriteError
 from tvcs_core.files.shown import message as tidy
@@ -128,8 +129,9 @@ def run_command(module: str, name: str) -> None:
     """Import the command line in `module` and run it as `name`; Ctrl-C ends either with 130.
 
     It shows itself by that name, and completion is installed for it: not for ``python``, the first
-    word of a line with ``python -m``.
+    word of a line with ``python -m``. BLAS has one thread in it, unless the environment says more.
     """
+    one_thread_unless_told(os.environ)
     try:
         app = import_module(module).app
     except KeyboardInterrupt:

@@ -8,10 +8,6 @@ from contextlib import contextmanager
 
 from threadpoolctl import threadpool_limits
 
-# What a process that computes nothing but units is started with.
-LIBRARIES = ("OPENBLAS", "MKL", "OMP", "BLIS")
-ENVIRONMENT = dict.fromkeys([f"{name}_NUM_THREADS" for name in LIBRARIES], "1")
-
 _LOCK = threading.Lock()
 _HOLDERS: set[object] = set()
 _LIMITS: list[threadpool_limits] = []

@@ -18,7 +18,7 @@ from collections.abc import Generator, Sequence
 from functools import partial
 from typing import Any
 
-from tvcs_core.engines.blas import ENVIRONMENT
+from tvcs_core.command.blas import ONE_THREAD
 from tvcs_core.engines.frames import read_frame, write_frame
 from tvcs_core.engines.job import Job, Task
 from tvcs_core.engines.local import side_by_side
@@ -111,7 +111,7 @@ class _Child:
             [sys.executable, "-c", START.format(path=sys.path)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env=os.environ | ENVIRONMENT,
+            env=os.environ | ONE_THREAD,
             **group,
         )
         self._known: set[Job] = set()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tvcs_core.command.blas import LIBRARIES
 from tvcs_core.files.record import tvcs_version
 
 PROGRAMS = {
@@ -79,3 +80,26 @@ def test_python_itself_is_not_completed_where_a_module_is_run(in_shell, tmp_path
     """Completion of `python -m tvcs_core` would take over what the shell knows of `python`."""
     in_shell(f"{sys.executable} -m tvcs_core --install-completion; true")
     assert [path.name for path in (tmp_path / ".bash_completions").iterdir()] == ["tvcs.sh"]
+
+
+@pytest.mark.parametrize("told", [{}, {"OMP_NUM_THREADS": "3"}])
+def test_blas_has_one_thread_in_a_command_unless_the_environment_says_more(told, tmp_path):
+    """It reads the environment when NumPy is imported, so that must not be there before."""
+    (tmp_path / "seen.py").write_text(
+        "import os, sys\n"
+        "before = 'numpy' in sys.modules\n"
+        "import numpy, threadpoolctl\n"
+        "def app(**options):\n"
+        "    threads = [pool['num_threads'] for pool in threadpoolctl.threadpool_info()]\n"
+        "    print(before, os.environ.get('OPENBLAS_NUM_THREADS'), set(threads) <= {1})\n"
+    )
+    code = "from tvcs_core.command.shell import run_command; run_command('seen', 'seen')"
+    of_blas = {f"{name}_NUM_THREADS" for name in LIBRARIES}
+    around = {name: value for name, value in os.environ.items() if name not in of_blas}
+    around["PYTHONPATH"] = os.pathsep.join([str(tmp_path), str(Path(__file__).parents[3])])
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=around | told, capture_output=True, text=True, check=True
+    )
+    before, said, is_one = done.stdout.split()
+    assert (before, said) == ("False", "None" if told else "1")
+    assert told or is_one == "True"

@@ -34,7 +34,7 @@ def test_simulate_infer_check_and_score_work_together(small, tmp_path):
     done = grn("infer", small / "timeseries.tsv", "--out", out, "--max-in-degree", 2)
     assert done.exit_code == 0, done.stderr
     assert done.stdout == ""
-    assert "about 3 s and 0.3 GB" in done.stderr
+    assert "about 2 s and 0.2 GB" in done.stderr
     assert {path.name for path in out.iterdir()} == RESULTS
     header = (out / "edges.tsv").read_text().splitlines()[0].split("\t")
     assert header == [

@@ -124,7 +124,7 @@ def test_a_refusal_names_what_was_not_done_yet(table, tmp_path, monkeypatch, wor
     done = CliRunner().invoke(app, args)
     assert done.exit_code == 1
     said = " ".join(done.stderr.split())
-    assert re.search(r"needs about 0\.3 GB, but only 0\.1 GB are free; what helps: ", said)
+    assert re.search(r"needs about 0\.2 GB, but only 0\.1 GB are free; what helps: ", said)
     assert said.endswith(helps)
     assert not (tmp_path / "out").exists()
 

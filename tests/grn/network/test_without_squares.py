@@ -9,7 +9,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from grn_tvcs import Network, read_network, read_reference, score, write_edges
+from grn_tvcs import Expression, Network, infer, read_network, read_reference, score, write_edges
 from grn_tvcs.network.edge_table import write_reference
 from grn_tvcs.network.pairs import KINDS, Pairs
 from grn_tvcs.network.scores import CUTS, PAIRS, area_under_roc, average_precision
@@ -178,3 +178,31 @@ def test_graphs_and_anndata_of_many_genes_are_read_without_a_square():
     for found in (network, again):
         told = [(e.regulator, e.target, e.score, e.sign, e.selected) for e in found.edges()]
         assert told == [("3", "9", 2.5, "-", True), ("4", "9", 1.5, "-", True)]
+
+
+def random_series(n_points, n_genes):
+    values = np.random.default_rng(0).uniform(1.0, 2.0, (n_points, n_genes))
+    genes = tuple(f"G{i}" for i in range(n_genes))
+    return Expression(values, np.arange(n_points, dtype=float), ("A",) * n_points, genes)
+
+
+def test_the_model_of_the_paper_is_solved_over_regulators_x_targets():
+    table, genes = random_series(8, MANY), [f"G{i}" for i in range(MANY)]
+    infer(table, "tvcs-plain", regulators=genes[:2], targets=genes[:3], rng=0)  # loads its modules
+    with less_than_a_square():
+        network = infer(table, "tvcs-plain", regulators=genes[:3], max_in_degree=1, rng=0)
+    assert network.pairs.shape == (3, MANY)
+    assert 0 < network.n_scored <= MANY
+
+
+def test_the_model_of_the_paper_does_not_depend_on_how_all_genes_are_named():
+    table, genes = random_series(12, 7), [f"G{i}" for i in range(7)]
+    caps = {"max_out_degree": {"G1": 0, "G4": 1}, "max_edges": 5}
+    whole = infer(table, "tvcs-plain", rng=0, **caps)
+    named = infer(table, "tvcs-plain", regulators=genes, targets=genes, rng=0, **caps)
+    assert np.array_equal(whole.scores, named.scores)
+    some = infer(table, "tvcs-plain", regulators=genes[1:5], rng=0, **caps)
+    assert not some.scores[0].any()
+    assert not some.scores[1].any()
+    assert np.count_nonzero(some.scores[4]) <= 1
+    assert some.n_scored == 5
