@@ -4,12 +4,6 @@ import os
 import subprocess
 import sys
 
-import networkx as nx
-import numpy as np
-import pytest
-
-from grn_tvcs.report.layout import spring_layout
-
 
 def test_a_network_in_parts_is_drawn_the_same_way_by_every_process():
     script = (
@@ -28,16 +22,3 @@ def test_a_network_in_parts_is_drawn_the_same_way_by_every_process():
         for seed in range(4)
     }
     assert len(said) == 1
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_springs_place_genes_as_those_of_networkx_do(seed):
-    rng = np.random.default_rng(seed)
-    graph = nx.random_labeled_tree(int(rng.integers(2, 60)), seed=seed)
-    graph.add_edges_from(rng.choice(len(graph), (len(graph) // 2, 2)).tolist())
-    graph.remove_edges_from(list(nx.selfloop_edges(graph)))
-    length = 2.4 / np.sqrt(len(graph))
-    placed = nx.spring_layout(graph, k=length, iterations=300, seed=0, scale=None)
-    places = np.array([placed[node] for node in graph])
-    ours = spring_layout(nx.to_numpy_array(graph) > 0, length, 300)
-    np.testing.assert_allclose(ours, places - places.mean(axis=0), atol=1e-9)
