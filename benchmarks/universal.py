@@ -37,11 +37,11 @@ from benchmarks.universal_known import (
 )
 from grn_tvcs.combine.calibration import OF_COMMON, Calibration, Empty, calibration_of
 from grn_tvcs.combine.chances import chance
-from grn_tvcs.combine.combiner import Combiner
+from grn_tvcs.combine.combiner import Combiner, Stages
 from grn_tvcs.combine.features import features_of
 from grn_tvcs.combine.likeness import Likeness, covariates, learn_likeness, traits
 from grn_tvcs.combine.nulls import effect_of_changes, null_features
-from grn_tvcs.combine.training import fit, fit_nulls
+from grn_tvcs.combine.training import fit, fit_nets, fit_nulls
 from grn_tvcs.combine.trees import Trees
 from grn_tvcs.combine.universal import PATH, WORDS, for_design, write_universal
 from grn_tvcs.evidence.lagged_regression import USUAL
@@ -53,7 +53,7 @@ from tvcs_core.engines.blas import one_blas_thread
 from tvcs_core.streams import stream
 
 RIDGE = 1.0
-DRAWS = 3  # combiners of the same networks, whose mean counts
+DRAWS, NETS = 3, 3  # trees, and nets, of the same networks, whose mean counts
 SHUFFLED = 3  # of every so many designs the table of a network is shuffled, too
 
 
@@ -118,9 +118,9 @@ def differences(one: Path, other: Path) -> list[str]:
 def learned(
     jobs: Sequence[Job], seed: int, folder: Path, processes: int
 ) -> tuple[Combiner, list[str]]:
-    """Learn from all networks, and from those of each common design alone; their keys.
+    """Learn trees from all networks, and from those of each common design alone; their keys.
 
-    The evidence on the networks is in `folder`.
+    Nets learn from all networks. The evidence on them is in `folder`.
     """
     of_design = {
         design.key: [job for job in jobs if job[1].key == design.key]
@@ -130,13 +130,29 @@ def learned(
     lessons = [(some, draw) for some in (jobs, *of_design.values()) for draw in range(DRAWS)]
     found = list(in_processes(partial(taught, seed, folder), lessons, processes, at_once=1))
     stages = tuple(stages for combiner in found for stages in combiner.stages)
-    return Combiner(found[0].names, stages), [key for key in of_design for _ in range(DRAWS)]
+    nets = learned_nets(jobs, seed, folder, processes)
+    return Combiner(found[0].names, stages, nets), [key for key in of_design for _ in range(DRAWS)]
+
+
+def learned_nets(
+    jobs: Sequence[Job], seed: int, folder: Path, processes: int
+) -> tuple[Stages, ...]:
+    """Learn the nets."""
+    lessons = [(jobs, draw) for draw in range(NETS)]
+    taught = partial(taught_nets, seed, folder)
+    return tuple(in_processes(taught, lessons, processes, at_once=1))
 
 
 def taught(seed: int, folder: Path, job: tuple[Sequence[Job], int]) -> Combiner:
-    """What some networks teach in one draw."""
+    """What some networks teach trees in one draw."""
     networks, draw = job
     return fit([known_of(seed, folder, one).lesson for one in networks], seed, draw)
+
+
+def taught_nets(seed: int, folder: Path, job: tuple[Sequence[Job], int]) -> Stages:
+    """What some networks teach nets in one draw."""
+    networks, draw = job
+    return fit_nets([known_of(seed, folder, one).lesson for one in networks], seed, draw)
 
 
 def growth_of(combiner: Combiner, known: Sequence[Known]) -> np.ndarray:

@@ -22,7 +22,7 @@ BYTES_PER_PAIR_AT_WORK = 33.0  # in each thread
 BYTES_PER_PAIR_RANKED = 26.0  # by a method that does not halve the series
 # Of `combined`, part by part: `python -m benchmarks.speed.cost --default`.
 SECONDS_PER_TRY = 1.2e-8  # of a tree, in each of log2(samples) layers of all samples
-SECONDS_PER_PAIR_OF_PARTS = 1.5e-4  # the nine combiners
+SECONDS_PER_PAIR_OF_PARTS = 1.5e-4  # the combiners: trees of three to six sets, nets of three
 SECONDS_PER_PATH = 8e-9  # from a regulator over another one to a gene, or from it to both
 SECONDS_PER_PAIR_OF_GENES = 2.5e-7  # rank correlations, of which none is kept
 SECONDS_PER_SMALL_HALF = 3.5e-3  # of a network of a design, beside what its sizes take

@@ -1,4 +1,4 @@
-"""The combiner: two stages of trees and what they were made of, in one file of plain arrays."""
+"""The combiner: two stages of trees and two of nets, and its file of plain arrays."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.combine.features import Table
+from grn_tvcs.combine.nets import Net, evaluate_net
 from grn_tvcs.combine.relations import SECOND_STAGE, relations
 from grn_tvcs.combine.trees import Trees, evaluate
 from tvcs_core import DataError
 
-FORMAT = 3  # of the file; another one is refused
+FORMAT = 4  # of the file; another one is refused
 IMPOSSIBLE = -30.0  # log-odds of a pair that may not be an edge
 ROWS = 64  # inputs at a time, so that features of many genes fit into memory
 
@@ -29,13 +30,13 @@ class Stages(NamedTuple):
     Attributes
     ----------
     first
-        Trees that know the features of one pair.
+        Trees, or a net, that know the features of one pair.
     second
-        Trees that know those of `relations` after them.
+        Those that know those of `relations` after them.
     """
 
-    first: Trees
-    second: Trees
+    first: Trees | Net
+    second: Trees | Net
 
 
 @dataclass(frozen=True)
@@ -45,40 +46,52 @@ class Combiner:
     Attributes
     ----------
     names
-        Features of the first stages, in the order in which their trees know them.
+        Features of the first stages, in the order in which they know them.
     stages
-        What one or several sets of networks taught; the mean of what they say counts.
+        What one or several sets of networks taught trees; the mean of what they say counts.
+    nets
+        What networks taught nets; the mean of what these say counts as much as that of the trees.
     """
 
     names: tuple[str, ...]
     stages: tuple[Stages, ...]
+    nets: tuple[Stages, ...] = ()
 
     def logits(self, table: Table, inputs: NDArray[np.int64]) -> Array:
         """Log-odds of every pair, [input, gene]; `IMPOSSIBLE` where it may not be an edge."""
+        said = [self._mean_of(some, table, inputs) for some in (self.stages, self.nets) if some]
+        return np.asarray(np.mean(said, axis=0))
+
+    def _mean_of(self, some: tuple[Stages, ...], table: Table, inputs: NDArray[np.int64]) -> Array:
         said = []
-        for stages in self.stages:
+        for stages in some:
             first = stage_logits(stages.first, table, self.names)
             related = relations(first, table, inputs)
             said.append(stage_logits(stages.second, related, self.names + SECOND_STAGE))
         return np.asarray(np.mean(said, axis=0))
 
 
-def stage_logits(stage: Trees, table: Table, names: tuple[str, ...]) -> Array:
+def stage_logits(stage: Trees | Net, table: Table, names: tuple[str, ...]) -> Array:
     """What one stage says of every pair."""
     out = np.full(table.allowed.shape, IMPOSSIBLE)
     for start in range(0, len(out), ROWS):
         rows = slice(start, start + ROWS)
         block = out[rows]
-        block[table.allowed[rows]] = evaluate(stage, table.rows(names, rows))
+        features = table.rows(names, rows)
+        said = (
+            evaluate_net(stage, features) if isinstance(stage, Net) else evaluate(stage, features)
+        )
+        block[table.allowed[rows]] = said
     return out
 
 
 def save(combiner: Combiner, path: Path, **more: NDArray[Any]) -> None:
     """Write a combiner and more arrays; the same bytes for the same ones."""
     arrays: dict[str, NDArray[Any]] = {"names": np.array(combiner.names)} | more
-    for k, stages in enumerate(combiner.stages):
-        for stage, trees in stages._asdict().items():
-            arrays |= named(trees, f"{k}_{stage}")
+    for word, some in (("", combiner.stages), ("net_", combiner.nets)):
+        for k, stages in enumerate(some):
+            for stage, one in stages._asdict().items():
+                arrays |= named(one, f"{word}{k}_{stage}")
     arrays |= {"digest": np.array(digest(arrays)), "format": np.array(FORMAT)}
     np.savez_compressed(path, **arrays)  # type: ignore[arg-type]
 
@@ -104,22 +117,34 @@ def load(path: Path) -> tuple[Combiner, dict[str, NDArray[Any]], str]:
     stamp = str(arrays.pop("digest", ""))
     if stamp != digest(arrays):
         raise DataError("was changed after it was made: its arrays do not fit its hash", path=path)
-    stages: list[Stages] = []
-    while f"{len(stages)}_first_base" in arrays:
-        both = (trees_among(arrays, f"{len(stages)}_{stage}") for stage in Stages._fields)
-        stages.append(Stages(*both))
     names = tuple(str(name) for name in arrays.pop("names"))
-    return Combiner(names, tuple(stages)), arrays, stamp
+    stages, nets = _stages_among(arrays, "", Trees), _stages_among(arrays, "net_", Net)
+    return Combiner(names, stages, nets), arrays, stamp
 
 
-def trees_among(arrays: dict[str, NDArray[Any]], prefix: str) -> Trees:
-    """Take trees out of arrays; `named` put them there."""
-    return Trees(*(arrays.pop(f"{prefix}_{name}") for name in Trees._fields))
+def _stages_among(
+    arrays: dict[str, NDArray[Any]], word: str, kind: type[Trees] | type[Net]
+) -> tuple[Stages, ...]:
+    """Take all stages of a kind out of arrays."""
+    found: list[Stages] = []
+    while f"{word}{len(found)}_first_base" in arrays:
+        prefix = f"{word}{len(found)}"
+        found.append(
+            Stages(*(among(arrays, f"{prefix}_{stage}", kind) for stage in Stages._fields))
+        )
+    return tuple(found)
 
 
-def named(trees: Trees, prefix: str) -> dict[str, NDArray[Any]]:
-    """Trees as arrays with names."""
-    return {f"{prefix}_{name}": value for name, value in trees._asdict().items()}
+def among(
+    arrays: dict[str, NDArray[Any]], prefix: str, kind: type[Trees] | type[Net] = Trees
+) -> Any:
+    """Take trees or a net out of arrays; `named` put them there."""
+    return kind(*(arrays.pop(f"{prefix}_{name}") for name in kind._fields))
+
+
+def named(stage: Trees | Net, prefix: str) -> dict[str, NDArray[Any]]:
+    """Trees or a net as arrays with names."""
+    return {f"{prefix}_{name}": value for name, value in stage._asdict().items()}
 
 
 def digest(arrays: dict[str, NDArray[Any]]) -> str:

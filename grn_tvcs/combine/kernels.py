@@ -1,4 +1,4 @@
-"""Kernels: sums of trees, and the strongest way from one gene to another over a third."""
+"""Kernels: sums of trees, small nets, the strongest way from one gene over another to a third."""
 
 import numpy as np
 
@@ -61,6 +61,39 @@ def part(column, trees, node, rows, to_right):
     for k in range(n_right):
         rows[n_left + k] = to_right[k]
     return n_left
+
+
+@kernel
+def add_net(x, net, out):
+    """Add to `out` of every row what a net says of it.
+
+    `x` is (rows, features), NaN where a feature is not known; `net` is a `Net`. One sum after the
+    other in one order, so a row is told the same whatever rows are beside it.
+    """
+    n_rows, n_features = x.shape
+    first, second = np.empty(net.first_base.size), np.empty(net.second_base.size)
+    for row in range(n_rows):
+        first[:] = net.first_base
+        for k in range(n_features):
+            value = (x[row, k] - net.means[k]) / net.sizes[k]
+            if np.isnan(value) or value == 0.0:
+                continue
+            value = min(max(value, -4.0), 4.0)
+            for i in range(first.size):
+                first[i] += value * net.first[k, i]
+        for k in range(net.gaps.size):
+            if np.isnan(x[row, net.gaps[k]]):
+                for i in range(first.size):
+                    first[i] += net.first[n_features + k, i]
+        second[:] = net.second_base
+        for i in range(first.size):
+            if first[i] > 0.0:
+                for j in range(second.size):
+                    second[j] += first[i] * net.second[i, j]
+        said = np.float64(net.base[0])
+        for j in range(second.size):
+            said += max(second[j], 0.0) * net.last[j]
+        out[row] += said
 
 
 @kernel

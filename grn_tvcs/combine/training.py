@@ -1,14 +1,15 @@
 """Learn the combiner from networks whose edges are known.
 
 Two stages of gradient boosted trees (Friedman, Annals of Statistics 29, 2001; on histograms: Ke et
-al., NeurIPS 2017, by scikit-learn). The second sees what the first says of the other pairs of the
-same network; so that it learns what the first is worth on networks that it does not know, the first
-is learned on half of the networks and speaks of the other half.
+al., NeurIPS 2017, by scikit-learn), and beside them two of small nets (`nets.py`). The second sees
+what the first says of the other pairs of the same network; so that it learns what the first is
+worth on networks that it does not know, the first is learned on half of the networks and speaks of
+the other half.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,12 +18,15 @@ from numpy.typing import NDArray
 
 from grn_tvcs.combine.combiner import Combiner, Stages, stage_logits
 from grn_tvcs.combine.features import Table, names_and_directions
+from grn_tvcs.combine.nets import Net, learn_net
 from grn_tvcs.combine.relations import DIRECTIONS, relations
 from grn_tvcs.combine.trees import Trees, trees_of
-from tvcs_core.streams import stream
+from tvcs_core.engines import one_blas_thread
+from tvcs_core.streams import seed_of, stream
 
 MOST_NEGATIVES = 400  # of a network, or four times its edges; others are thinned and weigh more
-WEIGHT_POWER = 0.4  # a network weighs as its pairs to this power
+# A network weighs as its pairs to this power where trees learn, and where nets do.
+WEIGHT_POWER, NET_WEIGHT_POWER = 0.4, 0.6
 FIRST = {"max_iter": 200, "learning_rate": 0.1, "max_leaf_nodes": 15}
 SECOND = {"max_iter": 80, "learning_rate": 0.1, "max_leaf_nodes": 12}
 BOTH = {
@@ -37,6 +41,7 @@ OF_NULLS = {
 }  # fmt: skip
 
 Array = NDArray[np.float64]
+Known = tuple[Table, NDArray[np.bool_]]  # features of a network, and its edges
 
 
 @dataclass(frozen=True)
@@ -59,7 +64,7 @@ class Lesson:
 
 
 def fit(lessons: Sequence[Lesson], seed: int = 0, draw: int = 0) -> Combiner:
-    """Learn both stages; the same lessons, seed and draw give the same trees.
+    """Learn both stages of trees; the same lessons, seed and draw give the same trees.
 
     Other draws take other halves, pairs and features; the mean of what several say is surer.
 
@@ -68,40 +73,75 @@ def fit(lessons: Sequence[Lesson], seed: int = 0, draw: int = 0) -> Combiner:
     ValueError
         If there are fewer than two networks, so that none is left to speak of.
     """
+    rng = stream(seed, "training", *([str(draw)] if draw else []))
+
+    def learn(networks: Sequence[Known], names: dict[str, int], shape: dict[str, Any]) -> Trees:
+        return fit_stage(networks, names, shape, rng, draw)
+
+    return Combiner(tuple(names_and_directions()), (_both_stages(lessons, rng, learn),))
+
+
+def fit_nets(lessons: Sequence[Lesson], seed: int = 0, draw: int = 0) -> Stages:
+    """Learn both stages of nets as `fit` learns trees."""
+    rng = stream(seed, "training", "nets", str(draw))
+
+    def learn(networks: Sequence[Known], names: dict[str, int], _: dict[str, Any]) -> Net:
+        taught = _taught(networks, tuple(names), rng, NET_WEIGHT_POWER)
+        with one_blas_thread():  # sums in one order: the same bytes again
+            return learn_net(*taught, seed_of(rng))
+
+    return _both_stages(lessons, rng, learn)
+
+
+def _both_stages(
+    lessons: Sequence[Lesson],
+    rng: np.random.Generator,
+    learn: Callable[[Sequence[Known], dict[str, int], dict[str, Any]], Trees | Net],
+) -> Stages:
+    """Learn the first stage, and the second from what it says of networks that it does not know."""
     if len(lessons) < 2:
         raise ValueError(f"lessons must be at least 2 networks, found {len(lessons)}")
-    rng = stream(seed, "training", *([str(draw)] if draw else []))
     names = names_and_directions()
     order = tuple(names)
     is_second_half = rng.permutation(len(lessons)) % 2 == 1
     later: dict[int, Table] = {}
     for half in (is_second_half, ~is_second_half):
-        stage = fit_stage(
-            [(lessons[i].table, lessons[i].is_edge) for i in np.flatnonzero(~half).tolist()],
-            names, FIRST, rng, draw,
-        )  # fmt: skip
+        others = [lessons[i] for i in np.flatnonzero(~half).tolist()]
+        stage = learn([(one.table, one.is_edge) for one in others], names, FIRST)
         for i in np.flatnonzero(half).tolist():
             lesson = lessons[i]
             logits = stage_logits(stage, lesson.table, order)
             later[i] = relations(logits, lesson.table, lesson.inputs)
-    first = fit_stage([(one.table, one.is_edge) for one in lessons], names, FIRST, rng, draw)
+    first = learn([(one.table, one.is_edge) for one in lessons], names, FIRST)
     known = [(later[i], lesson.is_edge) for i, lesson in enumerate(lessons)]
-    second = fit_stage(known, names | DIRECTIONS, SECOND, rng, draw)
-    return Combiner(order, (Stages(first, second),))
+    return Stages(first, learn(known, names | DIRECTIONS, SECOND))
 
 
 def fit_stage(
-    networks: Sequence[tuple[Table, NDArray[np.bool_]]],
+    networks: Sequence[Known],
     names: dict[str, int],
     shape: dict[str, Any],
     rng: np.random.Generator,
     draw: int = 0,
 ) -> Trees:
-    """Learn one stage from the features and the edges of networks; `draw` is that of features."""
+    """Learn one stage of trees from the features and the edges; `draw` is that of features."""
     from sklearn.ensemble import HistGradientBoostingClassifier
     from threadpoolctl import threadpool_limits
 
     order = tuple(names)
+    classifier = HistGradientBoostingClassifier(
+        monotonic_cst=np.array([names[name] for name in order]), random_state=draw, **BOTH, **shape
+    )
+    features, labels, weight = _taught(networks, order, rng, WEIGHT_POWER)
+    with threadpool_limits(1, user_api="openmp"):  # sums in one order: the same bytes again
+        classifier.fit(_without_gaps(features), labels, weight / weight.mean())
+    return trees_of(classifier)
+
+
+def _taught(
+    networks: Sequence[Known], order: tuple[str, ...], rng: np.random.Generator, power: float
+) -> tuple[NDArray[np.float32], NDArray[np.bool_], Array]:
+    """Features of the pairs that are kept, which of them are edges, and how much each counts."""
     rows, labels, weights = [], [], []
     for table, is_edge in networks:
         true = is_edge[table.allowed]
@@ -110,14 +150,8 @@ def fit_stage(
         kept, weight = thinned(true, rng)
         rows.append(table.rows(order)[kept])
         labels.append(true[kept])
-        weights.append(weight * true.size ** (WEIGHT_POWER - 1.0))
-    classifier = HistGradientBoostingClassifier(
-        monotonic_cst=np.array([names[name] for name in order]), random_state=draw, **BOTH, **shape
-    )
-    weight, known = np.concatenate(weights), _without_gaps(np.concatenate(rows))
-    with threadpool_limits(1, user_api="openmp"):  # sums in one order: the same bytes again
-        classifier.fit(known, np.concatenate(labels), weight / weight.mean())
-    return trees_of(classifier)
+        weights.append(weight * true.size ** (power - 1.0))
+    return np.concatenate(rows), np.concatenate(labels), np.concatenate(weights)
 
 
 def thinned(true: NDArray[np.bool_], rng: np.random.Generator) -> tuple[NDArray[np.intp], Array]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.combine.calibration import Calibration, Empty
-from grn_tvcs.combine.combiner import Combiner, load, named, save, trees_among
+from grn_tvcs.combine.combiner import Combiner, among, load, named, save
 from grn_tvcs.combine.likeness import Likeness, covariates
 from grn_tvcs.combine.nulls import null_log_odds
 from grn_tvcs.combine.trees import Trees
@@ -112,7 +112,7 @@ def universal(path: Path = PATH) -> Universal:
         for start, word in WORDS.items()
     }
     own = tuple(map(str, more["own_keys"]))
-    nulls = trees_among(more, "nulls")
+    nulls = among(more, "nulls")
     made = json.loads(str(more["made"]))
     return Universal(combiner, likeness, more["growth"], nulls, common, own, made, stamp)
 
@@ -128,7 +128,7 @@ def for_design(combiner: Combiner, own: Sequence[str], key: str = "") -> Combine
         for stages, known in zip(combiner.stages[len(everybodys) :], own, strict=True)
         if known == key
     ]
-    return Combiner(combiner.names, (*everybodys, *of_design))
+    return Combiner(combiner.names, (*everybodys, *of_design), combiner.nets)
 
 
 def write_universal(

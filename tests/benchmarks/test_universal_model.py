@@ -6,7 +6,7 @@ from threadpoolctl import threadpool_info
 
 from benchmarks import universal as command
 from benchmarks import universal_known as evidence
-from grn_tvcs.combine import calibration, training
+from grn_tvcs.combine import calibration, nets, training
 from grn_tvcs.combine.universal import universal
 from grn_tvcs.simulation import designs
 
@@ -22,6 +22,7 @@ def small(monkeypatch):
     monkeypatch.setattr(calibration, "TABLES", 3)
     monkeypatch.setattr(command, "OF_COMMON", 2)
     monkeypatch.setattr(command, "DRAWS", 2)
+    monkeypatch.setattr(nets, "EPOCHS", 2)
     monkeypatch.setattr(designs, "QUARTERS", ((5, 6),) * 4)
     for stage in ("FIRST", "SECOND", "NULLS"):
         monkeypatch.setattr(training, stage, getattr(training, stage) | {"max_iter": 5})
@@ -58,6 +59,7 @@ def test_the_command_gives_the_same_bytes_again(small, tmp_path, capsys):
     assert list(model.common) == keys
     assert model.own == (keys[0], keys[0], keys[1], keys[1])
     assert len(model.combiner.stages) == 2 + len(model.own)
+    assert len(model.combiner.nets) == command.NETS
 
 
 def test_a_file_that_differs_is_said_to_and_in_what(tmp_path, monkeypatch, capsys):

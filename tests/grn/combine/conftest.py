@@ -5,12 +5,13 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from grn_tvcs.combine import training
+from grn_tvcs.combine import nets, training
+from grn_tvcs.combine.combiner import Combiner
 from grn_tvcs.combine.features import features_of
 from grn_tvcs.combine.likeness import learn_likeness, traits
 from grn_tvcs.combine.nulls import effect_of_changes, null_features
 from grn_tvcs.combine.parts import Parts, gather_parts
-from grn_tvcs.combine.training import Lesson, fit, fit_nulls
+from grn_tvcs.combine.training import Lesson, fit, fit_nets, fit_nulls
 from grn_tvcs.combine.trees import Trees
 from grn_tvcs.simulation.designs import Design
 from grn_tvcs.simulation.examples import Example, draw_example, draw_null
@@ -70,7 +71,9 @@ def combiner(lessons):
         for stage in ("FIRST", "SECOND"):
             patch.setattr(training, stage, getattr(training, stage) | {"max_iter": 15})
         patch.setattr(training, "BOTH", training.BOTH | {"min_samples_leaf": 10})
-        return fit(lessons)
+        patch.setattr(nets, "BATCH", 32)
+        trees = fit(lessons)
+        return Combiner(trees.names, trees.stages, (fit_nets(lessons),))
 
 
 @pytest.fixture(scope="session")

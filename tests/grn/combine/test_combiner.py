@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 
 from grn_tvcs.combine import combiner as module
-from grn_tvcs.combine.combiner import FORMAT, IMPOSSIBLE, digest, load, save
+from grn_tvcs.combine.combiner import (
+    FORMAT,
+    IMPOSSIBLE,
+    Combiner,
+    Stages,
+    digest,
+    load,
+    save,
+)
 from tvcs_core import DataError
 
 
@@ -47,16 +55,36 @@ def test_the_same_combiner_makes_the_same_bytes(combiner, written, tmp_path):
 def test_a_combiner_comes_back_as_it_was(combiner, written, lessons):
     back, more, stamp = load(written)
     assert back.names == combiner.names
-    for stage in ("first", "second"):
-        for one, other in zip(
-            getattr(back.stages[0], stage), getattr(combiner.stages[0], stage), strict=True
-        ):
-            assert one.dtype == other.dtype
-            assert np.array_equal(one, other)
+    for read, known in zip((back.stages, back.nets), (combiner.stages, combiner.nets), strict=True):
+        assert len(read) == len(known) == 1
+        for stage in ("first", "second"):
+            of_both = getattr(read[0], stage), getattr(known[0], stage)
+            assert type(of_both[0]) is type(of_both[1])
+            for one, other in zip(*of_both, strict=True):
+                assert one.dtype == other.dtype
+                assert np.array_equal(one, other)
     assert list(more) == ["growth"]
     assert more["growth"].tolist() == [0, 1, 2]
     assert len(stamp) == 64
     assert same(logits_of(back, lessons), logits_of(combiner, lessons))
+
+
+def test_nets_count_as_much_as_trees(combiner, lessons):
+    """As a mean, however many there are of each."""
+    trees, nets = combiner.stages[0], combiner.nets[0]
+    less = Stages(*(net._replace(base=net.base - 1) for net in nets))
+
+    def said(*parts):
+        return logits_of(Combiner(combiner.names, *parts), lessons)
+
+    alone = said((trees,)), said((), (nets,)), said((), (less,))
+    assert not same(alone[1], alone[2])
+    for lesson, tree, net, other, both in zip(
+        lessons, *alone, said((trees, trees), (nets, less, less)), strict=True
+    ):
+        wanted = (tree + (net + 2 * other) / 3) / 2
+        allowed = lesson.table.allowed
+        assert both[allowed] == pytest.approx(wanted[allowed])
 
 
 def test_another_combiner_has_another_hash(combiner, written, tmp_path):
@@ -102,10 +130,10 @@ def arrays_in(path):
 
 def test_arrays_that_were_edited_are_refused(written, tmp_path):
     path = tmp_path / "edited.npz"
-    for name in ("0_first_value", "0_second_threshold", "growth"):
+    for name in ("0_first_value", "0_second_threshold", "net_0_second_last", "growth"):
         arrays = arrays_in(written)
         arrays[name] = arrays[name].copy()
-        arrays[name][-1] += 1e-9
+        arrays[name][-1] += 1e-3 if "net" in name else 1e-9
         np.savez(path, **arrays)
         assert refused(path).startswith("was changed after it was made")
     arrays = arrays_in(written)

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from grn_tvcs.combine import training
-from grn_tvcs.combine.combiner import save, stage_logits
+from grn_tvcs.combine import nets, training
+from grn_tvcs.combine.combiner import Combiner, save, stage_logits
 from grn_tvcs.combine.features import Table, names_and_directions
 from grn_tvcs.combine.relations import DIRECTIONS, SECOND_STAGE, relations
-from grn_tvcs.combine.training import Lesson, fit, thinned
+from grn_tvcs.combine.training import Lesson, fit, fit_nets, thinned
 from grn_tvcs.combine.trees import evaluate
 
 
@@ -39,10 +39,20 @@ def test_draws_of_the_same_lessons_are_others_and_each_the_same_again(
     assert len(set(made)) == 3
 
 
+def test_nets_are_learned_the_same_again_and_draws_are_others(lessons, tmp_path, monkeypatch):
+    monkeypatch.setattr(nets, "EPOCHS", 2)
+    names, given = tuple(names_and_directions()), ((3, 0), (3, 0), (3, 1), (4, 0))
+    found = [Combiner(names, (), (fit_nets(lessons[:5], *words),)) for words in given]
+    made = [bytes_of(one, tmp_path / f"{k}.npz") for k, one in enumerate(found)]
+    assert made[0] == made[1]
+    assert len(set(made)) == 3
+
+
+@pytest.mark.parametrize("learn", [fit, fit_nets])
 @pytest.mark.parametrize("n", [0, 1])
-def test_two_networks_are_needed(lessons, n):
+def test_two_networks_are_needed(lessons, n, learn):
     with pytest.raises(ValueError, match=f"lessons must be at least 2 networks, found {n}"):
-        fit(lessons[:n])
+        learn(lessons[:n])
 
 
 def test_two_networks_are_enough(few_rounds, lessons):
