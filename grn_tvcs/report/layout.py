@@ -15,6 +15,8 @@ from grn_tvcs.network.network import Edge
 WIDTH, HEIGHT, MARGIN = 960.0, 640.0, 46.0
 MOST_NAMED = 100
 NAMED_OF_MANY = 30
+# Steps of the springs: a step of many genes takes longer, and they settle in fewer well enough.
+MOST_STEPS, LEAST_STEPS, STEPS_TIMES_GENES = 300, 50, 30_000
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,8 @@ def _spread(graph: Any) -> dict[str, NDArray[np.float64]]:
         # In the order of the graph: a view of a small part comes in the order of a set of names.
         subgraph.add_nodes_from(name for name in graph if name in part)
         subgraph.add_edges_from(graph.edges(part))
-        layout = nx.spring_layout(subgraph, k=2.4 / side, iterations=300, seed=0, scale=side / 2)
+        steps = min(MOST_STEPS, max(LEAST_STEPS, STEPS_TIMES_GENES // len(part)))
+        layout = nx.spring_layout(subgraph, k=2.4 / side, iterations=steps, seed=0, scale=side / 2)
         if left and left + side > widest:
             left, bottom, row_height = 0.0, bottom + row_height + 0.8, 0.0
         for name, at in layout.items():
