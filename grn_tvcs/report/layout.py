@@ -16,7 +16,7 @@ WIDTH, HEIGHT, MARGIN = 960.0, 640.0, 46.0
 MOST_NAMED = 100
 NAMED_OF_MANY = 30
 # Steps of the springs: a step of many genes takes longer, and they settle in fewer well enough.
-MOST_STEPS, LEAST_STEPS, STEPS_TIMES_GENES = 300, 50, 30_000
+MOST_STEPS, LEAST_STEPS, STEPS_TIMES_GENES = 300, 50, 15_000
 
 
 @dataclass(frozen=True)
