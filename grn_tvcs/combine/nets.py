@@ -58,13 +58,14 @@ def evaluate_net(net: Net, features: Array) -> NDArray[np.float64]:
 
 
 def learn_net(
-    features: Array, labels: NDArray[np.bool_], weight: NDArray[np.float64], seed: int
+    features: Array, labels: NDArray[np.bool_], weight: NDArray[np.float64], draw: int
 ) -> Net:
     """Learn from rows of features, which are edges, and how much each row counts.
 
-    The same arguments give the same net with one thread of BLAS.
+    The same arguments give the same net with one thread of BLAS, on the same kind of machine and
+    the same version of NumPy; other draws begin with other weights and take other batches.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(draw)
     means, sizes, gaps = _scales(features)
     told = _told(features, means, sizes, gaps)
     widths = (told.shape[1], *HIDDEN, 1)

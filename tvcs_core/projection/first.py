@@ -1,8 +1,8 @@
-"""The first projection on a machine: by Python, where compiling would take longer.
+"""The first projection of a process that finds no kernel kept: by Python, where the table is small.
 
-Kernels are compiled in about ten seconds; the same functions, run by Python, project a small table
-in some hundredths of one, with the same bits. Who projects once waits for no compiler; the second
-projection compiles, and from then on kernels are kept.
+Kernels are compiled in about ten seconds; the same functions, run by Python, project a table of
+20 x 20 in some hundredths of one, with the same bits. Who projects once waits for no compiler; the
+second projection of the process compiles, and from then on kernels are kept.
 """
 
 import math

@@ -243,7 +243,7 @@ def test_what_cannot_fit_is_refused_with_an_estimate(small, tmp_path, monkeypatc
     done = grn("infer", small / "timeseries.tsv", "--out", tmp_path / "out")
     assert done.exit_code == 1
     assert (
-        "this needs about 0.3 GB, but only 0.1 GB are free; what helps: a list of --regulators, "
+        "this needs about 0.2 GB, but only 0.1 GB are free; what helps: a list of --regulators, "
         in done.stderr
     )
     assert not (tmp_path / "out").exists()
