@@ -29,6 +29,8 @@ LOOK_AHEAD = 5
 MOST_OUTCOMES = 500
 ROUNDING = 1e-12
 FIRST_FIT = 20
+SPARE = 32  # answers by which a fit is late, with which whoever comes makes it
+UNDONE = -1  # labels that a model goes by, where one of them was taken back
 FIRST = 4.0  # times its uncertainty a task without labels counts, where workers err together
 
 Matrix = tuple[tuple[float, ...], ...]
@@ -83,15 +85,35 @@ def fitted_to(answers: int) -> int:
 
 
 def is_due(text: str | None, answers: int) -> bool:
-    """Whether the model in the store is of gold and goes by fewer labels than it should."""
+    """Whether the model in the store is of gold and goes by other labels than it should."""
+    goes_by = None if text is None else _goes_by(text)
+    return goes_by is not None and goes_by != fitted_to(answers)
+
+
+def is_due_now(text: str | None, answers: int) -> bool:
+    """Whether it is whoever brought the last of so many answers who fits the model.
+
+    That is one worker. If the fit is late since theirs failed, or nobody fitted before, it is
+    whoever comes; meanwhile the others need not do it as well.
+    """
     size = fitted_to(answers)
-    return size > 0 and text is not None and size > _goes_by(text)
+    is_theirs = answers == size or answers >= size + max(SPARE, size // 4)
+    return is_theirs and is_due(text, answers)
+
+
+def taken_back(text: str | None, place: int, answers: int) -> str | None:
+    """Return the text of the model once the answer of such a place is gone, of so many."""
+    if text is None or _goes_by(text) is None or place > fitted_to(answers):
+        return text
+    return json.dumps(json.loads(text) | {"labels": UNDONE})
 
 
 @lru_cache(maxsize=16)
-def _goes_by(text: str) -> float:
+def _goes_by(text: str) -> int | None:
+    """How many labels a model goes by; None if it is not of gold, and goes by none."""
     found = json.loads(text)
-    return found.get("labels", 0) if found["source"] == "gold" else math.inf
+    labels: int = found.get("labels", 0)  # not in what was written before they counted
+    return labels if found["source"] == "gold" else None
 
 
 @lru_cache(maxsize=4096)

@@ -117,7 +117,7 @@ class Campaign(Desk):
         max_workers_per_task, max_tasks_per_worker
             Caps of tasks and workers that have none of their own.
         gate
-            Least quality of a worker to whom `next` gives a task.
+            Least quality of a worker who gets a task, by `next` or in a round.
         target
             A task is done once its label has this posterior; with a dependent model and enough
             gold, once gold shows that so many of such labels are right.

@@ -98,12 +98,26 @@ def _like(found: Skill, answers: Answers, known: Gold, labels: Answers) -> Skill
     Plans choose the best, whoever labelled so far.
     """
     of_plans = found.dependence
-    found = fit_dependence(answers, known, found, labels)
+    # Other tasks with a known label are labelled as those without.
+    told = {answers.tasks[j] for j in set(answers.task_of.tolist())}
+    used = Gold(
+        {task: label for task, label in known.labels.items() if task in told}, known.classes
+    )
+    found = fit_dependence(answers, used, found, labels)
     if of_plans is None or found.dependence is None:
         return found
     error, foresight = of_plans.plan_error, of_plans.foresight
     model = replace(found.dependence, plan_error=error, foresight=foresight)
     return replace(found, dependence=model)
+
+
+def in_store(connection: Connection) -> tuple[Any, ...]:
+    """Read what `write_estimates` wrote."""
+    of_campaign = connection.execute(
+        select(schema.campaign.c.dependence, schema.campaign.c.sure_at)
+    ).one()
+    of_workers = select(worker.c.name, worker.c.quality, worker.c.habits).order_by(worker.c.id)
+    return *of_campaign, *map(tuple, connection.execute(of_workers))
 
 
 def write_estimates(connection: Connection, settings: Any, found: Estimates) -> None:

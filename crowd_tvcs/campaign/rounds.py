@@ -36,8 +36,8 @@ def plan_of(state: State, labels: int | None, spare: int = 0) -> Plan:
 
     Answered pairs are gone, their answers are in the priors and their cost is off the money; pairs
     that are out are forced, since their answers will come and be paid; closed tasks, those of
-    which no label is worth it by the settings, mates of whom has a task, and caps that are used up
-    leave no room.
+    which no label is worth it by the settings, mates of whom has a task, whoever is below the gate,
+    and caps that are used up leave no room. A minimum is of those who may have the task at most.
 
     Parameters
     ----------
@@ -49,8 +49,7 @@ def plan_of(state: State, labels: int | None, spare: int = 0) -> Plan:
         Millionths of the money to leave alone.
     """
     settings, pending, answered = state.settings, state.pending, state.answered
-    n, m = pending.shape
-    allowed = state.quality.allowed if state.quality.allowed is not None else np.ones((n, m), bool)
+    m, allowed = len(state.tasks), state.lets_in(state.quality)
     closed = state.closed | ~is_worth_a_label(state)
     able = allowed & ~answered & ~closed & ~state.team_mates & ~state.out_of_reach
     able |= pending
@@ -61,7 +60,7 @@ def plan_of(state: State, labels: int | None, spare: int = 0) -> Plan:
     least = np.array([t.min_workers for t in state.tasks]) - done
     new = labels_left(settings, labels)
     budget = None if new is None else new + int(out.sum())
-    least = np.where(closed, out, np.maximum(least, 0))
+    least = np.where(closed, out, np.clip(least, 0, able.sum(axis=0)))
     if budget is not None and np.maximum(least, out).sum() > budget:
         least = np.zeros(m, dtype=np.int64)  # a later round meets the minimums
     money = settings.money

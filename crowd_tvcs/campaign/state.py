@@ -138,6 +138,11 @@ class State:
         allowed = None if table.allowed is None else table.allowed[:, kind]
         return Quality(table.values[:, kind], table.workers, self.factors.tasks, allowed)
 
+    def lets_in(self, quality: Quality) -> NDArray[np.bool_]:
+        """Of which pairs of a table the gate lets the worker in; of none that is not known."""
+        within: NDArray[np.bool_] = quality.values >= self.settings.gate
+        return within if quality.allowed is None else within & quality.allowed
+
     @cached_property
     def slots(self) -> NDArray[np.int8]:
         """State of every pair, of shape (workers, tasks); lapsed if it was never given out."""

@@ -62,7 +62,7 @@ def stand(
 ) -> list[Standing]:
     """Judge for every task whether a further label is worth its price.
 
-    By those who are left and whom the gate of `next` lets in.
+    By those who are left and whom the gate lets in.
 
     Parameters
     ----------
@@ -78,11 +78,10 @@ def stand(
     """
     chances = state.posterior
     best = chances.argmax(axis=1)
-    gain, is_worth = _worth(state, least_gain_of(state, least_gain), value, state.settings.gate)
+    gain, is_worth = _worth(state, least_gain_of(state, least_gain), value)
     is_sure = (state.closed if target is None else _are_sure(state, target)).tolist()
     done, out = state.count(ANSWERED), state.count(ISSUED, LEASED)
-    gate = state.settings.gate
-    somebody = np.concatenate([_able(part, gate).any(axis=0) for _, part in state.parts()])
+    somebody = np.concatenate([_able(part).any(axis=0) for _, part in state.parts()])
     rows = []
     for j, row in enumerate(state.tasks):
         if row.closed:
@@ -175,33 +174,32 @@ def least_gain_of(state: State, given: float | None) -> float:
     return 0.0 if given is None else float(given)
 
 
-def _able(state: State, gate: float) -> NDArray[np.bool_]:
-    """Pairs that the caps of workers and groups and a gate would still let happen."""
-    quality, allowed = state.quality.values, state.quality.allowed
+def _able(state: State) -> NDArray[np.bool_]:
+    """Pairs that the caps of workers and groups and the gate would still let happen."""
     free = ~(state.answered | state.pending | state.team_mates | state.out_of_reach)
-    may = (free if allowed is None else free & allowed) & (quality >= gate)
+    may = free & state.lets_in(state.quality)
     has_room = np.array([w.slots < w.max_tasks for w in state.workers])
     return may & has_room[:, None]
 
 
 def _worth(
-    state: State, least_gain: float, value: float | None, gate: float
+    state: State, least_gain: float, value: float | None
 ) -> tuple[Floats, NDArray[np.bool_]]:
     """Largest gain of every task by the workers who are left, and whether it pays."""
-    found = [_worth_of(part, state.posterior[at], value, gate) for at, part in state.parts()]
+    found = [_worth_of(part, state.posterior[at], value) for at, part in state.parts()]
     gain = np.concatenate([gain for gain, _ in found])
     pays = np.concatenate([pays for _, pays in found])
     return gain, (gain > 0.0) & (gain >= least_gain) & pays
 
 
 def _worth_of(
-    state: State, chances: Floats, value: float | None, gate: float
+    state: State, chances: Floats, value: float | None
 ) -> tuple[Floats, NDArray[np.bool_]]:
     """Largest gain of every task of a part, and whether that is worth somebody's price."""
     quality = state.quality.values
     if len(state.classes) == 2:
         quality = np.maximum(quality, 1.0 - quality)
-    may = _able(state, gate)
+    may = _able(state)
     nothing = 1.0 / len(state.classes)
     top = np.where(may, quality, nothing).max(axis=0)
     answers = state.count(ANSWERED)
@@ -221,13 +219,10 @@ def _worth_of(
 
 
 def is_worth_a_label(state: State) -> NDArray[np.bool_]:
-    """Tasks to which a label adds what it must by the settings, or whose minimum asks for it.
-
-    By whoever is left, as rounds know no gate.
-    """
+    """Tasks to which a label adds what it must by the settings, or whose minimum asks for it."""
     if state.settings.least_gain is None:
         return np.ones(len(state.tasks), dtype=bool)
     needy = np.array([bool(t.needy) for t in state.tasks])
-    gain, _ = _worth(state, 0.0, None, gate=0.0)
+    gain, _ = _worth(state, 0.0, None)
     worth: NDArray[np.bool_] = needy | (gain >= state.settings.least_gain)
     return worth

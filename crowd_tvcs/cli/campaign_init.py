@@ -74,7 +74,7 @@ class InitOptions:
         ),
     ] = None
     gate: Annotated[
-        float, typer.Option(metavar="P", help="Least quality of a worker that next gives a task.")
+        float, typer.Option(metavar="P", help="Least quality of a worker who gets a task.")
     ] = 0.0
     target: Annotated[
         float, typer.Option(metavar="P", help="A task this sure of its label is done.")

@@ -157,13 +157,15 @@ def orders(task_of: Integers, cautious: Floats, choice: float) -> list[Integers]
 
     Answers win a place by an exponential race with rates exp(choice x skill), skill in standard
     deviations: all alike with 0, the best first with `BEST_FIRST`, where there is one such order
-    and nothing is drawn.
+    and nothing is drawn. Times are looked at by their logarithms, as no rate is too large then.
     """
     if choice >= BEST_FIRST:
         return [ranks(task_of, -cautious)]
-    rate = np.exp(choice * _standardised(cautious))
+    ahead = choice * _standardised(cautious)
     rng = stream(0, "order of gold answers")
-    return [ranks(task_of, -np.log1p(-rng.random(rate.size)) / rate) for _ in range(ORDERS)]
+    tiny = np.finfo(np.float64).tiny  # who draws 0 wins
+    drawn = (-np.log1p(-rng.random(ahead.size)) for _ in range(ORDERS))
+    return [ranks(task_of, np.log(np.maximum(times, tiny)) - ahead) for times in drawn]
 
 
 def choice_of(like: Answers, answers: Answers, gold: Gold, skill: Skill) -> float:

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from crowd_tvcs.campaign import leases
-from crowd_tvcs.campaign.belief import FIRST, is_due
+from crowd_tvcs.campaign.belief import FIRST, is_due_now
 from crowd_tvcs.campaign.leases import Offer, Receipt
 from crowd_tvcs.campaign.store import functions
 from crowd_tvcs.campaign.store.schema import ISSUED, LAPSED, LEASED
@@ -100,7 +100,7 @@ def submit(
             done = functions.ANSWER(connection, called=called, first=FIRST, **computed)
             if done.is_done:
                 receipt = Receipt(task, name, label, leases.ACCEPTED, computed["confidence"])
-                due = is_due(found.settings.dependence, done.place)
+                due = is_due_now(found.settings.dependence, done.place)
                 return Done(receipt, _offer(store, name, done), due)
             seen = None
     return None

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 
 from crowd_tvcs.campaign import leases
-from crowd_tvcs.campaign.belief import is_due
+from crowd_tvcs.campaign.belief import is_due, is_due_now
 from crowd_tvcs.campaign.desk import by_function, turns
 from crowd_tvcs.campaign.desk.turns import OPERATOR, Note, write_down
 from crowd_tvcs.campaign.leases import Offer, Receipt, Refused
@@ -14,7 +15,7 @@ from crowd_tvcs.campaign.settings import within
 from crowd_tvcs.campaign.store import queries
 from crowd_tvcs.campaign.store.schema import GOLD
 from crowd_tvcs.campaign.store.statements import together
-from crowd_tvcs.campaign.store.store import Store
+from crowd_tvcs.campaign.store.store import Store, StoreError
 
 
 class Desk:
@@ -82,7 +83,7 @@ class Desk:
         with self.store.turn(*first) as (connection, settings, found):
             receipt = leases.submit(connection, settings, found, (worker, task, label), moment)
         self.store.flush()
-        self._learn_if(is_due(settings.dependence, settings.answers + 1))
+        self._learn_if(is_due_now(settings.dependence, settings.answers + 1))
         return receipt
 
     def submit_and_next(
@@ -103,7 +104,7 @@ class Desk:
             )
             offer = leases.offer(connection, settings, found, worker, moment, self.gold_share)
         self.store.flush()
-        self._learn_if(is_due(settings.dependence, settings.answers))
+        self._learn_if(is_due_now(settings.dependence, settings.answers))
         return receipt, offer
 
     def _learn_if(self, due: bool) -> None:
@@ -111,7 +112,8 @@ class Desk:
         if due and not self.learns_beside:
             from crowd_tvcs.campaign.desk.gold import learn_of_labels
 
-            learn_of_labels(self.store)
+            with suppress(StoreError):  # the answer is taken; it stays due for those who come
+                learn_of_labels(self.store)
 
     def skip(
         self,
@@ -156,6 +158,8 @@ class Desk:
         with self.store.write(*first) as (connection, settings, found):
             offer = turns.undo(connection, settings, found, worker, moment)
             write_down(connection, Note(worker, "undo", offer.task, None, address), moment)
+            settings = queries.SETTINGS.first(connection)
+        self._learn_if(is_due(settings.dependence, settings.answers))
         return offer
 
     def pause(

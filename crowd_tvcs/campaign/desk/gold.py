@@ -123,30 +123,37 @@ def _answers_here(store: Store) -> tuple[float, ...]:
 
 
 def learn_of_labels(store: Store) -> bool:
-    """Fit the model to whoever labelled so far, if it goes by too few labels; whether it did."""
+    """Fit the model to whoever labelled so far, if it goes by other labels; whether it did."""
     with store.read() as (_, settings):
         if not is_due(settings.dependence, settings.answers):
             return False
-    return learn(store)
+    return learn(store, only_new=True)
 
 
-def learn(store: Store) -> bool:
+def learn(store: Store, *, only_new: bool = False) -> bool:
     """Estimate every worker's quality anew from all answers to gold, and settle the tasks.
 
     Some tasks at a time, so that nobody waits for long; what is not settled yet is so by its next
-    answer. Return False where the qualities come from a table, which gold does not change.
+    answer. With `only_new` they are left alone where nothing is another than before. Return False
+    where the qualities come from a table, which gold does not change.
     """
-    from crowd_tvcs.campaign.estimates import estimated, write_estimates
+    from crowd_tvcs.campaign import estimates
 
-    with store.read() as (connection, settings):
-        if settings.source != "gold":
-            return False
-        found = estimated(connection, settings)
-        ids = list(connection.scalars(select(task.c.id).order_by(task.c.id)))
-    with store.write() as (connection, settings, _):
-        is_new = _numbers(settings.dependence) != _numbers(found.of_campaign.get("dependence"))
-        write_estimates(connection, settings, found)
-    if settings.dependence is not None and not is_new:
+    while True:
+        with store.read() as (connection, settings):
+            if settings.source != "gold":
+                return False
+            before = estimates.in_store(connection)
+            found = estimates.estimated(connection, settings)
+            ids = list(connection.scalars(select(task.c.id).order_by(task.c.id)))
+        with store.write() as (connection, settings, _):
+            # Whatever others wrote meanwhile may go by more than this does.
+            if is_first := estimates.in_store(connection) == before:
+                estimates.write_estimates(connection, settings, found)
+                after = estimates.in_store(connection)
+        if is_first:
+            break
+    if only_new and _but_labels(*before) == _but_labels(*after):
         return True
     for start in range(0, len(ids), AT_ONCE):
         with store.write(flush=False) as (connection, settings, _):
@@ -155,9 +162,9 @@ def learn(store: Store) -> bool:
     return True
 
 
-def _numbers(text: str | None) -> Any:
-    """Read a model but for how many labels it goes by; it also says what all gold is like."""
-    return None if text is None else json.loads(text) | {"labels": 0}
+def _but_labels(dependence: str | None, *others: Any) -> tuple[Any, ...]:
+    """Read what is in the store but for how many labels the model goes by."""
+    return None if dependence is None else json.loads(dependence) | {"labels": 0}, *others
 
 
 _INDEX = f"CREATE INDEX IF NOT EXISTS task_gold ON task (slots, id) WHERE closed = {GOLD}"

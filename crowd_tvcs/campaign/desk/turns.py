@@ -6,11 +6,12 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, update
 
+from crowd_tvcs.campaign.belief import taken_back
 from crowd_tvcs.campaign.leases import Offer, Refused, free, the_worker
 from crowd_tvcs.campaign.store import queries
-from crowd_tvcs.campaign.store.schema import CLOSED, SKIPPED
+from crowd_tvcs.campaign.store.schema import CLOSED, SKIPPED, campaign
 from crowd_tvcs.campaign.store.statements import together
 from crowd_tvcs.campaign.tasks import count, settle
 
@@ -97,6 +98,9 @@ def undo(
     )
     settle(connection, settings, queries.TASK.first(connection, of_task=last.task_id))
     count(connection, answers=-1)
+    model = taken_back(settings.dependence, last.place, settings.answers)
+    if model != settings.dependence:
+        connection.execute(update(campaign).values(dependence=model))
     return Offer(last.task_name, "their last answer, taken back", expires)
 
 

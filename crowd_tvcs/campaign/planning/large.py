@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -130,10 +131,12 @@ def _plan_of(
     """Return the static problem that a round of some tasks is; see `rounds.plan_of`.
 
     Workers who had a task are excluded from it, and the plan does not hold to the minimum of such
-    a task. The budget keeps what that misses, and what tasks that wait miss; once it has no more,
-    a plan with `only_least` gives tasks no more than their minimums.
+    a task, nor to more than those whom the gate lets in. The budget keeps what that misses, and
+    what tasks that wait miss; once it has no more, a plan with `only_least` gives tasks no more
+    than their minimums.
     """
-    factors = state.factors
+    factors, within = state.factors, state.lets_in(state.factors.table)
+    table = factors.table if within.all() else replace(factors.table, allowed=within)
     of_tasks = [state.tasks[j] for j in number.tolist()]
     done = state.count(ANSWERED)[number]
     place = np.full(len(state.tasks), -1)
@@ -142,7 +145,8 @@ def _plan_of(
     had = place[state.pairs.task[is_had]], state.pairs.worker[is_had]
     given = state.count(ISSUED, LEASED, ANSWERED, by="worker") + state.on_gold
     room = np.array([0 if w.blocked else w.max_tasks for w in state.workers])
-    least = np.array([t.min_workers for t in of_tasks])
+    least, kind = np.array([t.min_workers for t in of_tasks]), factors.kind[number]
+    least = np.minimum(least, within.sum(axis=0)[kind])
     least[had[0]] = 0
     most = np.array([t.max_workers for t in of_tasks]) - done
     missing = _missing(state)[number]
@@ -153,7 +157,7 @@ def _plan_of(
         least[:] = 0  # a later round meets the minimums
         budget = budget if only_least else _labels_beside(state, labels, 0)
     return FactoredPlan(
-        Factors(factors.table, [t.name for t in of_tasks], factors.kind[number]),
+        Factors(table, [t.name for t in of_tasks], kind),
         max_workers_per_task=most,
         max_tasks_per_worker=np.maximum(room - given, 0),
         budget=budget,

@@ -1,5 +1,7 @@
 """Campaigns whose qualities are of kinds of tasks: the answers of a table, without building it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sqlalchemy import inspect
@@ -209,6 +211,24 @@ def test_later_rounds_of_a_large_crowd_keep_every_cap_and_ask_nobody_twice(tmp_p
         told = summary(campaign.state(), stand(campaign.state()))
         assert told["answers"] + told["pending"] == (after > 0).sum()
         assert "<html" in render(campaign.state(), name="c")
+
+
+@pytest.mark.usefixtures("_large")
+def test_in_a_large_crowd_too_nobody_below_the_gate_is_in_a_round(tmp_path):
+    """Nor is more asked for than those who are left can give."""
+    factors, prior = crowd(listed=1.0)
+    least = int((factors.table.values >= 0.8).sum(axis=0).min()) + 1
+    tasks = [Task(*of, min_workers=least) for of in zip(TASKS, prior, strict=True)]
+    tasks = [replace(one, kind=KINDS[k]) for one, k in zip(tasks, factors.kind, strict=True)]
+    options = CAPS | {"budget": None, "max_tasks_per_worker": M, "max_workers_per_task": N}
+    given = {"workers": WORKERS, "tasks": tasks, "kinds": factors.table, "gate": 0.8} | options
+    with Campaign.create(tmp_path / "c.db", **given) as campaign:
+        campaign.plan(time_limit=None)
+        out = table_of(campaign.state()) > 0
+    assert out.any()
+    assert (factors.quality().values[out] >= 0.8).all()
+    able = (factors.quality().values >= 0.8).sum(axis=0)
+    assert (out.sum(axis=0) >= np.minimum(least, able)).all()
 
 
 @pytest.mark.usefixtures("_large")

@@ -86,6 +86,42 @@ def test_tasks_whose_labels_are_not_worth_it_get_none_but_their_minimum(begin):
     assert is_worth_a_label(state).tolist() == [True] * 3
 
 
+@pytest.mark.parametrize("per_pair", [False, True])
+def test_whoever_is_below_the_gate_is_in_no_round_but_has_what_is_out(begin, per_pair):
+    """Nor is a minimum asked for that needs them; who is just as good as the gate is in."""
+    skills = {"ann": 0.9, "bob": 0.8, "low": 0.79}
+    qualities = skills
+    if per_pair:
+        qualities = Quality([[skill] * 2 for skill in skills.values()], list(skills), ["t1", "t2"])
+    tasks = [Task("t1", min_workers=3), "t2"]
+    campaign = begin(workers=skills, qualities=qualities, tasks=tasks, gate=0.8)
+    found = campaign.plan(method="best", least_gain=0.0)
+    assert found.pairs == [("ann", "t1"), ("ann", "t2"), ("bob", "t1")]
+    plan = plan_of(campaign.state(), None)
+    assert plan.quality.allowed.tolist() == [[True, True], [True, True], [False, False]]
+    assert plan.min_workers_per_task.tolist() == [2, 0]
+    assert campaign.next("low").task is None
+
+
+def test_who_falls_below_the_gate_is_counted_on_for_what_is_out_only(begin):
+    gold = {f"g{j}": "1" for j in range(6)}
+    told = [(task, who, "1") for task in gold for who in ("ann", "bob")]
+    options = {"tasks": ["t1", "t2"], "qualities": None, "gold": gold, "gold_answers": told}
+    campaign = begin(gate=0.7, prior=0.5, **options)
+    campaign.plan(method="best", labels=1)
+    ((worker, task, _),) = campaign.issued()
+    campaign.add(
+        gold={f"h{j}": "1" for j in range(9)},
+        gold_answers=[(f"h{j}", worker, "0") for j in range(9)],
+    )
+    now = campaign.state()
+    row = now.factors.table.workers.index(worker)
+    assert now.factors.table.values[row, 0] < 0.7
+    plan = plan_of(now, None)
+    assert plan.quality.allowed[row].tolist() == [t == task for t in ("t1", "t2")]
+    assert plan.forced[row].sum() == 1
+
+
 def test_without_limits_a_round_has_none(begin):
     state = begin(model="independent").state()
     plan = plan_of(state, None)

@@ -32,6 +32,30 @@ def test_who_is_left_out_is_in_no_best_set(seed, least):
     assert best_of_all(quality[kept], price[kept], cap, prior, least)[0] == pytest.approx(value)
 
 
+@pytest.mark.parametrize("seed", range(30))
+def test_the_best_set_beside_those_who_label_anyway_and_of_groups(monkeypatch, seed):
+    """Ties, those who are mostly wrong, priors at the ends, and few sets looked at in one array."""
+    rng = np.random.default_rng(seed)
+    monkeypatch.setattr(pricing, "AT_ONCE", int(rng.choice([30, 4_000_000])))
+    n, cap, digits = 8, int(rng.integers(1, 6)), int(rng.choice([1, 2, 16]))
+    least, prior = int(rng.integers(0, min(cap, 3))), float(rng.choice([0.0, 0.3, 0.5, 0.999]))
+    quality, price = rng.random(n).round(digits), (0.1 * rng.random(n)).round(digits)
+    fixed, group = rng.random(int(rng.integers(0, 3))).round(digits), rng.integers(-1, 4, n)
+
+    def alone(s):
+        return all(group[i] < 0 or group[i] != group[k] for i, k in combinations(s, 2))
+
+    value = max(
+        pricing.accuracy(np.append(fixed, quality[list(s)]), prior)[0] - price[list(s)].sum()
+        for size in range(least, cap + 1)
+        for s in combinations(range(n), size)
+        if alone(s)
+    )
+    found = pricing.price_task(quality, price, cap, prior, least=least, fixed=fixed, group=group)
+    assert found.exact
+    assert found.value == pytest.approx(value, abs=1e-12)
+
+
 def test_a_task_of_very_many_workers_is_priced_with_few_sets(monkeypatch):
     rng = np.random.default_rng(0)
     quality = rng.uniform(0.52, 0.95, 1000)

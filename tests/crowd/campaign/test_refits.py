@@ -1,0 +1,177 @@
+"""When a campaign's model is fitted to whoever labelled: undone answers, races, failures."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from crowd_tvcs.answers.answers import Answers, Gold
+from crowd_tvcs.campaign import belief, estimates
+from crowd_tvcs.campaign.desk.gold import Learner, learn_of_labels, mix_in
+from crowd_tvcs.campaign.store.store import StoreError
+from crowd_tvcs.skills.dependence import BEST_FIRST
+from crowd_tvcs.skills.estimate import estimate_quality
+from crowd_tvcs.skills.held_out import orders
+from tests.crowd.campaign.test_dependence import one_by_one, start
+
+TASKS = [f"t{j:02d}" for j in range(60)]
+
+
+def hold_to_the_history(campaign):
+    """The model, and what the store says of every task, follow from the answers that there are."""
+    state = campaign.state()
+    known = {task: state.classes[label] for task, label in state.gold.items()}
+    told = Answers.of(
+        state.gold_answers,
+        tasks=sorted(known),
+        workers=[w.name for w in state.workers],
+        classes=state.classes,
+    )
+    size = belief.fitted_to(len(state.given))
+    first = state.answers.select(np.arange(len(state.given)) < size) if size else None
+    fitted = estimate_quality(told, Gold(known, state.classes), like=first).dependence
+    assert (state.model.labels, state.model.choice) == (size, fitted.choice)
+    assert state.model.steps == pytest.approx(fitted.steps)
+    kept = [t.confidence for t in state.tasks]
+    assert kept == pytest.approx(state.posterior.max(axis=1), abs=1e-12)
+
+
+@pytest.mark.parametrize("labels", [20, 22])
+def test_an_answer_that_was_taken_back_is_not_fitted_to(tmp_path, rng, labels):
+    """The 20th, and one of the first 20 when there are more; then another label comes."""
+    with start(tmp_path / "c.db", rng, tasks=TASKS) as campaign:
+        one_by_one(campaign, ["w5", "w4"], 19)
+        campaign.submit("w0", campaign.next("w0").task, "a")
+        one_by_one(campaign, ["w5", "w4"], labels)
+        hold_to_the_history(campaign)
+        campaign.undo("w0")
+        hold_to_the_history(campaign)
+        one_by_one(campaign, ["w5", "w4"], 23)
+        hold_to_the_history(campaign)
+        campaign.undo("w4")  # none of the first 20
+        hold_to_the_history(campaign)
+
+
+def test_a_desk_that_learns_beside_learns_of_what_was_taken_back(tmp_path, rng):
+    with start(tmp_path / "c.db", rng, tasks=TASKS) as campaign:
+        campaign.learns_beside = True
+        campaign.submit("w0", campaign.next("w0").task, "a")
+        one_by_one(campaign, ["w5", "w4"], 25)
+        assert learn_of_labels(campaign.store)
+        campaign.undo("w0")
+        assert learn_of_labels(campaign.store)
+        hold_to_the_history(campaign)
+        assert not learn_of_labels(campaign.store)
+
+
+@pytest.fixture
+def meanwhile(monkeypatch):
+    """Let something happen once while estimates are computed; return how often they were."""
+    compute, times = estimates.estimated, []
+
+    def during(act):
+        def computed(*given):
+            found = compute(*given)
+            times.append(1)
+            if len(times) == 1:
+                act()
+            return found
+
+        monkeypatch.setattr(estimates, "estimated", computed)
+        return times
+
+    return during
+
+
+def test_gold_that_comes_while_the_model_is_fitted_is_not_lost(tmp_path, rng, meanwhile):
+    with start(tmp_path / "c.db", rng, tasks=TASKS) as campaign:
+        one_by_one(campaign, ["w5", "w4"], 19)
+        gold = {f"n{j}": "a" for j in range(30)}
+        told = [(task, worker, "ab"[worker == "w5"]) for task in gold for worker in ("w0", "w5")]
+        meanwhile(lambda: campaign.add(gold=gold, gold_answers=told))
+        one_by_one(campaign, ["w5", "w4"], 20)
+        assert campaign.state().model.gold == 90
+        hold_to_the_history(campaign)
+
+
+def test_one_worker_waits_for_the_fit_not_all_who_come_meanwhile(tmp_path, rng, meanwhile):
+    with start(tmp_path / "c.db", rng, tasks=TASKS) as campaign:
+        one_by_one(campaign, ["w5", "w4"], 19)
+        times = meanwhile(lambda: one_by_one(campaign, ["w3", "w2"], 24))
+        one_by_one(campaign, ["w5", "w4"], 20)
+        assert len(times) == 1
+        assert campaign.state().settings.answers == 24
+        hold_to_the_history(campaign)
+
+
+def test_an_answer_is_taken_though_the_model_cannot_be_fitted_now(tmp_path, rng, monkeypatch):
+    """And who comes after so many more labels fits it."""
+    with start(tmp_path / "c.db", rng, tasks=TASKS) as campaign:
+        one_by_one(campaign, ["w5", "w4"], 19)
+        with monkeypatch.context() as patched:
+
+            def locked(*_):
+                raise StoreError("c.db: database is locked")
+
+            patched.setattr(estimates, "estimated", locked)
+            task = campaign.next("w3").task
+            assert campaign.submit("w3", task, "a").reason == "accepted"
+        assert campaign.state().model.labels == 0
+        one_by_one(campaign, ["w5", "w4"], 20 + belief.SPARE - 1)
+        assert campaign.state().model.labels == 40  # by whose label was the 40th
+        hold_to_the_history(campaign)
+
+
+def test_a_campaign_that_lacks_its_fit_is_fitted_by_who_comes(tmp_path, rng):
+    """As one of a program that did not fit, or whose fit was killed."""
+    with start(tmp_path / "c.db", rng, tasks=TASKS) as campaign:
+        campaign.learns_beside = True
+        one_by_one(campaign, ["w5", "w4"], 40 + belief.SPARE - 1)
+        campaign.learns_beside = False
+        assert campaign.state().model.labels == 0
+        one_by_one(campaign, ["w5", "w4"], 40 + belief.SPARE)
+        hold_to_the_history(campaign)
+
+
+def test_known_labels_of_tasks_say_nothing_of_how_workers_were_chosen(tmp_path, rng):
+    """Of gold that is labelled anyway: it gives no quality, and its answers are as the others."""
+    with start(tmp_path / "c.db", rng, tasks=TASKS) as campaign:
+        one_by_one(campaign, ["w5", "w4"], 20)
+        before = campaign.state().model
+        assert before.choice < 0.0
+        campaign.add(gold=dict.fromkeys(TASKS, "a"))
+        assert campaign.state().model.choice == before.choice
+
+
+def test_what_little_gold_teaches_is_said_of_tasks_that_are_answered(begin):
+    """The numbers of the model are the usual ones before and after."""
+    campaign = begin(
+        qualities=None, gold={"g1": "1"}, gold_answers=[("g1", "bob", "1"), ("g1", "cy", "1")],
+        prior=0.5,
+    )  # fmt: skip
+    mix_in(campaign.store, {}, ())
+    learner = Learner(campaign.store)
+    task = campaign.next("ann", now=0.0).task
+    before = campaign.submit("ann", task, "1", now=1.0).confidence
+    campaign.gold_share = 1.0
+    assert campaign.next("ann", now=2.0).task == "g1"
+    campaign.submit("ann", "g1", "1", now=3.0)
+    assert learner.learn(100.0) is True
+    state = campaign.state()
+    assert state.model.source == "little gold"
+    kept = [row.confidence for row in state.tasks]
+    assert kept == pytest.approx(state.posterior.max(axis=1))
+    assert max(kept) != before
+
+
+def test_orders_by_skill_are_drawn_where_one_worker_is_far_from_all_others():
+    """In standard deviations: a hundred of them, of which exp is no number any more."""
+    skill = np.full(20_000, 0.9)
+    skill[7] = 0.1
+    task_of = np.arange(skill.size) // 10
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for choice in (-BEST_FIRST, 0.5 - BEST_FIRST, BEST_FIRST - 0.5):
+            for rank in orders(task_of, skill, choice):
+                assert sorted(rank[:10]) == list(range(10))
+                assert rank[7] == (0 if choice < 0 else 9)
