@@ -136,7 +136,7 @@ def test_finished_work_of_another_method_is_refused_and_stays(data, tmp_path, mo
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["tvcs", "combined", "genie3"])
+@pytest.mark.parametrize("method", ["tvcs", "combined", "genie3", "tigress", "tvcs-plain"])
 def test_all_result_files_are_the_same_bytes(method, data, in_units, tmp_path, monkeypatch):
     """Serial, threads, processes and 1, 2, 4 Dask workers, each with two sizes of units."""
     monkeypatch.chdir(tmp_path)
@@ -146,6 +146,8 @@ def test_all_result_files_are_the_same_bytes(method, data, in_units, tmp_path, m
         "tvcs": ["--option", "resamples=12", "--max-edges", "auto"],
         "combined": ["--option", "resamples=8", "--calibrate", "2"],
         "genie3": ["--option", "trees=5"],
+        "tigress": ["--option", "splits=9"],
+        "tvcs-plain": ["--max-edges", "20"],
     }[method]
 
     def files(*engine):
