@@ -4,6 +4,7 @@
     python -m benchmarks.crowd.factors --workers 1000 --tasks 1000000 --kinds 2000
     python -m benchmarks.crowd.factors --priors 3 --keep /tmp/crowd     # keeps tables and plan
     python -m benchmarks.crowd.factors --campaign                       # every step of a campaign
+    python -m benchmarks.crowd.factors --tasks 10000 --beside-table     # and by the table
 
 The quality of a worker on a kind mixes a skill that grows with the ease of the kind (GLAD) and one
 per topic, from .5 to .97. Five answers per task at most, as many tasks per worker as share these
@@ -91,16 +92,70 @@ def whole_campaign(args: argparse.Namespace, folder: Path) -> None:
     print(f"{(folder / 'page.html').stat().st_size / 2**10:.0f} kB")
 
 
+def beside_table(args: argparse.Namespace, folder: Path) -> int:
+    """Plan a crowd by its table of workers x tasks, by its kinds, and as one too large for a table.
+
+    Returns 1 where the files of the first two differ, or one bound is below another plan.
+    """
+    with (folder / "kinds.csv").open(newline="") as kinds, (folder / "tasks.csv").open() as tasks:
+        head, *rows = csv.reader(kinds)
+        of_tasks = list(csv.DictReader(tasks))
+    place = [head.index(task["kind"]) for task in of_tasks]
+    names = [task["task"] for task in of_tasks]
+    with (folder / "quality.csv").open("w", newline="") as file:
+        out = csv.writer(file)
+        out.writerow(["worker", *names])
+        out.writerows([row[0], *(row[k] for k in place)] for row in rows)
+    with (folder / "priors.csv").open("w", newline="") as file:
+        out = csv.writer(file)
+        out.writerow(["task", "prior"])
+        out.writerows([task["task"], task["prior"]] for task in of_tasks)
+    words = crowd_of(args, folder)
+    dense = [folder / "quality.csv", "--tasks", folder / "priors.csv", *words[4:]]
+    found, limit = {}, ("--time-limit", args.time_limit)
+    ways = ("table", dense, False), ("kinds", words, False), ("factors", words, True)
+    for name, asked, in_factors in ways:
+        out_folder = folder / name
+        tell(name, ran("assign", *asked, *limit, "--out", out_folder, in_factors=in_factors))
+        found[name] = json.loads((out_folder / "summary.json").read_text(encoding="utf-8"))
+    files = ("assignment.csv", "summary.json", "prices.csv")
+    table, factors = found["table"], found["factors"]
+    is_same = all(
+        (folder / "table" / name).read_bytes() == (folder / "kinds" / name).read_bytes()
+        for name in files
+    )
+    error = 1.0 - table["expected_accuracy"]
+    apart = (factors["expected_accuracy"] - table["expected_accuracy"]) / error
+    print(f"the same bytes by table and kinds: {is_same}")
+    print(f"in factors: {apart:+.4%} of the error, gap {factors['gap'] / error:.4%}", end="")
+    print(f", of the table {table['gap'] / error:.4%}")
+    holds = all(
+        one["bound"] >= other["expected_accuracy"] - 1e-9
+        for one, other in ((table, factors), (factors, table))
+    )
+    return 0 if is_same and holds else 1
+
+
 def tell(name: str, took: dict[str, float]) -> None:
     """Print what a step took."""
     shown = f"{took['processor']:.1f} s of processor, {took['clock']:.1f} s in all"
     print(f"{name:<8}{shown}, {took['gigabytes']:.2f} GB", flush=True)
 
 
-def ran(*words: object) -> dict[str, float]:
-    """Run the command in a process of its own; return its seconds and its peak of memory."""
+NO_TABLE = (
+    "from crowd_tvcs.factors import tables; tables.MOST_PAIRS = 0\n"
+    "from crowd_tvcs.cli.main import main; main()"
+)
+
+
+def ran(*words: object, in_factors: bool = False) -> dict[str, float]:
+    """Run the command in a process of its own; return its seconds and its peak of memory.
+
+    `in_factors` plans as if no table of workers x tasks were small enough to be made.
+    """
     start = time.perf_counter()
-    command = [sys.executable, "-m", "crowd_tvcs", *map(str, words)]
+    how = ["-c", NO_TABLE] if in_factors else ["-m", "crowd_tvcs"]
+    command = [sys.executable, *how, *map(str, words)]
     process = subprocess.Popen(command)
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
@@ -113,7 +168,7 @@ def ran(*words: object) -> dict[str, float]:
     }
 
 
-def main() -> None:
+def main() -> int:
     """Write a crowd, plan it and print what that took."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--workers", type=int, default=200)
@@ -123,6 +178,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--time-limit", type=float, default=7200.0)
     parser.add_argument("--campaign", action="store_true")
+    parser.add_argument("--beside-table", action="store_true")
     parser.add_argument("--keep", type=Path)
     args = parser.parse_args()
     folder = args.keep or Path(tempfile.mkdtemp())
@@ -131,7 +187,9 @@ def main() -> None:
         write_crowd(args, folder)
         if args.campaign:
             whole_campaign(args, folder)
-            return
+            return 0
+        if args.beside_table:
+            return beside_table(args, folder)
         took = planned(args, folder)
         found = json.loads((folder / "plan" / "summary.json").read_text(encoding="utf-8"))
     finally:
@@ -145,7 +203,8 @@ def main() -> None:
         f"{took['processor']:.0f} s of processor, {took['clock']:.0f} s in all, "
         f"{took['gigabytes']:.2f} GB"
     )
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

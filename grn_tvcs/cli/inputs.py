@@ -90,10 +90,18 @@ def goes_on(given: InferOptions) -> bool:
 
     Raises
     ------
-    ValueError
-        If there is, and the command says neither ``--resume`` nor ``--force``.
+    ValueError, DataError
+        If there is, and the command says neither ``--resume`` nor ``--force``; or if it is of
+        another method, whose work the end of this run would remove.
     """
     is_there = given.finished.is_dir()
+    methods = {path.name for path in given.finished.iterdir()} if is_there else set()
+    if (others := sorted(methods - {given.method})) and given.resume:
+        raise DataError(
+            f"is of a run with method {listed(others)} (now {given.method}); give --force to "
+            "begin anew",
+            path=given.finished,
+        )
     if is_there and not (given.resume or given.force):
         raise ValueError(
             f"{given.out} holds finished work of an interrupted run; give --resume to go "

@@ -175,8 +175,13 @@ class InferOptions:
 
     @property
     def finished(self) -> Path:
-        """The folder of what an interrupted run has finished."""
+        """The folder of what an interrupted run has finished, of any method."""
         return self.out / FINISHED
+
+    @property
+    def kept(self) -> Path:
+        """The part of it that is of this method."""
+        return self.finished / self.method
 
     @property
     def edges_file(self) -> str:

@@ -153,7 +153,7 @@ class Inference:
                 choice = choice_of(self.data, self.given.method, **self._asked())
                 engine = self.engine or Threads(self.given.threads)
                 both = Beside(
-                    engine, choice.job, choice.take, keep=self.given.finished, progress=of_folds
+                    engine, choice.job, choice.take, keep=self.given.kept, progress=of_folds
                 )
                 network = self._infer(both, of_network)
                 both.finish()
@@ -175,7 +175,7 @@ class Inference:
         given = self.given
         return infer(
             self.data, given.method, threads=given.threads, engine=engine, progress=progress,
-            keep=given.finished, **self._asked(),
+            keep=given.kept, **self._asked(),
         )  # fmt: skip
 
     def _sizes(self) -> tuple[int, int]:

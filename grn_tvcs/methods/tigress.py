@@ -32,6 +32,7 @@ from tvcs_core.engines import Engine, Job, Threads, hash_of, results
 
 OWN_FREQUENCY = 0.6  # F(L) of the edges it selects itself; Meinshausen and Buhlmann: .6 to .9
 BLOCK = 4  # splits in a unit of work
+KEPT = "pairs that entered"  # what finished work holds; other words refuse that of before
 NEAR = 1e-9  # correlations this near to 0, or to their joint end, count as there
 
 
@@ -69,8 +70,8 @@ def tigress(
     sums = np.zeros((3, *allowed.shape), np.int64)
     engine = Threads(threads) if engine is None else engine
     with closing(results([job], engine, keep=keep, progress=progress)) as found:
-        for _, _, (part,) in found:
-            sums += part
+        for _, _, (places, part) in found:
+            sums.reshape(3, -1)[:, places] += part
     area, count, sign = sums
     n_runs = 2 * splits
     scores = area / (n_runs * max(steps, 1))
@@ -108,6 +109,7 @@ class Runs(NamedTuple):
     def facts(self) -> dict[str, str]:
         """All that the runs depend on: what it is, and a hash of it."""
         return {
+            "sums": KEPT,
             "data": hash_of("", self.x),
             "regulators or targets": hash_of("", self.inputs, self.allowed),
             "options": hash_of((self.steps, len(self.orders)), self.weights),
@@ -115,8 +117,12 @@ class Runs(NamedTuple):
         }
 
 
-def runs_of_splits(runs: Runs, unit: int) -> tuple[NDArray[np.int64]]:
-    """Area, count and sign of every pair over the runs of a few splits; [kind, input, gene]."""
+def runs_of_splits(runs: Runs, unit: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Pairs that entered in the runs of a few splits, and their area, count and sign.
+
+    A pair is its place in [input, gene]; there are at most `steps` for a gene and run, however many
+    may regulate it.
+    """
     area, count, sign = sums = np.zeros((3, *runs.allowed.shape), np.int64)
     for split in range(len(runs.orders))[unit * BLOCK : (unit + 1) * BLOCK]:
         for rows in np.split(runs.orders[split], [len(runs.x) // 2]):
@@ -128,7 +134,8 @@ def runs_of_splits(runs: Runs, unit: int) -> tuple[NDArray[np.int64]]:
                 area[pairs] += runs.steps - step
                 count[pairs] += 1
                 sign[pairs] += signs.astype(np.int64)
-    return (sums,)
+    places = np.flatnonzero(count)
+    return places, sums.reshape(3, -1)[:, places].astype(np.int32)
 
 
 def least_angle_entries(

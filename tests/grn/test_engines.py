@@ -13,6 +13,7 @@ from grn_tvcs.cli.main import app
 from grn_tvcs.combine import calibration
 from grn_tvcs.stability import units
 from tests.core.engines.clusters import LocalCluster
+from tvcs_core.command.progress import Progress
 from tvcs_core.engines import Processes, Serial, Threads
 from tvcs_core.engines.address import Address
 from tvcs_core.engines.cluster import Cluster
@@ -111,8 +112,31 @@ def test_options_that_cannot_be_are_refused_before_the_work(words, said, data, t
     assert not out.exists()
 
 
+def test_finished_work_of_another_method_is_refused_and_stays(data, tmp_path, monkeypatch):
+    class Interrupted(Progress):
+        def __call__(self, done, total):
+            raise KeyboardInterrupt
+
+    write_expression(data, tmp_path / "data.tsv")
+    out = tmp_path / "out"
+    words = ["infer", str(tmp_path / "data.tsv"), "--out", str(out), "--option"]
+    of_tvcs = [*words, "resamples=4", "--method", "tvcs"]
+    with monkeypatch.context() as patched:
+        patched.setattr("grn_tvcs.cli.work.Progress", Interrupted)
+        assert CliRunner().invoke(app, of_tvcs).exit_code == 130
+    kept = sorted(out.rglob("unit-*"))
+    assert kept
+    done = CliRunner().invoke(app, [*words, "trees=2", "--method", "genie3", "--resume"])
+    assert done.exit_code == 2
+    said = f"error: {out / '.resume'}: is of a run with method tvcs (now genie3); give --force to"
+    assert said in " ".join(done.stderr.split())
+    assert sorted(out.rglob("unit-*")) == kept
+    assert CliRunner().invoke(app, [*of_tvcs, "--resume"]).exit_code == 0
+    assert not (out / ".resume").exists()
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["tvcs", "combined", "genie3"])
+@pytest.mark.parametrize("method", ["tvcs", "combined", "genie3", "tigress", "tvcs-plain"])
 def test_all_result_files_are_the_same_bytes(method, data, in_units, tmp_path, monkeypatch):
     """Serial, threads, processes and 1, 2, 4 Dask workers, each with two sizes of units."""
     monkeypatch.chdir(tmp_path)
@@ -122,6 +146,8 @@ def test_all_result_files_are_the_same_bytes(method, data, in_units, tmp_path, m
         "tvcs": ["--option", "resamples=12", "--max-edges", "auto"],
         "combined": ["--option", "resamples=8", "--calibrate", "2"],
         "genie3": ["--option", "trees=5"],
+        "tigress": ["--option", "splits=9"],
+        "tvcs-plain": ["--max-edges", "20"],
     }[method]
 
     def files(*engine):

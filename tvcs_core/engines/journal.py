@@ -44,6 +44,7 @@ class Journal:
         self._facts = _all_facts(job)
         self._digest = hashlib.sha256(json.dumps(self._facts, sort_keys=True).encode()).digest()
         self._is_begun = self._is_ours()
+        self._made: list[Path] = []  # folders that were not there before
 
     def read(self, index: int) -> tuple[NDArray[Any], ...] | None:
         """The result of a unit; None where it is not there or is damaged."""
@@ -93,6 +94,8 @@ class Journal:
     def _begin(self) -> None:
         if self._is_begun:
             return
+        places = (self._folder, *self._folder.parents)
+        self._made = [place for place in places if not place.exists()]
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -128,7 +131,7 @@ class Journal:
         with contextlib.suppress(OSError):
             if not any(self._folder.glob("unit-*")):
                 (self._folder / RECORD).unlink(missing_ok=True)
-                for folder in (self._folder, self._folder.parent):
+                for folder in self._made:
                     folder.rmdir()
 
 

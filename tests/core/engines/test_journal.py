@@ -159,7 +159,7 @@ def test_a_disk_that_is_full_at_once_leaves_nothing(tmp_path):
     resource.setrlimit(resource.RLIMIT_FSIZE, (300, hard))
     try:
         with pytest.raises(WriteError, match="too large"):
-            toys.total(toys.job(width=500), Serial(), keep=tmp_path / "keep")
+            toys.total(toys.job(width=500), Serial(), keep=tmp_path / "keep/method/part")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert not list(tmp_path.iterdir())

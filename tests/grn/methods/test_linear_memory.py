@@ -12,7 +12,9 @@ from grn_tvcs.methods import METHODS
 from grn_tvcs.network.prior import ListedEdges, Prior
 
 N_GENES, N_REGULATORS = 4000, 2
-FEWER = {"clr": 2200, "aracne": 2200, "mrnet": 2200}  # which look at every pair of genes
+FEWER = {  # which look at every pair of genes, or grow forests
+    "clr": 2200, "aracne": 2200, "mrnet": 2200, "genie3": 2200, "dyngenie3": 2200,
+}  # fmt: skip
 
 
 def inferred(method, n_genes, **options):
@@ -36,6 +38,8 @@ def inferred(method, n_genes, **options):
     [
         pytest.param("combined", marks=pytest.mark.slow), "ensemble", "tvcs", "knock-outs", "pcc",
         "spearman", "clr", "aracne", "mrnet", "partial-correlation", "lagged-correlation",
+        pytest.param("genie3", marks=pytest.mark.slow),
+        pytest.param("dyngenie3", marks=pytest.mark.slow), "tigress",
     ],
 )  # fmt: skip
 def test_no_square_of_all_genes_is_made(method, monkeypatch):
@@ -48,6 +52,9 @@ def test_no_square_of_all_genes_is_made(method, monkeypatch):
         "tvcs": {"resamples": 2},
         "aracne": {"targets": ["G0005", "G0030"], "tolerance": 1.0},
         "mrnet": {"targets": ["G0005", "G0030"]},
+        "genie3": {"trees": 1},
+        "dyngenie3": {"trees": 1},
+        "tigress": {"splits": 1},
     }.get(method, {})
     inferred(method, 50, **options)  # first uses load modules and compiled code
     tracemalloc.start()
