@@ -194,6 +194,21 @@ def test_reasons_stay_with_their_survivors(tmp_path):
     assert kept["commit"] == "abc1234"
 
 
+def test_counts_of_files_that_did_not_change_stay_where_that_is_asked_for(tmp_path):
+    counts = {"tried": 2, "killed": 1, "late": 0}
+    of_a, of_b = ({f"{name}.py": {"f: 1 -> 2": {"line": 7, "reason": name}}} for name in "ab")
+    old = {"mutants": 8, "files": {"a.py": counts, "b.py": counts}, "survivors": of_a | of_b}
+    (tmp_path / "t.json").write_text(json.dumps(old))
+    new = {"tried": 3, "killed": 3, "late": 0}
+    for rest in (True, False):
+        counted = {"mutants": 9, "files": {"b.py": new}, "survivors": {}}
+        keep("t", counted, "abc1234", tmp_path, rest=rest)
+        kept = json.loads((tmp_path / "t.json").read_text())
+        others = ({"a.py": counts}, of_a) if rest else ({}, {})
+        assert (kept["files"], kept["survivors"]) == ({"b.py": new} | others[0], others[1])
+        assert kept["mutants"] == 9
+
+
 @pytest.mark.parametrize("path", sorted(KEPT.glob("*.json")), ids=lambda path: path.stem)
 def test_nine_of_ten_mutants_are_killed_where_it_says_so_and_the_others_have_reasons(path):
     counted = json.loads(path.read_text(encoding="utf-8"))
