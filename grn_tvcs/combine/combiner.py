@@ -16,6 +16,7 @@ from grn_tvcs.combine.nets import Net, evaluate_net
 from grn_tvcs.combine.relations import SECOND_STAGE, relations
 from grn_tvcs.combine.trees import Trees, evaluate
 from tvcs_core import DataError
+from tvcs_core.files.shown import shown
 
 FORMAT = 4  # of the file; another one is refused
 IMPOSSIBLE = -30.0  # log-odds of a pair that may not be an edge
@@ -111,9 +112,9 @@ def load(path: Path) -> tuple[Combiner, dict[str, NDArray[Any]], str]:
         raise DataError(f"cannot be read: {error.strerror or error}", path=path) from None
     except Exception as error:  # whatever a damaged archive or header leads to
         raise DataError(f"must be a model of evidence (.npz): {error}", path=path) from None
-    known = arrays.pop("format", np.array(0))
-    if int(known) != FORMAT:
-        raise DataError(f"must be a model of format {FORMAT}, found {int(known)}", path=path)
+    known = arrays.pop("format", np.array(0)).tolist()
+    if known != FORMAT:
+        raise DataError(f"must be a model of format {FORMAT}, found {shown(known)}", path=path)
     stamp = str(arrays.pop("digest", ""))
     if stamp != digest(arrays):
         raise DataError("was changed after it was made: its arrays do not fit its hash", path=path)

@@ -60,9 +60,21 @@ def mutants(folder: Path = MUTANTS) -> str:
         )
         counts = (len(files), counted["mutants"], tried, killed, late, tried - killed)
         share = math.floor(1000 * killed / tried) / 10  # 90.0 is never less
-        rows.append([path.stem, *(f"{count:,}" for count in counts), f"{share:.1f}"])
-    header = ["", "files", "mutants", "tried", "killed", "by time", "survived", "% killed"]
-    return table(header, rows)
+        rows.append(
+            [path.stem, counted["commit"], *(f"{count:,}" for count in counts), f"{share:.1f}"]
+        )
+    header = [
+        "",
+        "of commit",
+        "files",
+        "mutants",
+        "tried",
+        "killed",
+        "by time",
+        "survived",
+        "% killed",
+    ]
+    return table(header, rows, words=2)
 
 
 def written(page: str, kept: dict[str, Counts]) -> str:

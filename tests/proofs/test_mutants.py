@@ -167,6 +167,20 @@ def test_others_are_none_of_the_sample():
     assert not any(of & sample for of in left)
 
 
+def test_a_change_of_one_file_draws_no_others_of_another(tmp_path):
+    root = tmp_path / "project"
+    target = project(root)._replace(sample=12)
+    (root / "small" / "other.py").write_text(MODULE)
+    before = chosen(target, root)[1]
+    (root / "small" / "other.py").write_text(MODULE + "\nMORE = 3 + 4\n")
+    total, after = chosen(target, root)
+    assert total == sum(map(len, chosen(target._replace(sample=None), root)[1].values())) > 60
+    lost = set(before["small/module.py"]) - set(after["small/module.py"])
+    more = [name for name in after["small/other.py"] if "MORE" in name]
+    assert len(lost) <= len(more)
+    assert set(after["small/module.py"]) <= set(before["small/module.py"])
+
+
 def test_reasons_stay_with_their_survivors(tmp_path):
     found = {"a.py": {"mutants": {"f: 1 -> 2": ["survived", 7, 3], "f: 1 -> 0": ["late", 7, 3]}}}
     counted = summary(9, {"a.py": ["f: 1 -> 2", "f: 1 -> 0", "f: not tried"]}, found)
@@ -174,10 +188,25 @@ def test_reasons_stay_with_their_survivors(tmp_path):
     (tmp_path / "t.json").write_text(
         json.dumps({"survivors": {"a.py": {"f: 1 -> 2": {"line": 5, "reason": "the same"}}}})
     )
-    keep("t", counted, tmp_path)
-    assert json.loads((tmp_path / "t.json").read_text())["survivors"] == {
-        "a.py": {"f: 1 -> 2": {"line": 7, "reason": "the same"}}
-    }
+    keep("t", counted, "abc1234", tmp_path)
+    kept = json.loads((tmp_path / "t.json").read_text())
+    assert kept["survivors"] == {"a.py": {"f: 1 -> 2": {"line": 7, "reason": "the same"}}}
+    assert kept["commit"] == "abc1234"
+
+
+def test_counts_of_files_that_did_not_change_stay_where_that_is_asked_for(tmp_path):
+    counts = {"tried": 2, "killed": 1, "late": 0}
+    of_a, of_b = ({f"{name}.py": {"f: 1 -> 2": {"line": 7, "reason": name}}} for name in "ab")
+    old = {"mutants": 8, "files": {"a.py": counts, "b.py": counts}, "survivors": of_a | of_b}
+    (tmp_path / "t.json").write_text(json.dumps(old))
+    new = {"tried": 3, "killed": 3, "late": 0}
+    for rest in (True, False):
+        counted = {"mutants": 9, "files": {"b.py": new}, "survivors": {}}
+        keep("t", counted, "abc1234", tmp_path, rest=rest)
+        kept = json.loads((tmp_path / "t.json").read_text())
+        others = ({"a.py": counts}, of_a) if rest else ({}, {})
+        assert (kept["files"], kept["survivors"]) == ({"b.py": new} | others[0], others[1])
+        assert kept["mutants"] == 9
 
 
 @pytest.mark.parametrize("path", sorted(KEPT.glob("*.json")), ids=lambda path: path.stem)

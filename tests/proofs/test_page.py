@@ -29,9 +29,11 @@ def test_mutants_of_a_target_are_added_up_and_their_share_is_rounded_down(tmp_pa
         "a.py": {"tried": 1000, "killed": 899, "late": 2},
         "b.py": {"tried": 9, "killed": 9, "late": 1},
     }
-    (tmp_path / "some.json").write_text(json.dumps({"mutants": 2000, "files": files}))
+    (tmp_path / "some.json").write_text(
+        json.dumps({"commit": "abc1234", "mutants": 2000, "files": files})
+    )
     assert mutants(tmp_path).splitlines()[2:] == [
-        "| some | 2 | 2,000 | 1,009 | 908 | 3 | 101 | 89.9 |"
+        "| some | abc1234 | 2 | 2,000 | 1,009 | 908 | 3 | 101 | 89.9 |"
     ]
 
 

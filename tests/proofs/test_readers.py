@@ -15,7 +15,9 @@ from random import Random
 
 import pytest
 
-from tests.every_command import COMMANDS, call, lay_out
+from grn_tvcs.combine.universal import PATH, universal
+from grn_tvcs.methods import combined
+from tests.every_command import COMMANDS, SERIES, call, lay_out
 from tests.proofs.counts import note
 from tests.proofs.damage import LIMIT, RARE, TRAP, damaged, kinds_for
 from tests.proofs.readers import MORE, reader
@@ -123,6 +125,47 @@ def test_a_damaged_file_is_read_or_refused_in_a_line(in_a_folder, tmp_path, name
     assert not all_wrong, "\n".join([f"{len(all_wrong)} of {FILES}", *all_wrong[:9]])
     figures = {"seconds at most": most_time, "MiB at most": most_memory / 2**20}
     note("readers", name, files=FILES, **counts, **{k: round(v, 1) for k, v in figures.items()})
+
+
+def test_a_damaged_model_of_evidence_is_refused(in_a_folder, monkeypatch, capfd):
+    """The file that comes with the package: what is read of it has the hash that was written."""
+    rng, counts, content = Random("model 1"), Counter(), PATH.read_bytes()
+    place, stamp, stamps = in_a_folder / "universal.npz", universal().stamp, []
+
+    def read():
+        model = universal.__wrapped__(place)
+        stamps.append(model.stamp)
+        return model
+
+    monkeypatch.setattr(combined, "universal", read)
+    (in_a_folder / "e.tsv").write_text(SERIES)
+    words = "grn-tvcs infer e.tsv --method combined --option resamples=2 --option calibrate=0"
+    words = [*words.split(), "--out", "o", "--force"]
+    begun, all_wrong, most_time, most_memory = memory("VmRSS"), [], 0.0, 0
+    for _ in range(FILES):
+        kind, new = damaged(content, rng)
+        place.write_bytes(new)
+        reset_peak()
+        start = time.process_time()
+        code, _, err = call(words, capfd)
+        most_time = max(most_time, time.process_time() - start)
+        most_memory = max(most_memory, memory() - begun)
+        wrong = complaint("infer", code, err)
+        if wrong or Path(TRAP).exists():
+            all_wrong.append(f"{wrong}: {kind}\n{err[-1000:]}")
+        counts["refused" if code else "read"] += 1
+    assert not all_wrong, "\n".join([f"{len(all_wrong)} of {FILES}", *all_wrong[:9]])
+    assert set(stamps) <= {stamp}
+    assert most_time < SECONDS
+    assert most_memory < MEMORY
+    figures = {"seconds at most": most_time, "MiB at most": most_memory / 2**20}
+    note(
+        "readers",
+        "infer model",
+        files=FILES,
+        **counts,
+        **{k: round(v, 1) for k, v in figures.items()},
+    )
 
 
 @pytest.mark.parametrize("name", [*COMMANDS, *MORE])

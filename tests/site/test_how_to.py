@@ -115,9 +115,24 @@ def test_nextflow_runs_the_process(workplace):
     assert Path("networks/network30/run.json").exists()
 
 
-def test_the_command_of_the_nextflow_process_is_that_of_the_rule(workplace):
-    process = blocks("workflows", "groovy")[0]
-    script = re.search(r'^ +"(grn-tvcs .+)"$', process, re.M)[1]
-    filled = script.replace("${table}", "data/network30/timeseries.tsv")
-    type_in([filled.replace("${study}", "network30").replace("${task.cpus}", "2")])
-    assert Path("network30/run.json").exists()
+def test_the_process_does_in_a_folder_of_its_own_what_the_rule_does(workplace):
+    """As Nextflow runs it: bash -ue in a folder a task, the table a link with its own name."""
+    process, rule = blocks("workflows", "groovy")[0], blocks("workflows", "py")[0]
+    assert "input:  tuple val(study), path(table)\n" in process
+    assert "output: path study\n" in process
+    [script] = re.findall(r'^    script:\n    "(.+)"$', process, re.M)
+    [cpus] = re.findall(r"cpus (\d+)", process)
+    [tables] = re.findall(r"channel\.fromPath\('(.+?)'\)", process)
+    [table] = workplace.glob(tables)
+    study, task = table.parent.name, workplace / "work"
+    task.mkdir()
+    (task / table.name).symlink_to(table)
+    known = {"${table}": table.name, "${study}": study, "${task.cpus}": cpus}
+    filled = re.sub(r"\$\{.+?\}", lambda word: known[word[0]], script)
+    (task / ".command.sh").write_text(f"#!/bin/bash -ue\n{filled}\n")
+    done = subprocess.run(["bash", "-ue", ".command.sh"], cwd=task, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    words = "".join(re.findall(r'^        "(.*)"$', rule, re.M)).removesuffix(" 2> {log}")
+    type_in([words.format(input=table, output="of-the-rule", threads=cpus)])
+    edges = [(folder / "edges.tsv").read_bytes() for folder in (task / study, Path("of-the-rule"))]
+    assert edges[0] == edges[1]

@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -37,10 +38,11 @@ def test_what_a_store_keeps_of_a_model_and_of_habits():
     assert joint_of(None) is None
     assert habits_of(None) is None
     assert habits_of("[[0.9, 0.1], [0.2, 0.8]]") == ((0.9, 0.1), (0.2, 0.8))
-    joint = joint_of(json.dumps(NO_GOLD.as_json()))
-    assert joint.steps == tuple(NO_GOLD.steps)
-    for n in (0, 1, 2, 4, 10, 40):
-        assert joint.factor(n) == pytest.approx(float(NO_GOLD.factor(n)), abs=1e-12)
+    for model in (NO_GOLD, replace(NO_GOLD, steps=(0.1, 0.2, 0.4, 0.5, 0.9))):
+        joint = joint_of(json.dumps(model.as_json()))
+        assert joint.steps == tuple(model.steps)
+        for n in (0, 1, 2, 4, 10, 40):
+            assert joint.factor(n) == pytest.approx(float(model.factor(n)), abs=1e-12)
 
 
 def test_without_answers_what_is_known_of_a_task_is_its_prior():

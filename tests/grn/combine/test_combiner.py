@@ -175,6 +175,18 @@ def test_another_format_is_refused(written, tmp_path):
     assert refused(path) == f"must be a model of format {FORMAT}, found 0"
 
 
+@pytest.mark.parametrize(
+    "stated", [np.array([FORMAT, FORMAT]), np.array([]), np.array("4\x1b" * 99), np.array(np.nan)]
+)
+def test_a_format_that_is_no_number_is_refused(written, tmp_path, stated):
+    path = tmp_path / "odd.npz"
+    np.savez(path, **arrays_in(written) | {"format": stated})
+    said = refused(path)
+    assert said.startswith(f"must be a model of format {FORMAT}, found ")
+    assert said.isprintable()
+    assert len(said) < 200
+
+
 def test_what_is_no_archive_is_refused(tmp_path):
     text, alone = tmp_path / "model.txt", tmp_path / "alone.npy"
     text.write_text("from\tto\tscore\n")

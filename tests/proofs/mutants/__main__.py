@@ -5,6 +5,7 @@ python -m tests.proofs.mutants constraint --again   # try those again that no te
 python -m tests.proofs.mutants constraint --again --tests tests/core/test_constraint.py  # by these
 python -m tests.proofs.mutants constraint --keep    # write counts and survivors beside this file
 python -m tests.proofs.mutants campaign --others 150  # of those that the sample leaves out
+python -m tests.proofs.mutants campaign --changed     # of files that changed since what is kept
 
 What was found is kept in out/mutants/TARGET.json and used again while the module's text stays.
 """
@@ -14,7 +15,6 @@ import collections
 import hashlib
 import json
 import os
-import random
 import shutil
 import subprocess
 import sys
@@ -46,24 +46,27 @@ def chosen(
 ) -> tuple[int, dict[str, list[str]]]:
     """How many mutants there are, and the names of those that are tried of each file.
 
-    With `others`, so many that the sample leaves out: of these nobody has looked at a survivor.
+    A mutant is drawn by the hash of its name, so a change elsewhere draws no others. With `others`,
+    so many that the sample leaves out: of these nobody has looked at a survivor.
     """
     named = [
         (file, mutant.name)
         for file in files_of(target, root)
         for mutant in mutants((root / file).read_text(encoding="utf-8"))
     ]
-    kept = named
-    if target.sample is not None and target.sample < len(named):
-        kept = sorted(random.Random(SEED).sample(named, target.sample), key=named.index)
-    if others is not None:
-        rest = sorted(set(named) - set(kept), key=named.index)
-        drawn = random.Random(SEED + 1).sample(rest, min(others, len(rest)))
-        kept = sorted(drawn, key=named.index)
+    drawn = sorted(named, key=_place_in_draw)
+    size = len(named) if target.sample is None else target.sample
+    kept = drawn[:size] if others is None else drawn[size : size + others]
+    kept.sort(key=named.index)
     names: dict[str, list[str]] = collections.defaultdict(list)
     for file, name in kept:
         names[file].append(name)
     return len(named), dict(names)
+
+
+def _place_in_draw(named: tuple[str, str]) -> str:
+    """Where a mutant stands among all when some are drawn."""
+    return hashlib.sha256(f"{SEED} {named[0]} {named[1]}".encode()).hexdigest()
 
 
 def known(path: Path, root: Path = ROOT) -> Found:
@@ -174,16 +177,32 @@ def summary(total: int, names: dict[str, list[str]], found: Found) -> dict[str, 
     return {"mutants": total, "files": files, "survivors": survivors}
 
 
-def keep(target: str, counted: dict[str, Any], folder: Path = KEPT) -> None:
-    """Write counts, and survivors with the reasons that were given before."""
+def keep(
+    target: str, counted: dict[str, Any], commit: str, folder: Path = KEPT, *, rest: bool = False
+) -> None:
+    """Write counts, of which commit they are, and survivors with the reasons given before.
+
+    With the `rest`, what was kept of files that were not counted now stays.
+    """
     path = folder / f"{target}.json"
-    before = json.loads(path.read_text(encoding="utf-8"))["survivors"] if path.exists() else {}
+    kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    before = kept.get("survivors", {})
     for file, left in counted["survivors"].items():
         for name, line in left.items():
             reason = before.get(file, {}).get(name, {}).get("reason", "")
             left[name] = {"line": line, "reason": reason}
-    written = json.dumps(counted, indent=1, ensure_ascii=False)
+    if rest:
+        others = set(kept["files"]) - set(counted["files"])
+        for part in ("files", "survivors"):
+            counted[part] |= {file: of for file, of in kept[part].items() if file in others}
+    written = json.dumps({"commit": commit} | counted, indent=1, ensure_ascii=False)
     path.write_text(f"{written}\n", encoding="utf-8")
+
+
+def git(*words: str) -> str:
+    """What git says of this tree."""
+    done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True)
+    return done.stdout
 
 
 def main() -> None:
@@ -192,6 +211,7 @@ def main() -> None:
     parser.add_argument("--again", action="store_true", help="try survivors again")
     parser.add_argument("--tests", nargs="+", help="run these alone: who they kill is killed")
     parser.add_argument("--keep", action="store_true", help="write counts and survivors")
+    parser.add_argument("--changed", action="store_true", help="try files that changed since")
     parser.add_argument("--limit", type=int, help="try at most so many now")
     parser.add_argument("--others", type=int, help="try so many that the sample leaves out")
     options = parser.parse_args()
@@ -201,6 +221,10 @@ def main() -> None:
     if options.tests:
         target = target._replace(tests=tuple(options.tests))
     total, names = chosen(target, others=options.others)
+    if options.changed:
+        kept = json.loads((KEPT / f"{options.target}.json").read_text(encoding="utf-8"))
+        since = git("diff", "--name-only", kept["commit"]).split()
+        names = {file: of for file, of in names.items() if file in since}
     path = ROOT / "out" / "mutants" / f"{options.target}.json"
     found = try_all(target, names, path, again=options.again, limit=options.limit)
     counted = summary(total, names, found)
@@ -213,7 +237,12 @@ def main() -> None:
         f" ({killed / max(tried, 1):.1%}), {late} of them by time"
     )
     if options.keep:
-        keep(options.target, counted)
+        keep(
+            options.target,
+            counted,
+            git("rev-parse", "--short", "HEAD").strip(),
+            rest=options.changed,
+        )
 
 
 if __name__ == "__main__":
