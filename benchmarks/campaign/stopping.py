@@ -1,9 +1,12 @@
 """When to stop, on recorded answers: right labels among those called sure, and labels bought.
 
-`python -m benchmarks.campaign.stopping DATA [--splits 3] [--sets rte,dog]`. DATA is a folder of
-folders, each a set: label.csv (item, worker, label) and truth.csv (item, truth); of a pair answered
-twice the first answer counts. A fifth of the tasks is gold. Tasks get answers in batches, where the
-routing score is largest, as campaigns hand them out, until every task is done by the rule:
+`python -m benchmarks.campaign.stopping DATA [--splits 3] [--sets rte,dog] [--fixed] [--anybody]`.
+DATA is a folder of folders, each a set: label.csv (item, worker, label) and truth.csv (item,
+truth); of a pair answered twice the first answer counts. A fifth of the tasks is gold. Tasks get
+answers in batches, where the routing score is largest, as campaigns hand them out, or of anybody,
+the least sure tasks first. With 20, 40, 80 ... answers the model of dependence is fitted anew to
+whoever gave the first of them, as in a campaign, unless it stays `--fixed` to the best. That goes
+on until every task is done by the rule:
 
 - ``today``: independent workers, a label must add .01;
 - ``target``: the model of dependence, until the confidence is .95;
@@ -23,17 +26,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_tvcs.answers.answers import Answers, Gold, read_gold, together
-from crowd_tvcs.campaign.belief import FIRST
+from crowd_tvcs.answers.answers import Answers, read_gold, together
+from crowd_tvcs.campaign.belief import FIRST, fitted_to
 from crowd_tvcs.campaign.estimates import WORTH
 from crowd_tvcs.routing.replay import BATCH, GOLD_SHARE, Split, draw_split
 from crowd_tvcs.routing.routing import gain_per_label, next_batch, routing_scores
+from crowd_tvcs.skills.dependence_fit import fit_dependence
 from crowd_tvcs.skills.reliability import claims, sure_at
+from crowd_tvcs.skills.skill import Skill
 from tvcs_core.streams import stream
 
 TARGET = 0.95
 TODAY = 0.01
 NEVER = 2.0  # a confidence that no label has
+TIE = 1e-6
 
 
 class Reached(NamedTuple):
@@ -51,16 +57,18 @@ def main() -> int:
     parser.add_argument("data", type=Path)
     parser.add_argument("--splits", type=int, default=3)
     parser.add_argument("--sets", default="")
+    parser.add_argument("--fixed", action="store_true", help="the model stays that of the best")
+    parser.add_argument("--anybody", action="store_true", help="labels of workers who are drawn")
     given = parser.parse_args()
     sets = given.sets.split(",") if given.sets else sorted(p.name for p in given.data.iterdir())
     for name in sets:
         if (given.data / name / "truth.csv").exists():
             print(name, flush=True)
-            show(given.data / name, given.splits)
+            show(given.data / name, given.splits, given.fixed, given.anybody)
     return 0
 
 
-def show(folder: Path, splits: int) -> None:
+def show(folder: Path, splits: int, is_fixed: bool, anybody: bool) -> None:
     """Print every rule on one set, over all splits."""
     gold = read_gold(folder / "truth.csv")
     answers = first_answers(folder / "label.csv")
@@ -68,7 +76,7 @@ def show(folder: Path, splits: int) -> None:
     for number in range(splits):
         rng = stream(0, "replay", str(number))
         split = draw_split(answers, gold, GOLD_SHARE, per_class=False, rng=rng)
-        for rule, reached in rules(split, answers, gold):
+        for rule, reached in rules(Shop(split, answers, is_fixed, anybody)):
             found.setdefault(rule, []).append(reached)
     for rule, rows in found.items():
         labels, accuracy = np.mean([(r.labels, r.accuracy) for r in rows], axis=0)
@@ -91,41 +99,71 @@ def first_answers(path: Path) -> Answers:
     return Answers.of((task, worker, label) for (task, worker), label in once.items())
 
 
-def rules(split: Split, answers: Answers, gold: Gold) -> Iterator[tuple[str, Reached]]:
+class Shop(NamedTuple):
+    """A split with all answers there are, and how they are bought."""
+
+    split: Split
+    answers: Answers
+    is_fixed: bool
+    anybody: bool
+
+    def skill_by(self, first: Answers) -> Skill:
+        """Return the skill whose model is for workers chosen as those of these answers."""
+        split = self.split
+        if split.skill.dependence is None or self.is_fixed or not first.size:
+            return split.skill
+        return fit_dependence(together(self.answers, split.gold), split.gold, split.skill, first)
+
+    def shown_by(self, skill: Skill) -> float:
+        """Return the confidence with which gold shows the target."""
+        return sure_at(
+            *claims(together(self.answers, self.split.gold), self.split.gold, skill), TARGET
+        )
+
+
+def rules(shop: Shop) -> Iterator[tuple[str, Reached]]:
     """Stop by every rule."""
-    shown = sure_at(*claims(together(answers, gold), split.gold, split.skill), TARGET)
-    alone = replace(split, skill=replace(split.skill, dependence=None))
+    split = shop.split
+    alone = shop._replace(split=replace(split, skill=replace(split.skill, dependence=None)))
     yield "today", stop(alone, NEVER, TODAY)
-    yield "target", stop(split, TARGET, 0.0)
-    yield "shown", stop(split, shown, 0.0)
-    yield "shown, worth", stop(split, shown, WORTH)
-    yield "worth", stop(split, NEVER, WORTH)
+    yield "target", stop(shop, TARGET, 0.0)
+    yield "shown", stop(shop, None, 0.0)
+    yield "shown, worth", stop(shop, None, WORTH)
+    yield "worth", stop(shop, NEVER, WORTH)
 
 
-def stop(split: Split, at: float, least: float) -> Reached:
-    """Buy answers until every task is this sure, or no label adds so much."""
-    recorded, skill = split.recorded, split.skill
-    m, model, told = len(recorded.tasks), skill.dependence, skill.cautious()
+def stop(shop: Shop, sure: float | None, least: float) -> Reached:
+    """Buy answers until every task is this sure (None: as gold shows), or no label adds so much."""
+    split, rng = shop.split, stream(0, "who asks")
+    recorded, told = split.recorded, split.skill.cautious()
+    m, size, order = len(recorded.tasks), -1, np.empty(0, dtype=np.int64)
     chosen = np.zeros(recorded.size, dtype=bool)
     while True:
+        if size != (size := fitted_to(order.size)):
+            first = np.isin(np.arange(recorded.size), order[:size])
+            skill = shop.skill_by(recorded.select(first))
+            at, model = shop.shown_by(skill) if sure is None else sure, skill.dependence
         bought = recorded.select(chosen)
-        chances = split.posterior(bought)
+        chances = split.posterior(bought, skill)
         is_open = recorded.given & ~bought.given & (chances.max(axis=1) < at)
         if least > 0.0:
             best = np.where(is_open, told[:, None], 0.0).max(axis=0)
             gain = gain_per_label(chances, best, dependence=model, answers=bought.per_task)
             is_open &= gain >= least
         scores = routing_scores(chances, told)
+        if shop.anybody:
+            alike = routing_scores(chances, np.full(told.size, told.mean()))
+            scores = alike * (1.0 - TIE * rng.random(alike.shape))
         if model is not None:
             scores = scores * np.where(bought.per_task == 0, FIRST, 1.0)
-        size = max(1, round(BATCH * m))
-        batch = next_batch(scores, is_open, max_workers_per_task=1, budget=size)
+        batch = next_batch(scores, is_open, max_workers_per_task=1, budget=max(1, round(BATCH * m)))
         if not batch.any():
             break
-        chosen |= batch[recorded.worker_of, recorded.task_of]
+        new = batch[recorded.worker_of, recorded.task_of] & ~chosen
+        order, chosen = np.append(order, np.flatnonzero(new)), chosen | new
     right = chances.argmax(axis=1) == split.truth
-    sure = chances.max(axis=1) >= at
-    n_sure, n_right = int(sure.sum()), int((sure & right).sum())
+    are_sure = chances.max(axis=1) >= at
+    n_sure, n_right = int(are_sure.sum()), int((are_sure & right).sum())
     return Reached(float(chosen.sum() / m), float(right.mean()), n_sure, n_right, m)
 
 

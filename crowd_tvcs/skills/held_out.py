@@ -171,10 +171,11 @@ def orders(task_of: Integers, cautious: Floats, choice: float) -> list[Integers]
 def choice_of(like: Answers, answers: Answers, gold: Gold, skill: Skill) -> float:
     """How far the workers of the open tasks in `like` were chosen by skill, see `orders`.
 
-    It is the choice among the answers to gold whose first places, as many as an open task has
-    answers, are as skilled on the mean as those workers, to the nearest `STEP`. Who is as skilled
-    as the best but for two standard errors is taken for them. Where an open task has almost as many
-    answers as a gold task nobody was chosen.
+    It is the choice among the answers to gold whose first places are as skilled on the mean as
+    those workers, to the nearest `STEP`. A place counts as often as open tasks have an answer of
+    it: where some have many and most have few, more of the weaker ones were asked. Who is as
+    skilled as the best but for two standard errors is taken for them. Where an open task has almost
+    as many answers as a gold task nobody was chosen.
     """
     known = gold.codes(like.tasks, skill.classes)
     is_open = known[like.task_of] == UNKNOWN
@@ -183,22 +184,30 @@ def choice_of(like: Answers, answers: Answers, gold: Gold, skill: Skill) -> floa
     cautious = dict(zip(skill.workers, skill.cautious().tolist(), strict=True))
     theirs = np.array([cautious[name] for name in like.workers])[like.worker_of[is_open]]
     per_task = np.bincount(like.task_of[is_open])
-    usual = int(np.median(per_task[per_task > 0]))
+    per_task = per_task[per_task > 0]
+    fewer = np.cumsum(np.bincount(per_task)) / per_task.size  # share of so many answers at most
+    often = np.append(1.0 - fewer[:-1], 0.0)
     is_gold = gold.codes(answers.tasks, answers.classes)[answers.task_of] != UNKNOWN
     of_gold, task_of = skill.cautious()[answers.worker_of[is_gold]], answers.task_of[is_gold]
-    first = ranks(task_of, -of_gold) < usual
+
+    def counted(rank: Integers) -> Floats:
+        """How often the answers of these places count."""
+        out: Floats = often[np.minimum(rank, often.size - 1)]
+        return out
+
+    first = counted(ranks(task_of, -of_gold))
     if first.mean() >= ALMOST_ALL or of_gold.std() <= ALIKE:
         return 0.0
-    tasks = np.unique(task_of).size, np.count_nonzero(per_task)
-    error = of_gold[first].std() * np.sqrt(sum(1.0 / n for n in tasks))
-    chosen = theirs.mean()
-    if chosen + 2.0 * error >= of_gold[first].mean():
+    best, chosen = np.average(of_gold, weights=first), theirs.mean()
+    deviation = np.sqrt(np.average((of_gold - best) ** 2, weights=first))
+    error = deviation * np.sqrt(1.0 / np.unique(task_of).size + 1.0 / per_task.size)
+    if chosen + 2.0 * error >= best:
         return BEST_FIRST
 
     def skilled(choice: float) -> float:
         """Mean skill of the first places, which grows with the choice."""
         drawn = orders(task_of, of_gold, choice)
-        return float(np.mean([of_gold[rank < usual].mean() for rank in drawn]))
+        return float(np.mean([np.average(of_gold, weights=counted(rank)) for rank in drawn]))
 
     steps = np.arange(-BEST_FIRST, BEST_FIRST + STEP, STEP).tolist()
     at = bisect_left(steps[1:-1], chosen, key=skilled)

@@ -147,6 +147,18 @@ def test_a_choice_is_found_again(rng):
     assert choice_of(answers.select(~is_open), answers, gold, skill) == BEST_FIRST
 
 
+@pytest.mark.parametrize("choice", [0.0, 1.0, BEST_FIRST])
+def test_where_few_tasks_have_many_labels_and_many_few_the_choice_is_found_again(rng, choice):
+    """As by routing: of a task with many labels weaker workers were asked, however they came."""
+    answers, gold, _ = crowd(rng, rng.uniform(0.5, 0.95, 30), 800, per_task=8, n_gold=400)
+    skill = independent(answers, gold)
+    rank = orders(answers.task_of, skill.cautious()[answers.worker_of], choice)[0]
+    wanted = rng.choice([1, 2, 7], 800, p=[0.4, 0.3, 0.3])
+    bought = answers.select((answers.task_of >= 400) & (rank < wanted[answers.task_of]))
+    found = choice_of(bought, answers, gold, skill)
+    assert abs(min(found, 4.0) - min(choice, 4.0)) <= 0.5
+
+
 def test_few_labels_may_be_of_the_best(rng):
     answers, gold, _ = crowd(rng, rng.uniform(0.5, 0.95, 30), 400, per_task=8, n_gold=100)
     skill = independent(answers, gold)
