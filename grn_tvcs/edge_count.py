@@ -36,6 +36,7 @@ from grn_tvcs.methods import infer, options_of
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.prior import Prior
 from grn_tvcs.network.rules import Rules
+from grn_tvcs.network.selection import select_each
 from grn_tvcs.stability.model import Array, StepLoss, transitions
 from tvcs_core.engines import Engine, Job, Threads, hash_of, results
 from tvcs_core.streams import seed_of, stream
@@ -369,9 +370,8 @@ def held_out_gains(
     unexplained = np.mean(response**2, axis=0)
     is_target = ~expression.is_constant[targets]
     gains = []
-    for size in sizes:
-        chosen = network.within(replace(rules, max_edges=size)).pairs.selected
-        weights = SHRINK * loss.minimize_on(chosen.copy())
+    for chosen in select_each(network.pairs, rules, network.genes, sizes):
+        weights = SHRINK * loss.minimize_on(chosen)
         left = response - loss.predicted(weights, past[out], steps.own[out], intercepts[out])
         gain = (unexplained - np.mean(left**2, axis=0)) / np.maximum(unexplained, 1.0)
         gains.append(gain[is_target].sum() / max(int(is_target.sum()), 1))

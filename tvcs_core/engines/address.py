@@ -52,8 +52,6 @@ def read_address(cluster: str, *, tls: Path | None = None, trust_network: bool =
     """
     address = _from_file(Path(cluster)) if _is_file(cluster) else Address(_with_protocol(cluster))
     parts = urlsplit(address.url)
-    if parts.scheme == "inproc":
-        return address
     if parts.scheme not in ("tcp", "tls") or parts.hostname is None or _port(address.url) is None:
         raise ValueError(
             "--cluster must be tcp://HOST:PORT, tls://HOST:PORT or a scheduler file, found "

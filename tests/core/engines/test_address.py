@@ -29,7 +29,17 @@ def test_plain_tcp_to_another_host_is_refused(given):
 
 @pytest.mark.parametrize(
     "given",
-    ["http://a:1", "tcp://a", "tcp://:1", "tcp://a:b", "tcp://a:99999999", "", "a b", "tls:"],
+    [
+        "http://a:1",
+        "tcp://a",
+        "tcp://:1",
+        "tcp://a:b",
+        "tcp://a:99999999",
+        "",
+        "a b",
+        "tls:",
+        "inproc://192.0.2.7/8/1",
+    ],
 )
 def test_what_is_no_address_is_refused(given):
     with pytest.raises(ValueError, match=r"^--cluster must be tcp://HOST:PORT, tls"):
