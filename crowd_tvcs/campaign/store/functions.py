@@ -30,8 +30,10 @@ for _state in ("LAPSED", "LEASED", "ANSWERED", "ASIDE"):
     _TEXT = _TEXT.replace(f"{{{_state}}}", str(getattr(schema, _state)))
 _TEXT = _TEXT.replace("{LOOK_AHEAD}", str(LOOK_AHEAD))
 _SETTINGS = ("classes", "prior", "dependence", "target", "sure_at", "least_gain", "best")
-_NAMED = ", ".join(f"'{name}', c.{name}" for name in (*_SETTINGS, "shares_of_gold"))
-_TEXT = _TEXT.replace("{SETTINGS}", f"{_NAMED}, 'n_workers', (SELECT max(id) FROM worker)")
+for _row in ("c", "here"):
+    _NAMED = ", ".join(f"'{name}', {_row}.{name}" for name in (*_SETTINGS, "shares_of_gold"))
+    _TEXT = _TEXT.replace(f"{{SETTINGS OF {_row}}}", _NAMED)
+_TEXT = _TEXT.replace("{N_WORKERS}", "(SELECT max(id) FROM worker)")
 _TEXT = _TEXT.replace("{VERSION}", "concat_ws(' ', t.xmin, t.ctid, t.uncertainty)")
 NUMBER = f"{schema.VERSION}_{hashlib.sha256(_TEXT.encode()).hexdigest()[:8]}"
 """In the names of the functions: version of the tables, and what their text is."""

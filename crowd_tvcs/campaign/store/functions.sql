@@ -42,8 +42,9 @@ CREATE FUNCTION tvcs_seen_{NUMBER}(called integer, of_task integer) RETURNS text
 LANGUAGE plpgsql STABLE AS $$
 BEGIN
     RETURN (
-        SELECT json_build_object('who', called, 'settings', json_build_object({SETTINGS}),
-            'task', row_to_json(t), 'version', {VERSION}, 'pairs', tvcs_pairs_{NUMBER}(of_task))
+        SELECT json_build_object('who', called, 'settings',
+            json_build_object({SETTINGS OF c}, 'n_workers', {N_WORKERS}), 'task', row_to_json(t),
+            'version', {VERSION}, 'pairs', tvcs_pairs_{NUMBER}(of_task))
         FROM campaign c LEFT JOIN task t ON t.id = of_task
     );
 END $$;
@@ -74,13 +75,13 @@ DECLARE
     task_now json;
     version_now text;
 BEGIN
-    SELECT lease_seconds, paused, slots, budget, committed, money, missing, per_pair, gate,
-        coalesce(sure_at, target) AS enough, least_gain, best,
-        dependence IS NOT NULL AS is_dependent, json_array_length(classes::json) AS n_classes,
-        json_build_object({SETTINGS}) AS settings
+    SELECT c.*, coalesce(sure_at, target) AS enough, dependence IS NOT NULL AS is_dependent,
+        json_array_length(classes::json) AS n_classes
         INTO here FROM campaign c FOR NO KEY UPDATE;
+    -- `n_workers` not with the row above: beside a row that was waited for, what else a statement
+    -- reads is as of before the wait.
     SELECT w.id, w.max_tasks, w.cost, w.team, w.quality, w.slots, w.blocked,
-        t.id AS lease, t.name AS lease_name,
+        t.id AS lease, t.name AS lease_name, {N_WORKERS} AS n_workers,
         EXISTS (SELECT FROM pair WHERE state = {LEASED} AND expires <= moment) AS is_late
         INTO he FROM worker w
         LEFT JOIN pair p ON p.worker_id = w.id AND p.state = {LEASED}
@@ -200,7 +201,8 @@ BEGIN
     outcome := 'leased';
     task_name := it.name;
     sureness := it.confidence;
-    seen := json_build_object('who', he.id, 'settings', here.settings, 'task', task_now,
+    seen := json_build_object('who', he.id, 'settings',
+        json_build_object({SETTINGS OF here}, 'n_workers', he.n_workers), 'task', task_now,
         'version', version_now, 'pairs', tvcs_pairs_{NUMBER}(it.id));
 END $$;
 

@@ -169,10 +169,11 @@ class Store:
         """
         options = {"begin": "BEGIN IMMEDIATE", "flush": "FULL" if flush else "NORMAL"}
         with self._changed(NOTHING, **options) as connection:
-            if not (flush or self.is_file):
-                first = (LET_GO, *first)
-            turn, *found = together(connection, TAKE_TURN.with_(), *first)
-            yield connection, turn[0], found if flush or self.is_file else found[1:]
+            # What a statement reads beside a row that it waits for is as of before the wait.
+            again = () if self.is_file else (SETTINGS.with_(),)
+            ahead = (*(() if flush or self.is_file else (LET_GO,)), TAKE_TURN.with_(), *again)
+            found = together(connection, *ahead, *first)
+            yield connection, found[len(ahead) - 1][0], found[len(ahead) :]
 
     @contextmanager
     def turn(self, *first: Call) -> Iterator[tuple[Connection, Any, list[list[Any]]]]:
@@ -209,9 +210,8 @@ class Store:
     def flush(self) -> None:
         """Wait until all changes so far are on the disk, without holding up the others.
 
-        A flush inside the change would keep everybody waiting for the disk, one after the other;
-        here many processes share it. SQLite: the log is what must be there. PostgreSQL: the flush
-        of an empty message takes all that was written before it along.
+        Inside the change everybody would wait for the disk, one after the other; here many share
+        it. SQLite: of the log. PostgreSQL: of an empty message, with all that was written before.
         """
         if not self.is_file:
             with self._translated(NOT_CONFIRMED), self._autocommit.connect() as connection:

@@ -1,0 +1,127 @@
+"""What others change between a worker's claim and their answer, by functions and by statements."""
+
+import json
+import threading
+import time
+
+import pytest
+
+from benchmarks.speed import campaign as speed
+from crowd_tvcs.campaign import Campaign, Task, Worker
+from crowd_tvcs.campaign.belief import FIRST_FIT
+from tests.crowd.campaign.store.test_functions import tables, told
+
+NAMES = [f"w{i}" for i in range(6)]
+GOLD = {f"g{j:02d}": "abc"[j % 3] for j in range(40)}
+GOLD_ANSWERS = [
+    (task, name, label if (7 * j + 3 * i) % 10 < 6 + i % 4 else "abc"[(j + 1) % 3])
+    for j, (task, label) in enumerate(GOLD.items())
+    for i, name in enumerate(NAMES)
+]
+
+
+def of_gold(place):
+    """Three classes, a model fitted to gold, and one label less than it is fitted anew at."""
+    campaign = Campaign.create(
+        place,
+        workers=[Worker(name, max_tasks=30, team="x" if name < "w2" else None) for name in NAMES],
+        tasks=[Task(f"t{j:02d}", max_workers=5) for j in range(12)],
+        gold=GOLD,
+        gold_answers=GOLD_ANSWERS,
+        classes=list("abc"),
+        prior=[0.3, 0.3, 0.4],
+        target=0.97,
+        lease_seconds=300.0,
+    )
+    tasks = {name: campaign.next(name, now=1000.0).task for name in NAMES}
+    for k in range(FIRST_FIT - 1):
+        name = NAMES[k % len(NAMES)]
+        told_label = "abc"[(k * k) % 3]
+        tasks[name] = campaign.submit_and_next(name, tasks[name], told_label, now=1001.0 + k)[
+            1
+        ].task
+    return campaign, tasks
+
+
+# What the operator and others do, given a second `Campaign` of the store and who holds which task.
+MEANWHILE = {
+    "nothing": lambda other, held: [],
+    "the model is fitted anew": lambda other, held: [
+        other.submit("w1", held["w1"], "b", now=1030.0).reason
+    ],
+    "they are blocked": lambda other, held: [other.block("w5", now=1030.0)],
+    "the campaign is paused": lambda other, held: [other.pause(now=1030.0)],
+    "their task is closed": lambda other, held: [other.close_tasks([held["w5"]], now=1030.0)],
+    "the others' leases are over": lambda other, held: [
+        other.next("w5", now=1200.0),
+        other.next("w2", now=1310.0),
+    ],
+    "another skips": lambda other, held: [other.skip("w4", held["w4"], now=1030.0)],
+    "another takes an answer back": lambda other, held: [other.undo("w4", now=1030.0)],
+    "they answer twice": lambda other, held: [
+        other.submit("w5", held["w5"], "c", now=1030.0).reason
+    ],
+    "they skip": lambda other, held: [other.skip("w5", held["w5"], now=1030.0)],
+    "a round is planned": lambda other, held: [other.plan(labels=4, method="greedy").pairs],
+    "workers and tasks come": lambda other, held: [
+        other.add(workers=["w6", Worker("w7", team="x")], tasks=["t12"])
+    ],
+    "gold answers come": lambda other, held: [
+        other.add(gold={"g90": "a", "g91": "b"}, gold_answers=[("g90", "w5", "a")])
+    ],
+    "a table of answers comes": lambda other, held: [
+        other.take([(held[name], name, "a") for name in ("w2", "w3")])
+    ],
+}
+
+
+@pytest.mark.parametrize("case", MEANWHILE)
+def test_an_answer_is_judged_by_what_is_there_when_it_comes(case, database, tmp_path, counted):
+    kept = []
+    for place in (tmp_path / "c.db", database):
+        campaign, held = of_gold(place)
+        with campaign, Campaign(place) as other:
+            took = counted["submit"][0]
+            said = MEANWHILE[case](other, held)
+            said.append(told(campaign, held, "submit_and_next", ("w5", ..., "c"), 1320.0))
+            said += [told(campaign, held, "next", (name,), 1321.0) for name in NAMES]
+            kept.append((said, tables(campaign), campaign.store.has_functions))
+    assert kept[0][:2] == kept[1][:2]
+    assert [one[2] for one in kept] == [False, True]
+    if case not in ("they answer twice", "they skip"):  # which the functions leave
+        assert counted["submit"][0] > took
+
+
+def meanwhile_another(database, call, change):
+    """Make a call that waits for its turn while another program makes a change."""
+    with speed.psycopg_of(database) as other:
+        with other.transaction():
+            other.execute("SELECT FROM campaign FOR UPDATE")
+            waiting = threading.Thread(target=call)
+            waiting.start()
+            while not other.execute(IS_WAITED).fetchone()[0]:
+                assert waiting.is_alive()
+                time.sleep(0.01)
+            other.execute(change)
+        waiting.join()
+
+
+IS_WAITED = "SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted)"
+MORE = "INSERT INTO worker (name, max_tasks, cost, slots, answers) VALUES ('dan', 9, 0, 0, 0)"
+
+
+def test_who_waited_for_their_turn_counts_the_workers_that_came_meanwhile(database):
+    found = []
+
+    def by_statements():
+        with campaign.store.turn() as (_, settings, _):
+            found.append(settings.n_workers)
+
+    with Campaign.create(
+        database, workers=["ann", "bob"], tasks=["t1"], qualities={"ann": 0.9, "bob": 0.8}
+    ) as campaign:
+        meanwhile_another(database, lambda: campaign.next("ann"), MORE)
+        seen = json.loads(campaign.store.seen["ann", "t1"])
+        assert seen["settings"]["n_workers"] == 3
+        meanwhile_another(database, by_statements, MORE.replace("dan", "eve"))
+        assert found == [4]
