@@ -25,6 +25,8 @@ def test_many_sure_answers_are_no_overflow():
     assert posterior([0.5, 0.5], [(1, 1.0)] * 60) == pytest.approx([0.0, 1.0], abs=1e-300)
     assert posterior([0.5, 0.5], [(1, 1.0), (0, 0.0)]) == pytest.approx([0.0, 1.0], abs=1e-15)
     assert posterior([1.0, 0.0], []) == pytest.approx([1.0, SUREST], rel=1e-6)
+    # One who is certain is taken to be this sure, not by a billionth more.
+    assert posterior([0.5, 0.5], [(1, 1.0)])[0] == pytest.approx(SUREST, rel=1e-12, abs=0)
 
 
 def test_who_is_certain_or_tells_nothing():
