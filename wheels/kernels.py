@@ -48,8 +48,15 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as cache:
             compile_for(kind, packages, cache)
             for made in Path(cache).glob("kernels-*"):
-                shutil.copytree(made, out / kind / stamp(made.name.split("-")[1]))
+                put(made, out / kind / stamp(made.name.split("-")[1]))
     (out / built.MADE_WITH).write_text(json.dumps(built.made_here(), indent=1), "utf-8")
+
+
+def put(made: Path, place: Path) -> None:
+    """Copy kernels out of a cache, which is its owner's alone, for everybody to read."""
+    shutil.copytree(made, place)
+    for path in (place, *place.rglob("*")):
+        path.chmod(0o755 if path.is_dir() else 0o644)
 
 
 def compile_for(kind: str, packages: list[str], cache: str) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from crowd_tvcs.campaign.belief import (
     SUREST,
+    SUREST_SKILL,
     Given,
     affinity,
     gain_per_label,
@@ -24,6 +25,8 @@ def test_many_sure_answers_are_no_overflow():
     assert posterior([0.5, 0.5], [(1, 1.0)] * 60) == pytest.approx([0.0, 1.0], abs=1e-300)
     assert posterior([0.5, 0.5], [(1, 1.0), (0, 0.0)]) == pytest.approx([0.0, 1.0], abs=1e-15)
     assert posterior([1.0, 0.0], []) == pytest.approx([1.0, SUREST], rel=1e-6)
+    # One who is certain is taken to be this sure, not by a billionth more.
+    assert posterior([0.5, 0.5], [(1, 1.0)])[0] == pytest.approx(SUREST, rel=1e-12, abs=0)
 
 
 def test_who_is_certain_or_tells_nothing():
@@ -55,6 +58,20 @@ def test_without_answers_what_is_known_of_a_task_is_its_prior():
     for accuracy in (0.0, 1.0):
         found = together(joint, [0.5, 0.5], [Given(1, accuracy, ((1.0, 0.0), (0.0, 1.0)))], 1.0)
         assert all(math.isfinite(p) for p in found)
+
+
+def test_chances_sum_to_one_where_a_class_cannot_be():
+    joint = joint_of(json.dumps(replace(NO_GOLD, common=0.3).as_json()))
+    found = together(joint, [1.0, 0.0], [Given(0, 0.8)], 1.0)
+    assert sum(found) == pytest.approx(1.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("surer", [1.0 - SUREST_SKILL / 2, 1.0])
+def test_nobody_is_taken_to_be_surer_than_the_model_takes_them(surer):
+    joint = joint_of(json.dumps(NO_GOLD.as_json()))
+    chances = [0.6, 0.4]
+    most = gain_per_label(chances, 1.0 - SUREST_SKILL, joint, 2)
+    assert gain_per_label(chances, surer, joint, 2) == most > 0.3
 
 
 def test_a_label_of_one_who_tells_nothing_gains_nothing():

@@ -70,6 +70,19 @@ def test_a_task_is_not_handed_out_for_one_who_is_blocked(with_a_star):
     assert campaign.next("bob").task == "t1"
 
 
+def test_a_task_is_handed_out_for_one_who_is_nearly_always_wrong(begin):
+    """Of two classes that tells as much as one who is nearly always right."""
+    skills = SKILLS | {"star": 0.05}
+    options = {"least_gain": LEAST, "model": "independent", "gate": 0.0}
+    campaign = begin(workers=skills, qualities=skills, max_workers_per_task=2, **options)
+    for task in ("t1", "t2", "t3"):
+        assert campaign.next("ann").task == task
+        campaign.submit("ann", task, "1")
+    assert campaign.next("bob").task == "t1"
+    campaign.block("star")
+    assert campaign.next("cy").task is None
+
+
 def test_a_task_is_handed_out_for_the_good_whose_mate_gave_it_up(begin):
     """The star may have what ann of the same group had and let lapse."""
     workers = [Worker("star", team="x"), Worker("ann", team="x"), Worker("bob"), Worker("cy")]
