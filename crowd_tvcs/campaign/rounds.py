@@ -20,7 +20,7 @@ from crowd_tvcs.campaign.planning.proposal import (
     rng_of,
     worth_their_price,
 )
-from crowd_tvcs.campaign.state import State
+from crowd_tvcs.campaign.state import State, n_known, within_reach
 from crowd_tvcs.campaign.stopping import is_worth_a_label, least_gain_of
 from crowd_tvcs.campaign.store.schema import ISSUED, LAPSED, pair, planned, worker
 from crowd_tvcs.campaign.tasks import count, settle_each
@@ -37,7 +37,8 @@ def plan_of(state: State, labels: int | None, spare: int = 0) -> Plan:
     Answered pairs are gone, their answers are in the priors and their cost is off the money; pairs
     that are out are forced, since their answers will come and be paid; closed tasks, those of
     which no label is worth it by the settings, mates of whom has a task, whoever is below the gate,
-    and caps that are used up leave no room. A minimum is of those who may have the task at most.
+    and caps that are used up leave no room. A minimum is of those who may have the task at most,
+    unless all workers together could not meet it.
 
     Parameters
     ----------
@@ -60,7 +61,8 @@ def plan_of(state: State, labels: int | None, spare: int = 0) -> Plan:
     least = np.array([t.min_workers for t in state.tasks]) - done
     new = labels_left(settings, labels)
     budget = None if new is None else new + int(out.sum())
-    least = np.where(closed, out, np.clip(least, 0, able.sum(axis=0)))
+    least = within_reach(np.maximum(least, 0), able.sum(axis=0), n_known(state.quality))
+    least = np.where(closed, out, least)
     if budget is not None and np.maximum(least, out).sum() > budget:
         least = np.zeros(m, dtype=np.int64)  # a later round meets the minimums
     money = settings.money

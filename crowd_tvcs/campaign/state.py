@@ -339,6 +339,21 @@ _PAIRS = select(
 )
 
 
+def within_reach(least: Integers, able: Integers, n_known: Integers) -> Integers:
+    """Minimums as far as those who may have a task meet them.
+
+    One that all whose quality is known could not meet together stays, for a plan to refuse.
+    """
+    out: Integers = np.where(least > n_known, least, np.minimum(least, able))
+    return out
+
+
+def n_known(quality: Quality) -> Integers:
+    """How many workers of each column have a quality."""
+    n, m = quality.shape
+    return np.full(m, n) if quality.allowed is None else quality.allowed.sum(axis=0)
+
+
 def _or_nan(value: float | None) -> float:
     return math.nan if value is None else value
 

@@ -17,7 +17,7 @@ from crowd_tvcs.campaign.planning.proposal import (
     rng_of,
     worth_their_price,
 )
-from crowd_tvcs.campaign.state import AT_ONCE, State
+from crowd_tvcs.campaign.state import AT_ONCE, State, n_known, within_reach
 from crowd_tvcs.campaign.stopping import is_worth_a_label, least_gain_of
 from crowd_tvcs.campaign.store.schema import ANSWERED, ISSUED, LAPSED, LEASED
 from crowd_tvcs.factors import tables
@@ -146,7 +146,7 @@ def _plan_of(
     given = state.count(ISSUED, LEASED, ANSWERED, by="worker") + state.on_gold
     room = np.array([0 if w.blocked else w.max_tasks for w in state.workers])
     least, kind = np.array([t.min_workers for t in of_tasks]), factors.kind[number]
-    least = np.minimum(least, within.sum(axis=0)[kind])
+    least = within_reach(least, within.sum(axis=0)[kind], n_known(factors.table)[kind])
     least[had[0]] = 0
     most = np.array([t.max_workers for t in of_tasks]) - done
     missing = _missing(state)[number]

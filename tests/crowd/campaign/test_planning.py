@@ -101,6 +101,9 @@ def test_whoever_is_below_the_gate_is_in_no_round_but_has_what_is_out(begin, per
     assert plan.quality.allowed.tolist() == [[True, True], [True, True], [False, False]]
     assert plan.min_workers_per_task.tolist() == [2, 0]
     assert campaign.next("low").task is None
+    hopeless = begin(workers=skills, qualities=qualities, tasks=[Task("t1", min_workers=4), "t2"])
+    with pytest.raises(ValueError, match="t1"):
+        hopeless.plan(method="best")
 
 
 def test_who_falls_below_the_gate_is_counted_on_for_what_is_out_only(begin):
