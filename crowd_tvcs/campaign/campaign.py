@@ -374,7 +374,7 @@ class Campaign(Desk):
 
         with self.store.write() as (connection, _, _):
             closed = select(schema.task.c.name).where(schema.task.c.closed == schema.CLOSED)
-            names = list(connection.scalars(closed))
+            names = sorted(connection.scalars(closed))
             intake.set_closed(connection, names, 0)
             for name in names:
                 write_down(connection, Note(OPERATOR, "reopen", name, None, address))
