@@ -49,6 +49,7 @@ SIZES = ((20, 20), (100, 100), (300, 300), (1000, 1000), (200, 10_000), (1000, 1
 RATIOS = (0.05, 0.2, 0.5)
 TOTALS = {0.8: "binding", None: "loose"}
 HUGE = 5_000_000  # entries: from here on one ratio and uniform caps only
+WARM = 320  # lines of tables that load kernels: above 100,000 entries others are needed than below
 ONES = "ones"  # caps of 1, whatever the ratio
 SAME = 1e-9  # by how much of it kept gains may differ: OR-Tools rounds costs to 46 bits
 
@@ -101,7 +102,7 @@ class Cell(What):
 def measure(task: Task) -> list[Cell]:
     """Time all methods on one table, in turns."""
     n, m, p = task.rows, task.cols, task.rows * task.cols
-    warm_up(min(n, 300), min(m, 300), task.caps, task.total)
+    warm_up(min(n, WARM), min(m, WARM), task.caps, task.total)
     values, moved, tvcs = instance(task)
     turns = 1 if task.quick or p >= 500_000 else 3 if p > 50_000 else 5 if p > 2500 else 21
     rows = np.array([turn(values, moved, tvcs, task) for _ in range(turns)])

@@ -10,7 +10,9 @@ from tvcs_core.constraint import TVCS
 from tvcs_core.projection.entries import enter
 from tvcs_core.projection.exact import SMALL, SMALL_ONES, Exact, are_ones, steps_for, writeable
 from tvcs_core.projection.gap import measure
-from tvcs_core.projection.kernels import small
+from tvcs_core.projection.kernels import pairing, small
+
+ASSIGNED = 100_000  # entries up to which an assignment is found in one call
 
 
 class Small(NamedTuple):
@@ -31,17 +33,20 @@ def project_small(V: Any, constraint: TVCS) -> Small | None:
 
     What is refused is left to the usual way too, which this equals bit by bit.
     """
-    if type(V) is not np.ndarray or V.size > SMALL or V.shape != constraint.shape:
+    if type(V) is not np.ndarray or V.size > ASSIGNED or V.shape != constraint.shape:
         return None
     if V.dtype != np.float64 or not (V.flags.c_contiguous and constraint.is_plain):
         return None
     row_caps, col_caps, total = constraint.caps
+    call = small.project_small
     if V.size > SMALL_ONES and are_ones(row_caps, col_caps, total):
+        call = pairing.project_ones
+    elif V.size > SMALL:
         return None
     keep, matrix = np.zeros(V.shape, np.bool_), np.empty(V.shape)
     u, w = np.zeros(V.shape[0]), np.zeros(V.shape[1])
     steps = steps_for(min(V.shape))
-    price, kept, gap, hidden = small.project_small(
+    price, kept, gap, hidden = call(
         writeable(V), row_caps, col_caps, total, steps, keep, matrix, u, w
     )
     if kept < 0.0:

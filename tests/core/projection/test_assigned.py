@@ -4,13 +4,14 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+from scipy.optimize import linear_sum_assignment
 
 from tests.core.projection.test_exact import FAMILIES, INTEGER, as_edges, proven, scaled
 from tvcs_core import TVCS, project
-from tvcs_core.projection.exact import assigned, search, solve_dense
-from tvcs_core.projection.exact.candidates import grid_steps
+from tvcs_core.projection.exact import assigned, search, solve_dense, steps_for
 from tvcs_core.projection.kernels import assignment, gains, pairing, tied
-from tvcs_core.projection.kernels.records import Candidates, Counts, Tied
+from tvcs_core.projection.kernels.records import NearEntries, Ones
+from tvcs_core.projection.small import project_small
 
 NEARLY_TIED = {
     "tenths": lambda rng, n, m: np.round(rng.random((n, m)), 1),
@@ -37,22 +38,49 @@ def check(rng, family, n, m):
     return result
 
 
+def even(values):
+    """Gains in whole half steps of a grid."""
+    return 2 * np.rint(np.square(values) * 2.0**50).astype(np.int64)
+
+
+def nobody_yet(n, m):
+    return np.zeros(n, np.int64), np.zeros(m, np.int64), np.full(n, -1), np.full(m, -1)
+
+
 @pytest.mark.parametrize("family", sorted(FAMILIES))
 @pytest.mark.parametrize(("n", "m"), [(60, 60), (40, 90), (1, 3)])
 def test_bids_leave_prices_that_prove_what_they_assign(family, n, m):
-    gains = scaled(FAMILIES[family](np.random.default_rng([n, m]), n, m)) ** 2
-    u, w, col_of, row_of = np.zeros(n), np.zeros(m), np.full(n, -1), np.full(m, -1)
-    assignment.bid(gains.reshape(-1), m, 0, n, pairing.BIDS * n, u, w, col_of, row_of)
+    worth = even(scaled(FAMILIES[family](np.random.default_rng([n, m]), n, m)))
+    u, w, col_of, row_of = nobody_yet(n, m)
+    assignment.bid(worth, 0, n, pairing.BIDS * n, u, w, col_of, row_of)
     rows = np.flatnonzero(col_of >= 0)
     assert np.array_equal(row_of[col_of[rows]], rows)
     assert (row_of >= 0).sum() == rows.size
-    assert min(u.min(), w.min()) >= 0.0
+    assert min(u.min(), w.min()) >= 0
     assert not w[row_of < 0].any()
-    slack = u[:, None] + w - gains
-    assert slack[rows].min(initial=0.0) >= -1e-15
-    assert np.abs(slack[rows, col_of[rows]]).max(initial=0.0) <= 1e-15
+    slack = u[:, None] + w - worth
+    assert slack[rows].min(initial=0) >= 0
+    assert not slack[rows, col_of[rows]].any()
     if family in ("gauss", "constant", "ties"):
         assert rows.size > 0.7 * n
+
+
+@pytest.mark.parametrize("family", sorted(FAMILIES))
+@pytest.mark.parametrize(("n", "m"), [(60, 60), (40, 90), (1, 3)])
+def test_paths_assign_every_row_as_scipy_does(family, n, m):
+    worth = even(scaled(FAMILIES[family](np.random.default_rng([n, m, 1]), n, m)))
+    u, w, col_of, row_of = nobody_yet(n, m)
+    assignment.assign(worth, 0, n, u, w, col_of, row_of)
+    assert np.array_equal(row_of[col_of], np.arange(n))
+    assert min(u.min(), w.min()) >= 0
+    assert not w[row_of < 0].any()
+    slack = u[:, None] + w - worth
+    assert slack.min() >= 0
+    assert not slack[np.arange(n), col_of].any()
+    row, col = linear_sum_assignment(worth, maximize=True)
+    kept, most = (sum(map(int, worth[at])) for at in ((np.arange(n), col_of), (row, col)))
+    assert abs(kept - most) <= 1e-15 * most  # scipy's is in float64
+    assert kept == int(u.sum()) + int(w.sum())
 
 
 @pytest.fixture
@@ -98,20 +126,42 @@ def test_a_thousand_tables_with_caps_of_one_keep_what_the_simplex_keeps(family, 
         check(rng, family, *rng.integers(1, 50, 2))
 
 
-@pytest.mark.parametrize("family", ["gauss", "ties", "tenths", "constant"])
-def test_every_way_to_an_assignment_keeps_the_same(family, monkeypatch):
-    values = scaled(ALL[family](np.random.default_rng(3), 70, 60))
-    keep = solve_dense(values, *ones(70, 60), squared=True).keep
-    for place, changed in [
-        (search, {"solve_assignment": lambda *_: None}),  # it gives up
-        (assigned, {"AT_ONCE": 1}),  # a row in a call
-    ]:
-        with monkeypatch.context() as patch:
-            for name, value in changed.items():
-                patch.setattr(place, name, value)
-            other = solve_dense(values, *ones(70, 60), squared=True)
-        assert np.array_equal(other.keep, keep)
-        assert (other.stats["path"] == "assignment") == (place is assigned)
+@pytest.mark.parametrize("shape", [(70, 60), (60, 70)])
+@pytest.mark.parametrize("family", ["gauss", "ties", "tenths", "constant", "sparse ties"])
+def test_every_way_to_an_assignment_keeps_the_same(family, shape, monkeypatch):
+    """By the simplex, row by row, and in one call of `project`."""
+    values = scaled(ALL[family](np.random.default_rng(3), *shape))
+    found = solve_dense(values, *ones(*shape), squared=True)
+    assert found.stats["path"] == "assignment"
+    in_one_call = project_small(values, TVCS.matrix(shape, row_caps=1, col_caps=1))
+    assert np.array_equal(in_one_call.support, found.keep)
+    assert np.array_equal(in_one_call.row_duals, found.row_duals)
+    assert np.array_equal(in_one_call.col_duals, found.col_duals)
+    monkeypatch.setattr(assigned, "AT_ONCE", 1)
+    by_rows = solve_dense(values, *ones(*shape), squared=True)
+    assert np.array_equal(by_rows.keep, found.keep)
+    assert by_rows.stats["path"] == "assignment"
+    monkeypatch.setattr(assigned, "MANY", 1)
+    by_simplex = solve_dense(values, *ones(*shape), squared=True)
+    assert np.array_equal(by_simplex.keep, found.keep)
+    assert by_simplex.stats["path"] != "assignment"
+
+
+@pytest.mark.parametrize("family", ["constant", "ties", "integers", "sparse ties", "gauss"])
+def test_ties_of_wide_rows_are_settled_among_near_entries_or_all_of_them(family):
+    """Paths among near entries, paths among all, and near ones that were not enough."""
+    n, m = 90, pairing.WIDE
+    values = scaled(ALL[family](np.random.default_rng(5), n, m))
+    steps, keep, kept = steps_for(n), np.empty((n, m), bool), []
+    for at_first in (0, 1):  # what is wrong with near entries: then all are looked at
+        table = Ones(values, True, False, 1.0, steps)
+        found, clock = pairing.nothing_found(n, m), np.zeros(4, np.int64)
+        clock[pairing.WRONG] = at_first
+        assert pairing.settle(table, found, clock, n, keep)
+        kept.append(keep.copy())
+    assert np.array_equal(*kept)
+    worth = found.gains
+    assert (found.p[:, None] + found.q >= worth).all()
 
 
 def test_of_equal_assignments_the_one_of_the_largest_hashes_is_kept():
@@ -124,63 +174,81 @@ def test_of_equal_assignments_the_one_of_the_largest_hashes_is_kept():
         assert hashes[keep].sum() == best
 
 
-def draw_tied(rng, n, m, size):
-    """Tied entries of random worth, with rows and columns that may not be left out."""
-    hashes = np.where(rng.random((n, m)) < size, rng.integers(1, tied.HASHES, (n, m)), -1)
-    col_of = np.where(rng.permutation(m)[:n] >= 0, rng.permutation(m)[:n], 0)
-    hashes[np.arange(n), col_of] = rng.integers(1, tied.HASHES, n)
-    rows, cols = np.nonzero(hashes >= 0)
+def draw_near(rng, n, m, share):
+    """Worths of which every row lists some, among them those of an assignment."""
+    worth = 2 * rng.integers(1, tied.HASHES, (n, m))
+    listed = rng.random((n, m)) < share
+    listed[np.arange(n), rng.permutation(m)[:n]] = True
+    rows, cols = np.nonzero(listed)
     start = np.append(0, np.cumsum(np.bincount(rows, minlength=n)))
-    alone = np.where(rng.random(n) < 0.5, -tied.MUST, 0)
-    q = np.zeros(m, np.int64)
-    q[col_of[rng.random(n) < 0.5]] = -tied.MUST
-    listed = Tied(start, start[1:].copy(), cols.astype(np.int32), hashes[rows, cols], alone)
-    return hashes, listed, q
+    found = pairing.nothing_found(n, m)
+    pairing.nobody(found)
+    near = NearEntries(start, np.ascontiguousarray(cols), worth[rows, cols])
+    found.gains[:] = np.where(listed, worth, 0)
+    return found._replace(near=near), listed
 
 
-@pytest.mark.parametrize("size", [0.1, 0.5, 1.0])
-def test_tied_entries_are_assigned_with_potentials_that_prove_it(size):
-    rng = np.random.default_rng(int(10 * size))
+@pytest.mark.parametrize("share", [0.1, 0.5, 1.0])
+def test_near_entries_are_assigned_with_potentials_that_prove_it(share):
+    rng = np.random.default_rng(int(10 * share))
     for _ in range(20):
         n = int(rng.integers(1, 60))
         m = n + int(rng.integers(0, 20))
-        hashes, listed, q = draw_tied(rng, n, m, size)
-        at_first, p = q.copy(), listed.alone.copy()
-        col_of, row_of = np.full(n, tied.FREE), np.full(m, tied.FREE)
-        tied.bid_tied(listed, 0, n, 4 * n, p, q, col_of, row_of)
-        tied.assign_tied(listed, 0, n, p, q, col_of, row_of)
-        assert tied.is_proven(listed, p, q)
+        found, listed = draw_near(rng, n, m, share)
+        p, q, col_of, row_of = found.p, found.q, found.col_of, found.row_of
+        assignment.bid(found.gains, 0, n, 2 * n, p, q, col_of, row_of)
+        taken = found.gains[np.arange(n), col_of] > 0  # not what is worth nothing
+        row_of[col_of[(col_of >= 0) & ~taken]], col_of[~taken] = -1, -1
+        tied.assign_near(found, 0, n)
         rows = np.flatnonzero(col_of >= 0)
+        assert rows.size == n
         assert np.array_equal(row_of[col_of[rows]], rows)
-        slack = p[:, None] + q - hashes
-        assert (slack[hashes >= 0] >= 0).all()
+        slack = p[:, None] + q - found.gains
+        assert (slack[listed] >= 0).all()
         assert not slack[rows, col_of[rows]].any()
-        assert np.array_equal(p[col_of < 0], listed.alone[col_of < 0])
-        assert np.array_equal(q[row_of < 0], at_first[row_of < 0])
-        assert (p >= listed.alone).all()
-        assert (q >= at_first).all()
+        assert not q[row_of < 0].any()
 
 
-def test_what_is_left_aside_of_a_full_list_is_looked_at_in_the_end():
+def test_near_entries_are_few_of_a_full_table_and_what_they_leave_out_is_looked_at():
     rng = np.random.default_rng(0)
-    hashes, listed, q = draw_tied(rng, 100, 100, 1.0)
-    before = {(r, c): hashes[r, c] for r in range(100) for c in range(100)}
-    tied.shorten(listed, 100)
-    assert (listed.stop - listed.start[:-1]).sum() < 0.4 * hashes.size
-    rows = np.repeat(np.arange(100), 100)
-    assert {(r, c): x for r, c, x in zip(rows, listed.col, listed.worth, strict=True)} == before
-    # An entry behind the stop that is worth more than its potentials.
-    p, q = np.full(100, tied.HASHES), np.zeros(100, np.int64)
-    assert tied.is_proven(listed, p, q)
-    p[7] = listed.worth[listed.start[8] - 1] - 1
-    assert not tied.is_proven(listed, p, q)
+    found, _ = draw_near(rng, 100, pairing.WIDE, 1.0)
+    found = found._replace(near=pairing.nothing_found(100, pairing.WIDE).near)
+    p, q, col_of, row_of = found.p, found.q, found.col_of, found.row_of
+    assignment.bid(found.gains, 0, 100, 100, p, q, col_of, row_of)
+    assert tied.list_near(found, found.gains.size, 0, 100)
+    assert (np.diff(found.near.start) < 0.1 * pairing.WIDE).mean() > 0.9
+    for r in range(100):
+        mine = slice(found.near.start[r], found.near.start[r + 1])
+        col = found.near.col[mine]
+        assert np.array_equal(found.gains[r, col], found.near.worth[mine])
+        assert np.isin(np.argmax(found.gains[r] - q), col)
+    # No room for so many that all are near.
+    assert not tied.list_near(found, 0, 0, 100)
+    tied.assign_near(found, 0, 100)
+    rows = np.flatnonzero(col_of >= 0)
+    assert tied.count_wrong(found, 0, 100) == (found.gains > p[:, None] + q)[rows].sum()
+    p[rows[0]] = 0
+    assert tied.count_wrong(found, 0, 100) > 0
 
 
-def test_what_tied_entries_fall_short_of_fits_into_whole_numbers():
-    for few in range(1, 5000):
-        caps = Counts(np.ones(few, np.int64), np.ones(few, np.int64), few)
-        table = Candidates(np.empty(0), np.empty(0), np.empty(0), np.empty(0), True, True)
-        given = assigned.as_ones(table, caps)
-        assert given.steps == grid_steps(table, caps)
-        assert given.near * given.steps * given.weight <= 2**61
-        assert (given.weight == 0) == (given.steps <= assigned.COARSE)
+def test_where_near_entries_mislead_all_are_looked_at():
+    n, m = 90, pairing.WIDE
+    table, keep = Ones(np.ones((n, m)), True, False, 1.0, steps_for(n)), np.empty((n, m), bool)
+    found, clock = pairing.nothing_found(n, m), np.zeros(4, np.int64)
+    stages, is_done = [], False
+    while not is_done:
+        stage = int(clock[pairing.STAGE])
+        if stage == pairing.CHECK and stage not in stages:
+            found.p[0] = -1  # as if a path had gone wrong
+        stages.append(stage)
+        is_done = pairing.settle(table, found, clock, n - 1, keep)
+    assert pairing.BID_TIED in stages[stages.index(pairing.CHECK) :]
+    assert np.array_equal(keep, solve_dense(np.ones((n, m)), *ones(n, m), squared=True).keep)
+
+
+def test_whole_numbers_hold_what_the_longest_tables_need():
+    """Twice the prices of lines that must not be left out, and paths of three of them."""
+    worth = 2 * (2 * assigned.MANY * tied.HASHES + tied.HASHES)
+    assert 3 * worth < assignment.FAR < assignment.DONE
+    assert assignment.DONE + 2 * worth < 2**63
+    assert all(2 * steps_for(few) <= 2**57 for few in range(1, 5000))

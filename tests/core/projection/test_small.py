@@ -128,9 +128,36 @@ def test_other_arrays_take_the_usual_way():
         project(V[:2], constraint)
 
 
-def test_an_assignment_of_more_than_400_entries_takes_its_own_way():
+@pytest.mark.parametrize("family", FAMILIES)
+def test_one_call_assigns_as_the_usual_way_does(family):
+    rng = np.random.default_rng(1)
+    for shape in [(21, 21), (30, 17), (17, 30), (60, 60), (1, 500), (500, 1)]:
+        V = FAMILIES[family](rng, shape)
+        V[0, 0] = 1.0
+        V.setflags(write=bool(rng.integers(2)))
+        constraint = TVCS.matrix(shape, row_caps=1, col_caps=1, total=max(shape))
+        assert_same(in_one_call(V, constraint), by_usual_way(V, constraint))
+
+
+@pytest.mark.parametrize("total", [20, 21])
+def test_an_assignment_with_a_total_that_binds_is_solved_as_other_tables_are(total):
     V = np.random.default_rng(0).normal(size=(21, 21))
-    assert project_small(V, TVCS.matrix((21, 21), row_caps=1, col_caps=1)) is None
+    constraint = TVCS.matrix((21, 21), row_caps=1, col_caps=1, total=total)
+    found = in_one_call(V, constraint)
+    assert (found.total_dual > 0.0) == (total == 20)
+    assert found.support.sum() == total
+    assert_same(found, by_usual_way(V, constraint))
+
+
+@pytest.mark.parametrize("shape", [(30, 30), (25, 40)])
+def test_assignments_where_all_fits_or_that_are_too_large_take_the_usual_way(shape):
+    constraint = TVCS.matrix(shape, row_caps=1, col_caps=1)
+    assert project_small(np.eye(*shape), constraint) is None
+    assert not project(np.eye(*shape), constraint).row_duals.any()
+    assert project_small(2.0**300 * np.ones(shape), constraint) is None
+    side = int(small.ASSIGNED**0.5) + 1
+    large = TVCS.matrix((side, side), row_caps=1, col_caps=1)
+    assert project_small(np.ones((side, side)), large) is None
 
 
 def test_the_input_is_neither_changed_nor_shared():

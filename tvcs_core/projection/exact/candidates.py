@@ -49,7 +49,7 @@ class Instance:
         self, candidates: Candidates, caps: Counts, largest: float, per_row: Ints, per_col: Ints
     ) -> None:
         self.candidates, self.caps = candidates, caps
-        factor = float(2.0 ** -np.clip(np.frexp(largest)[1], -1000, 1000))
+        factor = scale_of(largest)
         drawn = draw(candidates.values)
         self.grid = Grid(factor, grid_steps(candidates, caps), has_ties(drawn))
         self.scale = factor * factor if candidates.squared else factor
@@ -102,6 +102,11 @@ def draw(values: Floats) -> Floats:
 def has_ties(drawn: Floats) -> bool:
     """Guess from sorted values whether many are equal: then the first prices need the hash."""
     return int(np.count_nonzero(drawn[1:] == drawn[:-1])) > 0.02 * drawn.size
+
+
+def scale_of(largest: float) -> float:
+    """The power of two that brings the size of the largest value to .5 .. 1."""
+    return float(2.0 ** -np.clip(np.frexp(largest)[1], -1000, 1000))
 
 
 def grid_steps(candidates: Candidates, caps: Counts) -> float:

@@ -122,9 +122,7 @@ def solve(
         return keep_everything(candidates, caps, shape)
     ask_for_memory(candidates)
     if is_assignment(candidates, caps):
-        assigned = solve_assignment(candidates, caps, shape)
-        if assigned is not None:
-            return assigned
+        return solve_assignment(candidates, caps, largest, shape)
     instance = Instance(candidates, caps, largest, per_row, per_col)
     keep = np.zeros(size, bool)
     closed = closed_form(instance, per_row, per_col, keep, shape)

@@ -7,7 +7,7 @@ from tvcs_core.projection.kernels import small
 from tvcs_core.projection.kernels.records import Candidates, Counts, Prices
 
 SMALL = 2_500  # entries that are solved in one call of a kernel
-SMALL_ONES = 400  # with caps of 1: more are assigned
+SMALL_ONES = 50  # with caps of 1: more are assigned
 
 
 def solve_small(candidates: Candidates, caps: Counts, shape: tuple[int, ...]) -> Exact:

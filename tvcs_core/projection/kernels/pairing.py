@@ -1,104 +1,203 @@
-"""All caps 1 and no binding total, from the table to the support, in few calls of bounded length.
+"""All caps 1 and no binding total, from the table to the support.
 
-Each of the two kernels does its stages one after the other, at most so many rows of each in a call.
+`settle` does it in calls of bounded length, one stage after the other, each at most so many rows at
+a time; `project_ones` is all of a projection in one call, from V to the gap.
 """
 
+import math
+
+import numpy as np
+
 from tvcs_core.jit import kernel
-from tvcs_core.projection.kernels.assignment import assign, bid, lay_gains
+from tvcs_core.projection.kernels.assignment import FREE, assign, bid
+from tvcs_core.projection.kernels.gains import gain, on_grid
+from tvcs_core.projection.kernels.records import Counts, NearEntries, Ones, Pairing, Prices
+from tvcs_core.projection.kernels.rounding import gap_of
 from tvcs_core.projection.kernels.tied import (
-    HASHES,
-    alone,
-    assign_tied,
-    bid_tied,
+    ROOM,
+    assign_near,
     count_tied,
-    is_proven,
-    list_tied,
-    read_pairs,
-    shorten,
+    count_wrong,
+    lay_worths,
+    list_near,
 )
 
-__all__ = ["HASHES", "find_prices", "settle_ties"]
-
-BIDS = 2  # of each row, before paths are looked for
-TIED_BIDS = 4  # the same among tied entries
-# Places in `clock`: the next row and the stage.
-ROW, STAGE = 0, 1
-# Stages, one after the other: up to `PRICED` of `find_prices`, then of `settle_ties`.
-LAY, BID, ASSIGN, COUNT, PRICED = 0, 1, 2, 3, 4
-LIST, BID_TIED, ASSIGN_TIED, SETTLED = PRICED, 5, 6, 7
+BIDS = 3  # of each row, before paths are looked for
+# Sizes of values whose squares are far from the ends of the range.
+TINY, HUGE = 2.0**-201, 2.0**200
+WIDE = 500  # entries of a row, from which on ties are settled among the near ones
+# Places in `clock`: the next row, the stage, how many entries are tied, and what was wrong with
+# potentials that the near ones have led to.
+ROW, STAGE, TIED, WRONG = 0, 1, 2, 3
+LAY, BID, ASSIGN, COUNT, WORTHS = 0, 1, 2, 3, 4
+BID_TIED, LIST, ASSIGN_NEAR, CHECK, ASSIGN_TIED, SETTLED = 5, 6, 7, 8, 9, 10
 
 
 @kernel
-def find_prices(ones, found, clock, scale, most):
-    """Prices that prove an assignment on the coarse grid, and how many entries are tied.
+def lay_gains(ones, first_row, last_row, gains):
+    """Fill in the gains of rows first_row:last_row, in half steps of the grid."""
+    values, factor, steps, squared = ones.values, ones.factor, ones.steps, ones.squared
+    for r in range(first_row, last_row):
+        line, row = values[r], gains[r]
+        for c in range(line.size):
+            row[c] = 2 * on_grid(gain(line[c], factor, squared), steps)
 
-    True if done: if not, call it again. `scale` becomes what values are multiplied by, 0 if all
-    are 0.
-    """
-    gains, u, w, col_of, row_of = found.gains, found.u, found.w, found.col_of, found.row_of
-    n, m = u.size, w.size
-    if clock[STAGE] == LAY:
-        scale[0] = lay_gains(ones, gains)
-        clock[STAGE] = BID
-        if scale[0] == 0.0:
-            return True
-    while clock[STAGE] < PRICED:
-        first, last = clock[ROW], min(clock[ROW] + most, n)
-        if clock[STAGE] == BID:
-            bid(gains, m, first, last, BIDS * (last - first), u, w, col_of, row_of)
-        elif clock[STAGE] == ASSIGN:
-            assign(gains, n, m, first, last, u, w, col_of, row_of)
+
+@kernel
+def nobody(found):
+    """Nobody has anybody, and has paid for it."""
+    found.col_of[:], found.row_of[:] = FREE, FREE
+    found.p[:], found.q[:] = 0, 0
+
+
+@kernel
+def do_stage(ones, found, clock, first, last):
+    """Do rows first:last of a stage."""
+    gains, col_of, row_of, stage = found.gains, found.col_of, found.row_of, clock[STAGE]
+    if stage == LAY:
+        lay_gains(ones, first, last, gains)
+    elif stage == COUNT:
+        clock[TIED] += count_tied(ones, found, first, last)
+    elif stage == WORTHS:
+        lay_worths(ones, found, first, last)
+    elif stage == LIST:
+        clock[WRONG] += not list_near(found, clock[TIED], first, last)
+    elif stage == ASSIGN_NEAR:
+        assign_near(found, first, last)
+    elif stage == CHECK:
+        clock[WRONG] += count_wrong(found, first, last)
+    else:
+        u, w = (found.u, found.w) if stage < COUNT else (found.p, found.q)
+        if stage in (BID, BID_TIED):
+            bid(gains, first, last, BIDS * (last - first), u, w, col_of, row_of)
         else:
-            count_tied(ones, found, first, last)
-        clock[ROW] = last
-        if last == n:
-            clock[ROW] = 0
-            clock[STAGE] += 1
-        if most < n:
-            break
-    return clock[STAGE] == PRICED
+            assign(gains, first, last, u, w, col_of, row_of)
 
 
 @kernel
-def begin_tied(ones, found, tied):
-    """Nobody has anybody, and everybody pays for it."""
-    for r in range(found.p.size):
-        found.p[r] = alone(ones, found.u[r])
-        tied.alone[r] = found.p[r]
-    for c in range(found.q.size):
-        found.q[c] = alone(ones, found.w[c])
-    found.col_of[:], found.row_of[:] = -1, -1
+def next_stage(ones, found, clock, keep):
+    """Go on to the stage that follows."""
+    clock[ROW], stage = 0, clock[STAGE] + 1
+    if stage in (BID, BID_TIED):
+        nobody(found)
+    elif stage == WORTHS and read(ones, found, np.int64(0), keep) == clock[TIED]:
+        stage = SETTLED  # what is kept is tied, and nothing else is
+    elif stage in (LIST, ASSIGN_NEAR) and (clock[WRONG] > 0 or found.q.size < WIDE):
+        stage = ASSIGN_TIED
+    elif stage == ASSIGN_TIED and clock[WRONG] > 0:
+        nobody(found)
+        stage = BID_TIED
+    elif stage == SETTLED:
+        read(ones, found, np.int64(1), keep)
+    clock[STAGE] = stage
 
 
 @kernel
-def settle_ties(ones, factor, found, tied, clock, most, keep):
-    """Assign rows anew, among tied entries, and fill in the support.
+def read(ones, found, least, keep):
+    """Fill in what is assigned of nonzero entries worth `least` or more; return how many."""
+    values, gains, col_of, n = ones.values, found.gains, found.col_of, 0
+    keep[:] = False
+    for r in range(col_of.size):
+        c = col_of[r]
+        if values[r, c] != 0.0 and gains[r, c] >= least:
+            n += 1
+            if ones.turned:
+                keep[c, r] = True
+            else:
+                keep[r, c] = True
+    return n
 
-    Returns 1 if done, 0 if it is to be called again, and -1 if 63 bits are too few for it.
-    """
-    p, q, col_of, row_of = found.p, found.q, found.col_of, found.row_of
-    n = p.size
+
+@kernel
+def settle(ones, found, clock, most, keep):
+    """Find prices, and the support; `keep` is filled in. False if it is to be called again."""
+    n = found.u.size
     while clock[STAGE] < SETTLED:
         first, last = clock[ROW], min(clock[ROW] + most, n)
-        if clock[STAGE] == LIST:
-            list_tied(ones, factor, found, first, last, tied)
-            if last == n:
-                shorten(tied, q.size)
-                begin_tied(ones, found, tied)
-        elif clock[STAGE] == BID_TIED:
-            bid_tied(tied, first, last, TIED_BIDS * (last - first), p, q, col_of, row_of)
-        else:
-            assign_tied(tied, first, last, p, q, col_of, row_of)
+        do_stage(ones, found, clock, first, last)
         clock[ROW] = last
         if last == n:
-            clock[ROW] = 0
-            clock[STAGE] += 1
-            if clock[STAGE] == SETTLED and not is_proven(tied, p, q):
-                tied.stop[:] = tied.start[1:]
-                begin_tied(ones, found, tied)
-                clock[STAGE] = BID_TIED
+            next_stage(ones, found, clock, keep)
         if most < n:
             break
-    if clock[STAGE] < SETTLED:
-        return 0
-    return 1 if read_pairs(ones, factor, found, keep) else -1
+    return clock[STAGE] == SETTLED
+
+
+@kernel
+def laid_out(values):
+    """The table with its shorter side as rows, and whether that turned it."""
+    n, m = values.shape
+    if n <= m:
+        return values, False
+    turned = np.empty((m, n))
+    for r in range(n):
+        for c in range(m):
+            turned[c, r] = values[r, c]
+    return turned, True
+
+
+@kernel
+def nothing_found(n, m):
+    """What is found of a table of n rows and m columns before anything is."""
+    u, w, start = np.empty(n, np.int64), np.empty(m, np.int64), np.empty(n + 1, np.int64)
+    u[:], w[:], start[:] = 0, 0, 0
+    p, q = np.empty(n, np.int64), np.empty(m, np.int64)
+    col_of, row_of = np.empty(n, np.int64), np.empty(m, np.int64)
+    room = ROOM * n + m + 1 if m >= WIDE else 0
+    near = NearEntries(start, np.empty(room, np.int64), np.empty(room, np.int64))
+    return Pairing(np.empty((n, m), np.int64), u, w, p, q, col_of, row_of, near)
+
+
+@kernel
+def mend(ones, keep, few, many):
+    """Raise the prices of rows that keep something to what their best columns offer.
+
+    Rounding to the grid leaves them less, and then all entries of a row may be worth more than
+    their prices, where one may be worth less now.
+    """
+    values, squared, m = ones.values, ones.squared, many.size
+    for r in range(few.size):
+        line, price, over, holds = values[r], few[r], 0, False
+        for c in range(m):
+            over += gain(line[c], 1.0, squared) - many[c] > price
+        if over == 0:
+            continue
+        for c in range(m):
+            holds |= keep[c, r] if ones.turned else keep[r, c]
+            price = max(price, gain(line[c], 1.0, squared) - many[c])
+        if holds:
+            few[r] = price
+
+
+@kernel
+def project_ones(values, row_caps, col_caps, total, steps, keep, matrix, u, w):
+    """Project a table of values onto caps of 1: fill in support, matrix and prices.
+
+    As `small.project_small`, which says what is returned. What is kept is below 0 also where so few
+    values are not 0 that they may all fit, and then no cap has a price.
+    """
+    table, turned = laid_out(values)
+    n, m = table.shape
+    largest, filled, is_safe = 0.0, 0, True
+    for value in table.reshape(-1):
+        is_safe &= abs(value) < HUGE
+        largest = max(largest, abs(value))
+        filled += value != 0.0
+    if not is_safe or largest < TINY or filled <= n:
+        return 0.0, -1.0, 0.0, 0.0
+    factor, clock = math.ldexp(1.0, -math.frexp(largest)[1]), np.empty(4, np.int64)
+    clock[:] = 0
+    ones, found = Ones(table, True, turned, factor, steps), nothing_found(n, m)
+    settle(ones, found, clock, n, keep)
+    few, many = (w, u) if turned else (u, w)
+    unit = 0.5 / (steps * (factor * factor))
+    for r in range(n):
+        few[r] = found.u[r] * unit
+    for c in range(m):
+        many[c] = found.w[c] * unit
+    mend(ones, keep, few, many)
+    for r in range(u.size):
+        for c in range(w.size):
+            matrix[r, c] = values[r, c] if keep[r, c] else 0.0
+    kept, gap, hidden = gap_of(values, keep, Prices(u, w, 0.0), Counts(row_caps, col_caps, total))
+    return 0.0, kept, gap, hidden

@@ -260,73 +260,60 @@ class Ones(NamedTuple):
     Attributes
     ----------
     values
-        (rows * columns,), in the caller's unit.
+        (rows, columns), in the caller's unit.
     squared
         As in `Candidates`.
     turned
         Whether rows and columns have changed places: the tie hash has to know.
-    steps, coarse
-        Steps of the grid in a gain of 1, and of that on which first prices are found: no more.
-    near
-        By how much an entry may fall short of its prices and yet be tied: what the rounding to the
-        coarse grid may be off. 0 if there is none.
-    weight
-        How much more than a hash a step of the grid counts; 0 if nothing is rounded to the coarse.
+    factor, steps
+        As in `Grid`.
     """
 
     values: Floats
     squared: bool
     turned: bool
+    factor: float
     steps: float
-    coarse: float
-    near: float
-    weight: int
 
 
-class Pairing(NamedTuple):
-    """What is found of a table of `Ones`.
-
-    Attributes
-    ----------
-    gains
-        (rows * columns,), on the coarse grid.
-    u, w
-        Prices of rows and columns.
-    col_of, row_of
-        Whom each row and each column is assigned to; below 0 for nobody.
-    p, q
-        Potentials of rows and columns among tied entries.
-    start
-        (rows + 1,), where the tied entries of each row begin in their list.
-    """
-
-    gains: Floats
-    u: Floats
-    w: Floats
-    col_of: Ints
-    row_of: Ints
-    p: Ints
-    q: Ints
-    start: Ints
-
-
-class Tied(NamedTuple):
-    """Tied entries, row by row, and what they are worth among one another.
+class NearEntries(NamedTuple):
+    """The tied entries of each row that are most likely to be assigned.
 
     Attributes
     ----------
     start
         (rows + 1,); row r holds start[r]:start[r+1] of the next two.
-    stop
-        (rows,), where the entries that are looked at end: at the next row's, or before.
     col, worth
         Of each entry.
-    alone
-        (rows,), what it is worth to leave a row without a column: 0 or less.
     """
 
     start: Ints
-    stop: Ints
-    col: Int32s
+    col: Ints
     worth: Ints
-    alone: Ints
+
+
+class Pairing(NamedTuple):
+    """What is found of a table of `Ones`, in half steps of its grid: so all numbers are even.
+
+    Attributes
+    ----------
+    gains
+        (rows, columns); in the end what tied entries are worth, if there is a choice of them.
+    u, w
+        Prices of rows and columns.
+    p, q
+        The same among tied entries.
+    col_of, row_of
+        Whom each row and each column is assigned to; below 0 for nobody.
+    near
+        Entries among which ties of wide rows are settled.
+    """
+
+    gains: Ints
+    u: Ints
+    w: Ints
+    p: Ints
+    q: Ints
+    col_of: Ints
+    row_of: Ints
+    near: NearEntries

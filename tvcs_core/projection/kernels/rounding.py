@@ -12,6 +12,7 @@ import numpy as np
 
 from tvcs_core.jit import kernel
 from tvcs_core.projection.kernels.records import Bools, Counts, Floats, Prices
+from tvcs_core.projection.kernels.slackness import slackness_dense
 
 # A gap below this fraction of what is kept is less than rounding: then it is looked at exactly.
 CLEAR = 2.0**-75
@@ -154,6 +155,25 @@ def doubt_dense(claim, places):
             gain = line[j] * line[j] if squared else line[j]
             at_most += (gain + price + col_duals[j]) * ROUNDING + UNDERFLOW
     return Doubt(unclear, at_most, wrong)
+
+
+@kernel
+def gap_of(values, keep, prices, caps):
+    """What is kept, the sum of all slacks and what rounding hides of it, as gap.py measures them.
+
+    The second is below 0 if that has to be looked at in exact numbers.
+    """
+    none, yes = np.empty(0, np.int64), np.bool_(True)
+    kept, gap, has_room = slackness_dense(values, yes, keep, prices, caps)
+    if has_room:
+        return kept, -1.0, 0.0
+    hidden = 0.0
+    if gap <= CLEAR * kept:
+        doubt = doubt_dense(Claim(values, yes, not yes, keep, prices, caps), none)
+        if doubt.unclear > 0:
+            return kept, -1.0, 0.0
+        hidden = doubt.wrong
+    return kept, gap + LEAST * values.size if gap > 0.0 else gap, hidden
 
 
 @kernel

@@ -35,21 +35,34 @@ def slackness_dense(values, squared, keep, prices, caps):
     carry = 0.0
     slack = 0.0
     for i in range(n_rows):
-        row_price = row_duals[i] + total_dual
+        row_price, line, kept_line = row_duals[i] + total_dual, values[i], keep[i]
+        # Most entries are on their side: how many are not is counted in vector code.
+        held, wrong = 0, 0
         for j in range(n_cols):
-            gain = values[i, j] * values[i, j] if squared else values[i, j]
-            surplus = gain - row_price - col_duals[j]
-            if keep[i, j]:
-                used_rows[i] += 1
-                used_cols[j] += 1
+            gain = line[j] * line[j] if squared else line[j]
+            surplus, is_kept = gain - row_price - col_duals[j], kept_line[j]
+            held += is_kept
+            used_cols[j] += is_kept
+            wrong += (surplus < 0.0) if is_kept else (surplus > 0.0)
+        used_rows[i] = held
+        used += held
+        if held == 0 and wrong == 0:
+            continue
+        for j in range(n_cols):
+            if kept_line[j]:
+                gain = line[j] * line[j] if squared else line[j]
                 total = kept + gain
                 carry += (kept - total) + gain if kept >= gain else (gain - total) + kept
                 kept = total
-                if surplus < 0.0:
-                    slack -= surplus
-            elif surplus > 0.0:
-                slack += surplus
-        used += used_rows[i]
+        if wrong == 0:
+            continue
+        for j in range(n_cols):
+            gain = line[j] * line[j] if squared else line[j]
+            surplus = gain - row_price - col_duals[j]
+            if kept_line[j]:
+                slack -= min(surplus, 0.0)
+            else:
+                slack += max(surplus, 0.0)
     return kept + carry, slack, has_priced_room(prices, caps, used_rows, used_cols, used)
 
 

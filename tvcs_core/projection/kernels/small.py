@@ -20,9 +20,8 @@ from tvcs_core.projection.kernels.records import (
     Side,
     Tree,
 )
-from tvcs_core.projection.kernels.rounding import CLEAR, LEAST, Claim, doubt_dense
+from tvcs_core.projection.kernels.rounding import gap_of
 from tvcs_core.projection.kernels.simplex import PIVOTS, price_tree, run_simplex, terminals
-from tvcs_core.projection.kernels.slackness import slackness_dense
 from tvcs_core.projection.kernels.start import lay_core, lay_fixed_arcs, settle
 from tvcs_core.projection.kernels.table import all_bits, entry_costs, list_open, survey
 
@@ -196,25 +195,6 @@ def as_candidates(values):
     for c in range(m):
         columns[c], keys[c] = c, 0
     return Candidates(values.reshape(-1), start, columns, keys, yes, yes)
-
-
-@kernel
-def gap_of(values, keep, prices, caps):
-    """What is kept, the sum of all slacks and what rounding hides of it, as gap.py measures them.
-
-    The second is below 0 if that has to be looked at in exact numbers.
-    """
-    none, yes = np.empty(0, np.int64), np.bool_(True)
-    kept, gap, has_room = slackness_dense(values, yes, keep, prices, caps)
-    if has_room:
-        return kept, -1.0, 0.0
-    hidden = 0.0
-    if gap <= CLEAR * kept:
-        doubt = doubt_dense(Claim(values, yes, not yes, keep, prices, caps), none)
-        if doubt.unclear > 0:
-            return kept, -1.0, 0.0
-        hidden = doubt.wrong
-    return kept, gap + LEAST * values.size if gap > 0.0 else gap, hidden
 
 
 @kernel

@@ -2,156 +2,75 @@
 
 Once prices prove an assignment, any other that is worth as much consists of *tied* entries, which
 are worth just their prices, and takes every row and column that has a price. Among these it is an
-assignment problem again, on a list: an entry is worth its hash, and to leave out what has a price
-costs MUST. Where the prices were found on a coarser grid than the one that counts, entries are
-tied that fall short by what this may be off, and a step of the finer grid outweighs all hashes.
+assignment problem again: an entry is worth its hash, and more than all hashes for each of its lines
+that has a price and so must not be left out. What is not tied is worth 0 there, as good as nothing.
 
-It is solved as in assignment.py, in whole numbers: bids, then shortest augmenting paths. A row may
-also end without a column, at what that costs. Potentials p of rows and q of columns keep
-p + q >= worth for every entry, and p + q = worth where it is assigned; so they stay below 2^62.
+Hashes are as good as random, and of random worths the k-th best of a line is assigned with a chance
+of 1 in 2^k. So wide rows look for paths among their *near* entries alone, the FEW or so with the
+least reduced costs, and the others are looked at once in the end.
 """
 
 import numpy as np
 
 from tvcs_core.jit import kernel
-from tvcs_core.projection.kernels.gains import gain, on_grid, tie
+from tvcs_core.projection.kernels.assignment import FAR, swap
+from tvcs_core.projection.kernels.gains import tie
 
-MUST = 2**60  # more than all hashes, and than what all entries of a support fall short
-FAR = 2**62  # longer than any path
 HASHES = 2**42  # no hash is more
 FEW = 20  # entries of a line, of which one will be assigned
-FREE, OUT = -1, -2  # a row that has no column yet, and one that ends without
+ROOM = 48  # near entries of a row, on average, with which lists are given up
 
 
 @kernel
 def count_tied(ones, found, first_row, last_row):
-    """Fill in where the tied entries of rows first_row:last_row are to begin and end."""
-    values, near, gains = ones.values, ones.near, found.gains
-    u, w, start = found.u, found.w, found.start
-    m = w.size
+    """How many entries of rows first_row:last_row are tied."""
+    values, gains, u, w, n = ones.values, found.gains, found.u, found.w, 0
     for r in range(first_row, last_row):
-        first, price, n = r * m, u[r], 0
-        for c in range(m):
-            is_near = price + w[c] - gains[first + c] <= near
-            n += is_near & (values[first + c] != 0.0)
-        start[r + 1] = start[r] + n
+        line, row, price = values[r], gains[r], u[r]
+        for c in range(w.size):
+            n += (price + w[c] == row[c]) & (line[c] != 0.0)
+    return n
 
 
 @kernel
-def list_tied(ones, factor, found, first_row, last_row, tied):
-    """List the tied entries of rows first_row:last_row with what they are worth.
-
-    That is their hash less what they fall short of their prices, which is `weight` a step.
-    """
-    values, near, gains, u, w = ones.values, ones.near, found.gains, found.u, found.w
-    start, col, worth, m = tied.start, tied.col, tied.worth, w.size
+def lay_worths(ones, found, first_row, last_row):
+    """Write what entries of rows first_row:last_row are worth over their gains."""
+    values, gains, u, w, none = ones.values, found.gains, found.u, found.w, np.int64(0)
+    must = u.size * HASHES
     for r in range(first_row, last_row):
-        # Without a branch: what is not tied is written over. There is room for one more.
-        first, price, at = r * m, u[r], start[r]
-        for c in range(m):
-            col[at] = c
-            is_near = price + w[c] - gains[first + c] <= near
-            at += is_near & (values[first + c] != 0.0)
-        if ones.turned:
-            for e in range(start[r], start[r + 1]):
-                worth[e] = tie(np.int64(col[e]), r, np.int64(0))
-        else:
-            for e in range(start[r], start[r + 1]):
-                worth[e] = tie(r, np.int64(col[e]), np.int64(0))
-        if ones.weight > 0:
-            own = np.int64(price * ones.steps)
-            for e in range(start[r], start[r + 1]):
-                c = np.int64(col[e])
-                exact = on_grid(gain(values[first + c], factor, ones.squared), ones.steps)
-                worth[e] -= ones.weight * (own + np.int64(w[c] * ones.steps) - exact)
+        line, row, price = values[r], gains[r], u[r]
+        more = must if price > 0 else none
+        for c in range(w.size):
+            worth = tie(c, r, none) if ones.turned else tie(r, c, none)
+            worth += more + (must if w[c] > 0 else none)
+            is_tied = (price + w[c] == row[c]) & (line[c] != 0.0)
+            row[c] = 2 * worth if is_tied else none
 
 
 @kernel
-def alone(ones, price):
-    """What it is worth to leave out a line that has this price: -MUST if it may not be."""
-    if price > ones.near:
-        return np.int64(-MUST)
-    return max(np.int64(-MUST), -ones.weight * np.int64(price * ones.steps))
+def list_near(found, tied, first_row, last_row):
+    """List the near entries of rows first_row:last_row; False if there is no room for them.
 
-
-@kernel
-def within(size):
-    """How far below the best of a line of this size its best FEW are, if hashes are uniform."""
-    return HASHES // size * FEW if size > FEW else FAR
-
-
-@kernel
-def shorten(tied, m):
-    """Bring what may matter to the front of each row, and let the row stop behind it.
-
-    Hashes are as good as random, and of random worths the k-th best of a line is assigned with a
-    chance of 1 in 2^k: so it is the best FEW of each row and of each column, about.
+    With uniform hashes FEW of a row's share of the `tied` entries are within `cut` of its best.
     """
-    start, stop, col, worth = tied.start, tied.stop, tied.col, tied.worth
-    size_of, best_of = np.zeros(m, np.int64), np.empty(m, np.int64)
-    best_of[:] = -MUST
-    for e in range(start[stop.size]):
-        size_of[col[e]] += 1
-        best_of[col[e]] = max(best_of[col[e]], worth[e])
-    for c in range(m):
-        best_of[c] -= within(size_of[c])
-    for r in range(stop.size):
-        best = np.int64(-MUST)
-        for e in range(start[r], start[r + 1]):
-            best = max(best, worth[e])
-        best -= within(start[r + 1] - start[r])
-        at = start[r]
-        for e in range(start[r], start[r + 1]):
-            # Without a branch: what is to be kept changes places with the first that is not.
-            c, x, k = col[e], worth[e], at
-            at += (x >= best) | (x >= best_of[c])
-            col[e], worth[e] = col[k], worth[k]
-            col[k], worth[k] = c, x
-        stop[r] = at
-
-
-@kernel
-def is_proven(tied, p, q):
-    """Whether potentials hold for the entries behind the stops too."""
-    start, stop, col, worth, found = tied.start, tied.stop, tied.col, tied.worth, 0
-    for r in range(stop.size):
-        for e in range(stop[r], start[r + 1]):
-            found += worth[e] > p[r] + q[col[e]]
-    return found == 0
-
-
-@kernel
-def bid_tied(tied, first_row, last_row, most, p, q, col_of, row_of):
-    """Rows first_row:last_row bid for columns in turn, in at most `most` turns; some stay free."""
-    start, stop, col = tied.start, tied.stop, tied.col
-    worth, alone = tied.worth, tied.alone
-    waiting, at = np.empty(last_row - first_row, np.int64), 0
-    for i in range(waiting.size):
-        waiting[i] = first_row + i
-    for _ in range(most):
-        if at == waiting.size:
-            break
-        i = waiting[at]
-        best, other, k = alone[i], np.int64(-FAR), np.int64(OUT)
-        for e in range(start[i], stop[i]):
-            offer = worth[e] - q[col[e]]
-            if offer > best:
-                best, other, k = offer, best, np.int64(col[e])
-            elif offer > other:
-                other = offer
-        if k == OUT:
-            # Prices of columns only rise: it stays the best.
-            p[i], col_of[i] = best, OUT
-            at += 1
-            continue
-        p[i] = other
-        q[k] += best - other
-        before = row_of[k]
-        row_of[k], col_of[i] = i, k
-        if before >= 0:
-            col_of[before], waiting[at] = FREE, before
-        else:
-            at += 1
+    p, q, col_of, near = found.p, found.q, found.col_of, found.near
+    start, col, worth, n = near.start, near.col, near.worth, p.size
+    cut = 2 * FEW * HASHES // (tied // n + 1)
+    for r in range(first_row, last_row):
+        row, at, best = found.gains[r], start[r], np.int64(0)
+        if at > ROOM * n:
+            return False
+        if col_of[r] < 0:
+            for c in range(q.size):
+                best = max(best, row[c] - q[c])
+            p[r] = best
+        # Without a branch: what is not near is written over. There is room for one more.
+        least = p[r] - cut
+        for c in range(q.size):
+            col[at], worth[at] = c, row[c]
+            at += row[c] - q[c] >= least
+        start[r + 1] = at
+    return True
 
 
 @kernel
@@ -182,44 +101,29 @@ def pop(heap, size):
 
 
 @kernel
-def swap(came_from, root, end, out, col_of, row_of):
-    """Swap columns along a path, from its end to its root.
+def assign_near(found, first_row, last_row):
+    """Assign the free rows of first_row:last_row by near entries, where these lead to a column.
 
-    It ends in a free column, or (not below 0) in the row `out`, which gives its own up.
+    As `assignment.assign`, with a heap of the columns that are reached in place of a look at all.
     """
-    if out >= 0:
-        end, col_of[out] = col_of[out], OUT
-    i = out
-    while i != root:
-        i = came_from[end]
-        row_of[end] = i
-        end, col_of[i] = col_of[i], end
-
-
-@kernel
-def assign_tied(tied, first_row, last_row, p, q, col_of, row_of):
-    """Settle the free rows of first_row:last_row."""
-    start, stop, col = tied.start, tied.stop, tied.col
-    worth, alone = tied.worth, tied.alone
-    m, n = q.size, p.size
+    p, q, col_of, row_of = found.p, found.q, found.col_of, found.row_of
+    start, col, worth, n, m = found.near.start, found.near.col, found.near.worth, p.size, q.size
     length, came_from = np.empty(m, np.int64), np.empty(m, np.int64)
     length[:] = FAR
     heap = np.empty((start[n] + 1, 2), np.int64)
     reached, done = np.empty(m, np.int64), np.empty(n, np.int64)
     for root in range(first_row, last_row):
-        if col_of[root] != FREE:
+        if col_of[root] >= 0:
             continue
-        p[root] = alone[root]
-        for e in range(start[root], stop[root]):
+        p[root] = 0
+        for e in range(start[root], start[root + 1]):
             p[root] = max(p[root], worth[e] - q[col[e]])
-        # The nearest end known: a column that nobody has, or a row that goes without.
-        least, end, out = FAR, np.int64(-1), np.int64(-1)
+        # The nearest free column that is known.
+        least, end = np.int64(FAR), np.int64(-1)
         i, far, size, n_reached, n_done = root, np.int64(0), np.int64(0), 0, 0
         while True:
-            if far + p[i] - alone[i] < least:
-                least, end, out = far + p[i] - alone[i], np.int64(-1), i
-            for e in range(start[i], stop[i]):
-                c = np.int64(col[e])
+            for e in range(start[i], start[i + 1]):
+                c = col[e]
                 through = far + p[i] - worth[e] + q[c]
                 if through < length[c] and through < least:
                     if length[c] == FAR:
@@ -227,7 +131,7 @@ def assign_tied(tied, first_row, last_row, p, q, col_of, row_of):
                         n_reached += 1
                     length[c], came_from[c] = through, i
                     if row_of[c] < 0:
-                        least, end, out = through, c, np.int64(-1)
+                        least, end = through, c
                     else:
                         push(heap, size, through, c)
                         size += 1
@@ -243,42 +147,25 @@ def assign_tied(tied, first_row, last_row, p, q, col_of, row_of):
             done[n_done] = c
             n_done += 1
             i = row_of[c]
-        # Whoever was reached sooner than the end moves by the difference.
-        p[root] -= least
-        for k in range(n_done):
-            p[row_of[done[k]]] -= least - length[done[k]]
-            q[done[k]] += least - length[done[k]]
+        if end >= 0:
+            # Whoever was reached sooner than the end moves by the difference.
+            p[root] -= least
+            for k in range(n_done):
+                p[row_of[done[k]]] -= least - length[done[k]]
+                q[done[k]] += least - length[done[k]]
+            swap(came_from, root, end, col_of, row_of)
         for k in range(n_reached):
             length[reached[k]] = FAR
-        swap(came_from, root, end, out, col_of, row_of)
 
 
 @kernel
-def read_pairs(ones, factor, found, keep):
-    """Fill in the support, and mend the prices; False if a line that has a price was left out.
-
-    Prices of the coarse grid may be off by half its unit. A row that is raised to what its best
-    column offers pays once for what all its entries would be over their prices.
-    """
-    values, squared, turned = ones.values, ones.squared, ones.turned
-    u, w, col_of, row_of = found.u, found.w, found.col_of, found.row_of
-    n, m = u.size, w.size
-    for c in range(m):
-        if row_of[c] < 0:
-            if alone(ones, w[c]) == -MUST:
-                return False
-            w[c] = 0.0
-    for r in range(n):
-        first, best, c = r * m, 0.0, col_of[r]
-        if c < 0:
-            if alone(ones, u[r]) == -MUST:
-                return False
-            u[r] = 0.0
+def count_wrong(found, first_row, last_row):
+    """How many entries of assigned rows of first_row:last_row are worth more than potentials."""
+    p, q, n = found.p, found.q, 0
+    for r in range(first_row, last_row):
+        if found.col_of[r] < 0:
             continue
-        keep[c * n + r if turned else first + c] = True
-        if ones.weight > 0:
-            for j in range(m):
-                x = values[first + j] * factor
-                best = max(best, (x * x if squared else x) - w[j])
-            u[r] = best
-    return True
+        row, price = found.gains[r], p[r]
+        for c in range(q.size):
+            n += row[c] > price + q[c]
+    return n
