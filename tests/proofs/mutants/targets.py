@@ -42,6 +42,10 @@ OF_KINDS = (
     "tasks_workers_and_kinds_are_added",
     "the_first_round_of_a_large_crowd_is_the_plan_of_assign",
 )
+SHARES = (
+    "a_share_of_the_tasks_is_gold_and_none_of_it_comes_twice",
+    "without_a_share_nobody_gets_any",
+)
 DESK = ("access", "content", "desk", "figures", "gold", "tables", "turns")
 STORE = ("gold", "queries", "statements", "store", "upgrade")
 
@@ -136,6 +140,7 @@ TARGETS = {
             *(f"tests/crowd/campaign/test_{name}.py" for name in CAMPAIGN_TESTS),
             "tests/crowd/campaign/desk/test_desk.py",
             "tests/crowd/campaign/desk/test_figures.py",
+            *(f"tests/crowd/campaign/desk/test_gold.py::test_{name}" for name in SHARES),
             "tests/crowd/campaign/store/test_errors.py",
             "tests/crowd/campaign/store/test_store.py",
             "tests/crowd/campaign/store/test_upgrade.py",
