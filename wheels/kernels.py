@@ -43,6 +43,7 @@ COMMANDS = {
 
 def main() -> None:
     """Compile all kinds into the folder that the command line names."""
+    os.umask(0o022)  # for everybody to read
     out, packages = Path(sys.argv[1]), sys.argv[2:] or list(COMMANDS)
     for kind in built.KINDS:
         with tempfile.TemporaryDirectory() as cache:

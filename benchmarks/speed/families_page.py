@@ -21,7 +21,7 @@ checks and its certificate included; OR-Tools' minimum cost flow is its solve al
 building the network, on costs of 46 bits. Every answer is compared with OR-Tools', and warm answers
 with cold ones. A cell is a family, a size, a ratio of the caps to the groups' sizes (.05, .2, .5;
 from {HUGE:,} entries on .2 and equal caps only), caps that are equal or drawn, and a total that
-binds (.8 of what the caps allow) or does not; it has {len(SEEDS)} seeds. *Gradients* are what
+binds (.8 of what the caps allow) or does not; it has up to {len(SEEDS)} seeds. *Gradients* are what
 the fifth step of IHT projects on a sparse regression, *qualities* the workers and tasks of a crowd,
 drawn again where there are too few. Single rows are good to about 30 %.
 """

@@ -30,7 +30,6 @@ MOST_OUTCOMES = 500
 ROUNDING = 1e-12
 FIRST_FIT = 20
 SPARE = 32  # answers by which a fit is late, with which whoever comes makes it
-UNDONE = -1  # labels that a model goes by, where one of them was taken back
 FIRST = 4.0  # times its uncertainty a task without labels counts, where workers err together
 
 Matrix = tuple[tuple[float, ...], ...]
@@ -102,10 +101,14 @@ def is_due_now(text: str | None, answers: int) -> bool:
 
 
 def taken_back(text: str | None, place: int, answers: int) -> str | None:
-    """Return the text of the model once the answer of such a place is gone, of so many."""
-    if text is None or _goes_by(text) is None or place > fitted_to(answers):
+    """Return the text of the model once the answer of such a place is gone, of so many.
+
+    Its labels are below 0 then, and others each time: a fit that began before sees that.
+    """
+    goes_by = None if text is None else _goes_by(text)
+    if text is None or goes_by is None or place > fitted_to(answers):
         return text
-    return json.dumps(json.loads(text) | {"labels": UNDONE})
+    return json.dumps(json.loads(text) | {"labels": min(goes_by, 0) - 1})
 
 
 @lru_cache(maxsize=16)

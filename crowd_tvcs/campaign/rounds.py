@@ -20,7 +20,7 @@ from crowd_tvcs.campaign.planning.proposal import (
     rng_of,
     worth_their_price,
 )
-from crowd_tvcs.campaign.state import State, n_known, within_reach
+from crowd_tvcs.campaign.state import Integers, State, within_reach
 from crowd_tvcs.campaign.stopping import is_worth_a_label, least_gain_of
 from crowd_tvcs.campaign.store.schema import ISSUED, LAPSED, pair, planned, worker
 from crowd_tvcs.campaign.tasks import count, settle_each
@@ -38,7 +38,7 @@ def plan_of(state: State, labels: int | None, spare: int = 0) -> Plan:
     that are out are forced, since their answers will come and be paid; closed tasks, those of
     which no label is worth it by the settings, mates of whom has a task, whoever is below the gate,
     and caps that are used up leave no room. A minimum is of those who may have the task at most,
-    unless all workers together could not meet it.
+    of a group one, unless all workers together could not meet it.
 
     Parameters
     ----------
@@ -61,7 +61,9 @@ def plan_of(state: State, labels: int | None, spare: int = 0) -> Plan:
     least = np.array([t.min_workers for t in state.tasks]) - done
     new = labels_left(settings, labels)
     budget = None if new is None else new + int(out.sum())
-    least = within_reach(np.maximum(least, 0), able.sum(axis=0), n_known(state.quality))
+    n_able = _one_of_a_group(state, able & ((per_worker > 0)[:, None] | pending))
+    known = np.ones_like(able) if state.quality.allowed is None else state.quality.allowed
+    least = within_reach(np.maximum(least, 0), n_able, _one_of_a_group(state, known))
     least = np.where(closed, out, least)
     if budget is not None and np.maximum(least, out).sum() > budget:
         least = np.zeros(m, dtype=np.int64)  # a later round meets the minimums
@@ -81,6 +83,15 @@ def plan_of(state: State, labels: int | None, spare: int = 0) -> Plan:
         group=[w.team for w in state.workers],
         **_beliefs(state),
     )
+
+
+def _one_of_a_group(state: State, able: NDArray[np.bool_]) -> Integers:
+    """How many workers each task may have, of each group one."""
+    teams: dict[object, list[int]] = {}
+    for i, row in enumerate(state.workers):
+        teams.setdefault((i,) if row.team is None else row.team, []).append(i)
+    n_able: Integers = np.sum([able[members].any(axis=0) for members in teams.values()], axis=0)
+    return n_able
 
 
 def _beliefs(state: State) -> dict[str, Any]:

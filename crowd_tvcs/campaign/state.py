@@ -348,12 +348,6 @@ def within_reach(least: Integers, able: Integers, n_known: Integers) -> Integers
     return out
 
 
-def n_known(quality: Quality) -> Integers:
-    """How many workers of each column have a quality."""
-    n, m = quality.shape
-    return np.full(m, n) if quality.allowed is None else quality.allowed.sum(axis=0)
-
-
 def _or_nan(value: float | None) -> float:
     return math.nan if value is None else value
 

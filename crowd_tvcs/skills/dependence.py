@@ -110,8 +110,8 @@ class Dependence:
         to: from all the weakest (-8) over any (0) to all the best (8), see `held_out.orders`.
     labels
         Number of answers that shall be voted on and showed that choice; 0 for none, whose `choice`
-        is that of plans, the best. In a campaign -1 until it is fitted anew to those that are left,
-        where one was taken back.
+        is that of plans, the best. In a campaign below 0 where one was taken back, until it is
+        fitted anew to those that are left.
     gold
         Number of gold tasks that the numbers were fitted to; 0 if they were not.
     score, independent_score

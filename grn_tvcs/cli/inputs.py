@@ -95,11 +95,13 @@ def goes_on(given: InferOptions) -> bool:
         another method, whose work the end of this run would remove.
     """
     is_there = given.finished.is_dir()
-    methods = {path.name for path in given.finished.iterdir()} if is_there else set()
+    methods = set()
+    if is_there:
+        methods = {path.name for path in given.finished.iterdir() if path.is_dir()}
     if (others := sorted(methods - {given.method})) and given.resume:
         raise DataError(
-            f"is of a run with method {listed(others)} (now {given.method}); give --force to "
-            "begin anew",
+            f"is of a run with method {listed(others)} (now {given.method}); give --force "
+            "without --resume to begin anew",
             path=given.finished,
         )
     if is_there and not (given.resume or given.force):

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from grn_tvcs.combine.calibration import NETWORKS, Calibration, calibrated, is_kept
 from grn_tvcs.combine.chances import chance
 from grn_tvcs.combine.features import features_of
-from grn_tvcs.combine.likeness import traits
+from grn_tvcs.combine.likeness import traits, usual_part
 from grn_tvcs.combine.nulls import effect_of_changes, held_down, unless_null
 from grn_tvcs.combine.parts import (
     CHANGE,
@@ -154,7 +154,8 @@ def combined(
         )  # fmt: skip
     network = _unscored(expression.genes, parts)
     near = None if known is None else known.traits
-    is_strange = model.likeness[design.start].is_strange(look, design, near)
+    usual = usual_part(design.n_genes)
+    is_strange = model.likeness[design.start].is_strange(look, design, near, usual)
     if is_strange and RANKED_DOWN not in parts.scores:
         engine = Threads(threads) if engine is None else engine
         sums = _added_up(parts, expression, rules, rng, steady, engine, keep)

@@ -128,7 +128,7 @@ def test_finished_work_of_another_method_is_refused_and_stays(data, tmp_path, mo
     assert kept
     done = CliRunner().invoke(app, [*words, "trees=2", "--method", "genie3", "--resume"])
     assert done.exit_code == 2
-    said = f"error: {out / '.resume'}: is of a run with method tvcs (now genie3); give --force to"
+    said = f"error: {out / '.resume'}: is of a run with method tvcs (now genie3); give --force"
     assert said in " ".join(done.stderr.split())
     assert sorted(out.rglob("unit-*")) == kept
     assert CliRunner().invoke(app, [*of_tvcs, "--resume"]).exit_code == 0

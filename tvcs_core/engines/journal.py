@@ -131,8 +131,9 @@ class Journal:
         with contextlib.suppress(OSError):
             if not any(self._folder.glob("unit-*")):
                 (self._folder / RECORD).unlink(missing_ok=True)
-                for folder in self._made:
-                    folder.rmdir()
+                for folder in self._made:  # of which the last may not be there yet
+                    with contextlib.suppress(OSError):
+                        folder.rmdir()
 
 
 def hash_of(said: object, *arrays: Any) -> str:

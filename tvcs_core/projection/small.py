@@ -31,7 +31,8 @@ class Small(NamedTuple):
 def project_small(V: Any, constraint: TVCS) -> Small | None:
     """Project a small float64 array onto plain caps; None for all that is not just that.
 
-    What is refused is left to the usual way too, which this equals bit by bit.
+    What is refused is left to the usual way too, which gives the same support, and the same prices
+    bit by bit up to some 70,000 entries.
     """
     if type(V) is not np.ndarray or V.size > ASSIGNED or V.shape != constraint.shape:
         return None

@@ -17,7 +17,7 @@ from crowd_tvcs.campaign.planning.proposal import (
     rng_of,
     worth_their_price,
 )
-from crowd_tvcs.campaign.state import AT_ONCE, State, n_known, within_reach
+from crowd_tvcs.campaign.state import AT_ONCE, State, within_reach
 from crowd_tvcs.campaign.stopping import is_worth_a_label, least_gain_of
 from crowd_tvcs.campaign.store.schema import ANSWERED, ISSUED, LAPSED, LEASED
 from crowd_tvcs.factors import tables
@@ -110,8 +110,10 @@ def _open_tasks(state: State) -> Bools:
 
 
 def _missing(state: State) -> Integers:
-    """How many more labels the minimum of every task asks for; of closed tasks, none."""
+    """How many more labels a task's minimum asks for that may be had; of closed tasks, none."""
+    within, kind = _within(state).sum(axis=0), state.factors.kind
     least = np.array([t.min_workers for t in state.tasks])
+    least = within_reach(least, within[kind], _n_known(state)[kind])
     short = np.maximum(least - state.count(ISSUED, LEASED, ANSWERED), 0)
     return np.where(state.closed, 0, short)
 
@@ -125,17 +127,31 @@ def _labels_beside(state: State, labels: int | None, held: int) -> int | None:
     return max(0, min(new, settings.budget - settings.slots - kept))
 
 
+def _n_known(state: State) -> Integers:
+    """How many workers have a quality, by kind."""
+    table = state.factors.table
+    n, m = table.shape
+    return np.full(m, n) if table.allowed is None else table.allowed.sum(axis=0)
+
+
+def _within(state: State) -> Bools:
+    """Who may have tasks of which kind: whom the gate lets in and nobody has blocked."""
+    is_blocked = np.array([bool(w.blocked) for w in state.workers])
+    within: Bools = state.lets_in(state.factors.table) & ~is_blocked[:, None]
+    return within
+
+
 def _plan_of(
     state: State, number: Integers, labels: int | None, *, only_least: bool = False
 ) -> FactoredPlan:
     """Return the static problem that a round of some tasks is; see `rounds.plan_of`.
 
     Workers who had a task are excluded from it, and the plan does not hold to the minimum of such
-    a task, nor to more than those whom the gate lets in. The budget keeps what that misses, and
+    a task, nor to more than those who may have it. The budget keeps what that misses, and
     what tasks that wait miss; once it has no more, a plan with `only_least` gives tasks no more
     than their minimums.
     """
-    factors, within = state.factors, state.lets_in(state.factors.table)
+    factors, within = state.factors, _within(state)
     table = factors.table if within.all() else replace(factors.table, allowed=within)
     of_tasks = [state.tasks[j] for j in number.tolist()]
     done = state.count(ANSWERED)[number]
@@ -146,7 +162,7 @@ def _plan_of(
     given = state.count(ISSUED, LEASED, ANSWERED, by="worker") + state.on_gold
     room = np.array([0 if w.blocked else w.max_tasks for w in state.workers])
     least, kind = np.array([t.min_workers for t in of_tasks]), factors.kind[number]
-    least = within_reach(least, within.sum(axis=0)[kind], n_known(factors.table)[kind])
+    least = within_reach(least, within.sum(axis=0)[kind], _n_known(state)[kind])
     least[had[0]] = 0
     most = np.array([t.max_workers for t in of_tasks]) - done
     missing = _missing(state)[number]

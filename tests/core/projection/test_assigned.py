@@ -164,6 +164,13 @@ def test_ties_of_wide_rows_are_settled_among_near_entries_or_all_of_them(family)
     assert (found.p[:, None] + found.q >= worth).all()
 
 
+def test_rows_of_one_number_have_prices_to_the_last_digit():
+    """On the grid alone they were some 1e-13 of what is kept away."""
+    values = np.repeat(np.random.default_rng(3).random((400, 1)), 1000, axis=1)
+    projection = project(values, TVCS.matrix(values.shape, row_caps=1, col_caps=1))
+    assert projection.gap < 4e-15 * (projection.matrix**2).sum()
+
+
 def test_of_equal_assignments_the_one_of_the_largest_hashes_is_kept():
     for n, m in [(4, 4), (3, 5), (5, 3)]:
         keep = solve_dense(np.full((n, m), 0.75), *ones(n, m), squared=True).keep
@@ -201,7 +208,7 @@ def test_near_entries_are_assigned_with_potentials_that_prove_it(share):
         row_of[col_of[(col_of >= 0) & ~taken]], col_of[~taken] = -1, -1
         tied.assign_near(found, 0, n)
         rows = np.flatnonzero(col_of >= 0)
-        assert rows.size == n
+        assert rows.size == n or share < 0.5  # the others are left to a look at all columns
         assert np.array_equal(row_of[col_of[rows]], rows)
         slack = p[:, None] + q - found.gains
         assert (slack[listed] >= 0).all()

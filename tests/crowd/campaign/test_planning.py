@@ -106,6 +106,21 @@ def test_whoever_is_below_the_gate_is_in_no_round_but_has_what_is_out(begin, per
         hopeless.plan(method="best")
 
 
+@pytest.mark.parametrize("why", ["a group", "no room"])
+def test_a_minimum_asks_for_one_of_a_group_and_for_nobody_without_room(begin, why):
+    """Where the gate leaves two who may not both have the task, one is enough."""
+    group = "x" if why == "a group" else None
+    workers = [Worker("ann", team=group), Worker("bob", team=group), "low"]
+    tasks = [Task("t1", min_workers=2), Task("t2")]
+    skills = {"ann": 0.9, "bob": 0.8, "low": 0.6}
+    if why == "no room":
+        workers[1] = Worker("bob", max_tasks=0)
+    campaign = begin(workers=workers, qualities=skills, tasks=tasks, gate=0.7)
+    assert plan_of(campaign.state(), None).min_workers_per_task.tolist() == [1, 0]
+    found = campaign.plan(method="best", least_gain=0.0)
+    assert ("ann", "t1") in found.pairs
+
+
 def test_who_falls_below_the_gate_is_counted_on_for_what_is_out_only(begin):
     gold = {f"g{j}": "1" for j in range(6)}
     told = [(task, who, "1") for task in gold for who in ("ann", "bob")]

@@ -83,6 +83,19 @@ def meanwhile(monkeypatch):
     return during
 
 
+def test_two_answers_taken_back_one_of_them_while_the_model_is_fitted(tmp_path, rng, meanwhile):
+    with start(tmp_path / "c.db", rng, tasks=TASKS) as campaign:
+        campaign.learns_beside = True
+        campaign.submit("w0", campaign.next("w0").task, "a")
+        campaign.submit("w1", campaign.next("w1").task, "a")
+        one_by_one(campaign, ["w5", "w4"], 25)
+        assert learn_of_labels(campaign.store)
+        campaign.undo("w0")
+        meanwhile(lambda: campaign.undo("w1"))
+        assert learn_of_labels(campaign.store)
+        hold_to_the_history(campaign)
+
+
 def test_gold_that_comes_while_the_model_is_fitted_is_not_lost(tmp_path, rng, meanwhile):
     with start(tmp_path / "c.db", rng, tasks=TASKS) as campaign:
         one_by_one(campaign, ["w5", "w4"], 19)

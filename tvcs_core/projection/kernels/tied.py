@@ -122,6 +122,9 @@ def assign_near(found, first_row, last_row):
         least, end = np.int64(FAR), np.int64(-1)
         i, far, size, n_reached, n_done = root, np.int64(0), np.int64(0), 0, 0
         while True:
+            # Any free column that is not near is worth 0 or more to row i.
+            if far + p[i] < least:
+                least, end = far + p[i], np.int64(-1)
             for e in range(start[i], start[i + 1]):
                 c = col[e]
                 through = far + p[i] - worth[e] + q[c]
@@ -147,12 +150,12 @@ def assign_near(found, first_row, last_row):
             done[n_done] = c
             n_done += 1
             i = row_of[c]
+        # Whoever was reached sooner than the end moves by the difference.
+        p[root] -= least
+        for k in range(n_done):
+            p[row_of[done[k]]] -= least - length[done[k]]
+            q[done[k]] += least - length[done[k]]
         if end >= 0:
-            # Whoever was reached sooner than the end moves by the difference.
-            p[root] -= least
-            for k in range(n_done):
-                p[row_of[done[k]]] -= least - length[done[k]]
-                q[done[k]] += least - length[done[k]]
             swap(came_from, root, end, col_of, row_of)
         for k in range(n_reached):
             length[reached[k]] = FAR
