@@ -87,10 +87,9 @@ def plan_of(state: State, labels: int | None, spare: int = 0) -> Plan:
 
 def _one_of_a_group(state: State, able: NDArray[np.bool_]) -> Integers:
     """How many workers each task may have, of each group one."""
-    teams: dict[object, list[int]] = {}
-    for i, row in enumerate(state.workers):
-        teams.setdefault((i,) if row.team is None else row.team, []).append(i)
-    n_able: Integers = np.sum([able[members].any(axis=0) for members in teams.values()], axis=0)
+    n_able: Integers = able.sum(axis=0)
+    for members in state.teams:
+        n_able += able[members].any(axis=0) - able[members].sum(axis=0)
     return n_able
 
 

@@ -163,20 +163,29 @@ class State:
     @property
     def out_of_reach(self) -> NDArray[np.bool_]:
         """Pairs that are not to be given out: skipped, or of a worker whom the operator blocked."""
-        blocked = np.array([bool(w.blocked) for w in self.workers])
         skipped: NDArray[np.bool_] = self.slots == SKIPPED
-        return skipped | blocked[:, None]
+        return skipped | self.blocked[:, None]
+
+    @property
+    def blocked(self) -> NDArray[np.bool_]:
+        """Whom the operator has blocked, of all workers."""
+        return np.array([bool(w.blocked) for w in self.workers], dtype=bool)
+
+    @property
+    def teams(self) -> list[list[int]]:
+        """The workers of every group, by their numbers; who is in none is in no list."""
+        found: dict[str, list[int]] = {}
+        for i, row in enumerate(self.workers):
+            if row.team is not None:
+                found.setdefault(row.team, []).append(i)
+        return list(found.values())
 
     @property
     def team_mates(self) -> NDArray[np.bool_]:
         """Pairs whose task a worker of the same group has already."""
         taken = self.slots > LAPSED
         out = np.zeros_like(taken)
-        teams: dict[str, list[int]] = {}
-        for i, row in enumerate(self.workers):
-            if row.team is not None:
-                teams.setdefault(row.team, []).append(i)
-        for members in teams.values():
+        for members in self.teams:
             out[members] = taken[members].any(axis=0)
         return out & ~taken
 

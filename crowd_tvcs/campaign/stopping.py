@@ -155,7 +155,7 @@ def summary(state: State, standings: list[Standing]) -> dict[str, Any]:
         "dependence": None if state.model is None else state.model.as_json(),
         "rounds": settings.rounds,
         "paused": bool(settings.paused),
-        "blocked": sum(bool(w.blocked) for w in state.workers),
+        "blocked": int(state.blocked.sum()),
         "revision": settings.revision,
     }
 

@@ -136,8 +136,7 @@ def _n_known(state: State) -> Integers:
 
 def _within(state: State) -> Bools:
     """Who may have tasks of which kind: whom the gate lets in and nobody has blocked."""
-    is_blocked = np.array([bool(w.blocked) for w in state.workers])
-    within: Bools = state.lets_in(state.factors.table) & ~is_blocked[:, None]
+    within: Bools = state.lets_in(state.factors.table) & ~state.blocked[:, None]
     return within
 
 

@@ -156,11 +156,12 @@ def test_known_labels_of_tasks_say_nothing_of_how_workers_were_chosen(tmp_path, 
         assert campaign.state().model.choice == before.choice
 
 
-def test_what_little_gold_teaches_is_said_of_tasks_that_are_answered(begin):
-    """The numbers of the model are the usual ones before and after."""
+@pytest.mark.parametrize("model", ["dependent", "independent"])
+def test_what_little_gold_teaches_is_said_of_tasks_that_are_answered(begin, model):
+    """The numbers of a dependent model are the usual ones before and after."""
     campaign = begin(
         qualities=None, gold={"g1": "1"}, gold_answers=[("g1", "bob", "1"), ("g1", "cy", "1")],
-        prior=0.5,
+        prior=0.5, model=model,
     )  # fmt: skip
     mix_in(campaign.store, {}, ())
     learner = Learner(campaign.store)
@@ -171,9 +172,11 @@ def test_what_little_gold_teaches_is_said_of_tasks_that_are_answered(begin):
     campaign.submit("ann", "g1", "1", now=3.0)
     assert learner.learn(100.0) is True
     state = campaign.state()
-    assert state.model.source == "little gold"
+    if model == "dependent":
+        assert state.model.source == "little gold"
     kept = [row.confidence for row in state.tasks]
     assert kept == pytest.approx(state.posterior.max(axis=1))
+    assert dict(zip(state.quality.tasks, kept, strict=True))[task] != before
     assert max(kept) != before
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from tvcs_core.jit import kernel
 from tvcs_core.projection.kernels.assignment import FREE, assign, bid
-from tvcs_core.projection.kernels.gains import gain, on_grid
+from tvcs_core.projection.kernels.gains import HUGE, TINY, gain, on_grid
 from tvcs_core.projection.kernels.records import Counts, NearEntries, Ones, Pairing, Prices
 from tvcs_core.projection.kernels.rounding import gap_of
 from tvcs_core.projection.kernels.tied import (
@@ -23,8 +23,6 @@ from tvcs_core.projection.kernels.tied import (
 )
 
 BIDS = 3  # of each row, before paths are looked for
-# Sizes of values whose squares are far from the ends of the range.
-TINY, HUGE = 2.0**-201, 2.0**200
 WIDE = 500  # entries of a row, from which on ties are settled among the near ones
 # Places in `clock`: the next row, the stage, how many entries are tied, and what was wrong with
 # potentials that the near ones have led to.

@@ -8,6 +8,7 @@ import math
 import numpy as np
 
 from tvcs_core.jit import kernel
+from tvcs_core.projection.kernels.gains import HUGE, TINY
 from tvcs_core.projection.kernels.prices import by_column, in_order, put_in_place, take_turns
 from tvcs_core.projection.kernels.records import (
     Arcs,
@@ -26,8 +27,6 @@ from tvcs_core.projection.kernels.start import lay_core, lay_fixed_arcs, settle
 from tvcs_core.projection.kernels.table import all_bits, entry_costs, list_open, survey
 
 ROUNDS = 2  # of blocks of rows and of columns
-# Sizes of values whose squares are far from the ends of the range.
-TINY, HUGE = 2.0**-201, 2.0**200
 
 
 @kernel

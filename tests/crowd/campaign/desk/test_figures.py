@@ -271,25 +271,6 @@ def test_gold_is_learned_from_now_and_then(begin):
     assert learner.learn(900.0) is False
 
 
-def test_what_one_gold_task_teaches_is_said_of_tasks_that_are_answered(begin):
-    campaign = begin(
-        qualities=None, gold={"g1": "1"}, gold_answers=[("g1", "bob", "1"), ("g1", "cy", "1")],
-        prior=0.5, model="independent",
-    )  # fmt: skip
-    mix_in(campaign.store, {}, ())
-    learner = Learner(campaign.store)
-    task = campaign.next("ann", now=0.0).task
-    before = campaign.submit("ann", task, "1", now=1.0).confidence
-    campaign.gold_share = 1.0
-    assert campaign.next("ann", now=2.0).task == "g1"
-    campaign.submit("ann", "g1", "1", now=3.0)
-    assert learner.learn(100.0) is True
-    state = campaign.state()
-    confidence = [row.confidence for row in state.tasks]
-    assert confidence == pytest.approx(state.posterior.max(axis=1))
-    assert dict(zip(state.quality.tasks, confidence, strict=True))[task] != before
-
-
 def test_gold_without_content_is_left_out_where_others_have_some(begin):
     campaign = begin(gold={"g1": "1", "g2": "0"}, prior=0.5, model="independent")
     set_content(campaign.store, {"t1": Content("one")}, None)
