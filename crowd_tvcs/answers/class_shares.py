@@ -130,6 +130,18 @@ def odd_classes(used: Collection[str], gold: Mapping[str, str]) -> list[str]:
     return out
 
 
+def lone_class(gold: Mapping[str, str], classes: Collection[str]) -> list[str]:
+    """Warn of gold that is all of one class, where there are others."""
+    known = set(gold.values())
+    if len(known) > 1 or len(set(classes)) < 2:
+        return []
+    return [
+        f"warning: all {len(gold)} gold tasks have the label {known.pop()!r}: of answers to tasks "
+        "of other classes nothing is known, so qualities, class shares and confidences are of this "
+        "one. Give gold of every class"
+    ]
+
+
 def _named(given: str) -> dict[str, float]:
     out: dict[str, float] = {}
     for word in given.split(","):

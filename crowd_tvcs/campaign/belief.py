@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import math
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import combinations, pairwise
 from typing import NamedTuple
@@ -28,8 +28,12 @@ SUREST_SKILL = 1e-3
 LOOK_AHEAD = 5
 MOST_OUTCOMES = 500
 ROUNDING = 1e-12
+LEAST_ODDS = 1e-6
+TINY, LEAST = 1e-12, 1e-300
+SUREST_LOGIT = 500.0
 FIRST_FIT = 20
-SPARE = 32  # answers by which a fit is late, with which whoever comes makes it
+SPARE = 32  # answers by which a fit is late, with each of which one worker tries again
+UNSETTLED = "unsettled"  # in the text of a model
 FIRST = 4.0  # times its uncertainty a task without labels counts, where workers err together
 
 Matrix = tuple[tuple[float, ...], ...]
@@ -45,13 +49,15 @@ class Joint(NamedTuple):
     common: float
     contrast: float
     steps: tuple[float, ...]
+    last: int = KNOTS[-1]
 
     def factor(self, n: int) -> float:
         """How much the evidence of `n` answers counts: `Dependence.factor`."""
-        at = min(max(bisect_right(KNOTS, n) - 1, 0), len(KNOTS) - 1)
+        knots = (*KNOTS[:-1], self.last)
+        at = min(max(bisect_right(knots, n) - 1, 0), len(knots) - 1)
         step = self.steps[at]
-        if KNOTS[0] < n < KNOTS[-1]:
-            low, high = math.log(KNOTS[at]), math.log(KNOTS[at + 1])
+        if knots[0] < n < knots[-1]:
+            low, high = math.log(knots[at]), math.log(knots[at + 1])
             step += (math.log(n) - low) / (high - low) * (self.steps[at + 1] - step)
         return math.exp(step) / (1.0 + self.overlap * max(n - 1.0, 0.0))
 
@@ -70,7 +76,7 @@ def joint_of(text: str | None) -> Joint | None:
     if text is None:
         return None
     found = json.loads(text)
-    numbers = {name: found[name] for name in Joint._fields}
+    numbers = {name: found[name] for name in Joint._fields if name in found}  # `last` is younger
     return Joint(**numbers | {"steps": tuple(numbers["steps"])})
 
 
@@ -83,20 +89,25 @@ def fitted_to(answers: int) -> int:
     return FIRST_FIT << (answers // FIRST_FIT).bit_length() - 1 if answers >= FIRST_FIT else 0
 
 
-def is_due(text: str | None, answers: int) -> bool:
+def lacks_fit(text: str | None, answers: int) -> bool:
     """Whether the model in the store is of gold and goes by other labels than it should."""
     goes_by = None if text is None else _goes_by(text)
     return goes_by is not None and goes_by != fitted_to(answers)
 
 
+def is_due(text: str | None, answers: int) -> bool:
+    """Whether that is so, or some tasks are not settled by the model that is there."""
+    return lacks_fit(text, answers) or unsettled(text) is not None
+
+
 def is_due_now(text: str | None, answers: int) -> bool:
     """Whether it is whoever brought the last of so many answers who fits the model.
 
-    That is one worker. If the fit is late since theirs failed, or nobody fitted before, it is
-    whoever comes; meanwhile the others need not do it as well.
+    That is one worker. If theirs failed or was killed, or nobody fitted before, it is one of the
+    next `SPARE`; meanwhile the others need not do it as well.
     """
     size = fitted_to(answers)
-    is_theirs = answers == size or answers >= size + max(SPARE, size // 4)
+    is_theirs = (answers - size) % max(SPARE, size // 4) == 0
     return is_theirs and is_due(text, answers)
 
 
@@ -109,6 +120,17 @@ def taken_back(text: str | None, place: int, answers: int) -> str | None:
     if text is None or goes_by is None or place > fitted_to(answers):
         return text
     return json.dumps(json.loads(text) | {"labels": min(goes_by, 0) - 1})
+
+
+def unsettled(text: str | None) -> int | None:
+    """Return the id from which on tasks are not settled by the model yet; None if all are."""
+    return None if text is None or UNSETTLED not in text else json.loads(text).get(UNSETTLED)
+
+
+def marked(text: str, start: int | None) -> str:
+    """Return the text of the model with such a mark, or without one."""
+    found = {name: value for name, value in json.loads(text).items() if name != UNSETTLED}
+    return json.dumps(found if start is None else found | {UNSETTLED: start})
 
 
 @lru_cache(maxsize=16)
@@ -211,29 +233,66 @@ def gain_per_label(
 
     As many as the task has `room` for, and `LOOK_AHEAD` at most.
     """
-    k, sure, most = len(chances), max(chances), 0.0
-    right = accuracy
-    for labels in range(1, min(room, LOOK_AHEAD) + 1):
+    ahead = min(room, LOOK_AHEAD)
+    gains = (
+        _gains_alone(chances, accuracy, ahead)
+        if joint is None
+        else iter(_gains(chances, accuracy, joint, answers, ahead))
+    )
+    most = max((added / labels for labels, added in enumerate(gains, start=1)), default=0.0)
+    return most if most >= ROUNDING else 0.0
+
+
+def _gains_alone(chances: Sequence[float], right: float, most: int) -> Iterator[float]:
+    """Yield what 1, 2, ..., `most` labels in all add, of independent workers."""
+    k, wrong = len(chances), (1.0 - right) / (len(chances) - 1)
+    for labels in range(1, most + 1):
         if labels > 1 and math.comb(labels + k - 1, labels) > MOST_OUTCOMES:
             break
-        if joint is not None:
-            right = _beside(accuracy, answers, labels, joint, k)
-        wrong = (1.0 - right) / (k - 1)
         reached = 0.0
         for ways, votes in _outcomes(labels, k):
             of_truth = [right**v * wrong ** (labels - v) for v in votes]
             reached += ways * max(p * c for p, c in zip(chances, of_truth, strict=True))
-        most = max(most, (reached - sure) / labels)
-    return most if most >= ROUNDING else 0.0
+        yield reached - max(chances)
 
 
-def _beside(accuracy: float, n: int, labels: int, joint: Joint, k: int) -> float:
-    """Accuracy of workers who tell independently what so many of these tell beside n, each."""
+def _gains(
+    chances: Sequence[float], accuracy: float, joint: Joint, answers: int, most: int
+) -> list[float]:
+    """Return what 1, 2, ..., `most` labels in all add: `routing._gains` of one task."""
+    k, out = len(chances), [0.0] * most
     inside = min(max(accuracy, SUREST_SKILL), 1.0 - SUREST_SKILL)
-    odds = max(math.log(inside * (k - 1.0) / (1.0 - inside)), 0.0)
-    more = (n + labels) * joint.factor(n + labels) - n * joint.factor(n)
-    odds *= joint.temperature * max(more, 0.0) / labels
-    return 1.0 / (1.0 + (k - 1.0) * math.exp(-odds))
+    odds = joint.temperature * math.log(inside * (k - 1.0) / (1.0 - inside))
+    if odds <= LEAST_ODDS:
+        return out
+    counts = range(answers, answers + most + 1)
+    worth = [joint.factor(n) * (1.0 - joint.contrast * (1.0 - 1.0 / max(n, 1))) for n in counts]
+    rest, half = 1.0 - joint.common, joint.common / 2.0
+    leader, *others = sorted(chances, reverse=True)
+    top = max((leader - joint.common / k) / rest, TINY)
+    for other in others:
+        ahead = math.log(top / max((other - joint.common / k) / rest, TINY))
+        before, coming = [rest / (1.0 + math.exp(-ahead)) + half], [1.0]
+        for labels in range(1, most + 1):
+            logits = [
+                worth[labels] * (ahead / worth[0] + odds * (2 * votes - labels))
+                for votes in range(labels + 1)
+            ]
+            after = [
+                rest / (1.0 + math.exp(-min(max(x, -SUREST_LOGIT), SUREST_LOGIT))) + half
+                for x in logits
+            ]
+            chance = [0.0] * (labels + 1)
+            for votes in range(labels):
+                less, more = after[votes], after[votes + 1]
+                names = min(max((before[votes] - less) / max(more - less, LEAST), 0.0), 1.0)
+                chance[votes] += coming[votes] * (1.0 - names)
+                chance[votes + 1] += coming[votes] * names
+            before, coming = after, chance
+            mean = sum(c * p for c, p in zip(chance, after, strict=True))
+            reached = sum(c * max(p, 1.0 - p) for c, p in zip(chance, after, strict=True))
+            out[labels - 1] += (leader + other) * (reached - max(mean, 1.0 - mean))
+    return out
 
 
 @cache

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, bindparam, func, select, update
 
 from crowd_tvcs.answers.answers import Answers, Gold
-from crowd_tvcs.campaign.belief import fitted_to
+from crowd_tvcs.campaign.belief import fitted_to, marked
 from crowd_tvcs.campaign.store import kinds, schema
 from crowd_tvcs.campaign.store.gold import ANSWERS
 from crowd_tvcs.campaign.store.schema import ANSWERED, gold, pair, skill, task, worker
@@ -113,11 +113,20 @@ def _like(found: Skill, answers: Answers, known: Gold, labels: Answers) -> Skill
 
 def in_store(connection: Connection) -> tuple[Any, ...]:
     """Read what `write_estimates` wrote."""
-    of_campaign = connection.execute(
+    model, sure = connection.execute(
         select(schema.campaign.c.dependence, schema.campaign.c.sure_at)
     ).one()
     of_workers = select(worker.c.name, worker.c.quality, worker.c.habits).order_by(worker.c.id)
-    return *of_campaign, *map(tuple, connection.execute(of_workers))
+    model = None if model is None else marked(model, None)
+    return model, sure, *map(tuple, connection.execute(of_workers))
+
+
+def mark(connection: Connection, start: int | None) -> None:
+    """Note in the model from which task on the store is not settled by it; None: all tasks are."""
+    column = schema.campaign.c.dependence
+    model = connection.scalar(select(column))
+    if model is not None:
+        connection.execute(update(schema.campaign).values({column: marked(model, start)}))
 
 
 def write_estimates(connection: Connection, settings: Any, found: Estimates) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from crowd_tvcs.answers.answers import read_gold, sort_classes
-from crowd_tvcs.answers.class_shares import class_counts, read_prior, said
+from crowd_tvcs.answers.class_shares import class_counts, lone_class, read_prior, said
 from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.answers.slips import ask_about_classes
 from crowd_tvcs.campaign.entries import Task, Worker
@@ -71,6 +71,8 @@ def read_first(
     if gold is not None and known is not None and lines and not is_named:
         for warning in ask_about_classes(gold, known, {line.label for line in lines}):
             say(warning)
+    for warning in () if known is None else lone_class(known.labels, named):
+        say(warning)
     if known is not None and prior is None:
         say(said(named, class_counts(known.labels, named)))
     return {

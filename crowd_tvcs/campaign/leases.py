@@ -19,6 +19,8 @@ from crowd_tvcs.campaign.tasks import (
     before_first,
     count,
     counted,
+    is_needed,
+    is_reserved,
     is_worth,
     known_or_nothing,
     missing_more,
@@ -299,17 +301,11 @@ def _task_is_taken(connection: Connection, settings: Any, who: Any, row: Any) ->
     """Why a task has no room for this worker, or ''."""
     if row.slots >= row.max_workers:
         return f"the task has its {row.max_workers} workers"
-    if not row.needy and _is_reserved(settings):
+    if not row.needy and is_reserved(settings) and is_needed(connection, settings):
         return "the rest of the budget is for tasks with too few workers"
     if who.team and queries.TEAM_MATE(connection, of_task=row.id, of_team=who.team):
         return f"another worker of group {who.team!r} has the task"
     return ""
-
-
-def _is_reserved(settings: Any) -> bool:
-    """Whether all that is left of the budget is needed for the minimums of tasks."""
-    left = None if settings.budget is None else settings.budget - settings.slots
-    return left is not None and left <= settings.missing
 
 
 def _below_gate(settings: Any, who: Any) -> str:
@@ -328,9 +324,14 @@ def _best_task(connection: Connection, settings: Any, who: Any) -> Any:
     Where labels must add something, tasks to which nobody who is left adds that are set aside until
     a worker has room again, or anything of the task changes.
     """
-    kind = (bool(settings.per_pair), _is_reserved(settings), who.team is not None)
-    values: dict[str, Any] = {"who": who.id}
-    values |= {"gate": settings.gate} if settings.per_pair else {}
+    found = _best_of(connection, settings, who, is_reserved(settings))
+    is_free = found is None and is_reserved(settings) and not is_needed(connection, settings)
+    return _best_of(connection, settings, who, False) if is_free else found
+
+
+def _best_of(connection: Connection, settings: Any, who: Any, only_needy: bool) -> Any:
+    kind = (bool(settings.per_pair), only_needy, who.team is not None)
+    values = {"who": who.id} | ({"gate": settings.gate} if settings.per_pair else {})
     values |= {} if who.team is None else {"of_team": who.team}
     while True:
         found = queries.SEARCHES[kind].first(connection, **values)
@@ -363,7 +364,7 @@ def _is_worth(connection: Connection, settings: Any, row: Any) -> bool:
 
 def _is_for_gold(settings: Any, who: Any, share: float) -> bool:
     """Whether gold is due: by chance, so that nobody can count up to it, from the store alone."""
-    if _is_reserved(settings):
+    if is_reserved(settings):
         return False
     moment = f"{settings.seed} {settings.revision} {who.name}".encode()
     key = (settings.secret or "").encode()[:64]

@@ -92,10 +92,10 @@ def stand(
             verdict = WAITING
         elif row.slots >= row.max_workers:
             verdict = "full"
-        elif row.needy:
-            verdict = WORTH
         elif not somebody[j]:
             verdict = "nobody left"
+        elif row.needy:
+            verdict = WORTH
         else:
             verdict = WORTH if is_worth[j] else "not worth it"
         rows.append(

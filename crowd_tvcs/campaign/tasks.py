@@ -19,10 +19,11 @@ from crowd_tvcs.campaign.belief import (
     together,
     uncertainty,
 )
-from crowd_tvcs.campaign.store.queries import COUNT, COUNTERS, PAIRS, SETTLE, TASK
+from crowd_tvcs.campaign.store.queries import COUNT, COUNTERS, PAIRS, SETTLE, SHORT, TASK
 from crowd_tvcs.campaign.store.schema import ANSWERED, LAPSED
 from crowd_tvcs.campaign.store.statements import Call
 
+MOST_MONEY = 2**62
 Pair = tuple[int, int, float | None, str | None]  # state, label, quality and habits of the worker
 
 
@@ -115,6 +116,19 @@ def openness(
 def missing_more(row: Any, slots: int) -> int:
     """By how many the slots that a task's minimum asks for grow if it comes to have `slots`."""
     return max(0, row.min_workers - slots) - max(0, row.min_workers - row.slots)
+
+
+def is_reserved(settings: Any) -> bool:
+    """Whether all that is left of the budget is needed for the minimums of tasks."""
+    left = None if settings.budget is None else settings.budget - settings.slots
+    return left is not None and left <= settings.missing
+
+
+def is_needed(connection: Connection, settings: Any) -> bool:
+    """Whether what is left of the budget is no more than minimums that somebody may still meet."""
+    money = MOST_MONEY if settings.money is None else settings.money - settings.committed
+    short = SHORT[bool(settings.per_pair)](connection, gate=settings.gate, money=money)
+    return bool(settings.budget - settings.slots <= sum(min(one.short, one.able) for one in short))
 
 
 def settle(connection: Connection, settings: Any, row: Any) -> int:

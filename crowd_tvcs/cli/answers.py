@@ -65,6 +65,7 @@ def read_with_gold(
 ) -> tuple[Answers, Gold]:
     """Read answers and gold, with the classes of both, and say how they were understood."""
     from crowd_tvcs.answers.answers import read_answers, read_gold
+    from crowd_tvcs.answers.class_shares import lone_class
     from crowd_tvcs.answers.slips import ask_about_classes
 
     names = class_names(classes)
@@ -76,6 +77,8 @@ def read_with_gold(
         used = {table.classes[k] for k in set(table.label_of.tolist())}
         for line in ask_about_classes(gold, known, used):
             say(line)
+    for line in lone_class(known.labels, table.classes):
+        say(line)
     return table, known
 
 

@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 
 from crowd_tvcs.answers.answers import Answers
 from crowd_tvcs.answers.columns import (
+    ANSWER,
     TASK,
     WORKER,
     WORKER_COLUMNS,
     Column,
     Rows,
+    code_columns,
     find,
     names_in,
     open_table,
@@ -24,6 +26,7 @@ from crowd_tvcs.answers.columns import (
     read_rows,
     require_costs,
 )
+from crowd_tvcs.answers.repeats import one_per_pair
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.shown import shown
 from tvcs_core.files.tables import Table
@@ -111,10 +114,13 @@ def _without(rows: Rows, *columns: str) -> Rows:
     }
 
 
-def read_confidence(path: Path, answers: Answers, models: set[str]) -> NDArray[np.float64] | None:
+def read_confidence(
+    path: Path, answers: Answers, models: set[str], keep: str | None = None
+) -> NDArray[np.float64] | None:
     """Read the column `confidence` of the models' answers, one per answer; nan where it is empty.
 
-    None if there is no such column. What people state is not looked at.
+    None if there is no such column. What people state is not looked at. Of a pair that is answered
+    more than once it is that of the answer that `keep` takes.
 
     Raises
     ------
@@ -124,7 +130,10 @@ def read_confidence(path: Path, answers: Answers, models: set[str]) -> NDArray[n
     table = open_table(path)
     if not any(map(CONFIDENCE.is_called, table.rows[0])):
         return None
-    task, worker, at = find(table, [TASK, WORKER, CONFIDENCE])
+    task, worker, label, at = find(table, [TASK, WORKER, ANSWER, CONFIDENCE])
+    tasks, workers, labels = code_columns(table, [task, worker, label])
+    kept = one_per_pair(table, tasks, workers, labels, keep).rows + 1
+    is_kept = np.isin(np.arange(len(table.rows)), kept)
     place = {
         (answers.tasks[j], answers.workers[i]): a
         for a, (j, i) in enumerate(
@@ -134,6 +143,6 @@ def read_confidence(path: Path, answers: Answers, models: set[str]) -> NDArray[n
     out = np.full(answers.size, np.nan)
     pairs = zip(names_in(table, task), names_in(table, worker), strict=True)
     for (r, name), (_, who) in pairs:
-        if who in models and table.rows[r][at] and (name, who) in place:
+        if who in models and is_kept[r] and table.rows[r][at] and (name, who) in place:
             out[place[name, who]] = read_chance(table, r, at)
     return out

@@ -13,6 +13,7 @@ largest total score within the caps. Nothing here draws random numbers.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,6 +24,9 @@ from tvcs_core import TVCS, project
 LOOK_AHEAD = 5
 MOST_OUTCOMES = 500
 ROUNDING = 1e-12
+LEAST_ODDS = 1e-6  # in logarithms, of a worker who tells something
+TINY, LEAST = 1e-12, 1e-300  # chance of a class; what is divided by
+SUREST_LOGIT = 500.0  # beyond, exp is no number
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -146,11 +150,12 @@ def gain_per_label(
         Of the best workers who may still label it: one number, or one per task. Mistakes are spread
         evenly over the other classes.
     most
-        Most labels to look ahead, >= 0: one number, or one per task; fewer where there would be
-        more than `MOST_OUTCOMES` outcomes.
+        Most labels to look ahead, >= 0: one number, or one per task; of independent workers fewer
+        where there would be more than `MOST_OUTCOMES` outcomes.
     dependence
-        What answers are worth together: k labels more of a task with n count as
-        (n + k) c_(n + k) - n c_n tempered ones, in equal parts. None for independent workers.
+        What answers are worth together; None for independent workers. A label then moves a task
+        as far as the vote does, the likeliest class against each other one, and is as likely as
+        makes claims right before and after it.
     answers
         How many answers the tasks have, which only matters with `dependence`.
 
@@ -159,37 +164,80 @@ def gain_per_label(
     ndarray
         One value per task, >= 0: chance of a right label per label bought.
     """
-    m, n_classes = posterior.shape
+    m = len(posterior)
     right = np.clip(np.broadcast_to(np.asarray(accuracy, dtype=np.float64), (m,)), 0.0, 1.0)
-    alone, n = right, np.broadcast_to(np.asarray(answers, dtype=np.float64), (m,))
-    sure = posterior.max(axis=1)
-    out = np.zeros(m)
-    ahead = np.broadcast_to(np.asarray(most), (m,))
-    for k in range(1, int(ahead.max(initial=0)) + 1):
+    ahead, out = np.broadcast_to(np.asarray(most), (m,)), np.zeros(m)
+    n = np.broadcast_to(np.asarray(answers, dtype=np.float64), (m,))
+    farthest = int(ahead.max(initial=0))
+    gains = (
+        _gains_alone(posterior, right, farthest)
+        if dependence is None
+        else _gains(posterior, right, n, farthest, dependence)
+    )
+    for k, added in enumerate(gains, start=1):
+        out = np.where(k <= ahead, np.maximum(out, added / k), out)
+    out[out < ROUNDING] = 0.0
+    return out
+
+
+def _gains_alone(posterior: Floats, right: Floats, most: int) -> Iterator[Floats]:
+    """Yield what 1, 2, ..., `most` labels in all add to every task, of independent workers."""
+    n_classes = posterior.shape[1]
+    wrong = (1.0 - right) / (n_classes - 1)
+    for k in range(1, most + 1):
         if k > 1 and math.comb(k + n_classes - 1, k) > MOST_OUTCOMES:
             break
-        if dependence is not None:
-            right = _beside(alone, n, k, dependence, n_classes)
-        wrong = (1.0 - right) / (n_classes - 1)
-        reached = np.zeros(m)
+        reached = np.zeros(len(posterior))
         for counts in _compositions(k, n_classes):
             ways = math.factorial(k) / math.prod(math.factorial(c) for c in counts)
             votes = np.array(counts)
             chance = right[:, None] ** votes * wrong[:, None] ** (k - votes)
             reached += ways * (posterior * chance).max(axis=1)
-        out = np.where(k <= ahead, np.maximum(out, (reached - sure) / k), out)
-    out[out < ROUNDING] = 0.0
-    return out
+        yield reached - posterior.max(axis=1)
 
 
-def _beside(accuracy: Floats, n: Floats, k: int, dependence: Dependence, n_classes: int) -> Floats:
-    """Accuracy of workers who tell independently what k of these tell beside n answers, each."""
+def _gains(
+    posterior: Floats, accuracy: Floats, n: Floats, most: int, model: Dependence
+) -> Iterator[Floats]:
+    """Yield what 1, 2, ..., `most` labels in all add to every task where workers err together.
+
+    The likeliest class is held against each other one, as if the label were one of the two. With
+    v_n = c_n f of one who is as good as the others (`dependence`), a label beside n takes the log
+    odds times v_(n + 1) / v_n, and v_(n + 1) T om further to the class that it names. How likely it
+    names which follows from claims that are right before and after: on the mean they stay.
+    """
+    n_classes = posterior.shape[1]
     inside = np.clip(accuracy, SUREST, 1.0 - SUREST)
-    odds = np.maximum(np.log(inside * (n_classes - 1.0) / (1.0 - inside)), 0.0)
-    more = (n + k) * dependence.factor(n + k) - n * dependence.factor(n)
-    odds = odds * dependence.temperature * np.maximum(more, 0.0) / k
-    out: Floats = 1.0 / (1.0 + (n_classes - 1.0) * np.exp(-odds))
-    return out
+    odds = model.temperature * np.log(inside * (n_classes - 1.0) / (1.0 - inside))
+    tells, odds = odds > LEAST_ODDS, np.maximum(odds, LEAST_ODDS)
+    counts = [n + k for k in range(most + 1)]
+    kept = [1.0 - model.contrast * (1.0 - 1.0 / np.maximum(one, 1.0)) for one in counts]
+    worth = [(model.factor(one) * f)[:, None] for one, f in zip(counts, kept, strict=True)]
+    chances = np.sort(posterior, axis=1)[:, ::-1]
+    inner = np.maximum((chances - model.common / n_classes) / (1.0 - model.common), TINY)
+    ahead = np.log(inner[:, :1] / inner[:, 1:])
+    of_both = chances[:, :1] + chances[:, 1:]
+
+    def claimed(k: int, votes: int) -> Floats:
+        """Chance of the leading class once so many of k labels name it, of each pair."""
+        logit = worth[k] * (ahead / worth[0] + odds[:, None] * (2 * votes - k))
+        logit = np.clip(logit, -SUREST_LOGIT, SUREST_LOGIT)
+        return (1.0 - model.common) / (1.0 + np.exp(-logit)) + model.common / 2.0
+
+    before, chance = [claimed(0, 0)], [np.ones_like(ahead)]  # by how many labels name the leader
+    for k in range(1, most + 1):
+        after = [claimed(k, votes) for votes in range(k + 1)]
+        coming = [np.zeros_like(ahead) for _ in after]
+        for votes in range(k):
+            less, more = after[votes], after[votes + 1]
+            names = np.clip((before[votes] - less) / np.maximum(more - less, LEAST), 0.0, 1.0)
+            coming[votes] += chance[votes] * (1.0 - names)
+            coming[votes + 1] += chance[votes] * names
+        before, chance = after, coming
+        mean = sum(c * p for c, p in zip(chance, after, strict=True))
+        reached = sum(c * np.maximum(p, 1.0 - p) for c, p in zip(chance, after, strict=True))
+        added = (of_both * (reached - np.maximum(mean, 1.0 - mean))).sum(axis=1)
+        yield np.where(tells, added, 0.0)
 
 
 def is_worth_buying(gain: Floats, price: ArrayLike, value: float) -> Bools:

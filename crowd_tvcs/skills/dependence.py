@@ -11,8 +11,9 @@ shares pi, has the posterior
     c_n  = exp(delta(n)) / (1 + rho (n - 1))          n answers are worth n c_n: a design effect
     f_i  = max(0, 1 - kappa (1 - 1/n) mean(om) / om_i)    om_i = log odds of worker i: contrast
 
-with delta linear in log n between `KNOTS` and constant beyond. These eleven numbers are learnt from
-gold alone (`dependence_fit`), around `USUAL`, what real crowds have in common.
+with delta linear in log n between `KNOTS` and constant beyond; where gold tasks usually have more
+than 10 answers, the last knot is at so many. These eleven numbers are learnt from gold alone
+(`dependence_fit`), around `USUAL`, what real crowds have in common.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from crowd_tvcs.skills.foresight import Foresight
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.tables import read_text
 
-KNOTS = (1, 2, 3, 5, 10)  # numbers of answers
+KNOTS = (1, 2, 3, 5, 10)  # numbers of answers; the last may be more
 SIZE = 6 + len(KNOTS)
 BEST_FIRST = 8.0  # choice
 LEAST_CHANCE = 1e-4  # of an answer, before it is tempered
@@ -96,7 +97,10 @@ class Dependence:
     contrast
         kappa in [0, 1]: how much the weaker of several workers are discounted.
     steps
-        delta at 1, 2, 3, 5 and 10 answers.
+        delta at 1, 2, 3, 5 and `last` answers.
+    last
+        As many as gold tasks usually have, 10 at least: what was fitted to so many answers is not
+        said of fewer.
     plan_error
         Common error of plans, which then expect of gold what the vote claims of it, see
         `crowd_tvcs.skills.common_error`.
@@ -129,6 +133,7 @@ class Dependence:
     common: float = 0.0
     contrast: float = 0.0
     steps: tuple[float, ...] = field(default=(0.0,) * len(KNOTS))
+    last: int = KNOTS[-1]
     plan_error: float = 0.0
     source: str = "no gold"
     choice: float = BEST_FIRST
@@ -162,7 +167,7 @@ class Dependence:
 
     def factor(self, n: NDArray[Any]) -> Floats:
         """Return c_n of tasks with `n` answers each."""
-        out: Floats = np.exp(steps_at(n) @ np.array(self.steps))
+        out: Floats = np.exp(steps_at(n, self.last) @ np.array(self.steps))
         return out / (1.0 + self.overlap * np.maximum(np.asarray(n) - 1.0, 0.0))
 
     def worth(self, n: int) -> float:
@@ -188,10 +193,10 @@ class Dependence:
         return cls(**known)
 
 
-def steps_at(n: NDArray[Any]) -> Floats:
-    """Weights of the knots for tasks with `n` answers each, of shape (tasks, knots)."""
+def steps_at(n: NDArray[Any], last: int) -> Floats:
+    """Weights of the knots, up to `last`, for tasks with `n` answers each: (tasks, knots)."""
     at = np.log(np.maximum(np.asarray(n, dtype=np.float64), 1.0))
-    knots = np.log(np.array(KNOTS, dtype=np.float64))
+    knots = np.log(np.array((*KNOTS[:-1], last), dtype=np.float64))
     columns = [np.interp(at, knots, row) for row in np.eye(len(KNOTS))]
     return np.stack(columns, axis=-1)
 

@@ -22,6 +22,7 @@ from crowd_tvcs.answers.intervals import wilson
 from crowd_tvcs.skills.common_error import USUAL_ERROR, common_error, foresight_of
 from crowd_tvcs.skills.dependence import (
     BEST_FIRST,
+    KNOTS,
     SIZE,
     Claimed,
     Dependence,
@@ -111,11 +112,11 @@ def judged(answers: Answers, gold: Gold, skill: Skill) -> Prefixes:
 
 def _likeliest(given: Prefixes) -> Dependence:
     """Return the likeliest numbers, with confusion matrices where held-out gold gains by them."""
-    model = Dependence.at(Loss(given).likeliest())
+    model = Dependence.at(Loss(given).likeliest(), last=given.last)
     if given.rows.own is None or given.tasks < ENOUGH_TO_CHOOSE:
         return model
     even = replace(given, rows=replace(given.rows, own=None))
-    other = replace(Dependence.at(Loss(even).likeliest()), blend=0.0)
+    other = replace(Dependence.at(Loss(even).likeliest(), last=given.last), blend=0.0)
     return model if given.score(model) >= even.score(other) else other
 
 
@@ -179,6 +180,11 @@ class Prefixes:
         """How many gold tasks there are."""
         return round(self.n.size * self.weight)
 
+    @property
+    def last(self) -> int:
+        """Number of answers at the last knot: the median of the tasks, where that is more."""
+        return max(KNOTS[-1], round(float(np.median(self.n[self.part[-1]]))))
+
     def chances(self, model: Dependence) -> Floats:
         """Return the probability of every label of every group."""
         rows = self.rows.take(self.entry)
@@ -236,7 +242,7 @@ class Loss:
     def __init__(self, given: Prefixes) -> None:
         rows, k = given.rows, given.prior.shape[1]
         self.given = given
-        self.basis = steps_at(given.n)
+        self.basis = steps_at(given.n, given.last)
         self.log_prior = np.log(given.prior)
         self.others = np.maximum(given.n - 1.0, 0.0)
         self.honest = HONEST * given.tasks / (given.tasks + HALF_HONEST)

@@ -9,9 +9,9 @@ from typing import Any
 
 from sqlalchemy import case, func, insert, select, text
 
-from crowd_tvcs.campaign.belief import is_due
+from crowd_tvcs.campaign.belief import is_due, lacks_fit, unsettled
 from crowd_tvcs.campaign.store.gold import ANSWERED_GOLD
-from crowd_tvcs.campaign.store.queries import SETTLED
+from crowd_tvcs.campaign.store.queries import RETURN_TURN, SETTLED
 from crowd_tvcs.campaign.store.schema import GOLD, UNLIMITED, content, gold, pair, task
 from crowd_tvcs.campaign.store.store import Store
 from crowd_tvcs.campaign.tasks import settle, settle_each
@@ -123,19 +123,25 @@ def _answers_here(store: Store) -> tuple[float, ...]:
 
 
 def learn_of_labels(store: Store) -> bool:
-    """Fit the model to whoever labelled so far, if it goes by other labels; whether it did."""
+    """Fit the model to whoever labelled so far, if it goes by other labels; whether it did.
+
+    Or settle the tasks that whoever fitted it left, as one who was killed.
+    """
     with store.read() as (_, settings):
         if not is_due(settings.dependence, settings.answers):
             return False
-    return learn(store, only_new=True)
+    if lacks_fit(settings.dependence, settings.answers):
+        return learn(store, only_new=True)
+    _settle_rest(store)
+    return True
 
 
 def learn(store: Store, *, only_new: bool = False) -> bool:
     """Estimate every worker's quality anew from all answers to gold, and settle the tasks.
 
-    Some tasks at a time, so that nobody waits for long; what is not settled yet is so by its next
-    answer. With `only_new` they are left alone where nothing is another than before. Return False
-    where the qualities come from a table, which gold does not change.
+    Some tasks at a time, so that nobody waits for long; the store knows which are not settled yet.
+    With `only_new` they are left alone where nothing is another than before. Return False where the
+    qualities come from a table, which gold does not change.
     """
     from crowd_tvcs.campaign import estimates
 
@@ -145,21 +151,39 @@ def learn(store: Store, *, only_new: bool = False) -> bool:
                 return False
             before = estimates.in_store(connection)
             found = estimates.estimated(connection, settings)
-            ids = list(connection.scalars(select(task.c.id).order_by(task.c.id)))
         with store.write() as (connection, settings, _):
             # Whatever others wrote meanwhile may go by more than this does.
             if is_first := estimates.in_store(connection) == before:
                 estimates.write_estimates(connection, settings, found)
                 after = estimates.in_store(connection)
+                is_same = only_new and _but_labels(*before) == _but_labels(*after)
+                estimates.mark(connection, unsettled(settings.dependence) if is_same else 0)
         if is_first:
             break
-    if only_new and _but_labels(*before) == _but_labels(*after):
-        return True
-    for start in range(0, len(ids), AT_ONCE):
-        with store.write(flush=False) as (connection, settings, _):
-            settle_each(connection, settings, ids[start : start + AT_ONCE])
-    store.flush()
+    _settle_rest(store, 0)
     return True
+
+
+def _settle_rest(store: Store, start: int | None = None) -> None:
+    """Settle the tasks that are not, by turns with whoever does so as well.
+
+    From `start` on, by ids, where the store keeps no model that says from which.
+    """
+    from crowd_tvcs.campaign import estimates
+
+    while True:
+        with store.write(flush=False) as (connection, settings, _):
+            if settings.dependence is not None:
+                start = unsettled(settings.dependence)
+            if start is None:
+                RETURN_TURN(connection)
+                break
+            rest = select(task.c.id).where(task.c.id >= start).order_by(task.c.id).limit(AT_ONCE)
+            ids = list(connection.scalars(rest))
+            settle_each(connection, settings, ids)
+            start = ids[-1] + 1 if len(ids) == AT_ONCE else None
+            estimates.mark(connection, start)
+    store.flush()
 
 
 def _but_labels(dependence: str | None, *others: Any) -> tuple[Any, ...]:

@@ -133,8 +133,8 @@ BEGIN
                         AND mate.team = he.team))
             ORDER BY t.uncertainty * s.gain DESC, t.id LIMIT 1;
     END IF;
-    IF it.id IS NULL THEN
-        outcome := 'none';
+    IF it.id IS NULL THEN  -- `leases` asks whether anybody may meet the minimums
+        outcome := CASE WHEN is_reserved THEN 'unsure' ELSE 'none' END;
         RETURN;
     END IF;
     IF here.least_gain IS NOT NULL AND it.needy = 0 THEN  -- `leases._is_worth`, where that is plain

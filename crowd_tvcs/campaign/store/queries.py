@@ -6,7 +6,10 @@ from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
+    Select,
+    Text,
     bindparam,
+    cast,
     exists,
     func,
     insert,
@@ -22,6 +25,7 @@ from crowd_tvcs.campaign.store.schema import (
     ISSUED,
     LAPSED,
     LEASED,
+    OPEN,
     SKIPPED,
     audit,
     campaign,
@@ -226,45 +230,71 @@ def taken_by_mate() -> ColumnElement[bool]:
     )
 
 
-def _left(per_pair: bool) -> Statement:
-    """Sum up the workers who may still have a task: how many, the least and the largest quality.
-
-    Who is below the gate may not.
-    """
+def _of_able(per_pair: bool, of_task: ColumnElement[int], *columns: Any) -> Select[Any]:
+    """Select of the workers who may still have a task; who is below the gate may not."""
     own, mate, theirs = pair.alias(), worker.alias(), pair.alias()
     had = exists().where(
-        own.c.task_id == bindparam("of_task"),
+        own.c.task_id == of_task,
         own.c.worker_id == worker.c.id,
         own.c.state != LAPSED,
     )
     has_mate = exists().where(
-        theirs.c.task_id == bindparam("of_task"),
+        theirs.c.task_id == of_task,
         theirs.c.state > LAPSED,
         theirs.c.worker_id == mate.c.id,
         mate.c.team == worker.c.team,
     )
-    quality = skill.c.quality if per_pair else worker.c.quality
+    found = select(*columns).select_from(worker)
+    if per_pair:
+        is_of = (skill.c.worker_id == worker.c.id) & (skill.c.task_id == of_task)
+        found = found.join(skill, is_of)
+    return found.where(
+        worker.c.slots < worker.c.max_tasks,
+        func.coalesce(worker.c.blocked, 0) == 0,
+        _quality(per_pair) >= bindparam("gate"),
+        ~had.correlate(worker, task),
+        or_(worker.c.team.is_(None), ~has_mate.correlate(worker, task)),
+    )
+
+
+def _quality(per_pair: bool) -> ColumnElement[float]:
+    return skill.c.quality if per_pair else worker.c.quality
+
+
+def _left(per_pair: bool) -> Statement:
+    """Sum up who may still have a task: how many, the least and the largest quality."""
+    quality = _quality(per_pair)
     columns = (
         func.count(quality).label("workers"),
         func.min(quality).label("low"),
         func.max(quality).label("high"),
     )
-    found = select(*columns).select_from(worker)
-    if per_pair:
-        is_of = (skill.c.worker_id == worker.c.id) & (skill.c.task_id == bindparam("of_task"))
-        found = found.join(skill, is_of)
-    return Statement(
-        found.where(
-            worker.c.slots < worker.c.max_tasks,
-            func.coalesce(worker.c.blocked, 0) == 0,
-            quality >= bindparam("gate"),
-            ~had,
-            or_(worker.c.team.is_(None), ~has_mate),
-        )
-    )
+    return Statement(_of_able(per_pair, bindparam("of_task"), *columns))
 
 
 LEFT = {per_pair: _left(per_pair) for per_pair in (False, True)}
+
+
+def _short(per_pair: bool) -> Statement:
+    """Find the tasks whose minimums are unmet: by how much, and by how many they may be met.
+
+    Of a group by one, and by nobody whose label costs more than `money`.
+    """
+    seat: ColumnElement[str] = func.coalesce(
+        literal_column("'group '") + worker.c.team,
+        literal_column("'worker '") + cast(worker.c.id, Text),
+    )
+    able = _of_able(per_pair, task.c.id, func.count(seat.distinct()))
+    able = able.where(worker.c.cost <= bindparam("money")).correlate(task)
+    columns = (
+        (task.c.min_workers - task.c.slots).label("short"),
+        able.scalar_subquery().label("able"),
+    )
+    is_short = (equals(task.c.needy, 1), equals(task.c.closed, OPEN))
+    return Statement(select(*columns).where(*is_short))
+
+
+SHORT = {per_pair: _short(per_pair) for per_pair in (False, True)}
 
 
 def _search(per_pair: bool, needy: bool, in_team: bool) -> Statement:

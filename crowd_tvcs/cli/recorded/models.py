@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from crowd_tvcs.cli.answers import GOLD, AnswersFile, ClassChances, Classes, read_with_gold
+from crowd_tvcs.cli.answers import (
+    GOLD,
+    AnswersFile,
+    ClassChances,
+    Classes,
+    Keep,
+    kept,
+    read_with_gold,
+)
 from tvcs_core.command.options import Force, OutFolder, recorded, with_options
 from tvcs_core.command.shell import guarded, say
 
@@ -49,6 +57,7 @@ class ModelsOptions:
     ] = None
     prior: ClassChances = None
     classes: Classes = None
+    keep: Keep = None
     force: Force = False
 
 
@@ -70,9 +79,9 @@ def models(given: ModelsOptions) -> None:
     from crowd_tvcs.models.tables import read_confidence, read_workforce
 
     _check(given)
-    table, known = read_with_gold(given.answers, given.gold, given.classes)
+    table, known = read_with_gold(given.answers, given.gold, given.classes, given.keep)
     who = read_workforce(given.workers, table)
-    stated = read_confidence(given.answers, table, set(who.family_of))
+    stated = read_confidence(given.answers, table, set(who.family_of), given.keep)
     if stated is not None:
         say(f"confidence: models state one with {int((stated == stated).sum())} answers")
     prior = read_prior(given.prior, table.classes)
@@ -157,7 +166,7 @@ def _write(
         _write_people(folder, who)
         write_json(folder / "summary.json", _summary(handed))
         record = run_record(
-            "crowd-tvcs models", recorded(given, RECORDED), seed=None,
+            "crowd-tvcs models", recorded(given, RECORDED) | kept(given.keep), seed=None,
             inputs=[given.answers, given.gold, given.workers], layout=layout,
         )  # fmt: skip
         write_json(folder / "run.json", record)

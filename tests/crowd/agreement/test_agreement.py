@@ -320,3 +320,18 @@ def test_the_command_says_what_is_not_defined(tmp_path):
     assert (
         json.loads((tmp_path / "out" / "summary.json").read_text())["fleiss_kappa"]["value"] is None
     )
+
+
+def test_of_pairs_that_are_answered_twice_one_answer_counts_if_asked(tmp_path):
+    rows = ["t1,ann,a", "t1,ann,b", "t1,bob,b", "t2,ann,a", "t2,bob,a"]
+    (tmp_path / "a.csv").write_text("task,worker,label\n" + "\n".join(rows))
+    words = ("agreement", tmp_path / "a.csv", "--out", tmp_path / "out", "--force")
+    done = crowd_tvcs(*words)
+    assert done.exit_code == 2
+    assert "--keep first, last or majority" in done.stderr
+    for keep, agreed in (("first", 0.0), ("last", 1.0)):
+        done = crowd_tvcs(*words, "--keep", keep)
+        assert done.exit_code == 0, done.stderr
+        told = (tmp_path / "out" / "tasks.csv").read_text().splitlines()[1]
+        assert float(told.split(",")[3]) == agreed
+        assert json.loads((tmp_path / "out" / "run.json").read_text())["parameters"]["keep"] == keep

@@ -9,7 +9,14 @@ import pytest
 from typer.testing import CliRunner
 
 from crowd_tvcs.answers.answers import Answers, Gold
-from crowd_tvcs.answers.class_shares import STRENGTH, class_shares, odd_classes, read_prior, shown
+from crowd_tvcs.answers.class_shares import (
+    STRENGTH,
+    class_shares,
+    lone_class,
+    odd_classes,
+    read_prior,
+    shown,
+)
 from crowd_tvcs.campaign import Campaign, Task, stand
 from crowd_tvcs.cli.main import app
 from crowd_tvcs.routing.replay import averages, replay
@@ -288,3 +295,20 @@ def test_a_class_that_only_gold_has_is_pointed_out(init):
     assert odd_classes(["yes", "no"], {"t": "yes", "u": "no"}) == []
     (line,) = odd_classes(["yes", "no"], {"t": "Yes", "u": "Yes", "v": "no"})
     assert "2 gold tasks ('t', 'u') have the label 'Yes'" in line
+
+
+def test_gold_of_one_class_alone_is_pointed_out(init):
+    Path("one.csv").write_text(Path("gold.csv").read_text().replace(",no", ",yes"))
+    for gold, times in (("one.csv", 1), ("gold.csv", 0)):
+        words = ("answers.csv", "--gold", gold, "--force")
+        for done in (
+            run("quality", *words, "--out", "q"),
+            run("vote", *words, "--out", "v", "--classes", "no,yes"),
+            init("--gold", gold, store=f"{gold}.db"),
+        ):
+            assert done.exit_code == 0, done.stderr
+            lines = done.stderr.splitlines()
+            assert sum(line.startswith("warning: all 160 gold") for line in lines) == times
+    assert lone_class({"t": "yes"}, ["yes"]) == []
+    (line,) = lone_class({"t": "yes", "u": "yes"}, ["no", "yes"])
+    assert line.startswith("warning: all 2 gold tasks have the label 'yes': of answers to tasks of")

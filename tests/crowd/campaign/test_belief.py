@@ -41,10 +41,14 @@ def test_what_a_store_keeps_of_a_model_and_of_habits():
     assert joint_of(None) is None
     assert habits_of(None) is None
     assert habits_of("[[0.9, 0.1], [0.2, 0.8]]") == ((0.9, 0.1), (0.2, 0.8))
-    for model in (NO_GOLD, replace(NO_GOLD, steps=(0.1, 0.2, 0.4, 0.5, 0.9))):
-        joint = joint_of(json.dumps(model.as_json()))
+    steps = (0.1, 0.2, 0.4, 0.5, 0.9)
+    for model in (NO_GOLD, replace(NO_GOLD, steps=steps), replace(NO_GOLD, steps=steps, last=30)):
+        text = model.as_json()
+        if model.last == 10:
+            del text["last"]  # as one that was written before there was one
+        joint = joint_of(json.dumps(text))
         assert joint.steps == tuple(model.steps)
-        for n in (0, 1, 2, 4, 10, 40):
+        for n in (0, 1, 2, 4, 8, 10, 20, 40):
             assert joint.factor(n) == pytest.approx(float(model.factor(n)), abs=1e-12)
 
 

@@ -1,12 +1,16 @@
 """When a campaign's model is fitted to whoever labelled: undone answers, races, failures."""
 
+import signal
+import subprocess
+import sys
 import warnings
 
 import numpy as np
 import pytest
 
 from crowd_tvcs.answers.answers import Answers, Gold
-from crowd_tvcs.campaign import belief, estimates
+from crowd_tvcs.campaign import Campaign, belief, estimates
+from crowd_tvcs.campaign.desk import gold as of_gold
 from crowd_tvcs.campaign.desk.gold import Learner, learn_of_labels, mix_in
 from crowd_tvcs.campaign.store.store import StoreError
 from crowd_tvcs.skills.dependence import BEST_FIRST
@@ -142,6 +146,135 @@ def test_a_campaign_that_lacks_its_fit_is_fitted_by_who_comes(tmp_path, rng):
         one_by_one(campaign, ["w5", "w4"], 40 + belief.SPARE - 1)
         campaign.learns_beside = False
         assert campaign.state().model.labels == 0
+        one_by_one(campaign, ["w5", "w4"], 40 + belief.SPARE)
+        hold_to_the_history(campaign)
+
+
+KILLED = """
+import os, signal, sys
+from crowd_tvcs.campaign import Campaign
+from crowd_tvcs.campaign.desk import gold
+
+gold.AT_ONCE = 25
+settle, times = gold.settle_each, []
+
+def killed(*given):
+    times.append(1)
+    if len(times) == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return settle(*given)
+
+gold.settle_each = killed
+with Campaign(sys.argv[1]) as campaign:
+    campaign.submit("w5", campaign.next("w5").task, "a")
+"""
+MANY = [f"t{j:03d}" for j in range(120)]
+
+
+def are_settled(campaign):
+    """Of which tasks the store says what its model does."""
+    state = campaign.state()
+    kept = np.array([t.confidence for t in state.tasks])
+    return abs(kept - state.posterior.max(axis=1)) < 1e-12
+
+
+@pytest.fixture(params=["SQLite", "PostgreSQL"])
+def left(request, tmp_path, rng):
+    """A campaign whose 40th label was fitted to by one who was killed as they settled the tasks."""
+    is_file = request.param == "SQLite"
+    place = tmp_path / "c.db" if is_file else request.getfixturevalue("database")
+    with start(place, rng, tasks=MANY, max_workers_per_task=2) as campaign:
+        campaign.learns_beside = True  # nobody fits at the 20th
+        one_by_one(campaign, ["w5", "w4"], 39)
+        assert are_settled(campaign).all()
+    killed = subprocess.run([sys.executable, "-c", KILLED, str(place)], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    with Campaign(place) as campaign:
+        assert campaign.state().model.labels == 40
+        assert 0 < are_settled(campaign).sum() < len(MANY)
+        yield campaign
+
+
+def test_who_comes_later_settles_what_one_who_was_killed_left(left, meanwhile):
+    """One of them, and without a fit."""
+    times = meanwhile(lambda: None)
+    one_by_one(left, ["w5", "w4"], 40 + belief.SPARE - 1)
+    assert not are_settled(left).all()
+    one_by_one(left, ["w5", "w4"], 40 + belief.SPARE)
+    assert times == []
+    hold_to_the_history(left)
+
+
+def test_a_desk_settles_what_one_who_was_killed_left(left, meanwhile):
+    times = meanwhile(lambda: None)
+    assert learn_of_labels(left.store)
+    assert times == []
+    hold_to_the_history(left)
+    assert not learn_of_labels(left.store)
+
+
+def test_a_new_model_goes_before_what_is_left_of_the_one_before(left):
+    left.learns_beside = True
+    one_by_one(left, ["w5", "w4"], 80)
+    assert learn_of_labels(left.store)
+    assert left.state().model.labels == 80
+    hold_to_the_history(left)
+
+
+def test_an_answer_that_is_taken_back_leaves_what_is_left(left):
+    left.learns_beside = True
+    left.undo("w5")
+    assert belief.unsettled(left.state().settings.dependence) is not None
+    assert learn_of_labels(left.store)
+    hold_to_the_history(left)
+
+
+def test_two_who_settle_share_the_tasks(tmp_path, rng, monkeypatch):
+    """The second takes over where the first is, and each task is settled once."""
+    place, settled = tmp_path / "c.db", []
+    settle = of_gold.settle_each
+    monkeypatch.setattr(of_gold, "AT_ONCE", 25)
+    with start(place, rng, tasks=MANY) as campaign, Campaign(place) as other:
+        campaign.learns_beside = True
+        one_by_one(campaign, ["w5", "w4"], 20)
+
+        def noted(connection, settings, ids):
+            settled.append(list(ids))
+            return settle(connection, settings, ids)
+
+        write, begun = campaign.store.write, []
+
+        def before(**options):
+            begun.append(1)
+            if len(begun) == 3:  # the model is written, and some tasks are settled
+                assert learn_of_labels(other.store)
+            return write(**options)
+
+        monkeypatch.setattr(of_gold, "settle_each", noted)
+        monkeypatch.setattr(campaign.store, "write", before)
+        assert learn_of_labels(campaign.store)
+        assert sorted(j for ids in settled for j in ids) == list(range(1, 121))
+        hold_to_the_history(campaign)
+
+
+def test_tasks_that_cannot_be_settled_now_are_so_by_who_comes(tmp_path, rng, monkeypatch):
+    monkeypatch.setattr(of_gold, "AT_ONCE", 25)
+    with start(tmp_path / "c.db", rng, tasks=MANY) as campaign:
+        campaign.learns_beside = True
+        one_by_one(campaign, ["w5", "w4"], 39)
+        campaign.learns_beside = False
+        settle, times = of_gold.settle_each, []
+
+        def locked(*given):
+            times.append(1)
+            if len(times) == 3:
+                raise StoreError("c.db: database is locked")
+            return settle(*given)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(of_gold, "settle_each", locked)
+            one_by_one(campaign, ["w5", "w4"], 40)
+        assert not are_settled(campaign).all()
         one_by_one(campaign, ["w5", "w4"], 40 + belief.SPARE)
         hold_to_the_history(campaign)
 

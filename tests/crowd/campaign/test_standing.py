@@ -70,6 +70,18 @@ def test_who_may_still_label_is_by_caps_and_groups(begin):
     assert [one.gain for one in campaign.stop()][1] == pytest.approx(0.2)
 
 
+def test_a_minimum_that_nobody_may_meet_is_nobodys(begin):
+    options = {"workers": ["ann", "bob"], "qualities": {"ann": 0.9, "bob": 0.8}}
+    campaign = begin(tasks=[Task("t1", min_workers=3)], **options)
+    for name in ("ann", "bob"):
+        assert verdicts(campaign)["t1"] == "worth a label"
+        assert campaign.next(name).task == "t1"
+        campaign.submit(name, "t1", "1")
+    assert verdicts(campaign)["t1"] == "nobody left"
+    campaign.add(workers=["cy"], qualities={"cy": 0.8})
+    assert verdicts(campaign)["t1"] == "worth a label"
+
+
 def test_no_more_labels_are_looked_ahead_than_a_task_can_have(begin):
     """Beside .9 one label of .8 adds nothing and two add something, if there may be two."""
     names = {"ann": 0.9, "bob": 0.8, "cy": 0.8}

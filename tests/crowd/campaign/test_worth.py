@@ -103,6 +103,81 @@ def test_a_minimum_is_met_whatever_it_adds(begin):
     assert campaign.next("bob").task is None
 
 
+@pytest.fixture(params=["SQLite", "PostgreSQL"])
+def place(request, tmp_path):
+    """An empty place for a store."""
+    is_file = request.param == "SQLite"
+    return tmp_path / "c.db" if is_file else request.getfixturevalue("database")
+
+
+ABLE = {
+    "bob is blocked": {},
+    "bob is at their cap": {"bob": {"max_tasks": 0}},
+    "bob is below the gate": {"of bob": 0.4},
+    "bob and cy are of one group": {"bob": {"team": "x"}, "cy": {"team": "x"}},
+    "bob costs too much": {"bob": {"cost": 5.0}},
+    "bob skipped it": {},
+}
+
+
+@pytest.mark.parametrize("why", ABLE)
+def test_a_minimum_that_nobody_may_meet_holds_no_label_back(place, why):
+    """Of two labels for t1 one may still come, of cy; ann, who had it, has the other elsewhere."""
+    told = ABLE[why]
+    names = {"ann": 0.9, "bob": told.get("of bob", 0.8), "cy": 0.7}
+    workers = [Worker(name, **{"cost": 1.0} | told.get(name, {})) for name in names]
+    tasks = [Task("t1", min_workers=3), *(Task(f"t{j}") for j in range(2, 7))]
+    options = {"budget": 4, "money": 5.0, "gate": 0.5, "lease_seconds": 10.0}
+    with Campaign.create(
+        place, workers=workers, tasks=tasks, qualities=names, **options
+    ) as campaign:
+        for task in ("t1", "t2"):
+            assert campaign.next("ann", now=1.0).task == task
+            campaign.submit("ann", task, "1", now=1.0)
+        settings = campaign.state().settings
+        assert (settings.budget - settings.slots, settings.missing) == (2, 2)
+        if why in ("bob is blocked", "bob skipped it"):
+            assert campaign.next("ann", now=2.0).reason == NOTHING_LEFT
+        if why == "bob is blocked":
+            campaign.block("bob")
+        if why == "bob skipped it":
+            campaign.skip("bob", campaign.next("bob", now=2.0).task, now=2.0)
+        assert campaign.next("ann", now=3.0).task == "t3"
+        campaign.submit("ann", "t3", "1", now=3.0)
+        assert campaign.next("ann", now=4.0).reason == NOTHING_LEFT
+        assert campaign.next("cy", now=5.0).task == "t1"
+
+
+def test_a_late_answer_is_taken_if_nobody_may_meet_the_minimums(begin):
+    tasks = [Task("t1", min_workers=2), "t2"]
+    campaign = begin(workers=["ann", "bob"], tasks=tasks, qualities={"ann": 0.9, "bob": 0.8},
+                     budget=2, lease_seconds=10.0)  # fmt: skip
+    campaign.block("bob")
+    for task in ("t1", "t2"):
+        assert campaign.next("ann", now=1.0).task == task
+        if task == "t1":
+            campaign.submit("ann", task, "1", now=1.0)
+    campaign.block("bob", False)
+    assert campaign.next("bob", now=50.0).task == "t1"
+    campaign.skip("bob", "t1", now=51.0)
+    assert campaign.submit("ann", "t2", "1", now=52.0).reason == "accepted late"
+
+
+def test_a_task_that_is_closed_holds_no_label_back(begin):
+    """Nor one below its minimum in a campaign with a quality per pair, of who has none there."""
+    tasks = ["t1", "t2"]
+    quality = Quality(
+        [[0.9, 0.9], [0.8, 0.8]], ["ann", "bob"], tasks, [[False, True], [True, True]]
+    )
+    of_tasks = [Task("t1", min_workers=1), Task("t2")]
+    options = {"tasks": of_tasks, "qualities": quality, "workers": ["ann", "bob"], "budget": 1}
+    for act in (lambda one: one.close_tasks(["t1"]), lambda one: one.block("bob")):
+        campaign = begin(**options)
+        assert campaign.next("ann").reason == NOTHING_LEFT
+        act(campaign)
+        assert campaign.next("ann").task == "t2"
+
+
 def drawn(path, rng, per_pair):
     """A campaign with caps, groups and minimums, and a gain that labels must have."""
     names, tasks = [f"w{i}" for i in range(6)], [f"t{j}" for j in range(8)]

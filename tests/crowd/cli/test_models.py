@@ -192,6 +192,29 @@ def test_gold_alone_leaves_nothing_to_hand_on(crowd, tmp_path):
     assert json.loads((tmp_path / "out" / "summary.json").read_text())["gold"] == 40
 
 
+def test_a_model_that_was_asked_twice_counts_once_with_its_confidence(crowd, tmp_path):
+    """What the second answers say, and how sure, is what the file without the first ones does."""
+    head, *lines = (crowd / "answers.csv").read_text().splitlines()
+    of_model = [line for line in lines if ",m1," in line]
+    others = [line for line in lines if ",m1," not in line]
+    first = [f"{line.split(',')[0]},m1,0,0.5" for line in of_model]
+    (tmp_path / "a.csv").write_text("\n".join([head, *others, *first, *of_model]))
+
+    def told(answers, *words):
+        out = tmp_path / "out"
+        common = ("--gold", crowd / "gold.csv", "--workers", crowd / "workers.csv", "--out", out)
+        done = crowd_tvcs("models", answers, *common, "--force", *words)
+        return done, (out / "models.csv").read_text() if done.exit_code == 0 else ""
+
+    refused, _ = told(tmp_path / "a.csv")
+    assert refused.exit_code == 2
+    assert "--keep first, last or majority" in refused.stderr
+    done, rows = told(tmp_path / "a.csv", "--keep", "last")
+    assert done.exit_code == 0, done.stderr
+    assert rows == told(crowd / "answers.csv")[1]
+    assert rows != told(tmp_path / "a.csv", "--keep", "first")[1]
+
+
 def test_thin_gold_and_no_people_are_said(crowd, tmp_path):
     gold = (crowd / "gold.csv").read_text().splitlines()
     label = gold[1].split(",")[1]

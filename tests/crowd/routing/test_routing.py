@@ -18,7 +18,7 @@ from crowd_tvcs.routing.routing import (
     separation,
     uncertainty,
 )
-from crowd_tvcs.skills.dependence import Dependence
+from crowd_tvcs.skills.dependence import Dependence, chances, told
 
 
 def random_posterior(rng, n_tasks, n_classes):
@@ -123,24 +123,58 @@ def test_looking_ahead_with_three_classes_agrees_with_enumeration(rng):
 
 
 def test_a_model_of_independent_workers_changes_no_gain(rng):
-    posterior, q = random_posterior(rng, 6, 3), rng.uniform(0.4, 0.95, 6)
+    """Of two classes; of more, each is held against the likeliest by itself."""
+    posterior, q = random_posterior(rng, 6, 2), rng.uniform(0.55, 0.95, 6)
     alone = gain_per_label(posterior, q)
     assert gain_per_label(posterior, q, dependence=Dependence(), answers=4) == approx(alone)
 
 
-def test_where_workers_err_together_a_label_beside_many_adds_less(rng):
-    """One answer is worth what it was; 2 more beside 8 are worth as a quarter of an answer each."""
-    posterior, model = np.array([[0.45, 0.55]]), Dependence(overlap=0.3)
-    first = gain_per_label(posterior, 0.8, dependence=model, answers=0, most=1)
-    assert first == approx(gain_per_label(posterior, 0.8, most=1))
-    gains = [
-        gain_per_label(posterior, 0.8, dependence=model, answers=n)[0] for n in (0, 1, 3, 8, 30)
-    ]
-    assert gains == sorted(gains, reverse=True)
-    share = (10 / 3.7 - 8 / 3.1) / 2
-    weaker = 1.0 / (1.0 + (0.2 / 0.8) ** share)
-    two = gain_per_label(posterior, weaker, most=2)
-    assert gain_per_label(posterior, 0.8, dependence=model, answers=8, most=2) <= two + 1e-12
+MODEL = Dependence(0.9, 0.2, 1.0, 0.0, 0.06, 0.3, (0.1, 0.0, -0.1, 0.05, 0.2))
+
+
+def voted(labels, q):
+    """What the vote says of one task with these labels: chance of class 1."""
+    rows = told(np.array(labels, dtype=np.int64), np.full(len(labels), q), None, 2)
+    task_of = np.zeros(len(labels), dtype=np.int64)
+    return chances(MODEL, rows, task_of, 1, np.full((1, 2), 0.5), 1.0)[0, 1]
+
+
+def reached(labels, q, more):
+    """Right labels after so many more, each as likely as keeps claims on the mean."""
+    p = voted(labels, q)
+    if not more:
+        return max(p, 1.0 - p)
+    no, yes = (voted([*labels, label], q) for label in (0, 1))
+    names = (p - no) / (yes - no)
+    assert 0.0 <= names <= 1.0
+    then = (reached([*labels, label], q, more - 1) for label in (0, 1))
+    return float(np.dot([1.0 - names, names], list(then)))
+
+
+@pytest.mark.parametrize("labels", [[1], [1, 0], [1, 1, 0], [1, 1, 1], [0, 1, 0, 1, 1], [1] * 9])
+def test_where_workers_err_together_a_label_moves_a_task_as_the_vote_does(labels):
+    """The vote itself on every sequence of the next labels, of workers who are as good."""
+    p = voted(labels, 0.75)
+    expected = max((reached(labels, 0.75, k) - max(p, 1.0 - p)) / k for k in range(1, 6))
+    options = {"dependence": MODEL, "answers": len(labels)}
+    found = gain_per_label(np.array([[1.0 - p, p]]), 0.75, **options)[0]
+    assert found == approx(expected if expected > 1e-12 else 0.0, abs=1e-12)
+
+
+def test_votes_that_are_split_keep_a_gain_though_many_answers_are_worth_no_more_than_few():
+    """Six to ten are worth as much as five here, but a label among them can still turn the vote."""
+    model = Dependence(steps=(0.0, 0.0, 0.0, 0.0, -math.log(2.0)))
+    assert 10 * model.factor(np.array(10)) == approx(5.0)
+    gain = gain_per_label(np.array([[0.4, 0.6], [0.02, 0.98]]), 0.8, dependence=model, answers=5)
+    assert gain[0] > 0.01
+    assert gain[1] < 0.001
+
+
+def test_a_label_of_one_who_tells_nothing_adds_nothing_where_workers_err_together():
+    posterior = np.array([[0.5, 0.5], [1.0, 0.0]])
+    for q in (0.5, 0.3):
+        assert gain_per_label(posterior, q, dependence=MODEL, answers=3).tolist() == [0.0, 0.0]
+    assert gain_per_label(posterior, 1.0, dependence=MODEL, answers=3)[1] == 0.0
 
 
 def test_one_label_may_be_worth_nothing_where_three_are():

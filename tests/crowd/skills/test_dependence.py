@@ -25,15 +25,17 @@ from crowd_tvcs.skills.vote import posterior, vote
 def some_model(rng):
     steps = tuple(rng.normal(0.0, 0.3, len(KNOTS)).tolist())
     below_one = rng.uniform(0.05, 0.6, 3).tolist()
-    return Dependence(*rng.uniform(0.1, 1.5, 3).tolist(), *below_one, steps=steps)
+    last = int(rng.choice([10, 12, 25]))
+    return Dependence(*rng.uniform(0.1, 1.5, 3).tolist(), *below_one, steps=steps, last=last)
 
 
-def step_at(steps, n):
+def step_at(model, n):
     """Delta at n answers: linear in log n between the knots."""
-    if n >= KNOTS[-1]:
+    steps, knots = model.steps, (*KNOTS[:-1], model.last)
+    if n >= knots[-1]:
         return steps[-1]
-    k = max(i for i, knot in enumerate(KNOTS) if knot <= n)
-    part = (np.log(n) - np.log(KNOTS[k])) / (np.log(KNOTS[k + 1]) - np.log(KNOTS[k]))
+    k = max(i for i, knot in enumerate(knots) if knot <= n)
+    part = (np.log(n) - np.log(knots[k])) / (np.log(knots[k + 1]) - np.log(knots[k]))
     return (1 - part) * steps[k] + part * steps[k + 1]
 
 
@@ -55,7 +57,7 @@ def of_one_task(model, said_of, prior, shares):
             for y in range(k)
         ]
         f = max(0.0, 1 - model.contrast * (1 - 1 / n) * mean / odds(q, k))
-        c = np.exp(step_at(model.steps, n)) / (1 + model.overlap * (n - 1))
+        c = np.exp(step_at(model, n)) / (1 + model.overlap * (n - 1))
         for y in range(k):
             total = sum(mixed[y][a] ** model.temperature for a in range(k))
             x = model.temperature * np.log(mixed[y][label]) - np.log(total)

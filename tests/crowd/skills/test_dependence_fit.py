@@ -8,6 +8,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from crowd_tvcs.answers.answers import Answers, Gold
 from crowd_tvcs.skills.dependence import Dependence
 from crowd_tvcs.skills.dependence_fit import (
+    NO_GOLD,
     PREFIXES,
     SPREAD,
     USUAL,
@@ -72,6 +73,26 @@ def test_the_loss_without_the_claims_is_the_likelihood_of_the_labels(rng):
     loss.honest = 0.0
     per_task = -given.score(Dependence.at(USUAL))
     assert loss(USUAL)[0] == approx(60 * per_task)  # the density is 1 at the usual numbers
+
+
+@pytest.mark.parametrize(("per_task", "last"), [(4, 10), (20, 20)])
+def test_what_many_answers_are_worth_is_said_of_as_many_as_gold_tasks_have(rng, per_task, last):
+    """Not of ten: nothing between five and all of them was fitted to."""
+    answers, gold, _ = simulated(rng, n_gold=40, per_task=per_task, n_workers=25)
+    model = estimate_quality(answers, gold).dependence
+    assert model.last == last
+    assert Dependence.from_json(model.as_json()) == model
+    between, at = (np.log(model.factor(n) * (1 + model.overlap * (n - 1))) for n in (10, last))
+    five = model.steps[3]
+    part = np.log(2.0) / np.log(last / 5)
+    assert between == approx(five + part * (model.steps[4] - five))
+    assert at == approx(model.steps[4])
+
+
+def test_a_model_that_was_written_before_ends_at_ten_answers():
+    written = {k: v for k, v in NO_GOLD.as_json().items() if k != "last"}
+    assert Dependence.from_json(written) == NO_GOLD
+    assert NO_GOLD.last == 10
 
 
 def test_prefixes_hold_the_first_answers_of_each_task(rng):
