@@ -7,7 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tvcs_core.projection.exact.assigned import is_assignment, solve_assignment
+from tvcs_core.projection.exact.assigned import (
+    bytes_of_each,
+    is_assignment,
+    solve_assignment,
+)
 from tvcs_core.projection.exact.candidates import (
     Exact,
     Instance,
@@ -120,9 +124,10 @@ def solve(
     fits = (per_row <= caps.rows).all() and (per_col <= caps.cols).all()
     if fits and per_row.sum() <= caps.total:
         return keep_everything(candidates, caps, shape)
-    ask_for_memory(candidates)
     if is_assignment(candidates, caps):
+        ask_for_memory(candidates, bytes_of_each(caps))
         return solve_assignment(candidates, caps, largest, shape)
+    ask_for_memory(candidates)
     instance = Instance(candidates, caps, largest, per_row, per_col)
     keep = np.zeros(size, bool)
     closed = closed_form(instance, per_row, per_col, keep, shape)
