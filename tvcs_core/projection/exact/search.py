@@ -22,8 +22,8 @@ from tvcs_core.projection.exact.candidates import (
 from tvcs_core.projection.exact.closed_forms import closed_form
 from tvcs_core.projection.exact.core import Core, Overfull, build_core
 from tvcs_core.projection.exact.dispatch import (
-    AS_THEY_ARE,
     AT_ALL,
+    FEW_LEFT,
     INSTEAD,
     begins_with_scan,
     block_prices,
@@ -141,17 +141,14 @@ def search(i: Instance, keep: NDArray[np.bool_], warm: Any) -> Found:
     near, begins = None, begins_with_scan(i)
     if isinstance(warm, Near) and (warm.prices.rows.size, warm.prices.cols.size) == i.shape:
         # Where blocks were nearly right at once, or not asked, earlier prices may be worse.
-        near = warm.at_level(i.level) if warm.left or not begins else None
+        near = warm.at_level(i.level) if (warm.left or 0) > FEW_LEFT or not begins else None
     if begins:
-        if near is not None:
-            off = misfit(i, near)
-            found = scan(i, near, keep) if off <= AS_THEY_ARE else None
-            if found is not None:
-                return found
-            near = near if off <= AT_ALL else None
+        if near is not None and misfit(i, near) > AT_ALL:
+            near = None
         found = scan(i, block_prices(i, near), keep)
         if found is not None:
-            return replace(found, near=replace(found.near, left=found.stats["phases"]))
+            left = found.stats["phases"] if near is None else near.left
+            return replace(found, near=replace(found.near, left=left))
     return by_core(i, near, keep)
 
 
