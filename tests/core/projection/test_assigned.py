@@ -155,7 +155,7 @@ def test_ties_of_wide_rows_are_settled_among_near_entries_or_all_of_them(family)
     steps, keep, kept = steps_for(n), np.empty((n, m), bool), []
     for at_first in (0, 1):  # what is wrong with near entries: then all are looked at
         table = Ones(values, True, False, 1.0, steps)
-        found, clock = pairing.nothing_found(n, m), np.zeros(4, np.int64)
+        found, clock = nothing_found(n, m), np.zeros(4, np.int64)
         clock[pairing.WRONG] = at_first
         assert pairing.settle(table, found, clock, n, keep)
         kept.append(keep.copy())
@@ -181,6 +181,10 @@ def test_of_equal_assignments_the_one_of_the_largest_hashes_is_kept():
         assert hashes[keep].sum() == best
 
 
+def nothing_found(n, m):
+    return pairing.nothing_found(np.empty((n, m), np.int64))
+
+
 def draw_near(rng, n, m, share):
     """Worths of which every row lists some, among them those of an assignment."""
     worth = 2 * rng.integers(1, tied.HASHES, (n, m))
@@ -188,8 +192,7 @@ def draw_near(rng, n, m, share):
     listed[np.arange(n), rng.permutation(m)[:n]] = True
     rows, cols = np.nonzero(listed)
     start = np.append(0, np.cumsum(np.bincount(rows, minlength=n)))
-    found = pairing.nothing_found(n, m)
-    pairing.nobody(found)
+    found = nothing_found(n, m)
     near = NearEntries(start, np.ascontiguousarray(cols), worth[rows, cols])
     found.gains[:] = np.where(listed, worth, 0)
     return found._replace(near=near), listed
@@ -216,32 +219,101 @@ def test_near_entries_are_assigned_with_potentials_that_prove_it(share):
         assert not q[row_of < 0].any()
 
 
-def test_near_entries_are_few_of_a_full_table_and_what_they_leave_out_is_looked_at():
-    rng = np.random.default_rng(0)
-    found, _ = draw_near(rng, 100, pairing.WIDE, 1.0)
-    found = found._replace(near=pairing.nothing_found(100, pairing.WIDE).near)
+def draw_tied(rng, n, m, share):
+    """Worths of tied entries, where some rows and columns have prices; the hashes, and the rest."""
+    found, hashes = nothing_found(n, m), rng.integers(1, tied.HASHES + 1, (n, m))
+    is_tied = rng.random((n, m)) < share
+    found.u[:], found.w[:] = rng.integers(0, 2, n), rng.integers(0, 2, m)
+    must = n * tied.HASHES * (found.u[:, None] + found.w)
+    found.gains[:] = np.where(is_tied, 2 * (hashes + must), 0)
+    return found, hashes, is_tied
+
+
+@pytest.mark.parametrize("share", [0.0, 0.03, 0.5, 1.0])
+def test_near_entries_are_those_of_the_largest_hashes(share):
+    """Of columns with a price and of others; all of them where these are few."""
+    n, m = 30, pairing.WIDE
+    found, hashes, is_tied = draw_tied(np.random.default_rng(int(100 * share)), n, m, share)
+    sizes = []
+    for r in range(n):
+        assert tied.list_near(found, r)
+        at = slice(found.near.start[r], found.near.start[r + 1])
+        near = np.zeros(m, bool)
+        for has_price in (False, True):
+            among = np.flatnonzero(is_tied[r] & ((found.w > 0) == has_price))
+            least = tied.HASHES * (1 - tied.FEW / (among.size + 1))
+            # The threshold is rounded by FEW at most.
+            assert (abs(hashes[r, among] - least) > tied.FEW).all()
+            near[among] = hashes[r, among] > least
+            sizes.append(np.count_nonzero(near[among]))
+            assert share > 0.03 or sizes[-1] == among.size
+        assert np.array_equal(found.near.col[at], np.flatnonzero(near))
+        assert np.array_equal(found.near.worth[at], found.gains[r, near])
+    assert share < 0.5 or tied.FEW - 3 < np.mean(sizes) < tied.FEW + 3
+
+
+def test_a_row_lists_its_near_entries_if_all_before_it_have_left_room():
+    n, m = 4, pairing.WIDE
+    found, *_ = draw_tied(np.random.default_rng(0), n, m, 1.0)
+    found.gains[2] = 2 * tied.HASHES * (1 + n * (found.u[2] + found.w))  # all of them are near
+    found.near.start[2] = tied.ROOM * n
+    assert tied.list_near(found, 2)
+    assert found.near.start[3] == found.near.col.size == found.near.worth.size
+    found.near.start[2] += 1
+    found.near.start[3] = 0
+    assert not tied.list_near(found, 2)
+    assert found.near.start[3] == 0
+
+
+@pytest.mark.parametrize("most", [1, 3, 50])
+def test_bids_by_near_entries_leave_prices_that_prove_what_they_assign(most):
+    n, m = 120, pairing.WIDE
+    found, *_ = draw_tied(np.random.default_rng(most), n, m, 0.2)
+    found.gains[::10] = 0  # rows without any
+    for r in range(n):
+        assert tied.list_near(found, r)
+        tied.bid_near(found, r, most)
     p, q, col_of, row_of = found.p, found.q, found.col_of, found.row_of
-    assignment.bid(found.gains, 0, 100, 100, p, q, col_of, row_of)
-    assert tied.list_near(found, found.gains.size, 0, 100)
-    assert (np.diff(found.near.start) < 0.1 * pairing.WIDE).mean() > 0.9
-    for r in range(100):
-        mine = slice(found.near.start[r], found.near.start[r + 1])
-        col = found.near.col[mine]
-        assert np.array_equal(found.gains[r, col], found.near.worth[mine])
-        assert np.isin(np.argmax(found.gains[r] - q), col)
-    # No room for so many that all are near.
-    assert not tied.list_near(found, 0, 0, 100)
-    tied.assign_near(found, 0, 100)
     rows = np.flatnonzero(col_of >= 0)
-    assert tied.count_wrong(found, 0, 100) == (found.gains > p[:, None] + q)[rows].sum()
+    assert rows.size > (0.8 if most > 1 else 0.7) * n
+    assert not (rows % 10 == 0).any()
+    assert np.array_equal(row_of[col_of[rows]], rows)
+    assert (row_of >= 0).sum() == rows.size
+    assert not q[row_of < 0].any()
+    slack = p[:, None] + q - found.gains
+    assert not slack[rows, col_of[rows]].any()
+    for r in rows:
+        assert (slack[r, found.near.col[found.near.start[r] : found.near.start[r + 1]]] >= 0).all()
+
+
+def test_tied_entries_are_counted_until_there_is_a_choice():
+    n, m = 30, 40
+    found = nothing_found(n, m)
+    table = Ones(np.ones((n, m)), True, False, 1.0, steps_for(n))
+    found.gains[:], found.u[:] = 2, 2
+    assert tied.count_tied(table, found, 0, n) == m
+    found.u[5:] = 4  # of these rows nothing is tied
+    found.gains[:, 6:] = 0
+    assert tied.count_tied(table, found, 0, n) == 5 * 6
+
+
+def test_what_near_entries_leave_out_is_looked_at():
+    n, m = 100, pairing.WIDE
+    found, *_ = draw_tied(np.random.default_rng(0), n, m, 1.0)
+    assert all(tied.list_near(found, r) for r in range(n))
+    tied.assign_near(found, 0, n)
+    p, q = found.p, found.q
+    rows = np.flatnonzero(found.col_of >= 0)
+    assert rows.size > 0.9 * n
+    assert tied.count_wrong(found, 0, n) == (found.gains > p[:, None] + q)[rows].sum()
     p[rows[0]] = 0
-    assert tied.count_wrong(found, 0, 100) > 0
+    assert tied.count_wrong(found, 0, n) > 0
 
 
 def test_where_near_entries_mislead_all_are_looked_at():
     n, m = 90, pairing.WIDE
     table, keep = Ones(np.ones((n, m)), True, False, 1.0, steps_for(n)), np.empty((n, m), bool)
-    found, clock = pairing.nothing_found(n, m), np.zeros(4, np.int64)
+    found, clock = nothing_found(n, m), np.zeros(4, np.int64)
     stages, is_done = [], False
     while not is_done:
         stage = int(clock[pairing.STAGE])

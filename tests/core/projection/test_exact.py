@@ -400,7 +400,7 @@ def test_threads_do_not_disturb_each_other():
 
 
 def test_what_the_machine_has_no_memory_for_is_refused(monkeypatch):
-    monkeypatch.setattr(candidates, "estimate_memory", lambda size, dense: 10**15)
+    monkeypatch.setattr(candidates, "estimate_memory", lambda size, of_each: 10**15)
     with pytest.raises(MemoryError, match="needs about 1,000,000,000 MB"):
         solve_dense(*large("gauss", 70, 80, "varied", 0.8), squared=True)
 

@@ -23,6 +23,11 @@ def are_ones(rows: Ints, cols: Ints, total: int) -> bool:
     return bool((rows == 1).all() and (cols == 1).all())
 
 
+def bytes_of_each(caps: Counts) -> int:
+    """Bytes that an assignment takes for each entry: its gain, and its value where it is turned."""
+    return 16 if caps.rows.size > caps.cols.size else 8
+
+
 def solve_assignment(
     candidates: Candidates, caps: Counts, largest: float, shape: tuple[int, ...]
 ) -> Exact:
@@ -33,7 +38,9 @@ def solve_assignment(
         table = np.ascontiguousarray(table.T)
     factor, steps = scale_of(largest), grid_steps(candidates, caps)
     ones = Ones(table, candidates.squared, is_turned, factor, steps)
-    found, clock = pairing.nothing_found(*table.shape), np.zeros(4, np.int64)
+    # numpy's arrays of megabytes come in large pages, those of kernels do not.
+    found = pairing.nothing_found(np.empty(table.shape, np.int64))
+    clock = np.zeros(4, np.int64)
     most = max(1, AT_ONCE // (n * m))  # rows, so that Ctrl-C is answered soon
     while not pairing.settle(ones, found, clock, most, keep):
         pass

@@ -10,6 +10,7 @@ from tvcs_core.projection.kernels import table
 from tvcs_core.projection.kernels.records import Candidates, Counts, Floats, Grid, Ints, Prices
 
 WORTH_ASKING = 100_000_000  # bytes
+OF_TABLE, OF_LIST = 4, 100  # bytes of a candidate: its share of the core, and of lists
 HEAVY = 100.0  # times the typical one, more than which the mean square of values tells of tails
 
 
@@ -124,14 +125,21 @@ def steps_for(shorter: int) -> float:
     return 2.0 ** min(56, 60 - (shorter + 2).bit_length())
 
 
-def estimate_memory(size: int, dense: bool) -> int:
-    """Bytes that a projection of `size` candidates is likely to need beyond its input."""
-    return size + (4 if dense else 100) * size + 10_000_000
+def estimate_memory(size: int, of_each: int) -> int:
+    """Bytes that a projection of `size` candidates is likely to need beyond its input.
+
+    `of_each` of them are needed for each candidate, beside its place in the support.
+    """
+    return size + of_each * size + 10_000_000
 
 
-def ask_for_memory(candidates: Candidates) -> None:
-    """Refuse before the work begins what the machine has no memory for."""
-    need = estimate_memory(candidates.values.size, candidates.dense)
+def ask_for_memory(candidates: Candidates, of_each: int | None = None) -> None:
+    """Refuse before the work begins what the machine has no memory for.
+
+    By default `of_each` (see `estimate_memory`) is that of the simplex.
+    """
+    of_each = of_each or (OF_TABLE if candidates.dense else OF_LIST)
+    need = estimate_memory(candidates.values.size, of_each)
     have = available_memory() if need > WORTH_ASKING else None
     if have is not None and need > have:
         raise MemoryError(

@@ -10,9 +10,9 @@ from tvcs_core.projection.exact.prices import Near, full_blocks, imbalance, no_p
 SCANNED = 100_000  # entries up to which the scan comes first
 REUSED = 500_000  # entries up to which it begins with prices that the simplex cannot use
 # Widths of the bands that loads may be off by earlier prices (see `misfit`).
-AS_THEY_ARE = 0.5  # for the scan to begin with them: else with blocks that begin with them
-INSTEAD = 1.0  # the same where the alternative is the simplex
+INSTEAD = 1.0  # for the scan to begin with them where the alternative is the simplex
 AT_ALL = 3.5  # for blocks to begin with them
+FEW_LEFT = 3  # phases after blocks that began with nothing, up to which these are as good
 LARGEST = 4_000_000  # entries up to which it may come at all
 FILLED = 0.6  # share of nonzero entries below which lists of them are shorter
 LONGEST = 8  # times the shorter side, beyond which lines are too long to be looked at so often

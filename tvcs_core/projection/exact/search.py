@@ -7,7 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tvcs_core.projection.exact.assigned import is_assignment, solve_assignment
+from tvcs_core.projection.exact.assigned import (
+    bytes_of_each,
+    is_assignment,
+    solve_assignment,
+)
 from tvcs_core.projection.exact.candidates import (
     Exact,
     Instance,
@@ -18,8 +22,8 @@ from tvcs_core.projection.exact.candidates import (
 from tvcs_core.projection.exact.closed_forms import closed_form
 from tvcs_core.projection.exact.core import Core, Overfull, build_core
 from tvcs_core.projection.exact.dispatch import (
-    AS_THEY_ARE,
     AT_ALL,
+    FEW_LEFT,
     INSTEAD,
     begins_with_scan,
     block_prices,
@@ -120,9 +124,10 @@ def solve(
     fits = (per_row <= caps.rows).all() and (per_col <= caps.cols).all()
     if fits and per_row.sum() <= caps.total:
         return keep_everything(candidates, caps, shape)
-    ask_for_memory(candidates)
     if is_assignment(candidates, caps):
+        ask_for_memory(candidates, bytes_of_each(caps))
         return solve_assignment(candidates, caps, largest, shape)
+    ask_for_memory(candidates)
     instance = Instance(candidates, caps, largest, per_row, per_col)
     keep = np.zeros(size, bool)
     closed = closed_form(instance, per_row, per_col, keep, shape)
@@ -136,17 +141,14 @@ def search(i: Instance, keep: NDArray[np.bool_], warm: Any) -> Found:
     near, begins = None, begins_with_scan(i)
     if isinstance(warm, Near) and (warm.prices.rows.size, warm.prices.cols.size) == i.shape:
         # Where blocks were nearly right at once, or not asked, earlier prices may be worse.
-        near = warm.at_level(i.level) if warm.left or not begins else None
+        near = warm.at_level(i.level) if (warm.left or 0) > FEW_LEFT or not begins else None
     if begins:
-        if near is not None:
-            off = misfit(i, near)
-            found = scan(i, near, keep) if off <= AS_THEY_ARE else None
-            if found is not None:
-                return found
-            near = near if off <= AT_ALL else None
+        if near is not None and misfit(i, near) > AT_ALL:
+            near = None
         found = scan(i, block_prices(i, near), keep)
         if found is not None:
-            return replace(found, near=replace(found.near, left=found.stats["phases"]))
+            left = found.stats["phases"] if near is None else near.left
+            return replace(found, near=replace(found.near, left=left))
     return by_core(i, near, keep)
 
 

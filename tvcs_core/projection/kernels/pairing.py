@@ -16,6 +16,7 @@ from tvcs_core.projection.kernels.rounding import gap_of
 from tvcs_core.projection.kernels.tied import (
     ROOM,
     assign_near,
+    bid_near,
     count_tied,
     count_wrong,
     lay_worths,
@@ -24,11 +25,12 @@ from tvcs_core.projection.kernels.tied import (
 
 BIDS = 3  # of each row, before paths are looked for
 WIDE = 500  # entries of a row, from which on ties are settled among the near ones
-# Places in `clock`: the next row, the stage, how many entries are tied, and what was wrong with
-# potentials that the near ones have led to.
+BLOCK = 16  # rows that are laid out, and then bid while they are in the processor's cache
+# Places in `clock`: the next row, the stage, how many entries are tied (a count that ends where it
+# is clear that there is a choice), and what was wrong with near entries.
 ROW, STAGE, TIED, WRONG = 0, 1, 2, 3
-LAY, BID, ASSIGN, COUNT, WORTHS = 0, 1, 2, 3, 4
-BID_TIED, LIST, ASSIGN_NEAR, CHECK, ASSIGN_TIED, SETTLED = 5, 6, 7, 8, 9, 10
+LAY, ASSIGN, COUNT, WORTHS, ASSIGN_NEAR = 0, 1, 2, 3, 4
+CHECK, BID_TIED, ASSIGN_TIED, SETTLED = 5, 6, 7, 8
 
 
 @kernel
@@ -49,55 +51,71 @@ def nobody(found):
 
 
 @kernel
+def lay_tied(ones, found, clock, first, last):
+    """Lay out what tied entries of rows first:last are worth; wide rows bid by their near ones."""
+    is_wide = found.q.size >= WIDE
+    for r in range(first, last):
+        lay_worths(ones, found, r)
+        if is_wide and clock[WRONG] == 0:
+            clock[WRONG] += not list_near(found, r)
+            if clock[WRONG] == 0:
+                bid_near(found, r, np.int64(BIDS))
+
+
+@kernel
 def do_stage(ones, found, clock, first, last):
     """Do rows first:last of a stage."""
     gains, col_of, row_of, stage = found.gains, found.col_of, found.row_of, clock[STAGE]
     if stage == LAY:
-        lay_gains(ones, first, last, gains)
-    elif stage == COUNT:
+        for r in range(first, last, BLOCK):
+            end = min(r + BLOCK, last)
+            lay_gains(ones, r, end, gains)
+            bid(gains, r, end, BIDS * (end - r), found.u, found.w, col_of, row_of)
+    elif stage == ASSIGN:
+        assign(gains, first, last, found.u, found.w, col_of, row_of)
+    elif stage == COUNT and clock[TIED] <= found.u.size:
         clock[TIED] += count_tied(ones, found, first, last)
     elif stage == WORTHS:
-        lay_worths(ones, found, first, last)
-    elif stage == LIST:
-        clock[WRONG] += not list_near(found, clock[TIED], first, last)
+        lay_tied(ones, found, clock, first, last)
     elif stage == ASSIGN_NEAR:
         assign_near(found, first, last)
     elif stage == CHECK:
         clock[WRONG] += count_wrong(found, first, last)
-    else:
-        u, w = (found.u, found.w) if stage < COUNT else (found.p, found.q)
-        if stage in (BID, BID_TIED):
-            bid(gains, first, last, BIDS * (last - first), u, w, col_of, row_of)
-        else:
-            assign(gains, first, last, u, w, col_of, row_of)
+    elif stage == BID_TIED:
+        bid(gains, first, last, BIDS * (last - first), found.p, found.q, col_of, row_of)
+    elif stage == ASSIGN_TIED:
+        assign(gains, first, last, found.p, found.q, col_of, row_of)
 
 
 @kernel
 def next_stage(ones, found, clock, keep):
     """Go on to the stage that follows."""
     clock[ROW], stage = 0, clock[STAGE] + 1
-    if stage in (BID, BID_TIED):
-        nobody(found)
-    elif stage == WORTHS and read(ones, found, np.int64(0), keep) == clock[TIED]:
-        stage = SETTLED  # what is kept is tied, and nothing else is
-    elif stage in (LIST, ASSIGN_NEAR) and (clock[WRONG] > 0 or found.q.size < WIDE):
-        stage = ASSIGN_TIED
-    elif stage == ASSIGN_TIED and clock[WRONG] > 0:
+    if stage == WORTHS:
+        if read(ones, found, keep) == clock[TIED]:
+            stage = SETTLED  # what is kept is tied, and nothing else is
+        else:
+            nobody(found)
+    elif stage == ASSIGN_NEAR and (found.q.size < WIDE or clock[WRONG] > 0):
         nobody(found)
         stage = BID_TIED
+    elif stage == BID_TIED and clock[WRONG] == 0:
+        stage = ASSIGN_TIED  # what near entries did not lead to
+    elif stage == BID_TIED:
+        nobody(found)
     elif stage == SETTLED:
-        read(ones, found, np.int64(1), keep)
+        read(ones, found, keep)
     clock[STAGE] = stage
 
 
 @kernel
-def read(ones, found, least, keep):
-    """Fill in what is assigned of nonzero entries worth `least` or more; return how many."""
-    values, gains, col_of, n = ones.values, found.gains, found.col_of, 0
+def read(ones, found, keep):
+    """Fill in what is assigned of nonzero entries; return how many."""
+    values, col_of, n = ones.values, found.col_of, 0
     keep[:] = False
     for r in range(col_of.size):
         c = col_of[r]
-        if values[r, c] != 0.0 and gains[r, c] >= least:
+        if values[r, c] != 0.0:
             n += 1
             if ones.turned:
                 keep[c, r] = True
@@ -135,15 +153,18 @@ def laid_out(values):
 
 
 @kernel
-def nothing_found(n, m):
-    """What is found of a table of n rows and m columns before anything is."""
+def nothing_found(gains):
+    """What is found of a table before anything is; its gains are laid out in the array given."""
+    n, m = gains.shape
     u, w, start = np.empty(n, np.int64), np.empty(m, np.int64), np.empty(n + 1, np.int64)
     u[:], w[:], start[:] = 0, 0, 0
     p, q = np.empty(n, np.int64), np.empty(m, np.int64)
     col_of, row_of = np.empty(n, np.int64), np.empty(m, np.int64)
-    room = ROOM * n + m + 1 if m >= WIDE else 0
+    room = ROOM * n + m if m >= WIDE else 0
     near = NearEntries(start, np.empty(room, np.int64), np.empty(room, np.int64))
-    return Pairing(np.empty((n, m), np.int64), u, w, p, q, col_of, row_of, near)
+    found = Pairing(gains, u, w, p, q, col_of, row_of, near)
+    nobody(found)
+    return found
 
 
 @kernel
@@ -185,7 +206,8 @@ def project_ones(values, row_caps, col_caps, total, steps, keep, matrix, u, w):
         return 0.0, -1.0, 0.0, 0.0
     factor, clock = math.ldexp(1.0, -math.frexp(largest)[1]), np.empty(4, np.int64)
     clock[:] = 0
-    ones, found = Ones(table, True, turned, factor, steps), nothing_found(n, m)
+    found = nothing_found(np.empty((n, m), np.int64))
+    ones = Ones(table, True, turned, factor, steps)
     settle(ones, found, clock, n, keep)
     few, many = (w, u) if turned else (u, w)
     unit = 0.5 / (steps * (factor * factor))

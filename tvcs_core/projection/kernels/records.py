@@ -277,7 +277,7 @@ class Ones(NamedTuple):
 
 
 class NearEntries(NamedTuple):
-    """The tied entries of each row that are most likely to be assigned.
+    """The tied entries of each row that are most likely to be assigned: see tied.py.
 
     Attributes
     ----------

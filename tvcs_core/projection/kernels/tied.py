@@ -6,71 +6,92 @@ assignment problem again: an entry is worth its hash, and more than all hashes f
 that has a price and so must not be left out. What is not tied is worth 0 there, as good as nothing.
 
 Hashes are as good as random, and of random worths the k-th best of a line is assigned with a chance
-of 1 in 2^k. So wide rows look for paths among their *near* entries alone, the FEW or so with the
-least reduced costs, and the others are looked at once in the end.
+of 1 in 2^k. So wide rows look for paths among their *near* entries alone, which are the FEW or so
+with the largest hashes, of columns with a price and of others. All are looked at once in the end.
 """
 
 import numpy as np
 
 from tvcs_core.jit import kernel
-from tvcs_core.projection.kernels.assignment import FAR, swap
+from tvcs_core.projection.kernels.assignment import FAR, FREE, swap
 from tvcs_core.projection.kernels.gains import tie
 
 HASHES = 2**42  # no hash is more
 FEW = 20  # entries of a line, of which one will be assigned
-ROOM = 48  # near entries of a row, on average, with which lists are given up
+ROOM = 64  # near entries of a row, on average, with which lists are given up
 
 
 @kernel
 def count_tied(ones, found, first_row, last_row):
-    """How many entries of rows first_row:last_row are tied."""
+    """How many entries of rows first_row:last_row are tied; counts no further than to a choice."""
     values, gains, u, w, n = ones.values, found.gains, found.u, found.w, 0
     for r in range(first_row, last_row):
         line, row, price = values[r], gains[r], u[r]
         for c in range(w.size):
             n += (price + w[c] == row[c]) & (line[c] != 0.0)
+        if n > u.size:
+            break  # no more than a row each is kept: there is a choice
     return n
 
 
 @kernel
-def lay_worths(ones, found, first_row, last_row):
-    """Write what entries of rows first_row:last_row are worth over their gains."""
-    values, gains, u, w, none = ones.values, found.gains, found.u, found.w, np.int64(0)
-    must = u.size * HASHES
-    for r in range(first_row, last_row):
-        line, row, price = values[r], gains[r], u[r]
-        more = must if price > 0 else none
-        for c in range(w.size):
-            worth = tie(c, r, none) if ones.turned else tie(r, c, none)
-            worth += more + (must if w[c] > 0 else none)
-            is_tied = (price + w[c] == row[c]) & (line[c] != 0.0)
-            row[c] = 2 * worth if is_tied else none
+def lay_worths(ones, found, r):
+    """Write what the entries of row r are worth over their gains."""
+    line, row, w, none = ones.values[r], found.gains[r], found.w, np.int64(0)
+    price, must = found.u[r], found.u.size * HASHES
+    more = must if price > 0 else none
+    for c in range(w.size):
+        worth = tie(c, r, none) if ones.turned else tie(r, c, none)
+        worth += more + (must if w[c] > 0 else none)
+        is_tied = (price + w[c] == row[c]) & (line[c] != 0.0)
+        row[c] = 2 * worth if is_tied else none
 
 
 @kernel
-def list_near(found, tied, first_row, last_row):
-    """List the near entries of rows first_row:last_row; False if there is no room for them.
-
-    With uniform hashes FEW of a row's share of the `tied` entries are within `cut` of its best.
-    """
-    p, q, col_of, near = found.p, found.q, found.col_of, found.near
-    start, col, worth, n = near.start, near.col, near.worth, p.size
-    cut = 2 * FEW * HASHES // (tied // n + 1)
-    for r in range(first_row, last_row):
-        row, at, best = found.gains[r], start[r], np.int64(0)
-        if at > ROOM * n:
-            return False
-        if col_of[r] < 0:
-            for c in range(q.size):
-                best = max(best, row[c] - q[c])
-            p[r] = best
-        # Without a branch: what is not near is written over. There is room for one more.
-        least = p[r] - cut
-        for c in range(q.size):
+def list_near(found, r):
+    """List the near entries of row r; False if there is no room for them."""
+    row, w, near, must = found.gains[r], found.w, found.near, found.u.size * HASHES
+    start, col, worth = near.start, near.col, near.worth
+    at, priced, others = start[r], np.int64(0), np.int64(0)
+    if at > ROOM * found.u.size:
+        return False
+    for c in range(w.size):
+        priced += (row[c] > 0) & (w[c] > 0)
+        others += (row[c] > 0) & (w[c] == 0)
+    # Of k uniform hashes FEW are expected above these.
+    more = must if found.u[r] > 0 else np.int64(0)
+    of_priced = 2 * (more + must + max(1, HASHES - HASHES // (priced + 1) * FEW))
+    of_others = 2 * (more + max(1, HASHES - HASHES // (others + 1) * FEW))
+    for c in range(w.size):
+        if row[c] >= (of_priced if w[c] > 0 else of_others):
             col[at], worth[at] = c, row[c]
-            at += row[c] - q[c] >= least
-        start[r + 1] = at
+            at += 1
+    start[r + 1] = at
     return True
+
+
+@kernel
+def bid_near(found, row, most):
+    """A row bids by its near entries, as in `assignment.bid`; at most `most` bids follow."""
+    p, q, col_of, row_of = found.p, found.q, found.col_of, found.row_of
+    start, col, worth = found.near.start, found.near.col, found.near.worth
+    for _ in range(most):
+        best, other, k = np.int64(0), np.int64(0), np.int64(-1)
+        for e in range(start[row], start[row + 1]):
+            offer = worth[e] - q[col[e]]
+            if offer > best:
+                best, other, k = offer, best, col[e]
+            else:
+                other = max(other, offer)
+        if k < 0:
+            break
+        before = row_of[k]
+        p[row] = other
+        q[k] += best - other
+        row_of[k], col_of[row] = row, k
+        if before < 0:
+            break
+        col_of[before], row = FREE, before
 
 
 @kernel
