@@ -117,6 +117,13 @@ def test_one_worker_waits_for_the_fit_not_all_who_come_meanwhile(tmp_path, rng, 
         hold_to_the_history(campaign)
 
 
+def test_the_20th_answer_is_fitted_to_where_it_asks_for_the_next_task_too(tmp_path, rng):
+    with start(tmp_path / "c.db", rng, tasks=TASKS) as campaign:
+        one_by_one(campaign, ["w5", "w4"], 19)
+        campaign.submit_and_next("w3", campaign.next("w3").task, "a")
+        hold_to_the_history(campaign)
+
+
 def test_an_answer_is_taken_though_the_model_cannot_be_fitted_now(tmp_path, rng, monkeypatch):
     """And who comes after so many more labels fits it."""
     with start(tmp_path / "c.db", rng, tasks=TASKS) as campaign:
