@@ -13,7 +13,8 @@ from __future__ import annotations
 import json
 import math
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache, lru_cache
 from itertools import combinations, pairwise
 from typing import NamedTuple
@@ -66,12 +67,31 @@ class Given(NamedTuple):
 
 @lru_cache(maxsize=16)
 def joint_of(text: str | None) -> Joint | None:
-    """Read the numbers as a store keeps them; None for workers who err independently."""
+    """Read the numbers as a store keeps them; None for workers who err independently.
+
+    Raises
+    ------
+    ValueError
+        If the text is damaged.
+    """
     if text is None:
         return None
-    found = json.loads(text)
-    numbers = {name: found[name] for name in Joint._fields}
-    return Joint(**numbers | {"steps": tuple(numbers["steps"])})
+    with known_damage():
+        found = json.loads(text)
+        numbers = {name: float(found[name]) for name in Joint._fields if name != "steps"}
+        return Joint(**numbers, steps=tuple(map(float, found["steps"])))
+
+
+@contextmanager
+def known_damage() -> Iterator[None]:
+    """Refuse a model that cannot be read as what it is, a part of the store that is damaged."""
+    try:
+        yield
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        raise ValueError(
+            "the model of dependence that the store keeps is damaged; take a copy of the store "
+            "from before"
+        ) from None
 
 
 def fitted_to(answers: int) -> int:
@@ -114,9 +134,10 @@ def taken_back(text: str | None, place: int, answers: int) -> str | None:
 @lru_cache(maxsize=16)
 def _goes_by(text: str) -> int | None:
     """How many labels a model goes by; None if it is not of gold, and goes by none."""
-    found = json.loads(text)
-    labels: int = found.get("labels", 0)  # not in what was written before they counted
-    return labels if found["source"] == "gold" else None
+    with known_damage():
+        found = json.loads(text)
+        labels = int(found.get("labels", 0))  # not in what was written before they counted
+        return labels if found["source"] == "gold" else None
 
 
 @lru_cache(maxsize=4096)
