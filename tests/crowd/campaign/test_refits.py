@@ -126,6 +126,10 @@ def test_the_20th_answer_is_fitted_to_where_it_asks_for_the_next_task_too(tmp_pa
         hold_to_the_history(campaign)
 
 
+def test_a_model_from_before_labels_counted_is_due_with_the_20th():
+    assert [belief.is_due('{"source": "gold"}', n) for n in (0, 19, 20)] == [False, False, True]
+
+
 @pytest.mark.parametrize(
     ("part", "damaged"),
     [("temperature", "../erature"), ('"steps": [', '"steps": 1, "x": [')],
