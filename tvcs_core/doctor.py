@@ -11,7 +11,7 @@ def facts() -> Iterator[tuple[str, str]]:
     import sys
 
     from tvcs_core.files.record import PACKAGES, run_record
-    from tvcs_core.jit.built import built_kernels
+    from tvcs_core.jit.built import NONE, why_not
     from tvcs_core.jit.folder import cache_folder, read_sealed
 
     versions = run_record("tvcs doctor", {}, seed=None)["versions"]
@@ -24,7 +24,7 @@ def facts() -> Iterator[tuple[str, str]]:
     folder = cache_folder()
     if folder is None:
         yield "cache", "none: kernels are compiled in every run"
-        if built_kernels():
+        if why_not() != NONE:
             yield "kernels", _kernels(0)
         return
     files = list(folder.glob("*.kernel"))

@@ -14,9 +14,10 @@ import json
 import math
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache, lru_cache
 from itertools import combinations, pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 SUREST = 1e-9  # as in the vote: nobody and nothing is taken to be surer
 # As in the model of dependence.
@@ -72,12 +73,38 @@ class Given(NamedTuple):
 
 @lru_cache(maxsize=16)
 def joint_of(text: str | None) -> Joint | None:
-    """Read the numbers as a store keeps them; None for workers who err independently."""
+    """Read the numbers as a store keeps them; None for workers who err independently.
+
+    Raises
+    ------
+    ValueError
+        If the text is damaged.
+    """
     if text is None:
         return None
-    found = json.loads(text)
-    numbers = {name: found[name] for name in Joint._fields if name in found}  # `last` is younger
-    return Joint(**numbers | {"steps": tuple(numbers["steps"])})
+    found = _read(text)
+    with known_damage():
+        numbers = {name: float(found[name]) for name in Joint._fields[:-2]}
+        last = int(found.get("last", KNOTS[-1]))  # younger than some stores
+        return Joint(**numbers, steps=tuple(map(float, found["steps"])), last=last)
+
+
+@contextmanager
+def known_damage() -> Iterator[None]:
+    """Refuse a model that cannot be read as what it is, a part of the store that is damaged."""
+    try:
+        yield
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        raise ValueError(
+            "the model of dependence that the store keeps is damaged; take a copy of the store "
+            "from before"
+        ) from None
+
+
+def _read(text: str) -> dict[str, Any]:
+    """Return the model that a text holds, by names."""
+    with known_damage():
+        return dict(json.loads(text))
 
 
 def fitted_to(answers: int) -> int:
@@ -119,26 +146,27 @@ def taken_back(text: str | None, place: int, answers: int) -> str | None:
     goes_by = None if text is None else _goes_by(text)
     if text is None or goes_by is None or place > fitted_to(answers):
         return text
-    return json.dumps(json.loads(text) | {"labels": min(goes_by, 0) - 1})
+    return json.dumps(_read(text) | {"labels": min(goes_by, 0) - 1})
 
 
 def unsettled(text: str | None) -> int | None:
     """Return the id from which on tasks are not settled by the model yet; None if all are."""
-    return None if text is None or UNSETTLED not in text else json.loads(text).get(UNSETTLED)
+    return None if text is None or UNSETTLED not in text else _read(text).get(UNSETTLED)
 
 
 def marked(text: str, start: int | None) -> str:
     """Return the text of the model with such a mark, or without one."""
-    found = {name: value for name, value in json.loads(text).items() if name != UNSETTLED}
+    found = {name: value for name, value in _read(text).items() if name != UNSETTLED}
     return json.dumps(found if start is None else found | {UNSETTLED: start})
 
 
 @lru_cache(maxsize=16)
 def _goes_by(text: str) -> int | None:
     """How many labels a model goes by; None if it is not of gold, and goes by none."""
-    found = json.loads(text)
-    labels: int = found.get("labels", 0)  # not in what was written before they counted
-    return labels if found["source"] == "gold" else None
+    found = _read(text)
+    with known_damage():
+        labels = int(found.get("labels", 0))  # not in what was written before they counted
+        return labels if found["source"] == "gold" else None
 
 
 @lru_cache(maxsize=4096)

@@ -16,7 +16,7 @@ from sqlalchemy import Connection, select
 from crowd_tvcs.accuracy.model import even_matrices
 from crowd_tvcs.answers.answers import Answers
 from crowd_tvcs.answers.quality import Quality
-from crowd_tvcs.campaign.belief import marked
+from crowd_tvcs.campaign.belief import known_damage, marked
 from crowd_tvcs.campaign.entries import MILLION
 from crowd_tvcs.campaign.store import kinds, schema
 from crowd_tvcs.campaign.store.gold import ANSWERS
@@ -232,7 +232,10 @@ class State:
     def model(self) -> Dependence | None:
         """What several answers are worth together; None for workers who err independently."""
         text = self.settings.dependence
-        return None if text is None else Dependence.from_json(json.loads(marked(text, None)))
+        if text is None:
+            return None
+        with known_damage():
+            return Dependence.from_json(json.loads(marked(text, None)))
 
     def chances(self, entry: Integers, group_of: Integers, task_of_group: Integers) -> Floats:
         """Probability of every class by some answers to a task, for several such groups.

@@ -92,22 +92,24 @@ def goes_on(given: InferOptions) -> bool:
     ------
     ValueError, DataError
         If there is, and the command says neither ``--resume`` nor ``--force``; or if it is of
-        another method, whose work the end of this run would remove.
+        another method, whose work the end of this run would remove. Whether it is of these data,
+        options and seed is known to who goes on with it, and refused there.
     """
     is_there = given.finished.is_dir()
     methods = set()
     if is_there:
         methods = {path.name for path in given.finished.iterdir() if path.is_dir()}
-    if (others := sorted(methods - {given.method})) and given.resume:
+    anew = given.force and not given.resume
+    if (others := sorted(methods - {given.method})) and not anew:
         raise DataError(
             f"is of a run with method {listed(others)} (now {given.method}); give --force "
-            "without --resume to begin anew",
+            f"{'in place of --resume ' if given.resume else ''}to begin anew",
             path=given.finished,
         )
     if is_there and not (given.resume or given.force):
         raise ValueError(
-            f"{given.out} holds finished work of an interrupted run; give --resume to go "
-            "on, or --force to begin anew"
+            f"{given.out} holds finished work of an interrupted run; give --resume to go on if "
+            "it was of these data, options and seed, or --force to begin anew"
         )
     return is_there and given.resume
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import logging
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -112,7 +113,9 @@ def test_options_that_cannot_be_are_refused_before_the_work(words, said, data, t
     assert not out.exists()
 
 
-def test_finished_work_of_another_method_is_refused_and_stays(data, tmp_path, monkeypatch):
+def test_finished_work_of_another_run_is_refused_with_what_helps_and_stays(
+    data, tmp_path, monkeypatch
+):
     class Interrupted(Progress):
         def __call__(self, done, total):
             raise KeyboardInterrupt
@@ -126,11 +129,28 @@ def test_finished_work_of_another_method_is_refused_and_stays(data, tmp_path, mo
         assert CliRunner().invoke(app, of_tvcs).exit_code == 130
     kept = sorted(out.rglob("unit-*"))
     assert kept
-    done = CliRunner().invoke(app, [*words, "trees=2", "--method", "genie3", "--resume"])
-    assert done.exit_code == 2
-    said = f"error: {out / '.resume'}: is of a run with method tvcs (now genie3); give --force"
-    assert said in " ".join(done.stderr.split())
-    assert sorted(out.rglob("unit-*")) == kept
+
+    def refused(*given):
+        done = CliRunner().invoke(app, [str(word) for word in given])
+        assert done.exit_code == 2
+        assert sorted(out.rglob("unit-*")) == kept
+        return " ".join(done.stderr.split())
+
+    of_genie3 = [*words, "trees=2", "--method", "genie3"]
+    said = f"error: {out / '.resume'}: is of a run with method tvcs (now genie3); give --force "
+    assert refused(*of_genie3).endswith(f"{said}to begin anew")
+    for more in (["--resume"], ["--resume", "--force"]):
+        assert refused(*of_genie3, *more).endswith(f"{said}in place of --resume to begin anew")
+    assert refused(*of_tvcs).endswith(
+        f"error: {out} holds finished work of an interrupted run; give --resume to go on if it "
+        "was of these data, options and seed, or --force to begin anew"
+    )
+    other = tmp_path / "other.tsv"
+    write_expression(replace(data, values=data.values + 1.0), other)
+    for more in (["--resume"], ["--resume", "--force"]):
+        assert refused("infer", other, *of_tvcs[2:], *more).endswith(
+            "is of a run with other data; give --force in place of --resume to begin anew"
+        )
     assert CliRunner().invoke(app, [*of_tvcs, "--resume"]).exit_code == 0
     assert not (out / ".resume").exists()
 

@@ -7,19 +7,23 @@ python -m tests.proofs.page
 import json
 import math
 from pathlib import Path
+from typing import Any
 
 from benchmarks.pages import fill, table
-from tests.proofs.counts import KEPT
+from tests.proofs.counts import COMMIT, KEPT
 
 MUTANTS = Path(__file__).parent / "mutants"
 PAGE = Path(__file__).parents[2] / "docs" / "reliability.md"
-Counts = dict[str, dict[str, float]]
+Counts = dict[str, dict[str, Any]]
 MOST = ("seconds at most", "MiB at most")
 
 
 def together(cases: Counts, columns: list[str], sign: str) -> list[list[str]]:
-    """A row for each first part of the names of cases: how many, and the sums (or largest)."""
-    groups: dict[str, list[dict[str, float]]] = {}
+    """A row for each first part of the names of cases: how many, the sums (or largest), of what.
+
+    That is the commits, in the order of the cases.
+    """
+    groups: dict[str, list[dict[str, Any]]] = {}
     for name, counts in cases.items():
         groups.setdefault(name.split(sign)[0], []).append(counts)
     groups["all"] = list(cases.values())
@@ -30,7 +34,9 @@ def together(cases: Counts, columns: list[str], sign: str) -> list[list[str]]:
         cells = [
             f"{x:,.1f}" if c in MOST else f"{x:,}" for c, x in zip(columns, joined, strict=True)
         ]
-        rows.append([name, str(len(parts)), *cells])
+        commits = dict.fromkeys(part[COMMIT] for part in parts)
+        rows.append([name, str(len(parts)), *cells, ", ".join(commits)])
+    rows[-1][-1] = ""  # of all
     return rows
 
 
@@ -84,7 +90,7 @@ def written(page: str, kept: dict[str, Counts]) -> str:
         rows = together(cases, columns, sign)
         if not parts:
             rows = [[row[0], *row[2:]] for row in rows]
-        header = ["", *([parts] if parts else []), *columns]
+        header = ["", *([parts] if parts else []), *columns, "of commit"]
         page = fill(page, proof, table(header, rows) if cases else "Not counted yet.")
     return fill(page, "mutants", mutants())
 

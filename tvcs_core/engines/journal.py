@@ -111,12 +111,15 @@ class Journal:
         except FileNotFoundError:
             return False
         except (OSError, ValueError, RecursionError) as error:
-            raise DataError(f"cannot be read ({error}); give --force", path=path) from None
+            raise DataError(
+                f"cannot be read ({error}); give --force in place of --resume", path=path
+            ) from None
         if facts == self._facts:
             return True
         there = facts if isinstance(facts, dict) else {}
         raise DataError(
-            f"is of a run with {_differences(there, self._facts)}; give --force to begin anew",
+            f"is of a run with {_differences(there, self._facts)}; give --force "
+            "in place of --resume to begin anew",
             path=path,
         )
 

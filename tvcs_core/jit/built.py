@@ -28,6 +28,7 @@ KINDS = {
 }
 
 NONE = "there are none"
+SECRET = "this user may not read them"
 
 _uses = 0
 
@@ -59,6 +60,8 @@ def why_not(package: str = "tvcs_core") -> str:
     """Say why no built kernels of `package` are used; nothing if they are."""
     try:
         made_with = json.loads((PLACE / MADE_WITH).read_text("utf-8"))
+    except PermissionError:
+        return SECRET
     except (OSError, ValueError):
         return NONE
     for name, found in made_here().items():
@@ -69,7 +72,15 @@ def why_not(package: str = "tvcs_core") -> str:
         return f"{settings[0]} is set"
     if not _kind():
         return f"this processor is none of {', '.join(KINDS)}"
-    return "" if _folder(package, _kind()).is_dir() else "the sources of the kernels were changed"
+    folder = _folder(package, _kind())
+    try:
+        for name in os.listdir(folder)[:1]:  # all have the rights of one
+            (folder / name).open("rb").close()
+    except PermissionError:
+        return SECRET
+    except OSError:
+        return "the sources of the kernels were changed"
+    return ""
 
 
 def has_kept(modules: str) -> bool:

@@ -111,7 +111,7 @@ def test_a_unit_of_another_journal_does_not_count(tmp_path):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"data": "2"}, "is of a run with other data; give --force to begin anew"),
+        ({"data": "2"}, "is of a run with other data; give --force in place of --resume to"),
         ({"data": "2", "seed": "5"}, "is of a run with other data and other seed; give --force"),
         ({"numpy": "1.0"}, r"is of a run with numpy 1\.0 \(now .*\); give --force"),
         ({"tvcs": "0.0.9", "numba": "7"}, r"tvcs 0\.0\.9 \(now .*\) and numba 7 \(now .*\); give"),

@@ -1,9 +1,12 @@
 """Kernels that come compiled with the package: used where all is equal, and nowhere else."""
 
+import contextlib
 import json
 import os
 import shutil
 import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -110,3 +113,44 @@ def test_without_any_there_is_nothing_to_say_but_that(tmp_path, monkeypatch):
     (tmp_path / built.MADE_WITH).write_text("{")
     assert built.why_not() == "there are none"
     assert "toy" not in sys.modules
+
+
+@pytest.fixture
+def as_nobody():
+    """Be a user without rights, whoever runs the tests."""
+    if not hasattr(os, "geteuid"):
+        pytest.skip("rights are those of POSIX")
+
+    @contextlib.contextmanager
+    def as_nobody():
+        me = os.geteuid()
+        try:
+            if me == 0:
+                os.seteuid(65534)
+            yield
+        finally:
+            os.seteuid(me)
+
+    return as_nobody
+
+
+@pytest.mark.parametrize("closed", ["made_with.json", "kind", "kind/made", "kind/made/a.kernel"])
+def test_kernels_that_this_user_may_not_read_are_not_said_to_be_used(
+    as_nobody, monkeypatch, closed
+):
+    monkeypatch.setattr(built, "_kind", lambda: "kind")
+    monkeypatch.setattr(built, "stamp", lambda package: "made")
+    with tempfile.TemporaryDirectory() as name:
+        place = Path(name)
+        place.chmod(0o755)  # of root, and others may come in
+        (place / "kind" / "made").mkdir(parents=True)
+        (place / "kind" / "made" / "a.kernel").write_bytes(b"sealed")
+        (place / built.MADE_WITH).write_text(json.dumps(built.made_here()))
+        monkeypatch.setattr(built, "PLACE", place)
+        with as_nobody():
+            assert built.why_not() == ""
+        (place / closed).chmod(0)
+        with as_nobody():
+            assert built.why_not() == "this user may not read them"
+            assert built.built_kernels.__wrapped__() is None
+        (place / closed).chmod(0o755)

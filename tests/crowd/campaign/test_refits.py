@@ -7,11 +7,13 @@ import warnings
 
 import numpy as np
 import pytest
+from sqlalchemy import update
 
 from crowd_tvcs.answers.answers import Answers, Gold
 from crowd_tvcs.campaign import Campaign, belief, estimates
 from crowd_tvcs.campaign.desk import gold as of_gold
 from crowd_tvcs.campaign.desk.gold import Learner, learn_of_labels, mix_in
+from crowd_tvcs.campaign.store import schema
 from crowd_tvcs.campaign.store.store import StoreError
 from crowd_tvcs.skills.dependence import BEST_FIRST
 from crowd_tvcs.skills.estimate import estimate_quality
@@ -119,6 +121,38 @@ def test_one_worker_waits_for_the_fit_not_all_who_come_meanwhile(tmp_path, rng, 
         assert len(times) == 1
         assert campaign.state().settings.answers == 24
         hold_to_the_history(campaign)
+
+
+def test_the_20th_answer_is_fitted_to_where_it_asks_for_the_next_task_too(tmp_path, rng):
+    with start(tmp_path / "c.db", rng, tasks=TASKS) as campaign:
+        one_by_one(campaign, ["w5", "w4"], 19)
+        campaign.submit_and_next("w3", campaign.next("w3").task, "a")
+        hold_to_the_history(campaign)
+
+
+def test_a_model_from_before_labels_counted_is_due_with_the_20th():
+    assert [belief.is_due('{"source": "gold"}', n) for n in (0, 19, 20)] == [False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("part", "damaged"),
+    [("temperature", "../erature"), ('"steps": [', '"steps": 1, "x": [')],
+)
+def test_a_model_that_is_damaged_in_the_store_is_refused_in_a_line(tmp_path, rng, part, damaged):
+    with start(tmp_path / "c.db", rng, tasks=TASKS) as campaign:
+        task = campaign.next("w3").task
+        with campaign.store.write() as (connection, settings, _):
+            assert part in settings.dependence
+            text = settings.dependence.replace(part, damaged)
+            connection.execute(update(schema.campaign).values(dependence=text))
+        acts = (
+            lambda: campaign.submit("w3", task, "a"),
+            lambda: campaign.state().model,
+            lambda: belief.is_due('{"labels": 20}', 20),
+        )
+        for act in acts:
+            with pytest.raises(ValueError, match="model of dependence that the store keeps is dam"):
+                act()
 
 
 def test_an_answer_is_taken_though_the_model_cannot_be_fitted_now(tmp_path, rng, monkeypatch):

@@ -314,7 +314,9 @@ def test_ctrl_c_ends_with_130_and_resume_gives_the_same_bytes(tmp_path, sigint_o
 
     refused = grn(*words)
     assert refused.exit_code == 2
-    assert "give --resume to go on, or --force" in refused.stderr
+    assert "give --resume to go on if it was of these data, options and seed, or --force" in (
+        " ".join(refused.stderr.split())
+    )
     other = grn(*words, "--resume", "--seed", 5)
     assert other.exit_code == 2
     assert "is of a run with other seed; give --force" in other.stderr

@@ -26,6 +26,7 @@ CAMPAIGN_TESTS = (
     "intake",
     "leases",
     "planning",
+    "refits",
     "standing",
     "tables",
     "worth",
@@ -39,6 +40,7 @@ BELIEFS = (
     "the_best_worker_and_what_is_sure_follow_the_gold",
 )
 OF_KINDS = (
+    "a_campaign_of_kinds_says_what_the_one_of_its_table_says",
     "tasks_workers_and_kinds_are_added",
     "the_first_round_of_a_large_crowd_is_the_plan_of_assign",
 )
