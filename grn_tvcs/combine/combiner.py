@@ -93,7 +93,12 @@ def save(combiner: Combiner, path: Path, **more: NDArray[Any]) -> None:
         for k, stages in enumerate(some):
             for stage, one in stages._asdict().items():
                 arrays |= named(one, f"{word}{k}_{stage}")
-    arrays |= {"digest": np.array(digest(arrays)), "format": np.array(FORMAT)}
+    write_arrays(path, arrays)
+
+
+def write_arrays(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
+    """Write arrays with their hash; the same bytes for the same ones."""
+    arrays = arrays | {"digest": np.array(digest(arrays)), "format": np.array(FORMAT)}
     np.savez_compressed(path, **arrays)  # type: ignore[arg-type]
 
 
@@ -105,6 +110,14 @@ def load(path: Path) -> tuple[Combiner, dict[str, NDArray[Any]], str]:
     DataError
         If the file is no combiner, of another format, or not as it was written.
     """
+    arrays, stamp = read_arrays(path)
+    names = tuple(str(name) for name in arrays.pop("names"))
+    stages, nets = _stages_among(arrays, "", Trees), _stages_among(arrays, "net_", Net)
+    return Combiner(names, stages, nets), arrays, stamp
+
+
+def read_arrays(path: Path) -> tuple[dict[str, NDArray[Any]], str]:
+    """Read what `write_arrays` wrote, and the hash; it refuses as `load` does."""
     try:
         with np.load(BytesIO(path.read_bytes()), allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
@@ -118,9 +131,7 @@ def load(path: Path) -> tuple[Combiner, dict[str, NDArray[Any]], str]:
     stamp = str(arrays.pop("digest", ""))
     if stamp != digest(arrays):
         raise DataError("was changed after it was made: its arrays do not fit its hash", path=path)
-    names = tuple(str(name) for name in arrays.pop("names"))
-    stages, nets = _stages_among(arrays, "", Trees), _stages_among(arrays, "net_", Net)
-    return Combiner(names, stages, nets), arrays, stamp
+    return arrays, stamp
 
 
 def _stages_among(

@@ -21,9 +21,7 @@ from grn_tvcs.stability.model import transitions
 Array = NDArray[np.float64]
 LOG_OFFSET = 0.2
 OWN_WEIGHT = 4.0  # tables of the design that weigh as much as what all others say of it
-# Part of simulated tables that is not strange. Tables of more genes than `SMALL` scatter less than
-# small ones, so of those nearly as many are within what nine in ten of all are.
-USUAL, USUAL_OF_MANY, SMALL = 0.975, 0.9, 20
+USUAL = 0.975  # part of simulated tables that is not strange
 OF_LEVELS = (
     "median r", "high r", "highest r", "first component", "components", "skewness",
     "skewness spread", "kurtosis", "sd spread",
@@ -134,23 +132,15 @@ class Likeness:
     distances: Array
 
     def is_strange(
-        self,
-        found: dict[str, float],
-        design: Design,
-        near: Array | None = None,
-        usual: float = USUAL,
+        self, found: dict[str, float], design: Design, near: Array | None = None
     ) -> bool:
         """Whether a table with these traits is none that the simulator makes."""
-        return self.strangeness(found, design, near, usual) > 1.0
+        return self.strangeness(found, design, near) > 1.0
 
     def strangeness(
-        self,
-        found: dict[str, float],
-        design: Design,
-        near: Array | None = None,
-        usual: float = USUAL,
+        self, found: dict[str, float], design: Design, near: Array | None = None
     ) -> float:
-        """Distance from simulated tables, beside that which the part `usual` of them is within.
+        """Distance from simulated tables, beside that which the part `USUAL` of them is within.
 
         `near` are traits of tables simulated with the design, (tables, TRAITS): their mean is
         weighed with what the designs of all tables say.
@@ -163,12 +153,7 @@ class Likeness:
         d = distance(x - mean, self.scatter)
         row = self.distances[group(x)]
         known = row[~np.isnan(row)]
-        return d / float(np.quantile(known, usual)) if known.size else 0.0
-
-
-def usual_part(n_genes: int) -> float:
-    """Part of simulated tables that a user's table is held against."""
-    return USUAL_OF_MANY if n_genes > SMALL else USUAL
+        return d / float(np.quantile(known, USUAL)) if known.size else 0.0
 
 
 def learn_likeness(rows: Sequence[tuple[dict[str, float], Design]]) -> Likeness:

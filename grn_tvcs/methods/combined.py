@@ -7,8 +7,9 @@ combiner that was learned on simulated networks from those without hubs to stars
 tell: so an edge's score is the chance that it is true.
 
 Where a table looks like noise or a walk at random, chances are lowered by that (`combine.nulls`).
-Where tables do not look like anything that the simulator makes, nothing learned holds, and no
-chance is given. Without knock-outs the parts are then added up, as in ``ensemble``.
+Where tables do not look like anything that the simulator makes, or genes go together more closely
+than in what it makes (`combine.coexpression`), nothing learned holds, and no chance is given.
+Without knock-outs the parts are then added up, as in ``ensemble``.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ from numpy.typing import NDArray
 
 from grn_tvcs.combine.calibration import NETWORKS, Calibration, calibrated, is_kept
 from grn_tvcs.combine.chances import chance
+from grn_tvcs.combine.coexpression import coexpression, design_in, measures
 from grn_tvcs.combine.features import features_of
-from grn_tvcs.combine.likeness import traits, usual_part
+from grn_tvcs.combine.likeness import traits
 from grn_tvcs.combine.nulls import effect_of_changes, held_down, unless_null
 from grn_tvcs.combine.parts import (
     CHANGE,
@@ -69,6 +71,10 @@ NO_PAIR = "No chance is given: no two genes that vary may be an edge."
 STRANGE = (
     "No chance is given that an edge is true: these data do not look like what the simulator "
     "makes, so what it teaches need not hold. "
+)
+CLOSE = (
+    "No chance is given that an edge is true: these data do not look like what the simulator "
+    "makes, for genes go together more closely, so what it teaches need not hold. "
 )
 ADDED_UP = (
     "Edges are ranked by the plain sum of lagged regression, trees for levels and partial "
@@ -154,15 +160,14 @@ def combined(
         )  # fmt: skip
     network = _unscored(expression.genes, parts)
     near = None if known is None else known.traits
-    usual = usual_part(design.n_genes)
-    is_strange = model.likeness[design.start].is_strange(look, design, near, usual)
-    if is_strange and RANKED_DOWN not in parts.scores:
+    unlike = _unlike(model, look, design, near, expression)
+    if unlike and RANKED_DOWN not in parts.scores:
         engine = Threads(threads) if engine is None else engine
         sums = _added_up(parts, expression, rules, rng, steady, engine, keep)
-        return _ranked(network, parts, sums, prior, Verdict(why_not=STRANGE + ADDED_UP))
+        return _ranked(network, parts, sums, prior, Verdict(why_not=unlike + ADDED_UP))
     logits = model.combiner_for(design).logits(features_of(parts), parts.inputs)
-    if is_strange or known is None:
-        why_not = STRANGE + LEARNED if is_strange else NOT_CALIBRATED
+    if unlike or known is None:
+        why_not = unlike + LEARNED if unlike else NOT_CALIBRATED
         return _ranked(network, parts, chance(logits), prior, Verdict(why_not=why_not))
     none = model.null_log_odds(look, design, effect_of_changes(steady, expression))
     logits = held_down(unless_null(known.of(logits, n), none), known.limit)
@@ -197,6 +202,20 @@ def _look_and_design(
     """Traits of the table, and the design that it is taken for, rounded."""
     look = traits(expression, steady)
     return look, rounded(universal().with_start(design_of(expression, steady, rules), look))
+
+
+def _unlike(
+    model: Universal,
+    look: dict[str, float],
+    design: Design,
+    near: Array | None,
+    expression: Expression,
+) -> str:
+    """Why a table is none that the simulator makes; nothing where it may be one."""
+    if model.likeness[design.start].is_strange(look, design, near):
+        return STRANGE
+    found = measures(expression)
+    return CLOSE if coexpression().is_close(found, design_in(expression, design)) else ""
 
 
 def _unscored(genes: tuple[str, ...], parts: Parts) -> Network:

@@ -7,6 +7,7 @@ import pytest
 
 from grn_tvcs import Expression, SteadyStates, infer, simulate
 from grn_tvcs.combine.calibration import Calibration
+from grn_tvcs.combine.coexpression import Coexpression
 from grn_tvcs.combine.likeness import TRAITS, Likeness
 from grn_tvcs.combine.universal import Universal
 from grn_tvcs.evidence.lagged_regression import USUAL
@@ -133,6 +134,44 @@ def test_data_that_the_simulator_does_not_describe_are_ranked_without_a_chance()
     assert found.confidence is None
     assert "do not look like what the simulator makes" in found.verdict.said()
     assert (found.scores > 0).any()
+
+
+def in_operons(n_genes=12, n_series=6, n_points=8, seed=0):
+    """Genes in pairs that differ by little; each pair walks on its own."""
+    rng = np.random.default_rng(seed)
+    walk = rng.normal(size=(n_series, n_points, n_genes // 2)).cumsum(axis=1)
+    values = np.repeat(walk.reshape(-1, n_genes // 2), 2, axis=1)
+    values += 0.3 * rng.normal(size=values.shape)
+    times = np.tile(np.arange(float(n_points)), n_series)
+    names = tuple(f"{s}" for s in range(n_series) for _ in range(n_points))
+    return Expression(values, times, names, tuple(f"G{g:02d}" for g in range(n_genes)), scale="log")
+
+
+def test_data_whose_genes_go_together_more_closely_are_ranked_without_a_chance(monkeypatch):
+    expression = in_operons()
+    monkeypatch.setattr(Likeness, "is_strange", lambda *given: False)
+    found = infer(expression, rng=0, **FEW)
+    assert found.confidence is None
+    assert "for genes go together more closely" in found.verdict.said()
+    assert "plain sum" in found.verdict.said()
+    monkeypatch.setattr(Coexpression, "is_close", lambda *given: False)
+    learned = infer(expression, rng=0, **FEW)
+    assert learned.confidence is not None
+    monkeypatch.setattr(Likeness, "is_strange", lambda *given: True)
+    strange = infer(expression, rng=0, **FEW)
+    assert np.array_equal(found.scores, strange.scores)
+    assert not np.array_equal(found.scores, learned.scores)
+
+
+def test_with_knock_outs_genes_that_go_together_are_ranked_by_what_was_learned(
+    made, network, monkeypatch
+):
+    monkeypatch.setattr(Coexpression, "is_close", lambda *given: True)
+    found = infer(made.expression, steady=made.steady, rng=0, **FEW)
+    assert found.confidence is None
+    assert "for there are knock-outs" in found.verdict.said()
+    order = np.argsort(-network.scores, axis=None, kind="stable")[:20]
+    assert (np.diff(found.scores.flat[order]) <= 0).all()
 
 
 def test_without_calibration_there_is_no_chance_where_the_design_is_not_known(made):

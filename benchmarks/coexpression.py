@@ -1,0 +1,94 @@
+"""Learn how closely genes of simulated tables go together, from our own simulator alone.
+
+    python -m benchmarks.coexpression [--tables 3000] [--check]
+
+Draws tables of networks of all kinds with designs of all kinds, those that the model of evidence
+learns from less knock-outs, which are not asked, and learns what `grn_tvcs.combine.coexpression`
+holds a user's table against: two minutes of processor. The same arguments give the same bytes on
+the same machine and versions. Nothing here reads data that anyone measured. `--check` writes
+nothing and says whether FILE is what would be made.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from grn_tvcs.combine.coexpression import (
+    PATH,
+    learn_coexpression,
+    measures,
+    write_coexpression,
+)
+from grn_tvcs.simulation.designs import Design, universal_designs
+from grn_tvcs.simulation.examples import draw_example
+from grn_tvcs.simulation.kinds import KINDS, NULLS
+from tvcs_core.engines.blas import one_blas_thread
+from tvcs_core.files.record import run_record
+from tvcs_core.streams import stream
+
+TABLES = 3000
+
+Job = tuple[int, Design, str]
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """Make the file, or hold one against what would be made."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--tables", type=int, default=TABLES)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", type=Path, default=PATH, metavar="FILE")
+    parser.add_argument("--check", action="store_true")
+    given = parser.parse_args(words)
+    if not given.check:
+        make(given.out, given.tables, given.seed)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        made = Path(folder) / "made.npz"
+        make(made, given.tables, given.seed)
+        is_same = made.read_bytes() == given.out.read_bytes()
+    print(f"{given.out}: {'the same bytes' if is_same else 'other bytes'}")
+    sys.exit(0 if is_same else 1)
+
+
+def make(path: Path, tables: int, seed: int) -> None:
+    """Write what so many tables teach to `path`."""
+    jobs = jobs_of(tables, seed)
+    with one_blas_thread():
+        found = np.array([measured(seed, job) for job in jobs])
+        learned = learn_coexpression(found, [design for _, design, _ in jobs])
+    record = run_record("python -m benchmarks.coexpression", {"tables": tables}, seed=seed)
+    made = {key: record[key] for key in ("command", "parameters", "seed", "versions")}
+    write_coexpression(path, learned, json.dumps(made, sort_keys=True))
+
+
+def jobs_of(tables: int, seed: int) -> list[Job]:
+    """Number, design and kind of every table; each is of some network."""
+    designs = universal_designs(tables, stream(seed, "coexpression"))
+    kinds = tuple(KINDS)
+    return [
+        (number, replace(design, knocked_out=0.0, knocked_down=0.0),
+         kinds[number % len(kinds)] if kind in NULLS else kind)
+        for number, (design, kind) in enumerate(designs)
+    ]  # fmt: skip
+
+
+def measured(seed: int, job: Job) -> np.ndarray:
+    """Draw one table and measure how closely its genes go together."""
+    number, design, kind = job
+    return measures(
+        draw_example(design, kind, stream(seed, "coexpression", str(number))).expression
+    )
+
+
+if __name__ == "__main__":
+    main()
