@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import norm, rankdata
 
 from grn_tvcs.combine.coexpression import (
+    DIRECTION,
     MOST,
     Coexpression,
     coexpression,
@@ -178,6 +179,16 @@ def test_operons_are_close_and_new_tables_of_the_simulator_seldom_are(n_genes, g
         assert known.is_close(measures(operons(rng, design)), design)
     new = [known.is_close(measures(of(design, 900 + k)), design) for k in range(12)]
     assert sum(new) <= 2  # one in a hundred is expected
+
+
+def test_many_genes_in_series_may_be_somewhat_closer():
+    n = len(coexpression().means)
+    known = Coexpression(np.zeros((n, 3)), np.zeros((n, 3)), np.ones((2, len(GENES))))
+    for n_genes, n_series, limit in ((50, 4, 1.0), (51, 4, 1.4), (100, 4, 1.4), (100, 0, 1.0)):
+        design = Design(n_genes, 5, n_series, 8, n_at_rest=20)
+        closeness = DIRECTION * limit
+        assert not known.is_close(0.99 * closeness, design)
+        assert known.is_close(1.01 * closeness, design)
 
 
 def test_genes_that_know_nothing_of_each_other_are_not_close(rng):
