@@ -29,6 +29,14 @@ def concentration(masses: Array) -> float:
     return float(len(masses) * (masses @ masses) / total**2) if total > 0 else 0.0
 
 
+def own_power(scores: Array, most: float = HUB_POWER) -> float:
+    """Power of the hub prior that `scores` of all genes (columns) show themselves, to `most`.
+
+    Masses are sums of squares, of which weak scores, that all regulators have, make little.
+    """
+    return measured_power((scores**2).sum(axis=1), most) if scores.shape[1] > HUB_GENES else 0.0
+
+
 def measured_power(masses: Array, most: float) -> float:
     """Power of the hub prior that fits the `masses` of regulators: 0 without hubs, to `most`."""
     beyond = max(concentration(masses) / HUB_FREE, 1.0)

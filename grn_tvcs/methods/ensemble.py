@@ -4,7 +4,8 @@ Methods err on different edges, so what they say together is more robust over ki
 of them (Marbach, Costello, Küffner et al., Nature Methods 9, 796, 2012, who add up ranks). Here
 scores are added, each divided by the mean of its strongest, one per gene:
 
-    lagged regression under caps (`evidence.lagged_regression`),
+    lagged regression under caps (`evidence.lagged_regression`), with the hub prior that its own
+        scores show (`evidence.hubs`),
     trees as in GENIE3 (`evidence.level_trees`; extremely randomised, importances as shares of
         variance, not normalised per target),
     partial correlation with shrinkage (`evidence.partial_correlation`).
@@ -25,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.evidence.extra_trees import importances
-from grn_tvcs.evidence.hubs import HUB_GENES, HUB_POWER, hub_prior
+from grn_tvcs.evidence.hubs import HUB_GENES, HUB_POWER, hub_prior, own_power
 from grn_tvcs.evidence.knockouts import (
     KNOCKDOWN_WEIGHT,
     KNOCKOUT_WEIGHT,
@@ -59,7 +60,7 @@ def ensemble(
     *,
     resamples: int = USUAL.resamples,
     trees: int = TREES,
-    hub_power: float = 0.0,
+    hub_power: float | None = None,
     steady: SteadyStates | None = None,
     prior: Prior | None = None,
     threads: int = 1,
@@ -82,7 +83,7 @@ def ensemble(
         Trees per gene.
     hub_power
         Power of the hub prior on the lagged regression, as in ``tvcs``, where there are more than
-        20 genes.
+        20 genes; by default what the regression shows of hubs, from 0 to 0.5.
     steady
         Knock-outs, knock-downs and wild type.
     prior
@@ -92,7 +93,7 @@ def ensemble(
     threads, engine, progress, keep
         As in `units.gather`, for the trees too.
     """
-    if min(trees, resamples) < 1 or hub_power < 0:
+    if min(trees, resamples) < 1 or (hub_power or 0.0) < 0:
         raise ValueError(
             "trees and resamples must be >= 1 and hub_power >= 0, found "
             f"{trees}, {resamples} and {hub_power}"
@@ -106,6 +107,8 @@ def ensemble(
         threads=threads, engine=engine, progress=first, keep=keep,
     )  # fmt: skip
     told = _of_knockouts(steady, expression, candidates)
+    if hub_power is None:
+        hub_power = own_power(series.scores)
     power = told.power_for_series(hub_power if len(genes) > HUB_GENES else 0.0)
     lagged = series.scores * hub_prior(series.scores, power)
     forest = partial(importances, trees=trees)

@@ -163,6 +163,17 @@ def test_data_whose_genes_go_together_more_closely_are_ranked_without_a_chance(m
     assert not np.array_equal(found.scores, learned.scores)
 
 
+def test_the_plain_sum_has_the_hub_prior_of_ensemble(monkeypatch):
+    monkeypatch.setattr(Likeness, "is_strange", lambda *given: True)
+    star = draw_example(Design(24, 24, 10, 15), "star", np.random.default_rng(5))
+    expression = star.expression
+    found = infer(expression, rng=0, **FEW)
+    monkeypatch.setattr(module, "own_power", lambda scores: 0.0)
+    without = infer(expression, rng=0, **FEW)
+    assert not np.array_equal(found.scores, without.scores)
+    assert np.array_equal(found.stability, without.stability)
+
+
 def test_with_knock_outs_genes_that_go_together_are_ranked_by_what_was_learned(
     made, network, monkeypatch
 ):

@@ -11,12 +11,14 @@ from grn_tvcs import METHODS, Rules, SteadyStates, infer, simulate, write_expres
 from grn_tvcs.cli.main import app
 from grn_tvcs.evidence.extra_trees import importances
 from grn_tvcs.evidence.forests import streams_by_name
-from grn_tvcs.evidence.hubs import hub_prior
+from grn_tvcs.evidence.hubs import HUB_GENES, HUB_POWER, hub_prior, own_power
 from grn_tvcs.evidence.knockouts import knockout_evidence
 from grn_tvcs.evidence.lagged_regression import USUAL, lagged_regression
 from grn_tvcs.evidence.partial_correlation import partial_correlation
 from grn_tvcs.expression.scales import log_levels
 from grn_tvcs.network.evidence import NAMES, SOURCES, carried_by
+from grn_tvcs.simulation.designs import Design
+from grn_tvcs.simulation.examples import draw_example
 
 FEW = {"resamples": 6, "trees": 4}
 
@@ -110,6 +112,33 @@ def test_a_hub_prior_lifts_lagged_regression_alone_and_only_among_many_genes(exp
         run("ensemble", many, hub_power=power, **FEW).scores for power in (0.5, 0.0)
     )
     assert not np.allclose(with_prior, without)
+
+
+def test_the_power_of_the_hub_prior_is_what_the_scores_show_of_hubs():
+    n = HUB_GENES + 1
+    rng = np.random.default_rng(4)
+    even, one = rng.random((n, n)), rng.random((n, n))
+    one[0] *= 100.0
+    assert own_power(even) == own_power(np.zeros((n, n))) == 0.0
+    assert own_power(one) == HUB_POWER
+    assert own_power(one[:-1, :-1]) == 0.0  # so few genes are without
+    some = even.copy()
+    some[:3] *= 5.0
+    assert 0.0 < own_power(some) < HUB_POWER
+    assert own_power(1e-6 * some) == pytest.approx(own_power(some))  # their unit says nothing
+
+
+def test_the_hub_prior_is_of_that_power_unless_one_is_given():
+    many = draw_example(Design(24, 24, 10, 15), "star", np.random.default_rng(5)).expression
+    halves = replace(USUAL, resamples=FEW["resamples"])
+    power = own_power(lagged_regression(many, Rules(), np.random.default_rng(5), halves).scores)
+    assert power > 0.0
+    default, given, without = (
+        run("ensemble", many, **FEW, **words).scores
+        for words in ({}, {"hub_power": power}, {"hub_power": 0.0})
+    )
+    assert np.array_equal(default, given)
+    assert not np.allclose(default, without)
 
 
 def test_progress_counts_halves_and_genes(expression):
