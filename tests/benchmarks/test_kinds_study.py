@@ -61,7 +61,7 @@ def arguments(tmp_path, folder, monkeypatch):
     out.mkdir()
     return Namespace(
         out=out, seed=0, jobs=1, folders=[str(folder)], compendium="", parts=0, simulate=1,
-        methods=FEW, again=[], carried=False,
+        methods=FEW, again=[], carried=False, only="",
     )  # fmt: skip
 
 
@@ -100,6 +100,19 @@ def test_a_run_goes_on_where_it_was_and_forgets_of_its_tables_what_it_is_told_to
     assert "kinds: 27 cases known, 2 fits" in capsys.readouterr().out
     assert rows() == first
     assert len(load(arguments.out / kinds.NULL_NAME, kinds.Null)) == len(NULLS)
+
+
+def test_a_run_of_some_words_takes_the_tables_that_hold_them(arguments, method_with_confidence):
+    def found():
+        kinds.compute(arguments)
+        rows = load(arguments.out / kinds.NAME, kinds.Case)
+        nulls = load(arguments.out / kinds.NULL_NAME, kinds.Null)
+        return {(row.kind, row.given) for row in rows}, {row.kind for row in nulls}
+
+    arguments.only = f"star, 4 genes, {REST}"
+    assert found() == ({("star, 4 genes", REST)}, set())
+    arguments.only = f"walk, {kinds.shown(SIZE)}"
+    assert found() == ({("star, 4 genes", REST)}, {"walk"})
 
 
 def place_of(folder):
