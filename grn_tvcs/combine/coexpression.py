@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.combine.combiner import read_arrays, write_arrays
-from grn_tvcs.combine.likeness import covariates
+from grn_tvcs.combine.likeness import RIDGE, covariates, least_squares
 from grn_tvcs.evidence.correlation import unit_columns
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.simulation.designs import GENES, RANDOM, Design
@@ -35,7 +35,7 @@ USUAL = 0.99  # part of simulated tables that are not close
 # Of more than 50 genes in series 4 of 84 new tables were beyond their limit, with up to 50 none of
 # 60 at half of it; real ones of 60 genes begin at 1.57 of it, of 100 at 1.91.
 LARGE, WIDER = 50, 1.4
-RIDGE, RIDGE_OF_SPREAD = 1e-3, 1e-2  # for each table
+RIDGE_OF_SPREAD = 1e-2  # for each table
 NEAREST = 300  # simulated tables, by their number of genes, that make a limit; half of all at most
 
 Array = NDArray[np.float64]
@@ -159,10 +159,11 @@ def learn_coexpression(found: Array, designs: Sequence[Design]) -> Coexpression:
     for k, y in enumerate(found.T):
         known = ~np.isnan(y)
         x = X[known]
-        means[:, k] = _least_squares(x, y[known], RIDGE)
+        means[:, k] = least_squares(x, y[known], RIDGE * len(x))
         left = y[known] - x @ means[:, k]
         # Some of all variance is added, so that no table that is hit by chance counts for much.
-        spreads[:, k] = _least_squares(x, np.log(left**2 + 1e-3 * left.var()), RIDGE_OF_SPREAD)
+        of_each = np.log(left**2 + 1e-3 * left.var())
+        spreads[:, k] = least_squares(x, of_each, RIDGE_OF_SPREAD * len(x))
         spreads[0, k] += np.log(np.mean(left**2 * np.exp(-x @ spreads[:, k])))
     learned = Coexpression(means, spreads, np.empty((2, len(GENES))))
     pairs = zip(found, designs, strict=True)
@@ -177,12 +178,6 @@ def learn_coexpression(found: Array, designs: Sequence[Design]) -> Coexpression:
             some = nearest[: max(1, min(NEAREST, of.size // 2))]
             learned.limits[int(timed), place] = np.quantile(of[some], USUAL)
     return learned
-
-
-def _least_squares(x: Array, y: Array, ridge: float) -> Array:
-    penalty = ridge * len(x) * np.eye(x.shape[1])
-    penalty[0, 0] = 0.0
-    return np.asarray(np.linalg.solve(x.T @ x + penalty, x.T @ y))
 
 
 @functools.cache
