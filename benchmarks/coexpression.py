@@ -4,8 +4,8 @@
 
 Draws tables of networks of all kinds with designs of all kinds, those that the model of evidence
 learns from less knock-outs, which are not asked, and after them tables of many genes in series for
-the limits of these. They are what `grn_tvcs.combine.coexpression` holds a user's table against: six
-minutes of processor. The same arguments give the same bytes on the same machine and versions.
+the limits of these. They are what `grn_tvcs.combine.coexpression` holds a user's table against:
+five minutes of processor. The same arguments give the same bytes on the same machine and versions.
 Nothing here reads data that anyone measured. `--check` writes nothing and says whether FILE is what
 would be made.
 """
