@@ -39,7 +39,13 @@ from grn_tvcs.combine.calibration import OF_COMMON, Calibration, Empty, calibrat
 from grn_tvcs.combine.chances import chance
 from grn_tvcs.combine.combiner import Combiner, Stages
 from grn_tvcs.combine.features import features_of
-from grn_tvcs.combine.likeness import Likeness, covariates, learn_likeness, traits
+from grn_tvcs.combine.likeness import (
+    Likeness,
+    covariates,
+    learn_likeness,
+    least_squares,
+    traits,
+)
 from grn_tvcs.combine.nulls import effect_of_changes, null_features
 from grn_tvcs.combine.training import fit, fit_nets, fit_nulls
 from grn_tvcs.combine.trees import Trees
@@ -165,10 +171,7 @@ def growth_of(combiner: Combiner, known: Sequence[Known]) -> np.ndarray:
         p = chance(logits)[one.parts.allowed]
         rows.append(covariates(one.design))
         counts.append(np.log(np.maximum(p[p > 0.2].sum(), 0.3)))
-    X, y = np.array(rows), np.array(counts)
-    penalty = RIDGE * np.eye(X.shape[1])
-    penalty[0, 0] = 0.0
-    return np.linalg.solve(X.T @ X + penalty, X.T @ y)
+    return least_squares(np.array(rows), np.array(counts), RIDGE)
 
 
 def learned_nulls(known: Sequence[Known], seed: int, processes: int) -> Trees:

@@ -1,15 +1,16 @@
 """All methods on all kinds of data in one run: real, of others' simulators, of ours, of nothing.
 
     python -m benchmarks.networks.kinds [FOLDER...] [--compendium FOLDER] [--parts K]
-        [--simulate N] [--methods a,b] [--again a,b] [--out DIR] [--write-docs]
+        [--simulate N] [--only WORDS] [--methods a,b] [--again a,b] [--out DIR] [--write-docs]
 
 A FOLDER holds one folder per network with timeseries.tsv, goldstandard.tsv or
 goldstandard_signed.tsv, knockouts.tsv, knockdowns.tsv and wildtype.tsv. The folder of --compendium
 holds expression.tsv.gz, gold_standard.tsv.gz and meta_data.tsv as they come with the Inferelator.
 --simulate N makes N networks of each size, topology and experiment, and N tables without any edge
-of each null and design. One row per answer goes to kinds.csv and nulls.csv in --out; what is there
-is skipped, so a run that was killed goes on where it stopped. `--write-docs` fills
-docs/network-kinds.md from all rows that are known.
+of each null and design; --only takes of all tables those whose kind and what is given hold the
+words, such as "flat, 10 genes" or "30 genes, relaxations". One row per answer goes to kinds.csv and
+nulls.csv in --out; what is there is skipped, so a run that was killed goes on where it stopped.
+`--write-docs` fills docs/network-kinds.md from all rows that are known.
 """
 
 from __future__ import annotations
@@ -94,6 +95,7 @@ def main() -> int:
     parser.add_argument("--carried", action="store_true", help="the part of it in data/bsubtilis")
     parser.add_argument("--parts", type=int, default=PARTS, metavar="K", help="of the compendium")
     parser.add_argument("--simulate", type=int, default=0, metavar="N", help="networks of a kind")
+    parser.add_argument("--only", default="", metavar="WORDS", help="of a kind and what is given")
     parser.add_argument("--methods", type=known, default=methods_there_are(), metavar="a,b")
     parser.add_argument(
         "--again", type=known, default=[], metavar="a,b", help="anew on these tables"
@@ -153,12 +155,14 @@ def compute(arguments: argparse.Namespace) -> None:
     tasks = {
         Task(place, method, seed): {(*place[:2], what, method) for what in place.given}
         for place in tables
+        if arguments.only in ", ".join((place.kind, *place.given))
         for method in methods
         if not (METHODS[method].needs_series and REST in place.given)
     }
     empty = {
         NullTask(*table, method, seed): {(table[0], shown(table[1]), table[2], method)}
         for table in nulls(arguments.simulate)
+        if arguments.only in f"{table[0]}, {shown(table[1])}"
         for method in methods
         if METHODS[method].has_confidence
     }

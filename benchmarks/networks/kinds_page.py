@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks.networks.cases import number
 from benchmarks.networks.kinds_data import (
@@ -21,33 +22,38 @@ from benchmarks.networks.kinds_data import (
     Case,
     Null,
 )
-from benchmarks.pages import fill, in_one_cell, table
+from benchmarks.pages import fill, in_one_cell, standard_error, table
 from grn_tvcs.network.confidence import BINS
 from grn_tvcs.simulation.kinds import KINDS
 
 DEFAULTS = ("combined", "ensemble")  # the first of which there are rows is judged
 BEFORE, BEFORE_AT_REST = "tvcs", "genie3"  # what was the default before
 MARGIN = 0.02
+DIFFERENCE = ("difference", "standard error", "beyond chance")
+SURELY = 0.95  # part of the intervals of mean differences that hold what they estimate
 HUB_POOR = 3.0  # networks of a concentration below have no hubs
 MORE = ((SERIES, COLUMN), (SERIES, OUT), (SERIES, WITH_REST), (COLUMN, BOTH), (OUT, BOTH))
 Rows = dict[str, list[Case]]  # of one kind of data, by method
+Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Beside:
-    """The default beside another method on one kind of data; means of AUPR."""
+    """The default beside another method on one kind of data, AUPR on the same networks."""
 
     kind: str
     given: str
-    n: int
-    ours: float
     other: str
-    theirs: float
-    ahead: int
+    ours: Array
+    theirs: Array
 
     @property
     def gain(self) -> float:
-        return self.ours - self.theirs
+        return float(np.mean(self.ours - self.theirs))
+
+    @property
+    def is_surely_less(self) -> bool:
+        return is_surely_less(self.ours - self.theirs)
 
 
 def page_of(cases: list[Case], nulls: list[Null], page: str) -> str:
@@ -86,14 +92,27 @@ def mean(cases: list[Case], name: str) -> float:
 
 def beside(kind: tuple[str, str], rows: Rows, default: str, other: str) -> Beside | None:
     """Compare on a kind, if both methods have all networks of the default."""
-    ours = {case.network: case.aupr for case in rows.get(default, [])}
-    theirs = {case.network: case.aupr for case in rows.get(other, [])}
-    if not ours or not set(ours) <= set(theirs):
+    found = in_pairs(rows.get(default, []), rows.get(other, []))
+    if not len(found) or len(found) < len(rows[default]):
         return None
-    pairs = [(ours[network], theirs[network]) for network in ours]
-    means = np.mean(pairs, axis=0)
-    ahead = sum(mine > their for mine, their in pairs)
-    return Beside(*kind, len(pairs), float(means[0]), other, float(means[1]), ahead)
+    return Beside(*kind, other, *found.T)
+
+
+def in_pairs(some: list[Case], others: list[Case]) -> Array:
+    """AUPR of both on the networks that both have; (networks, 2)."""
+    theirs = {case.network: case.aupr for case in others}
+    found = [(case.aupr, theirs[case.network]) for case in some if case.network in theirs]
+    return np.array(found).reshape(-1, 2)
+
+
+def is_surely_less(differences: Array) -> bool:
+    """Whether the mean is below 0 beyond chance: by Student's t, and never by one network."""
+    from scipy.stats import t
+
+    if differences.size < 2:
+        return False
+    width = t.ppf((1 + SURELY) / 2, differences.size - 1) * standard_error(differences)
+    return bool(differences.mean() + width < 0)
 
 
 def lose_table(kinds: dict[tuple[str, str], Rows], default: str) -> str:
@@ -102,12 +121,12 @@ def lose_table(kinds: dict[tuple[str, str], Rows], default: str) -> str:
     for kind, rows in kinds.items():
         found = [beside(kind, rows, default, other) for other in rows if other != default]
         if known := [one for one in found if one is not None]:
-            best.append(max(known, key=lambda one: one.theirs))
+            best.append(min(known, key=lambda one: one.gain))
     lost = [one for one in best if one.gain < -MARGIN]
     refused = sum(default not in rows for rows in kinds.values())
     return _said(
         f"`{default}` is below the best other method by more than {MARGIN:g} on {len(lost)} of "
-        f"{len(best)} kinds of data, and has no answer on {refused} more.",
+        f"{len(best)} kinds of data{_how_surely(lost)}; it has no answer on {refused} more.",
         lost, default, "best other",
     )  # fmt: skip
 
@@ -120,12 +139,23 @@ def before_table(kinds: dict[tuple[str, str], Rows], default: str) -> str:
     ]
     known = [one for one in found if one is not None and one.other != default]
     lost = [one for one in known if one.gain < 0]
-    far = sum(one.gain < -MARGIN for one in lost)
+    far = [one for one in lost if one.gain < -MARGIN]
     return _said(
         f"`{default}` is below what the default was before on {len(lost)} of {len(known)} kinds "
-        f"of data, on {far} of them by more than {MARGIN:g}.",
+        f"of data{_how_surely(lost)}. It is by more than {MARGIN:g} on {len(far)}"
+        f"{_how_surely(far)}. {sum(one.ours.size == 1 for one in known)} of the {len(known)} "
+        "kinds rest on one network, which decides nothing in either direction.",
         lost, default, "before",
     )  # fmt: skip
+
+
+def _how_surely(lost: list[Beside]) -> str:
+    """How many of the lost kinds are lost beyond chance, and how many have one network."""
+    if not lost:
+        return ""
+    surely = sum(one.is_surely_less for one in lost)
+    alone = sum(one.ours.size == 1 for one in lost)
+    return f" ({surely} beyond chance, {alone} on one network alone)"
 
 
 def more_table(kinds: dict[tuple[str, str], Rows], default: str) -> str:
@@ -133,18 +163,32 @@ def more_table(kinds: dict[tuple[str, str], Rows], default: str) -> str:
     lines, n = [], 0
     for (kind, less), rows in kinds.items():
         for more in (more for base, more in MORE if base == less):
-            ours, theirs = rows.get(default), kinds.get((kind, more), {}).get(default)
-            if ours and theirs:
+            with_more = kinds.get((kind, more), {}).get(default, [])
+            if len(pairs := in_pairs(rows.get(default, []), with_more)):
                 n += 1
-                before, now = mean(ours, "aupr"), mean(theirs, "aupr")
-                if now < before:
-                    lines.append((now - before, [kind, less, more, _short(before), _short(now)]))
-    sentence = f"`{default}` finds less with more evidence in {len(lines)} of {n} cases."
+                change, means = pairs[:, 1] - pairs[:, 0], pairs.mean(axis=0)
+                cells = [kind, less, more, str(len(pairs)), *map(_short, means)]
+                if change.mean() < 0:
+                    lines.append((change.mean(), [*cells, *_difference(change)]))
+    surely = sum(cells[-1] == "yes" for _, cells in lines)
+    sentence = (
+        f"`{default}` finds less with more evidence in {len(lines)} of {n} cases, in {surely} of "
+        "them beyond chance."
+    )
     if not lines:
         return sentence
-    rows = [[*words, f"{change:+.3f}"] for change, words in sorted(lines)]
-    heads = ["data", "given", "given more", "AUPR", "with more", "difference"]
+    rows = [cells for _, cells in sorted(lines)]
+    heads = ["data", "given", "given more", "networks", "AUPR", "with more", *DIFFERENCE]
     return f"{sentence}\n\n{table(heads, rows, words=3)}"
+
+
+def _difference(differences: Array) -> list[str]:
+    """Cells of `DIFFERENCE`."""
+    if differences.size < 2:
+        return [f"{differences.mean():+.3f}", "", "not known"]
+    error = standard_error(differences)
+    said = "yes" if is_surely_less(differences) else "no"
+    return [f"{differences.mean():+.3f}", f"{error:.3f}", said]
 
 
 def _said(sentence: str, lost: list[Beside], default: str, other: str) -> str:
@@ -152,33 +196,41 @@ def _said(sentence: str, lost: list[Beside], default: str, other: str) -> str:
         return sentence
     rows = [
         [
-            one.kind, one.given, one.other, str(one.n), *map(_short, (one.ours, one.theirs)),
-            f"{one.gain:+.3f}", f"{one.ahead} of {one.n}",
+            one.kind, one.given, one.other, str(one.ours.size),
+            *(_short(of.mean()) for of in (one.ours, one.theirs)),
+            *_difference(one.ours - one.theirs),
+            f"{(one.ours > one.theirs).sum()} of {one.ours.size}",
         ]
         for one in sorted(lost, key=lambda one: one.gain)
     ]  # fmt: skip
     heads = [
-        "data", "given", other, "networks", default, "the other", "difference",
+        "data", "given", other, "networks", default, "the other", *DIFFERENCE,
         f"{default} ahead on",
     ]  # fmt: skip
     return f"{sentence}\n\n{table(heads, rows, words=3)}"
 
 
 def kinds_table(kinds: dict[tuple[str, str], Rows]) -> str:
-    """AUPR / precision of the surest / AUROC of every method; the best AUPR in bold."""
+    """AUPR / precision of the surest / AUROC of every method; the best AUPR in bold.
+
+    A method that has fewer of the networks says of how many, and is not the best.
+    """
     methods = _methods(kinds)
     lines = []
     for (kind, given), rows in kinds.items():
+        some = max(rows.values(), key=len)
         known = {method: mean(rows[method], "aupr") for method in rows}
-        best = max(known.values())
+        best = max(known[method] for method in rows if len(rows[method]) == len(some))
         cells = []
         for method in methods:
             cell = ""
             if method in known:
                 cell = in_one_cell([mean(rows[method], n) for n in ("aupr", "top", "auroc")])
-                cell = f"**{cell}**" if known[method] == best else cell
+                if len(rows[method]) < len(some):
+                    cell = f"{cell} ({len(rows[method])})"
+                elif known[method] == best:
+                    cell = f"**{cell}**"
             cells.append(cell)
-        some = max(rows.values(), key=len)
         facts = [
             str(len(some)), str(round(mean(some, "genes"))), f"{mean(some, 'concentration'):.1f}",
             _short(mean(some, "chance")),

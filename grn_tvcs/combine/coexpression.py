@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.combine.combiner import read_arrays, write_arrays
-from grn_tvcs.combine.likeness import covariates
+from grn_tvcs.combine.likeness import RIDGE, covariates, least_squares
 from grn_tvcs.evidence.correlation import unit_columns
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.simulation.designs import GENES, RANDOM, Design
@@ -32,11 +32,10 @@ DIRECTION = np.array([1.0, -1.0, -1.0])  # of tables whose genes go together
 MOST = GENES[-1]  # genes, at even distances among all, that are looked at
 FEWEST_GENES, FEWEST_ROWS = 3, 4  # genes, and samples or steps, that say anything
 USUAL = 0.99  # part of simulated tables that are not close
-# Of more than 50 genes in series 4 of 84 new tables were beyond their limit, with up to 50 none of
-# 60 at half of it; real ones of 60 genes begin at 1.57 of it, of 100 at 1.91.
-LARGE, WIDER = 50, 1.4
-RIDGE, RIDGE_OF_SPREAD = 1e-3, 1e-2  # for each table
-NEAREST = 300  # simulated tables, by their number of genes, that make a limit; half of all at most
+RIDGE_OF_SPREAD = 1e-2  # for each table
+# Simulated tables, by their number of genes, that make a limit; half of all at most. In series, of
+# many genes more: few are beyond, far apart, and a limit of 300 such tables let 4 in 100 be.
+NEAREST, MANY, NEAREST_OF_MANY = 300, 40, 2000
 
 Array = NDArray[np.float64]
 
@@ -127,8 +126,6 @@ class Coexpression:
     def is_close(self, found: Array, design: Design) -> bool:
         """Whether genes go together more closely than in all but a few simulated tables."""
         limit = self.limits[int(design.n_series > 0), _size(design.n_genes)]
-        if design.n_series and design.n_genes > LARGE:
-            limit = WIDER * limit
         return bool(self.closeness(found, design) > limit)
 
 
@@ -148,21 +145,25 @@ def _size(n_genes: int) -> int:
     return int(np.abs(np.log(np.array(GENES) / n_genes)).argmin())
 
 
-def learn_coexpression(found: Array, designs: Sequence[Design]) -> Coexpression:
+def learn_coexpression(
+    found: Array, designs: Sequence[Design], n_usual: int | None = None
+) -> Coexpression:
     """Learn from the measures of simulated tables, (tables, MEASURES), and their designs.
 
-    With series and without, at least two tables each.
+    With series and without, at least two tables each. The first `n_usual`, by default all, are of
+    all sizes alike and say what is usual; limits are of all.
     """
-    X = np.array([_covariates(design) for design in designs])
+    X = np.array([_covariates(design) for design in designs[:n_usual]])
     means = np.zeros((X.shape[1], len(MEASURES)))
     spreads = np.zeros_like(means)
-    for k, y in enumerate(found.T):
+    for k, y in enumerate(found[:n_usual].T):
         known = ~np.isnan(y)
         x = X[known]
-        means[:, k] = _least_squares(x, y[known], RIDGE)
+        means[:, k] = least_squares(x, y[known], RIDGE * len(x))
         left = y[known] - x @ means[:, k]
         # Some of all variance is added, so that no table that is hit by chance counts for much.
-        spreads[:, k] = _least_squares(x, np.log(left**2 + 1e-3 * left.var()), RIDGE_OF_SPREAD)
+        of_each = np.log(left**2 + 1e-3 * left.var())
+        spreads[:, k] = least_squares(x, of_each, RIDGE_OF_SPREAD * len(x))
         spreads[0, k] += np.log(np.mean(left**2 * np.exp(-x @ spreads[:, k])))
     learned = Coexpression(means, spreads, np.empty((2, len(GENES))))
     pairs = zip(found, designs, strict=True)
@@ -174,15 +175,10 @@ def learn_coexpression(found: Array, designs: Sequence[Design]) -> Coexpression:
         of, size = closeness[known], genes[known]
         for place, n in enumerate(GENES):
             nearest = np.argsort(np.abs(np.log(size / n)), kind="stable")
-            some = nearest[: max(1, min(NEAREST, of.size // 2))]
+            most = NEAREST_OF_MANY if timed and n > MANY else NEAREST
+            some = nearest[: max(1, min(most, of.size // 2))]
             learned.limits[int(timed), place] = np.quantile(of[some], USUAL)
     return learned
-
-
-def _least_squares(x: Array, y: Array, ridge: float) -> Array:
-    penalty = ridge * len(x) * np.eye(x.shape[1])
-    penalty[0, 0] = 0.0
-    return np.asarray(np.linalg.solve(x.T @ x + penalty, x.T @ y))
 
 
 @functools.cache

@@ -21,6 +21,7 @@ from grn_tvcs.stability.model import transitions
 Array = NDArray[np.float64]
 LOG_OFFSET = 0.2
 OWN_WEIGHT = 4.0  # tables of the design that weigh as much as what all others say of it
+RIDGE = 1e-3  # for each table
 USUAL = 0.975  # part of simulated tables that is not strange
 OF_LEVELS = (
     "median r", "high r", "highest r", "first component", "components", "skewness",
@@ -164,9 +165,7 @@ def learn_likeness(rows: Sequence[tuple[dict[str, float], Design]]) -> Likeness:
     left = np.full(Y.shape, np.nan)
     for k in range(len(TRAITS)):
         known = ~np.isnan(Y[:, k])
-        penalty = 1e-3 * len(X) * np.eye(X.shape[1])
-        penalty[0, 0] = 0.0
-        means[:, k] = np.linalg.solve(X[known].T @ X[known] + penalty, X[known].T @ Y[known, k])
+        means[:, k] = least_squares(X[known], Y[known, k], RIDGE * len(X))
         left[known, k] = Y[known, k] - X[known] @ means[:, k]
     scatter = _covariance(left)
     all_distances: list[list[float]] = [[], [], []]
@@ -176,6 +175,13 @@ def learn_likeness(rows: Sequence[tuple[dict[str, float], Design]]) -> Likeness:
     for k, found in enumerate(all_distances):
         distances[k, : len(found)] = sorted(found)
     return Likeness(means, scatter, distances)
+
+
+def least_squares(x: Array, y: Array, penalty: float) -> Array:
+    """Coefficients of y on the columns of x, the first of which is constant and not penalised."""
+    penalties = penalty * np.eye(x.shape[1])
+    penalties[0, 0] = 0.0
+    return np.asarray(np.linalg.solve(x.T @ x + penalties, x.T @ y))
 
 
 def _covariance(left: Array) -> Array:

@@ -10,6 +10,7 @@ from importlib import import_module
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import ttest_1samp
 
 from benchmarks.networks import kinds, kinds_data, kinds_page
 from benchmarks.networks.kinds_data import BOTH, COLUMN, OUT, REST, SERIES, WITH_REST
@@ -61,7 +62,7 @@ def arguments(tmp_path, folder, monkeypatch):
     out.mkdir()
     return Namespace(
         out=out, seed=0, jobs=1, folders=[str(folder)], compendium="", parts=0, simulate=1,
-        methods=FEW, again=[], carried=False,
+        methods=FEW, again=[], carried=False, only="",
     )  # fmt: skip
 
 
@@ -100,6 +101,19 @@ def test_a_run_goes_on_where_it_was_and_forgets_of_its_tables_what_it_is_told_to
     assert "kinds: 27 cases known, 2 fits" in capsys.readouterr().out
     assert rows() == first
     assert len(load(arguments.out / kinds.NULL_NAME, kinds.Null)) == len(NULLS)
+
+
+def test_a_run_of_some_words_takes_the_tables_that_hold_them(arguments, method_with_confidence):
+    def found():
+        kinds.compute(arguments)
+        rows = load(arguments.out / kinds.NAME, kinds.Case)
+        nulls = load(arguments.out / kinds.NULL_NAME, kinds.Null)
+        return {(row.kind, row.given) for row in rows}, {row.kind for row in nulls}
+
+    arguments.only = f"star, 4 genes, {REST}"
+    assert found() == ({("star, 4 genes", REST)}, set())
+    arguments.only = f"walk, {kinds.shown(SIZE)}"
+    assert found() == ({("star, 4 genes", REST)}, {"walk"})
 
 
 def place_of(folder):
@@ -278,12 +292,42 @@ def test_where_we_lose_comes_worst_first_and_asks_for_the_same_networks():
         ]
     )  # fmt: skip
     lost = kinds_page.lose_table(found, "combined").splitlines()
-    assert "more than 0.02 on 3 of 4 kinds of data, and has no answer on 1 more." in lost[0]
+    assert "0.02 on 3 of 4 kinds of data (0 beyond chance, 3 on one network alone)" in lost[0]
+    assert lost[0].endswith("; it has no answer on 1 more.")
     assert [line.split(" | ")[0] for line in lost[4:]] == ["| b1", "| e1", "| a1"]
-    assert lost[4] == "| b1 | series | clr | 1 | .500 | .700 | -0.200 | 0 of 1 |"
+    assert lost[4] == ("| b1 | series | clr | 1 | .500 | .700 | -0.200 |  | not known | 0 of 1 |")
     before = kinds_page.before_table(found, "combined").splitlines()
-    assert "on 2 of 3 kinds of data, on 2 of them" in before[0]
+    assert "before on 2 of 3 kinds of data (0 beyond chance, 2 on one network alone)." in before[0]
+    assert "3 of the 3 kinds rest on one network" in before[0]
     assert [line.split(" | ")[0] for line in before[4:]] == ["| e1", "| a1"]
+
+
+def test_a_difference_is_beyond_chance_where_its_interval_is_below_nothing():
+    differences = np.array([-0.1, -0.2, -0.15, -0.05])
+    assert ttest_1samp(differences, 0.0).pvalue < 0.05
+    assert kinds_page.is_surely_less(differences)
+    assert not kinds_page.is_surely_less(-differences)
+    wider = differences + np.array([0.15, 0, 0, 0])
+    assert wider.mean() < 0
+    assert ttest_1samp(wider, 0.0).pvalue > 0.05
+    assert not kinds_page.is_surely_less(wider)
+    assert not kinds_page.is_surely_less(np.array([-0.5])), "one network"
+    ours = {"1": 0.5, "2": 0.4, "3": 0.6}
+    rows = [row("a1", k, "combined", aupr) for k, aupr in ours.items()]
+    rows += [row("a1", k, "tvcs", aupr + 0.03 + 0.001 * int(k)) for k, aupr in ours.items()]
+    found = kinds_page.by_kind(rows)
+    for table in (kinds_page.lose_table, kinds_page.before_table):
+        lines = table(found, "combined").splitlines()
+        assert "(1 beyond chance, 0 on one network alone)" in lines[0]
+        assert lines[4] == (
+            "| a1 | series | tvcs | 3 | .500 | .532 | -0.032 | 0.001 | yes | 0 of 3 |"
+        )
+
+
+def test_a_method_with_fewer_networks_says_so_and_is_not_the_best():
+    rows = [row("a1", k, "combined", 0.4) for k in "12"] + [row("a1", "2", "clr", 0.9)]
+    [line] = kinds_page.kinds_table(kinds_page.by_kind(rows)).splitlines()[2:]
+    assert line.endswith("| **.400 / .500 / .500** | .900 / .500 / .500 (1) |")
 
 
 def test_more_evidence_that_lowers_a_mean_is_named():
@@ -294,9 +338,10 @@ def test_more_evidence_that_lowers_a_mean_is_named():
         ]
     )  # fmt: skip
     lines = kinds_page.more_table(found, "combined").splitlines()
-    assert lines[0] == "`combined` finds less with more evidence in 2 of 4 cases."
-    assert [line.rpartition(" | ")[2] for line in lines[4:]] == ["-0.200 |", "-0.100 |"]
-    assert kinds_page.more_table(found, "tvcs").endswith("0 of 0 cases.")
+    said = "`combined` finds less with more evidence in 2 of 4 cases, in 0 of them beyond chance."
+    assert lines[0] == said
+    assert [line.split(" | ")[6] for line in lines[4:]] == ["-0.200", "-0.100"]
+    assert "0 of 0 cases" in kinds_page.more_table(found, "tvcs")
 
 
 def test_networks_are_grouped_by_what_was_chosen_on_them():

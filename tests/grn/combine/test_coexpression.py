@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import norm, rankdata
 
+from grn_tvcs import combine
 from grn_tvcs.combine.coexpression import (
-    DIRECTION,
     MOST,
     Coexpression,
     coexpression,
@@ -181,14 +181,29 @@ def test_operons_are_close_and_new_tables_of_the_simulator_seldom_are(n_genes, g
     assert sum(new) <= 2  # one in a hundred is expected
 
 
-def test_many_genes_in_series_may_be_somewhat_closer():
-    n = len(coexpression().means)
-    known = Coexpression(np.zeros((n, 3)), np.zeros((n, 3)), np.ones((2, len(GENES))))
-    for n_genes, n_series, limit in ((50, 4, 1.0), (51, 4, 1.4), (100, 4, 1.4), (100, 0, 1.0)):
-        design = Design(n_genes, 5, n_series, 8, n_at_rest=20)
-        closeness = DIRECTION * limit
-        assert not known.is_close(0.99 * closeness, design)
-        assert known.is_close(1.01 * closeness, design)
+def test_limits_of_many_genes_in_series_stand_on_more_tables_which_move_nothing_else(
+    monkeypatch, rng
+):
+    monkeypatch.setattr(combine.coexpression, "NEAREST", 10)
+    monkeypatch.setattr(combine.coexpression, "NEAREST_OF_MANY", 30)
+    rest = [Design(n, n, 0, 3, n_at_rest=30) for n in rng.integers(5, 101, 40)]
+    timed = [Design(n, n, 4, 8) for n in rng.integers(5, 101, 80)]
+    more = [Design(n, n, 4, 8) for n in rng.integers(60, 101, 60)]
+    designs = rest + timed + more
+    found = rng.standard_normal((len(designs), 3))
+    known = learn_coexpression(found, designs, len(rest + timed))
+    usual = learn_coexpression(found[: -len(more)], designs[: -len(more)])
+    assert np.array_equal(known.means, usual.means)
+    assert np.array_equal(known.spreads, usual.spreads)
+    pairs = zip(found, designs, strict=True)
+    close = np.array([known.closeness(row, design) for row, design in pairs])
+    for place, n in enumerate(GENES):
+        for is_timed in (False, True):
+            those = [k for k, design in enumerate(designs) if (design.n_series > 0) == is_timed]
+            near = sorted(those, key=lambda k: abs(np.log(designs[k].n_genes / n)))
+            near = near[: 30 if is_timed and n > 40 else 10]
+            limit = known.limits[int(is_timed), place]
+            assert limit == pytest.approx(np.quantile(close[near], 0.99))
 
 
 def test_genes_that_know_nothing_of_each_other_are_not_close(rng):

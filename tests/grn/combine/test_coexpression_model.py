@@ -6,20 +6,21 @@ import numpy as np
 import pytest
 
 from benchmarks import coexpression as command
-from grn_tvcs.combine.coexpression import MEASURES, coexpression
+from grn_tvcs.combine.coexpression import MANY, MEASURES, coexpression
 from grn_tvcs.simulation import designs
 from grn_tvcs.simulation.kinds import KINDS
 
-TABLES = 60
+TABLES, OF_MANY = 60, 12
 
 
 @pytest.fixture
 def small(monkeypatch):
     monkeypatch.setattr(designs, "QUARTERS", ((5, 8),) * 4)
+    monkeypatch.setattr(command, "MANY", 6)
 
 
 def run(path, *more, seed=3):
-    words = {"tables": TABLES, "seed": seed, "out": path}
+    words = {"tables": TABLES, "many": OF_MANY, "seed": seed, "out": path}
     command.main(
         [*(word for key, value in words.items() for word in (f"--{key}", str(value))), *more]
     )
@@ -42,7 +43,10 @@ def test_the_command_gives_the_same_bytes_again_and_other_seeds_others(small, tm
 
 
 def test_every_table_is_of_a_network_and_none_has_knock_outs():
-    jobs = command.jobs_of(200, 0)
+    jobs = command.jobs_of(200, 50, 0)
+    assert [number for number, _, _ in jobs] == list(range(250))
+    assert all(design.n_genes > MANY and design.n_series for _, design, _ in jobs[200:])
+    assert command.jobs_of(200, 0, 0) == jobs[:200]
     assert {kind for _, _, kind in jobs} == set(KINDS)
     assert not any(design.knocked_out or design.knocked_down for _, design, _ in jobs)
 
@@ -51,5 +55,6 @@ def test_the_file_that_comes_along_says_what_made_it():
     with np.load(command.PATH) as file:
         told = json.loads(str(file["made"]))
     assert told["command"] == "python -m benchmarks.coexpression"
-    assert (told["seed"], told["parameters"]["tables"]) == (0, command.TABLES)
+    parameters = {"tables": command.TABLES, "many": command.TABLES_OF_MANY}
+    assert (told["seed"], told["parameters"]) == (0, parameters)
     assert coexpression().means.shape[1] == len(MEASURES)
