@@ -36,12 +36,12 @@ def claim(store: Store, name: str, now: float) -> Offer | None:
     if not store.has_functions:
         return None
     with store.at_once() as connection:
-        found = functions.NEXT(connection, called=name, now=now, first=FIRST)
+        found = functions.NEXT(connection, called=name, at=now, first=FIRST)
         if found.outcome == "lapsed":
             over = _read(functions.OVER(connection, now=now).seen)
             changes = json.dumps([_lapsed(one, now) for one in over])
             functions.LAPSE(connection, now=now, changes=changes)
-            found = functions.NEXT(connection, called=name, now=now, first=FIRST)
+            found = functions.NEXT(connection, called=name, at=now, first=FIRST)
     return _offer(store, name, found)
 
 
