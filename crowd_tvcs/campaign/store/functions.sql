@@ -141,15 +141,12 @@ BEGIN
         outcome := 'unsure';
         SELECT c.*, c.ctid AS spot, json_array_length(classes::json) AS n_classes,
             w.id AS he, w.ctid AS his_spot, w.max_tasks, w.cost, w.team, w.quality,
-            w.slots AS his_slots, w.blocked, t.id AS lease, t.name AS lease_name,
-            {N_WORKERS} AS n_workers,
+            w.slots AS his_slots, w.blocked, {N_WORKERS} AS n_workers,
+            (SELECT min(task_id) FROM pair WHERE worker_id = w.id AND state = {LEASED}
+                AND task_id IS DISTINCT FROM of_task) AS lease,
             EXISTS (SELECT FROM pair WHERE state = {LEASED} AND expires <= at
                 AND (task_id IS DISTINCT FROM of_task OR worker_id <> who)) AS is_late
-            INTO here FROM campaign c JOIN worker w ON w.name = called
-            LEFT JOIN pair p ON p.worker_id = w.id AND p.state = {LEASED}
-                AND p.task_id IS DISTINCT FROM of_task
-            LEFT JOIN task t ON t.id = p.task_id
-            ORDER BY p.task_id LIMIT 1;
+            INTO here FROM campaign c JOIN worker w ON w.name = called;
         EXIT claim WHEN here.he IS NULL;  -- who is refused frees no leases either
         IF here.is_late THEN
             outcome := 'lapsed';
@@ -158,7 +155,7 @@ BEGIN
         until := at + here.lease_seconds;
         IF here.lease IS NOT NULL THEN
             outcome := 'renewed';
-            task_name := here.lease_name;
+            task_name := (SELECT name FROM task WHERE id = here.lease);
             EXIT claim;
         END IF;
         EXIT claim WHEN here.paused = 1 OR here.blocked = 1 OR here.his_slots >= here.max_tasks
