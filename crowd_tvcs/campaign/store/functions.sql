@@ -1,6 +1,7 @@
 -- Claims and answers in one call each, for PostgreSQL (see functions.py).
--- Every function takes the lock on the campaign's row first, as every change does, and does nothing
--- where it does not know its way: then `leases` and `turns` decide, which know all rules.
+-- Every function that changes something takes its turn first, and the row of the campaign before
+-- any other, as every change does. It does nothing where it does not know its way: then `leases`
+-- and `turns` decide, which know all rules.
 
 -- Wait for one's turn. Who waits for a row that others change waits again at every new version, and
 -- who queues for a lock is handed it while the processor is elsewhere, so that all wait for one to be
@@ -101,15 +102,18 @@ BEGIN
     END IF;
 END $$;
 
--- Write an answer down, and what follows from it for its task, if this has the `version` from which
--- it was computed; `number` is its place among the campaign's. Then lease a task to a worker if one is
--- `called`: `leases.offer`. Without a task it is a claim alone. `first` is `tasks.before_first` of a
--- dependent model. What was answered is on the disk in the end; nobody waits for that.
--- outcome: leased, renewed, none (no task is left); lapsed, unsure (ask `leases`; nothing is leased).
+-- Write an answer down, and what follows from it for its task, if this has the `version` from
+-- which it was computed; `number` is its place among the campaign's. Then lease a task to a worker
+-- if one is `called`: `leases.offer`. Without a task it is a claim alone. `first` is
+-- `tasks.before_first` of a dependent model. What was answered is on the disk in the end; nobody
+-- waits for that.
+-- outcome: leased, renewed, none (no task is left); lapsed, unsure (ask `leases`).
 -- `seen` is `tvcs_seen` of what was leased, of rows that are at hand here.
 --
--- All is read before anything is written: what an answer changes decides no claim. Who changes the
--- campaign by statements does not wait here, but in its row, and leaves another `revision` there.
+-- All is read before anything is written, since what an answer changes decides no claim of the same
+-- worker. So the row of the campaign is written once, and rows just read are found by their places.
+-- Who changes the campaign by statements takes that row and no turn, and leaves another `revision`
+-- in it: then all is read once more, with the row held.
 CREATE PROCEDURE tvcs_answer_{NUMBER}(
     at double precision, called text, first double precision,
     of_task integer, who integer, version text, given integer, took double precision,
@@ -136,124 +140,126 @@ DECLARE
     version_now text;
     written pg_lsn;
 BEGIN
-    <<claim>> BEGIN
-        EXIT claim WHEN called IS NULL;
-        outcome := 'unsure';
-        SELECT c.*, c.ctid AS spot, json_array_length(classes::json) AS n_classes,
-            w.id AS he, w.ctid AS his_spot, w.max_tasks, w.cost, w.team, w.quality,
-            w.slots AS his_slots, w.blocked, {N_WORKERS} AS n_workers,
-            (SELECT min(task_id) FROM pair WHERE worker_id = w.id AND state = {LEASED}
-                AND task_id IS DISTINCT FROM of_task) AS lease,
-            EXISTS (SELECT FROM pair WHERE state = {LEASED} AND expires <= at
-                AND (task_id IS DISTINCT FROM of_task OR worker_id <> who)) AS is_late
-            INTO here FROM campaign c JOIN worker w ON w.name = called;
-        EXIT claim WHEN here.he IS NULL;  -- who is refused frees no leases either
-        IF here.is_late THEN
-            outcome := 'lapsed';
-            EXIT claim;
-        END IF;
-        until := at + here.lease_seconds;
-        IF here.lease IS NOT NULL THEN
-            outcome := 'renewed';
-            task_name := (SELECT name FROM task WHERE id = here.lease);
-            EXIT claim;
-        END IF;
-        EXIT claim WHEN here.paused = 1 OR here.blocked = 1 OR here.his_slots >= here.max_tasks
-            OR here.slots >= here.budget OR here.committed + here.cost > here.money
-            OR here.per_pair = 0 AND (here.quality IS NULL OR here.quality < here.gate);
-        is_reserved := coalesce(here.budget - here.slots <= here.missing, false);
-        IF here.per_pair = 0 THEN
-            SELECT t.*, t.ctid AS spot, own.state AS before, here.quality AS known INTO it
-                FROM task t
-                LEFT JOIN pair own ON own.task_id = t.id AND own.worker_id = here.he
-                WHERE t.wanted = 1 AND (own.state IS NULL OR own.state = {LAPSED})
-                    AND (NOT is_reserved OR t.needy = 1)
-                    AND (here.team IS NULL OR NOT EXISTS (
-                        SELECT FROM pair theirs JOIN worker mate ON mate.id = theirs.worker_id
-                        WHERE theirs.task_id = t.id AND theirs.state > {LAPSED}
-                            AND mate.team = here.team))
-                ORDER BY t.uncertainty DESC, t.id LIMIT 1;
-        ELSE
-            SELECT t.*, t.ctid AS spot, own.state AS before, s.quality AS known INTO it
-                FROM task t
-                JOIN skill s ON s.task_id = t.id AND s.worker_id = here.he
-                    AND s.quality >= here.gate
-                LEFT JOIN pair own ON own.task_id = t.id AND own.worker_id = here.he
-                WHERE t.wanted = 1 AND (own.state IS NULL OR own.state = {LAPSED})
-                    AND (NOT is_reserved OR t.needy = 1)
-                    AND (here.team IS NULL OR NOT EXISTS (
-                        SELECT FROM pair theirs JOIN worker mate ON mate.id = theirs.worker_id
-                        WHERE theirs.task_id = t.id AND theirs.state > {LAPSED}
-                            AND mate.team = here.team))
-                ORDER BY t.uncertainty * s.gain DESC, t.id LIMIT 1;
-        END IF;
-        IF it.id IS NULL THEN  -- `leases` asks whether anybody may meet the minimums
-            outcome := CASE WHEN is_reserved THEN 'unsure' ELSE 'none' END;
-            EXIT claim;
-        END IF;
-        IF here.least_gain IS NOT NULL AND it.needy = 0 THEN  -- `leases._is_worth`, where plain
-            SELECT count(skill_there) AS number, min(skill_there) AS low, max(skill_there) AS high
-                INTO others
-                FROM (
-                    SELECT CASE WHEN here.per_pair = 0 THEN w.quality ELSE (
-                        SELECT s.quality FROM skill s
-                            WHERE s.worker_id = w.id AND s.task_id = it.id) END AS skill_there
-                    FROM worker w
-                    WHERE w.slots < w.max_tasks AND coalesce(w.blocked, 0) = 0
-                        AND NOT EXISTS (
-                            SELECT FROM pair p WHERE p.task_id = it.id AND p.worker_id = w.id
-                                AND p.state <> {LAPSED})
-                        AND (w.team IS NULL OR NOT EXISTS (
-                            SELECT FROM pair theirs JOIN worker mate ON mate.id = theirs.worker_id
-                            WHERE theirs.task_id = it.id AND theirs.state > {LAPSED}
-                                AND mate.team = w.team))
-                ) AS those
-                WHERE skill_there >= here.gate;
-            most := others.high;
-            IF here.n_classes = 2 THEN
-                most := greatest(most, 1 - others.low);
+    LOOP
+        <<claim>> BEGIN
+            EXIT claim WHEN called IS NULL;
+            outcome := 'unsure';
+            task_name := NULL;
+            SELECT c.*, c.ctid AS spot, json_array_length(classes::json) AS n_classes,
+                w.id AS he, w.ctid AS his_spot, w.max_tasks, w.cost, w.team, w.quality,
+                w.slots AS his_slots, w.blocked, {N_WORKERS} AS n_workers,
+                (SELECT min(task_id) FROM pair WHERE worker_id = w.id AND state = {LEASED}
+                    AND task_id IS DISTINCT FROM of_task) AS lease,
+                EXISTS (SELECT FROM pair WHERE state = {LEASED} AND expires <= at
+                    AND (task_id IS DISTINCT FROM of_task OR worker_id <> who)) AS is_late
+                INTO here FROM campaign c JOIN worker w ON w.name = called;
+            EXIT claim WHEN here.he IS NULL;  -- who is refused frees no leases either
+            IF here.is_late THEN
+                outcome := 'lapsed';
+                EXIT claim;
             END IF;
-            places := it.max_workers - it.answers;
-            EXIT claim WHEN most < coalesce(here.best, 0)
-                OR least(places, others.number + it.slots - it.answers)
-                    < least(places, {LOOK_AHEAD});
-        END IF;
-        remains := it.uncertainty;
-        -- PostgreSQL refuses products that are too small for a number.
-        EXIT claim WHEN remains < 1e-100;
-        IF it.slots = 0 AND here.dependence IS NOT NULL THEN
-            remains := it.uncertainty / first;
-        END IF;
-        wrong := (1 - it.known) / (here.n_classes - 1);
-        slots_then := it.slots + 1;
-        is_short := slots_then < it.min_workers;
-        outcome := 'leased';
-        task_name := it.name;
-        sureness := it.confidence;
-    END claim;
+            until := at + here.lease_seconds;
+            IF here.lease IS NOT NULL THEN
+                outcome := 'renewed';
+                task_name := (SELECT name FROM task WHERE id = here.lease);
+                EXIT claim;
+            END IF;
+            EXIT claim WHEN here.paused = 1 OR here.blocked = 1 OR here.his_slots >= here.max_tasks
+                OR here.slots >= here.budget OR here.committed + here.cost > here.money
+                OR here.per_pair = 0 AND (here.quality IS NULL OR here.quality < here.gate);
+            is_reserved := coalesce(here.budget - here.slots <= here.missing, false);
+            IF here.per_pair = 0 THEN
+                SELECT t.*, t.ctid AS spot, own.state AS before, here.quality AS known INTO it
+                    FROM task t
+                    LEFT JOIN pair own ON own.task_id = t.id AND own.worker_id = here.he
+                    WHERE t.wanted = 1 AND (own.state IS NULL OR own.state = {LAPSED})
+                        AND (NOT is_reserved OR t.needy = 1)
+                        AND (here.team IS NULL OR NOT EXISTS (
+                            SELECT FROM pair theirs JOIN worker mate ON mate.id = theirs.worker_id
+                            WHERE theirs.task_id = t.id AND theirs.state > {LAPSED}
+                                AND mate.team = here.team))
+                    ORDER BY t.uncertainty DESC, t.id LIMIT 1;
+            ELSE
+                SELECT t.*, t.ctid AS spot, own.state AS before, s.quality AS known INTO it
+                    FROM task t
+                    JOIN skill s ON s.task_id = t.id AND s.worker_id = here.he
+                        AND s.quality >= here.gate
+                    LEFT JOIN pair own ON own.task_id = t.id AND own.worker_id = here.he
+                    WHERE t.wanted = 1 AND (own.state IS NULL OR own.state = {LAPSED})
+                        AND (NOT is_reserved OR t.needy = 1)
+                        AND (here.team IS NULL OR NOT EXISTS (
+                            SELECT FROM pair theirs JOIN worker mate ON mate.id = theirs.worker_id
+                            WHERE theirs.task_id = t.id AND theirs.state > {LAPSED}
+                                AND mate.team = here.team))
+                    ORDER BY t.uncertainty * s.gain DESC, t.id LIMIT 1;
+            END IF;
+            IF it.id IS NULL THEN  -- `leases` asks whether anybody may meet the minimums
+                outcome := CASE WHEN is_reserved THEN 'unsure' ELSE 'none' END;
+                EXIT claim;
+            END IF;
+            IF here.least_gain IS NOT NULL AND it.needy = 0 THEN  -- `leases._is_worth`, where plain
+                SELECT count(skill_there) AS number, min(skill_there) AS low,
+                    max(skill_there) AS high INTO others
+                    FROM (
+                        SELECT CASE WHEN here.per_pair = 0 THEN w.quality ELSE (
+                            SELECT s.quality FROM skill s
+                                WHERE s.worker_id = w.id AND s.task_id = it.id) END AS skill_there
+                        FROM worker w
+                        WHERE w.slots < w.max_tasks AND coalesce(w.blocked, 0) = 0
+                            AND NOT EXISTS (
+                                SELECT FROM pair p WHERE p.task_id = it.id AND p.worker_id = w.id
+                                    AND p.state <> {LAPSED})
+                            AND (w.team IS NULL OR NOT EXISTS (
+                                SELECT FROM pair theirs
+                                JOIN worker mate ON mate.id = theirs.worker_id
+                                WHERE theirs.task_id = it.id AND theirs.state > {LAPSED}
+                                    AND mate.team = w.team))
+                    ) AS those
+                    WHERE skill_there >= here.gate;
+                most := others.high;
+                IF here.n_classes = 2 THEN
+                    most := greatest(most, 1 - others.low);
+                END IF;
+                places := it.max_workers - it.answers;
+                EXIT claim WHEN most < coalesce(here.best, 0)
+                    OR least(places, others.number + it.slots - it.answers)
+                        < least(places, {LOOK_AHEAD});
+            END IF;
+            remains := it.uncertainty;
+            -- PostgreSQL refuses products that are too small for a number.
+            EXIT claim WHEN remains < 1e-100;
+            IF it.slots = 0 AND here.dependence IS NOT NULL THEN
+                remains := it.uncertainty / first;
+            END IF;
+            wrong := (1 - it.known) / (here.n_classes - 1);
+            slots_then := it.slots + 1;
+            is_short := slots_then < it.min_workers;
+            outcome := 'leased';
+            task_name := it.name;
+            sureness := it.confidence;
+        END claim;
 
-    -- The row of the campaign before all others, as every change: two would wait for one another.
-    IF outcome = 'leased' THEN
-        UPDATE campaign SET revision = revision + 1, slots = slots + 1, answers = answers + come,
-            committed = committed + here.cost,
-            missing = missing + greatest(0, it.min_workers - slots_then)
-                - greatest(0, it.min_workers - it.slots)
-            WHERE ctid = here.spot AND revision = here.revision
-            RETURNING answers INTO number;
-    ELSIF outcome = 'renewed' THEN
-        UPDATE campaign SET revision = revision + 1, answers = answers + come
-            WHERE ctid = here.spot AND revision = here.revision
-            RETURNING answers INTO number;
-    ELSIF come = 1 THEN
-        UPDATE campaign SET revision = revision + 1, answers = answers + 1
-            RETURNING answers INTO number;
-    ELSE
-        RETURN;
-    END IF;
-    IF NOT FOUND THEN
-        outcome := 'unsure';
-        RETURN;
-    END IF;
+        -- The row of the campaign before all others, so that no two wait for one another.
+        IF outcome = 'leased' THEN
+            UPDATE campaign SET revision = revision + 1, slots = slots + 1, answers = answers + come,
+                committed = committed + here.cost,
+                missing = missing + greatest(0, it.min_workers - slots_then)
+                    - greatest(0, it.min_workers - it.slots)
+                WHERE ctid = here.spot AND revision = here.revision
+                RETURNING answers INTO number;
+        ELSIF outcome = 'renewed' THEN
+            UPDATE campaign SET revision = revision + 1, answers = answers + come
+                WHERE ctid = here.spot AND revision = here.revision
+                RETURNING answers INTO number;
+        ELSIF come = 1 THEN
+            UPDATE campaign SET revision = revision + 1, answers = answers + 1
+                RETURNING answers INTO number;
+        ELSE
+            RETURN;
+        END IF;
+        EXIT WHEN FOUND;
+        PERFORM FROM campaign FOR NO KEY UPDATE;
+    END LOOP;
     IF come = 1 THEN
         UPDATE task t SET slots = n_slots, answers = n_answers, label = likeliest,
             confidence = sure, uncertainty = rest, wanted = is_wanted, needy = is_needy

@@ -1,5 +1,6 @@
 """What others change between a worker's claim and their answer, by functions and by statements."""
 
+import json
 import threading
 import time
 
@@ -120,8 +121,11 @@ def test_who_waited_for_their_turn_counts_the_workers_that_came_meanwhile(databa
     with Campaign.create(
         database, workers=["ann", "bob"], tasks=["t1"], qualities={"ann": 0.9, "bob": 0.8}
     ) as campaign:
-        meanwhile_another(database, by_statements, f"{TURN}; {MORE}")
-        assert found == [3]
+        meanwhile_another(database, lambda: campaign.next("ann"), f"{TURN}; {MORE}")
+        seen = json.loads(campaign.store.seen["ann", "t1"])
+        assert seen["settings"]["n_workers"] == 3
+        meanwhile_another(database, by_statements, f"{TURN}; {MORE.replace('dan', 'eve')}")
+        assert found == [4]
 
 
 def test_a_claim_or_an_answer_that_waited_goes_by_what_changed_meanwhile(database, counted):
