@@ -113,7 +113,8 @@ END $$;
 -- All is read before anything is written, since what an answer changes decides no claim of the same
 -- worker. So the row of the campaign is written once, and rows just read are found by their places.
 -- Who changes the campaign by statements takes that row and no turn, and leaves another `revision`
--- in it: then all is read once more, with the row held.
+-- in it: then all is read once more, with the row held. (Its place alone would not do: not every
+-- release compares that again after a wait.)
 CREATE PROCEDURE tvcs_answer_{NUMBER}(
     at double precision, called text, first double precision,
     of_task integer, who integer, version text, given integer, took double precision,
