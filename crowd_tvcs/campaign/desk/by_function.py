@@ -6,6 +6,7 @@ What these do not take they leave to the statements of `leases`, which know all 
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -14,13 +15,15 @@ from crowd_tvcs.campaign.belief import FIRST, is_due_now
 from crowd_tvcs.campaign.leases import Offer, Receipt
 from crowd_tvcs.campaign.store import functions
 from crowd_tvcs.campaign.store.schema import ISSUED, LAPSED, LEASED
-from crowd_tvcs.campaign.store.store import Store
+from crowd_tvcs.campaign.store.store import Store, StoreError
 from crowd_tvcs.campaign.tasks import missing_more, settled
 
 TRIES = 4
 """How often an answer is computed, because its task may have changed meanwhile."""
 KEPT = 4096
 """For so many open leases is kept what their answers will be judged by."""
+TIDIED = 1000
+"""After so many answers the tables are tidied, in a large campaign after about a tenth of all."""
 
 
 class Done(NamedTuple):
@@ -36,12 +39,12 @@ def claim(store: Store, name: str, now: float) -> Offer | None:
     if not store.has_functions:
         return None
     with store.at_once() as connection:
-        found = functions.NEXT(connection, called=name, now=now, first=FIRST)
+        found = functions.NEXT(connection, called=name, at=now, first=FIRST)
         if found.outcome == "lapsed":
             over = _read(functions.OVER(connection, now=now).seen)
             changes = json.dumps([_lapsed(one, now) for one in over])
             functions.LAPSE(connection, now=now, changes=changes)
-            found = functions.NEXT(connection, called=name, now=now, first=FIRST)
+            found = functions.NEXT(connection, called=name, at=now, first=FIRST)
     return _offer(store, name, found)
 
 
@@ -99,11 +102,23 @@ def submit(
             called = name if and_next else None
             done = functions.ANSWER(connection, called=called, first=FIRST, **computed)
             if done.is_done:
+                if is_to_tidy(done.place):
+                    _tidy(store)
                 receipt = Receipt(task, name, label, leases.ACCEPTED, computed["confidence"])
                 due = is_due_now(found.settings.dependence, done.place)
                 return Done(receipt, _offer(store, name, done), due)
             seen = None
     return None
+
+
+def is_to_tidy(place: int) -> bool:
+    """Whether the tables are to be tidied after an answer: its work grows as the tables do."""
+    return place % max(TIDIED, 1 << max(0, place.bit_length() - 4)) == 0
+
+
+def _tidy(store: Store) -> None:
+    with suppress(StoreError), store.outside() as connection:  # the answer is taken in any case
+        functions.tidy(connection)
 
 
 def _computed(found: Any, label: str, now: float) -> dict[str, Any] | None:

@@ -57,6 +57,18 @@ def are_there(connection: Connection) -> bool:
     return bool(connection.execute(last, {"name": f"tvcs_answer_{NUMBER}"}).scalar_one())
 
 
+def tidy(connection: Connection) -> None:
+    """Let the server clear versions of rows away that nobody sees any more, if it can now.
+
+    Every answer leaves some where searches begin: at the head of the best tasks and of the leases
+    that end first. The server does this by itself too, but once a minute at most.
+    """
+    connection.execute(_TIDY)
+
+
+_TIDY = text(f"VACUUM (SKIP_LOCKED, TRUNCATE FALSE) {schema.task.name}, {schema.pair.name}")
+
+
 class _Kind(NamedTuple):
     """A type of PostgreSQL: its number there, and a value as the bytes that stand for it."""
 
@@ -144,11 +156,29 @@ class Function:
         return result
 
 
-_CLAIM = {"called": _WORDS, "now": _REAL, "first": _REAL}
+_ASKED = {"at": _REAL, "called": _WORDS, "first": _REAL}
+_TAKEN = {"of_task": _WHOLE, "who": _WHOLE, "version": _WORDS, "given": _WHOLE, "took": _REAL}
+_TAKEN |= dict.fromkeys(SETTLED, _WHOLE) | dict.fromkeys(("confidence", "uncertainty"), _REAL)
 _OFFER = {"outcome": _WORDS, "task": _WORDS, "until": _REAL}
 _OFFER |= {"uncertainty": _REAL, "confidence": _REAL, "seen": _WORDS}
-_EMPTY = ", ".join(["NULL"] * len(_OFFER))
-NEXT = Function("tvcs_next", f"CALL tvcs_next_{NUMBER}(%s, {_EMPTY})", _CLAIM, _OFFER)
+
+
+def _empty(kinds: Mapping[str, _Kind]) -> str:
+    return ", ".join(["NULL"] * len(kinds))
+
+
+NEXT = Function(
+    "tvcs_next",
+    f"CALL tvcs_answer_{NUMBER}(%s, {_empty(_TAKEN)}, false, NULL, {_empty(_OFFER)})",
+    _ASKED,
+    {"is_done": _TRUTH, "place": _WHOLE} | _OFFER,
+)
+ANSWER = Function(
+    "tvcs_answer",
+    f"CALL tvcs_answer_{NUMBER}(%s, false, NULL, {_empty(_OFFER)})",
+    _ASKED | _TAKEN,
+    {"is_done": _TRUTH, "place": _WHOLE} | _OFFER,
+)
 _SEEN = {"seen": _WORDS}
 SEEN = Function(
     "tvcs_seen",
@@ -160,13 +190,3 @@ SEEN = Function(
 OVER = Function("tvcs_over", f"SELECT tvcs_over_{NUMBER}(%s)", {"now": _REAL}, _SEEN)
 _CHANGES = {"now": _REAL, "changes": _WORDS}
 LAPSE = Function("tvcs_lapse", f"SELECT tvcs_lapse_{NUMBER}(%s)", _CHANGES, {"n_freed": _WHOLE})
-_TAKEN = {"of_task": _WHOLE, "who": _WHOLE, "version": _WORDS, "given": _WHOLE}
-_TAKEN |= {"at": _REAL, "took": _REAL}
-_TAKEN |= dict.fromkeys(SETTLED, _WHOLE) | dict.fromkeys(("confidence", "uncertainty"), _REAL)
-_TAKEN |= {"called": _WORDS, "first": _REAL}
-ANSWER = Function(
-    "tvcs_answer",
-    f"CALL tvcs_answer_{NUMBER}(%s, false, NULL, {_EMPTY})",
-    _TAKEN,
-    {"is_done": _TRUTH, "place": _WHOLE} | _OFFER,
-)

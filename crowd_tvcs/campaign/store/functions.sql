@@ -1,6 +1,7 @@
 -- Claims and answers in one call each, for PostgreSQL (see functions.py).
--- Every function takes the lock on the campaign's row first, as every change does, and does nothing
--- where it does not know its way: then `leases` and `turns` decide, which know all rules.
+-- Every function that changes something takes its turn first, and the row of the campaign before
+-- any other, as every change does. It does nothing where it does not know its way: then `leases`
+-- and `turns` decide, which know all rules.
 
 -- Wait for one's turn. Who waits for a row that others change waits again at every new version, and
 -- who queues for a lock is handed it while the processor is elsewhere, so that all wait for one to be
@@ -49,169 +50,16 @@ BEGIN
     );
 END $$;
 
--- Lease a task to a worker: `leases.offer`. `first` is `tasks.before_first` of a dependent model;
--- so many answers of the worker just came, and are counted with the lease.
--- outcome: leased, renewed, none (no task is left); lapsed, unsure (ask `leases`; nothing is done).
--- `seen` is `tvcs_seen` of what was leased, of rows that are at hand here.
-CREATE FUNCTION tvcs_claim_{NUMBER}(
-    called text, moment double precision, first double precision, come integer,
-    OUT outcome text, OUT task_name text, OUT until double precision,
-    OUT remains double precision, OUT sureness double precision, OUT seen text
-) LANGUAGE plpgsql AS $$
-#variable_conflict use_column
-DECLARE
-    is_off text := tvcs_turn_{NUMBER}();
-    here record;
-    he record;
-    it record;
-    quality_there double precision;
-    wrong double precision;
-    is_reserved boolean;
-    slots_then integer;
-    is_short boolean;
-    others record;
-    most double precision;
-    places integer;
-    task_now json;
-    version_now text;
-BEGIN
-    SELECT c.*, coalesce(sure_at, target) AS enough, dependence IS NOT NULL AS is_dependent,
-        json_array_length(classes::json) AS n_classes
-        INTO here FROM campaign c FOR NO KEY UPDATE;
-    -- `n_workers` not with the row above: beside a row that was waited for, what else a statement
-    -- reads is as of before the wait.
-    SELECT w.id, w.max_tasks, w.cost, w.team, w.quality, w.slots, w.blocked,
-        t.id AS lease, t.name AS lease_name, {N_WORKERS} AS n_workers,
-        EXISTS (SELECT FROM pair WHERE state = {LEASED} AND expires <= moment) AS is_late
-        INTO he FROM worker w
-        LEFT JOIN pair p ON p.worker_id = w.id AND p.state = {LEASED}
-        LEFT JOIN task t ON t.id = p.task_id
-        WHERE w.name = called ORDER BY p.task_id LIMIT 1;
-    IF he.id IS NULL THEN  -- who is refused frees no leases either
-        outcome := 'unsure';
-        RETURN;
-    END IF;
-    IF he.is_late THEN
-        outcome := 'lapsed';
-        RETURN;
-    END IF;
-    until := moment + here.lease_seconds;
-    IF he.lease IS NOT NULL THEN
-        UPDATE pair SET expires = until WHERE task_id = he.lease AND worker_id = he.id;
-        outcome := 'renewed';
-        task_name := he.lease_name;
-        seen := tvcs_seen_{NUMBER}(he.id, he.lease);
-        RETURN;
-    END IF;
-    IF here.paused = 1 OR he.blocked = 1 OR he.slots >= he.max_tasks
-        OR here.slots >= here.budget OR here.committed + he.cost > here.money
-        OR here.per_pair = 0 AND (he.quality IS NULL OR he.quality < here.gate)
-    THEN
-        outcome := 'unsure';
-        RETURN;
-    END IF;
-    is_reserved := coalesce(here.budget - here.slots <= here.missing, false);
-    IF here.per_pair = 0 THEN
-        SELECT t.*, own.state AS before, he.quality AS known INTO it FROM task t
-            LEFT JOIN pair own ON own.task_id = t.id AND own.worker_id = he.id
-            WHERE t.wanted = 1 AND (own.state IS NULL OR own.state = {LAPSED})
-                AND (NOT is_reserved OR t.needy = 1)
-                AND (he.team IS NULL OR NOT EXISTS (
-                    SELECT FROM pair theirs JOIN worker mate ON mate.id = theirs.worker_id
-                    WHERE theirs.task_id = t.id AND theirs.state > {LAPSED}
-                        AND mate.team = he.team))
-            ORDER BY t.uncertainty DESC, t.id LIMIT 1;
-    ELSE
-        SELECT t.*, own.state AS before, s.quality AS known INTO it FROM task t
-            JOIN skill s ON s.task_id = t.id AND s.worker_id = he.id AND s.quality >= here.gate
-            LEFT JOIN pair own ON own.task_id = t.id AND own.worker_id = he.id
-            WHERE t.wanted = 1 AND (own.state IS NULL OR own.state = {LAPSED})
-                AND (NOT is_reserved OR t.needy = 1)
-                AND (he.team IS NULL OR NOT EXISTS (
-                    SELECT FROM pair theirs JOIN worker mate ON mate.id = theirs.worker_id
-                    WHERE theirs.task_id = t.id AND theirs.state > {LAPSED}
-                        AND mate.team = he.team))
-            ORDER BY t.uncertainty * s.gain DESC, t.id LIMIT 1;
-    END IF;
-    IF it.id IS NULL THEN  -- `leases` asks whether anybody may meet the minimums
-        outcome := CASE WHEN is_reserved THEN 'unsure' ELSE 'none' END;
-        RETURN;
-    END IF;
-    IF here.least_gain IS NOT NULL AND it.needy = 0 THEN  -- `leases._is_worth`, where that is plain
-        SELECT count(skill_there) AS number, min(skill_there) AS low, max(skill_there) AS high
-            INTO others
-            FROM (
-                SELECT CASE WHEN here.per_pair = 0 THEN w.quality ELSE (
-                    SELECT s.quality FROM skill s
-                        WHERE s.worker_id = w.id AND s.task_id = it.id) END AS skill_there
-                FROM worker w
-                WHERE w.slots < w.max_tasks AND coalesce(w.blocked, 0) = 0
-                    AND NOT EXISTS (
-                        SELECT FROM pair p WHERE p.task_id = it.id AND p.worker_id = w.id
-                            AND p.state <> {LAPSED})
-                    AND (w.team IS NULL OR NOT EXISTS (
-                        SELECT FROM pair theirs JOIN worker mate ON mate.id = theirs.worker_id
-                        WHERE theirs.task_id = it.id AND theirs.state > {LAPSED}
-                            AND mate.team = w.team))
-            ) AS those
-            WHERE skill_there >= here.gate;
-        most := others.high;
-        IF here.n_classes = 2 THEN
-            most := greatest(most, 1 - others.low);
-        END IF;
-        places := it.max_workers - it.answers;
-        IF most < coalesce(here.best, 0)
-            OR least(places, others.number + it.slots - it.answers) < least(places, {LOOK_AHEAD})
-        THEN
-            outcome := 'unsure';
-            RETURN;
-        END IF;
-    END IF;
-    remains := it.uncertainty;
-    IF remains < 1e-100 THEN  -- PostgreSQL refuses products that are too small for a number
-        outcome := 'unsure';
-        RETURN;
-    END IF;
-    IF it.slots = 0 AND here.is_dependent THEN
-        remains := it.uncertainty / first;
-    END IF;
-    quality_there := it.known;
-    wrong := (1 - quality_there) / (here.n_classes - 1);
-    slots_then := it.slots + 1;
-    is_short := slots_then < it.min_workers;
-    IF it.before IS NULL THEN
-        INSERT INTO pair (task_id, worker_id, state, expires, leased_at)
-            VALUES (it.id, he.id, {LEASED}, until, moment);
-    ELSE
-        UPDATE pair SET state = {LEASED}, expires = until, round = NULL, leased_at = moment
-            WHERE task_id = it.id AND worker_id = he.id;
-    END IF;
-    UPDATE task t SET slots = slots_then, needy = is_short::integer,
-        uncertainty = remains * least(
-            1::double precision,
-            2 * sqrt(quality_there * wrong) + (here.n_classes - 2) * wrong),
-        wanted = (slots_then < max_workers AND closed = 0 AND (is_short
-            OR confidence < here.enough))::integer
-        WHERE id = it.id RETURNING row_to_json(t), {VERSION} INTO task_now, version_now;
-    UPDATE worker SET slots = slots + 1, answers = answers + come WHERE id = he.id;
-    UPDATE campaign SET revision = revision + 1, slots = slots + 1, answers = answers + come,
-        committed = committed + he.cost,
-        missing = missing + greatest(0, it.min_workers - slots_then)
-            - greatest(0, it.min_workers - it.slots);
-    outcome := 'leased';
-    task_name := it.name;
-    sureness := it.confidence;
-    seen := json_build_object('who', he.id, 'settings',
-        json_build_object({SETTINGS OF here}, 'n_workers', he.n_workers), 'task', task_now,
-        'version', version_now, 'pairs', tvcs_pairs_{NUMBER}(it.id));
-END $$;
-
 -- The same of every task with a lease that is over, as a list.
-CREATE FUNCTION tvcs_over_{NUMBER}(moment double precision) RETURNS text LANGUAGE sql STABLE AS $$
-    SELECT coalesce(json_agg(tvcs_seen_{NUMBER}(NULL, t.id)::json ORDER BY t.id), '[]')::text
-    FROM task t
-    WHERE t.id IN (SELECT task_id FROM pair WHERE state = {LEASED} AND expires <= moment)
-$$;
+CREATE FUNCTION tvcs_over_{NUMBER}(moment double precision) RETURNS text
+LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    RETURN (
+        SELECT coalesce(json_agg(tvcs_seen_{NUMBER}(NULL, t.id)::json ORDER BY t.id), '[]')
+        FROM task t
+        WHERE t.id IN (SELECT task_id FROM pair WHERE state = {LEASED} AND expires <= moment)
+    );
+END $$;
 
 -- Free the slots of leases that are over, of every task whose leases and `version` are those from
 -- which the changes were computed: `leases.free`.
@@ -254,32 +102,24 @@ BEGIN
     END IF;
 END $$;
 
--- `tvcs_claim` as a change of its own.
-CREATE PROCEDURE tvcs_next_{NUMBER}(
-    called text, moment double precision, first double precision,
-    INOUT outcome text, INOUT task_name text, INOUT until double precision,
-    INOUT remains double precision, INOUT sureness double precision, INOUT seen text
-) LANGUAGE plpgsql AS $$
-DECLARE
-    got record;
-BEGIN
-    got := tvcs_claim_{NUMBER}(called, moment, first, 0);
-    outcome := got.outcome;
-    task_name := got.task_name;
-    until := got.until;
-    remains := got.remains;
-    sureness := got.sureness;
-    seen := got.seen;
-END $$;
-
--- Write an answer down, and what follows from it for its task, if this has the `version` from which
--- it was computed; `number` is its place among the campaign's. Then lease the worker the next task if
--- they are `called`. What was done is on the disk in the end; nobody waits for that.
+-- Write an answer down, and what follows from it for its task, if this has the `version` from
+-- which it was computed; `number` is its place among the campaign's. Then lease a task to a worker
+-- if one is `called`: `leases.offer`. Without a task it is a claim alone. `first` is
+-- `tasks.before_first` of a dependent model. What was answered is on the disk in the end; nobody
+-- waits for that.
+-- outcome: leased, renewed, none (no task is left); lapsed, unsure (ask `leases`).
+-- `seen` is `tvcs_seen` of what was leased, of rows that are at hand here.
+--
+-- All is read before anything is written, since what an answer changes decides no claim of the same
+-- worker. So the row of the campaign is written once, and rows just read are found by their places.
+-- Who changes the campaign by statements takes that row and no turn, and leaves another `revision`
+-- in it: then all is read once more, with the row held. (Its place alone would not do: not every
+-- release compares that again after a wait.)
 CREATE PROCEDURE tvcs_answer_{NUMBER}(
-    of_task integer, who integer, version text, given integer, at double precision,
-    took double precision, n_slots integer, n_answers integer, likeliest integer,
-    sure double precision, rest double precision, is_wanted integer, is_needy integer,
-    called text, first double precision,
+    at double precision, called text, first double precision,
+    of_task integer, who integer, version text, given integer, took double precision,
+    n_slots integer, n_answers integer, likeliest integer, sure double precision,
+    rest double precision, is_wanted integer, is_needy integer,
     INOUT is_done boolean, INOUT number integer, INOUT outcome text, INOUT task_name text,
     INOUT until double precision, INOUT remains double precision, INOUT sureness double precision,
     INOUT seen text
@@ -287,33 +127,183 @@ CREATE PROCEDURE tvcs_answer_{NUMBER}(
 #variable_conflict use_column
 DECLARE
     is_off text := tvcs_turn_{NUMBER}();
-    got record;
+    come integer := (of_task IS NOT NULL)::integer;
+    here record;  -- the campaign, and the worker who is called
+    it record;
+    wrong double precision;
+    is_reserved boolean;
+    slots_then integer;
+    is_short boolean;
+    others record;
+    most double precision;
+    places integer;
+    task_now json;
+    version_now text;
     written pg_lsn;
 BEGIN
-    SELECT answers + 1 INTO number FROM campaign FOR NO KEY UPDATE;
-    UPDATE task t SET slots = n_slots, answers = n_answers, label = likeliest,
-        confidence = sure, uncertainty = rest, wanted = is_wanted, needy = is_needy
-        WHERE id = of_task AND {VERSION} = version;
-    is_done := FOUND;
-    IF NOT is_done THEN
-        ROLLBACK;
-        RETURN;
+    LOOP
+        <<claim>> BEGIN
+            EXIT claim WHEN called IS NULL;
+            outcome := 'unsure';
+            task_name := NULL;
+            SELECT c.*, c.ctid AS spot, json_array_length(classes::json) AS n_classes,
+                w.id AS he, w.ctid AS his_spot, w.max_tasks, w.cost, w.team, w.quality,
+                w.slots AS his_slots, w.blocked, {N_WORKERS} AS n_workers,
+                (SELECT min(task_id) FROM pair WHERE worker_id = w.id AND state = {LEASED}
+                    AND task_id IS DISTINCT FROM of_task) AS lease,
+                EXISTS (SELECT FROM pair WHERE state = {LEASED} AND expires <= at
+                    AND (task_id IS DISTINCT FROM of_task OR worker_id <> who)) AS is_late
+                INTO here FROM campaign c JOIN worker w ON w.name = called;
+            EXIT claim WHEN here.he IS NULL;  -- who is refused frees no leases either
+            IF here.is_late THEN
+                outcome := 'lapsed';
+                EXIT claim;
+            END IF;
+            until := at + here.lease_seconds;
+            IF here.lease IS NOT NULL THEN
+                outcome := 'renewed';
+                task_name := (SELECT name FROM task WHERE id = here.lease);
+                EXIT claim;
+            END IF;
+            EXIT claim WHEN here.paused = 1 OR here.blocked = 1 OR here.his_slots >= here.max_tasks
+                OR here.slots >= here.budget OR here.committed + here.cost > here.money
+                OR here.per_pair = 0 AND (here.quality IS NULL OR here.quality < here.gate);
+            is_reserved := coalesce(here.budget - here.slots <= here.missing, false);
+            IF here.per_pair = 0 THEN
+                SELECT t.*, t.ctid AS spot, own.state AS before, here.quality AS known INTO it
+                    FROM task t
+                    LEFT JOIN pair own ON own.task_id = t.id AND own.worker_id = here.he
+                    WHERE t.wanted = 1 AND (own.state IS NULL OR own.state = {LAPSED})
+                        AND (NOT is_reserved OR t.needy = 1)
+                        AND (here.team IS NULL OR NOT EXISTS (
+                            SELECT FROM pair theirs JOIN worker mate ON mate.id = theirs.worker_id
+                            WHERE theirs.task_id = t.id AND theirs.state > {LAPSED}
+                                AND mate.team = here.team))
+                    ORDER BY t.uncertainty DESC, t.id LIMIT 1;
+            ELSE
+                SELECT t.*, t.ctid AS spot, own.state AS before, s.quality AS known INTO it
+                    FROM task t
+                    JOIN skill s ON s.task_id = t.id AND s.worker_id = here.he
+                        AND s.quality >= here.gate
+                    LEFT JOIN pair own ON own.task_id = t.id AND own.worker_id = here.he
+                    WHERE t.wanted = 1 AND (own.state IS NULL OR own.state = {LAPSED})
+                        AND (NOT is_reserved OR t.needy = 1)
+                        AND (here.team IS NULL OR NOT EXISTS (
+                            SELECT FROM pair theirs JOIN worker mate ON mate.id = theirs.worker_id
+                            WHERE theirs.task_id = t.id AND theirs.state > {LAPSED}
+                                AND mate.team = here.team))
+                    ORDER BY t.uncertainty * s.gain DESC, t.id LIMIT 1;
+            END IF;
+            IF it.id IS NULL THEN  -- `leases` asks whether anybody may meet the minimums
+                outcome := CASE WHEN is_reserved THEN 'unsure' ELSE 'none' END;
+                EXIT claim;
+            END IF;
+            IF here.least_gain IS NOT NULL AND it.needy = 0 THEN  -- `leases._is_worth`, where plain
+                SELECT count(skill_there) AS number, min(skill_there) AS low,
+                    max(skill_there) AS high INTO others
+                    FROM (
+                        SELECT CASE WHEN here.per_pair = 0 THEN w.quality ELSE (
+                            SELECT s.quality FROM skill s
+                                WHERE s.worker_id = w.id AND s.task_id = it.id) END AS skill_there
+                        FROM worker w
+                        WHERE w.slots < w.max_tasks AND coalesce(w.blocked, 0) = 0
+                            AND NOT EXISTS (
+                                SELECT FROM pair p WHERE p.task_id = it.id AND p.worker_id = w.id
+                                    AND p.state <> {LAPSED})
+                            AND (w.team IS NULL OR NOT EXISTS (
+                                SELECT FROM pair theirs
+                                JOIN worker mate ON mate.id = theirs.worker_id
+                                WHERE theirs.task_id = it.id AND theirs.state > {LAPSED}
+                                    AND mate.team = w.team))
+                    ) AS those
+                    WHERE skill_there >= here.gate;
+                most := others.high;
+                IF here.n_classes = 2 THEN
+                    most := greatest(most, 1 - others.low);
+                END IF;
+                places := it.max_workers - it.answers;
+                EXIT claim WHEN most < coalesce(here.best, 0)
+                    OR least(places, others.number + it.slots - it.answers)
+                        < least(places, {LOOK_AHEAD});
+            END IF;
+            remains := it.uncertainty;
+            -- PostgreSQL refuses products that are too small for a number.
+            EXIT claim WHEN remains < 1e-100;
+            IF it.slots = 0 AND here.dependence IS NOT NULL THEN
+                remains := it.uncertainty / first;
+            END IF;
+            wrong := (1 - it.known) / (here.n_classes - 1);
+            slots_then := it.slots + 1;
+            is_short := slots_then < it.min_workers;
+            outcome := 'leased';
+            task_name := it.name;
+            sureness := it.confidence;
+        END claim;
+
+        -- The row of the campaign before all others, so that no two wait for one another.
+        IF outcome = 'leased' THEN
+            UPDATE campaign SET revision = revision + 1, slots = slots + 1, answers = answers + come,
+                committed = committed + here.cost,
+                missing = missing + greatest(0, it.min_workers - slots_then)
+                    - greatest(0, it.min_workers - it.slots)
+                WHERE ctid = here.spot AND revision = here.revision
+                RETURNING answers INTO number;
+        ELSIF outcome = 'renewed' THEN
+            UPDATE campaign SET revision = revision + 1, answers = answers + come
+                WHERE ctid = here.spot AND revision = here.revision
+                RETURNING answers INTO number;
+        ELSIF come = 1 THEN
+            UPDATE campaign SET revision = revision + 1, answers = answers + 1
+                RETURNING answers INTO number;
+        ELSE
+            RETURN;
+        END IF;
+        EXIT WHEN FOUND;
+        PERFORM FROM campaign FOR NO KEY UPDATE;
+    END LOOP;
+    IF come = 1 THEN
+        UPDATE task t SET slots = n_slots, answers = n_answers, label = likeliest,
+            confidence = sure, uncertainty = rest, wanted = is_wanted, needy = is_needy
+            WHERE t.ctid = split_part(version, ' ', 2)::tid AND id = of_task
+                AND {VERSION} = version;
+        IF NOT FOUND THEN
+            ROLLBACK;
+            RETURN;
+        END IF;
+        is_done := true;
+        UPDATE pair SET state = {ANSWERED}, label = given, place = number, answered_at = at,
+            seconds = took, expires = NULL WHERE task_id = of_task AND worker_id = who;
     END IF;
-    UPDATE pair SET state = {ANSWERED}, label = given, place = number, answered_at = at,
-        seconds = took, expires = NULL WHERE task_id = of_task AND worker_id = who;
-    IF called IS NOT NULL THEN
-        got := tvcs_claim_{NUMBER}(called, at, first, 1);
-        outcome := got.outcome;
-        task_name := got.task_name;
-        until := got.until;
-        remains := got.remains;
-        sureness := got.sureness;
-        seen := got.seen;
+    IF outcome = 'leased' THEN
+        IF it.before IS NULL THEN
+            INSERT INTO pair (task_id, worker_id, state, expires, leased_at)
+                VALUES (it.id, here.he, {LEASED}, until, at);
+        ELSE
+            UPDATE pair SET state = {LEASED}, expires = until, round = NULL, leased_at = at
+                WHERE task_id = it.id AND worker_id = here.he;
+        END IF;
+        UPDATE task t SET slots = slots_then, needy = is_short::integer,
+            uncertainty = remains * least(
+                1::double precision,
+                2 * sqrt(it.known * wrong) + (here.n_classes - 2) * wrong),
+            wanted = (slots_then < max_workers AND closed = 0 AND (is_short
+                OR confidence < coalesce(here.sure_at, here.target)))::integer
+            WHERE t.ctid = it.spot RETURNING row_to_json(t), {VERSION} INTO task_now, version_now;
+        UPDATE worker SET slots = slots + 1, answers = answers + come WHERE ctid = here.his_spot;
+        seen := json_build_object('who', here.he, 'settings',
+            json_build_object({SETTINGS OF here}, 'n_workers', here.n_workers), 'task', task_now,
+            'version', version_now, 'pairs', tvcs_pairs_{NUMBER}(it.id));
+    ELSE
+        IF come = 1 THEN
+            UPDATE worker SET answers = answers + 1 WHERE id = who;
+        END IF;
+        IF outcome = 'renewed' THEN
+            UPDATE pair SET expires = until WHERE task_id = here.lease AND worker_id = here.he;
+            seen := tvcs_seen_{NUMBER}(here.he, here.lease);
+        END IF;
     END IF;
-    IF outcome IS DISTINCT FROM 'leased' THEN
-        UPDATE worker SET answers = answers + 1 WHERE id = who;
-        UPDATE campaign SET revision = revision + 1, answers = answers + 1;
+    IF come = 1 THEN
+        COMMIT;
+        written := pg_logical_emit_message(true, 'tvcs', '');
     END IF;
-    COMMIT;
-    written := pg_logical_emit_message(true, 'tvcs', '');
 END $$;

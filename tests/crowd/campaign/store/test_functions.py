@@ -5,6 +5,7 @@ import random
 from contextlib import ExitStack
 
 import pytest
+from sqlalchemy import text
 
 from benchmarks.speed import campaign as speed
 from crowd_tvcs import Quality
@@ -366,3 +367,26 @@ def test_a_backend_that_is_killed_is_said_and_replaced(database):
         with pytest.raises(StoreError, match="may have been made or not"):
             campaign.submit("ann", task, "1")
         assert campaign.submit("ann", task, "1").reason == "accepted"
+
+
+def test_answers_have_the_tables_tidied(database, monkeypatch):
+    monkeypatch.setattr(by_function, "TIDIED", 2)
+    asked = "SELECT relname, vacuum_count FROM pg_stat_user_tables WHERE relname = ANY(%s)"
+    with three(database) as campaign, speed.psycopg_of(database) as other:
+        for number, found in ((1, 0), (2, 1), (3, 1)):
+            campaign.submit("ann", campaign.next("ann").task, "1")
+            told = other.execute(asked, (["task", "pair", "worker"],)).fetchall()
+            assert dict(told) == {"task": found, "pair": found, "worker": 0}, number
+
+
+def test_tables_that_may_not_be_tidied_stop_no_answer(database, monkeypatch):
+    monkeypatch.setattr(by_function, "TIDIED", 1)
+    monkeypatch.setattr(functions, "_TIDY", text("VACUUM nothing"))
+    with three(database) as campaign:
+        assert campaign.submit("ann", campaign.next("ann").task, "1").reason == "accepted"
+
+
+def test_large_tables_are_tidied_more_seldom():
+    assert [n for n in range(1, 5000) if by_function.is_to_tidy(n)] == [1000, 2000, 3000, 4000]
+    large = [n for n in range(2**20, 2**21) if by_function.is_to_tidy(n)]
+    assert large == [2**20 + k * 2**17 for k in range(8)]

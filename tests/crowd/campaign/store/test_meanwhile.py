@@ -107,6 +107,7 @@ def meanwhile_another(database, call, change):
 
 
 IS_WAITED = "SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted)"
+TURN = "UPDATE campaign SET revision = revision + 1"
 MORE = "INSERT INTO worker (name, max_tasks, cost, slots, answers) VALUES ('dan', 9, 0, 0, 0)"
 
 
@@ -120,8 +121,33 @@ def test_who_waited_for_their_turn_counts_the_workers_that_came_meanwhile(databa
     with Campaign.create(
         database, workers=["ann", "bob"], tasks=["t1"], qualities={"ann": 0.9, "bob": 0.8}
     ) as campaign:
-        meanwhile_another(database, lambda: campaign.next("ann"), MORE)
+        meanwhile_another(database, lambda: campaign.next("ann"), f"{TURN}; {MORE}")
         seen = json.loads(campaign.store.seen["ann", "t1"])
         assert seen["settings"]["n_workers"] == 3
-        meanwhile_another(database, by_statements, MORE.replace("dan", "eve"))
+        meanwhile_another(database, by_statements, f"{TURN}; {MORE.replace('dan', 'eve')}")
         assert found == [4]
+
+
+def test_a_claim_or_an_answer_that_waited_goes_by_what_changed_meanwhile(database, counted):
+    names = {"ann": 0.9, "bob": 0.8}
+    found = []
+    with Campaign.create(
+        database, workers=names, tasks=["t1", "t2", "t3"], qualities=names
+    ) as campaign:
+        meanwhile_another(
+            database, lambda: found.append(campaign.next("ann")), f"{TURN}, paused = 1"
+        )
+        assert (found[0].task, found[0].reason) == (None, "the campaign is paused")
+        campaign.pause(False)
+        first = campaign.next("ann").task
+        meanwhile_another(
+            database,
+            lambda: found.append(campaign.submit_and_next("ann", first, "1")),
+            f"{TURN}; UPDATE worker SET blocked = 1 WHERE name = 'ann'",
+        )
+        receipt, offer = found[1]
+        assert (receipt.reason, offer.task) == ("accepted", None)
+        assert counted["submit"] == [1, 0]
+        state = campaign.state()
+        assert (state.settings.slots, state.settings.answers) == (1, 1)
+        assert [(w.slots, w.answers) for w in state.workers] == [(1, 1), (0, 0)]
