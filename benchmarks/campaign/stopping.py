@@ -1,6 +1,7 @@
 """When to stop, on recorded answers: right labels among those called sure, and labels bought.
 
-`python -m benchmarks.campaign.stopping DATA [--splits 3] [--sets rte,dog] [--fixed] [--anybody]`.
+`python -m benchmarks.campaign.stopping DATA [--splits 3] [--first 0] [--sets rte,dog] [--fixed]
+[--anybody] [--least .001,.004]`.
 DATA is a folder of folders, each a set: label.csv (item, worker, label) and truth.csv (item,
 truth); of a pair answered twice the first answer counts. A fifth of the tasks is gold. Tasks get
 answers in batches, where the routing score is largest, as campaigns hand them out, or of anybody,
@@ -13,6 +14,10 @@ on until every task is done by the rule:
 - ``shown``: until gold shows that .95 of such labels are right;
 - ``shown, worth``: likewise, and only labels that add `WORTH`, as `campaign init --target .95`;
 - ``worth``: until no label adds `WORTH`, without a target.
+
+With --least the first and the last, by every such worth in turn. *ahead*: right labels beyond those
+of the first rule on the same splits; its standard error, as that of the accuracy, is of the draw of
+gold.
 """
 
 from __future__ import annotations
@@ -26,6 +31,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks.pages import standard_error
 from crowd_tvcs.answers.answers import Answers, read_gold, together
 from crowd_tvcs.campaign.belief import FIRST, fitted_to
 from crowd_tvcs.campaign.estimates import WORTH
@@ -56,34 +62,43 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path)
     parser.add_argument("--splits", type=int, default=3)
+    parser.add_argument("--first", type=int, default=0, help="number of the first split")
     parser.add_argument("--sets", default="")
     parser.add_argument("--fixed", action="store_true", help="the model stays that of the best")
     parser.add_argument("--anybody", action="store_true", help="labels of workers who are drawn")
+    parser.add_argument("--least", default="", help="worths of a label, for most of the rules")
     given = parser.parse_args()
+    numbers = range(given.first, given.first + given.splits)
+    least = [float(value) for value in given.least.split(",") if value]
     sets = given.sets.split(",") if given.sets else sorted(p.name for p in given.data.iterdir())
     for name in sets:
         if (given.data / name / "truth.csv").exists():
             print(name, flush=True)
-            show(given.data / name, given.splits, given.fixed, given.anybody)
+            show(given.data / name, numbers, least, given.fixed, given.anybody)
     return 0
 
 
-def show(folder: Path, splits: int, is_fixed: bool, anybody: bool) -> None:
+def show(folder: Path, numbers: range, least: list[float], is_fixed: bool, anybody: bool) -> None:
     """Print every rule on one set, over all splits."""
     gold = read_gold(folder / "truth.csv")
     answers = first_answers(folder / "label.csv")
     found: dict[str, list[Reached]] = {}
-    for number in range(splits):
+    for number in numbers:
         rng = stream(0, "replay", str(number))
         split = draw_split(answers, gold, GOLD_SHARE, per_class=False, rng=rng)
-        for rule, reached in rules(Shop(split, answers, is_fixed, anybody)):
+        for rule, reached in rules(Shop(split, answers, is_fixed, anybody), least):
             found.setdefault(rule, []).append(reached)
+    first = np.array([r.accuracy for r in next(iter(found.values()))])
     for rule, rows in found.items():
         labels, accuracy = np.mean([(r.labels, r.accuracy) for r in rows], axis=0)
         sure, right, tasks = np.sum([r[2:] for r in rows], axis=0)
         share = f"{right / sure:.4f}" if sure else "-"
+        each = np.array([r.accuracy for r in rows])
+        ahead = each - first
         print(
-            f"  {rule:<14} labels {labels:6.3f}  accuracy {accuracy:.4f}  "
+            f"  {rule:<14} labels {labels:6.3f}  "
+            f"accuracy {accuracy:.4f} ± {standard_error(each):.4f}  "
+            f"ahead {ahead.mean():+.4f} ± {standard_error(ahead):.4f}  "
             f"sure {sure / tasks:.3f}  right of sure {share} ({sure})",
             flush=True,
         )
@@ -121,11 +136,15 @@ class Shop(NamedTuple):
         )
 
 
-def rules(shop: Shop) -> Iterator[tuple[str, Reached]]:
-    """Stop by every rule."""
+def rules(shop: Shop, least: list[float]) -> Iterator[tuple[str, Reached]]:
+    """Stop by every rule, or by the first and every worth of a label if there are some."""
     split = shop.split
     alone = shop._replace(split=replace(split, skill=replace(split.skill, dependence=None)))
     yield "today", stop(alone, NEVER, TODAY)
+    for worth in least:
+        yield f"worth {worth:g}", stop(shop, NEVER, worth)
+    if least:
+        return
     yield "target", stop(shop, TARGET, 0.0)
     yield "shown", stop(shop, None, 0.0)
     yield "shown, worth", stop(shop, None, WORTH)

@@ -154,10 +154,14 @@ def unsettled(text: str | None) -> int | None:
     return None if text is None or UNSETTLED not in text else _read(text).get(UNSETTLED)
 
 
+def unmarked(text: str) -> dict[str, Any]:
+    """Return the model that a text holds, by names, without a mark."""
+    return {name: value for name, value in _read(text).items() if name != UNSETTLED}
+
+
 def marked(text: str, start: int | None) -> str:
     """Return the text of the model with such a mark, or without one."""
-    found = {name: value for name, value in _read(text).items() if name != UNSETTLED}
-    return json.dumps(found if start is None else found | {UNSETTLED: start})
+    return json.dumps(unmarked(text) | ({} if start is None else {UNSETTLED: start}))
 
 
 @lru_cache(maxsize=16)

@@ -324,8 +324,8 @@ def _best_task(connection: Connection, settings: Any, who: Any) -> Any:
     Where labels must add something, tasks to which nobody who is left adds that are set aside until
     a worker has room again, or anything of the task changes.
     """
-    found = _best_of(connection, settings, who, is_reserved(settings))
-    is_free = found is None and is_reserved(settings) and not is_needed(connection, settings)
+    found = _best_of(connection, settings, who, only_needy := is_reserved(settings))
+    is_free = found is None and only_needy and not is_needed(connection, settings)
     return _best_of(connection, settings, who, False) if is_free else found
 
 

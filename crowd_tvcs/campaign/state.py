@@ -16,7 +16,7 @@ from sqlalchemy import Connection, select
 from crowd_tvcs.accuracy.model import even_matrices
 from crowd_tvcs.answers.answers import Answers
 from crowd_tvcs.answers.quality import Quality
-from crowd_tvcs.campaign.belief import known_damage, marked
+from crowd_tvcs.campaign.belief import known_damage, unmarked
 from crowd_tvcs.campaign.entries import MILLION
 from crowd_tvcs.campaign.store import kinds, schema
 from crowd_tvcs.campaign.store.gold import ANSWERS
@@ -235,7 +235,7 @@ class State:
         if text is None:
             return None
         with known_damage():
-            return Dependence.from_json(json.loads(marked(text, None)))
+            return Dependence.from_json(unmarked(text))
 
     def chances(self, entry: Integers, group_of: Integers, task_of_group: Integers) -> Floats:
         """Probability of every class by some answers to a task, for several such groups.

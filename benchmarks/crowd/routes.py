@@ -1,0 +1,87 @@
+"""Which task gets the next label: `python -m benchmarks.crowd.routes DATA [--powers 0,.1,.2]`.
+
+Labels are bought as adaptive replay buys them, by uncertainty x separation, but that the
+uncertainty u of a task counts as u^(1 - a) g^a: g is what labels of the best worker who is left
+add, each, and a one of the powers; 0 is what replay does. Right labels with 1, 2 and 3 labels per
+task, and how far ahead of 0 on the same splits, with the standard error of the draw of gold. DATA
+is as of `confidence`; the splits are others than its.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.crowd.confidence import ASKED, GOLD, recorded
+from benchmarks.pages import standard_error
+from crowd_tvcs.routing.replay import BATCH, Split, draw_split
+from crowd_tvcs.routing.routing import gain_per_label, next_batch, routing_scores, uncertainty
+from tvcs_core.streams import stream
+
+LEAST = 1e-12  # of a gain, so that labels which add nothing come last
+
+Floats = NDArray[np.float64]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", type=Path, help="folder of recorded answers")
+    parser.add_argument("--powers", default="0,.1,.2")
+    parser.add_argument("--splits", type=int, default=10)
+    parser.add_argument("--first", type=int, default=0, help="number of the first split")
+    parser.add_argument("--sets", default="")
+    given = parser.parse_args()
+    there = sorted(path.parent.name for path in given.data.glob("*/truth.csv"))
+    for name in given.sets.split(",") if given.sets else there:
+        print(name, flush=True)
+        answers, truth = recorded(str(given.data), name)
+        found: dict[float, list[list[float]]] = {0.0: []}
+        for number in range(given.first, given.first + given.splits):
+            rng = stream(0, "chosen", str(number))
+            split = draw_split(answers, truth, GOLD[0], per_class=False, rng=rng)
+            for power in {0.0: None} | {float(one): None for one in given.powers.split(",")}:
+                found.setdefault(power, []).append(bought_by(split, power))
+        plain = np.array(found[0.0])
+        for power, rows in found.items():
+            reached = np.array(rows)
+            ahead = reached - plain
+            means = " ".join(f"{value:.4f}" for value in reached.mean(axis=0))
+            more = " ".join(f"{d.mean():+.4f} ± {standard_error(d):.4f}" for d in ahead.T)
+            print(f"  {power:<5g} right {means}  ahead {more}", flush=True)
+    return 0
+
+
+def bought_by(split: Split, power: float) -> list[float]:
+    """Return the shares of right labels with `ASKED` labels per task."""
+    answers, skill = split.recorded, split.skill
+    n_tasks, told, out = len(answers.tasks), skill.cautious(), []
+    chosen = np.zeros(answers.size, dtype=bool)
+    for labels in ASKED:
+        while (left := labels * n_tasks - int(chosen.sum())) > 0:
+            bought = answers.select(chosen)
+            is_open = answers.given & ~bought.given
+            first = is_open & (bought.per_task == 0)
+            is_open = first if first.any() else is_open
+            chances = split.posterior(bought)
+            scores = routing_scores(chances, told)
+            if power:
+                best = np.where(is_open, told[:, None], 0.0).max(axis=0)
+                n, model = bought.per_task, skill.dependence
+                gain = gain_per_label(chances, best, dependence=model, answers=n)
+                unsure = np.maximum(uncertainty(chances), LEAST)
+                scores *= (np.maximum(gain, LEAST) / unsure) ** power
+            size = min(max(1, round(BATCH * n_tasks)), left)
+            batch = next_batch(scores, is_open, max_workers_per_task=1, budget=size)
+            if not batch.any():
+                break
+            chosen |= batch[answers.worker_of, answers.task_of]
+        out.append(split.score(split.posterior(answers.select(chosen))))
+    return out
+
+
+if __name__ == "__main__":
+    sys.exit(main())
