@@ -1,16 +1,18 @@
-"""The study of claims: what it counts, and that a set left out is left out."""
+"""The study of claims: what it counts, and that a set left out is left out; that of routes."""
 
 import numpy as np
 import pytest
 from pytest import approx
 
-from benchmarks.crowd import confidence, plan_claims, sure, usual
-from benchmarks.crowd.confidence import MODELS
+from benchmarks.crowd import confidence, plan_claims, routes, sure, usual
+from benchmarks.crowd.confidence import ASKED, GOLD, MODELS, recorded
 from benchmarks.study import load
+from crowd_tvcs.routing.replay import _adaptive, draw_split
 from crowd_tvcs.skills import dependence_fit
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.foresight import Foreseen
 from crowd_tvcs.skills.vote import vote
+from tvcs_core.streams import stream
 
 
 def write_set(folder, seed):
@@ -173,3 +175,28 @@ def test_a_row_is_the_mean_over_the_splits():
     assert found[:2] == approx([(0.05 - 0.2) / 2, 0.125])
     assert found[2:6] == approx([-0.075, 0.025, 1.0, 0.3])
     assert found[6:] == approx([0.125, 0.025, 0.5, 0.15])
+
+
+@pytest.fixture
+def one_split(tmp_path):
+    write_set(tmp_path / "one", 4)
+    answers, truth = recorded(str(tmp_path), "one")
+    return draw_split(answers, truth, GOLD[0], per_class=False, rng=stream(0, "one"))
+
+
+def test_without_a_power_labels_are_bought_as_by_replay(one_split):
+    split = one_split
+    bought = [split.recorded.select(chosen) for _, chosen in _adaptive(split, ASKED)]
+    expected = [split.score(split.posterior(answers)) for answers in bought]
+    assert routes.bought_by(split, 0.0) == expected
+    assert routes.bought_by(split, 1.0) != expected
+
+
+def test_every_set_and_power_of_the_routes_has_a_line(tmp_path, monkeypatch, capsys):
+    write_set(tmp_path / "one", 4)
+    asked = ["routes", str(tmp_path), "--splits", "2", "--powers", "0.5"]
+    monkeypatch.setattr("sys.argv", asked)
+    assert routes.main() == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == ["one", "0", "0.5"]
+    assert lines[1].split("ahead")[1].count("+0.0000 ± 0.0000") == len(ASKED)
