@@ -1,5 +1,6 @@
 """What is solved: candidates with their caps, and the numbers in which that is done."""
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -107,7 +108,7 @@ def has_ties(drawn: Floats) -> bool:
 
 def scale_of(largest: float) -> float:
     """The power of two that brings the size of the largest value to .5 .. 1."""
-    return float(2.0 ** -np.clip(np.frexp(largest)[1], -1000, 1000))
+    return math.ldexp(1.0, -min(max(math.frexp(largest)[1], -1000), 1000))
 
 
 def grid_steps(candidates: Candidates, caps: Counts) -> float:

@@ -50,7 +50,7 @@ def block_prices(i: Instance, earlier: Near | None = None) -> Near:
     """First prices for the scan: one block of each side, beginning with those of an earlier one."""
     (n, m), size = i.shape, i.candidates.values.size
     guess = no_prices(n, m) if earlier is None else earlier.prices
-    return full_blocks(i, guess, rows_first=n > m, rounds=1, sampled=size)
+    return full_blocks(i, guess, rows_first=n > m, count=2, sampled=size)
 
 
 def pivot_budget(i: Instance, network: CoreNetwork) -> int:

@@ -25,6 +25,8 @@ LISTED = 60_000  # tables up to here are listed whole for the first prices
 SAMPLED = 40_000  # entries of the sample that larger ones get their first prices from
 NEVER = np.finfo(float).max  # a price; from a gain beyond all floats inf would leave no number
 LOOKED_AT = 24  # lines of a side by which prices are judged
+LEVELS = 50  # lines of the shorter side by which the levels of lines are compared
+DIFFERENT = 4.0  # times the variance of one side's means that of the other is, to say which begins
 COMPARED = 32_000  # entries by which lines of the longer side are compared
 
 
@@ -82,11 +84,32 @@ def first_prices(i: Instance, solve: Callable[[Candidates, Counts], Exact]) -> N
     """Prices to begin with; `solve` is this solver, for a sample of a large table."""
     n, m = i.shape
     if i.open_size <= LISTED:
-        return listed_prices(i, no_prices(n, m))
+        return listed_prices(i, no_prices(n, m), rows_first=begins_with_rows(i, otherwise=True))
     guess = sampled_prices(i, solve)
     if i.candidates.dense:
-        return full_blocks(i, guess, rows_first=n > m)
+        # The sample has priced the shorter side, so that the longer one's block comes first.
+        last_too = begins_with_rows(i, otherwise=n > m) == (n > m)
+        return full_blocks(i, guess, rows_first=n > m, count=4 if last_too else 3)
     return listed_prices(i, guess, rounds=2, rows_first=n > m)
+
+
+def begins_with_rows(i: Instance, otherwise: bool) -> bool:
+    """Whether blocks of a table with ties begin with rows; `otherwise` if neither side says so.
+
+    If columns are worth more or less as a whole, all rows want the same ones, and a block of rows
+    says of them no more than that: every block of columns then moves the prices of a few. So the
+    side whose lines differ begins.
+    """
+    if not (i.candidates.dense and i.grid.nudged):
+        return otherwise
+    matrix = i.candidates.values.reshape(i.shape)
+    apart = -(-min(i.shape) // LEVELS)
+    with np.errstate(all="ignore"):  # NaN from huge values in groups that may keep nothing
+        some = np.abs(matrix[::apart, ::apart]) * i.grid.factor
+        of_rows, of_cols = float(some.mean(axis=1).var()), float(some.mean(axis=0).var())
+    if max(of_rows, of_cols) > DIFFERENT * min(of_rows, of_cols):
+        return of_rows > of_cols
+    return otherwise
 
 
 def no_prices(n: int, m: int) -> Prices:
@@ -196,9 +219,9 @@ def spread_lines(candidates: Candidates, n: int, m: int, step: int) -> Ints:
 
 
 def full_blocks(
-    i: Instance, guess: Prices, rows_first: bool, rounds: int = 2, sampled: int = SAMPLED
+    i: Instance, guess: Prices, rows_first: bool, count: int, sampled: int = SAMPLED
 ) -> Near:
-    """Blocks of each side in turn over a dense table; the total's price by so many entries."""
+    """`count` blocks of either side in turn over a dense table; the total's price by a sample."""
     n, m = i.shape
     what = (i.candidates, i.caps._replace(total=i.fits), i.grid)
     rows, cols = Thresholds(*np.zeros((3, n))), Thresholds(*np.zeros((3, m)))
@@ -207,7 +230,8 @@ def full_blocks(
     step = -(-i.candidates.values.size // sampled)
     total_width = 2 + 3 * int(np.sqrt(i.fits // step))
     zero_row, zero_col = np.zeros(n), np.zeros(m)
-    for of_rows in rounds * (rows_first, not rows_first):
+    for turn in range(count):
+        of_rows = rows_first == (turn % 2 == 0)
         if of_rows:
             chunk = max(1, 10_000_000 // m)
             for r in range(0, n, chunk):

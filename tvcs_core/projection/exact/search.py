@@ -145,7 +145,7 @@ def search(i: Instance, keep: NDArray[np.bool_], warm: Any) -> Found:
     if begins:
         if near is not None and misfit(i, near) > AT_ALL:
             near = None
-        found = scan(i, block_prices(i, near), keep)
+        found = scan(i, block_prices(i, near), keep, anew=near is None)
         if found is not None:
             left = found.stats["phases"] if near is None else near.left
             return replace(found, near=replace(found.near, left=left))

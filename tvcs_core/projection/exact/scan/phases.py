@@ -52,12 +52,12 @@ class Phases:
         lay_ends(self.flow, min(i.caps.total, min(rows, cols) + 1))
 
     def _mean_imbalance(self) -> float:
-        (n, m), at, found = self.i.shape, self.flow.columns, []
-        load, cap, price = np.abs(self.flow.excess), self.flow.cap, self.flow.price
+        (n, m), at, found = self.i.shape, self.flow.columns, 0.0
+        off, price = np.abs(np.abs(self.flow.excess) - self.flow.cap), self.flow.price
         for of, end in ((slice(n), self.flow.ends[PRICE]), (slice(at, at + m), 0)):
             full = price[of] != end
-            found.append(float(np.abs(load[of] - cap[of])[full].mean()) if full.any() else 0.0)
-        return max(found)
+            found = max(found, int(off[of] @ full) / max(int(np.count_nonzero(full)), 1))
+        return found
 
     @property
     def turns(self) -> int:
@@ -84,12 +84,7 @@ class Phases:
 
         If so, nodes that share source's or sink's price are given it.
         """
-        price, ends = self.flow.price.copy(), self.flow.ends.copy()
-        paths.join_ends(self.flow, eps)
-        if paths.count_wrong(self.flow, few) < few:
-            return True
-        self.flow.price[:], self.flow.ends[:] = price, ends
-        return False
+        return bool(paths.are_few_wrong(self.flow, eps, few))
 
     def send(self, budget: int) -> bool:
         """Right all wrong arcs and send the excesses along shortest paths; False as `refine`.

@@ -9,19 +9,23 @@ from numpy.typing import NDArray
 from tvcs_core.projection.exact.candidates import Instance
 from tvcs_core.projection.exact.core import Core, list_near
 from tvcs_core.projection.exact.network import CoreNetwork
-from tvcs_core.projection.exact.prices import Near, width
+from tvcs_core.projection.exact.prices import Near
 from tvcs_core.projection.exact.scan.phases import Phases
 from tvcs_core.projection.kernels.records import Band, Counts, Prices, Support
 
 FINER = 6  # from one eps to the next
-COARSER = 16  # to a first eps, where prices were worse than their band says
-FIRST = 16  # turns of each node for the first eps, more than which say so
+COARSER = 16  # to a first eps, where prices were worse than they said
+FIRST = 32  # turns of each node for the first eps, more than which say so
 FEW_AT_FIRST = 1 / 8  # units by node, fewer than which are sent along shortest paths at once
 FEW = 1  # and after the first eps
 SENT = 10  # turns of each node for that, more than which a finer eps saves
 ALL = 2**60  # more than there can be
 PATIENCE = 400  # turns of each node in all
-LEAST_EPS = 1 / 512  # of a typical gain, where lines have no ranks about their threshold
+# Of the mean prices is the first eps, where they misplace all: of blocks that began with nothing,
+# and of all others.
+ANEW, BEGUN = 1 / 2, 1 / 8
+LEAST_SHARE = 2.0**-10  # that prices are taken to misplace
+LEAST_PRICE = 1 / 512  # of a typical gain, where lines have no price
 TIGHT = 2.0**-36  # slack of what the simplex looks at where another support is as good
 
 
@@ -34,11 +38,14 @@ class Found:
     stats: dict[str, Any]
 
 
-def scan(i: Instance, near: Near, keep: NDArray[np.bool_]) -> Found | None:
-    """Find and prove the best support of a dense table, fill it in; None where it gives up."""
+def scan(i: Instance, near: Near, keep: NDArray[np.bool_], anew: bool = False) -> Found | None:
+    """Find and prove the best support of a dense table, fill it in; None where it gives up.
+
+    `anew` says that the prices are those of a block of each side that began with nothing.
+    """
     phases = Phases(i, near.prices)
-    off = phases.imbalance / width(max(i.shape))
-    if not solve(phases, first_eps(i, near.band), max(1.0, off)):
+    part = ANEW if anew else BEGUN
+    if not solve(phases, first_eps(i, near.prices, part * phases.imbalance)):
         return None
     is_best, is_only = phases.prove()
     if not is_best:
@@ -55,14 +62,13 @@ def scan(i: Instance, near: Near, keep: NDArray[np.bool_]) -> Found | None:
     return Found(network.duals(), near, network.stats | phases.stats)
 
 
-def solve(phases: Phases, first: int, times_worse: float) -> bool:
+def solve(phases: Phases, eps: int) -> bool:
     """Refine until little is wrong, and right that along shortest paths; False where it gives up.
 
-    It begins with more than the first eps where prices are worse than that, but never with more
+    It goes on with more than the first eps where prices are worse than that, but never with more
     than the largest gain, which no price is wrong by for long.
     """
     nodes, largest = phases.nodes, int(phases.i.grid.steps)
-    eps = int(min(first * times_worse, largest))
     few, budget, most, last = int(FEW_AT_FIRST * nodes), FIRST * nodes, PATIENCE * nodes, 0
     while phases.turns < most and not phases.has_failed:
         if phases.is_nearly_right(last, few) and phases.send(SENT * nodes if eps else most):
@@ -79,13 +85,15 @@ def solve(phases: Phases, first: int, times_worse: float) -> bool:
     return False
 
 
-def first_eps(i: Instance, band: Band) -> int:
-    """How wrong prices are likely to be, in steps of the grid: what some ranks are apart."""
-    rows = (band.below_rows + band.above_rows)[~i.closed_row]
-    cols = (band.below_cols + band.above_cols)[~i.closed_col]
-    eps = float(np.median(np.concatenate([rows, cols])))
-    eps = eps if eps < 1.0 else 0.0
-    return max(1, int(max(eps, i.level * LEAST_EPS) * i.grid.steps))
+def first_eps(i: Instance, prices: Prices, imbalance: float) -> int:
+    """How wrong prices are likely to be, in steps of the grid.
+
+    That is the share of all units that they misplace (part of it, see `ANEW`) of the mean prices:
+    where every row wants the same columns, these may have to change by as much as they are.
+    """
+    share = max(LEAST_SHARE, imbalance * max(i.shape) / max(i.fits, 1))
+    price = max(float(prices.rows.mean() + prices.cols.mean()), LEAST_PRICE * i.level)
+    return max(1, int(min(price * share, 1.0) * i.grid.steps))
 
 
 def tied(i: Instance, prices: Prices, support: NDArray[np.bool_]) -> CoreNetwork:

@@ -69,6 +69,7 @@ def lay_out(candidates, caps, grid, flow, first_row, last_row):
     values, factor, steps, squared = candidates.values, grid.factor, grid.steps, candidates.squared
     table, start, price, excess = flow.table, flow.start, flow.price, flow.excess
     row_caps, col_caps, m, columns = caps.rows, caps.cols, caps.cols.size, flow.columns
+    lines = price.size
     for first in range(first_row, last_row, BLOCK):
         last = min(first + BLOCK, last_row)
         for r in range(first, last):
@@ -76,13 +77,15 @@ def lay_out(candidates, caps, grid, flow, first_row, last_row):
             for c in range(m):
                 worth = on_grid(gain(row[c], factor, squared), steps)
                 line[c] = worth if (row[c] != 0.0) & (row_caps[r] > 0) & (col_caps[c] > 0) else NONE
+        apart = lines - columns  # the width of the first table
         for c in range(m):
             line, p = table[start[columns + c] + first :], price[columns + c]
+            at, taken = start[first] + c, 0
             for r in range(last - first):
-                at = start[first + r] + c
                 worth = table[at]
                 kept = worth + p > price[first + r]
                 line[r] = -worth if kept else NONE
                 table[at] = NONE if kept else worth
                 excess[first + r] -= kept
-                excess[columns + c] += kept
+                at, taken = at + apart, taken + kept
+            excess[columns + c] += taken

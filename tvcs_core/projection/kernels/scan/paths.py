@@ -78,6 +78,20 @@ def count_wrong(flow, limit):
 
 
 @kernel
+def are_few_wrong(flow, eps, few):
+    """Whether fewer units than that are in excess or on wrong arcs once ends are joined.
+
+    If not, they are as they were.
+    """
+    price, ends = flow.price.copy(), flow.ends.copy()
+    join_ends(flow, eps)
+    if count_wrong(flow, few) < few:
+        return True
+    flow.price[:], flow.ends[:] = price, ends
+    return False
+
+
+@kernel
 def excess_of(i, flow):
     """What a node has too much of; below 0 what it lacks."""
     lines = flow.price.size

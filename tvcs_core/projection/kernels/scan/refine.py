@@ -22,6 +22,8 @@ from tvcs_core.projection.kernels.scan.flow import (
     TURNS,
 )
 
+LANES = np.uint64(8)  # offers that are so far apart share a maximum; these are two vectors
+
 
 @kernel
 def prepare(flow, eps, clock):
@@ -132,18 +134,18 @@ def serve_lines(flow, eps, offers, tops, clock, most):
         side, other, width = (0, columns, lines - columns) if i < columns else (1, 0, columns)
         # Unsigned places, which need no test for a count from the end: such loops become vectors.
         line, across, size = np.uint64(start[i]), np.uint64(other), np.uint64(width)
-        at, stripe = i - columns + other, np.uint64(width // BLOCK)
+        at = i - columns + other
         for j in range(size):
             offers[j] = table[line + j] + price[across + j]
-        for b in range(stripe):
-            top = offers[b]
-            for q in range(b + stripe, size, stripe):
-                top = max(top, offers[q])
-            tops[b] = top
+        for b in range(LANES):
+            tops[b] = offers[b]
+        for q in range(LANES, size, LANES):
+            for b in range(LANES):
+                tops[b] = max(tops[b], offers[q + b])
         left, end, used = excess[i], ends[PRICE + side], price[i]
         while True:
             best = tops[0]
-            for b in range(stripe):
+            for b in range(LANES):
                 best = max(best, tops[b])
             if left <= 0:
                 break
@@ -152,15 +154,15 @@ def serve_lines(flow, eps, offers, tops, clock, most):
                 room[i], left = room[i] - moved, left - moved
                 ends[EXCESS + side] += moved
                 continue
-            # Take the best offer, and find what is the best of its stripe without it.
+            # Take the best offer, and find what is the best of its lane without it.
             b, used, top = np.uint64(0), best, np.int64(NONE)
             while tops[b] != best:
                 b += np.uint64(1)
             j = b
             while offers[j] != best:
-                j += stripe
+                j += LANES
             offers[j] = NONE
-            for q in range(b, size, stripe):
+            for q in range(b, size, LANES):
                 top = max(top, offers[q])
             tops[b] = top
             k, left = across + j, left - 1
@@ -224,7 +226,8 @@ def refine(flow, eps, clock, most, is_first):
     if is_first:
         prepare(flow, eps, clock)
     ends, width = flow.ends, max(flow.columns, flow.price.size - flow.columns)
-    offers, tops = np.empty(width, np.int64), np.empty(width // BLOCK, np.int64)
+    offers = np.empty(width, np.int64)
+    tops = np.empty(max(np.int64(LANES), width // BLOCK), np.int64)
     last = clock[TURNS] + most
     while clock[TURNS] < last:
         serve_lines(flow, eps, offers, tops, clock, last - clock[TURNS])
