@@ -13,6 +13,7 @@ what they do not need: see `NEEDLESS`, `ArrayRewrites` and `BorrowingLowering`.
 import contextlib
 import gc
 from collections.abc import Iterator
+from copy import copy
 from typing import Any
 
 import numba
@@ -23,7 +24,9 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.compiler_machinery import register_pass
 from numba.core.dispatcher import _FunctionCompiler  # type: ignore[attr-defined]
+from numba.core.environment import Environment
 from numba.core.errors import NumbaError
+from numba.core.funcdesc import FunctionDescriptor
 from numba.core.typed_passes import NativeLowering, NopythonRewrites
 from numba.core.typing.templates import _OverloadFunctionTemplate
 
@@ -256,23 +259,39 @@ class EntryCompiler(_FunctionCompiler):
     def _linked(self, args: Any) -> Any:
         self.part.compile(tuple(args))
         compiled = self.part.overloads[tuple(args)]
-        context, fndesc = compiled.target_context, compiled.fndesc
+        context, fndesc = compiled.target_context, entry_of(compiled.fndesc)
+        environment = Environment.from_fndesc(fndesc)
         library = EntryLibrary(context.codegen(), fndesc.qualname)
         library.enable_object_caching()
         context.create_cpython_wrapper(
-            library, fndesc, compiled.environment, compiled.call_helper, release_gil=True
+            library, fndesc, environment, compiled.call_helper, release_gil=True
         )
         inits: set[str] = set()
         for needed in compiled.library.needed():
             inits.update(getattr(needed, "_reload_init", ()))  # numba 0.61 and 0.62 have none
             library._final_module.link_in(module_of(needed), preserve=True)
-        entry_point = context.get_executable(library, fndesc, compiled.environment)
+        entry_point = context.get_executable(library, fndesc, environment)
+        context.codegen().set_env(compiled.fndesc.env_name, compiled.environment)
         return compiled._replace(
+            fndesc=fndesc,
+            environment=environment,
             library=library,
             entry_point=entry_point,
             metadata={},
             reload_init=list(inits | getattr(library, "_reload_init", set())),
         )
+
+
+def entry_of(part: FunctionDescriptor) -> FunctionDescriptor:
+    """Return the same with another name for what the wrapper takes from Python, such as types.
+
+    numba keeps that by name, once in a process, and beside all code that refers to it. Under the
+    name of the part it would be as the first kernel found it that was kept with the part in it:
+    without what the wrapper needs, which a later process then does not find.
+    """
+    fndesc = copy(part)
+    fndesc.env_name = f"{part.env_name}.entry"
+    return fndesc
 
 
 @contextlib.contextmanager

@@ -3,6 +3,7 @@
 import os
 import pickle
 import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -26,6 +27,47 @@ def test_a_kernel_is_compiled_once_and_then_loaded(toy):
     assert run(VALUES) == 24.0
     assert was_cached(run)
     assert [str(s) for s in run.signatures] == ["(Array(float64, 1, 'C', False, aligned=True),)"]
+
+
+MADE = """
+from typing import NamedTuple
+import numpy as np
+from tvcs_core.jit import kernel
+
+class Made(NamedTuple):
+    here: np.ndarray
+    there: np.ndarray
+
+@kernel
+def make(n):
+    return Made(np.ones(n), np.empty(n))
+
+@kernel
+def run(n):
+    return make(n).here.sum()
+"""
+BOTH = """
+from toy.high import kernels
+kernels.run.dispatcher
+assert kernels.run(3) == 3.0
+made = kernels.make(2)
+assert made.here.tolist() == [1.0, 1.0] and type(made) is kernels.Made
+"""
+
+
+def test_a_kernel_that_python_and_a_kernel_call_returns_arrays_when_both_are_loaded(toy):
+    """The one that calls it was kept before it was called itself: once a process ended by that."""
+    (toy.package / "high" / "kernels.py").write_text(MADE)
+    there = {**os.environ, "PYTHONPATH": os.pathsep.join([str(toy.package.parent), *sys.path])}
+    for step in ("both are compiled", "both are loaded", "one is compiled, the other loaded"):
+        if step.startswith("one"):
+            next(Path(there["TVCS_CACHE_DIR"]).rglob("*.run-*.kernel")).unlink()
+        done = subprocess.run(
+            [sys.executable, "-c", BOTH], env=there, capture_output=True, text=True
+        )
+        assert done.returncode == 0, f"{step}: {done.stderr}"
+        kept = Path(there["TVCS_CACHE_DIR"]).rglob("*.kernel")
+        assert {path.name.split("-")[0].split(".")[-1] for path in kept} == {"make", "run"}
 
 
 @pytest.mark.parametrize("size", [0, 1, 31, 32, 33, 1000, -1])
