@@ -23,12 +23,7 @@ from tvcs_core.projection.kernels.records import (
 )
 from tvcs_core.projection.kernels.rounding import gap_of
 from tvcs_core.projection.kernels.simplex import PIVOTS, price_tree, run_simplex, terminals
-from tvcs_core.projection.kernels.start import (
-    hang_full_rows,
-    lay_core,
-    lay_fixed_arcs,
-    settle,
-)
+from tvcs_core.projection.kernels.start import lay_core, lay_fixed_arcs, settle
 from tvcs_core.projection.kernels.table import all_bits, entry_costs, list_open, survey
 
 ROUNDS = 2  # of blocks of rows and of columns
@@ -159,7 +154,6 @@ def solve_small(candidates, caps, steps, keep, u, w):
     lay_fixed_arcs(caps, load, Prices(u, w, price), steps, arcs, tree.links)
     lay_core(listed, kept, none, fixed, n, arcs)
     entry_costs(candidates, grid, listed, none, fixed, cost)
-    hang_full_rows(listed, kept, w, fixed, arcs, tree.links)
     price_tree(arcs, tree)
     # Near entries alone settle most of it cheaply; then all of them, which is the proof.
     block = max(20, np.int64(0.7 * np.sqrt(fixed + near)))

@@ -5,16 +5,7 @@ import numpy as np
 from tvcs_core.jit import kernel
 from tvcs_core.projection.kernels.prices import longest_line, put_in_place
 from tvcs_core.projection.kernels.records import Counts, Lines
-from tvcs_core.projection.kernels.simplex import (
-    ARC,
-    CHILD,
-    DEPTH,
-    NEXT,
-    PARENT,
-    PREV,
-    rehang,
-    terminals,
-)
+from tvcs_core.projection.kernels.simplex import ARC, CHILD, DEPTH, NEXT, PARENT, PREV, terminals
 
 
 @kernel
@@ -119,30 +110,6 @@ def lay_core(listed, kept, first, first_arc, n_rows, arcs):
         a = first_arc + e
         tail[a], head[a], cap[a] = row[e], n_rows + col[e], 1
         flow[a], state[a] = (1, -1) if kept[e] else (0, 1)
-
-
-@kernel
-def hang_full_rows(listed, kept, col_price, first_arc, arcs, links):
-    """Hang every full row on the column of its least kept entry, and no longer on the root.
-
-    That entry is worth just the row's price then, which is the row's best one under the prices of
-    the columns; left on the root, every row would take a pivot to come to such an entry.
-    """
-    row, col, gains, flow, cap = listed.row, listed.col, listed.gains, arcs.flow, arcs.cap
-    n = links.shape[0] - 2 - col_price.size
-    entry, least = np.empty(n, np.int64), np.empty(n)
-    entry[:], least[:] = -1, np.inf
-    for e in range(row.size):
-        r, worth = row[e], gains[e] - col_price[col[e]]
-        if kept[e] and worth < least[r]:
-            entry[r], least[r] = e, worth
-    for r in range(n):
-        e = entry[r]
-        if e >= 0 and flow[r] == cap[r]:
-            parent = n + np.int64(col[e])
-            rehang(links, np.int64(r), np.int64(r), parent, first_arc + e)
-            links[r, DEPTH] = links[parent, DEPTH] + 1
-            arcs.state[first_arc + e] = 0
 
 
 @kernel
