@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from pytest import approx
 
-from benchmarks.crowd import confidence, plan_claims, routes, sure, usual
-from benchmarks.crowd.confidence import ASKED, GOLD, MODELS, recorded
+from benchmarks.campaign import routes
+from benchmarks.crowd import confidence, plan_claims, sure, usual
+from benchmarks.crowd.confidence import MODELS, recorded
 from benchmarks.study import load
 from crowd_tvcs.routing.replay import _adaptive, draw_split
 from crowd_tvcs.skills import dependence_fit
@@ -181,12 +182,12 @@ def test_a_row_is_the_mean_over_the_splits():
 def one_split(tmp_path):
     write_set(tmp_path / "one", 4)
     answers, truth = recorded(str(tmp_path), "one")
-    return draw_split(answers, truth, GOLD[0], per_class=False, rng=stream(0, "one"))
+    return draw_split(answers, truth, routes.GOLD_SHARE, per_class=False, rng=stream(0, "one"))
 
 
 def test_without_a_power_labels_are_bought_as_by_replay(one_split):
     split = one_split
-    bought = [split.recorded.select(chosen) for _, chosen in _adaptive(split, ASKED)]
+    bought = [split.recorded.select(chosen) for _, chosen in _adaptive(split, routes.ASKED)]
     expected = [split.score(split.posterior(answers)) for answers in bought]
     assert routes.bought_by(split, 0.0) == expected
     assert routes.bought_by(split, 1.0) != expected
@@ -199,4 +200,4 @@ def test_every_set_and_power_of_the_routes_has_a_line(tmp_path, monkeypatch, cap
     assert routes.main() == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == ["one", "0", "0.5"]
-    assert lines[1].split("ahead")[1].count("+0.0000 ± 0.0000") == len(ASKED)
+    assert lines[1].split("ahead")[1].count("+0.0000 ± 0.0000") == len(routes.ASKED)

@@ -1,10 +1,10 @@
-"""Which task gets the next label: `python -m benchmarks.crowd.routes DATA [--powers 0,.1,.2]`.
+"""Which task gets the next label: `python -m benchmarks.campaign.routes DATA [--powers 0,.1,.2]`.
 
 Labels are bought as adaptive replay buys them, by uncertainty x separation, but that the
 uncertainty u of a task counts as u^(1 - a) g^a: g is what labels of the best worker who is left
 add, each, and a one of the powers; 0 is what replay does. Right labels with 1, 2 and 3 labels per
 task, and how far ahead of 0 on the same splits, with the standard error of the draw of gold. DATA
-is as of `confidence`; the splits are others than its.
+is as of `stopping`; the splits are others than its.
 """
 
 from __future__ import annotations
@@ -16,12 +16,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.crowd.confidence import ASKED, GOLD, recorded
+from benchmarks.campaign.stopping import GOLD_SHARE, first_answers
 from benchmarks.pages import standard_error
+from crowd_tvcs.answers.answers import read_gold
 from crowd_tvcs.routing.replay import BATCH, Split, draw_split
 from crowd_tvcs.routing.routing import gain_per_label, next_batch, routing_scores, uncertainty
 from tvcs_core.streams import stream
 
+ASKED = (1, 2, 3)  # labels per task
 LEAST = 1e-12  # of a gain, so that labels which add nothing come last
 
 Floats = NDArray[np.float64]
@@ -38,11 +40,12 @@ def main() -> int:
     there = sorted(path.parent.name for path in given.data.glob("*/truth.csv"))
     for name in given.sets.split(",") if given.sets else there:
         print(name, flush=True)
-        answers, truth = recorded(str(given.data), name)
+        truth = read_gold(given.data / name / "truth.csv")
+        answers = first_answers(given.data / name / "label.csv")
         found: dict[float, list[list[float]]] = {0.0: []}
         for number in range(given.first, given.first + given.splits):
             rng = stream(0, "chosen", str(number))
-            split = draw_split(answers, truth, GOLD[0], per_class=False, rng=rng)
+            split = draw_split(answers, truth, GOLD_SHARE, per_class=False, rng=rng)
             for power in {0.0: None} | {float(one): None for one in given.powers.split(",")}:
                 found.setdefault(power, []).append(bought_by(split, power))
         plain = np.array(found[0.0])
