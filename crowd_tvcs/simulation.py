@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.answers.quality import Quality
+from tvcs_core.arguments import one_of, real_number, whole_number
 from tvcs_core.files.tables import write_table
 from tvcs_core.streams import stream
 
@@ -101,13 +102,12 @@ def simulate(
         ("n_tasks", n_tasks, 1),
         ("n_gold", n_gold, 0),
     ):
-        if value < least:
-            raise ValueError(f"{name} must be >= {least}, found {value}")
-    if family not in FAMILIES:
-        raise ValueError(f"family must be one of {', '.join(FAMILIES)}, found {family!r}")
+        whole_number(name, value, least)
+    one_of("family", family, FAMILIES)
     if family not in LIMITED and not (low is None and high is None):
         raise ValueError(f"low and high are for {' and '.join(LIMITED)}, not for {family}")
-    low, high = LOW if low is None else low, HIGH if high is None else high
+    low = LOW if low is None else real_number("low", low)
+    high = HIGH if high is None else real_number("high", high)
     if not 0.0 <= low <= high <= 1.0:
         raise ValueError(f"low and high must hold 0 <= low <= high <= 1, found {low} and {high}")
     rng = stream(rng, "crowd", family)

@@ -16,7 +16,9 @@ ROOT = Path(__file__).parents[1]
 # The rooms of each package, the lowest level first: a room imports itself and lower levels.
 LEVELS = {
     "tvcs_core": [
-        ["files", "lazy", "streams"],
+        ["files", "lazy"],
+        ["arguments"],
+        ["streams"],
         ["command", "jit"],
         ["engines"],
         ["constraint", "loss"],
@@ -64,7 +66,7 @@ FORMER_PATHS = {
     "crowd_tvcs.multiclass.accuracy": "crowd_tvcs.accuracy.many_classes",
 }
 # What the domains may import from the core, beside the names of its `__all__`.
-OPEN_TO_DOMAINS = ("files", "command", "jit", "engines", "lazy", "streams")
+OPEN_TO_DOMAINS = ("files", "command", "jit", "engines", "lazy", "streams", "arguments")
 # Command lines may be heavier, and scikit-learn's face of the core is loaded on demand.
 ON_DEMAND = {
     "tvcs_core.cli",

@@ -10,6 +10,8 @@ from hashlib import blake2b
 
 import numpy as np
 
+from tvcs_core.arguments import whole_number
+
 
 def stream(rng: int | np.random.Generator | None, *words: str) -> np.random.Generator:
     """Return the generator of the seed `rng` for the purpose that `words` name.
@@ -21,10 +23,13 @@ def stream(rng: int | np.random.Generator | None, *words: str) -> np.random.Gene
     """
     if rng is None or isinstance(rng, np.random.Generator):
         return np.random.default_rng(rng)
+    seed = whole_number("rng", rng)
     key = blake2b("\0".join(words).encode(), digest_size=16).digest()
-    return np.random.default_rng([rng, int.from_bytes(key, "little")])
+    return np.random.default_rng([seed, int.from_bytes(key, "little")])
 
 
 def seed_of(rng: int | np.random.Generator | None) -> int:
     """Draw a seed, for a function that needs several streams, from what its caller gave."""
+    if rng is not None and not isinstance(rng, np.random.Generator):
+        whole_number("rng", rng)
     return int(np.random.default_rng(rng).integers(2**63))

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tvcs_core.arguments import real_numbers, whole_number
+
 MOST_CLASSES = 100
 NOTHING = 1e-12  # told by one answer
 
@@ -109,16 +111,15 @@ def _reach(matrices: Floats) -> Floats:
 
 def checked_classes(n_classes: int) -> int:
     """Refuse a number of classes that is none."""
-    if isinstance(n_classes, bool) or not isinstance(n_classes, int | np.integer):
-        raise TypeError(f"n_classes must be an integer, found {n_classes!r}")
-    if not 2 <= n_classes <= MOST_CLASSES:
+    n_classes = whole_number("n_classes", n_classes, 2)
+    if n_classes > MOST_CLASSES:
         raise ValueError(f"n_classes must be from 2 to {MOST_CLASSES}, found {n_classes}")
-    return int(n_classes)
+    return n_classes
 
 
 def checked_confusion(confusion: ArrayLike, n_workers: int, n_classes: int) -> Floats:
     """Refuse confusion matrices of another shape, or whose rows are no probabilities."""
-    out = np.array(confusion, dtype=np.float64)
+    out = real_numbers("confusion", confusion, copy=True)
     shape = (n_workers, n_classes, n_classes)
     if out.shape != shape:
         raise ValueError(
@@ -141,7 +142,7 @@ def checked_prior(prior: ArrayLike | None, n_tasks: int, n_classes: int) -> Floa
     """Probability of every class for every task; equal ones if None."""
     if prior is None:
         prior = np.full(n_classes, 1.0 / n_classes)
-    given = np.array(prior, dtype=np.float64)
+    given = real_numbers("class_prior", prior)
     if given.shape not in ((n_classes,), (n_tasks, n_classes)):
         raise ValueError(
             f"class_prior must have shape ({n_classes},) or ({n_tasks}, {n_classes}), "

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.answers.names import encode, require_names, sort_classes
+from tvcs_core.arguments import instance_of
 from tvcs_core.files.shown import listed, shown
 
 UNKNOWN = -1
@@ -48,14 +49,20 @@ class Gold:
         layout: str = "",
         once: Mapping[str, int] | None = None,
     ) -> None:
+        instance_of("labels", labels, Mapping)
         own = dict(labels)
         if not own or not all(isinstance(task, str) and task for task in own):
             require_names("gold tasks", tuple(own))  # which says what is wrong
+        for task, label in own.items():
+            if not isinstance(label, str) or not label:
+                raise TypeError(f"the label of gold task {task!r} must be a name, found {label!r}")
         names = require_names("classes", sort_classes(own.values()) if classes is None else classes)
         encode("label", list(dict.fromkeys(own.values())), names)
         object.__setattr__(self, "labels", own)
         object.__setattr__(self, "classes", names)
         object.__setattr__(self, "layout", layout)
+        if once is not None:
+            instance_of("once", once, Mapping)
         object.__setattr__(self, "once", dict(once or {}))
 
     def __repr__(self) -> str:

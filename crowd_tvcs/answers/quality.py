@@ -23,6 +23,7 @@ from crowd_tvcs.answers.columns import (
     require_rows,
 )
 from crowd_tvcs.answers.names import require_names
+from tvcs_core.arguments import array_of, real_numbers
 from tvcs_core.files.shown import listed, plain, shown
 from tvcs_core.files.spreadsheet import unshield
 from tvcs_core.files.tables import DELIMITERS, Table
@@ -68,11 +69,9 @@ class Quality:
         tasks: Sequence[str],
         allowed: ArrayLike | None = None,
     ) -> None:
-        names = (tuple(workers), tuple(tasks))
-        for kind, given in zip(("workers", "tasks"), names, strict=True):
-            require_names(kind, given)
+        names = (require_names("workers", workers), require_names("tasks", tasks))
         shape = (len(names[0]), len(names[1]))
-        array = np.array(values, dtype=np.float64)
+        array = real_numbers("values", values, copy=True)
         if array.shape != shape:
             raise ValueError(
                 f"values must have shape {shape}, one row per worker and one column per task, "
@@ -87,7 +86,7 @@ class Quality:
             )
         mask = None
         if allowed is not None:
-            mask = np.array(allowed)
+            mask = array_of("allowed", allowed, copy=True)
             if mask.dtype != np.bool_:
                 raise TypeError(f"allowed must be booleans, found {mask.dtype}")
             if mask.shape != shape:

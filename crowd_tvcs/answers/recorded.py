@@ -17,6 +17,7 @@ from crowd_tvcs.answers.names import (
     sort_classes,
 )
 from crowd_tvcs.answers.times import require_times
+from tvcs_core.arguments import array_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,7 +78,7 @@ class Answers:
         when: ArrayLike | None = None,
         seconds: ArrayLike | None = None,
     ) -> None:
-        size = np.asarray(task_of).size
+        size = array_of("task_of", task_of).size
         for kind, given, codes in (
             ("task", tasks, task_of),
             ("worker", workers, worker_of),

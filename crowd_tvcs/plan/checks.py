@@ -14,6 +14,7 @@ from crowd_tvcs.accuracy.model import (
     checked_prior,
 )
 from crowd_tvcs.answers.quality import Quality
+from tvcs_core.arguments import array_of, real_numbers
 
 Caps = int | ArrayLike | None
 
@@ -22,7 +23,7 @@ def checked_caps(
     name: str, caps: Caps, room: NDArray[np.int64], names: Sequence[str]
 ) -> NDArray[np.int64]:
     """One cap per name, none above the room there is."""
-    given = np.asarray(room if caps is None else caps)
+    given = array_of(name, room if caps is None else caps)
     if given.dtype.kind not in "iu":
         raise TypeError(f"{name} must be an integer >= 0, or None for no cap, found {caps!r}")
     if given.ndim > 1 or (given.ndim == 1 and given.size != len(names)):
@@ -63,7 +64,7 @@ def checked_forced(forced: ArrayLike | None, quality: Quality) -> NDArray[np.boo
     """Pairs that must be, each of them allowed; None if there are none."""
     if forced is None:
         return None
-    out = np.array(forced)
+    out = array_of("forced", forced, copy=True)
     if out.dtype != np.bool_:
         raise TypeError(f"forced must be booleans, found {out.dtype}")
     if out.shape != quality.shape:
@@ -91,7 +92,7 @@ def checked_budget(budget: int | None, most: int) -> int:
 
 def checked_chance(prior: ArrayLike, tasks: Sequence[str]) -> NDArray[np.float64]:
     """One probability per task."""
-    given = np.asarray(prior, dtype=np.float64)
+    given = real_numbers("prior", prior)
     if given.ndim > 1 or (given.ndim == 1 and given.size != len(tasks)):
         raise ValueError(
             f"prior must be one number or {len(tasks)} of them, found shape {given.shape}"
@@ -115,7 +116,7 @@ def common_error_settings(
         raise ValueError(f"common_error must be a number >= 0 and below 1, found {given}")
     drawn = None
     if shares is not None:
-        drawn = np.array(shares, dtype=np.float64)
+        drawn = real_numbers("error_shares", shares, copy=True)
         if drawn.shape != (n_classes,) or not (drawn >= 0.0).all() or (
             abs(drawn.sum() - 1.0) > 1e-6
         ):  # fmt: skip

@@ -9,6 +9,7 @@ from crowd_tvcs.answers.class_shares import class_counts
 from crowd_tvcs.skills.beta_prior import PRIORS, beta_prior, two_answers
 from crowd_tvcs.skills.dependence_fit import fit_dependence
 from crowd_tvcs.skills.skill import INTERVAL, Skill
+from tvcs_core.arguments import instance_of, one_of, real_number
 from tvcs_core.files.shown import listed, shown
 
 MODELS = ("dependent", "independent")
@@ -16,9 +17,7 @@ MODELS = ("dependent", "independent")
 
 def checked_model(model: str) -> str:
     """Refuse a model that is none of `MODELS`."""
-    if model not in MODELS:
-        raise ValueError(f"model must be one of {', '.join(MODELS)}, found {model!r}")
-    return model
+    return one_of("model", model, MODELS)
 
 
 def estimate_quality(
@@ -67,10 +66,11 @@ def estimate_quality(
     >>> skill.n_right.tolist(), skill.mean.round(2).tolist()
     ([2, 0], [0.8, 0.4])
     """
-    if prior not in PRIORS:
-        raise ValueError(f"prior must be one of {', '.join(PRIORS)}, found {prior!r}")
+    instance_of("answers", answers, Answers)
+    instance_of("gold", gold, Gold)
+    one_of("prior", prior, PRIORS)
     checked_model(model)
-    if not 0.0 < interval < 1.0:
+    if not 0.0 < real_number("interval", interval) < 1.0:
         raise ValueError(f"interval must be above 0 and below 1, found {interval}")
     answers = together(answers, gold)
     truth = gold.codes(answers.tasks, answers.classes)[answers.task_of]
