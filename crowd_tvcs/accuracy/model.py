@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tvcs_core.arguments import real_numbers, whole_number
+from tvcs_core.arguments import real_numbers
 
 MOST_CLASSES = 100
 NOTHING = 1e-12  # told by one answer
@@ -111,10 +111,11 @@ def _reach(matrices: Floats) -> Floats:
 
 def checked_classes(n_classes: int) -> int:
     """Refuse a number of classes that is none."""
-    n_classes = whole_number("n_classes", n_classes, 2)
-    if n_classes > MOST_CLASSES:
+    if isinstance(n_classes, bool) or not isinstance(n_classes, int | np.integer):
+        raise TypeError(f"n_classes must be an integer, found {n_classes!r}")
+    if not 2 <= n_classes <= MOST_CLASSES:
         raise ValueError(f"n_classes must be from 2 to {MOST_CLASSES}, found {n_classes}")
-    return n_classes
+    return int(n_classes)
 
 
 def checked_confusion(confusion: ArrayLike, n_workers: int, n_classes: int) -> Floats:
