@@ -17,6 +17,7 @@ ROOT = Path(__file__).parents[1]
 LEVELS = {
     "tvcs_core": [
         ["files", "lazy", "streams"],
+        ["arguments"],
         ["command", "jit"],
         ["engines"],
         ["constraint", "loss"],
@@ -64,7 +65,7 @@ FORMER_PATHS = {
     "crowd_tvcs.multiclass.accuracy": "crowd_tvcs.accuracy.many_classes",
 }
 # What the domains may import from the core, beside the names of its `__all__`.
-OPEN_TO_DOMAINS = ("files", "command", "jit", "engines", "lazy", "streams")
+OPEN_TO_DOMAINS = ("files", "command", "jit", "engines", "lazy", "streams", "arguments")
 # Command lines may be heavier, and scikit-learn's face of the core is loaded on demand.
 ON_DEMAND = {
     "tvcs_core.cli",

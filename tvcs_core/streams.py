@@ -7,6 +7,7 @@ crowd that was simulated with the same seed would prefer its worst workers.
 from __future__ import annotations
 
 from hashlib import blake2b
+from numbers import Integral
 
 import numpy as np
 
@@ -19,6 +20,7 @@ def stream(rng: int | np.random.Generator | None, *words: str) -> np.random.Gene
     methods, genes or rounds apart. A generator is handed on as it is: whoever made it has named
     it. None gives numbers that nobody can repeat.
     """
+    _require_seed(rng)
     if rng is None or isinstance(rng, np.random.Generator):
         return np.random.default_rng(rng)
     key = blake2b("\0".join(words).encode(), digest_size=16).digest()
@@ -27,4 +29,14 @@ def stream(rng: int | np.random.Generator | None, *words: str) -> np.random.Gene
 
 def seed_of(rng: int | np.random.Generator | None) -> int:
     """Draw a seed, for a function that needs several streams, from what its caller gave."""
+    _require_seed(rng)
     return int(np.random.default_rng(rng).integers(2**63))
+
+
+def _require_seed(rng: object) -> None:
+    if rng is None or isinstance(rng, np.random.Generator):
+        return
+    if not isinstance(rng, Integral):
+        raise TypeError(f"rng must be a seed or a Generator, found {type(rng).__name__}")
+    if rng < 0:
+        raise ValueError(f"rng must be a seed >= 0, found {rng}")

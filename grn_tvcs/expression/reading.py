@@ -45,6 +45,7 @@ from grn_tvcs.expression.missing_values import (
 )
 from grn_tvcs.expression.opening import OF_GENES, SERIES, open_table
 from grn_tvcs.expression.warned import warn_user
+from tvcs_core.arguments import require_one_of
 from tvcs_core.files.shown import listed, plain, shown
 from tvcs_core.files.tables import Table, is_number
 
@@ -129,8 +130,7 @@ def expression_in(
     apart
         What may tell series apart, where a sheet tells of the samples.
     """
-    if missing not in MISSING:
-        raise ValueError(f"missing must be one of {', '.join(MISSING)}, found {missing!r}")
+    require_one_of("missing", missing, MISSING)
     header = table.rows[0]
     lower = columns.kinds(table)
     _refuse_wrong_shape(table, lower, {IGNORED} | ({"series"} if columns.series else set()))

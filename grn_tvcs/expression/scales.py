@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from grn_tvcs.expression.expression import SCALES, Expression
 from grn_tvcs.expression.warned import warn_user
+from tvcs_core.arguments import require_one_of
 
 COUNTS = 50  # whole numbers with one above this look like counts
 NORMALISED = 2.0  # levels divided by their largest, or by a control, stay below this ...
@@ -80,8 +81,8 @@ def on_scale(expression: Expression, scale: str | None = None) -> Expression:
         If `scale` is none of the three, or values that are said to be levels or counts are
         negative by more than a background, or logarithms differ by next to nothing.
     """
-    if scale is not None and scale not in SCALES:
-        raise ValueError(f"scale must be one of {', '.join(SCALES)}, found {scale!r}")
+    if scale is not None:
+        require_one_of("scale", scale, SCALES)
     told = scale or expression.scale
     values = expression.levels
     guess = guess_scale(values)

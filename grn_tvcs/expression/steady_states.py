@@ -14,6 +14,7 @@ from grn_tvcs.expression.expression import Expression, repeated
 from grn_tvcs.expression.opening import INDEX, open_table, without_columns
 from grn_tvcs.expression.scales import guess_scale, log_levels
 from grn_tvcs.expression.warned import warn_user
+from tvcs_core.arguments import array_of, names_of
 from tvcs_core.files.shown import did_you_mean, listed, shown
 from tvcs_core.files.tables import Table, is_number
 
@@ -62,12 +63,12 @@ class SteadyStates:
     genes: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        levels = np.array(self.levels, dtype=np.float64)
-        is_knockout = np.array(self.is_knockout, dtype=bool)
+        levels = array_of("levels", self.levels, np.float64)
+        is_knockout = array_of("is_knockout", self.is_knockout, np.bool_)
         object.__setattr__(self, "levels", levels)
         object.__setattr__(self, "is_knockout", is_knockout)
-        object.__setattr__(self, "changed", tuple(str(gene) for gene in self.changed))
-        object.__setattr__(self, "genes", tuple(str(gene) for gene in self.genes))
+        object.__setattr__(self, "changed", names_of("changed", self.changed))
+        object.__setattr__(self, "genes", names_of("genes", self.genes))
         shape = (len(self.changed), len(self.genes))
         if levels.shape != shape or is_knockout.shape != shape[:1]:
             raise ValueError(
