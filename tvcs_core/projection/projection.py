@@ -134,8 +134,11 @@ def project(
     >>> projection.matrix.tolist(), projection.kept, projection.gap
     ([[3.0, 0.0], [0.0, 0.0]], 9.0, 0.0)
     """
-    require_kind("constraint", constraint, TVCS)
-    require_one_of("method", method, METHODS)
+    # A call of a few microseconds: what is right is not asked further.
+    if type(constraint) is not TVCS:
+        require_kind("constraint", constraint, TVCS)
+    if type(method) is not str or method not in METHODS:
+        require_one_of("method", method, METHODS)
     if not (warm is None or isinstance(warm, Projection)):
         raise TypeError(f"warm must be a Projection or None, found {type(warm).__name__}")
     if first.is_due() and first.is_by_python(constraint):
