@@ -32,12 +32,13 @@ from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.scales import on_scale
 from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.expression.warned import unwarned
-from grn_tvcs.methods import infer, options_of
+from grn_tvcs.methods import infer, options_of, refuse_wrong_words
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.prior import Prior
-from grn_tvcs.network.rules import Rules
+from grn_tvcs.network.rules import Rules, gene_set
 from grn_tvcs.network.selection import select_each
 from grn_tvcs.stability.model import Array, StepLoss, transitions
+from tvcs_core.arguments import require_kind
 from tvcs_core.engines import Engine, Job, Threads, hash_of, results
 from tvcs_core.streams import seed_of, stream
 
@@ -264,8 +265,10 @@ def choice_of(
     **options: Any,
 ) -> Choice:
     """Prepare what `choose_edges` does, for whoever has other work beside it."""
-    names = (None if some is None else frozenset(some) for some in (regulators, targets))
-    rules = Rules(max_in_degree, max_out_degree, max_edges, *names)
+    require_kind("expression", expression, Expression)
+    refuse_wrong_words(method, steady, prior, options, max_edges)
+    named = (gene_set("regulators", regulators), gene_set("targets", targets))
+    rules = Rules(max_in_degree, max_out_degree, max_edges, *named)
     if "resamples" in options_of(method):
         options["resamples"] = fewer_resamples(options.get("resamples"))
     data = in_folds(on_scale(expression, scale).in_name_order())

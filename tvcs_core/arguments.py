@@ -1,11 +1,10 @@
-"""What a function is given, looked at before it is used: errors name the argument."""
+"""Arguments of public functions: what is of another kind is refused by the argument's name."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from tvcs_core.files.shown import shown
 
@@ -14,115 +13,104 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def real_numbers(name: str, given: Any, *, copy: bool = False) -> NDArray[np.float64]:
-    """Return `given` as 64-bit floats; with `copy` always in an array of its own.
+def require_kind(name: str, value: object, kind: type, *, or_none: bool = False) -> None:
+    """Refuse what is no object of `kind`.
 
     Raises
     ------
     TypeError
-        If it is no array of real numbers: text, complex numbers, rows of different lengths.
-
-    Examples
-    --------
-    >>> real_numbers("quality", [[0.9, 0.6], [0.7]])
-    Traceback (most recent call last):
-        ...
-    TypeError: quality must be an array of real numbers, found [[0.9, 0.6], [0.7]]
+        ``name must be a Kind, found int``.
     """
-    import numpy as np
-
-    try:
-        array = np.asarray(given)
-        if array.dtype.kind != "c":
-            return np.array(array, dtype=np.float64, copy=copy or None)
-    except (TypeError, ValueError):
-        pass
-    raise TypeError(f"{name} must be an array of real numbers, found {shown(given)}")
+    if not (isinstance(value, kind) or (or_none and value is None)):
+        nothing = " or None" if or_none else ""
+        raise TypeError(f"{name} must be a {kind.__name__}{nothing}, found {type(value).__name__}")
 
 
-def array_of(name: str, given: Any, *, copy: bool = False) -> NDArray[Any]:
-    """Return `given` as an array of whatever type; with `copy` always in one of its own.
+def require_number(
+    name: str, value: object, *, whole: bool = False, least: float | None = None
+) -> None:
+    """Refuse what is no real number, or with `whole` no integer, or is below `least`.
 
     Raises
     ------
     TypeError
-        If its rows differ in length.
+        ``name must be a number, found 'star'``.
+    ValueError
+        ``name must be >= 1, found 0``.
     """
-    import numpy as np
-
-    try:
-        return np.array(given, copy=copy or None)
-    except ValueError:
-        raise TypeError(f"the rows of {name} must be of one length, found {shown(given)}") from None
-
-
-def real_number(name: str, given: Any) -> float:
-    """Return one finite number.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it is none, or is not finite.
-    """
-    if isinstance(given, bool) or not isinstance(given, Real):
-        raise TypeError(f"{name} must be a number, found {shown(given)}")
-    if not math.isfinite(given):
-        raise ValueError(f"{name} must be finite, found {given}")
-    return float(given)
+    if isinstance(value, bool) or not isinstance(value, Integral if whole else Real):
+        kind = "an integer" if whole else "a number"
+        raise TypeError(f"{name} must be {kind}, found {found(value)}")
+    if least is not None and not cast(float, value) >= least:
+        raise ValueError(f"{name} must be >= {least}, found {value}")
 
 
-def whole_number(name: str, given: Any, least: int = 0) -> int:
-    """Return an integer that is not below `least`.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it is no integer, or too small.
-    """
-    if isinstance(given, bool) or not isinstance(given, Integral):
-        raise TypeError(f"{name} must be an integer >= {least}, found {shown(given)}")
-    if given < least:
-        raise ValueError(f"{name} must be >= {least}, found {given}")
-    return int(given)
-
-
-def one_of(name: str, given: Any, known: Iterable[str]) -> str:
-    """Return a name that is among the `known` ones.
+def require_one_of(name: str, value: object, known: Iterable[str]) -> None:
+    """Refuse what is none of the known words.
 
     Raises
     ------
     ValueError
-        If it is none of them.
+        ``name must be one of a, b, found 'c'``.
     """
-    names = tuple(known)
-    if not isinstance(given, str) or given not in names:
-        raise ValueError(f"{name} must be one of {', '.join(names)}, found {shown(given)}")
-    return given
+    words = list(known)
+    if not (isinstance(value, str) and value in words):
+        raise ValueError(f"{name} must be one of {', '.join(words)}, found {found(value)}")
 
 
-def instance_of(name: str, given: Any, kind: type) -> None:
-    """Refuse what is not of the class `kind`.
+def array_of(
+    name: str, value: Any, dtype: type[np.generic] | None = None, *, copy: bool = True
+) -> NDArray[Any]:
+    """Return an array, as one of `dtype`; without `copy` the same one where it is that already.
 
     Raises
     ------
     TypeError
-        If it is not.
+        If it holds anything but real numbers; of no `dtype`, if its rows differ in length.
     """
-    if not isinstance(given, kind):
-        raise TypeError(f"{name} must be of class {kind.__name__}, found {shown(given)}")
+    import numpy as np
+
+    try:
+        if dtype is None or not np.iscomplexobj(value):
+            return np.array(value, dtype=dtype, copy=copy or None)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    what = "an array with rows of one length" if dtype is None else "an array of real numbers"
+    raise TypeError(f"{name} must be {what}, found {found(value)}")
 
 
-def listed_names(name: str, given: Any) -> tuple[Any, ...]:
-    """Return the names that `given` holds, whatever they are.
+def items_of(name: str, value: Any) -> tuple[Any, ...]:
+    """Return several names, as they are.
 
     Raises
     ------
     TypeError
-        If it holds none, as a number does, or is a text, whose letters nobody means.
+        If they are one text, or nothing that holds names.
     """
-    if not isinstance(given, str | bytes):
+    if not isinstance(value, str | bytes):
         try:
-            return tuple(given)
+            return tuple(value)
         except TypeError:
             pass
-    raise TypeError(f"{name} must be a list of names, found {shown(given)}")
+    raise TypeError(f"{name} must be a list of names, found {found(value)}")
+
+
+def names_of(name: str, value: Iterable[object]) -> tuple[str, ...]:
+    """Several names, as text.
+
+    Raises
+    ------
+    TypeError
+        If they are one text, or nothing that holds names.
+    """
+    return tuple(str(one) for one in items_of(name, value))
+
+
+def found(value: object) -> str:
+    """Say in one line what was found: a word, a number, else the type, and an array's shape."""
+    import numpy as np
+
+    if isinstance(value, np.ndarray):
+        return f"an array of {value.dtype} with the shape {value.shape}"
+    is_short = value is None or isinstance(value, str | bytes | int | float)
+    return shown(value) if is_short else type(value).__name__

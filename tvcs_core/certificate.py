@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from tvcs_core.arguments import require_kind
 from tvcs_core.files.errors import DataError
 from tvcs_core.projection.blocks.holders import Crew
 from tvcs_core.projection.blocks.projection import BlockProjection
@@ -82,6 +83,7 @@ def certify(projection: Projection) -> Certificate:
         As `project` returned it or `Projection.load` read it. Only V, the constraint, the
         support, the matrix and the prices are used, not its `kept` or `gap`.
     """
+    require_kind("projection", projection, Projection)
     entries = _entries(projection)
     violations = [*_full_groups(projection, entries), *_wrong_entries(entries)]
     prices = (projection.row_duals, projection.col_duals, np.array([projection.total_dual]))
@@ -110,6 +112,7 @@ def certify_blocks(projection: BlockProjection, blocks: Any) -> Certificate:
     DataError
         If a block cannot be read, or the blocks have another shape together.
     """
+    require_kind("projection", projection, BlockProjection)
     constraint, crew = projection.constraint, Crew(blocks, threads=1, retries=2)
     if crew.shape != constraint.shape:
         raise DataError(f"the blocks have shape {crew.shape}, the projection {constraint.shape}")

@@ -10,7 +10,7 @@ from hashlib import blake2b
 
 import numpy as np
 
-from tvcs_core.arguments import whole_number
+from tvcs_core.arguments import require_number
 
 
 def stream(rng: int | np.random.Generator | None, *words: str) -> np.random.Generator:
@@ -21,15 +21,20 @@ def stream(rng: int | np.random.Generator | None, *words: str) -> np.random.Gene
     methods, genes or rounds apart. A generator is handed on as it is: whoever made it has named
     it. None gives numbers that nobody can repeat.
     """
+    require_seed(rng)
     if rng is None or isinstance(rng, np.random.Generator):
         return np.random.default_rng(rng)
-    seed = whole_number("rng", rng)
     key = blake2b("\0".join(words).encode(), digest_size=16).digest()
-    return np.random.default_rng([seed, int.from_bytes(key, "little")])
+    return np.random.default_rng([rng, int.from_bytes(key, "little")])
 
 
 def seed_of(rng: int | np.random.Generator | None) -> int:
     """Draw a seed, for a function that needs several streams, from what its caller gave."""
-    if rng is not None and not isinstance(rng, np.random.Generator):
-        whole_number("rng", rng)
+    require_seed(rng)
     return int(np.random.default_rng(rng).integers(2**63))
+
+
+def require_seed(rng: object) -> None:
+    """Refuse what is no integer >= 0, no generator and not None."""
+    if not (rng is None or isinstance(rng, np.random.Generator)):
+        require_number("rng", rng, whole=True, least=0)

@@ -21,7 +21,7 @@ from crowd_tvcs.accuracy.model import (
     checked_confusion,
     checked_prior,
 )
-from tvcs_core.arguments import array_of, real_numbers
+from tvcs_core.arguments import array_of
 
 MOST_OUTCOMES = 2**20
 SAMPLES = 2**16
@@ -82,7 +82,10 @@ def accuracy_of_classes(
     >>> accuracy.round(3).tolist(), error.tolist()
     ([0.696], [0.0])
     """
-    values, chosen = real_numbers("quality", quality), array_of("assignment", assignment)
+    values, chosen = (
+        array_of("quality", quality, np.float64, copy=False),
+        array_of("assignment", assignment, copy=False),
+    )
     if values.ndim != 2:
         raise ValueError(f"quality must be a matrix of workers x tasks, found {values.ndim} axes")
     if chosen.dtype != np.bool_:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tvcs_core.arguments import real_numbers
+from tvcs_core.arguments import array_of
 
 MOST_CLASSES = 100
 NOTHING = 1e-12  # told by one answer
@@ -120,7 +120,7 @@ def checked_classes(n_classes: int) -> int:
 
 def checked_confusion(confusion: ArrayLike, n_workers: int, n_classes: int) -> Floats:
     """Refuse confusion matrices of another shape, or whose rows are no probabilities."""
-    out = real_numbers("confusion", confusion, copy=True)
+    out = array_of("confusion", confusion, np.float64)
     shape = (n_workers, n_classes, n_classes)
     if out.shape != shape:
         raise ValueError(
@@ -143,7 +143,7 @@ def checked_prior(prior: ArrayLike | None, n_tasks: int, n_classes: int) -> Floa
     """Probability of every class for every task; equal ones if None."""
     if prior is None:
         prior = np.full(n_classes, 1.0 / n_classes)
-    given = real_numbers("class_prior", prior)
+    given = array_of("class_prior", prior, np.float64)
     if given.shape not in ((n_classes,), (n_tasks, n_classes)):
         raise ValueError(
             f"class_prior must have shape ({n_classes},) or ({n_tasks}, {n_classes}), "

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from crowd_tvcs.accuracy.kernels import outcome_lists as kernels
-from tvcs_core.arguments import array_of, real_number, real_numbers, whole_number
+from tvcs_core.arguments import array_of, require_number
 from tvcs_core.streams import stream
 
 EXACT_VOTERS = 22
@@ -116,7 +116,7 @@ def sampled_accuracy(
     ``0.5 / sqrt(n_samples)``. Other arguments as in `expected_accuracy`.
     """
     q, chosen, priors = _checked(quality, assignment, prior)
-    n_samples = whole_number("n_samples", n_samples, 1)
+    require_number("n_samples", n_samples, whole=True, least=1)
     rng = stream(rng, "sampled accuracy")
     with np.errstate(divide="ignore"):
         weight = np.log(q) - np.log1p(-q)
@@ -158,7 +158,8 @@ def gains(voters: ArrayLike, candidates: ArrayLike, prior: float = 0.5) -> NDArr
     """
     now = _qualities("voters", voters)
     who = _qualities("candidates", candidates)
-    if not 0.0 <= real_number("prior", prior) <= 1.0:
+    require_number("prior", prior)
+    if not 0.0 <= prior <= 1.0:
         raise ValueError(f"prior must be in [0, 1], found {prior}")
     out = np.zeros(who.size)
     right, wrong = np.empty(now.size), np.empty(now.size)
@@ -218,8 +219,8 @@ def _voters(
 def _checked(
     quality: ArrayLike, assignment: ArrayLike, prior: ArrayLike
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64]]:
-    q = real_numbers("quality", quality)
-    chosen = array_of("assignment", assignment)
+    q = array_of("quality", quality, np.float64, copy=False)
+    chosen = array_of("assignment", assignment, copy=False)
     if q.ndim != 2:
         raise ValueError(f"quality must be a matrix of workers x tasks, found {q.ndim} axes")
     if chosen.dtype != np.bool_:
@@ -229,7 +230,7 @@ def _checked(
             f"assignment must have the shape of quality, {q.shape}, found {chosen.shape}"
         )
     _require_unit("quality", q)
-    given = real_numbers("prior", prior)
+    given = array_of("prior", prior, np.float64, copy=False)
     if given.ndim > 1 or (given.ndim == 1 and given.size != q.shape[1]):
         raise ValueError(
             f"prior must be one number or {q.shape[1]} of them, one per task, "
@@ -240,7 +241,7 @@ def _checked(
 
 
 def _qualities(name: str, values: ArrayLike) -> NDArray[np.float64]:
-    array = real_numbers(name, values)
+    array = array_of(name, values, np.float64)
     if array.ndim != 1:
         raise ValueError(f"{name} must be a list of qualities, found {array.ndim} axes")
     _require_unit(name, array)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.answers.names import encode, require_names, sort_classes
-from tvcs_core.arguments import instance_of
+from tvcs_core.arguments import require_kind
 from tvcs_core.files.shown import listed, shown
 
 UNKNOWN = -1
@@ -49,7 +49,7 @@ class Gold:
         layout: str = "",
         once: Mapping[str, int] | None = None,
     ) -> None:
-        instance_of("labels", labels, Mapping)
+        require_kind("labels", labels, Mapping)
         own = dict(labels)
         if not own or not all(isinstance(task, str) and task for task in own):
             require_names("gold tasks", tuple(own))  # which says what is wrong
@@ -62,7 +62,7 @@ class Gold:
         object.__setattr__(self, "classes", names)
         object.__setattr__(self, "layout", layout)
         if once is not None:
-            instance_of("once", once, Mapping)
+            require_kind("once", once, Mapping)
         object.__setattr__(self, "once", dict(once or {}))
 
     def __repr__(self) -> str:

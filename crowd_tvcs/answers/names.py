@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tvcs_core.arguments import array_of, listed_names
+from tvcs_core.arguments import array_of, items_of
 from tvcs_core.files.shown import listed, shown
 
 
@@ -35,7 +35,7 @@ def encode(kind: str, names: Sequence[str], known: Sequence[str]) -> NDArray[np.
 
 def require_names(kind: str, names: Sequence[str]) -> tuple[str, ...]:
     """Refuse a name that is empty, no text, or there twice."""
-    out = listed_names(kind, names)
+    out = items_of(kind, names)
     if not out:
         raise ValueError(f"{kind} must hold at least one name, found none")
     for i, name in enumerate(out):
@@ -57,7 +57,7 @@ def require_codes(
     name: str, codes: ArrayLike, names: tuple[str, ...], size: int
 ) -> NDArray[np.int64]:
     """Refuse what is no vector of `size` integers that count `names` from 0."""
-    out = array_of(name, codes, copy=True)
+    out = array_of(name, codes)
     if out.size == 0:
         out = out.astype(np.int64)
     if out.dtype.kind not in "iu":

@@ -23,7 +23,7 @@ from crowd_tvcs.answers.columns import (
     require_rows,
 )
 from crowd_tvcs.answers.names import require_names
-from tvcs_core.arguments import array_of, real_numbers
+from tvcs_core.arguments import array_of
 from tvcs_core.files.shown import listed, plain, shown
 from tvcs_core.files.spreadsheet import unshield
 from tvcs_core.files.tables import DELIMITERS, Table
@@ -71,7 +71,7 @@ class Quality:
     ) -> None:
         names = (require_names("workers", workers), require_names("tasks", tasks))
         shape = (len(names[0]), len(names[1]))
-        array = real_numbers("values", values, copy=True)
+        array = array_of("values", values, np.float64)
         if array.shape != shape:
             raise ValueError(
                 f"values must have shape {shape}, one row per worker and one column per task, "
@@ -86,7 +86,7 @@ class Quality:
             )
         mask = None
         if allowed is not None:
-            mask = array_of("allowed", allowed, copy=True)
+            mask = array_of("allowed", allowed)
             if mask.dtype != np.bool_:
                 raise TypeError(f"allowed must be booleans, found {mask.dtype}")
             if mask.shape != shape:

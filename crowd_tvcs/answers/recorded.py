@@ -78,7 +78,7 @@ class Answers:
         when: ArrayLike | None = None,
         seconds: ArrayLike | None = None,
     ) -> None:
-        size = array_of("task_of", task_of).size
+        size = array_of("task_of", task_of, copy=False).size
         for kind, given, codes in (
             ("task", tasks, task_of),
             ("worker", workers, worker_of),

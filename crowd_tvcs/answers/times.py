@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from crowd_tvcs.answers.columns import Column, find
-from tvcs_core.arguments import real_numbers
+from tvcs_core.arguments import array_of
 from tvcs_core.files.encodings import decimal_comma
 from tvcs_core.files.shown import shown
 from tvcs_core.files.tables import Table
@@ -180,7 +180,7 @@ def require_times(name: str, values: ArrayLike | None, size: int) -> Floats | No
     """Refuse what is no vector of `size` times or durations, each above 0 or NaN; None for none."""
     if values is None:
         return None
-    out = real_numbers(name, values, copy=True)
+    out = array_of(name, values, np.float64)
     if out.shape != (size,):
         raise ValueError(f"{name} must have shape ({size},), found {out.shape}")
     wrong = ~(np.isnan(out) | ((out > 0.0) & np.isfinite(out)))

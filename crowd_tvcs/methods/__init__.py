@@ -7,11 +7,12 @@ best it has, and draws random numbers from `rng` alone.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tvcs_core.arguments import instance_of, one_of, real_number
+from tvcs_core.arguments import require_kind, require_number, require_one_of
 from tvcs_core.lazy import Listed
 
 if TYPE_CHECKING:
@@ -151,10 +152,12 @@ def assign(
     from crowd_tvcs.search.deadline import Deadline
     from tvcs_core.streams import stream
 
-    instance_of("plan", plan, Plan)
+    require_kind("plan", plan, Plan)
     chosen = method_for(plan, method)
-    if time_limit is not None and real_number("time_limit", time_limit) <= 0.0:
-        raise ValueError(f"time_limit must be a number of seconds above 0, found {time_limit}")
+    if time_limit is not None:
+        require_number("time_limit", time_limit)
+        if not 0 < time_limit < math.inf:
+            raise ValueError(f"time_limit must be a number of seconds above 0, found {time_limit}")
     rng = stream(rng, "assign", method)
     rows, columns = _by_name(plan.quality.workers), _by_name(plan.quality.tasks)
     with Deadline.after(time_limit) as deadline:
@@ -177,7 +180,7 @@ def methods_for(plan: Plan) -> list[str]:
 
 def method_for(plan: Plan, method: str) -> Method:
     """Return a method, loaded; refuse an unknown one, and one that does not honour the demands."""
-    one_of("method", method, METHODS)
+    require_one_of("method", method, METHODS)
     for demand in plan.demands:
         if demand not in METHODS[method].honours:
             able = [name for name, other in METHODS.items() if demand in other.honours]

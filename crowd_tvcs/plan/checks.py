@@ -14,7 +14,7 @@ from crowd_tvcs.accuracy.model import (
     checked_prior,
 )
 from crowd_tvcs.answers.quality import Quality
-from tvcs_core.arguments import array_of, real_numbers
+from tvcs_core.arguments import array_of
 
 Caps = int | ArrayLike | None
 
@@ -64,7 +64,7 @@ def checked_forced(forced: ArrayLike | None, quality: Quality) -> NDArray[np.boo
     """Pairs that must be, each of them allowed; None if there are none."""
     if forced is None:
         return None
-    out = array_of("forced", forced, copy=True)
+    out = array_of("forced", forced)
     if out.dtype != np.bool_:
         raise TypeError(f"forced must be booleans, found {out.dtype}")
     if out.shape != quality.shape:
@@ -92,7 +92,7 @@ def checked_budget(budget: int | None, most: int) -> int:
 
 def checked_chance(prior: ArrayLike, tasks: Sequence[str]) -> NDArray[np.float64]:
     """One probability per task."""
-    given = real_numbers("prior", prior)
+    given = array_of("prior", prior, np.float64)
     if given.ndim > 1 or (given.ndim == 1 and given.size != len(tasks)):
         raise ValueError(
             f"prior must be one number or {len(tasks)} of them, found shape {given.shape}"
@@ -116,7 +116,7 @@ def common_error_settings(
         raise ValueError(f"common_error must be a number >= 0 and below 1, found {given}")
     drawn = None
     if shares is not None:
-        drawn = real_numbers("error_shares", shares, copy=True)
+        drawn = array_of("error_shares", shares, np.float64)
         if drawn.shape != (n_classes,) or not (drawn >= 0.0).all() or (
             abs(drawn.sum() - 1.0) > 1e-6
         ):  # fmt: skip

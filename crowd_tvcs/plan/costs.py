@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tvcs_core.arguments import listed_names, real_number, real_numbers
+from tvcs_core.arguments import array_of, items_of, require_number
 from tvcs_core.files.shown import shown
 
 if TYPE_CHECKING:
@@ -32,14 +32,15 @@ def money_settings(
     if money is not None:
         if costs is None:
             raise ValueError("money needs the cost of a label of every worker, found no cost")
-        money = real_number("money", money)
-        if money < 0.0:
+        require_number("money", money)
+        money = float(money)
+        if not 0.0 <= money < math.inf:
             raise ValueError(f"money must be a finite number >= 0, found {money}")
     return ("cost", costs), ("money", money), ("group", _checked_group(group, workers))
 
 
 def _checked_cost(cost: ArrayLike, workers: Sequence[str]) -> Floats:
-    given = real_numbers("cost", cost)
+    given = array_of("cost", cost, np.float64)
     if given.ndim > 1 or (given.ndim == 1 and given.size != len(workers)):
         raise ValueError(
             f"cost must be one number or {len(workers)} of them, found shape {given.shape}"
@@ -61,7 +62,7 @@ def _checked_group(
     """One name or None per worker; None if no two workers share a name."""
     if group is None:
         return None
-    if len(listed_names("group", group)) != len(workers):
+    if len(items_of("group", group)) != len(workers):
         raise ValueError(f"group must hold {len(workers)} names or None, found {shown(group)}")
     for worker, name in zip(workers, group, strict=True):
         if not (name is None or (isinstance(name, str) and name)):

@@ -9,7 +9,7 @@ from crowd_tvcs.answers.class_shares import class_counts
 from crowd_tvcs.skills.beta_prior import PRIORS, beta_prior, two_answers
 from crowd_tvcs.skills.dependence_fit import fit_dependence
 from crowd_tvcs.skills.skill import INTERVAL, Skill
-from tvcs_core.arguments import instance_of, one_of, real_number
+from tvcs_core.arguments import require_kind, require_number, require_one_of
 from tvcs_core.files.shown import listed, shown
 
 MODELS = ("dependent", "independent")
@@ -17,7 +17,8 @@ MODELS = ("dependent", "independent")
 
 def checked_model(model: str) -> str:
     """Refuse a model that is none of `MODELS`."""
-    return one_of("model", model, MODELS)
+    require_one_of("model", model, MODELS)
+    return model
 
 
 def estimate_quality(
@@ -66,11 +67,12 @@ def estimate_quality(
     >>> skill.n_right.tolist(), skill.mean.round(2).tolist()
     ([2, 0], [0.8, 0.4])
     """
-    instance_of("answers", answers, Answers)
-    instance_of("gold", gold, Gold)
-    one_of("prior", prior, PRIORS)
+    require_kind("answers", answers, Answers)
+    require_kind("gold", gold, Gold)
+    require_one_of("prior", prior, PRIORS)
     checked_model(model)
-    if not 0.0 < real_number("interval", interval) < 1.0:
+    require_number("interval", interval)
+    if not 0.0 < interval < 1.0:
         raise ValueError(f"interval must be above 0 and below 1, found {interval}")
     answers = together(answers, gold)
     truth = gold.codes(answers.tasks, answers.classes)[answers.task_of]

@@ -15,7 +15,7 @@ from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.skills.crowd_kit import USABLE, aggregate, require_usable
 from crowd_tvcs.skills.dependence import Dependence, Told, chances, told
 from crowd_tvcs.skills.skill import Skill
-from tvcs_core.arguments import real_numbers
+from tvcs_core.arguments import array_of
 from tvcs_core.files.spreadsheet import shield
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ def priors(prior: ArrayLike | None, n_tasks: int, n_classes: int) -> Floats:
     """Check a prior and give it for every task, of shape (tasks, classes); see `posterior`."""
     if prior is None:
         return np.full((n_tasks, n_classes), 1.0 / n_classes)
-    given = real_numbers("prior", prior)
+    given = array_of("prior", prior, np.float64)
     if given.shape not in ((n_classes,), (n_tasks, n_classes)):
         raise ValueError(
             f"prior must have shape ({n_classes},) or ({n_tasks}, {n_classes}), found {given.shape}"
@@ -263,7 +263,7 @@ def _rows_told(answers: Answers, skill: Skill | Quality | ArrayLike) -> Told:
 def _values(answers: Answers, skill: Skill | Quality | ArrayLike) -> Floats:
     """Return the numbers of a skill in the order of the workers and tasks of `answers`."""
     if not isinstance(skill, Skill | Quality):
-        return real_numbers("skill", skill)
+        return array_of("skill", skill, np.float64, copy=False)
     rows = _places("worker", answers.workers, skill.workers)
     if isinstance(skill, Quality):
         at = np.ix_(rows, _places("task", answers.tasks, skill.tasks))

@@ -27,7 +27,8 @@ from grn_tvcs.comparison.exchanges import (
 from grn_tvcs.comparison.steps import pooled, steps_of
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.reading import read_expression
-from grn_tvcs.network.rules import Rules
+from grn_tvcs.network.rules import Rules, gene_set
+from tvcs_core.arguments import names_of, require_kind, require_number
 from tvcs_core.engines import Engine, one_blas_thread
 from tvcs_core.streams import stream
 
@@ -330,18 +331,25 @@ def compare(
         If a condition has fewer than two series, the conditions share fewer than half of their
         genes, or an option is out of its range.
     """
+    require_number("level", level)
+    require_number("exchanges", exchanges, whole=True)
     if not 0 < level < 1:
         raise ValueError(f"level must be above 0 and below 1, found {level}")
     if exchanges < LEAST:
         raise ValueError(f"exchanges must be >= {LEAST}, found {exchanges}")
-    names = tuple(str(name) for name in names)
+    names = names_of("names", names)
     if len(set(names)) != 2 or len(names) != 2:
         raise ValueError(f"names must be two different ones, found {names}")
     parts = [read_expression(x) if isinstance(x, str | Path) else x for x in (a, b)]
+    for name, part in zip("ab", parts, strict=True):
+        require_kind(name, part, Expression)
     first, second, notes = with_common_genes(parts[0], parts[1], names, scale)
     both, n_first = pooled(first, second, scale)
-    chosen = None if regulators is None else frozenset(regulators)
-    inputs = Rules(regulators=chosen).candidates(both.genes, both.constant_genes).regulators
+    inputs = (
+        Rules(regulators=gene_set("regulators", regulators))
+        .candidates(both.genes, both.constant_genes)
+        .regulators
+    )
     rng = stream(rng, "compare")
     n_second = len(both.pieces()) - n_first
     drawn = draw_exchanges(n_first, n_second, exchanges, rng)

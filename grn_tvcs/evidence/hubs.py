@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -29,12 +31,21 @@ def concentration(masses: Array) -> float:
     return float(len(masses) * (masses @ masses) / total**2) if total > 0 else 0.0
 
 
-def own_power(scores: Array, most: float = HUB_POWER) -> float:
-    """Power of the hub prior that `scores` of all genes (columns) show themselves, to `most`.
+def own_power(scores: Array, told: float | None = None) -> float:
+    """Power of the hub prior that `scores` of all genes (columns) show themselves, or `told`.
 
     Masses are sums of squares, of which weak scores, that all regulators have, make little.
     """
-    return measured_power((scores**2).sum(axis=1), most) if scores.shape[1] > HUB_GENES else 0.0
+    if scores.shape[1] <= HUB_GENES:
+        return 0.0
+    return measured_power((scores**2).sum(axis=1), HUB_POWER) if told is None else told
+
+
+def with_own_hubs(
+    scores: Array, told: float | None = None, settle: Callable[[float], float] = float
+) -> Array:
+    """Scores times the hub prior of their `own_power`, of which `settle` may make another."""
+    return scores * hub_prior(scores, settle(own_power(scores, told)))
 
 
 def measured_power(masses: Array, most: float) -> float:

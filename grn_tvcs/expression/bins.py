@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression.expression import Expression, is_even
+from tvcs_core.arguments import require_kind, require_number
 
 AUTO, OFF = "auto", "off"
 MANY_POINTS = 100  # a series of more, at uneven times, is taken for cells
@@ -44,9 +45,12 @@ def in_bins(expression: Expression, bins: int | str = AUTO) -> Expression:
     ValueError
         If there is no series, or `bins` is not 2 or more, or more than a series has samples.
     """
+    require_kind("expression", expression, Expression)
+    if not isinstance(bins, str):
+        require_number("bins", bins, whole=True)
     cells = np.ones(len(expression.times)) if expression.cells is None else expression.cells
     pieces = expression.pieces()
-    if bins == AUTO:
+    if isinstance(bins, str) and bins == AUTO:
         if not holds_cells(expression):
             return expression
         numbers = [_chosen(cells[rows]) for rows in pieces.values()]

@@ -7,8 +7,12 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from grn_tvcs.expression.missing_values import MARKS
-from tvcs_core.files.tables import is_number
+import numpy as np
+from numpy.typing import NDArray
+
+from grn_tvcs.expression.missing_values import MARKS, numbers_with_gaps
+from tvcs_core.files.shown import listed, shown
+from tvcs_core.files.tables import Table, is_number
 
 # Names that mean a time and are not ``Time``: no gene is called so, and taken for one it would
 # make steady states of a time course without a word.
@@ -27,16 +31,17 @@ BEFORE = (*NO_UNITS, "zt", "ct", "e", "p")  # ZT4, E11.5
 _UNITS = "|".join(sorted((*SECONDS, *OTHERS), key=len, reverse=True))
 _WORDS = "|".join(sorted((*SECONDS, *OTHERS, *BEFORE), key=len, reverse=True))
 _TIME = re.compile(
-    rf"(?:({_WORDS})[ _.-]?)?([+-]?[0-9]+(?:\.[0-9]+)?)(?:[ _]?({_UNITS}))?", re.IGNORECASE
+    rf"(?:({_WORDS})[ _.=-]?)?([+-]?[0-9]+(?:\.[0-9]+)?)(?:[ _]?({_UNITS}))?", re.IGNORECASE
 )
 
 
+_HEADING = re.compile(rf"(?:{_UNITS})|time.*[\W_]({_UNITS})[\W_]*", re.IGNORECASE)  # Time (min)
 _DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ].*)?")
 _OF_DAY = re.compile(r"\d{1,3}:\d{2}(:\d{2}(\.\d+)?)?")
 _LONGER = "|".join(sorted({*SECONDS, *OTHERS} - {"d", "w"}, key=len, reverse=True))
-_INSIDE = re.compile(  # 0h_rep1, ctrl_30min_2, day3.b; but 2D is a culture
-    rf"(?<![A-Za-z0-9])(?:([0-9]+(?:\.[0-9]+)?)[ ]?(?:{_LONGER}|(?-i:[dw]))"
-    r"|(?:time|timepoint|day|hour)[ _-]?([0-9]+))(?![A-Za-z0-9])",
+_INSIDE = re.compile(  # 0h_rep1, ctrl_30min_2, day3.b, t0min.1, t=5; but 2D is a culture
+    rf"(?<![A-Za-z0-9])(?:t[=_]?)?(?:([0-9]+(?:\.[0-9]+)?)[ ]?(?:{_LONGER}|(?-i:[dw]))"
+    r"|(?:(?:time|timepoint|day|hour)[ _-]?|(?<=t=))([0-9]+))(?![A-Za-z0-9])",
     re.IGNORECASE,
 )
 _OF_R = re.compile("X[0-9]")  # R lets no name of a column begin with a digit
@@ -77,6 +82,8 @@ def read_times(cells: Sequence[str]) -> Times | None:
     Times(values=[0.0, 30.0, 60.0], unit='min')
     >>> read_times(["day 3", "day 7"])
     Times(values=[3.0, 7.0], unit='day')
+    >>> read_times(["t0h", "t6h"])
+    Times(values=[0.0, 6.0], unit='h')
     """
     words: list[str | None] = []
     numbers: list[float] = []
@@ -86,10 +93,11 @@ def read_times(cells: Sequence[str]) -> Times | None:
             words.append(None)
             continue
         found = _TIME.fullmatch(cell)
-        if found is None or (found[1] and found[3]):
+        before, after = ((found[k] or "").lower() for k in (1, 3)) if found else ("", "")
+        if found is None or (before and after and before not in NO_UNITS):  # t0h is 0h
             return None
         number = float(found[2])
-        word = (found[1] or found[3] or "").lower()
+        word = after or before
         words.append(None if not word and number == 0 else word)
         numbers.append(number)
     used = sorted({word for word in words if word is not None})
@@ -101,6 +109,40 @@ def read_times(cells: Sequence[str]) -> Times | None:
     factor = {word: SECONDS[word] / SECONDS[finest] for word in used}
     pairs = zip(numbers, words, strict=True)
     return Times([n * (1.0 if word is None else factor[word]) for n, word in pairs], finest)
+
+
+def times_in(table: Table, column: int) -> tuple[NDArray[np.float64], str]:
+    """Read the times of a column, NaN at rest, and their unit where its cells or heading say it.
+
+    Raises
+    ------
+    DataError
+        Naming the first cell that is no time.
+    """
+    cells = [row[column] for row in table.rows[1:]]
+    heading = _HEADING.fullmatch(table.rows[0][column])
+    unit = "" if heading is None else (heading[1] or heading[0]).lower()
+    if any(map(needs_reading, cells)):
+        if (found := read_times(cells)) is not None:
+            return np.array(found.values), found.unit or unit
+        alone = [read_times([cell]) for cell in cells]
+        if units := sorted({one.unit for one in alone if one is not None and one.unit}):
+            bad = next((i for i, one in enumerate(alone) if one is None), 0)
+            raise table.error(
+                f"must be a number, or in every row a time in the same unit, found "
+                f"{shown(cells[bad])}; units are {listed(units)}",
+                bad + 1,
+                column,
+            )
+        bad = next(i for i, cell in enumerate(cells) if needs_reading(cell))
+        raise table.error(
+            f"must be a number, found {shown(cells[bad])}{said_of_no_time(cells[bad])}",
+            bad + 1,
+            column,
+        )
+    if all(cell.lower() not in MARKS for cell in cells):
+        return table.numbers(1, [column])[:, 0], unit
+    return numbers_with_gaps(table, [column], refuse=False, marks=MARKS)[:, 0], unit
 
 
 def times_in_header(names: Sequence[str]) -> bool | None:

@@ -22,6 +22,18 @@ MAY_BE_SERIES = re.compile(
     r"((bio|tech|biol|technical|biological)?[\W_]?rep(l|s|licates?)?|batch|donor|patient|subject|"
     r"animal|mouse|plate|clone|run|experiment|treatment|group|genotype)[\W_]?(no|nr|id|name)?"
 )
+# Control probes of Affymetrix and Agilent, spike-ins, and what HTSeq and STAR count beside genes.
+CONTROL = re.compile(
+    r"AFFX[-_.].+|ERCC[-_.][0-9]{5}|__(no_feature|ambiguous|too_low_aQual|not_aligned"
+    r"|alignment_not_unique)|N_(unmapped|multimapping|noFeature|ambiguous)"
+    r"|(GE_)?BrightCorner|DarkCorner|NegativeControl|\(\+\)E1A_.+|\(-\)3xSLv1"
+)
+# What tables of counts tell of their genes, beside the samples.
+ANNOTATION = re.compile(
+    r"chr(om(osome)?)?|seqnames?|strand|(gene|transcript|effective)?[\W_]?length|width"
+    r"|entrez.*|(gene)?[\W_]?bio?type|description"
+)
+PLACES = ("start", "end")  # of a gene, where another column tells of genes too
 LABELS = (*NAMED, IGNORED)
 
 

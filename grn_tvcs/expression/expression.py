@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tvcs_core.arguments import array_of, names_of, require_one_of
 from tvcs_core.files.shown import listed
 
 if TYPE_CHECKING:
@@ -141,12 +142,12 @@ class Expression:
         return from_anndata(data, **words)
 
     def __post_init__(self) -> None:
-        values = np.array(self.values, dtype=np.float64)
-        times = np.array(self.times, dtype=np.float64)
+        values = array_of("values", self.values, np.float64)
+        times = array_of("times", self.times, np.float64)
         object.__setattr__(self, "values", values)
         object.__setattr__(self, "times", times)
-        object.__setattr__(self, "series", tuple(str(name) for name in self.series))
-        object.__setattr__(self, "genes", tuple(str(name) for name in self.genes))
+        object.__setattr__(self, "series", names_of("series", self.series))
+        object.__setattr__(self, "genes", names_of("genes", self.genes))
         if values.ndim != 2 or values.shape != (times.size, len(self.genes)):
             raise ValueError(
                 f"values must have the shape samples x genes = ({times.size}, {len(self.genes)}), "
@@ -158,7 +159,7 @@ class Expression:
                 f"{len(self.series)} series names"
             )
         if self.perturbed is not None:
-            perturbed = np.array(self.perturbed, dtype=bool)
+            perturbed = array_of("perturbed", self.perturbed, np.bool_)
             object.__setattr__(self, "perturbed", perturbed)
             if perturbed.shape != times.shape:
                 raise ValueError(
@@ -168,15 +169,15 @@ class Expression:
         if not (np.isfinite(values).all() and np.isfinite(times).all()):
             raise ValueError("values and times must be finite")
         self._check_rest_and_cells()
-        if self.scale is not None and self.scale not in SCALES:
-            raise ValueError(f"scale must be one of {', '.join(SCALES)}, found {self.scale!r}")
+        if self.scale is not None:
+            require_one_of("scale", self.scale, SCALES)
         if twice := repeated(self.genes):
             raise ValueError(f"gene names must be different, found twice: {listed(twice)}")
         self._check_series()
 
     def _check_rest_and_cells(self) -> None:
         if self.at_rest is not None:
-            at_rest = np.array(self.at_rest, dtype=np.float64)
+            at_rest = array_of("at_rest", self.at_rest, np.float64)
             if at_rest.ndim != 2 or at_rest.shape[1] != len(self.genes):
                 raise ValueError(
                     f"at_rest must have a column for each of the {len(self.genes)} genes, found "
@@ -186,7 +187,7 @@ class Expression:
                 raise ValueError("levels at rest must be finite")
             object.__setattr__(self, "at_rest", at_rest if len(at_rest) else None)
         if self.cells is not None:
-            cells = np.array(self.cells, dtype=np.float64)
+            cells = array_of("cells", self.cells, np.float64)
             object.__setattr__(self, "cells", cells)
             if cells.shape != self.times.shape or not (np.isfinite(cells) & (cells > 0)).all():
                 raise ValueError("cells must hold one finite number above 0 per sample of a series")

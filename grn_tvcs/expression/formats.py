@@ -25,9 +25,12 @@ from grn_tvcs.expression.layouts.sample_sheet import beside_sheet, read_samples
 from grn_tvcs.expression.layouts.turned import turned
 from grn_tvcs.expression.opening import open_table
 from grn_tvcs.expression.reading import expression_in
+from grn_tvcs.expression.scales import are_of_one_unit
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
 from tvcs_core.files.shown import listed
+
+OTHER_UNIT = 20.0  # times longer steps than in another file; a day is 24 hours
 
 __all__ = ["read_beeline", "read_files", "read_layout", "read_samples"]
 
@@ -165,6 +168,8 @@ def read_files(paths: Sequence[str | Path], **layout: Any) -> Expression:
                 path=path,
             )
     _refuse_different_units(paths, parts)
+    _refuse_different_scales(paths, parts)
+    _warn_of_steps(paths, parts)
     column = [[part.genes.index(gene) for gene in genes] for part in parts]
     names = [list(part.series) for part in parts]
     if repeated([name for part in names for name in dict.fromkeys(part)]):
@@ -200,6 +205,33 @@ def _refuse_different_units(paths: Sequence[str | Path], parts: Sequence[Express
             "must tell times in the unit of the other files, or none of them any: found "
             + listed(sorted({note.split(",")[0] for units in said for note in units})),
             path=paths[0],
+        )
+
+
+def _refuse_different_scales(paths: Sequence[str | Path], parts: Sequence[Expression]) -> None:
+    """Refuse logarithms beside levels or counts: no scale is right for both."""
+    for path, part in zip(paths, parts, strict=True):
+        if not are_of_one_unit(parts[0].levels, part.levels):
+            middle = ", ".join(f"{np.median(one.levels):g}" for one in (parts[0], part))
+            raise DataError(
+                f"must hold values of the unit of {paths[0]}, found the medians {middle}: give "
+                "logarithms in all files or in none",
+                path=path,
+            )
+
+
+def _warn_of_steps(paths: Sequence[str | Path], parts: Sequence[Expression]) -> None:
+    """Warn where times of one file step by so much more than another's that units may differ."""
+    steps = {}
+    for path, part in zip(paths, parts, strict=True):
+        found = [np.diff(part.times[rows]) for rows in part.pieces().values()]
+        if found:
+            steps[path] = float(np.median(np.concatenate(found)))
+    if steps and max(steps.values()) >= OTHER_UNIT * min(steps.values()):
+        low, high = (pick(steps, key=lambda path: steps[path]) for pick in (min, max))
+        warn_user(
+            f"times of {high} step by {steps[high]:g} and those of {low} by {steps[low]:g}: all "
+            "files must tell times in one unit"
         )
 
 

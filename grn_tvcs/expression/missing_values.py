@@ -15,7 +15,7 @@ from grn_tvcs.expression.opening import OF_GENES
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
 from tvcs_core.files.encodings import decimal_comma
-from tvcs_core.files.shown import shown
+from tvcs_core.files.shown import listed, shown
 from tvcs_core.files.tables import Table, is_number
 
 MARKS = frozenset(
@@ -92,16 +92,20 @@ def _gap(table: Table, first: tuple[int, int, str], n: int) -> DataError:
     )
 
 
-def said_of_gaps(values: NDArray[np.float64], missing: str) -> tuple[str, ...]:
-    """Describe what is done about missing values, if there are any."""
-    gaps = np.isnan(values)
-    if not gaps.any():
-        return ()
-    if missing == "drop":
-        n_samples = int(gaps.any(axis=1).sum())
-        return (f"{n_samples} of {len(values)} samples had missing values and were left out.",)
-    n_gaps = f"{int(gaps.sum())} of {gaps.size}"
-    return (f"{n_gaps} values were missing and were filled by interpolation in time.",)
+def said_of_gaps(
+    values: NDArray[np.float64], kept: Sequence[int], n_all: int, missing: str
+) -> tuple[str, ...]:
+    """Describe what is done about missing values, if there are any, where `kept` rows stay."""
+    said = []
+    if n_gone := n_all - len(kept):
+        had = "missing values" if missing == "drop" else "no value"
+        said.append(f"{n_gone} of {n_all} samples had {had} and were left out.")
+    if missing != "drop" and (n_gaps := int(np.isnan(values)[kept].sum())):
+        n_values = len(kept) * values.shape[1]
+        said.append(
+            f"{n_gaps} of {n_values} values were missing and were filled by interpolation in time."
+        )
+    return tuple(said)
 
 
 def _finite(
@@ -166,23 +170,45 @@ def _otherwise(cell: str) -> str:
     return decimal_comma(cell)
 
 
+def with_some_value(
+    table: Table, columns: Sequence[int], values: NDArray[np.float64]
+) -> tuple[list[int], NDArray[np.float64]]:
+    """Leave out genes, of these columns, that have no value in any sample, and say so.
+
+    Raises
+    ------
+    DataError
+        If no gene has one.
+    """
+    is_known = np.asarray(~np.isnan(values).all(axis=0))
+    if is_known.all():
+        return list(columns), values
+    gone = [table.rows[0][j] for j, is_one in zip(columns, is_known, strict=True) if not is_one]
+    if not is_known.any():
+        raise table.error("a gene must have a value in some sample, but none has")
+    warn_user(f"{table.path}: left out {len(gone)} genes without any value: {listed(gone)}")
+    return [j for j, is_one in zip(columns, is_known, strict=True) if is_one], values[:, is_known]
+
+
 def without_gaps(
-    values: NDArray[np.float64], rows: list[int], names: list[str | None]
+    values: NDArray[np.float64],
+    rows: list[int],
+    names: list[str | None],
+    *,
+    only_empty: bool = False,
 ) -> tuple[list[int], list[str | None]]:
-    """Rows whose values are all there, and the names of their series."""
-    is_whole = np.asarray(~np.isnan(values).any(axis=1))
-    kept = [k for k, row in enumerate(rows) if is_whole[row]]
+    """Rows whose values are all there, or with `only_empty` any, and the names of their series."""
+    gaps = np.isnan(values)
+    is_gone = np.asarray(gaps.all(axis=1) if only_empty else gaps.any(axis=1))
+    kept = [k for k, row in enumerate(rows) if not is_gone[row]]
     if len(kept) < len(rows):
-        warn_user(f"left out {len(rows) - len(kept)} of {len(rows)} samples with missing values")
+        which = "without any value" if only_empty else "with missing values"
+        warn_user(f"left out {len(rows) - len(kept)} of {len(rows)} samples {which}")
     return [rows[k] for k in kept], [names[k] for k in kept]
 
 
 def fill_gaps(
-    table: Table,
-    values: NDArray[np.float64],
-    times: NDArray[np.float64],
-    names: Sequence[str | None],
-    columns: Sequence[int],
+    values: NDArray[np.float64], times: NDArray[np.float64], names: Sequence[str | None]
 ) -> None:
     """Fill NaN in place: along time in its series, or with the gene's mean over the others.
 
@@ -191,9 +217,6 @@ def fill_gaps(
     gaps = np.isnan(values)
     if not gaps.any():
         return
-    if (nothing := gaps.all(axis=0)).any():
-        gene = table.rows[0][columns[int(np.flatnonzero(nothing)[0])]]
-        raise table.error(f"a gene must have a value in some sample, but {shown(gene)} has none")
     labels = np.array(names, dtype=object)
     for j in np.flatnonzero(gaps.any(axis=0)):
         known = ~gaps[:, j]

@@ -142,7 +142,8 @@ def _is_title(table: Table) -> bool:
     if len(table.rows) < 2:
         return False
     below = table.rows[1]
-    if len(below) == 1 and (len(first) == 1 or table.delimiter == SPACE):
+    is_alone = len(first) == 1 or table.delimiter == SPACE or first[0].startswith("#")
+    if len(below) == 1 and is_alone:
         return not DELIMITERS.keys().isdisjoint(below[0])
     if len(table.rows) < 3:
         return False

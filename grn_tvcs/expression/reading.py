@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 from grn_tvcs.expression.clock import (
     CLOCK,
-    needs_reading,
     read_times,
     rise_like_times,
-    said_of_no_time,
     said_of_unit,
+    times_in,
     times_in_header,
 )
 from grn_tvcs.expression.columns import (
+    CONTROL,
     IGNORED,
     LABELS,
     MAY_BE_SERIES,
@@ -40,10 +40,12 @@ from grn_tvcs.expression.missing_values import (
     known_numbers,
     numbers_with_gaps,
     said_of_gaps,
+    with_some_value,
     without_gaps,
 )
 from grn_tvcs.expression.opening import OF_GENES, SERIES, open_table
 from grn_tvcs.expression.warned import warn_user
+from tvcs_core.arguments import require_one_of
 from tvcs_core.files.shown import listed, plain, shown
 from tvcs_core.files.tables import Table, is_number
 
@@ -128,22 +130,25 @@ def expression_in(
     apart
         What may tell series apart, where a sheet tells of the samples.
     """
-    if missing not in MISSING:
-        raise ValueError(f"missing must be one of {', '.join(MISSING)}, found {missing!r}")
+    require_one_of("missing", missing, MISSING)
     header = table.rows[0]
     lower = columns.kinds(table)
     _refuse_wrong_shape(table, lower, {IGNORED} | ({"series"} if columns.series else set()))
-    genes = [j for j in range(len(header)) if lower[j] not in LABELS]
+    genes, levels = _genes(table, lower, levels)
     _check_header(table, genes)
     warn_of_dates(table.path, [header[j] for j in genes])
     table.require_rectangle()
-    times, unit = _times(table, lower)
+    times, unit = np.full(len(table.rows) - 1, np.nan), ""
+    if "time" in lower:
+        times, unit = times_in(table, lower.index("time"))
     is_strict = missing == "error"
     if levels is None:
         known = columns.series_names(table, lower) if "time" in lower else None
         values = numbers_with_gaps(table, genes, refuse=is_strict, known_series=known)
     else:
         values = known_numbers(table, genes, levels, refuse=is_strict)
+    if not is_strict:
+        genes, values = with_some_value(table, genes, values)
     if "time" not in lower:
         warn_of_times(table, lower, header[genes[0]], values[:, 0])
     warn_of_counts(table, lower, genes, values)
@@ -151,16 +156,16 @@ def expression_in(
     is_rest = np.isnan(times)
     of_series = columns.series_places(table, lower)
     names, rows = _series(table, times, np.flatnonzero(~is_rest).tolist(), of_series)
-    notes = said_of_gaps(values, missing)
-    if names:
-        notes += said_of_unit(unit)
+    notes = said_of_unit(unit) if names else ()
     if "replicate" in lower and names:
         notes += ("Replicates were taken as series of their own.",)
     rest = np.flatnonzero(is_rest).tolist()
     named: list[str | None] = [*names, *(None for _ in rest)]
     rows = [*rows, *rest]
-    if missing == "drop":
-        rows, named = without_gaps(values, rows, named)
+    if missing != "error":
+        n_all = len(rows)
+        rows, named = without_gaps(values, rows, named, only_empty=missing != "drop")
+        notes = said_of_gaps(values, rows, n_all, missing) + notes
     names = [name for name in named if name is not None]
     n = len(names)  # the samples of series; those at rest stand behind them
     if n:
@@ -172,7 +177,7 @@ def expression_in(
         raise table.error("must have a sample with all levels, found none")
     values, times = values[rows], times[rows]
     if missing == "interpolate":
-        fill_gaps(table, values, times, named, genes)
+        fill_gaps(values, times, named)
     on = _perturbed(table, lower, is_rest)
     return Expression(
         values[:n],
@@ -185,33 +190,19 @@ def expression_in(
     )
 
 
-def _times(table: Table, lower: list[str]) -> tuple[NDArray[np.float64], str]:
-    """The time of each sample, NaN for one at rest, and the unit where cells say it."""
-    if "time" not in lower:
-        return np.full(len(table.rows) - 1, np.nan), ""
-    column = lower.index("time")
-    cells = [row[column] for row in table.rows[1:]]
-    if any(map(needs_reading, cells)):
-        if (found := read_times(cells)) is not None:
-            return np.array(found.values), found.unit
-        alone = [read_times([cell]) for cell in cells]
-        if units := sorted({one.unit for one in alone if one is not None and one.unit}):
-            bad = next((i for i, one in enumerate(alone) if one is None), 0)
-            raise table.error(
-                f"must be a number, or in every row a time in the same unit, found "
-                f"{shown(cells[bad])}; units are {listed(units)}",
-                bad + 1,
-                column,
-            )
-        bad = next(i for i, cell in enumerate(cells) if needs_reading(cell))
-        raise table.error(
-            f"must be a number, found {shown(cells[bad])}{said_of_no_time(cells[bad])}",
-            bad + 1,
-            column,
-        )
-    if all(cell.lower() not in MARKS for cell in cells):
-        return table.numbers(1, [column])[:, 0], ""
-    return numbers_with_gaps(table, [column], refuse=False, marks=MARKS)[:, 0], ""
+def _genes(table: Table, kinds: list[str], levels: Levels) -> tuple[list[int], Levels]:
+    """Places of the genes, and what of known `levels` is theirs; controls are none, and said."""
+    header = table.rows[0]
+    named = [j for j, kind in enumerate(kinds) if kind not in LABELS]
+    is_gene = [CONTROL.fullmatch(header[j]) is None for j in named]
+    if all(is_gene) or not any(is_gene):
+        return named, levels
+    controls = [header[j] for j, is_one in zip(named, is_gene, strict=True) if not is_one]
+    warn_user(
+        f"{table.path}: left out {len(controls)} controls, which are no genes: {listed(controls)}"
+    )
+    genes = [j for j, is_one in zip(named, is_gene, strict=True) if is_one]
+    return genes, None if levels is None else levels[:, is_gene]
 
 
 def _refuse_wrong_shape(table: Table, lower: list[str], several: set[str]) -> None:
@@ -317,7 +308,8 @@ def _check_header(table: Table, genes: list[int]) -> None:
             )
     if twice := repeated([header[j] for j in genes]):
         raise table.error(
-            f"gene names must be different, found twice: {listed(twice)}; rename or remove them",
+            f"gene names must be different, found twice: {listed(twice)}; rename or remove them, "
+            "or average what has one name (R: limma::avereps, pandas: groupby and mean)",
             row=0,
         )
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from grn_tvcs.expression.expression import SCALES, Expression
 from grn_tvcs.expression.warned import warn_user
+from tvcs_core.arguments import require_one_of
 
 COUNTS = 50  # whole numbers with one above this look like counts
 NORMALISED = 2.0  # levels divided by their largest, or by a control, stay below this ...
@@ -16,6 +17,7 @@ LOGARITHMS = 25.0  # ... and logarithms to base 2 of what machines measure below
 FEW_GENES = 100
 SKEWED = 6.0  # the 99th percentile beside the median: above this few levels tower over many
 LEAST_RANGE = 1e-100  # of logarithms; the squares of less are no numbers any more
+WHOLE = 0.25  # part of the lesser values that are whole numbers in expected counts, as of RSEM
 RARE, SLIGHT = 0.05, 0.05  # part of all values, and of the largest, that background leaves below 0
 
 Values = NDArray[np.float64]
@@ -31,13 +33,13 @@ class Guess:
         One of `SCALES`.
     why
         What says so.
-    is_doubtful
-        Whether another scale would look the same.
+    other
+        A scale that would look the same; None where there is no doubt.
     """
 
     scale: str
     why: str
-    is_doubtful: bool = False
+    other: str | None = None
 
 
 def guess_scale(values: Values) -> Guess:
@@ -53,14 +55,17 @@ def guess_scale(values: Values) -> Guess:
             why = "all are whole numbers, and large ones are among them"
             few = values.shape[1] < FEW_GENES
             also = f"; {values.shape[1]} genes tell the size of a sample badly" if few else ""
-            return Guess("counts", why + also, is_doubtful=few)
+            return Guess("counts", why + also, "levels" if few else None)
         return Guess("levels", f"they are whole numbers, and {span}")
+    if largest > LOGARITHMS and _are_expected(above):
+        also = "many are whole numbers, as expected counts of RSEM and salmon are"
+        return Guess("levels", f"{span}; {also}", "counts")
     if largest <= NORMALISED or largest > LOGARITHMS:
         return Guess("levels", span)
     middle, high = np.percentile(above, (50, 99))
     if high > SKEWED * middle:
-        return Guess("levels", f"{span}, and few tower over many", is_doubtful=True)
-    return Guess("log", f"no whole numbers, and {span}", is_doubtful=True)
+        return Guess("levels", f"{span}, and few tower over many", "log")
+    return Guess("log", f"no whole numbers, and {span}", "levels")
 
 
 def on_scale(expression: Expression, scale: str | None = None) -> Expression:
@@ -76,16 +81,15 @@ def on_scale(expression: Expression, scale: str | None = None) -> Expression:
         If `scale` is none of the three, or values that are said to be levels or counts are
         negative by more than a background, or logarithms differ by next to nothing.
     """
-    if scale is not None and scale not in SCALES:
-        raise ValueError(f"scale must be one of {', '.join(SCALES)}, found {scale!r}")
+    if scale is not None:
+        require_one_of("scale", scale, SCALES)
     told = scale or expression.scale
     values = expression.levels
     guess = guess_scale(values)
-    if told is None and guess.is_doubtful:
-        other = "log" if guess.scale == "levels" else "levels"
+    if told is None and guess.other is not None:
         warn_user(
-            f"values are taken as {guess.scale}, for {guess.why}; if they are {other}, give "
-            f"--scale {other} (scale={other!r} in Python)"
+            f"values are taken as {guess.scale}, for {guess.why}; if they are {guess.other}, give "
+            f"--scale {guess.other} (scale={guess.other!r} in Python)"
         )
     used = told or guess.scale
     why = guess.why if told is None else expression.guessed_from if scale is None else None
@@ -115,6 +119,12 @@ def said(expression: Expression) -> str:
 
 def beside(expression: Expression, levels: Values) -> Values:
     """Steady levels, (experiments, genes), as `on_scale` has left those of `expression`."""
+    if not are_of_one_unit(levels, expression.levels):
+        raise ValueError(
+            "steady states must be in the unit of the series, but their median is "
+            f"{np.median(levels):g} and that of the series {np.median(expression.levels):g}; "
+            "give logarithms of both or of neither"
+        )
     if expression.scale == "counts":
         return of_one_size(levels, float(np.median(expression.levels.sum(axis=1))))
     if expression.scale == "log":
@@ -125,6 +135,13 @@ def beside(expression: Expression, levels: Values) -> Values:
             f"taken as 0, the lowest {levels.min():g}"
         )
     return np.maximum(levels, 0.0)
+
+
+def are_of_one_unit(one: Values, other: Values) -> bool:
+    """Whether two tables may be in one unit: not where one alone looks like logarithms."""
+    low, high = sorted((one, other), key=np.median)
+    is_small = low.max(initial=0.0) <= LOGARITHMS and (low != np.rint(low)).any()
+    return not (is_small and np.median(high) > LOGARITHMS)
 
 
 def of_one_size(counts: Values, size_of_all: float | None = None) -> Values:
@@ -142,6 +159,12 @@ def log_levels(values: Values, log_offset: float, scale: str) -> Values:
         return values
     largest = values.max(axis=0)
     return np.log(values / np.where(largest > 0, largest, 1.0) + log_offset)
+
+
+def _are_expected(above: Values) -> bool:
+    """Whether many of the lesser values are whole numbers, as no intensities and no TPM are."""
+    low = above[above <= np.median(above)]
+    return bool((low == np.rint(low)).mean() >= WHOLE)
 
 
 def _is_background(values: Values) -> bool:

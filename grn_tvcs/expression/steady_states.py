@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import re
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from numpy.typing import NDArray
 from grn_tvcs.expression.expression import Expression, repeated
 from grn_tvcs.expression.opening import INDEX, open_table, without_columns
 from grn_tvcs.expression.scales import guess_scale, log_levels
+from grn_tvcs.expression.warned import warn_user
+from tvcs_core.arguments import array_of, names_of
 from tvcs_core.files.shown import did_you_mean, listed, shown
 from tvcs_core.files.tables import Table, is_number
 
@@ -20,6 +23,17 @@ from tvcs_core.files.tables import Table, is_number
 QUANTILE, DEVIATIONS = 0.8, 1.2816
 LOG_OFFSET = 0.1  # part of a gene's largest level that is added before the logarithm
 WILD_TYPE = ""
+# How strains are called after the gene that was changed: ΔlexA, lexA_KO_rep1, lexA::kan, WT 2.
+_WILD = re.compile(r"(wt|wild[\W_]?type|parent|parental|control|ctrl|ctl)", re.IGNORECASE)
+_DECORATIONS = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"(?P<gene>.+?)(?:[\W_]+(?:biol?|tech)?[\W_]?(?:r|rep|repl|replicate)?[\W_]?[0-9]+)",
+        r"(?:[Δ∆δ]|delta|del|d|ko|kd|sh|si|sg|knock[\W_]?(?:out|down))[\W_]*(?P<gene>.+)",
+        r"(?P<gene>.+?)[\W_]*(?:ko|kd|-/-|[Δ∆δ]|delta|del|deletion|null|mut|mutant"
+        r"|knock[\W_]?(?:out|down)|::\w+)",
+    )
+)
 
 
 @dataclass(frozen=True)
@@ -49,12 +63,12 @@ class SteadyStates:
     genes: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        levels = np.array(self.levels, dtype=np.float64)
-        is_knockout = np.array(self.is_knockout, dtype=bool)
+        levels = array_of("levels", self.levels, np.float64)
+        is_knockout = array_of("is_knockout", self.is_knockout, np.bool_)
         object.__setattr__(self, "levels", levels)
         object.__setattr__(self, "is_knockout", is_knockout)
-        object.__setattr__(self, "changed", tuple(str(gene) for gene in self.changed))
-        object.__setattr__(self, "genes", tuple(str(gene) for gene in self.genes))
+        object.__setattr__(self, "changed", names_of("changed", self.changed))
+        object.__setattr__(self, "genes", names_of("genes", self.genes))
         shape = (len(self.changed), len(self.genes))
         if levels.shape != shape or is_knockout.shape != shape[:1]:
             raise ValueError(
@@ -154,7 +168,9 @@ def read_steady_states(
     """Read tables of steady states, one column per gene, one row per experiment.
 
     A table of knock-outs or knock-downs either has as many rows as genes, the k-th row being that
-    of the k-th gene (DREAM), or a first column that names the changed gene of each row.
+    of the k-th gene (DREAM), or a first column that names the changed gene of each row: alone, or
+    as strains are called (``ΔlexA``, ``dlexA``, ``lexA_KO_rep1``, ``lexA::kan``), with a warning
+    that says what was read. Rows called ``WT``, ``control`` and the like are the wild type.
 
     Raises
     ------
@@ -191,7 +207,7 @@ def _read(path: str | Path, changes: str) -> SteadyStates:
         raise table.error(f"gene names must be different, found twice: {listed(twice)}", row=0)
     levels = table.numbers(1, range(1 if has_names else 0, len(header)))
     changed = _changed(table, genes, has_names) if changes else [WILD_TYPE] * len(body)
-    is_knockout = np.full(len(body), changes == "out")
+    is_knockout = np.array([changes == "out" and gene != WILD_TYPE for gene in changed])
     return SteadyStates(levels, tuple(changed), is_knockout, tuple(genes))
 
 
@@ -214,13 +230,54 @@ def _changed(table: Table, genes: list[str], has_names: bool) -> list[str]:
                 f"first column that names the changed gene, found {len(table.rows) - 1} rows"
             )
         return genes
-    for i, row in enumerate(table.rows[1:], start=1):
-        if row[0] not in genes:
+    by_case: dict[str, list[str]] = {}
+    for gene in genes:
+        by_case.setdefault(gene.lower(), []).append(gene)
+    known = dict.fromkeys(genes)
+    names = [row[0] for row in table.rows[1:]]
+    changed = [name if name in known else _gene_of(name, known, by_case) for name in names]
+    for i, (name, found) in enumerate(zip(names, changed, strict=True), start=1):
+        if found is None:
             raise table.error(
-                f"must be one of the genes, found {shown(row[0])}{did_you_mean(row[0], genes)}; "
-                "the name of the changed gene stands alone, and the wild type in a table of its "
-                "own, --wildtype",
+                f"must be one of the genes, found {shown(name)}{did_you_mean(name, genes)}; the "
+                "name of the changed gene stands alone or as in ΔA, dA, A_KO, A_KO_rep1, and "
+                "the wild type as WT or in a table of its own, --wildtype",
                 i,
                 0,
             )
-    return [row[0] for row in table.rows[1:]]
+    _warn_of_strains(table.path, names, changed)
+    return [gene or WILD_TYPE for gene in changed]
+
+
+def _warn_of_strains(path: str, names: list[str], changed: list[str | None]) -> None:
+    pairs = list(zip(names, changed, strict=True))
+    if read := [f"{name} as {gene}" for name, gene in pairs if gene and name != gene]:
+        were = "was" if len(read) == 1 else "were"
+        warn_user(
+            f"{path}: of {len(names)} names {len(read)} {were} read as the gene that was changed: "
+            f"{listed(read)}"
+        )
+    if wild := [name for name, gene in pairs if gene == WILD_TYPE]:
+        rows = "1 row is" if len(wild) == 1 else f"{len(wild)} rows are"
+        warn_user(f"{path}: {rows} taken for the wild type: {listed(wild)}")
+
+
+def _gene_of(name: str, genes: Collection[str], by_case: dict[str, list[str]]) -> str | None:
+    """The gene that a strain is named after; `WILD_TYPE` for that, None where it is not clear."""
+    for names in _undecorated(name):
+        found = {n for n in names if n in genes}
+        found = found or {g for n in names for g in by_case.get(n.lower(), ())}
+        if found:
+            return found.pop() if len(found) == 1 else None
+        if any(_WILD.fullmatch(n) for n in names):
+            return WILD_TYPE
+    return None
+
+
+def _undecorated(name: str) -> Iterator[set[str]]:
+    """A name, then the names that are left when one, two and three decorations are gone."""
+    names = {name}
+    for _ in range(len(_DECORATIONS) + 1):
+        yield names
+        matches = (pattern.fullmatch(n) for n in names for pattern in _DECORATIONS)
+        names = {found["gene"] for found in matches if found is not None}

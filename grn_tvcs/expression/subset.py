@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.scales import on_scale
+from tvcs_core.arguments import names_of, require_kind, require_number
 from tvcs_core.files.shown import listed
 
 FEWEST = 2  # genes: fewer have no edge
@@ -27,7 +28,8 @@ def of_genes(expression: Expression, names: Collection[str]) -> Expression:
     ValueError
         If a name is no gene, or fewer than two are named.
     """
-    wanted = set(names)
+    require_kind("expression", expression, Expression)
+    wanted = set(names_of("names", names))
     if unknown := sorted(wanted - set(expression.genes)):
         raise ValueError(f"these are no genes of the table: {listed(unknown)}")
     if len(wanted) < FEWEST:
@@ -58,8 +60,10 @@ def most_variable(expression: Expression, n: int) -> list[str]:
     ValueError
         If `n` is below 2.
     """
+    require_kind("expression", expression, Expression)
+    require_number("n", n, whole=True)
     if n < FEWEST:
-        raise ValueError(f"the number of most variable genes must be >= {FEWEST}, found {n}")
+        raise ValueError(f"n, the number of most variable genes, must be >= {FEWEST}, found {n}")
     expression = on_scale(expression)
     variance = _logs(expression).var(axis=0).tolist()
     falling = sorted(zip(variance, expression.genes, strict=True), key=lambda v: (-v[0], v[1]))

@@ -191,13 +191,15 @@ def infer(
     """
     from grn_tvcs.expression.layouts.frames import as_expression
     from grn_tvcs.network.origin import Origin
-    from grn_tvcs.network.rules import Rules
+    from grn_tvcs.network.rules import Rules, gene_set
 
     refuse_wrong_words(method, steady, prior, options, max_edges)
     expression = as_expression(expression)
-    named = {"regulators": _names("regulators", regulators), "targets": _names("targets", targets)}
     cap = None if isinstance(max_edges, str) else max_edges
-    rules = Rules(max_in_degree, max_out_degree, cap, **named)
+    named = {"regulators": regulators, "targets": targets}
+    rules = Rules(
+        max_in_degree, max_out_degree, cap, **{kind: gene_set(kind, n) for kind, n in named.items()}
+    )
     given = options | {"steady": steady, "prior": prior}
     with _shown(options.get("progress")) as progress:
         given["progress"] = progress
@@ -218,8 +220,13 @@ def refuse_wrong_words(
     max_edges: int | str | None,
 ) -> None:
     """Refuse what no data are needed to refuse; as `infer` says."""
-    if method not in METHODS:
-        raise ValueError(f"method must be one of {', '.join(METHODS)}, found {method!r}")
+    from grn_tvcs.expression.steady_states import SteadyStates
+    from grn_tvcs.network.prior import Prior
+    from tvcs_core.arguments import require_kind, require_one_of
+
+    require_one_of("method", method, METHODS)
+    require_kind("steady", steady, SteadyStates, or_none=True)
+    require_kind("prior", prior, Prior, or_none=True)
     known = METHODS[method]
     if unknown := set(options) - set(NO_OPTIONS) - set(known.options):
         there_are = ", ".join(known.options) or "none"
@@ -311,12 +318,6 @@ def _supported(network: Network, rules: Rules) -> Rules:
     if verdict is not None and verdict.is_known:
         return replace(rules, max_edges=verdict.n_edges)
     return replace(rules, max_edges=EDGES_PER_GENE * int(rules.roles(network.genes)[1].sum()))
-
-
-def _names(kind: str, names: Iterable[str] | None) -> frozenset[str] | None:
-    if isinstance(names, str):
-        raise TypeError(f"{kind} must be a list of names, found {names!r}")
-    return None if names is None else frozenset(names)
 
 
 def refuse_without_prior(method: str) -> None:

@@ -45,7 +45,7 @@ from grn_tvcs.combine.parts import (
 )
 from grn_tvcs.combine.universal import Universal, universal
 from grn_tvcs.evidence.extra_trees import importances
-from grn_tvcs.evidence.hubs import hub_prior, own_power
+from grn_tvcs.evidence.hubs import with_own_hubs
 from grn_tvcs.evidence.lagged_regression import USUAL
 from grn_tvcs.evidence.level_trees import level_trees
 from grn_tvcs.evidence.prior_edges import lifted, with_prior
@@ -318,7 +318,7 @@ def _added_up(
     found = level_trees(logs, genes, candidates, rng, forest, engine=engine, keep=keep)
     scores = parts.scores | {LEVELS: found}
     if LAGGED in scores:
-        scores[LAGGED] = scores[LAGGED] * hub_prior(scores[LAGGED], own_power(scores[LAGGED]))
+        scores[LAGGED] = with_own_hubs(scores[LAGGED])
     there = [scores[part] for part in (LAGGED, LEVELS, PARTIAL) if part in scores]
     return np.sum([by_strongest(part, n) for part in there], axis=0)
 

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.evidence.extra_trees import importances
-from grn_tvcs.evidence.hubs import HUB_GENES, HUB_POWER, hub_prior, own_power
+from grn_tvcs.evidence.hubs import HUB_POWER, with_own_hubs
 from grn_tvcs.evidence.knockouts import (
     KNOCKDOWN_WEIGHT,
     KNOCKOUT_WEIGHT,
@@ -107,10 +107,7 @@ def ensemble(
         threads=threads, engine=engine, progress=first, keep=keep,
     )  # fmt: skip
     told = _of_knockouts(steady, expression, candidates)
-    if hub_power is None:
-        hub_power = own_power(series.scores)
-    power = told.power_for_series(hub_power if len(genes) > HUB_GENES else 0.0)
-    lagged = series.scores * hub_prior(series.scores, power)
+    lagged = with_own_hubs(series.scores, hub_power, told.power_for_series)
     forest = partial(importances, trees=trees)
     logs = logs_of_all(expression, steady)
     levels = level_trees(

@@ -17,6 +17,7 @@ from grn_tvcs.network.ranking import Ranked, ranked, ranked_selected, surest
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.network.selection import select
 from grn_tvcs.network.verdict import Verdict
+from tvcs_core.arguments import names_of, require_kind
 from tvcs_core.files.shown import listed
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ class Network:
 
     def __post_init__(self) -> None:
         given = {name: self.__dict__.pop(name) for name in KINDS}
-        object.__setattr__(self, "genes", tuple(str(gene) for gene in self.genes))
+        object.__setattr__(self, "genes", names_of("genes", self.genes))
         object.__setattr__(self, "_pairs", square(len(self.genes), given))
         self._check()
 
@@ -147,8 +148,10 @@ class Network:
         ValueError
             As for the class.
         """
+        require_kind("pairs", pairs, Pairs)
         network = object.__new__(cls)
-        facts = {"genes": tuple(genes), "verdict": verdict, "notes": tuple(notes), "_pairs": pairs}
+        names = names_of("genes", genes)
+        facts = {"genes": names, "verdict": verdict, "notes": tuple(notes), "_pairs": pairs}
         for name, value in facts.items():
             object.__setattr__(network, name, value)
         network._check()

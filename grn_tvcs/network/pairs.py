@@ -9,6 +9,8 @@ from typing import Any, Generic, TypeVar, cast, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tvcs_core.arguments import array_of
+
 # Known of the edges of some networks only, with the kind of value.
 EXTRA = {
     "stability": np.float64, "own": np.bool_, "evidence": np.uint8, "confidence": np.float64,
@@ -189,7 +191,7 @@ def square(genes: int, given: dict[str, Any]) -> Pairs:
     ValueError
         If an array has another shape.
     """
-    scores = np.array(given["scores"], dtype=np.float64)
+    scores = array_of("scores", given["scores"], np.float64)
     given = given | {"scores": scores}
     if given["signs"] is None:
         given["signs"] = np.zeros((genes, genes), np.int8)
@@ -199,7 +201,7 @@ def square(genes: int, given: dict[str, Any]) -> Pairs:
     for name, kind in KINDS.items():
         if given[name] is None:
             continue
-        known[name] = np.array(given[name], dtype=kind)
+        known[name] = array_of(name, given[name], kind)
         if known[name].shape != (genes, genes):
             raise ValueError(
                 f"{name} must have the shape {(genes, genes)}, found {known[name].shape}"

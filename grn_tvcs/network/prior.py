@@ -15,6 +15,7 @@ from grn_tvcs.expression.expression import repeated
 from grn_tvcs.expression.warned import warn_user
 from grn_tvcs.network.edge_files import REGULATOR, SCORE, TARGET, same_but_for_case
 from tvcs_core import DataError
+from tvcs_core.arguments import array_of, names_of, require_kind
 from tvcs_core.files.shown import listed, shown
 from tvcs_core.files.tables import Table, is_number, read_table
 
@@ -100,9 +101,10 @@ class Prior:
         signs: ArrayLike | None = None,
         n_listed: int | None = None,
     ) -> None:
+        genes = names_of("genes", genes)
         shape = (len(genes), len(genes))
-        sure = np.asarray(weights, np.float64)
-        told = np.zeros(shape, np.int8) if signs is None else np.asarray(signs, np.int8)
+        sure = array_of("weights", weights, np.float64)
+        told = np.zeros(shape, np.int8) if signs is None else array_of("signs", signs, np.int8)
         for name, array in (("weights", sure), ("signs", told)):
             if array.shape != shape:
                 raise ValueError(f"{name} must have the shape {shape}, found {array.shape}")
@@ -120,12 +122,13 @@ class Prior:
         ValueError
             As for the class.
         """
+        require_kind("edges", edges, ListedEdges)
         prior = cls.__new__(cls)
         prior._take(genes, edges, n_listed)
         return prior
 
     def _take(self, genes: Sequence[str], edges: ListedEdges, n_listed: int | None) -> None:
-        self.genes = tuple(str(gene) for gene in genes)
+        self.genes = names_of("genes", genes)
         order = np.lexsort((edges.targets, edges.regulators))
         parts: list[NDArray[Any]] = [part[order] for part in edges]
         self.edges = edges = ListedEdges(*parts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tvcs_core import TVCS
+from tvcs_core.arguments import found, names_of
 from tvcs_core.files.shown import listed
 
 EDGES_PER_GENE = 2
@@ -32,6 +33,17 @@ class Candidates(NamedTuple):
     regulators: Places
     targets: Places
     allowed: Flags
+
+
+def gene_set(name: str, names: Iterable[object] | None) -> frozenset[str] | None:
+    """Genes that an argument called `name` names; None for all.
+
+    Raises
+    ------
+    TypeError
+        If they are no list of names.
+    """
+    return None if names is None else frozenset(names_of(name, names))
 
 
 @dataclass(frozen=True)
@@ -76,7 +88,7 @@ class Rules:
             object.__setattr__(self, "max_out_degree", _cap("max_out_degree", out))
         for name in ("regulators", "targets"):
             names = getattr(self, name)
-            object.__setattr__(self, name, None if names is None else frozenset(names))
+            object.__setattr__(self, name, gene_set(name, names))
 
     @property
     def has_caps(self) -> bool:
@@ -198,7 +210,7 @@ def _cap(name: str, cap: object) -> int | None:
     if cap is None:
         return None
     if isinstance(cap, bool) or not isinstance(cap, int | np.integer):
-        raise TypeError(f"{name} must be an integer >= 0 or None, found {cap!r}")
+        raise TypeError(f"{name} must be an integer >= 0 or None, found {found(cap)}")
     if cap < 0:
         raise ValueError(f"{name} must be >= 0, found {cap}")
     return int(cap)

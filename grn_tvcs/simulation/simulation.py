@@ -20,6 +20,7 @@ from grn_tvcs.network.network import Network
 from grn_tvcs.simulation.kernels import advance, settle, wander
 from grn_tvcs.simulation.kinetics import Kinetics, draw_kinetics
 from grn_tvcs.simulation.topology import MAX_IN_DEGREE, grow
+from tvcs_core.arguments import require_kind, require_number, require_one_of
 from tvcs_core.files.tables import write_table
 from tvcs_core.streams import seed_of, stream
 
@@ -117,13 +118,15 @@ def simulate(
         finite.
     """
     for name, value, least in (("n_series", n_series, 1), ("n_points", n_points, 2)):
+        require_number(name, value, whole=True)
         if value < least:
             raise ValueError(f"{name} must be >= {least}, found {value}")
-    if noise not in NOISES:
-        raise ValueError(f"noise must be one of {', '.join(NOISES)}, found {noise!r}")
+    require_kind("topology", topology, Network, or_none=True)
+    require_one_of("noise", noise, NOISES)
     measure, usual = NOISES[noise]
     level = usual if noise_level is None else noise_level
     for name, size in (("noise_level", level), ("sde", sde)):
+        require_number(name, size)
         if not 0 <= size < np.inf:
             raise ValueError(f"{name} must be finite and >= 0, found {size}")
     seed = seed_of(rng)

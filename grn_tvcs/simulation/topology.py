@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from grn_tvcs.network.edge_files import NO_EDGE, REGULATOR, SIGN_OF, TARGET
 from grn_tvcs.network.network import Network
+from tvcs_core.arguments import require_number
 from tvcs_core.files.tables import Table, read_table
 from tvcs_core.streams import stream
 
@@ -83,6 +84,11 @@ def _check_sizes(
     max_out_degree: int | None,
     min_regulators: int | None,
 ) -> None:
+    counts = {"n_genes": n_genes, "n_edges": n_edges, "max_in_degree": max_in_degree}
+    counts |= {"max_out_degree": max_out_degree, "min_regulators": min_regulators}
+    for name, value in counts.items():
+        if value is not None or name in ("n_genes", "max_in_degree"):
+            require_number(name, value, whole=True)
     for name, value, least in (
         ("n_genes", n_genes, 2),
         ("n_edges", n_edges, 1),

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from tvcs_core.arguments import require_kind, require_number, require_one_of
 from tvcs_core.constraint import TVCS
 from tvcs_core.engines import Job, Threads, results
 from tvcs_core.jit import by_python
@@ -133,8 +134,11 @@ def project(
     >>> projection.matrix.tolist(), projection.kept, projection.gap
     ([[3.0, 0.0], [0.0, 0.0]], 9.0, 0.0)
     """
-    if method not in METHODS:
-        raise ValueError(f"method must be one of {', '.join(METHODS)}, found {method!r}")
+    # A call of a few microseconds: what is right is not asked further.
+    if type(constraint) is not TVCS:
+        require_kind("constraint", constraint, TVCS)
+    if type(method) is not str or method not in METHODS:
+        require_one_of("method", method, METHODS)
     if not (warm is None or isinstance(warm, Projection)):
         raise TypeError(f"warm must be a Projection or None, found {type(warm).__name__}")
     if first.is_due() and first.is_by_python(constraint):
@@ -182,6 +186,11 @@ def project_many(
     ValueError, TypeError
         As `project` does, for the first array that it refuses.
     """
+    require_kind("constraint", constraint, TVCS)
+    if threads is not None:
+        require_number("threads", threads, whole=True)
+    if not np.iterable(stack):
+        raise TypeError(f"stack must hold arrays, found {type(stack).__name__}")
     if threads is not None and threads < 1:
         raise ValueError(f"threads must be >= 1, found {threads}")
     arrays = list(stack)

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tvcs_core.arguments import require_kind, require_number, require_one_of
 from tvcs_core.problem import Problem
 from tvcs_core.solvers.cosamp import cosamp
 from tvcs_core.solvers.gradmp import gradmp
@@ -151,6 +152,13 @@ def solve(
     ([2.0, 0.0], 4.5, 'converged')
     """
     began = time.perf_counter()
+    require_kind("problem", problem, Problem)
+    require_one_of("method", method, METHODS)
+    for name, value in {"max_iter": max_iter, "patience": patience}.items():
+        require_number(name, value, whole=True)
+    require_number("tol", tol)
+    if not (callback is None or callable(callback)):
+        raise TypeError(f"callback must be a function, found {callback!r}")
     solver = _solver(problem, method, options, stream(rng, "solve", method))
     if max_iter < 0 or not tol >= 0 or patience < 1:
         raise ValueError(
@@ -193,8 +201,6 @@ def _solver(
     problem: Problem, method: str, options: dict[str, Any], rng: np.random.Generator
 ) -> Solver:
     """The generator function of `method` with its options (and `rng`, if it draws) filled in."""
-    if method not in METHODS:
-        raise ValueError(f"method must be one of {', '.join(METHODS)}, found {method!r}")
     function = METHODS[method]
     taken = _options(function)
     unknown = [name for name in options if name not in taken or name == "rng"]

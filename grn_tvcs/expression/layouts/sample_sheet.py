@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from grn_tvcs.expression.clock import CLOCK, read_times
+from grn_tvcs.expression.clock import CLOCK, times_in
 from grn_tvcs.expression.columns import (
     IGNORED,
     LABELS,
@@ -22,7 +22,7 @@ from grn_tvcs.expression.columns import (
 from grn_tvcs.expression.expression import Expression, repeated
 from grn_tvcs.expression.layouts.named import rows_by_name, whole, without
 from grn_tvcs.expression.layouts.turned import turned
-from grn_tvcs.expression.missing_values import MARKS, numbers_with_gaps
+from grn_tvcs.expression.missing_values import MARKS
 from grn_tvcs.expression.opening import INDEX
 from grn_tvcs.expression.reading import TELL, Apart, expression_in
 from grn_tvcs.expression.warned import warn_user
@@ -130,8 +130,7 @@ def _facts(
     """Labels that a sheet has, and what it says of samples; one series if it names none."""
     kinds = _kinds(table, rows, columns)
     sample, time = kinds.index("sample"), kinds.index("time")
-    if read_times([row[time] for row in table.rows[1:]]) is None:
-        numbers_with_gaps(table, [time], refuse=False, marks=MARKS)
+    times_in(table, time)  # refuse what is none while its line is known
     names = [row[sample] for row in table.rows[1:]]
     of_series = columns.series_places(table, kinds)
     if twice := _twice_in_a_series(table, names, of_series, time):

@@ -7,11 +7,19 @@ from dataclasses import replace
 from itertools import chain
 
 from grn_tvcs.expression.clock import CLOCK, times_in_header
-from grn_tvcs.expression.columns import LABELS, Columns, find_place, may_read, option_words
+from grn_tvcs.expression.columns import (
+    ANNOTATION,
+    LABELS,
+    PLACES,
+    Columns,
+    find_place,
+    may_read,
+    option_words,
+)
 from grn_tvcs.expression.missing_values import MARKS_OF_LEVELS, numbers_with_gaps
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core.files.rows import Rows
-from tvcs_core.files.shown import shown
+from tvcs_core.files.shown import listed, shown
 from tvcs_core.files.tables import Table, is_number
 
 CELLS_AT_ONCE = 2**18  # of a table that is turned
@@ -35,6 +43,7 @@ def turned(
     may_be_times
         Whether the first row may hold times, where no row is called Time.
     """
+    _refuse_annotation(table)
     labels = _labels(table, columns)
     is_label = [row[0].lower() in labels for row in table.rows]
     has_time = any(row[0].lower() in _of_time(columns) for row in table.rows)
@@ -52,6 +61,23 @@ def turned(
     corner = FIRST if is_times else "" if is_label[0] else "sample"
     rows = Rows.of(_columns(table, corner))
     return replace(table, rows=rows, lines=[1] * len(rows), after_blank=bytes(len(rows)))
+
+
+def _refuse_annotation(table: Table) -> None:
+    """Refuse columns that tell of the genes: numbers such as lengths would make samples of them."""
+    names = table.rows[0][1:]
+    told = [name for name in names if ANNOTATION.fullmatch(name.lower())]
+    if told:
+        told = [name for name in names if name in told or name.lower() in PLACES]
+        way = {"ignore": tuple(told)}
+        raise may_read(
+            table.error(
+                f"every column must be a sample, but {listed(told)} tell of the genes: give "
+                f"{option_words(way)}",
+                row=0,
+            ),
+            way,
+        )
 
 
 def _refuse_words(levels: Table) -> None:

@@ -170,8 +170,8 @@ def test_one_cell_that_is_no_number_does_not_make_its_column_no_gene(write):
 
 def test_gaps_are_those_of_their_block(write, monkeypatch):
     monkeypatch.setattr(rows, "BLOCK", 8)
-    path = write("time,A\n" + "".join(f"{t},{t if t % 4 else 'NA'}\n" for t in range(1, 16)))
-    with pytest.warns(UserWarning, match="filled 3 of 15 values"):
+    path = write("time,A,B\n" + "".join(f"{t},{t if t % 4 else 'NA'},1\n" for t in range(1, 16)))
+    with pytest.warns(UserWarning, match="filled 3 of 30 values"):
         found = read_expression(path, missing="interpolate")
     assert found.values[:, 0].tolist() == list(range(1, 16))
 
@@ -181,8 +181,8 @@ def test_missing_values_are_dropped_or_filled_and_said(write):
     with pytest.warns(UserWarning, match="filled 2 of 10 values"):
         filled = read_expression(path, missing="interpolate")
     assert filled.values[:3].tolist() == [[1, 5], [3, 6], [7, 6]]
-    more = write("series,time,A\na,0,1\na,1,3\nb,0,NA\nb,1,NA\n")
-    with pytest.warns(UserWarning, match="filled 2 of 4"):
+    more = write("series,time,A,B\na,0,1,0\na,1,3,0\nb,0,NA,0\nb,1,NA,0\n")
+    with pytest.warns(UserWarning, match="filled 2 of 8"):
         assert read_expression(more, missing="interpolate").values[2:, 0].tolist() == [2, 2]
     path = write("series,time,A,B\na,0,1,5\na,1,NA,6\na,3,7,8\nb,0,3,1\nb,1,4,2\n")
     with pytest.warns(UserWarning, match="left out 1 of 5 samples"):
@@ -190,8 +190,16 @@ def test_missing_values_are_dropped_or_filled_and_said(write):
     assert dropped.times.tolist() == [0, 3, 0, 1]
     with pytest.raises(ValueError, match="missing must be one of error, drop, interpolate"):
         read_expression(path, missing="guess")
-    with pytest.raises(DataError, match="must have a value in some sample, but 'B' has none"):
-        read_expression(write("time,A,B,C\n0,1,NA,NA\n1,2,NA,NA\n"), missing="interpolate")
+    empty = write("time,A,B,C\n0,1,NA,NA\n1,2,NA,NA\n2,,,\n")
+    for missing, times in (("interpolate", [0, 1]), ("drop", [0, 1])):
+        with (
+            pytest.warns(UserWarning, match="left out 2 genes without any value: B, C"),
+            pytest.warns(UserWarning, match="left out 1 of 3 samples with"),
+        ):
+            left = read_expression(empty, missing=missing)
+        assert (left.genes, left.times.tolist()) == (("A",), times)
+    with pytest.raises(DataError, match="a gene must have a value in some sample, but none has"):
+        read_expression(write("time,A\n0,NA\n1,NA\n"), missing="drop")
 
 
 def test_replicates_are_series_of_their_own(write):

@@ -1,15 +1,20 @@
 """Tables as people at the bench keep them: read, warned of, or refused with what to do."""
 
+import re
 import warnings
 import zipfile
 
+import numpy as np
+import pandas as pd
 import pytest
 
+from grn_tvcs import Expression
 from grn_tvcs.cli.genes import names_in
 from grn_tvcs.expression.clock import rise_like_times
-from grn_tvcs.expression.formats import read_layout
+from grn_tvcs.expression.formats import read_files, read_layout
 from grn_tvcs.expression.missing_values import MARKS_OF_LEVELS
 from grn_tvcs.expression.opening import open_table
+from grn_tvcs.expression.scales import beside, on_scale
 from grn_tvcs.expression.steady_states import read_steady_states
 from grn_tvcs.expression.ways import ways_that_read
 from tvcs_core import DataError
@@ -203,7 +208,7 @@ def test_a_gene_with_two_probes_is_not_a_sample_and_times_are_no_genes(write):
     path = write("gene,0h,6h,12h\nTP53,1,2,3\nTP53,1,2,4\nB,2,3,4\n")
     assert not refused(path)[1]
     said, _ = refused(path, genes_in_rows=True)
-    assert "found twice: TP53; rename or remove them" in said
+    assert "found twice: TP53; rename or remove them, or average" in said
     _, ways = refused(write("gene,0h,6h,12h\nA,1,2,3\nB,2,3,4\n"))
     assert ways == [{"genes_in_rows": True}]
 
@@ -336,10 +341,138 @@ def test_a_sheet_says_which_way_the_levels_stand(write):
     assert "did you mean 'S1'?" in refused(levels, samples=small, genes_in_rows=True)[0]
 
 
-def test_a_knock_out_by_another_name_gets_the_name(write):
-    path = write("strain,A,B\nΔA,1,2\nB,2,3\n")
-    with pytest.raises(DataError, match=r"found 'ΔA'; did you mean 'A'\?; .*--wildtype"):
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("ΔlexA", "∆A1"), ("dlexA", "dA1"), ("lexA_KO", "KO-A1"), ("lexA_KO_rep1", "A1-/-_rep2"),
+        ("delta-lexA", "del A1"), ("LEXA", "a1"), ("lexA::kan", "A1 null"), ("lexA_1", "A1_2"),
+        ("lexAΔ", "A1 knock-out 3"), ("shlexA", "A1 kd"),
+    ],
+)  # fmt: skip
+def test_strains_are_read_as_the_gene_that_was_changed(names, write):
+    path = write(f"strain,lexA,A1\nWT,1,2\n{names[0]},0,2\n{names[1]},2,3\n")
+    said = f"2 were read as the gene that was changed: {names[0]} as lexA"
+    with (
+        pytest.warns(UserWarning, match=re.escape(said)),
+        pytest.warns(UserWarning, match="1 row is taken for the wild type: WT"),
+    ):
+        found = read_steady_states(knockouts=path)
+    rows = zip(found.changed, found.is_knockout, found.levels.tolist(), strict=True)
+    assert {(gene, bool(out), *levels) for gene, out, levels in rows} == {
+        ("", False, 1, 2), ("lexA", True, 0, 2), ("A1", True, 2, 3)
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["ΔlexAΔA1", "recA_KO", "KO", "lexA A1", "ΔB", "_1", "rep1"])
+def test_a_strain_of_no_gene_or_of_several_is_refused(name, write):
+    path = write(f"strain,lexA,A1,b,B_1,b_1\n{name},0,2,1,1,1\nB_1,0,2,1,1,1\n")
+    if name == "ΔB":  # b alone is called so in any case of letters
+        with pytest.warns(UserWarning, match="ΔB as b"):
+            assert set(read_steady_states(knockouts=path).changed) == {"b", "B_1"}
+        return
+    with pytest.raises(DataError, match=f"x.csv:2, column 'strain': .* found '{name}'.*--wildtype"):
         read_steady_states(knockouts=path)
+    two = write("strain,lexA,LexA\nΔlexa,0,1\n", "two.csv")
+    with pytest.raises(DataError, match="found 'Δlexa'"):
+        read_steady_states(knockouts=two)
+
+
+def test_a_gene_that_is_called_like_a_strain_is_itself(write):
+    path = write("gene,dnaA,naA,A_1,A\ndnaA,0,1,1,1\nA_1,1,1,0,1\nA_1_KO,1,1,0,1\n")
+    with pytest.warns(UserWarning, match="1 was read as the gene that was changed: A_1_KO as A_1"):
+        assert sorted(read_steady_states(knockouts=path).changed) == ["A_1", "A_1", "dnaA"]
+
+
+@pytest.mark.parametrize("name", ["t{}h", "T{} h", "t={}h", "time {}h", "T_{}", "t={}"])
+def test_times_with_a_t_before_them_are_read(name, write):
+    rows = "".join(f"{name.format(t)},{t % 5},{t / 3}\n" for t in (0, 6, 12))
+    assert read_layout(write(f"Time,A,B\n{rows}")).times.tolist() == [0, 6, 12]
+
+
+@pytest.mark.parametrize("names", ["t0min_rep1,t5min_rep1", "wt_t=0,wt_t=5", "a t_0h,a t_6h"])
+def test_names_with_a_t_before_times_hold_them_too(names, write):
+    with pytest.warns(UserWarning, match="names of samples seem to hold times"):
+        read_layout(write(f"gene,{names}\nA,1,2\nB,2,3.5\n"), genes_in_rows=True)
+
+
+@pytest.mark.parametrize(
+    ("heading", "unit"), [("Time (s)", "s"), ("time_min", "min"), ("hours", "hours"), ("h", "h")]
+)
+def test_the_heading_of_times_may_say_their_unit(heading, unit, write):
+    body = "0,1.5,2\n1,2.5,3\n2,0.5,4\n"
+    one = write(f"{heading},A,B\n{body}")
+    read = read_layout(one, time_column=heading)
+    assert read.notes == (f"Times are in {unit}, as the file says.",)
+    other = write(f"time_d,A,B\n{body}", "other.csv")
+    with pytest.raises(DataError, match="must tell times in the unit of the other files"):
+        read_files([one, other], time_column="1")
+
+
+def test_times_of_two_files_that_may_have_other_units_are_pointed_out(write):
+    one = write("Time,A,B\n0,1.5,2\n60,2.5,3\n120,0.5,4\n")
+    other = write("Time,A,B\n0,1.5,2\n1,2.5,3\n2,0.5,4\n", "y.csv")
+    with pytest.warns(UserWarning, match=r"of .*x.csv step by 60 and those of .*y.csv by 1: all"):
+        read_files([one, other])
+
+
+def test_logarithms_beside_counts_are_refused(write):
+    logs = write("Time,A,B\n0,7.5,12\n1,8.5,13\n2,8,14\n")
+    counts = write("Time,A,B\n0,150,4000\n1,260,8000\n2,251,16000\n", "y.csv")
+    for paths in ([logs, counts], [counts, logs]):
+        message = f"{paths[1]}: must hold values of the unit of {paths[0]}, found the medians"
+        with pytest.raises(DataError, match=re.escape(message)):
+            read_files(paths)
+    outs = np.full((2, 2), 300.5)
+    with pytest.raises(ValueError, match="steady states must be in the unit of the series"):
+        beside(on_scale(read_layout(logs), "log"), outs)
+
+
+@pytest.mark.parametrize(
+    "control",
+    ["AFFX-BioB-5_at", "AFFX.r2.Bs.dap.3_at", "ERCC-00002", "__no_feature", "N_unmapped",
+     "DarkCorner", "(+)E1A_r60_1"],
+)  # fmt: skip
+def test_controls_are_no_genes_and_said(control, write):
+    said = "left out 1 controls, which are no genes: "
+    path = write(f"Time,A,{control},ERCC1\n0,1.5,9,3\n1,2,8,1\n2,3,7,2.5\n")
+    with pytest.warns(UserWarning, match=re.escape(said + control)):
+        found = read_layout(path)
+    assert (found.genes, found.values[:, 1].tolist()) == (("A", "ERCC1"), [3, 1, 2.5])
+    frame = pd.DataFrame({"Time": [0, 1, 2], control: [9, 8, 7.0], "A": [1.5, 2, 3]})
+    with pytest.warns(UserWarning, match=re.escape(said + control)):
+        assert Expression.from_frame(frame).values[:, 0].tolist() == [1.5, 2, 3]
+
+
+FEATURE_COUNTS = "Geneid\tChr\tStart\tEnd\tStrand\tLength\ta.bam\tb.bam\tc.bam\n" + "".join(
+    f"G{k}\tchr1\t{k}1\t{k}9\t+\t9\t{k}00\t{k}50\t{7 * k}\n" for k in range(1, 4)
+)
+
+
+def test_columns_that_tell_of_genes_are_no_samples(write):
+    path = write(FEATURE_COUNTS, "x.txt")
+    sheet = write("sample,time\na.bam,0\nb.bam,1\nc.bam,2\n", "sheet.csv")
+    ignore = ("Chr", "Start", "End", "Strand", "Length")
+    for given in ({}, {"samples": sheet}):
+        said, ways = refused(path, genes_in_rows=True, **given)
+        assert f"but {', '.join(ignore)} tell of the genes: give --ignore Chr" in said
+        assert ways == [{"genes_in_rows": True, "ignore": ignore, **given}]
+    assert read_layout(path, **ways[0]).values[0].tolist() == [100, 200, 300]
+    read_layout(write("gene,start,end\nA,1,2\nB,2,3\n"), genes_in_rows=True)  # two samples
+
+
+def test_the_line_that_feature_counts_writes_above_its_table_must_go(write):
+    line = '# Program:featureCounts v2.0.1; Command:"featureCounts" "-a" "x.gtf" "a.bam" \n'
+    said, _ = refused(write(line + FEATURE_COUNTS, "x.txt"), genes_in_rows=True)
+    assert "x.txt:1: the first line must name the columns, but it holds '# Program:fea" in said
+    assert said.endswith("remove what stands above the table")
+
+
+def test_a_word_for_rest_in_a_sheet_gets_what_to_write(write):
+    levels = write("sample,A,B\nS1,1,2\nS2,2,3\nS3,4,4\n", "levels.csv")
+    sheet = write("sample,time\nS1,0\nS2,1\nS3,steady\n", "sheet.csv")
+    said, _ = refused(levels, samples=sheet)
+    assert "sheet.csv:4, column 'time': must be a number, found 'steady'; a time is" in said
+    assert "empty for a sample at rest" in said
 
 
 def test_a_list_may_stand_in_one_line(write, capsys):

@@ -1,5 +1,7 @@
 """DataFrames and AnnData in memory mean what the files that they would be written to mean."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -33,6 +35,7 @@ def test_the_index_may_tell_time_and_series_or_nothing():
     same(Expression.from_frame(TIMED.set_index(pd.Index([f"s{i}" for i in range(6)]))), plain)
     hours = TIMED.rename(columns={"Time": "hours", "series": "donor"})
     named = {"time_column": "hours", "series_column": "donor"}
+    plain = replace(plain, notes=("Times are in hours, as the file says.",))
     same(Expression.from_frame(hours, **named), plain)
     same(Expression.from_frame(hours.set_index("hours"), **named), plain)
     worded = hours.assign(kit="k", hours=["0h", "1h", "2h"] * 2)

@@ -86,10 +86,10 @@ def test_missing_levels_at_rest_take_the_mean_of_the_gene_or_are_left_out(write)
     assert dropped.times.tolist() == [0, 2]
     assert dropped.at_rest.tolist() == [[9, 3]]
     with (
-        pytest.warns(UserWarning, match="left out 1 of 1 samples"),
+        pytest.warns(UserWarning, match="left out 2 of 2 samples"),
         pytest.raises(DataError, match="must have a sample with all levels"),
     ):
-        read_expression(write("A\tB\n1\tNA\n"), missing="drop")
+        read_expression(write("A\tB\n1\tNA\nNA\t2\n"), missing="drop")
 
 
 def test_what_is_written_is_read_again(tmp_path):

@@ -41,10 +41,13 @@ def looks(kind):
         "centred log ratios": rng.normal(0, 1, SIZE),
         "z-scores of 3 digits": rng.normal(0, 1, SIZE).round(3),
         "log2 of TPM + .01": np.log2(raw / 20 + 0.01),
+        "expected counts": np.where(rng.random(SIZE) < 0.4, raw, np.rint(raw)),
+        "TPM of 4 digits": np.array([[float(f"{x:.4g}") for x in row] for row in raw]),
         "small whole numbers": rng.integers(0, 9, SIZE).astype(float),
     }[kind]
 
 
+OTHER = {"levels": "log", "log": "levels", "counts": "levels"}  # of a doubtful guess, mostly
 GUESSES = [
     ("normalised to 1", "levels", False),
     ("beside a control", "levels", False),
@@ -52,6 +55,8 @@ GUESSES = [
     ("log1p of counts", "log", True),
     ("raw counts", "counts", True),  # of 12 genes
     ("TPM", "levels", False),
+    ("TPM of 4 digits", "levels", False),
+    ("expected counts", "levels", True),
     ("qPCR, few high", "levels", True),
     ("centred log ratios", "log", False),
     ("z-scores of 3 digits", "log", False),
@@ -64,10 +69,10 @@ GUESSES = [
 def test_a_scale_is_guessed_and_doubt_is_said(kind, scale, is_doubtful):
     values = looks(kind)
     guess = guess_scale(values)
-    assert (guess.scale, guess.is_doubtful) == (scale, is_doubtful)
+    assert (guess.scale, guess.other is not None) == (scale, is_doubtful)
     data = table(values)
     if is_doubtful:
-        other = "levels" if scale != "levels" else "log"
+        other = "counts" if kind == "expected counts" else OTHER[scale]
         with pytest.warns(UserWarning, match=f"are taken as {scale}, for .* give --scale {other}"):
             settled = on_scale(data)
     else:
@@ -81,7 +86,7 @@ def test_a_scale_is_guessed_and_doubt_is_said(kind, scale, is_doubtful):
 
 def test_counts_of_many_genes_are_no_doubt():
     values = np.random.default_rng(0).poisson(300, (10, 150))
-    assert not guess_scale(values.astype(float)).is_doubtful
+    assert guess_scale(values.astype(float)).other is None
 
 
 def test_levels_in_the_unit_interval_are_inferred_as_they_always_were(levels):

@@ -10,6 +10,7 @@ from grn_tvcs.combine.calibration import Calibration
 from grn_tvcs.combine.coexpression import Coexpression
 from grn_tvcs.combine.likeness import TRAITS, Likeness
 from grn_tvcs.combine.universal import Universal
+from grn_tvcs.evidence import hubs
 from grn_tvcs.evidence.lagged_regression import USUAL
 from grn_tvcs.methods import DEFAULT, METHODS
 from grn_tvcs.methods import combined as module
@@ -168,7 +169,7 @@ def test_the_plain_sum_has_the_hub_prior_of_ensemble(monkeypatch):
     star = draw_example(Design(24, 24, 10, 15), "star", np.random.default_rng(5))
     expression = star.expression
     found = infer(expression, rng=0, **FEW)
-    monkeypatch.setattr(module, "own_power", lambda scores: 0.0)
+    monkeypatch.setattr(hubs, "own_power", lambda scores, told: 0.0)
     without = infer(expression, rng=0, **FEW)
     assert not np.array_equal(found.scores, without.scores)
     assert np.array_equal(found.stability, without.stability)
