@@ -23,7 +23,6 @@ gold.
 from __future__ import annotations
 
 import argparse
-import csv
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -32,6 +31,7 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.pages import standard_error
+from benchmarks.study import first_answers
 from crowd_tvcs.answers.answers import Answers, read_gold, together
 from crowd_tvcs.campaign.belief import FIRST, fitted_to
 from crowd_tvcs.campaign.estimates import WORTH
@@ -81,7 +81,7 @@ def main() -> int:
 def show(folder: Path, numbers: range, least: list[float], is_fixed: bool, anybody: bool) -> None:
     """Print every rule on one set, over all splits."""
     gold = read_gold(folder / "truth.csv")
-    answers = first_answers(folder / "label.csv")
+    answers = first_answers(folder / "label.csv", gold)
     found: dict[str, list[Reached]] = {}
     for number in numbers:
         rng = stream(0, "replay", str(number))
@@ -102,16 +102,6 @@ def show(folder: Path, numbers: range, least: list[float], is_fixed: bool, anybo
             f"sure {sure / tasks:.3f}  right of sure {share} ({sure})",
             flush=True,
         )
-
-
-def first_answers(path: Path) -> Answers:
-    """Read answers; of a pair answered twice the first."""
-    with path.open(newline="", encoding="utf-8") as file:
-        rows = [(row["item"], row["worker"], row["label"]) for row in csv.DictReader(file)]
-    once: dict[tuple[str, str], str] = {}
-    for task, worker, label in rows:
-        once.setdefault((task, worker), label)
-    return Answers.of((task, worker, label) for (task, worker), label in once.items())
 
 
 class Shop(NamedTuple):

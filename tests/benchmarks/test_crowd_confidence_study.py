@@ -8,7 +8,7 @@ from benchmarks.campaign import routes
 from benchmarks.crowd import confidence, plan_claims, sure, usual
 from benchmarks.crowd.confidence import MODELS, recorded
 from benchmarks.study import load
-from crowd_tvcs.routing.replay import _adaptive, draw_split
+from crowd_tvcs.routing.replay import adaptive, draw_split
 from crowd_tvcs.skills import dependence_fit
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.foresight import Foreseen
@@ -187,7 +187,7 @@ def one_split(tmp_path):
 
 def test_without_a_power_labels_are_bought_as_by_replay(one_split):
     split = one_split
-    bought = [split.recorded.select(chosen) for _, chosen in _adaptive(split, routes.ASKED)]
+    bought = [split.recorded.select(chosen) for _, chosen in adaptive(split, routes.ASKED)]
     expected = [split.score(split.posterior(answers)) for answers in bought]
     assert routes.bought_by(split, 0.0) == expected
     assert routes.bought_by(split, 1.0) != expected
