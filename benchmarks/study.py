@@ -17,7 +17,10 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Set
 from dataclasses import astuple, fields
 from multiprocessing import Pool
 from pathlib import Path
-from typing import Any, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
+
+if TYPE_CHECKING:
+    from crowd_tvcs.answers.answers import Answers, Gold
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -155,6 +158,19 @@ def load(path: Path, kind: type[Case]) -> list[Case]:
 def header(kind: type[Case]) -> str:
     """The first line of a file of such cases."""
     return ",".join(field.name for field in fields(kind)) + "\n"
+
+
+def first_answers(path: Path, truth: Gold) -> Answers:
+    """Read the first answer of every pair, of the tasks with a known label."""
+    from crowd_tvcs.answers.answers import Answers, sort_classes
+
+    rows = {}
+    with path.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            if row["item"] in truth.labels:
+                rows.setdefault((row["item"], row["worker"]), row["label"])
+    classes = sort_classes((*rows.values(), *truth.classes))
+    return Answers.of(((*pair, label) for pair, label in rows.items()), classes=classes)
 
 
 def _rows(cases: Iterable[Case], digits: int) -> str:

@@ -16,17 +16,18 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.campaign.stopping import GOLD_SHARE, first_answers
 from benchmarks.pages import standard_error
-from crowd_tvcs.answers.answers import read_gold
-from crowd_tvcs.routing.replay import BATCH, Split, draw_split
-from crowd_tvcs.routing.routing import gain_per_label, next_batch, routing_scores, uncertainty
+from benchmarks.study import first_answers
+from crowd_tvcs.answers.answers import Answers, read_gold
+from crowd_tvcs.routing.replay import GOLD_SHARE, Split, adaptive, draw_split, drop, gains
+from crowd_tvcs.routing.routing import uncertainty
 from tvcs_core.streams import stream
 
 ASKED = (1, 2, 3)  # labels per task
 LEAST = 1e-12  # of a gain, so that labels which add nothing come last
 
 Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 
 
 def main() -> int:
@@ -41,7 +42,7 @@ def main() -> int:
     for name in given.sets.split(",") if given.sets else there:
         print(name, flush=True)
         truth = read_gold(given.data / name / "truth.csv")
-        answers = first_answers(given.data / name / "label.csv")
+        answers = first_answers(given.data / name / "label.csv", truth)
         found: dict[float, list[list[float]]] = {0.0: []}
         for number in range(given.first, given.first + given.splits):
             rng = stream(0, "chosen", str(number))
@@ -60,30 +61,18 @@ def main() -> int:
 
 def bought_by(split: Split, power: float) -> list[float]:
     """Return the shares of right labels with `ASKED` labels per task."""
-    answers, skill = split.recorded, split.skill
-    n_tasks, told, out = len(answers.tasks), skill.cautious(), []
-    chosen = np.zeros(answers.size, dtype=bool)
-    for labels in ASKED:
-        while (left := labels * n_tasks - int(chosen.sum())) > 0:
-            bought = answers.select(chosen)
-            is_open = answers.given & ~bought.given
-            first = is_open & (bought.per_task == 0)
-            is_open = first if first.any() else is_open
-            chances = split.posterior(bought)
-            scores = routing_scores(chances, told)
-            if power:
-                best = np.where(is_open, told[:, None], 0.0).max(axis=0)
-                n, model = bought.per_task, skill.dependence
-                gain = gain_per_label(chances, best, dependence=model, answers=n)
-                unsure = np.maximum(uncertainty(chances), LEAST)
-                scores *= (np.maximum(gain, LEAST) / unsure) ** power
-            size = min(max(1, round(BATCH * n_tasks)), left)
-            batch = next_batch(scores, is_open, max_workers_per_task=1, budget=size)
-            if not batch.any():
-                break
-            chosen |= batch[answers.worker_of, answers.task_of]
-        out.append(split.score(split.posterior(answers.select(chosen))))
-    return out
+
+    def score(split: Split, bought: Answers, is_open: Bools, chances: Floats) -> Floats:
+        """Uncertainty that falls, moved towards what labels add."""
+        scores = drop(split, bought, is_open, chances)
+        if power:
+            gain = np.maximum(gains(split, bought, is_open, chances), LEAST)
+            scores *= (gain / np.maximum(uncertainty(chances), LEAST)) ** power
+        return scores
+
+    recorded = split.recorded
+    bought = [recorded.select(chosen) for _, chosen in adaptive(split, ASKED, score)]
+    return [split.score(split.posterior(answers)) for answers in bought]
 
 
 if __name__ == "__main__":

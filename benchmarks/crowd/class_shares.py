@@ -11,14 +11,14 @@ last.
 from __future__ import annotations
 
 import argparse
-import csv
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs.answers.answers import Answers, Gold, read_gold, sort_classes
+from benchmarks.study import first_answers
+from crowd_tvcs.answers.answers import Answers, Gold, read_gold
 from crowd_tvcs.answers.class_shares import class_counts, class_shares
 from crowd_tvcs.routing.replay import EVERYTHING, Split, draw_split
 from crowd_tvcs.routing.routing import next_batch
@@ -69,17 +69,6 @@ def measure(data: Path, splits: int) -> Iterator[tuple[Key, NDArray[np.float64]]
                 for k, labels in enumerate(LABELS):
                     mean = np.mean([cell[k] for cell in cells], axis=0)
                     yield (folder.name, gold, per_class, labels), mean
-
-
-def first_answers(path: Path, truth: Gold) -> Answers:
-    """Read the first answer of every pair, of the tasks with a known label."""
-    rows = {}
-    with path.open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            if row["item"] in truth.labels:
-                rows.setdefault((row["item"], row["worker"]), row["label"])
-    classes = sort_classes((*rows.values(), *truth.classes))
-    return Answers.of(((*pair, label) for pair, label in rows.items()), classes=classes)
 
 
 def accuracies(

@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.crowd.class_shares import first_answers
+from benchmarks.study import first_answers
 from crowd_tvcs import Plan, Quality, assign
 from crowd_tvcs.answers.answers import read_gold
 from crowd_tvcs.routing.replay import Split, draw_split

@@ -22,12 +22,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.crowd.class_shares import bought, first_answers
+from benchmarks.crowd.class_shares import bought
 from benchmarks.crowd.usual import usual_numbers, without
 from benchmarks.pages import standard_error
-from benchmarks.study import complete, load, options, run
+from benchmarks.study import complete, first_answers, load, options, run
 from crowd_tvcs.answers.answers import Answers, Gold, read_gold
-from crowd_tvcs.routing.replay import EVERYTHING, Split, _adaptive, draw_split
+from crowd_tvcs.routing.replay import EVERYTHING, Split, adaptive, draw_split
 from crowd_tvcs.skills.dependence_fit import fit_dependence
 from crowd_tvcs.skills.held_out import ranks
 from crowd_tvcs.skills.vote import majority, vote
@@ -332,7 +332,7 @@ def policies_of(task: tuple[str, str, int]) -> list[Policy]:
             seen = {("balanced", k): bought(split, k) for k in ASKED}
             seen |= {
                 ("adaptive", k): split.recorded.select(chosen)
-                for k, chosen in _adaptive(split, ASKED)
+                for k, chosen in adaptive(split, ASKED)
             }
             for (policy, k), answers in seen.items():
                 reached, claimed, _, _ = split.judge(split.posterior(answers))

@@ -27,10 +27,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.crowd.class_shares import bought, first_answers
+from benchmarks.crowd.class_shares import bought
 from benchmarks.crowd.usual import usual_numbers, without
 from benchmarks.pages import fill, standard_error, table
-from benchmarks.study import complete, load, options, run
+from benchmarks.study import complete, first_answers, load, options, run
 from crowd_tvcs import Plan
 from crowd_tvcs.answers.answers import Answers, Gold, read_gold, together
 from crowd_tvcs.routing.replay import Split, draw_split

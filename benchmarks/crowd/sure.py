@@ -18,7 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.crowd.class_shares import bought, first_answers
+from benchmarks.crowd.class_shares import bought
+from benchmarks.study import first_answers
 from crowd_tvcs.answers.answers import Answers, Gold, read_gold, together
 from crowd_tvcs.routing.replay import EVERYTHING, draw_split
 from crowd_tvcs.skills.dependence_fit import fit_dependence

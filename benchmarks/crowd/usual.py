@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.crowd.class_shares import first_answers
+from benchmarks.study import first_answers
 from crowd_tvcs.answers.answers import read_gold
 from crowd_tvcs.routing.replay import draw_split
 from crowd_tvcs.skills import dependence_fit

@@ -7,7 +7,7 @@ sees a label only when it is bought.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -118,6 +118,9 @@ class Split:
         sure = claim >= SURE
         of_sure = float(hit[sure].mean()) if sure.any() else float("nan")
         return float(hit.mean()), float(claim.mean()), float(sure.mean()), of_sure
+
+
+Score = Callable[[Split, Answers, Bools, Floats], Floats]
 
 
 def replay(
@@ -231,7 +234,7 @@ def _outcomes(
     order = ranks(recorded.task_of, rng.random(recorded.size))
     bought += [("random", k, order < k) for k in labels]
     bought += [("balanced", k, _balanced(split, k)) for k in labels]
-    bought += [("adaptive", k, chosen) for k, chosen in _adaptive(split, labels)]
+    bought += [("adaptive", k, chosen) for k, chosen in adaptive(split, labels)]
     bought += [("stopping", EVERYTHING, _stopping(split))]
     for policy, k, chosen in bought:
         seen = recorded.select(chosen)
@@ -253,13 +256,26 @@ def _balanced(split: Split, labels: int) -> Bools:
     return chosen[recorded.worker_of, recorded.task_of]
 
 
-def _adaptive(split: Split, labels: Sequence[int]) -> Iterator[tuple[int, Bools]]:
-    """Buy until so many labels per task are bought, for each of the numbers in turn."""
+def drop(split: Split, bought: Answers, is_open: Bools, chances: Floats) -> Floats:
+    """Expected drop of the uncertainty by every pair, see `routing_scores`."""
+    skill = split.skill
+    return routing_scores(chances, skill.matrices if skill.per_class else skill.cautious())
+
+
+def adaptive(
+    split: Split, labels: Sequence[int], score: Score = drop
+) -> Iterator[tuple[int, Bools]]:
+    """Buy where the score is largest, until so many labels per task are bought.
+
+    For each of the numbers in turn: which answers are bought then. `score` is given the split, the
+    answers bought before, which pairs may be bought and the chances of every label; it returns one
+    score per pair.
+    """
     recorded = split.recorded
     chosen = np.zeros(recorded.size, dtype=bool)
     for k in labels:
         while (left := k * len(recorded.tasks) - int(chosen.sum())) > 0:
-            batch = _batch(split, chosen, left)
+            batch = _batch(split, chosen, left, score=score)
             if not batch.any():
                 break
             chosen |= batch
@@ -277,27 +293,34 @@ def _stopping(split: Split) -> Bools:
         chosen |= batch
 
 
-def _batch(split: Split, chosen: Bools, left: int, least: float = 0.0) -> Bools:
-    """Choose where the routing score is largest, at most one more answer per task.
+def _batch(
+    split: Split, chosen: Bools, left: int, least: float = 0.0, score: Score = drop
+) -> Bools:
+    """Choose where the score is largest, at most one more answer per task.
 
     Only tasks take part to which the next labels of the best worker left add `least` or more.
     Where answers depend on each other, every task has its first answer before any its second.
     """
-    recorded, skill = split.recorded, split.skill
+    recorded = split.recorded
     bought = recorded.select(chosen)
     is_open = recorded.given & ~bought.given
-    if skill.dependence is not None:
+    if split.skill.dependence is not None:
         first = is_open & (bought.per_task == 0)
         is_open = first if first.any() else is_open
     chances = split.posterior(bought)
     if least > 0.0:
-        best = np.where(is_open, skill.cautious()[:, None], 0.0).max(axis=0)
-        gain = gain_per_label(chances, best, dependence=skill.dependence, answers=bought.per_task)
-        is_open &= is_worth_buying(gain, least, value=1.0)
-    scores = routing_scores(chances, skill.matrices if skill.per_class else skill.cautious())
+        is_open &= is_worth_buying(gains(split, bought, is_open, chances), least, value=1.0)
+    scores = score(split, bought, is_open, chances)
     size = max(1, round(BATCH * len(recorded.tasks)))
     batch = next_batch(scores, is_open, max_workers_per_task=1, budget=min(size, left))
     return batch[recorded.worker_of, recorded.task_of]
+
+
+def gains(split: Split, bought: Answers, is_open: Bools, chances: Floats) -> Floats:
+    """Return what a label of the best worker left adds to every task, see `gain_per_label`."""
+    skill = split.skill
+    best = np.where(is_open, skill.cautious()[:, None], 0.0).max(axis=0)
+    return gain_per_label(chances, best, dependence=skill.dependence, answers=bought.per_task)
 
 
 def averages(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from pytest import approx
 
-from benchmarks.campaign import routes
+from benchmarks.campaign import routes, stopping
 from benchmarks.crowd import confidence, plan_claims, sure, usual
 from benchmarks.crowd.confidence import MODELS, recorded
 from benchmarks.study import load
-from crowd_tvcs.routing.replay import _adaptive, draw_split
+from crowd_tvcs.routing.replay import adaptive, draw_split
 from crowd_tvcs.skills import dependence_fit
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.foresight import Foreseen
@@ -187,7 +187,7 @@ def one_split(tmp_path):
 
 def test_without_a_power_labels_are_bought_as_by_replay(one_split):
     split = one_split
-    bought = [split.recorded.select(chosen) for _, chosen in _adaptive(split, routes.ASKED)]
+    bought = [split.recorded.select(chosen) for _, chosen in adaptive(split, routes.ASKED)]
     expected = [split.score(split.posterior(answers)) for answers in bought]
     assert routes.bought_by(split, 0.0) == expected
     assert routes.bought_by(split, 1.0) != expected
@@ -201,3 +201,14 @@ def test_every_set_and_power_of_the_routes_has_a_line(tmp_path, monkeypatch, cap
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == ["one", "0", "0.5"]
     assert lines[1].split("ahead")[1].count("+0.0000 ± 0.0000") == len(routes.ASKED)
+
+
+def test_a_price_that_grows_with_the_labels_a_task_has_buys_fewer_of_them(one_split):
+    shop = stopping.Shop(one_split, one_split.recorded, is_fixed=True, anybody=False)
+    plain, grown, steep = (
+        [reached.labels for _, reached in stopping.rules(shop, [1e-4], growth)]
+        for growth in (0.0, 3.0, 60.0)
+    )
+    assert plain[0] == grown[0] == steep[0]  # of independent workers
+    assert plain[1] > grown[1] > steep[1]
+    assert 1.0 <= steep[1] <= 2.0  # a second label is as dear as the first
