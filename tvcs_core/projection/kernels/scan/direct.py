@@ -19,11 +19,11 @@ from tvcs_core.projection.kernels.scan.flow import (
     lay_out,
 )
 from tvcs_core.projection.kernels.scan.paths import send_all
-from tvcs_core.projection.kernels.scan.refine import LANES, prepare, serve_lines
+from tvcs_core.projection.kernels.scan.refine import PIECE, STEP, prepare, serve_lines
 from tvcs_core.projection.kernels.scan.unique import is_only_best
 from tvcs_core.projection.kernels.simplex import terminals
 
-WIDE = np.int64(LANES)  # lines of both tables are a multiple of it
+WIDE = np.int64(STEP)  # lines of both tables are a multiple of it
 BIDS = 4  # turns of each unit in excess, after which shortest paths are shorter
 TIGHT = 8  # arcs per node, more than which are taken to hold a cycle
 PATIENCE = 100  # turns of each node, after which the simplex is expected to have been done
@@ -80,7 +80,7 @@ def bid(flow, clock):
     units, width = np.int64(0), max(flow.columns, flow.price.size - flow.columns)
     for i in range(flow.excess.size):
         units += max(0, flow.excess[i])
-    offers, tops = np.empty(width, np.int64), np.empty(np.int64(LANES), np.int64)
+    offers, tops = np.empty(width, np.int64), np.empty(width // np.int64(PIECE) + 1, np.int64)
     serve_lines(flow, np.int64(0), offers, tops, clock, BIDS * units)
 
 
