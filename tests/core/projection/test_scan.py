@@ -16,7 +16,14 @@ from tests.core.projection.test_exact import (
     proven,
     scaled,
 )
-from tvcs_core.projection.exact import dispatch, network, prices, search, solve_dense
+from tvcs_core.projection.exact import (
+    dispatch,
+    network,
+    prices,
+    search,
+    solve_dense,
+    solve_edges,
+)
 from tvcs_core.projection.exact.candidates import Instance
 from tvcs_core.projection.exact.scan import phases, scan
 from tvcs_core.projection.exact.scan import search as scan_search
@@ -326,18 +333,28 @@ def test_prices_that_are_far_off_do_not_begin_with_more_than_the_largest_gain():
     assert begun.prove()[0]
 
 
+def simplex_of_small(values, a, b, total):
+    """What the simplex keeps of all entries as a list: lists have no other way."""
+    (n, m), none = values.shape, np.zeros(values.size, np.int64)
+    row, col = (at.reshape(-1) for at in np.indices((n, m)))
+    found = solve_edges(row, col, none, values.reshape(-1), n, m, a, b, total, squared=True)
+    return found.keep.reshape(n, m)
+
+
 def check_small(rng, family):
-    """The scan keeps what the kernel for small tables keeps; return whether it did not give up."""
+    """Scan, paths and simplex keep the same; return whether the scan did not give up."""
     n, m = rng.integers(2, 16, 2)
     values = scaled(FAMILIES[family](rng, n, m))
     problem = values, *draw_caps(rng, n, m, CAPS[rng.integers(len(CAPS))])
+    best = simplex_of_small(*problem)
+    np.testing.assert_array_equal(solve_dense(*problem, squared=True).keep, best)
     found, keep = scanned(*problem)
     if found is not None:
-        assert np.array_equal(keep, solve_dense(*problem, squared=True).keep)
+        np.testing.assert_array_equal(keep, best)
     return found is not None or instance(*problem) is None
 
 
-def test_the_scan_keeps_what_the_kernel_for_small_tables_keeps():
+def test_the_scan_and_the_kernel_for_small_tables_keep_what_the_simplex_keeps():
     rng = np.random.default_rng(4)
     done = [check_small(rng, family) for _ in range(25) for family in FAMILIES]
     assert np.mean(done) > 0.9

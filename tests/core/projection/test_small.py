@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from tvcs_core import TVCS, certify, project
 from tvcs_core.projection import projection, small
+from tvcs_core.projection.exact import solve_dense
 from tvcs_core.projection.small import project_small
 
 
@@ -167,3 +169,54 @@ def test_the_input_is_neither_changed_nor_shared():
     projection.matrix[:] = 7.0
     assert (before == V).all()
     assert projection.values is V
+
+
+def pivots_of(values, cap):
+    """How often the simplex moved; 0 where paths were enough."""
+    n, m = values.shape
+    row_caps, col_caps = np.full(n, cap), np.full(m, cap)
+    return solve_dense(values, row_caps, col_caps, n * m, squared=True).stats["pivots"]
+
+
+def test_tables_without_ties_need_no_pivot():
+    rng = np.random.default_rng(0)
+    for family in ("gauss", "products"):
+        assert [pivots_of(FAMILIES[family](rng, (20, 20)), 4) for _ in range(20)] == [0] * 20
+
+
+def test_full_rows_begin_at_their_least_kept_entry():
+    """They hung on the root of the first tree, and each took a pivot: 145 on average for 97."""
+    rng = np.random.default_rng(0)
+    pivots = [pivots_of(rng.integers(1, 11, (20, 20)).astype(float), 4) for _ in range(20)]
+    assert 0 < sum(pivots) < 120 * 20
+
+
+def test_what_paths_cannot_tell_apart_the_simplex_does():
+    """A few equal values, seldom neighbours: both ways begin, and the hash decides."""
+    rng, pivots = np.random.default_rng(1), 0
+    for _ in range(20):
+        values = rng.random((20, 20))
+        values.flat[rng.permutation(400)[:30]] = 0.8
+        pivots += pivots_of(values, 4)
+        constraint = TVCS.matrix((20, 20), row_caps=4, col_caps=4)
+        found = in_one_call(values, constraint)
+        other = project(sparse.csr_array(values), constraint)  # a list: the simplex
+        np.testing.assert_array_equal(found.support, other.support.toarray())
+    assert pivots > 0
+
+
+def test_prices_stand_between_what_is_kept_and_what_is_not():
+    """At an end of that an entry is worth just its prices, and rounding may take either side."""
+    values = np.array([[3.1, 2.3, 0.7], [1.1, 2.9, 0.3]])
+    found = project(values, TVCS.matrix((2, 3), row_caps=1, col_caps=1, total=2))
+    assert found.support.nonzero()[0].tolist() == [0, 1]
+    surplus = values**2 - found.row_duals[:, None] - found.col_duals - found.total_dual
+    assert (surplus[found.support] > 0.1).all()
+    assert (surplus[~found.support] < -0.1).all()
+
+
+def test_a_full_group_that_wants_no_more_has_no_price():
+    found = project(np.array([[0.7, 0.0], [0.3, 0.4]]), TVCS.matrix((2, 2), row_caps=1, col_caps=1))
+    assert found.support.tolist() == [[True, False], [False, True]]
+    assert found.row_duals[0] == 0.0
+    assert found.gap == 0.0

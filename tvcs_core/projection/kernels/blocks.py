@@ -31,7 +31,7 @@ def row_block(candidates, caps, grid, col_price, width, first_row, last_row, thr
         threshold[r], low[r], high[r] = threshold_of(
             slack, n_cols, caps.rows[r], width, guess, buffer
         )
-        last = threshold[r]
+        last = threshold[r] if threshold[r] > 0.0 else last
 
 
 @kernel
@@ -76,7 +76,7 @@ def column_block(candidates, caps, grid, row_price, width, first_col, last_col, 
             threshold[c], low[c], high[c] = threshold_of(
                 panel[i], n, caps.cols[c], width, guess, buffer
             )
-            last = threshold[c]
+            last = threshold[c] if threshold[c] > 0.0 else last
 
 
 @kernel

@@ -110,7 +110,7 @@ def value_of_rank(line, size, fewest, most, guess):
 @kernel
 def threshold_of(line, size, rank, width, guess, buffer):
     """Threshold of a line as `bracket` has it, near a guess; `buffer` is for working in."""
-    if size <= 96:
+    if size <= 32:
         for j in range(size):
             buffer[j] = line[j]
         return bracket(buffer, size, rank, width)

@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from tvcs_core.jit import kernel
-from tvcs_core.projection.kernels.gains import HUGE, TINY
+from tvcs_core.projection.kernels.gains import HUGE, TINY, gain, on_grid
 from tvcs_core.projection.kernels.prices import by_column, in_order, put_in_place, take_turns
 from tvcs_core.projection.kernels.records import (
     Arcs,
@@ -22,8 +22,14 @@ from tvcs_core.projection.kernels.records import (
     Tree,
 )
 from tvcs_core.projection.kernels.rounding import gap_of
+from tvcs_core.projection.kernels.scan.direct import has_equal, send_directly
 from tvcs_core.projection.kernels.simplex import PIVOTS, price_tree, run_simplex, terminals
-from tvcs_core.projection.kernels.start import lay_core, lay_fixed_arcs, settle
+from tvcs_core.projection.kernels.start import (
+    hang_full_rows,
+    lay_core,
+    lay_fixed_arcs,
+    settle,
+)
 from tvcs_core.projection.kernels.table import all_bits, entry_costs, list_open, survey
 
 ROUNDS = 2  # of blocks of rows and of columns
@@ -93,13 +99,9 @@ def near_first(listed, kept, prices):
 
 
 @kernel
-def first_core(candidates, caps, grid, size, fits, u, w):
-    """List the `size` open entries, the nearest quarter first, and keep some of them.
-
-    Fills in first prices of rows and columns; returns (the list, which are kept, how many are
-    near, the total's price).
-    """
-    n, m = u.size, w.size
+def list_lines(candidates, caps, grid, size):
+    """List the `size` open entries, and say where the rows and columns of the list are."""
+    n, m = caps.rows.size, caps.cols.size
     listed = Listed(
         np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size, np.int64), np.empty(size)
     )
@@ -107,11 +109,7 @@ def first_core(candidates, caps, grid, size, fits, u, w):
     cols = Lines(np.empty(m + 1, np.int64), np.empty(size, np.int32))
     list_open(candidates, caps, grid, listed, rows.start)
     by_column(listed.col, m, cols.start, cols.order)
-    most = Counts(caps.rows, caps.cols, min(caps.total, fits))
-    price = first_guess(listed, rows, cols, most, u, w)
-    kept, prices = np.empty(size, np.bool_), Prices(u, w, price)
-    settle(listed, rows, cols, prices, caps, kept)
-    return listed, kept, near_first(listed, kept, prices), price
+    return listed, rows, cols
 
 
 @kernel
@@ -130,18 +128,85 @@ def load_of(listed, kept, n, m):
 def solve_small(candidates, caps, steps, keep, u, w):
     """Fill in the support and the prices (in grid steps of scaled gains).
 
-    Returns (the total's price, the scale of the values, pivots). All open nonzero entries are
-    the core, so the simplex that ends on it has proved the result.
+    Returns (the total's price, the scale of the values, pivots). Shortest paths find most supports
+    that are the only best ones. The simplex does the others, and lists: all open nonzero entries
+    are its core, so its end is the proof.
     """
     n, m = caps.rows.size, caps.cols.size
-    none, yes = np.int64(0), np.bool_(True)  # not literals, which would be types of their own
+    yes = np.bool_(True)  # not a literal, which would be a type of its own
     factor, size, fits = scale_of(candidates, caps)
     if factor == 0.0 or caps.total == 0:
         return 0.0, factor, -1
-    # First prices need gains that the hash tells apart, the costs are pairs with the hash.
-    nudged, grid = Grid(factor, steps, yes), Grid(factor, steps, not yes)
-    listed, kept, near, price = first_core(candidates, caps, nudged, size, fits, u, w)
-    nodes = n + m + 2
+    # First prices need gains that the hash tells apart, if they are equal.
+    has_ties = not candidates.dense or has_equal(candidates.values, m)
+    nudged, grid = Grid(factor, steps, has_ties == yes), Grid(factor, steps, not yes)
+    listed, rows, cols = list_lines(candidates, caps, nudged, size)
+    most = Counts(caps.rows, caps.cols, min(caps.total, fits))
+    price = first_guess(listed, rows, cols, most, u, w)
+    prices, pi, pivots = Prices(u, w, price), np.empty((n + m + 2, 2), np.int64), np.int64(0)
+    bits = pivots
+    if not has_ties:
+        bits = send_directly(candidates, caps, grid, prices, keep, pi)
+    if bits == 0:
+        kept = np.empty(size, np.bool_)
+        settle(listed, rows, cols, prices, caps, kept)
+        near = near_first(listed, kept, prices)
+        pivots = run_on_all(candidates, caps, grid, prices, listed, kept, near, pi)
+        for e in range(size):
+            keep[listed.place[e]] = kept[e]
+        bits = all_bits(candidates, caps, grid)
+    centre(candidates, caps, grid, keep, pi)
+    return read_prices(pi, bits, u, w), factor, pivots
+
+
+@kernel
+def centre(candidates, caps, grid, keep, pi):
+    """Put potentials of full rows and columns in the middle of what proves the support as well.
+
+    They are at an end of that where an entry is worth just its prices: then its square, which the
+    grid has rounded, may be on the wrong side of them. A group that is full but wants no more gets
+    no price.
+    """
+    values, start, columns = candidates.values, candidates.start, candidates.columns
+    n, m, far = caps.rows.size, caps.cols.size, np.int64(2**62)
+    source_node, sink_node = terminals(n, m)
+    source, sink = pi[source_node, 0], pi[sink_node, 0]
+    left, low, high = caps.cols.copy(), np.empty(m, np.int64), np.empty(m, np.int64)
+    low[:], high[:] = -far, far
+    for r in range(n):
+        if caps.rows[r] == 0:
+            continue
+        shift = start[r] if candidates.dense else 0
+        for turn in range(2):  # what the row may have, and with that what its columns may
+            least, most, room = -far, far, caps.rows[r]
+            for e in range(start[r], start[r + 1]):
+                c = np.int64(columns[e - shift])
+                if values[e] == 0.0 or caps.cols[c] == 0:
+                    continue
+                worth = on_grid(gain(values[e], grid.factor, candidates.squared), grid.steps)
+                if turn == 0 and keep[e]:
+                    most, room = min(most, worth + pi[n + c, 0]), room - 1
+                elif turn == 0:
+                    least = max(least, worth + pi[n + c, 0])
+                elif keep[e]:
+                    low[c], left[c] = max(low[c], pi[r, 0] - worth), left[c] - 1
+                else:
+                    high[c] = min(high[c], pi[r, 0] - worth)
+            if turn == 0 and room == 0:
+                pi[r, 0] = source if least < source else (least + most) >> 1
+    for c in range(m):
+        if left[c] == 0 and caps.cols[c] > 0:
+            pi[n + c, 0] = sink if high[c] > sink else (low[c] + high[c]) >> 1
+
+
+@kernel
+def run_on_all(candidates, caps, grid, prices, listed, kept, near, pi):
+    """Run the simplex from a feasible support to the best one, and fill in its potentials.
+
+    The costs are pairs with the hash. Returns the number of pivots.
+    """
+    n, m, none = caps.rows.size, caps.cols.size, np.int64(0)
+    nodes, size = n + m + 2, kept.size
     fixed = n + m + nodes
     n_arcs = fixed + size
     tail, head = np.empty(n_arcs, np.int32), np.empty(n_arcs, np.int32)
@@ -149,11 +214,12 @@ def solve_small(candidates, caps, steps, keep, u, w):
     cost, state = np.empty((n_arcs, 2), np.int64), np.empty(n_arcs, np.int8)
     arcs, clock = Arcs(tail, head, cost, state, flow, cap), np.empty(3, np.int64)
     clock[:] = 0
-    tree = Tree(np.empty((nodes, 6), np.int32), np.empty((nodes, 2), np.int64))
+    tree = Tree(np.empty((nodes, 6), np.int32), pi)
     load = load_of(listed, kept, n, m)
-    lay_fixed_arcs(caps, load, Prices(u, w, price), steps, arcs, tree.links)
+    lay_fixed_arcs(caps, load, prices, grid.steps, arcs, tree.links)
     lay_core(listed, kept, none, fixed, n, arcs)
     entry_costs(candidates, grid, listed, none, fixed, cost)
+    hang_full_rows(listed, kept, prices, fixed, arcs, tree.links)
     price_tree(arcs, tree)
     # Near entries alone settle most of it cheaply; then all of them, which is the proof.
     block = max(20, np.int64(0.7 * np.sqrt(fixed + near)))
@@ -161,16 +227,17 @@ def solve_small(candidates, caps, steps, keep, u, w):
         while not run_simplex(arcs, reach, tree, clock, block, 10 * nodes, 1000 * nodes):
             pass
     for e in range(size):
-        keep[listed.place[e]] = flow[fixed + e] > 0
-    return read_prices(tree.pi, all_bits(candidates, caps, grid), u, w), factor, clock[PIVOTS]
+        kept[e] = flow[fixed + e] > 0
+    return clock[PIVOTS]
 
 
 @kernel
 def read_prices(pi, bits, u, w):
     """Read the prices from the potentials, the total's returned; in grid steps.
 
-    `bits` are all bits that any gain has set. If they have a common unit, potentials are rounded
-    down to it: that keeps every reduced cost on its side, and the prices of integers integers.
+    `bits` has the lowest bit that any gain has set. If they have a common unit, potentials are
+    rounded down to it: that keeps every reduced cost on its side, and the prices of integers
+    integers.
     """
     n, m = u.size, w.size
     unit = bits & -bits if bits != 0 else 1

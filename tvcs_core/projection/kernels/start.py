@@ -5,7 +5,16 @@ import numpy as np
 from tvcs_core.jit import kernel
 from tvcs_core.projection.kernels.prices import longest_line, put_in_place
 from tvcs_core.projection.kernels.records import Counts, Lines
-from tvcs_core.projection.kernels.simplex import ARC, CHILD, DEPTH, NEXT, PARENT, PREV, terminals
+from tvcs_core.projection.kernels.simplex import (
+    ARC,
+    CHILD,
+    DEPTH,
+    NEXT,
+    PARENT,
+    PREV,
+    rehang,
+    terminals,
+)
 
 
 @kernel
@@ -110,6 +119,30 @@ def lay_core(listed, kept, first, first_arc, n_rows, arcs):
         a = first_arc + e
         tail[a], head[a], cap[a] = row[e], n_rows + col[e], 1
         flow[a], state[a] = (1, -1) if kept[e] else (0, 1)
+
+
+@kernel
+def hang_full_rows(listed, kept, prices, first_arc, arcs, links):
+    """Hang full rows that have a price on the column of their least kept entry, not on the root.
+
+    That entry is worth just the row's price then. On the root most of them would take a pivot to
+    come to such an entry; those without a price keep it.
+    """
+    row, col, gains, flow, cap = listed.row, listed.col, listed.gains, arcs.flow, arcs.cap
+    u, w, n = prices.rows, prices.cols, prices.rows.size
+    entry, least = np.empty(n, np.int64), np.empty(n)
+    entry[:], least[:] = -1, np.inf
+    for e in range(row.size):
+        r, worth = row[e], gains[e] - w[col[e]]
+        if kept[e] and worth < least[r]:
+            entry[r], least[r] = e, worth
+    for r in range(n):
+        e = entry[r]
+        if e >= 0 and flow[r] == cap[r] and u[r] > 0.0:
+            parent = n + np.int64(col[e])
+            rehang(links, np.int64(r), np.int64(r), parent, first_arc + e)
+            links[r, DEPTH] = links[parent, DEPTH] + 1
+            arcs.state[first_arc + e] = 0
 
 
 @kernel

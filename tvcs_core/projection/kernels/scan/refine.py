@@ -22,7 +22,10 @@ from tvcs_core.projection.kernels.scan.flow import (
     TURNS,
 )
 
-LANES = np.uint64(8)  # offers that are so far apart share a maximum; these are two vectors
+BOTTOM = -(2**62)  # below what is offered where there is no arc, too
+PIECE = np.uint64(64)  # offers that share a maximum
+ONE = np.uint64(1)
+STEP = np.uint64(8)  # offers that are compared at once; lines are a multiple of it
 
 
 @kernel
@@ -121,6 +124,20 @@ def take_best(offers, tops, block, best):
 
 
 @kernel
+def place_of(best, offers, j):
+    """The first place from j on, a multiple of `STEP`, where that offer is made."""
+    found = False
+    while not found:
+        for b in range(STEP):
+            found |= offers[j + b] == best
+        j += STEP
+    j -= STEP
+    while offers[j] != best:
+        j += ONE
+    return j
+
+
+@kernel
 def serve_lines(flow, eps, offers, tops, clock, most):
     """Lines get rid of their excesses in turn, until none has one or for `most` turns."""
     table, start, price, excess = flow.table, flow.start, flow.price, flow.excess
@@ -135,36 +152,31 @@ def serve_lines(flow, eps, offers, tops, clock, most):
         # Unsigned places, which need no test for a count from the end: such loops become vectors.
         line, across, size = np.uint64(start[i]), np.uint64(other), np.uint64(width)
         at = i - columns + other
-        for j in range(size):
-            offers[j] = table[line + j] + price[across + j]
-        for b in range(LANES):
-            tops[b] = offers[b]
-        for q in range(LANES, size, LANES):
-            for b in range(LANES):
-                tops[b] = max(tops[b], offers[q + b])
+        pieces, best = (size + PIECE - ONE) // PIECE, np.int64(BOTTOM)
+        for p in range(pieces):
+            top = np.int64(BOTTOM)
+            for j in range(p * PIECE, min(size, (p + ONE) * PIECE)):
+                offers[j] = table[line + j] + price[across + j]
+                top = max(top, offers[j])
+            tops[p], best = top, max(best, top)
         left, end, used = excess[i], ends[PRICE + side], price[i]
-        while True:
-            best = tops[0]
-            for b in range(LANES):
-                best = max(best, tops[b])
-            if left <= 0:
-                break
+        while left > 0:
             if room[i] > 0 and end >= best:
                 moved, used = min(left, room[i]), end
                 room[i], left = room[i] - moved, left - moved
                 ends[EXCESS + side] += moved
                 continue
-            # Take the best offer, and find what is the best of its lane without it.
-            b, used, top = np.uint64(0), best, np.int64(NONE)
-            while tops[b] != best:
-                b += np.uint64(1)
-            j = b
-            while offers[j] != best:
-                j += LANES
+            # Take the best offer, and find what is the best of its piece without it.
+            p, used, top = np.uint64(0), best, np.int64(BOTTOM)
+            while tops[p] != best:
+                p += ONE
+            first, j = p * PIECE, place_of(best, offers, p * PIECE)
             offers[j] = NONE
-            for q in range(b, size, LANES):
+            for q in range(first, min(size, first + PIECE)):
                 top = max(top, offers[q])
-            tops[b] = top
+            tops[p], best = top, top
+            for q in range(pieces):
+                best = max(best, tops[q])
             k, left = across + j, left - 1
             table[start[k] + at], table[line + j] = -table[line + j], NONE
             excess[k] += 1
@@ -227,7 +239,7 @@ def refine(flow, eps, clock, most, is_first):
         prepare(flow, eps, clock)
     ends, width = flow.ends, max(flow.columns, flow.price.size - flow.columns)
     offers = np.empty(width, np.int64)
-    tops = np.empty(max(np.int64(LANES), width // BLOCK), np.int64)
+    tops = np.empty(max(np.int64(1), width // BLOCK), np.int64)
     last = clock[TURNS] + most
     while clock[TURNS] < last:
         serve_lines(flow, eps, offers, tops, clock, last - clock[TURNS])
