@@ -14,7 +14,7 @@ from sqlalchemy.exc import DatabaseError, SQLAlchemyError
 
 from crowd_tvcs.campaign.store import functions, schema
 from crowd_tvcs.campaign.store.kept import MOST, SQLITE, Kept
-from crowd_tvcs.campaign.store.queries import SETTINGS, TAKE_TURN
+from crowd_tvcs.campaign.store.queries import CLOSE_GATE, SETTINGS, TAKE_TURN
 from crowd_tvcs.campaign.store.statements import Call, Statement, together
 from tvcs_core.files.errors import DataError
 
@@ -47,9 +47,9 @@ class Overtaken(StoreError):
 class Store:
     """A database with the tables of `schema`.
 
-    Changes come one after the other: SQLite by ``BEGIN IMMEDIATE``, PostgreSQL by the lock on the
-    one row of `schema.campaign` that every change takes first. So what a change has read is still
-    true when it writes, and no cap can be broken by two at once.
+    Changes come one after the other: SQLite by ``BEGIN IMMEDIATE``, PostgreSQL by a lock that every
+    change takes first, and `functions` share. So what a change has read is still true when it
+    writes, and no cap can be broken by two at once.
 
     Parameters
     ----------
@@ -139,6 +139,7 @@ class Store:
         """Open a connection that nobody changes the store beside, whatever its version."""
         with self._changed(NOTHING, begin="BEGIN IMMEDIATE") as connection:
             if not self.is_file:
+                CLOSE_GATE(connection)
                 connection.execute(text("LOCK TABLE campaign IN ACCESS EXCLUSIVE MODE"))
             yield connection
 
@@ -171,7 +172,9 @@ class Store:
         with self._changed(NOTHING, **options) as connection:
             # What a statement reads beside a row that it waits for is as of before the wait.
             again = () if self.is_file else (SETTINGS.with_(),)
-            ahead = (*(() if flush or self.is_file else (LET_GO,)), TAKE_TURN.with_(), *again)
+            alone = () if self.is_file else (CLOSE_GATE.with_(),)
+            let_go = () if flush or self.is_file else (LET_GO,)
+            ahead = (*let_go, *alone, TAKE_TURN.with_(), *again)
             found = together(connection, *ahead, *first)
             yield connection, found[len(ahead) - 1][0], found[len(ahead) :]
 
