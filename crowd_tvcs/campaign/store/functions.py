@@ -26,6 +26,12 @@ from crowd_tvcs.campaign.store.queries import GATE, SETTLED
 
 LOOK_AHEAD = 5  # as in `belief`
 _TEXT = Path(__file__).with_name("functions.sql").read_text(encoding="utf-8")
+for _task, _team in (("t.id", "here.team"), ("it.id", "w.team")):
+    _TEXT = _TEXT.replace(
+        f"{{MATE OF {_team} ON {_task}}}",
+        "EXISTS (SELECT FROM pair theirs JOIN worker mate ON mate.id = theirs.worker_id WHERE "
+        f"theirs.task_id = {_task} AND theirs.state > {{LAPSED}} AND mate.team = {_team})",
+    )
 for _state in ("LAPSED", "LEASED", "ANSWERED", "ASIDE"):
     _TEXT = _TEXT.replace(f"{{{_state}}}", str(getattr(schema, _state)))
 _TEXT = _TEXT.replace("{LOOK_AHEAD}", str(LOOK_AHEAD))

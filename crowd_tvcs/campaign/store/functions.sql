@@ -189,10 +189,7 @@ BEGIN
                     LEFT JOIN pair own ON own.task_id = t.id AND own.worker_id = here.he
                     WHERE t.wanted = 1 AND (own.state IS NULL OR own.state = {LAPSED})
                         AND (NOT is_reserved OR t.needy = 1)
-                        AND (here.team IS NULL OR NOT EXISTS (
-                            SELECT FROM pair theirs JOIN worker mate ON mate.id = theirs.worker_id
-                            WHERE theirs.task_id = t.id AND theirs.state > {LAPSED}
-                                AND mate.team = here.team))
+                        AND (here.team IS NULL OR NOT {MATE OF here.team ON t.id})
                     ORDER BY t.uncertainty DESC, t.id LIMIT 1;
             ELSE
                 SELECT t.*, t.ctid AS spot, t.xmin AS writer, own.state AS before, s.quality AS known INTO it
@@ -202,10 +199,7 @@ BEGIN
                     LEFT JOIN pair own ON own.task_id = t.id AND own.worker_id = here.he
                     WHERE t.wanted = 1 AND (own.state IS NULL OR own.state = {LAPSED})
                         AND (NOT is_reserved OR t.needy = 1)
-                        AND (here.team IS NULL OR NOT EXISTS (
-                            SELECT FROM pair theirs JOIN worker mate ON mate.id = theirs.worker_id
-                            WHERE theirs.task_id = t.id AND theirs.state > {LAPSED}
-                                AND mate.team = here.team))
+                        AND (here.team IS NULL OR NOT {MATE OF here.team ON t.id})
                     ORDER BY t.uncertainty * s.gain DESC, t.id LIMIT 1;
             END IF;
             IF it.id IS NULL THEN  -- `leases` asks whether anybody may meet the minimums
@@ -224,11 +218,7 @@ BEGIN
                             AND NOT EXISTS (
                                 SELECT FROM pair p WHERE p.task_id = it.id AND p.worker_id = w.id
                                     AND p.state <> {LAPSED})
-                            AND (w.team IS NULL OR NOT EXISTS (
-                                SELECT FROM pair theirs
-                                JOIN worker mate ON mate.id = theirs.worker_id
-                                WHERE theirs.task_id = it.id AND theirs.state > {LAPSED}
-                                    AND mate.team = w.team))
+                            AND (w.team IS NULL OR NOT {MATE OF w.team ON it.id})
                     ) AS those
                     WHERE skill_there >= here.gate;
                 most := others.high;
