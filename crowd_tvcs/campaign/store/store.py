@@ -139,7 +139,6 @@ class Store:
         """Open a connection that nobody changes the store beside, whatever its version."""
         with self._changed(NOTHING, begin="BEGIN IMMEDIATE") as connection:
             if not self.is_file:
-                CLOSE_GATE(connection)
                 connection.execute(text("LOCK TABLE campaign IN ACCESS EXCLUSIVE MODE"))
             yield connection
 
@@ -170,11 +169,9 @@ class Store:
         """
         options = {"begin": "BEGIN IMMEDIATE", "flush": "FULL" if flush else "NORMAL"}
         with self._changed(NOTHING, **options) as connection:
-            # What a statement reads beside a row that it waits for is as of before the wait.
-            again = () if self.is_file else (SETTINGS.with_(),)
-            alone = () if self.is_file else (CLOSE_GATE.with_(),)
-            let_go = () if flush or self.is_file else (LET_GO,)
-            ahead = (*let_go, *alone, TAKE_TURN.with_(), *again)
+            ahead = [TAKE_TURN.with_()]
+            if not self.is_file:  # beside a row that it waits for a statement reads what was before
+                ahead = [LET_GO] * (not flush) + [CLOSE_GATE.with_(), *ahead, SETTINGS.with_()]
             found = together(connection, *ahead, *first)
             yield connection, found[len(ahead) - 1][0], found[len(ahead) :]
 
