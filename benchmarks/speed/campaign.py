@@ -24,6 +24,7 @@ import math
 import multiprocessing
 import os
 import random
+import resource
 import shutil
 import signal
 import subprocess
@@ -75,11 +76,11 @@ def work(place, journal, seed, workers, since, until, is_stubborn, is_together):
     with insist(Campaign, place) as campaign, open(journal, "a", buffering=1) as notes:
         while until.value == 0.0 and os.getppid() == parent:
             time.sleep(0.01)
-        begun, done, claims, is_warm = time.process_time(), 0, [], False
+        begun, done, claims, is_warm = used(), 0, [], False
         worker, offer = "", None
         while (moment := time.time()) < until.value and os.getppid() == parent:
             if not is_warm and moment >= since.value:
-                begun, done, claims, is_warm = time.process_time(), 0, [], True
+                begun, done, claims, is_warm = used(), 0, [], True
             asked = time.perf_counter()
             if offer is None:
                 worker = f"w{rng.randrange(workers):03d}"
@@ -102,8 +103,14 @@ def work(place, journal, seed, workers, since, until, is_stubborn, is_together):
                 continue
             notes.write(f"{worker} {task} {label} {receipt.reason}\n")
             done += 1
-        spent = {"processor": time.process_time() - begun, "labels": done, "claims": claims}
+        spent = {"used": (used() - begun).tolist(), "labels": done, "claims": claims}
         Path(f"{journal}.spent").write_text(json.dumps(spent))
+
+
+def used():
+    """Seconds of the processor so far, those in the kernel, and how often this process slept."""
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return np.array([usage.ru_utime + usage.ru_stime, usage.ru_stime, usage.ru_nvcsw])
 
 
 def again_and_again(call, *given):
@@ -192,10 +199,10 @@ def count_lines(folder):
 
 
 def spent(folder):
-    """What the processes that were not killed noted: processor seconds, labels, each claim's."""
+    """What processes that were not killed noted: what they used, labels, seconds of claims."""
     found = [json.loads(path.read_text()) for path in folder.glob("journal*.spent")]
     claims = [seconds for one in found for seconds in one["claims"]]
-    return sum(one["processor"] for one in found), sum(one["labels"] for one in found), claims
+    return sum(np.array(one["used"]) for one in found), sum(o["labels"] for o in found), claims
 
 
 def check(place, folder):
@@ -348,7 +355,7 @@ def psycopg_of(place):
 
 
 def server_processes(server):
-    """Processes of PostgreSQL as (id, name, ticks of the processor), the first one first."""
+    """Processes of PostgreSQL as (id, name, ticks of the processor, of the kernel), first first."""
     folder = Path(server.partition("host=")[2])
     first = int((folder / "data" / "postmaster.pid").read_text().split()[0])
     found = []
@@ -361,14 +368,21 @@ def server_processes(server):
         pid = int(path.parent.name)
         if first in (pid, int(fields[1])):
             # With the first count those that have ended.
-            found.append((pid, name, sum(map(int, fields[11 : 15 if pid == first else 13]))))
+            ticks = [int(one) for one in fields[11 : 15 if pid == first else 13]]
+            found.append((pid, name, sum(ticks), sum(ticks[1::2])))
     return sorted(found, key=lambda one: one[0] != first)
 
 
 def server_time(server):
-    """Processor seconds that PostgreSQL has taken, all its processes together."""
-    ticks = sum(one[2] for one in server_processes(server)) if server else 0
+    """What PostgreSQL has taken: processor seconds, those in the kernel, those of no backend."""
+    ticks = np.zeros(3)
+    for _, name, all_of_it, kernel in server_processes(server) if server else ():
+        is_other = any(f": {role}" in name for role in OTHERS)
+        ticks += (all_of_it, kernel, all_of_it * is_other)
     return ticks / os.sysconf("SC_CLK_TCK")
+
+
+OTHERS = ("checkpointer", "background writer", "walwriter", "autovacuum launcher", "logical")
 
 
 def report(kind, place, folder, server, given):
@@ -385,15 +399,17 @@ def report(kind, place, folder, server, given):
         is_together=given.together,
     )
     load, theirs = os.getloadavg()[0], server_time(server) - before
-    processor, labels, claims = spent(folder)
+    ours, labels, claims = spent(folder)
     found = check(place, folder)
     facts = ", ".join(f"{count} {name}" for name, count in found.items())
     p50, p99 = 1e3 * np.percentile(claims, [50, 99])
-    mine, theirs = 1e3 * processor / labels, 1e3 * theirs / found["answers"]
+    mine, in_kernel, slept = 1e3 * ours / labels
+    server_all, server_kernel, no_backend = 1e3 * theirs / found["answers"]
     print(
         f"{kind}: {speed:.0f} labels/s; claim p50 {p50:.1f} ms, p99 {p99:.1f} ms; processor per "
-        f"label {mine:.2f} + {theirs:.2f} ms of the server; load {load:.1f}; {given.kills} killed; "
-        f"{facts}",
+        f"label {mine:.2f} + {server_all:.2f} ms of the server (in the kernel {in_kernel:.2f} + "
+        f"{server_kernel:.2f}, the server's own processes {no_backend:.2f}), a client slept "
+        f"{slept / 1e3:.1f} times; load {load:.1f}; {given.kills} killed; {facts}",
         flush=True,
     )
     return speed

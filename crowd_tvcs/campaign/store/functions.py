@@ -22,10 +22,16 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, text
 
 from crowd_tvcs.campaign.store import schema
-from crowd_tvcs.campaign.store.queries import SETTLED
+from crowd_tvcs.campaign.store.queries import GATE, SETTLED
 
 LOOK_AHEAD = 5  # as in `belief`
 _TEXT = Path(__file__).with_name("functions.sql").read_text(encoding="utf-8")
+for _task, _team in (("t.id", "here.team"), ("it.id", "w.team")):
+    _TEXT = _TEXT.replace(
+        f"{{MATE OF {_team} ON {_task}}}",
+        "EXISTS (SELECT FROM pair theirs JOIN worker mate ON mate.id = theirs.worker_id WHERE "
+        f"theirs.task_id = {_task} AND theirs.state > {{LAPSED}} AND mate.team = {_team})",
+    )
 for _state in ("LAPSED", "LEASED", "ANSWERED", "ASIDE"):
     _TEXT = _TEXT.replace(f"{{{_state}}}", str(getattr(schema, _state)))
 _TEXT = _TEXT.replace("{LOOK_AHEAD}", str(LOOK_AHEAD))
@@ -33,7 +39,8 @@ _SETTINGS = ("classes", "prior", "dependence", "target", "sure_at", "least_gain"
 for _row in ("c", "here"):
     _NAMED = ", ".join(f"'{name}', {_row}.{name}" for name in (*_SETTINGS, "shares_of_gold"))
     _TEXT = _TEXT.replace(f"{{SETTINGS OF {_row}}}", _NAMED)
-_TEXT = _TEXT.replace("{N_WORKERS}", "(SELECT max(id) FROM worker)")
+_TEXT = _TEXT.replace("{GATE}", GATE)
+_TEXT = _TEXT.replace("{N_WORKERS}", "(SELECT id FROM worker ORDER BY id DESC LIMIT 1)")
 _TEXT = _TEXT.replace("{VERSION}", "concat_ws(' ', t.xmin, t.ctid, t.uncertainty)")
 NUMBER = f"{schema.VERSION}_{hashlib.sha256(_TEXT.encode()).hexdigest()[:8]}"
 """In the names of the functions: version of the tables, and what their text is."""

@@ -1,26 +1,28 @@
 -- Claims and answers in one call each, for PostgreSQL (see functions.py).
--- Every function that changes something takes its turn first, and the row of the campaign before
--- any other, as every change does. It does nothing where it does not know its way: then `leases`
--- and `turns` decide, which know all rules.
+-- They do nothing where they do not know their way: then `leases` and `turns` decide, which know all
+-- rules.
+--
+-- Who changes the campaign by statements is alone in it: they hold the gate, which claims and
+-- answers share. Of these, claims come one after the other; answers do so only for the moment in
+-- which the row of the campaign counts them. So that no two wait for one another, all take what they
+-- take in this order: the gate, the turn of claims, tasks, a worker, the campaign, the pair of an
+-- answer. A pair that is there changes only with its task held.
 
--- Wait for one's turn. Who waits for a row that others change waits again at every new version, and
--- who queues for a lock is handed it while the processor is elsewhere, so that all wait for one to be
--- scheduled. So whoever runs takes the lock if it is free and looks again soon if not; who had no
--- luck for long queues.
--- Called by an assignment: PERFORM would run a query for it.
+-- Wait for one's turn to claim. Who queues for a lock is handed it while the processor is elsewhere,
+-- so that all wait for one to be scheduled. So whoever runs takes the lock if it is free and looks
+-- again soon if not; who had no luck for long queues.
+-- Called by an assignment, and so is what it calls: PERFORM would run a query for it.
 CREATE FUNCTION tvcs_turn_{NUMBER}() RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
-    key bigint := 'campaign'::regclass::oid::bigint;
-    is_off text := set_config('synchronous_commit', 'off', true);
+    key bigint := {GATE} + (1::bigint << 32);
 BEGIN
     FOR i IN 1..50 LOOP
         IF pg_try_advisory_xact_lock(key) THEN
-            RETURN is_off;
+            RETURN '';
         END IF;
-        PERFORM pg_sleep(0.0003);
+        EXIT WHEN pg_sleep(0.0003) IS NULL;  -- never
     END LOOP;
-    PERFORM pg_advisory_xact_lock(key);
-    RETURN is_off;
+    RETURN pg_advisory_xact_lock(key)::text;
 END $$;
 
 -- The pairs of a task, with what is known of their workers.
@@ -67,13 +69,13 @@ CREATE FUNCTION tvcs_lapse_{NUMBER}(moment double precision, changes text, OUT n
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
-    is_off text := tvcs_turn_{NUMBER}();
+    is_off text := set_config('synchronous_commit', 'off', true);
+    alone text := pg_advisory_xact_lock({GATE})::text;
     one json;
     theirs integer[];
     was_full boolean := false;
 BEGIN
     n_freed := 0;
-    PERFORM FROM campaign FOR NO KEY UPDATE;
     FOR one IN SELECT value FROM json_array_elements(changes::json) LOOP
         theirs := ARRAY(SELECT worker_id FROM pair WHERE task_id = (one->>'of_task')::integer
             AND state = {LEASED} AND expires <= moment ORDER BY worker_id);
@@ -110,11 +112,9 @@ END $$;
 -- outcome: leased, renewed, none (no task is left); lapsed, unsure (ask `leases`).
 -- `seen` is `tvcs_seen` of what was leased, of rows that are at hand here.
 --
--- All is read before anything is written, since what an answer changes decides no claim of the same
--- worker. So the row of the campaign is written once, and rows just read are found by their places.
--- Who changes the campaign by statements takes that row and no turn, and leaves another `revision`
--- in it: then all is read once more, with the row held. (Its place alone would not do: not every
--- release compares that again after a wait.)
+-- Beside a claim only answers come in. They decide nothing of it but its task: of that another
+-- place (`ctid`) or writer (`xmin`) tells, and the claim looks again. (The place alone would not do:
+-- not every release compares that again after a wait.)
 CREATE PROCEDURE tvcs_answer_{NUMBER}(
     at double precision, called text, first double precision,
     of_task integer, who integer, version text, given integer, took double precision,
@@ -126,7 +126,8 @@ CREATE PROCEDURE tvcs_answer_{NUMBER}(
 ) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
-    is_off text := tvcs_turn_{NUMBER}();
+    is_off text := set_config('synchronous_commit', 'off', true);
+    shared text := pg_advisory_xact_lock_shared({GATE})::text;
     come integer := (of_task IS NOT NULL)::integer;
     here record;  -- the campaign, and the worker who is called
     it record;
@@ -139,15 +140,28 @@ DECLARE
     places integer;
     task_now json;
     version_now text;
+    waited text;
     written pg_lsn;
 BEGIN
+    IF called IS NOT NULL THEN
+        waited := tvcs_turn_{NUMBER}();
+    END IF;
+    IF come = 1 THEN
+        UPDATE task t SET slots = n_slots, answers = n_answers, label = likeliest,
+            confidence = sure, uncertainty = rest, wanted = is_wanted, needy = is_needy
+            WHERE t.ctid = split_part(version, ' ', 2)::tid AND id = of_task
+                AND {VERSION} = version;
+        IF NOT FOUND THEN
+            RETURN;
+        END IF;
+    END IF;
     LOOP
         <<claim>> BEGIN
             EXIT claim WHEN called IS NULL;
             outcome := 'unsure';
             task_name := NULL;
-            SELECT c.*, c.ctid AS spot, json_array_length(classes::json) AS n_classes,
-                w.id AS he, w.ctid AS his_spot, w.max_tasks, w.cost, w.team, w.quality,
+            SELECT c.*, json_array_length(classes::json) AS n_classes,
+                w.id AS he, w.max_tasks, w.cost, w.team, w.quality,
                 w.slots AS his_slots, w.blocked, {N_WORKERS} AS n_workers,
                 (SELECT min(task_id) FROM pair WHERE worker_id = w.id AND state = {LEASED}
                     AND task_id IS DISTINCT FROM of_task) AS lease,
@@ -170,28 +184,22 @@ BEGIN
                 OR here.per_pair = 0 AND (here.quality IS NULL OR here.quality < here.gate);
             is_reserved := coalesce(here.budget - here.slots <= here.missing, false);
             IF here.per_pair = 0 THEN
-                SELECT t.*, t.ctid AS spot, own.state AS before, here.quality AS known INTO it
+                SELECT t.*, t.ctid AS spot, t.xmin AS writer, own.state AS before, here.quality AS known INTO it
                     FROM task t
                     LEFT JOIN pair own ON own.task_id = t.id AND own.worker_id = here.he
                     WHERE t.wanted = 1 AND (own.state IS NULL OR own.state = {LAPSED})
                         AND (NOT is_reserved OR t.needy = 1)
-                        AND (here.team IS NULL OR NOT EXISTS (
-                            SELECT FROM pair theirs JOIN worker mate ON mate.id = theirs.worker_id
-                            WHERE theirs.task_id = t.id AND theirs.state > {LAPSED}
-                                AND mate.team = here.team))
+                        AND (here.team IS NULL OR NOT {MATE OF here.team ON t.id})
                     ORDER BY t.uncertainty DESC, t.id LIMIT 1;
             ELSE
-                SELECT t.*, t.ctid AS spot, own.state AS before, s.quality AS known INTO it
+                SELECT t.*, t.ctid AS spot, t.xmin AS writer, own.state AS before, s.quality AS known INTO it
                     FROM task t
                     JOIN skill s ON s.task_id = t.id AND s.worker_id = here.he
                         AND s.quality >= here.gate
                     LEFT JOIN pair own ON own.task_id = t.id AND own.worker_id = here.he
                     WHERE t.wanted = 1 AND (own.state IS NULL OR own.state = {LAPSED})
                         AND (NOT is_reserved OR t.needy = 1)
-                        AND (here.team IS NULL OR NOT EXISTS (
-                            SELECT FROM pair theirs JOIN worker mate ON mate.id = theirs.worker_id
-                            WHERE theirs.task_id = t.id AND theirs.state > {LAPSED}
-                                AND mate.team = here.team))
+                        AND (here.team IS NULL OR NOT {MATE OF here.team ON t.id})
                     ORDER BY t.uncertainty * s.gain DESC, t.id LIMIT 1;
             END IF;
             IF it.id IS NULL THEN  -- `leases` asks whether anybody may meet the minimums
@@ -210,11 +218,7 @@ BEGIN
                             AND NOT EXISTS (
                                 SELECT FROM pair p WHERE p.task_id = it.id AND p.worker_id = w.id
                                     AND p.state <> {LAPSED})
-                            AND (w.team IS NULL OR NOT EXISTS (
-                                SELECT FROM pair theirs
-                                JOIN worker mate ON mate.id = theirs.worker_id
-                                WHERE theirs.task_id = it.id AND theirs.state > {LAPSED}
-                                    AND mate.team = w.team))
+                            AND (w.team IS NULL OR NOT {MATE OF w.team ON it.id})
                     ) AS those
                     WHERE skill_there >= here.gate;
                 most := others.high;
@@ -240,40 +244,17 @@ BEGIN
             sureness := it.confidence;
         END claim;
 
-        -- The row of the campaign before all others, so that no two wait for one another.
-        IF outcome = 'leased' THEN
-            UPDATE campaign SET revision = revision + 1, slots = slots + 1, answers = answers + come,
-                committed = committed + here.cost,
-                missing = missing + greatest(0, it.min_workers - slots_then)
-                    - greatest(0, it.min_workers - it.slots)
-                WHERE ctid = here.spot AND revision = here.revision
-                RETURNING answers INTO number;
-        ELSIF outcome = 'renewed' THEN
-            UPDATE campaign SET revision = revision + 1, answers = answers + come
-                WHERE ctid = here.spot AND revision = here.revision
-                RETURNING answers INTO number;
-        ELSIF come = 1 THEN
-            UPDATE campaign SET revision = revision + 1, answers = answers + 1
-                RETURNING answers INTO number;
-        ELSE
-            RETURN;
-        END IF;
-        EXIT WHEN FOUND;
-        PERFORM FROM campaign FOR NO KEY UPDATE;
+        EXIT WHEN outcome IS DISTINCT FROM 'leased';
+        UPDATE task t SET slots = slots_then, needy = is_short::integer,
+            uncertainty = remains * least(
+                1::double precision,
+                2 * sqrt(it.known * wrong) + (here.n_classes - 2) * wrong),
+            wanted = (slots_then < max_workers AND closed = 0 AND (is_short
+                OR confidence < coalesce(here.sure_at, here.target)))::integer
+            WHERE t.ctid = it.spot AND t.xmin = it.writer
+            RETURNING row_to_json(t), {VERSION} INTO task_now, version_now;
+        EXIT WHEN FOUND;  -- else it was answered meanwhile
     END LOOP;
-    IF come = 1 THEN
-        UPDATE task t SET slots = n_slots, answers = n_answers, label = likeliest,
-            confidence = sure, uncertainty = rest, wanted = is_wanted, needy = is_needy
-            WHERE t.ctid = split_part(version, ' ', 2)::tid AND id = of_task
-                AND {VERSION} = version;
-        IF NOT FOUND THEN
-            ROLLBACK;
-            RETURN;
-        END IF;
-        is_done := true;
-        UPDATE pair SET state = {ANSWERED}, label = given, place = number, answered_at = at,
-            seconds = took, expires = NULL WHERE task_id = of_task AND worker_id = who;
-    END IF;
     IF outcome = 'leased' THEN
         IF it.before IS NULL THEN
             INSERT INTO pair (task_id, worker_id, state, expires, leased_at)
@@ -282,24 +263,34 @@ BEGIN
             UPDATE pair SET state = {LEASED}, expires = until, round = NULL, leased_at = at
                 WHERE task_id = it.id AND worker_id = here.he;
         END IF;
-        UPDATE task t SET slots = slots_then, needy = is_short::integer,
-            uncertainty = remains * least(
-                1::double precision,
-                2 * sqrt(it.known * wrong) + (here.n_classes - 2) * wrong),
-            wanted = (slots_then < max_workers AND closed = 0 AND (is_short
-                OR confidence < coalesce(here.sure_at, here.target)))::integer
-            WHERE t.ctid = it.spot RETURNING row_to_json(t), {VERSION} INTO task_now, version_now;
-        UPDATE worker SET slots = slots + 1, answers = answers + come WHERE ctid = here.his_spot;
+        UPDATE worker SET slots = slots + 1, answers = answers + come WHERE id = here.he;
         seen := json_build_object('who', here.he, 'settings',
             json_build_object({SETTINGS OF here}, 'n_workers', here.n_workers), 'task', task_now,
             'version', version_now, 'pairs', tvcs_pairs_{NUMBER}(it.id));
-    ELSE
+        UPDATE campaign SET revision = revision + 1, slots = slots + 1, answers = answers + come,
+            committed = committed + here.cost,
+            missing = missing + greatest(0, it.min_workers - slots_then)
+                - greatest(0, it.min_workers - it.slots)
+            RETURNING answers INTO number;
+    ELSIF come = 1 OR outcome = 'renewed' THEN
         IF come = 1 THEN
             UPDATE worker SET answers = answers + 1 WHERE id = who;
         END IF;
-        IF outcome = 'renewed' THEN
-            UPDATE pair SET expires = until WHERE task_id = here.lease AND worker_id = here.he;
+        UPDATE campaign SET revision = revision + 1, answers = answers + come
+            RETURNING answers INTO number;
+    END IF;
+    IF come = 1 THEN
+        is_done := true;
+        UPDATE pair SET state = {ANSWERED}, label = given, place = number, answered_at = at,
+            seconds = took, expires = NULL WHERE task_id = of_task AND worker_id = who;
+    END IF;
+    IF outcome = 'renewed' THEN
+        UPDATE pair SET expires = until
+            WHERE task_id = here.lease AND worker_id = here.he AND state = {LEASED};
+        IF FOUND THEN
             seen := tvcs_seen_{NUMBER}(here.he, here.lease);
+        ELSE  -- it was answered meanwhile
+            outcome := 'unsure';
         END IF;
     END IF;
     IF come = 1 THEN

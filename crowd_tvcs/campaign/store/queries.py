@@ -16,6 +16,7 @@ from sqlalchemy import (
     literal_column,
     or_,
     select,
+    text,
     update,
 )
 
@@ -53,6 +54,10 @@ def equals(column: ColumnElement[int], value: int) -> ColumnElement[bool]:
 _THIS = (pair.c.task_id == bindparam("of_task")) & (pair.c.worker_id == bindparam("who"))
 _HE = worker.c.id == bindparam("who")
 _IT = task.c.id == bindparam("of_task")
+
+GATE = "'campaign'::regclass::oid::bigint"
+"""Number of the lock that PostgreSQL's functions share, see there: a table's own in a database."""
+CLOSE_GATE = Statement(text(f"SELECT pg_advisory_xact_lock({GATE})"))
 
 _N_WORKERS = select(func.max(worker.c.id)).scalar_subquery().label("n_workers")
 """At most so many: ids count from 1, no worker is removed, PostgreSQL may leave numbers out."""

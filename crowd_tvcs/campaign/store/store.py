@@ -14,7 +14,7 @@ from sqlalchemy.exc import DatabaseError, SQLAlchemyError
 
 from crowd_tvcs.campaign.store import functions, schema
 from crowd_tvcs.campaign.store.kept import MOST, SQLITE, Kept
-from crowd_tvcs.campaign.store.queries import SETTINGS, TAKE_TURN
+from crowd_tvcs.campaign.store.queries import CLOSE_GATE, SETTINGS, TAKE_TURN
 from crowd_tvcs.campaign.store.statements import Call, Statement, together
 from tvcs_core.files.errors import DataError
 
@@ -47,9 +47,9 @@ class Overtaken(StoreError):
 class Store:
     """A database with the tables of `schema`.
 
-    Changes come one after the other: SQLite by ``BEGIN IMMEDIATE``, PostgreSQL by the lock on the
-    one row of `schema.campaign` that every change takes first. So what a change has read is still
-    true when it writes, and no cap can be broken by two at once.
+    Changes come one after the other: SQLite by ``BEGIN IMMEDIATE``, PostgreSQL by a lock that every
+    change takes first, and `functions` share. So what a change has read is still true when it
+    writes, and no cap can be broken by two at once.
 
     Parameters
     ----------
@@ -169,9 +169,9 @@ class Store:
         """
         options = {"begin": "BEGIN IMMEDIATE", "flush": "FULL" if flush else "NORMAL"}
         with self._changed(NOTHING, **options) as connection:
-            # What a statement reads beside a row that it waits for is as of before the wait.
-            again = () if self.is_file else (SETTINGS.with_(),)
-            ahead = (*(() if flush or self.is_file else (LET_GO,)), TAKE_TURN.with_(), *again)
+            ahead = [TAKE_TURN.with_()]
+            if not self.is_file:  # beside a row that it waits for a statement reads what was before
+                ahead = [LET_GO] * (not flush) + [CLOSE_GATE.with_(), *ahead, SETTINGS.with_()]
             found = together(connection, *ahead, *first)
             yield connection, found[len(ahead) - 1][0], found[len(ahead) :]
 

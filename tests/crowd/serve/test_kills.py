@@ -117,7 +117,7 @@ def await_more(crew, logs, number):
 def kill_a_backend(database, rng):
     """End one of PostgreSQL's processes that work for us; it ends all others and begins anew."""
     while True:
-        found = [pid for pid, name, _ in speed.server_processes(database) if " campaign" in name]
+        found = [pid for pid, name, *_ in speed.server_processes(database) if " campaign" in name]
         if found:
             os.kill(rng.choice(found), signal.SIGKILL)
             return

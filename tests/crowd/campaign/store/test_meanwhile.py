@@ -7,8 +7,10 @@ import time
 import pytest
 
 from benchmarks.speed import campaign as speed
-from crowd_tvcs.campaign import Campaign, Task, Worker
+from crowd_tvcs.campaign import Campaign, StoreError, Task, Worker
 from crowd_tvcs.campaign.belief import FIRST_FIT
+from crowd_tvcs.campaign.store import schema, store
+from crowd_tvcs.campaign.store.queries import GATE
 from tests.crowd.campaign.store.test_functions import tables, told
 
 NAMES = [f"w{i}" for i in range(6)]
@@ -92,11 +94,14 @@ def test_an_answer_is_judged_by_what_is_there_when_it_comes(case, database, tmp_
         assert counted["submit"][0] > took
 
 
-def meanwhile_another(database, call, change):
-    """Make a call that waits for its turn while another program makes a change."""
+CLOSE_GATE = f"SELECT pg_advisory_xact_lock({GATE})"
+
+
+def meanwhile_another(database, call, change, first=CLOSE_GATE):
+    """Make a call that waits for another program, until this has made a change."""
     with speed.psycopg_of(database) as other:
         with other.transaction():
-            other.execute("SELECT FROM campaign FOR UPDATE")
+            other.execute(first)
             waiting = threading.Thread(target=call)
             waiting.start()
             while not other.execute(IS_WAITED).fetchone()[0]:
@@ -151,3 +156,87 @@ def test_a_claim_or_an_answer_that_waited_goes_by_what_changed_meanwhile(databas
         state = campaign.state()
         assert (state.settings.slots, state.settings.answers) == (1, 1)
         assert [(w.slots, w.answers) for w in state.workers] == [(1, 1), (0, 0)]
+
+
+def two(database):
+    """Two workers, and three tasks that are wanted in the order of their names."""
+    names = {"ann": 0.9, "bob": 0.8}
+    tasks = [Task(f"t{j}", prior=0.5 + 0.1 * j) for j in range(3)]
+    return Campaign.create(database, workers=names, tasks=tasks, qualities=names)
+
+
+def is_locked(call):
+    """Whether a call waits in vain."""
+    try:
+        call()
+    except StoreError as error:
+        return "locked by another program" in str(error)
+    return False
+
+
+@pytest.mark.parametrize(
+    ("held", "waits"),
+    [
+        (f"SELECT pg_advisory_xact_lock_shared({GATE})", {"skip"}),
+        (f"SELECT pg_advisory_xact_lock({GATE} + (1::bigint << 32))", {"next"}),
+        (CLOSE_GATE, {"next", "submit", "skip"}),
+    ],
+    ids=["a claim or an answer", "a claim", "a change by statements"],
+)
+def test_who_waits_for_whom(database, monkeypatch, counted, held, waits):
+    monkeypatch.setattr(store, "PATIENCE", 0.1)
+    with two(database) as campaign, speed.psycopg_of(database) as other:
+        tasks = {name: campaign.next(name).task for name in ("ann", "bob")}
+        calls = {
+            "next": lambda: campaign.next("ann"),
+            "submit": lambda: campaign.submit("ann", tasks["ann"], "1"),
+            "skip": lambda: campaign.skip("bob", tasks["bob"]),
+        }
+        with other.transaction():
+            other.execute(held)
+            assert {name for name, call in calls.items() if is_locked(call)} == waits
+
+
+BY_ANOTHER = {
+    "the task that was found is full": (
+        "UPDATE task SET wanted = 0 WHERE name = 't0'",
+        "SELECT",
+        lambda campaign: campaign.next("ann").task == "t1",
+    ),
+    "an answer of theirs has moved their row": (
+        "UPDATE worker SET cost = cost WHERE name = 'ann'",
+        "UPDATE worker SET cost = cost WHERE name = 'ann'",
+        lambda campaign: campaign.next("ann").task == "t0",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BY_ANOTHER)
+def test_a_claim_goes_by_the_rows_that_an_answer_beside_it_leaves(database, case, counted):
+    first, change, holds = BY_ANOTHER[case]
+    found = []
+    with two(database) as campaign:
+        meanwhile_another(database, lambda: found.append(holds(campaign)), change, first)
+        state = campaign.state()
+    assert found == [True]
+    assert counted["claim"] == [1, 0]
+    assert [w.slots for w in state.workers] == [1, 0]
+    assert sum(t.slots for t in state.tasks) == state.settings.slots == 1
+
+
+def test_a_lease_that_was_answered_meanwhile_is_not_renewed(database, counted):
+    found = []
+    with two(database) as campaign:
+        assert campaign.next("ann").task == "t0"
+        meanwhile_another(
+            database,
+            lambda: found.append(campaign.next("ann").task),
+            "UPDATE pair SET state = 3, label = 1, expires = NULL; "
+            "UPDATE worker SET answers = 1 WHERE name = 'ann'; UPDATE task SET answers = slots",
+            "SELECT FROM campaign FOR UPDATE",
+        )
+        assert found == ["t1"]
+        assert counted["claim"] == [1, 1]
+        with campaign.store.read() as (connection, _):
+            rows = connection.execute(schema.pair.select()).mappings().all()
+        assert {row["state"]: row["expires"] is None for row in rows} == {3: True, 2: False}
