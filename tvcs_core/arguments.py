@@ -68,14 +68,14 @@ def array_of(name: str, value: Any, dtype: type[np.generic]) -> NDArray[Any]:
 
 
 def names_of(name: str, value: Iterable[object]) -> tuple[str, ...]:
-    """Several names, as text.
+    """Several names, as text; those of one letter may be one text.
 
     Raises
     ------
     TypeError
-        If they are one text, or nothing that holds names.
+        If `value` holds no names.
     """
-    if isinstance(value, str | bytes) or not np.iterable(value):
+    if isinstance(value, bytes) or not np.iterable(value):
         raise TypeError(f"{name} must be a list of names, found {found(value)}")
     return tuple(str(one) for one in value)
 
