@@ -80,14 +80,14 @@ def array_of(
 
 
 def items_of(name: str, value: Any) -> tuple[Any, ...]:
-    """Return several names, as they are.
+    """Return several names, as they are; those of one letter may be one text.
 
     Raises
     ------
     TypeError
-        If they are one text, or nothing that holds names.
+        If `value` holds no names.
     """
-    if not isinstance(value, str | bytes):
+    if not isinstance(value, bytes):
         try:
             return tuple(value)
         except TypeError:
@@ -96,12 +96,12 @@ def items_of(name: str, value: Any) -> tuple[Any, ...]:
 
 
 def names_of(name: str, value: Iterable[object]) -> tuple[str, ...]:
-    """Several names, as text.
+    """Return several names as text, as `items_of` does.
 
     Raises
     ------
     TypeError
-        If they are one text, or nothing that holds names.
+        If `value` holds no names.
     """
     return tuple(str(one) for one in items_of(name, value))
 

@@ -62,7 +62,7 @@ def _checked_group(
     """One name or None per worker; None if no two workers share a name."""
     if group is None:
         return None
-    if len(items_of("group", group)) != len(workers):
+    if isinstance(group, str) or len(items_of("group", group)) != len(workers):
         raise ValueError(f"group must hold {len(workers)} names or None, found {shown(group)}")
     for worker, name in zip(workers, group, strict=True):
         if not (name is None or (isinstance(name, str) and name)):

@@ -43,6 +43,8 @@ def gene_set(name: str, names: Iterable[object] | None) -> frozenset[str] | None
     TypeError
         If they are no list of names.
     """
+    if isinstance(names, str):
+        raise TypeError(f"{name} must be a list of names, found {names!r}")
     return None if names is None else frozenset(names_of(name, names))
 
 
