@@ -184,6 +184,17 @@ def test_tables_without_ties_need_no_pivot():
         assert [pivots_of(FAMILIES[family](rng, (20, 20)), 4) for _ in range(20)] == [0] * 20
 
 
+def test_paths_give_up_where_few_rows_compete_for_many_columns():
+    """Hundreds of units are misplaced, and each looks at all nodes."""
+    values = np.random.default_rng(0).normal(size=(3, 800))
+    constraint = TVCS.matrix((3, 800), row_caps=266, col_caps=1)
+    by_paths = in_one_call(values, constraint)
+    by_simplex = project(sparse.csr_array(values), constraint)
+    np.testing.assert_array_equal(by_paths.support, by_simplex.support.toarray())
+    caps = np.full(3, 266), np.ones(800, dtype=np.int64)
+    assert solve_dense(values, *caps, 2400, squared=True).stats["pivots"] > 0
+
+
 def test_full_rows_begin_at_their_least_kept_entry():
     """They hung on the root of the first tree, and each took a pivot: 145 on average for 97."""
     rng = np.random.default_rng(0)

@@ -100,7 +100,7 @@ TARGETS = {
         ("tvcs_core/certificate.py", "tvcs_core/projection/bound.py"),
         (
             "tests/core/test_certificate.py",
-            "tests/core/projection/test_certified_blocks.py",
+            "tests/core/projection/blocks/test_certified_blocks.py",
             "tests/core/projection/test_gap.py",
         ),
     ),

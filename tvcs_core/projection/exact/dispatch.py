@@ -8,10 +8,10 @@ from tvcs_core.projection.exact.network import CoreNetwork
 from tvcs_core.projection.exact.prices import Near, full_blocks, imbalance, no_prices, width
 
 SCANNED = 100_000  # entries up to which the scan comes first
-REUSED = 500_000  # entries up to which it begins with prices that the simplex cannot use
 # Widths of the bands that loads may be off by earlier prices (see `misfit`).
-INSTEAD = 1.0  # for the scan to begin with them where the alternative is the simplex
+USABLE = 0.6  # for a core about them
 AT_ALL = 3.5  # for blocks to begin with them
+SHORT = 50  # of all units, as 1 in so many: what a core about them may leave out at first
 FEW_LEFT = 3  # phases after blocks that began with nothing, up to which these are as good
 LARGEST = 4_000_000  # entries up to which it may come at all
 FILLED = 0.6  # share of nonzero entries below which lists of them are shorter
@@ -36,14 +36,14 @@ def begins_with_scan(i: Instance) -> bool:
     return i.candidates.values.size <= SCANNED and not i.has_tails and may_scan(i)
 
 
-def may_reuse(i: Instance) -> bool:
-    """Whether the scan may begin with earlier prices that are no good for a core."""
-    return i.candidates.values.size <= REUSED and may_scan(i)
-
-
 def misfit(i: Instance, near: Near) -> float:
     """By how many widths of the bands the loads are off that prices of an earlier result give."""
     return imbalance(i, near.prices) / width(max(i.shape))
+
+
+def are_usable(i: Instance, near: Near) -> bool:
+    """Whether earlier prices keep nearly what the caps allow; of lists it is not asked."""
+    return not i.candidates.dense or misfit(i, near) <= USABLE
 
 
 def block_prices(i: Instance, earlier: Near | None = None) -> Near:

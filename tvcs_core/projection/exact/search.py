@@ -24,10 +24,10 @@ from tvcs_core.projection.exact.core import Core, Overfull, build_core
 from tvcs_core.projection.exact.dispatch import (
     AT_ALL,
     FEW_LEFT,
-    INSTEAD,
+    SHORT,
+    are_usable,
     begins_with_scan,
     block_prices,
-    may_reuse,
     may_scan,
     misfit,
     pivot_budget,
@@ -155,13 +155,10 @@ def search(i: Instance, keep: NDArray[np.bool_], warm: Any) -> Found:
 def by_core(i: Instance, warm: Near | None, keep: NDArray[np.bool_]) -> Found:
     """The simplex on a core, as long as it is likely to be done before the scan would be."""
     can_scan = may_scan(i)
-    if warm is not None:
+    if warm is not None and are_usable(i, warm):
         network = from_warm(i, warm, keep)
-        if network is None:
-            found = scan(i, warm, keep) if may_reuse(i) and misfit(i, warm) <= INSTEAD else None
-            if found is not None:
-                return found
-        elif network.prove(give_up=True, budget=pivot_budget(i, network) if can_scan else None):
+        budget = pivot_budget(i, network) if network is not None and can_scan else None
+        if network is not None and network.prove(give_up=True, budget=budget):
             return settled(network, warm)
     near = first_prices(i, solve)
     network, near = lay(i, near, keep)
@@ -198,7 +195,7 @@ def from_warm(i: Instance, near: Near, keep: NDArray[np.bool_]) -> CoreNetwork |
     core = build_core(i, near, keep)
     if isinstance(core, Overfull) and 0 < core.size < sum(i.shape) // 5:
         core = build_core(i, near.wider(1.0, core.rows, core.cols), keep)
-    if not isinstance(core, Core) or i.fits - core.load.total > i.fits // 10:
+    if not isinstance(core, Core) or i.fits - core.load.total > i.fits // SHORT:
         return None
     network = CoreNetwork(i, core, keep)
     network.stats |= {"path": "simplex"}

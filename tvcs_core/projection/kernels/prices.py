@@ -117,7 +117,7 @@ def threshold_of(line, size, rank, width, guess, buffer):
     # All values from rank `first` to rank `last` lie in (bottom, top]; only those are sorted out.
     # A rank is counted to within `margin`, which takes fewer guesses than to one.
     margin = 8 + size // 32
-    first, last = rank - 1 - width, rank + width
+    first, last = rank - 1 - width, rank + width + 1
     top, bottom = np.inf, 0.0
     if first > 0:
         _, top = value_of_rank(line, size, first - margin, first, guess)

@@ -26,7 +26,8 @@ from tvcs_core.projection.kernels.simplex import terminals
 WIDE = np.int64(STEP)  # lines of both tables are a multiple of it
 BIDS = 4  # turns of each unit in excess, after which shortest paths are shorter
 TIGHT = 8  # arcs per node, more than which are taken to hold a cycle
-PATIENCE = 100  # turns of each node, after which the simplex is expected to have been done
+# A turn looks at all nodes; the simplex is expected to be done after so many looks per entry.
+PATIENCE = 400
 
 
 @kernel
@@ -103,6 +104,7 @@ def send_directly(candidates, caps, grid, prices, keep, pi):
     """
     n, m, none = caps.rows.size, caps.cols.size, np.int64(0)
     nodes, rows, cols = n + m + 2, none, none
+    turns = np.int64(PATIENCE * n * m // nodes)
     flow, clock = flow_at(caps, prices, grid.steps), np.empty(4, np.int64)
     clock[:] = 0
     lay_out(candidates, caps, grid, flow, none, np.int64(n))
@@ -114,7 +116,7 @@ def send_directly(candidates, caps, grid, prices, keep, pi):
     lay_ends(flow, min(caps.total, min(rows, cols) + 1))
     prepare(flow, none, clock)
     bid(flow, clock)
-    if clock[FAILED] > 0 or not send_all(flow, clock, np.int64(PATIENCE * nodes)):
+    if clock[FAILED] > 0 or not send_all(flow, clock, turns):
         return none
     tail, head = np.empty(TIGHT * nodes, np.int64), np.empty(TIGHT * nodes, np.int64)
     if is_only_best(flow, tail, head) <= 0:

@@ -232,4 +232,4 @@ def send_all(flow, clock, most):
             if clock[TURNS] >= last or clock[FAILED] > 0:
                 return False
             send(s, flow, search, clock)
-    return True
+    return clock[FAILED] == 0
