@@ -11,7 +11,15 @@ from sqlalchemy import insert, select
 from crowd_tvcs.answers.class_shares import class_counts, class_shares
 from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.campaign import intake
-from crowd_tvcs.campaign.entries import Line, Task, Worker
+from crowd_tvcs.campaign.entries import (
+    Line,
+    Task,
+    Worker,
+    gold_of,
+    lines_of,
+    tasks_of,
+    workers_of,
+)
 from crowd_tvcs.campaign.estimates import first_model
 from crowd_tvcs.campaign.settings import classes_of, count_of, first_row, prior_of_classes, within
 from crowd_tvcs.campaign.store import kinds, schema
@@ -32,17 +40,16 @@ class First(NamedTuple):
 
 def begin(place: str | Path, first: First, **given: Any) -> None:
     """Make a new store; errors and settings as for `Campaign.create`."""
-    qualities, known = first.qualities, first.gold
+    qualities, known = first.qualities, gold_of(first.gold)
     settings = _settings(first, given)
-    lines = [one if isinstance(one, Line) else Line(*one) for one in first.gold_answers]
+    lines = lines_of("gold_answers", first.gold_answers)
     if qualities is not None and first.kinds is not None:
         raise ValueError("a campaign has qualities or kinds, not both")
     if qualities is None and first.kinds is None and not lines:
         raise ValueError("a campaign needs qualities, or gold labels and answers to them")
     if lines and not known:
         raise ValueError("gold answers need the gold labels of their tasks")
-    listed = [one if isinstance(one, Worker) else Worker(one) for one in first.workers]
-    wanted = [one if isinstance(one, Task) else Task(one) for one in first.tasks]
+    listed, wanted = workers_of(first.workers), tasks_of(first.tasks)
     if not listed or not wanted:
         raise ValueError("a campaign needs workers and tasks")
     store = Store(place)

@@ -11,7 +11,16 @@ from sqlalchemy import select
 from crowd_tvcs.campaign import leases
 from crowd_tvcs.campaign.desk.desk import Desk
 from crowd_tvcs.campaign.desk.turns import OPERATOR, Note, write_down
-from crowd_tvcs.campaign.entries import Line, Round, Task, Worker
+from crowd_tvcs.campaign.entries import (
+    Line,
+    Round,
+    Task,
+    Worker,
+    gold_of,
+    lines_of,
+    tasks_of,
+    workers_of,
+)
 from crowd_tvcs.campaign.settings import count_of, within
 from crowd_tvcs.campaign.store import queries, schema
 from crowd_tvcs.campaign.store.store import Overtaken, Store
@@ -268,7 +277,7 @@ class Campaign(Desk):
         """
         from crowd_tvcs.campaign import intake
 
-        listed = [one if isinstance(one, Line) else Line(*one) for one in lines]
+        listed = lines_of("lines", lines)
         seen: set[tuple[str, str]] = set()
         for line in listed:
             if (line.worker, line.task) in seen:
@@ -295,20 +304,19 @@ class Campaign(Desk):
         """
         from crowd_tvcs.campaign import intake
 
-        lines = [one if isinstance(one, Line) else Line(*one) for one in gold_answers]
+        lines, gold = lines_of("gold_answers", gold_answers), gold_of(gold)
+        listed, wanted = workers_of(workers), tasks_of(tasks)
         with self.store.write() as (connection, settings, _):
-            listed = [one if isinstance(one, Worker) else Worker(one) for one in workers]
             intake.add_workers(connection, settings, listed)
             if kinds is not None:
                 intake.add_kinds(connection, settings, kinds)
-            wanted = [one if isinstance(one, Task) else Task(one) for one in tasks]
             intake.add_tasks(connection, settings, wanted)
             if qualities is not None:
                 if settings.source == "gold":
                     raise ValueError("the qualities of this campaign come from gold answers")
                 intake.set_qualities(connection, settings, qualities)
             if gold or lines:
-                intake.add_gold(connection, settings, gold or {}, lines)
+                intake.add_gold(connection, settings, gold, lines)
             elif listed and settings.source == "gold":
                 intake.estimate(connection, settings)
             intake.settle_all(connection)

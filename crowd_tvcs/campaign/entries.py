@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
+
+from tvcs_core.arguments import found, items_of, require_kind, require_number
 
 if TYPE_CHECKING:
     from crowd_tvcs.skills.foresight import Foreseen
@@ -26,6 +28,12 @@ class Worker:
     cost: float | None = None
     team: str | None = None
 
+    def __post_init__(self) -> None:
+        require_kind("name of a worker", self.name, str)
+        require_kind("team of a worker", self.team, str, or_none=True)
+        _require_number(self, "max_tasks", whole=True)
+        _require_number(self, "cost")
+
 
 @dataclass(frozen=True)
 class Task:
@@ -39,6 +47,13 @@ class Task:
     min_workers: int = 0
     max_workers: int | None = None
     kind: str | None = None
+
+    def __post_init__(self) -> None:
+        require_kind("name of a task", self.name, str)
+        require_kind("kind of a task", self.kind, str, or_none=True)
+        _require_number(self, "min_workers", whole=True, or_none=False)
+        _require_number(self, "max_workers", whole=True)
+        _require_number(self, "prior")
 
 
 @dataclass(frozen=True)
@@ -94,6 +109,43 @@ class Round:
     left_out: int
     standard_error: float = 0.0
     foreseen: Foreseen | None = None
+
+
+def _require_number(
+    one: Worker | Task, field: str, *, whole: bool = False, or_none: bool = True
+) -> None:
+    """Refuse what is no number, or below 0."""
+    value = getattr(one, field)
+    if not (or_none and value is None):
+        name = f"{field} of {type(one).__name__.lower()} {one.name!r}"
+        require_number(name, value, whole=whole, least=0)
+
+
+def workers_of(given: Iterable[str | Worker]) -> list[Worker]:
+    """Return workers, of whom some may be given by name alone."""
+    named = items_of("workers", given)
+    return [one if isinstance(one, Worker) else Worker(one) for one in named]
+
+
+def tasks_of(given: Iterable[str | Task]) -> list[Task]:
+    """Return tasks, of which some may be given by name alone."""
+    return [one if isinstance(one, Task) else Task(one) for one in items_of("tasks", given)]
+
+
+def lines_of(name: str, given: Iterable[Line | tuple[str, str, str]]) -> list[Line]:
+    """Return answers, each a `Line` or (task, worker, label)."""
+    out = []
+    for one in items_of(name, given):
+        if not (isinstance(one, Line) or (isinstance(one, tuple | list) and len(one) == 3)):
+            raise TypeError(f"{name} must be lines or (task, worker, label), found {found(one)}")
+        out.append(one if isinstance(one, Line) else Line(*one))
+    return out
+
+
+def gold_of(given: Mapping[str, str] | None) -> Mapping[str, str]:
+    """Return gold labels, none if there are none."""
+    require_kind("gold", given, Mapping, or_none=True)
+    return given or {}
 
 
 def require_different(kind: str, names: Iterable[str]) -> list[str]:

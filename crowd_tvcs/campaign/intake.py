@@ -23,6 +23,7 @@ from crowd_tvcs.campaign.leases import (
     take_again,
     write_answers,
 )
+from crowd_tvcs.campaign.settings import count_of, within
 from crowd_tvcs.campaign.store import kinds
 from crowd_tvcs.campaign.store.gold import ANSWERS
 from crowd_tvcs.campaign.store.queries import SETTINGS, SETTLED
@@ -55,7 +56,8 @@ def add_workers(connection: Connection, settings: Any, workers: Sequence[Worker]
     for one in sorted(workers, key=lambda w: w.name):
         if one.name in known:
             raise ValueError(f"worker {one.name!r} is in the campaign already")
-        own = common if one.max_tasks is None else one.max_tasks
+        own = count_of(f"max_tasks of worker {one.name!r}", one.max_tasks)
+        own = common if own is None else own
         rows.append(
             {
                 "name": one.name,
@@ -104,18 +106,22 @@ def add_tasks(connection: Connection, settings: Any, tasks: Sequence[Task]) -> N
             )
         if one.prior is not None and n_classes != 2:
             raise ValueError(f"a prior of a task needs two classes, there are {n_classes}")
-        most = settings.max_workers_per_task if one.max_workers is None else one.max_workers
+        prior = one.prior
+        if prior is not None:
+            prior = within(f"prior of task {one.name!r}", prior, 0.0, 1.0)
+        own = count_of(f"max_workers of task {one.name!r}", one.max_workers)
+        most = settings.max_workers_per_task if own is None else own
         most = UNLIMITED if most is None else most
         if one.min_workers > most:
             raise ValueError(
                 f"task {one.name!r} must have {one.min_workers} workers and may have {most}"
             )
-        missing += one.min_workers
+        missing += int(one.min_workers)
         rows.append(
             {
                 "name": one.name,
-                "prior": one.prior,
-                "min_workers": one.min_workers,
+                "prior": prior,
+                "min_workers": int(one.min_workers),
                 "max_workers": most,
                 "closed": 0,
             }

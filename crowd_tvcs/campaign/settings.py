@@ -9,6 +9,7 @@ from typing import Any
 
 from crowd_tvcs.campaign.entries import MILLION
 from crowd_tvcs.campaign.store import schema
+from tvcs_core.arguments import array_of, names_of, require_number
 
 
 def first_row(**given: Any) -> dict[str, Any]:
@@ -30,7 +31,7 @@ def first_row(**given: Any) -> dict[str, Any]:
 
 def classes_of(classes: Sequence[str]) -> list[str]:
     """Check the names of the classes."""
-    names = list(classes)
+    names = list(names_of("classes", classes))
     if len(names) < 2 or len(set(names)) < len(names) or "" in names:
         raise ValueError(f"classes must be at least two different names, found {names}")
     return names
@@ -38,13 +39,16 @@ def classes_of(classes: Sequence[str]) -> list[str]:
 
 def prior_of_classes(prior: float | Sequence[float] | None, n_classes: int) -> list[float]:
     """Return one probability per class."""
+    import numpy as np
+
     if prior is None:
         return [1.0 / n_classes] * n_classes
     if isinstance(prior, int | float):
+        require_number("prior", prior)
         if n_classes != 2:
             raise ValueError(f"prior must be one number per class, {n_classes} of them")
         prior = [1.0 - prior, prior]
-    chances = [float(p) for p in prior]
+    chances = array_of("prior", prior, np.float64).ravel().tolist()
     is_right = len(chances) == n_classes and min(chances) >= 0 and abs(sum(chances) - 1.0) <= 1e-6
     if not is_right:  # nor where one of them is nan
         raise ValueError(
@@ -54,18 +58,22 @@ def prior_of_classes(prior: float | Sequence[float] | None, n_classes: int) -> l
 
 
 def count_of(name: str, value: int | None) -> int | None:
-    """Check a cap."""
-    if value is not None and value < 0:
+    """Check a cap; None is none."""
+    if value is None:
+        return None
+    require_number(name, value, whole=True)
+    if value < 0:
         raise ValueError(f"{name} must be an integer >= 0, found {value}")
-    if value is not None and value >= schema.UNLIMITED:
+    if value >= schema.UNLIMITED:
         raise ValueError(
             f"{name} must be below {schema.UNLIMITED}, or left out for none, found {value}"
         )
-    return value
+    return int(value)
 
 
 def within(name: str, value: float, low: float, high: float) -> float:
     """Check a number."""
+    require_number(name, value)
     if not (math.isfinite(value) and low <= value <= high):
         raise ValueError(f"{name} must be from {low:g} to {high:g}, found {value:g}")
     return float(value)

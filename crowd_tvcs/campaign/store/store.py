@@ -32,8 +32,7 @@ NOT_CONFIRMED = (
     "harmless"
 )
 
-ENDING = ("57", "58", "XX")
-"""Kinds of errors of PostgreSQL after which a change may be there: it was stopped, or failed."""
+ENDING = ("57", "58", "XX")  # errors of PostgreSQL after which a change may be there
 
 
 class StoreError(RuntimeError):
@@ -139,6 +138,7 @@ class Store:
         """Open a connection that nobody changes the store beside, whatever its version."""
         with self._changed(NOTHING, begin="BEGIN IMMEDIATE") as connection:
             if not self.is_file:
+                CLOSE_GATE(connection)  # first, as everybody
                 connection.execute(text("LOCK TABLE campaign IN ACCESS EXCLUSIVE MODE"))
             yield connection
 

@@ -188,3 +188,15 @@ def test_a_store_that_is_no_store_is_closed_again(begin, tmp_path):
     with pytest.raises(DataError, match="there is no such store; crowd-tvcs campaign init makes"):
         Campaign(tmp_path / "none.db")
     assert not (tmp_path / "none.db").exists()
+
+
+@pytest.mark.parametrize("wrong", [2.5, object(), True, [3.5]])
+@pytest.mark.parametrize(
+    "named",
+    ["workers", "tasks", "gold", "gold_answers", "prior", "budget", "money", "gate", "target"],
+)
+def test_an_argument_of_another_kind_is_named_and_no_store_is_left(named, wrong, tmp_path):
+    given = {"workers": ["ann"], "tasks": ["t1"], "qualities": {"ann": 0.9}} | {named: wrong}
+    with pytest.raises((TypeError, ValueError), match=named[:-1]):
+        Campaign.create(tmp_path / "new.db", **given)
+    assert not (tmp_path / "new.db").exists()

@@ -1,5 +1,6 @@
 """What comes into a campaign: what is refused at which end, and that nothing of it is kept."""
 
+import numpy as np
 import pytest
 
 from crowd_tvcs.answers.quality import Quality
@@ -21,6 +22,9 @@ REFUSED = [
     ({"tasks": ["g1"]}, "task 'g1' has gold answers that qualities come from, so it cannot"),
     ({"tasks": [Task("new", min_workers=4)]}, "'new' must have 4 workers and may have 3"),
     ({"tasks": [Task("new", min_workers=2, max_workers=1)]}, "must have 2 workers and may ha"),
+    ({"tasks": [Task("new", prior=1.47)]}, "prior of task 'new' must be from 0 to 1, found 1.47"),
+    ({"tasks": [Task("new", max_workers=2**31)]}, "max_workers of task 'new' must be below"),
+    ({"workers": [Worker("new", max_tasks=2**31)]}, "max_tasks of worker 'new' must be below"),
     ({"workers": [Worker("new", cost=1e6)]}, "cost must be from 0 to below 1000000, but that"),
     ({"qualities": {"ann": 0.5}}, "the qualities of this campaign come from gold answers"),
     ({"gold": {"g1": "0"}}, "the gold label of 'g1' was '1' before"),
@@ -169,3 +173,35 @@ def test_the_audit_says_what_was_added(begin):
         ("operator", "add", None, "1 tasks", None),
         ("operator", "reopen", "u", None, "x"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "field", "wrong"),
+    [
+        (Task, "name", 5),
+        (Task, "kind", b"x"),
+        (Task, "prior", "x"),
+        (Task, "prior", -0.1),
+        (Task, "min_workers", None),
+        (Task, "min_workers", -1),
+        (Task, "max_workers", 2.5),
+        (Worker, "name", None),
+        (Worker, "team", 1),
+        (Worker, "max_tasks", "many"),
+        (Worker, "max_tasks", -1),
+        (Worker, "cost", float("nan")),
+    ],
+)
+def test_a_worker_or_task_of_what_cannot_be_is_refused_by_the_field(kind, field, wrong):
+    with pytest.raises((TypeError, ValueError), match=rf"^{field} of (a )?{kind.__name__.lower()}"):
+        kind(**{"name": "new"} | {field: wrong})
+
+
+def test_numbers_of_numpy_are_numbers(begin):
+    campaign = begin()
+    one = Task("new", np.float64(0.25), np.int64(1), np.int32(2))
+    campaign.add(workers=[Worker("dan", np.int64(3), np.float64(0.5))], tasks=[one])
+    query = (
+        "SELECT prior, min_workers, max_workers, typeof(max_workers) FROM task WHERE name = 'new'"
+    )
+    assert rows(campaign, query) == [(0.25, 1, 2, "integer")]

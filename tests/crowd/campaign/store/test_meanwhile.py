@@ -165,6 +165,11 @@ def two(database):
     return Campaign.create(database, workers=names, tasks=tasks, qualities=names)
 
 
+def alone_in(one):
+    with one.locked():
+        pass
+
+
 def is_locked(call):
     """Whether a call waits in vain."""
     try:
@@ -177,9 +182,9 @@ def is_locked(call):
 @pytest.mark.parametrize(
     ("held", "waits"),
     [
-        (f"SELECT pg_advisory_xact_lock_shared({GATE})", {"skip"}),
+        (f"SELECT pg_advisory_xact_lock_shared({GATE})", {"skip", "upgrade"}),
         (f"SELECT pg_advisory_xact_lock({GATE} + (1::bigint << 32))", {"next"}),
-        (CLOSE_GATE, {"next", "submit", "skip"}),
+        (CLOSE_GATE, {"next", "submit", "skip", "upgrade"}),
     ],
     ids=["a claim or an answer", "a claim", "a change by statements"],
 )
@@ -191,6 +196,7 @@ def test_who_waits_for_whom(database, monkeypatch, counted, held, waits):
             "next": lambda: campaign.next("ann"),
             "submit": lambda: campaign.submit("ann", tasks["ann"], "1"),
             "skip": lambda: campaign.skip("bob", tasks["bob"]),
+            "upgrade": lambda: alone_in(campaign.store),
         }
         with other.transaction():
             other.execute(held)
