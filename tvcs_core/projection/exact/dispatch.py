@@ -11,7 +11,7 @@ SCANNED = 100_000  # entries up to which the scan comes first
 # Widths of the bands that loads may be off by earlier prices (see `misfit`).
 USABLE = 0.6  # for a core about them
 AT_ALL = 3.5  # for blocks to begin with them
-SHORT = 50  # of all units, as 1 in so many: what a core about them may leave out at first
+SHORT = 50  # of what was kept, as 1 in so many: what a core about them may leave out at first
 FEW_LEFT = 3  # phases after blocks that began with nothing, up to which these are as good
 LARGEST = 4_000_000  # entries up to which it may come at all
 FILLED = 0.6  # share of nonzero entries below which lists of them are shorter

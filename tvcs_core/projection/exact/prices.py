@@ -40,12 +40,15 @@ class Near:
         A typical gain of the table that they are for.
     left
         How many phases the scan took after blocks of that table; None if they were not asked.
+    kept
+        How many entries its support has.
     """
 
     prices: Prices
     band: Band
     level: float = 0.0
     left: int | None = None
+    kept: int = 0
 
     def wider(self, times: float, full_rows: Any = (), full_cols: Any = ()) -> "Near":
         """Return the same prices with a wider band, above some lines without an end."""
@@ -72,7 +75,7 @@ class Near:
         band = band._replace(
             below_total=float(band.below_total), above_total=float(band.above_total)
         )
-        return Near(prices, band, level, self.left)
+        return Near(prices, band, level, self.left, self.kept)
 
     def everything(self) -> "Near":
         """Return the same prices with everything near them."""

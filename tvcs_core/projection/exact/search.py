@@ -195,7 +195,7 @@ def from_warm(i: Instance, near: Near, keep: NDArray[np.bool_]) -> CoreNetwork |
     core = build_core(i, near, keep)
     if isinstance(core, Overfull) and 0 < core.size < sum(i.shape) // 5:
         core = build_core(i, near.wider(1.0, core.rows, core.cols), keep)
-    if not isinstance(core, Core) or i.fits - core.load.total > i.fits // SHORT:
+    if not isinstance(core, Core) or near.kept - core.load.total > near.kept // SHORT:
         return None
     network = CoreNetwork(i, core, keep)
     network.stats |= {"path": "simplex"}
@@ -205,7 +205,7 @@ def from_warm(i: Instance, near: Near, keep: NDArray[np.bool_]) -> CoreNetwork |
 def read(i: Instance, found: Found, keep: NDArray[np.bool_]) -> Exact:
     """The result, with what a warm start of the next one needs."""
     prices = found.prices
-    warm = Near(prices, found.near.band, i.level, found.near.left)
+    warm = Near(prices, found.near.band, i.level, found.near.left, int(keep.sum()))
     u, w, price = prices.rows / i.scale, prices.cols / i.scale, prices.total / i.scale
     price_closed(i.candidates, i.caps, Prices(u, w, price))
     return Exact(keep, u, w, price, warm, found.stats)

@@ -45,12 +45,13 @@ def join_ends(flow, eps):
     end; righted by units they would have to come back one by one.
     """
     price, room, cap, ends = flow.price, flow.room, flow.cap, flow.ends
-    if min(ends[ROOM], ends[ROOM + 1]) > 0 and abs(ends[PRICE] - ends[PRICE + 1]) <= eps:
-        ends[PRICE + 1] = ends[PRICE]
+    source, sink = ends[PRICE], ends[PRICE + 1]
+    if min(ends[ROOM], ends[ROOM + 1]) > 0 and abs(source - sink) <= eps:
+        ends[PRICE + 1] = source
     for i in range(price.size):
-        end = ends[PRICE] if i < flow.columns else ends[PRICE + 1]
+        end = source if i < flow.columns else sink  # which nodes are near, also if it has moved
         if 0 < room[i] < cap[i] and abs(end - price[i]) <= eps:
-            price[i] = end
+            price[i] = end if i < flow.columns else ends[PRICE + 1]
 
 
 @kernel
