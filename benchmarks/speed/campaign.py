@@ -309,7 +309,7 @@ def main():
         for turn in range(given.turns):
             for kind in rates:
                 with tempfile.TemporaryDirectory() as folder:
-                    place = place_of(kind, Path(folder), server, f"turn{turn}")
+                    place = place_of(kind, Path(folder), server, f"turn{turn}", given.seconds)
                     rates[kind].append(report(kind, place, Path(folder), server, given))
     for kind, found in rates.items():
         ratios = [a / b for a, b in zip(found, rates[next(iter(rates))], strict=True)]
@@ -319,12 +319,18 @@ def main():
         )
 
 
-def place_of(kind, folder, server, name):
-    """A new campaign; its place."""
+def people(seconds):
+    """Workers for so long a turn, so that none of them is idle in the end."""
+    return round(900 * max(1.0, seconds / 10.0))
+
+
+def place_of(kind, folder, server, name, seconds):
+    """A new campaign, with work for so many seconds; its place."""
+    tasks = 11 * people(seconds)
     place = str(folder / "campaign.db")
     if kind != "sqlite":
         place = new_database(server, f"{kind}_{name}")
-    make(place, tasks=10_000, workers=900, budget=50_000).close()
+    make(place, tasks=tasks, workers=people(seconds), budget=5 * tasks).close()
     if kind == "statements":
         drop_functions(place)
     return place
@@ -394,7 +400,7 @@ def report(kind, place, folder, server, given):
         processes=given.processes,
         seconds=given.seconds,
         kills=given.kills,
-        workers=900,
+        workers=people(given.seconds),
         warm=WARM,
         is_together=given.together,
     )
