@@ -88,7 +88,11 @@ def are_few_wrong(flow, eps, few):
     join_ends(flow, eps)
     if count_wrong(flow, few) < few:
         return True
-    flow.price[:], flow.ends[:] = price, ends
+    # One by one: with whole arrays numba compiles, for 1.7 s, what it would say of a wrong shape.
+    for i in range(price.size):
+        flow.price[i] = price[i]
+    for i in range(ends.size):
+        flow.ends[i] = ends[i]
     return False
 
 
