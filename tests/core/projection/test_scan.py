@@ -18,6 +18,7 @@ from tests.core.projection.test_exact import (
     scaled,
 )
 from tvcs_core.projection.exact import (
+    candidates,
     dispatch,
     network,
     prices,
@@ -409,3 +410,29 @@ def test_a_core_is_judged_by_what_was_kept_not_by_what_caps_would_take(monkeypat
     monkeypatch.setattr(search, "first_prices", None)  # not asked for
     found = solve_dense(moved, *caps, squared=True, warm=warm)
     assert np.array_equal(found.keep, cold.keep)
+
+
+@pytest.mark.parametrize("shape", [(20, 600), (600, 20)])
+def test_equal_lines_across_the_longer_side_are_seen(shape, monkeypatch):
+    """A draw had one entry of each: no hash in first prices, and all entries in the core."""
+    rng = np.random.default_rng(0)
+    long = rng.normal(size=max(shape))
+    values = scaled(np.broadcast_to(long if shape[0] < 600 else long[:, None], shape).copy())
+    a, b = np.full(shape[0], shape[1] // 5), np.full(shape[1], shape[0] // 5)
+    assert instance(values, a, b, values.size).grid.nudged
+    found = solve_dense(values, a, b, values.size, squared=True)
+    assert found.stats["core"] < values.size // 2
+    monkeypatch.setattr(candidates, "has_equal_lines", lambda c: False)
+    assert np.array_equal(solve_dense(values, a, b, values.size, squared=True).keep, found.keep)
+
+
+def test_tables_of_long_lines_come_to_the_scan_once_pivots_are_too_many(monkeypatch):
+    rng = np.random.default_rng(0)
+    values = scaled(1 / (1 + np.exp(-rng.normal(size=(60, 1)) - rng.normal(size=(1, 3000)))))
+    a, b, total = matrices.draw_caps(rng, 60, 3000, 600, 12, "varied", None)
+    usual = solve_dense(values, a, b, total, squared=True)
+    monkeypatch.setattr(dispatch, "FEWER", -1.0)
+    monkeypatch.setattr(network, "PIVOTS", 20)
+    scanned = solve_dense(values, a, b, total, squared=True)
+    assert (usual.stats["path"], scanned.stats["path"]) == ("simplex", "scan")
+    assert np.array_equal(usual.keep, scanned.keep)

@@ -53,7 +53,8 @@ class Instance:
         self.candidates, self.caps = candidates, caps
         factor = scale_of(largest)
         drawn = draw(candidates.values)
-        self.grid = Grid(factor, grid_steps(candidates, caps), has_ties(drawn))
+        is_tied = has_ties(drawn) or has_equal_lines(candidates)
+        self.grid = Grid(factor, grid_steps(candidates, caps), is_tied)
         self.scale = factor * factor if candidates.squared else factor
         self.closed_row, self.closed_col = caps.rows == 0, caps.cols == 0
         self.open_size = int(per_row.sum())
@@ -104,6 +105,22 @@ def draw(values: Floats) -> Floats:
 def has_ties(drawn: Floats) -> bool:
     """Guess from sorted values whether many are equal: then the first prices need the hash."""
     return int(np.count_nonzero(drawn[1:] == drawn[:-1])) > 0.02 * drawn.size
+
+
+def has_equal_lines(candidates: Candidates) -> bool:
+    """Guess whether many entries of a table are worth what the next of their row or column is.
+
+    A draw may hold a single entry of each line, and not show that all of a line are equal.
+    """
+    values, start = candidates.values, candidates.start
+    if not candidates.dense:
+        return False
+    for apart in (1, int(start[1] - start[0])):  # the next column, the next row
+        here = values[: values.size - apart : values.size // 2000 + 1]
+        there = values[apart :: values.size // 2000 + 1]
+        if np.count_nonzero((here == there) & (here != 0.0)) > 0.02 * here.size:
+            return True
+    return False
 
 
 def scale_of(largest: float) -> float:

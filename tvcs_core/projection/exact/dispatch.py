@@ -15,8 +15,10 @@ SHORT = 50  # of what was kept, as 1 in so many: what a core about them may leav
 FEW_LEFT = 3  # phases after blocks that began with nothing, up to which these are as good
 LARGEST = 4_000_000  # entries up to which it may come at all
 FILLED = 0.6  # share of nonzero entries below which lists of them are shorter
-LONGEST = 8  # times the shorter side, beyond which lines are too long to be looked at so often
+LONG = 8  # times the shorter side, beyond which lines are looked at by the scan only if need be
+LONGEST = 100  # times, beyond which they are not
 PIVOTS = 6.0  # of each node and entry of the core, from which on the scan takes over
+FEWER = 3.0  # of these where lines are long: where first prices are bad they are many times as many
 BYTES = 16  # of both tables of the scan, by entry
 
 
@@ -31,9 +33,15 @@ def may_scan(i: Instance) -> bool:
     return have is None or BYTES * size < have
 
 
+def has_long_lines(i: Instance) -> bool:
+    """Whether one side is so much longer than the other that its lines are dear to look at."""
+    return max(i.shape) > LONG * min(i.shape)
+
+
 def begins_with_scan(i: Instance) -> bool:
     """Whether the scan is likely to be faster than the simplex from the start."""
-    return i.candidates.values.size <= SCANNED and not i.has_tails and may_scan(i)
+    is_small = i.candidates.values.size <= SCANNED
+    return is_small and not i.has_tails and not has_long_lines(i) and may_scan(i)
 
 
 def misfit(i: Instance, near: Near) -> float:
@@ -56,4 +64,5 @@ def block_prices(i: Instance, earlier: Near | None = None) -> Near:
 def pivot_budget(i: Instance, network: CoreNetwork) -> int:
     """Pivots after which the scan from the first prices is expected to have been done."""
     share = max(1.0, (i.candidates.values.size / 250_000) ** 0.6)
-    return int(min(PIVOTS, 2.5 * share) * (network.size + np.sum(i.shape)))
+    most = FEWER if has_long_lines(i) else PIVOTS
+    return int(min(most, 2.5 * share) * (network.size + np.sum(i.shape)))
