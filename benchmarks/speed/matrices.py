@@ -80,6 +80,10 @@ FAMILIES = {
     "zeros": lambda rng, n, m: rng.normal(size=(n, m)) * (rng.random((n, m)) < 0.1),
     "gradients": gradients,
     "qualities": qualities,
+    "rounded": lambda rng, n, m: np.round(rng.normal(size=(n, m)), 2),
+    "percentages": lambda rng, n, m: np.round(FAMILIES["logistic"](rng, n, m), 2),
+    "minima": lambda rng, n, m: np.minimum(rng.random((n, 1)), rng.random((1, m))),
+    "near ties": lambda rng, n, m: 1 + 1e-13 * rng.normal(size=(n, m)),
 }
 
 

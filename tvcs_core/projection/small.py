@@ -8,10 +8,11 @@ from numpy.typing import NDArray
 
 from tvcs_core.constraint import TVCS
 from tvcs_core.projection.entries import enter
-from tvcs_core.projection.exact import SMALL, SMALL_ONES, Exact, are_ones, steps_for, writeable
+from tvcs_core.projection.exact import SMALL_ONES, Exact, are_ones, steps_for, writeable
 from tvcs_core.projection.gap import measure
 from tvcs_core.projection.kernels import pairing, small
 
+AT_ONCE = 5_000  # entries that are solved in one call if that does not take longer
 ASSIGNED = 100_000  # entries up to which an assignment is found in one call
 
 
@@ -32,7 +33,7 @@ def project_small(V: Any, constraint: TVCS) -> Small | None:
     """Project a small float64 array onto plain caps; None for all that is not just that.
 
     What is refused is left to the usual way too, which gives the same support, and the same prices
-    bit by bit up to some 70,000 entries.
+    bit by bit where tables are small to it as well, and for caps of 1 up to some 70,000 entries.
     """
     if type(V) is not np.ndarray or V.size > ASSIGNED or V.shape != constraint.shape:
         return None
@@ -42,7 +43,7 @@ def project_small(V: Any, constraint: TVCS) -> Small | None:
     call = small.project_small
     if V.size > SMALL_ONES and are_ones(row_caps, col_caps, total):
         call = pairing.project_ones
-    elif V.size > SMALL:
+    elif V.size > AT_ONCE:
         return None
     keep, matrix = np.zeros(V.shape, np.bool_), np.empty(V.shape)
     u, w = np.zeros(V.shape[0]), np.zeros(V.shape[1])

@@ -32,6 +32,7 @@ from tvcs_core.projection.kernels.start import (
 )
 from tvcs_core.projection.kernels.table import all_bits, entry_costs, list_open, survey
 
+SIMPLEX = 2_500  # entries up to which the simplex does what paths leave
 ROUNDS = 2  # of blocks of rows and of columns
 
 
@@ -130,7 +131,8 @@ def solve_small(candidates, caps, steps, keep, u, w):
 
     Returns (the total's price, the scale of the values, pivots). Shortest paths find most supports
     that are the only best ones. The simplex does the others, and lists: all open nonzero entries
-    are its core, so its end is the proof.
+    are its core, so its end is the proof. Nothing is filled in, and pivots are -1, if nothing may
+    be kept, or -2 if paths are too many in a table that the scan takes no longer for.
     """
     n, m = caps.rows.size, caps.cols.size
     yes = np.bool_(True)  # not a literal, which would be a type of its own
@@ -144,9 +146,11 @@ def solve_small(candidates, caps, steps, keep, u, w):
     most = Counts(caps.rows, caps.cols, min(caps.total, fits))
     price = first_guess(listed, rows, cols, most, u, w)
     prices, pi, pivots = Prices(u, w, price), np.empty((n + m + 2, 2), np.int64), np.int64(0)
-    bits = pivots
+    bits, gave_up = pivots, False
     if not has_ties:
-        bits = send_directly(candidates, caps, grid, prices, keep, pi)
+        bits, gave_up = send_directly(candidates, caps, grid, prices, keep, pi)
+    if gave_up and candidates.values.size > SIMPLEX:
+        return 0.0, factor, -2
     if bits == 0:
         kept = np.empty(size, np.bool_)
         settle(listed, rows, cols, prices, caps, kept)
@@ -270,7 +274,7 @@ def project_small(values, row_caps, col_caps, total, steps, keep, matrix, u, w):
     Returns (the total's price, what is kept, the sum of all slacks, what rounding hides of it).
     The sum is below 0 if it has to be looked at in exact numbers. What is kept is below 0, and
     nothing filled in, for values that are all 0, not finite, or so large or small that they have
-    to be scaled. The prices come in as 0.
+    to be scaled, and for tables that the scan takes no longer for. The prices come in as 0.
     """
     candidates, largest = as_candidates(values), 0.0
     is_safe = True
@@ -280,7 +284,9 @@ def project_small(values, row_caps, col_caps, total, steps, keep, matrix, u, w):
     if not is_safe or largest < TINY:
         return 0.0, -1.0, 0.0, 0.0
     caps = Counts(row_caps, col_caps, total)
-    price, factor, _pivots = solve_small(candidates, caps, steps, keep.reshape(-1), u, w)
+    price, factor, pivots = solve_small(candidates, caps, steps, keep.reshape(-1), u, w)
+    if pivots < -1:
+        return 0.0, -1.0, 0.0, 0.0
     unit = 1.0 / (steps * (factor * factor))
     for r in range(u.size):
         u[r] *= unit

@@ -99,8 +99,8 @@ def has_equal(values, width):
 def send_directly(candidates, caps, grid, prices, keep, pi):
     """Fill in the support of a dense table, and the first numbers of potentials (see simplex.py).
 
-    Returns what has the lowest bit that any gain has; 0, and nothing is filled in, if the support
-    is not known to be the only best one.
+    Returns what has the lowest bit that any gain has, and whether paths were too many. It is 0, and
+    nothing is filled in, if so, or if the support is not known to be the only best one.
     """
     n, m, none = caps.rows.size, caps.cols.size, np.int64(0)
     nodes, rows, cols = n + m + 2, none, none
@@ -117,10 +117,10 @@ def send_directly(candidates, caps, grid, prices, keep, pi):
     prepare(flow, none, clock)
     bid(flow, clock)
     if clock[FAILED] > 0 or not send_all(flow, clock, turns):
-        return none
+        return none, True
     tail, head = np.empty(TIGHT * nodes, np.int64), np.empty(TIGHT * nodes, np.int64)
     if is_only_best(flow, tail, head) <= 0:
-        return none
+        return none, False
     table, start, columns = flow.table, flow.start, flow.columns
     for c in range(m):
         line = table[start[columns + c] : start[columns + c] + n]
@@ -134,4 +134,4 @@ def send_directly(candidates, caps, grid, prices, keep, pi):
     bits = none  # a gain and minus the gain have the same lowest bit, which is below that of NONE
     for e in range(table.size):
         bits |= table[e]
-    return bits
+    return bits, False
