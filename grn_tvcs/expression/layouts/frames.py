@@ -22,7 +22,7 @@ from grn_tvcs.expression.formats import read_files
 from grn_tvcs.expression.reading import expression_in
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
-from tvcs_core.arguments import found
+from tvcs_core.arguments import found, require_kind
 from tvcs_core.files.shown import listed, shown
 from tvcs_core.files.tables import Table
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 FRAME, OBJECT = "the DataFrame", "the AnnData"
 PARTS = ("obs", "var", "X")  # of an AnnData
+OTHER_THAN_NUMBERS = "cmMSU"  # kinds of NumPy: complex, times and texts
 TAKEN = "an Expression, a DataFrame, an AnnData, a path or a list of paths"
 
 
@@ -95,6 +96,8 @@ def from_anndata(
     columns = Columns.told(time_column, None, series_column, ignore)
     if not all(hasattr(data, part) for part in PARTS):
         raise TypeError(f"data must be an AnnData, found {found(data)}")
+    require_kind("layer", layer, str, or_none=True)
+    require_kind("gene_column", gene_column, str, or_none=True)
     parts = Parts(columns=columns, layer=layer, gene_column=gene_column)
     return expression_of(_InMemory(data, parts))
 
@@ -298,6 +301,8 @@ class _InMemory(Annotated):
             raise self.error("has no X; give a layer")
         if hasattr(levels, "to_memory"):  # of a file
             levels = levels.to_memory()
+        if levels.dtype.kind in OTHER_THAN_NUMBERS:
+            raise self.error(f"{name} must hold real numbers, found {levels.dtype}")
         if sparse.issparse(levels):
             return sparse.csr_array(levels, dtype=np.float64)
         return np.asarray(levels, dtype=np.float64)

@@ -126,13 +126,41 @@ def test_a_frame_that_does_not_hold_is_refused_in_one_line(change, message):
 
 @pytest.mark.parametrize("wrong", [None, "x.csv", LEVELS, TIMED["A"], [TIMED]])
 def test_what_is_no_frame_and_no_anndata_is_refused_by_the_name_of_the_argument(wrong):
-    with pytest.raises(TypeError, match="^frame must be a DataFrame, found "):
+    with pytest.raises(TypeError, match=r"^frame must be a DataFrame, found "):
         Expression.from_frame(wrong)
-    with pytest.raises(TypeError, match="^data must be an AnnData, found "):
+    with pytest.raises(TypeError, match=r"^data must be an AnnData, found "):
         Expression.from_anndata(wrong)
     if wrong is not None:
-        with pytest.raises(TypeError, match="^samples must be a DataFrame, found "):
+        with pytest.raises(TypeError, match=r"^samples must be a DataFrame, found "):
             Expression.from_frame(TIMED, samples=wrong)
+
+
+@pytest.mark.parametrize("name", ["time_column", "layer", "gene_column"])
+def test_a_column_is_a_name(name):
+    anndata = pytest.importorskip("anndata")
+    data = anndata.AnnData(LEVELS, obs=pd.DataFrame({"time": [0, 1, 2] * 2}, index=list("abcdef")))
+    with pytest.raises(TypeError, match=f"^{name} must be a str or None, found int"):
+        Expression.from_anndata(data, **{name: 3})
+
+
+@pytest.mark.parametrize(
+    ("time", "levels", "message"),
+    [
+        (
+            pd.to_timedelta([0, 1, 2] * 2, unit="h"),
+            LEVELS,
+            "'time': must be a number, found Timedelta",
+        ),
+        (pd.to_datetime(["2024-01-01"] * 6), LEVELS, "that is a date: write how many hours"),
+        (range(6), LEVELS + 1j, "the AnnData: X must hold real numbers, found complex128"),
+        (range(6), LEVELS.astype("U5"), "the AnnData: X must hold real numbers, found <U5"),
+    ],
+)
+def test_an_anndata_is_not_read_as_what_it_is_not(time, levels, message):
+    anndata = pytest.importorskip("anndata")
+    data = anndata.AnnData(levels, obs=pd.DataFrame({"time": time}, index=list("abcdef")))
+    with pytest.raises(DataError, match=message):
+        Expression.from_anndata(data)
 
 
 UNTIMED = TIMED[list(GENES)]
