@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression.expression import repeated
+from grn_tvcs.expression.opening import OF_GENES
 from grn_tvcs.expression.warned import warn_user
 from grn_tvcs.network.evidence import CODES
 from grn_tvcs.network.network import Network
@@ -36,7 +37,6 @@ NO_EDGE = "0"
 SMALL = ("signs", "selected")  # kept as bytes while a file is read
 ANYBODYS = ("stability", "own")  # columns that are read from tables of other programs too
 MARKS = {"<": "XML, such as GraphML", "#": "a comment"}  # how what is no table begins
-HEADINGS = ("gene", "genes", "gene_id", "gene_name", "gene_symbol", "symbol")
 REASONS = {
     "self_loops": "of a gene on itself",
     "unknown_genes": "with a gene that is not in the network",
@@ -243,7 +243,7 @@ def read_genes(path: str | Path) -> list[str]:
         genes = read_names(path)
     if not genes:
         raise DataError("must name the genes, found none", path=path)
-    if genes[0].lower() in HEADINGS:
+    if OF_GENES.fullmatch(genes[0].lower()):
         raise DataError(
             f"must name one gene per line, found the heading {shown(genes[0])}; remove it",
             path=path,

@@ -8,10 +8,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from grn_tvcs.expression.opening import NAMED, OF_GENES
 from grn_tvcs.network.edge_files import NO_EDGE
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.programs.headers import SIGN_OF, of_three
 from tvcs_core.arguments import require_number
+from tvcs_core.files.shown import listed
 from tvcs_core.files.tables import Table, read_table
 from tvcs_core.streams import stream
 
@@ -165,7 +167,8 @@ def read_topology(path: str | Path) -> Network:
     ------
     DataError
         Naming the line: if there are not 2 or 3 columns, a third cell is something else, a gene
-        has no name, an edge joins a gene to itself or is there twice, or there is no edge.
+        has no name or that of a column, an edge joins a gene to itself or is there twice, or there
+        is no edge.
     """
     table = read_table(path)
     table.require_rectangle()
@@ -174,6 +177,12 @@ def read_topology(path: str | Path) -> Network:
         raise table.error(f"a topology must have 2 or 3 columns, found {width}", row=0)
     first, ends, third = of_three(table)
     names = {row[j] for row in table.rows[first:] for j in ends}
+    lower = {name: name.lower() for name in sorted(names)}
+    if taken := [name for name, low in lower.items() if low in NAMED or OF_GENES.fullmatch(low)]:
+        raise table.error(
+            f"a gene must not have the name of a column, found {listed(taken)}; if the first line "
+            "is a header, call its columns regulator and target"
+        )
     genes = sorted(names, key=_by_numbers)
     place = {gene: i for i, gene in enumerate(genes)}
     scores = np.zeros((len(genes), len(genes)))

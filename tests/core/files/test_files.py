@@ -170,6 +170,12 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path):
     assert os.listdir(tmp_path) == ["x.npy"]
 
 
+def test_a_pipe_has_no_hash_in_a_record(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    record = run_record("x", {}, seed=None, inputs=[tmp_path / "pipe"])
+    assert record["inputs"] == [{"file": "pipe", "sha256": None}]
+
+
 @pytest.mark.parametrize("kind", ["folder", "pipe", "link to a pipe", "link to a file in /dev"])
 def test_what_is_there_and_no_file_is_not_replaced(tmp_path, monkeypatch, kind):
     path = tmp_path / "x"
