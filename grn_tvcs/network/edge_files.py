@@ -31,6 +31,7 @@ from tvcs_core import DataError
 from tvcs_core.files.shown import listed, shown
 from tvcs_core.files.spreadsheet import unshield
 from tvcs_core.files.tables import Table, is_number, read_names, read_table, read_text
+from tvcs_core.files.workbook import SeveralSheetsError
 
 SIGNED = "edgeweight"
 NO_EDGE = "0"
@@ -145,21 +146,18 @@ class Reference:
 def reference_in(path: str | Path, genes: Sequence[str]) -> Reference:
     """Read what `read_reference` reads, and keep what was left out."""
     table = _read_edges(path, "one of + - ? 1 0")
-    width = len(table.rows[0])
-    if width not in (2, 3):
-        raise table.error(f"a reference must have 2 or 3 columns, found {width}", row=0)
-    is_named, ends, third = of_three(table)
+    is_named, ends, third = of_three(table, "a reference")
     first = 1 if is_named or _is_header(table.rows[0], genes) else 0
     kept = _Kept(genes, ["scores", "signs"])
     for row in range(first, len(table.rows)):
         cells = table.rows[row]
-        value = cells[third] if width == 3 else "1"
+        value = "1" if third is None else cells[third]
         if value not in (*SIGN_OF, NO_EDGE):
             raise DataError(
                 f"must be one of + - ? 1 0, found {shown(value)}",
                 path=path,
                 line=table.lines[row],
-                column=table.rows[0][third] if first else 3,
+                column=3 if third is None or not first else table.rows[0][third],
             )
         if kept.takes(*(cells[j] for j in ends)):
             kept.note("scores", value != NO_EDGE)
@@ -186,7 +184,12 @@ def _read_edges(path: str | Path, third: str) -> Table:
     Spaces between cells, and SIF and GraphML, which `infer` itself writes for Cytoscape, are
     refused by name: what is wrong with a single cell would not tell what to do.
     """
-    table = read_table(path)
+    try:
+        table = read_table(path)
+    except SeveralSheetsError as error:
+        raise DataError(
+            f"has the sheets {listed(error.sheets)}; keep the one of the edges alone", path=path
+        ) from None
     first = table.rows[0]
     for mark, kind in MARKS.items():
         if first[0].startswith(mark):

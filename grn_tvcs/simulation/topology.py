@@ -172,10 +172,8 @@ def read_topology(path: str | Path) -> Network:
     """
     table = read_table(path)
     table.require_rectangle()
-    width = len(table.rows[0])
-    if width not in (2, 3):
-        raise table.error(f"a topology must have 2 or 3 columns, found {width}", row=0)
-    first, ends, third = of_three(table)
+    is_named, ends, third = of_three(table, "a topology")
+    first = int(is_named)
     names = {row[j] for row in table.rows[first:] for j in ends}
     lower = {name: name.lower() for name in sorted(names)}
     if taken := [name for name, low in lower.items() if low in NAMED or OF_GENES.fullmatch(low)]:
@@ -191,7 +189,7 @@ def read_topology(path: str | Path) -> Network:
     for row in range(first, len(table.rows)):
         cells = table.rows[row]
         regulator, target = (cells[j] for j in ends)
-        sign = cells[third] if width == 3 else "?"
+        sign = "?" if third is None else cells[third]
         _check_edge(table, row, regulator, target, sign)
         if (regulator, target) in seen:
             line = table.lines[seen[regulator, target]]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
+from grn_tvcs.expression.opening import INDEX
 from grn_tvcs.network.network import HEADER
 from grn_tvcs.network.pairs import EXTRA
 from tvcs_core.files.shown import listed, shown
@@ -49,11 +51,44 @@ def _ends(table: Table, header: Sequence[str]) -> dict[str, int] | None:
     return found
 
 
-def of_three(table: Table) -> tuple[int, tuple[int, int], int]:
-    """Whether names head a table of two or three columns; places of the genes, and of the third."""
+class Three(NamedTuple):
+    """A table of two or three columns.
+
+    Attributes
+    ----------
+    is_named
+        Whether its first row has the names of columns.
+    ends
+        Places of regulator and target.
+    third
+        Place of the column that says what an edge is; None without one.
+    """
+
+    is_named: bool
+    ends: tuple[int, int]
+    third: int | None
+
+
+def of_three(table: Table, what: str) -> Three:
+    """Places of the columns of `what`; numbers of rows, as R and pandas write them, do not count.
+
+    Raises
+    ------
+    DataError
+        If there are not two or three columns.
+    """
     columns = columns_of(table)
     ends = (0, 1) if columns is None else (columns["regulator"], columns["target"])
-    return int(columns is not None), ends, 3 - sum(ends)
+    others = [
+        j
+        for j, name in enumerate(table.rows[0])
+        if j not in ends and not (columns and j == 0 and name.lower() in INDEX)
+    ]
+    width = 2 + len(others)
+    if len(table.rows[0]) < 2 or width > 3:
+        found = len(table.rows[0]) if len(table.rows[0]) < 2 else width
+        raise table.error(f"{what} must have 2 or 3 columns, found {found}", row=0)
+    return Three(columns is not None, ends, others[0] if others else None)
 
 
 def without_header(table: Table) -> dict[str, int]:

@@ -56,6 +56,31 @@ def test_named_columns_of_true_edges_may_be_in_any_order(tmp_path, text):
         assert edges[0].sign == ("-" if "sign" in text else "?")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        ",regulator,target\n0,lexA,recA\n1,lexA,umuD\n",  # pandas
+        '"","regulator","target","sign"\n"1","lexA","recA","+"\n"2","lexA","umuD","+"\n',  # R
+    ],
+)
+def test_numbers_of_rows_are_no_values_of_true_edges(tmp_path, text):
+    assert read(tmp_path, text, read_reference).selected.sum() == 2
+    assert read_topology(tmp_path / "edges.csv").selected.sum() == 2
+
+
+def test_edges_are_read_of_a_workbook_of_one_sheet(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (("target", "regulator", "score"), ("recA", "lexA", 0.9)):
+        book.active.append(row)
+    book.save(tmp_path / "x.xlsx")
+    assert read_network(tmp_path / "x.xlsx", GENES).edges()[0].regulator == "lexA"
+    book.create_sheet("more").append(("x", "y"))
+    book.save(tmp_path / "x.xlsx")
+    with pytest.raises(DataError, match="has the sheets Sheet, more; keep the one of the edges"):
+        read_network(tmp_path / "x.xlsx", GENES)
+
+
 def test_a_bad_value_is_named_by_its_column_wherever_it_stands(tmp_path):
     with pytest.raises(DataError, match=r"csv:2, column 'sign': must be one of .* found 'up'"):
         read(tmp_path, "sign,regulator,target\nup,lexA,recA\n", read_reference)
