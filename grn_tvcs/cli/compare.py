@@ -134,7 +134,11 @@ def compare(given: CompareOptions) -> None:
         raise ValueError("give a second table or --condition-column, not both")
     folders = [is_finished(path) for path in given.tables]
     if any(folders) and not all(folders):
-        raise ValueError("give two tables or two finished folders, found one of each")
+        folder, other = sorted(given.tables, key=is_finished, reverse=True)
+        kind = "a file" if other.exists() else "not there"
+        raise ValueError(
+            f"give two tables or two finished folders, but {folder} is a folder and {other} {kind}"
+        )
     if any(folders) and given.b is None:
         raise ValueError("a finished folder has no column of conditions; give a second one")
     _finished(given) if all(folders) else _tables(given)
@@ -214,8 +218,7 @@ def _finished(given: CompareOptions) -> None:
     from tvcs_core.files.record import run_record
     from tvcs_core.files.tables import write_table
 
-    if given.regulators is not None:
-        raise ValueError("--regulators is for tables; finished folders have their edges already")
+    _refuse_what_is_for_tables(given)
     first, second = (read_finished(path) for path in given.tables)
     header, rows, said = beside_each_other(first, second)
     records = [one.folder / "run.json" for one in (first, second)]
@@ -236,6 +239,20 @@ def _finished(given: CompareOptions) -> None:
     for sentence in said:
         say(sentence)
     say(f"open {given.out / 'report.html'}")
+
+
+def _refuse_what_is_for_tables(given: CompareOptions) -> None:
+    """Refuse options that would not be heeded, and results in the place of a folder of two."""
+    plain = CompareOptions(a=given.a, out=given.out, layout=Layout())
+    told, usual = (recorded(options, RECORDED) for options in (given, plain))
+    for name, value in told.items():
+        if name != "conditions" and (value or None) != (usual[name] or None):
+            raise ValueError(
+                f"--{name.replace('_', '-')} is for tables; finished folders have their edges "
+                "already"
+            )
+    if given.out.resolve() in {path.resolve() for path in given.tables}:
+        raise ValueError(f"--out must be another folder than the two, found {given.out}")
 
 
 def _folders(a: Path, b: Path) -> tuple[str, str]:

@@ -38,6 +38,8 @@ def convert(
 
     if out.exists() and not force:
         raise DataError("is there already; give --force to replace it", path=out)
+    if out.resolve() == edges.resolve():
+        raise DataError("must be another file than EDGES", path=out)
     network = read_network(edges, read_genes(file_of_genes(edges, genes)))
     write_whole(out, lambda path: write_network(network, path, to))
     say(f"{len(network.genes)} genes written to {out}")

@@ -334,7 +334,7 @@ def compare(
     require_number("level", level)
     require_number("exchanges", exchanges, whole=True)
     if not 0 < level < 1:
-        raise ValueError(f"level must be above 0 and below 1, found {level}")
+        raise ValueError(f"level (--false-discovery) must be above 0 and below 1, found {level:g}")
     if exchanges < LEAST:
         raise ValueError(f"exchanges must be >= {LEAST}, found {exchanges}")
     names = names_of("names", names)

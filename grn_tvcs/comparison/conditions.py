@@ -9,11 +9,17 @@ from pathlib import Path
 from grn_tvcs.comparison.exchanges import FEWEST_SERIES, series_needed
 from grn_tvcs.expression.columns import Columns
 from grn_tvcs.expression.expression import Expression
+from grn_tvcs.expression.formats import (
+    refuse_different_scales,
+    refuse_different_units,
+    warn_of_steps,
+)
 from grn_tvcs.expression.opening import open_table
 from grn_tvcs.expression.reading import PLAIN, expression_in
 from grn_tvcs.expression.scales import on_scale
 from grn_tvcs.expression.subset import FEWEST, of_genes
 from grn_tvcs.expression.warned import warn_user
+from grn_tvcs.network.edge_files import same_but_for_case
 from tvcs_core import DataError
 from tvcs_core.files.shown import did_you_mean, listed, shown
 from tvcs_core.files.tables import Table
@@ -29,17 +35,21 @@ def with_common_genes(
     Raises
     ------
     ValueError
-        If a condition has fewer than two series, or the common genes are fewer than half.
+        If a condition has fewer than two series, the common genes are fewer than half, or times or
+        values are in different units.
     """
     for name, part in zip(names, (a, b), strict=True):
         _refuse_few_series(name, part)
+    refuse_different_units(names, (a, b))
+    warn_of_steps(names, (a, b))
     common = set(a.genes) & set(b.genes)
     most = max(len(a.genes), len(b.genes))
+    cased = same_but_for_case([gene for gene in a.genes if gene not in common], b.genes)
     if len(common) < max(FEWEST, LEAST_COMMON * most):
         raise ValueError(
             f"the conditions must share at least half of their genes, found {len(common)} of "
             f"{len(a.genes)} in {names[0]} and {len(b.genes)} in {names[1]} ({listed(a.genes)}; "
-            f"there {listed(b.genes)}); bring both to the same kind of names"
+            f"there {listed(b.genes)}{cased}); bring both to the same kind of names"
         )
     if len(common) == most:
         _refuse_two_scales(names, a, b)
@@ -47,6 +57,7 @@ def with_common_genes(
     note = (
         f"{len(common)} genes are in both conditions; left out: "
         f"{len(a.genes) - len(common)} of {names[0]}, {len(b.genes) - len(common)} of {names[1]}"
+        f"{cased}"
     )
     warn_user(note)
     first, second = (of_genes(on_scale(part, scale), common) for part in (a, b))
@@ -60,6 +71,7 @@ def _refuse_two_scales(names: Sequence[str], a: Expression, b: Expression) -> No
             f"the conditions must have one scale, but {names[0]} is taken as {a.scale} and "
             f"{names[1]} as {b.scale}; give --scale (scale= in Python)"
         )
+    refuse_different_scales(names, (a, b))
 
 
 def _refuse_few_series(name: str, part: Expression) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from grn_tvcs.expression.clock import CLOCK, read_times, said_of_unit
+from grn_tvcs.expression.clock import CLOCK, read_times, said_of_no_time, said_of_unit
 from grn_tvcs.expression.columns import Columns, find_place, may_read
 from grn_tvcs.expression.expression import Expression, repeated
 from grn_tvcs.expression.opening import SERIES
@@ -115,11 +115,13 @@ class Annotated(ABC):
         unit = ""
         try:
             times = np.array(values, dtype=np.float64)
-        except ValueError:
+        except (TypeError, ValueError):
             found = read_times(["" if value != value else str(value) for value in values])
             if found is None:
                 bad = next(v for v in values if not _is_time(v))
-                raise self.error(f"must be a number, found {bad!r}", name) from None
+                raise self.error(
+                    f"must be a number, found {shown(bad)}{said_of_no_time(str(bad))}", name
+                ) from None
             times, unit = np.array(found.values), found.unit
         if (is_far := np.isinf(times)).any():
             warn_user(
@@ -299,6 +301,6 @@ def _is_clock(name: str) -> bool:
 def _is_time(value: Any) -> bool:
     try:
         float(value)
-    except ValueError:
+    except (TypeError, ValueError):
         return False
     return True

@@ -11,6 +11,7 @@ from typing import Any
 from grn_tvcs.expression.opening import INDEX, NAMED, SERIES, without_columns
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
+from tvcs_core.arguments import require_kind
 from tvcs_core.files.shown import did_you_mean, listed, shown
 from tvcs_core.files.tables import Table
 
@@ -89,6 +90,8 @@ class Columns:
         ignore: str | Sequence[str] | None = None,
     ) -> Columns:
         """Take columns as users give them: one name alone, or several."""
+        require_kind("time_column", time, str, or_none=True)
+        require_kind("sample_column", sample, str, or_none=True)
         return cls(time=time, sample=sample, series=_names(series), ignore=_names(ignore))
 
     def kinds(self, table: Table, *, has_index: bool = True) -> list[str]:

@@ -167,9 +167,9 @@ def read_files(paths: Sequence[str | Path], **layout: Any) -> Expression:
                 f"{listed(strangers)}",
                 path=path,
             )
-    _refuse_different_units(paths, parts)
-    _refuse_different_scales(paths, parts)
-    _warn_of_steps(paths, parts)
+    refuse_different_units(paths, parts)
+    refuse_different_scales(paths, parts)
+    warn_of_steps(paths, parts)
     column = [[part.genes.index(gene) for gene in genes] for part in parts]
     names = [list(part.series) for part in parts]
     if repeated([name for part in names for name in dict.fromkeys(part)]):
@@ -197,7 +197,7 @@ def read_files(paths: Sequence[str | Path], **layout: Any) -> Expression:
     )
 
 
-def _refuse_different_units(paths: Sequence[str | Path], parts: Sequence[Expression]) -> None:
+def refuse_different_units(paths: Sequence[str | Path], parts: Sequence[Expression]) -> None:
     """Refuse files that say different units of their times, of which one may be none."""
     said = [{note for note in p.notes if note.startswith(UNIT_SAID)} for p in parts if p.series]
     if any(units != said[0] for units in said[1:]) and any(said):
@@ -208,7 +208,7 @@ def _refuse_different_units(paths: Sequence[str | Path], parts: Sequence[Express
         )
 
 
-def _refuse_different_scales(paths: Sequence[str | Path], parts: Sequence[Expression]) -> None:
+def refuse_different_scales(paths: Sequence[str | Path], parts: Sequence[Expression]) -> None:
     """Refuse logarithms beside levels or counts: no scale is right for both."""
     for path, part in zip(paths, parts, strict=True):
         if not are_of_one_unit(parts[0].levels, part.levels):
@@ -220,7 +220,7 @@ def _refuse_different_scales(paths: Sequence[str | Path], parts: Sequence[Expres
             )
 
 
-def _warn_of_steps(paths: Sequence[str | Path], parts: Sequence[Expression]) -> None:
+def warn_of_steps(paths: Sequence[str | Path], parts: Sequence[Expression]) -> None:
     """Warn where times of one file step by so much more than another's that units may differ."""
     steps = {}
     for path, part in zip(paths, parts, strict=True):

@@ -14,24 +14,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression.expression import repeated
+from grn_tvcs.expression.opening import OF_GENES
 from grn_tvcs.expression.warned import warn_user
 from grn_tvcs.network.evidence import CODES
-from grn_tvcs.network.network import HEADER, Network
+from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import EXTRA, FIXED, Pairs
 from grn_tvcs.network.programs.facts import RELATION
+from grn_tvcs.network.programs.headers import (
+    SIGN_OF,
+    columns_of,
+    of_three,
+    unread,
+    without_header,
+)
 from tvcs_core import DataError
 from tvcs_core.files.shown import listed, shown
 from tvcs_core.files.spreadsheet import unshield
 from tvcs_core.files.tables import Table, is_number, read_names, read_table, read_text
+from tvcs_core.files.workbook import SeveralSheetsError
 
-REGULATOR = ("regulator", "source", "from", "tf", "gene1", "regulatorygene", "regulatory.gene")
-TARGET = ("target", "to", "gene2", "targetgene", "target.gene")
-SCORE = ("score", "importance", "edgeweight", "weight")
 SIGNED = "edgeweight"
-SIGN_OF = {"+": 1, "-": -1, "?": 0, "1": 0}
 NO_EDGE = "0"
 SMALL = ("signs", "selected")  # kept as bytes while a file is read
 ANYBODYS = ("stability", "own")  # columns that are read from tables of other programs too
+MARKS = {"<": "XML, such as GraphML", "#": "a comment"}  # how what is no table begins
 REASONS = {
     "self_loops": "of a gene on itself",
     "unknown_genes": "with a gene that is not in the network",
@@ -44,56 +50,57 @@ def read_network(path: str | Path, genes: Sequence[str]) -> Network:
 
     Known are the headers of arboreto (``TF target importance``), BEELINE (``Gene1 Gene2
     EdgeWeight``, where a weight below 0 represses) and GENIE3 (``regulatoryGene targetGene
-    weight``). Without a header the columns are regulator, target and, if there is a third, score;
-    edges without a score get 1. Without a column ``selected`` every edge with a score above 0 is
-    selected. An apostrophe before a name of ``edges.tsv`` that starts like a formula is taken
-    off (see `tvcs_core.files.spreadsheet`). Self-loops, edges of genes that are not in `genes` and
-    repeats are left out, with a warning that says so.
+    weight``), in any order. Without a header the columns are regulator, target and, if there is a
+    third, score; edges without a score get 1. Without a column ``selected`` every edge with a score
+    above 0 is selected. An apostrophe before a name of ``edges.tsv`` that starts like a formula is
+    taken off (see `tvcs_core.files.spreadsheet`). Self-loops, edges of genes that are not in
+    `genes` and repeats are left out, with a warning that says so.
 
     Raises
     ------
     DataError
-        Naming line and column, if columns are missing or a cell does not hold what it must.
+        Naming line and column, if columns are missing or a cell does not hold what it must; or
+        naming the file, if it has edges and none joins two of the genes.
     """
     table = _read_edges(path, "a score")
-    columns = _columns(table)
-    first = 1 if columns is not None else 0
-    if columns is None:
-        columns = dict(
-            zip(("regulator", "target", "score"), range(len(table.rows[0])), strict=False)
-        )
-    if len(table.rows[0]) < 2:
-        raise table.error("must have the columns regulator and target", row=0)
+    header = columns_of(table)
+    first = 0 if header is None else 1
+    columns = without_header(table) if header is None else header
     weights = _weights(table, columns, first)
     is_ours = "selected" in columns
     # Other programs have columns of this name that mean something else.
     known = [name for name in EXTRA if name in columns and (is_ours or name in ANYBODYS)]
     kept = _Kept(genes, [*FIXED, *known])
+    other_signs = []
     for row, weight in enumerate(weights.tolist(), start=first):
         cells = table.rows[row]
         names = cells[columns["regulator"]], cells[columns["target"]]
         if not kept.takes(*map(unshield, names) if is_ours else names):
             continue
-        sign = SIGN_OF.get(cells[columns["sign"]], 0) if "sign" in columns else 0
+        sign = cells[columns["sign"]] if "sign" in columns else ""
+        if sign and sign not in SIGN_OF:
+            other_signs.append(sign)
         is_in = _flag(table, row, columns["selected"]) if is_ours else True
         kept.note("scores", abs(weight))
-        kept.note("signs", -1 if weight < 0 else sign)
+        kept.note("signs", -1 if weight < 0 else SIGN_OF.get(sign, 0))
         kept.note("selected", is_in and weight != 0)
         for name in known:
             kept.note(name, READERS[name](table, row, columns[name]))
-    network = Network.of_pairs(genes, kept.pairs())
-    for message in Reference(network, kept.left_out).said():
+    if len(table.rows) > first and not kept.n_taken:
+        raise _no_edge(table, (columns["regulator"], columns["target"]), first, genes)
+    found = kept.reference()
+    for message in [*unread(table, header, other_signs), *found.said()]:
         warn_user(f"{path}: {message}")
-    return network
+    return found.network
 
 
 def read_reference(path: str | Path, genes: Sequence[str]) -> Network:
     """Read the true edges over `genes`: regulator, target and perhaps ``+``, ``-``, ``?``, 1 or 0.
 
-    A header is known by its names, or by holding neither two genes nor one of these values. 0
-    means that there is no edge, as does a pair that is not listed. Edges have the score 1.
-    Self-loops, edges of genes that are not in `genes` and repeats are left out, with a warning
-    that says so.
+    A header is known by its names, which may be in any order, or by holding neither two genes nor
+    one of these values. 0 means that there is no edge, as does a pair that is not listed. Edges
+    have the score 1. Self-loops, edges of genes that are not in `genes` and repeats are left out,
+    with a warning that says so.
 
     Raises
     ------
@@ -118,15 +125,19 @@ class Reference:
     left_out
         Names of the edges that do not count, by reason: ``self_loops``, ``unknown_genes``,
         ``repeats``.
+    strangers
+        Names of the file that are no genes of the network.
     """
 
     network: Network
     left_out: dict[str, list[str]]
+    strangers: tuple[str, ...] = ()
 
     def said(self) -> list[str]:
         """A sentence for every reason that there was."""
+        more = {"unknown_genes": same_but_for_case(self.strangers, self.network.genes)}
         return [
-            f"left out {len(names)} edges {REASONS[kind]}: {listed(names)}"
+            f"left out {len(names)} edges {REASONS[kind]}: {listed(names)}{more.get(kind, '')}"
             for kind, names in self.left_out.items()
             if names
         ]
@@ -135,45 +146,58 @@ class Reference:
 def reference_in(path: str | Path, genes: Sequence[str]) -> Reference:
     """Read what `read_reference` reads, and keep what was left out."""
     table = _read_edges(path, "one of + - ? 1 0")
-    width = len(table.rows[0])
-    if width not in (2, 3):
-        raise table.error(f"a reference must have 2 or 3 columns, found {width}", row=0)
-    values = (*SIGN_OF, NO_EDGE)
-    first = 1 if _has_header(table, genes) else 0
+    is_named, ends, third = of_three(table, "a reference")
+    first = 1 if is_named or _is_header(table.rows[0], genes) else 0
     kept = _Kept(genes, ["scores", "signs"])
     for row in range(first, len(table.rows)):
         cells = table.rows[row]
-        value = cells[2] if width == 3 else "1"
-        if value not in values:
+        value = "1" if third is None else cells[third]
+        if value not in (*SIGN_OF, NO_EDGE):
             raise DataError(
                 f"must be one of + - ? 1 0, found {shown(value)}",
                 path=path,
                 line=table.lines[row],
-                column=table.rows[0][2] if first else 3,
+                column=3 if third is None or not first else table.rows[0][third],
             )
-        if kept.takes(cells[0], cells[1]):
+        if kept.takes(*(cells[j] for j in ends)):
             kept.note("scores", value != NO_EDGE)
             kept.note("signs", SIGN_OF.get(value, 0))
-    pairs = kept.pairs()
-    if not pairs.n_scored:
-        names = sorted({cell for row in table.rows[first:] for cell in row[:2]})
-        raise DataError(
-            "must have an edge between two different genes of the network, found none; "
-            f"it names {listed(names)}; the network has {listed(list(genes))}"
-            f"{same_but_for_case(names, genes)}",
-            path=path,
-        )
-    return Reference(Network.of_pairs(genes, pairs), kept.left_out)
+    found = kept.reference()
+    if not found.network.n_scored:
+        raise _no_edge(table, ends, first, genes)
+    return found
+
+
+def _no_edge(table: Table, ends: tuple[int, int], first: int, genes: Sequence[str]) -> DataError:
+    names = sorted({row[j] for row in table.rows[first:] for j in ends})
+    return DataError(
+        "must have an edge between two different genes of the network, found none; it names "
+        f"{listed(names) or 'nothing'}; the network has {listed(list(genes))}"
+        f"{same_but_for_case(names, genes)}",
+        path=table.path,
+    )
 
 
 def _read_edges(path: str | Path, third: str) -> Table:
     """A table of edges; `third` is what its third column may hold.
 
-    Spaces between cells and SIF, which `infer` itself writes for Cytoscape, are refused by name:
-    what is wrong with a single cell would not tell what to do.
+    Spaces between cells, and SIF and GraphML, which `infer` itself writes for Cytoscape, are
+    refused by name: what is wrong with a single cell would not tell what to do.
     """
-    table = read_table(path)
+    try:
+        table = read_table(path)
+    except SeveralSheetsError as error:
+        raise DataError(
+            f"has the sheets {listed(error.sheets)}; keep the one of the edges alone", path=path
+        ) from None
     first = table.rows[0]
+    for mark, kind in MARKS.items():
+        if first[0].startswith(mark):
+            raise table.error(
+                f"must be a header or an edge, found {kind} ({shown(first[0])}); write regulator, "
+                f"target and perhaps {third} in each line, with a tab between them",
+                row=0,
+            )
     cells = first if len(first) > 1 else first[0].split()
     is_list = len(cells) > 2 and (is_number(cells[2]) or cells[2] in SIGN_OF)
     is_sif = Path(path).suffix.lower() == ".sif" and len(first) != 2
@@ -193,18 +217,15 @@ def _read_edges(path: str | Path, third: str) -> Table:
     return table
 
 
-def _has_header(table: Table, genes: Sequence[str]) -> bool:
-    top = table.rows[0]
-    if _columns(table) is not None:
-        return True
-    is_edge = set(genes).issuperset(top[:2]) or len(top) < 3 or top[2] in (*SIGN_OF, NO_EDGE)
-    return not is_edge
+def _is_header(top: Sequence[str], genes: Sequence[str]) -> bool:
+    """Whether a row without known names is no edge all the same."""
+    return not (set(genes).issuperset(top[:2]) or len(top) < 3 or top[2] in (*SIGN_OF, NO_EDGE))
 
 
 def same_but_for_case(names: Sequence[str], genes: Sequence[str]) -> str:
     """Warn where names would match if capitals did not count."""
-    lower = {gene.lower() for gene in genes}
-    same = [name for name in names if name.lower() in lower]
+    known, lower = set(genes), {gene.lower() for gene in genes}
+    same = [name for name in names if name not in known and name.lower() in lower]
     return f"; {listed(same)} would match if capitals did not count" if same else ""
 
 
@@ -225,6 +246,11 @@ def read_genes(path: str | Path) -> list[str]:
         genes = read_names(path)
     if not genes:
         raise DataError("must name the genes, found none", path=path)
+    if OF_GENES.fullmatch(genes[0].lower()):
+        raise DataError(
+            f"must name one gene per line, found the heading {shown(genes[0])}; remove it",
+            path=path,
+        )
     if twice := repeated(genes):
         raise DataError(f"gene names must be different, found twice: {listed(twice)}", path=path)
     return genes
@@ -250,6 +276,7 @@ class _Kept:
 
     def __init__(self, genes: Sequence[str], known: Sequence[str]) -> None:
         self.left_out: dict[str, list[str]] = {kind: [] for kind in REASONS}
+        self.strangers: dict[str, None] = {}  # names that are no genes, each once
         self._genes = genes
         self._place = {gene: i for i, gene in enumerate(genes)}
         self._numbers = array("q")  # place of the regulator * genes + place of the target
@@ -264,15 +291,27 @@ class _Kept:
             return False
         if regulator not in self._place or target not in self._place:
             self.left_out["unknown_genes"].append(f"{regulator} -> {target}")
+            ends = (regulator, target)
+            self.strangers |= dict.fromkeys(name for name in ends if name not in self._place)
             return False
         self._numbers.append(self._place[regulator] * len(self._genes) + self._place[target])
         return True
+
+    @property
+    def n_taken(self) -> int:
+        """Edges that count, repeats too."""
+        return len(self._numbers)
 
     def note(self, name: str, value: float) -> None:
         """Keep what is known of the edge that was taken last."""
         self._known[name].append(value)
 
-    def pairs(self) -> Pairs:
+    def reference(self) -> Reference:
+        """The edges as a network, and what was left out."""
+        network = Network.of_pairs(self._genes, self._pairs())
+        return Reference(network, self.left_out, tuple(self.strangers))
+
+    def _pairs(self) -> Pairs:
         """What is known of the edges; where one is repeated, its first row counts."""
         numbers = np.array(self._numbers, np.int64)
         _, first = np.unique(numbers, return_index=True)
@@ -283,19 +322,6 @@ class _Kept:
         return Pairs.listed(np.divmod(numbers[first], len(self._genes)), known)
 
 
-def _columns(table: Table) -> dict[str, int] | None:
-    """Places of the named columns, or None if the first row is no header."""
-    header = [cell.lower() for cell in table.rows[0]]
-    if len(header) < 2 or header[0] not in REGULATOR or header[1] not in TARGET:
-        return None
-    known = (*HEADER[2:], *EXTRA)
-    columns = {name: header.index(name) for name in known if name in header}
-    for name in SCORE:
-        if name in header:
-            columns.setdefault("score", header.index(name))
-    return {"regulator": 0, "target": 1} | columns
-
-
 def _weights(table: Table, columns: dict[str, int], first: int) -> NDArray[np.float64]:
     """The score of every row from `first` on; below 0 only where this means repression."""
     if "score" not in columns:
@@ -304,7 +330,13 @@ def _weights(table: Table, columns: dict[str, int], first: int) -> NDArray[np.fl
     is_signed = first == 1 and table.rows[0][columns["score"]].lower() == SIGNED
     if not is_signed and (weights < 0).any():
         row = first + int(np.flatnonzero(weights < 0)[0])
-        raise table.error("a score must be >= 0", row, columns["score"])
+        found = shown(table.rows[row][columns["score"]])
+        raise table.error(
+            f"a score must be >= 0, found {found}; where one below 0 represses, call the column "
+            "EdgeWeight",
+            row,
+            columns["score"],
+        )
     return weights
 
 

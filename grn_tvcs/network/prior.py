@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from grn_tvcs.expression.expression import repeated
 from grn_tvcs.expression.warned import warn_user
-from grn_tvcs.network.edge_files import REGULATOR, SCORE, TARGET, same_but_for_case
+from grn_tvcs.network.edge_files import same_but_for_case
+from grn_tvcs.network.programs.headers import REGULATOR, SCORE, TARGET
 from tvcs_core import DataError
 from tvcs_core.arguments import array_of, names_of, require_kind
 from tvcs_core.files.shown import listed, shown

@@ -8,9 +8,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.network.edge_files import NO_EDGE, REGULATOR, SIGN_OF, TARGET
+from grn_tvcs.expression.opening import NAMED, OF_GENES
+from grn_tvcs.network.edge_files import NO_EDGE
 from grn_tvcs.network.network import Network
+from grn_tvcs.network.programs.headers import SIGN_OF, of_three
 from tvcs_core.arguments import require_number
+from tvcs_core.files.shown import listed
 from tvcs_core.files.tables import Table, read_table
 from tvcs_core.streams import stream
 
@@ -157,29 +160,36 @@ def read_topology(path: str | Path) -> Network:
     """Read a network to simulate: regulator, target and perhaps ``+``, ``-``, ``?``, 1 or 0.
 
     Without a sign the model draws one. 0 means that there is no edge, only the two genes. The
-    genes are those that are named, in the order of their names (G2 before G10).
+    genes are those that are named, in the order of their names (G2 before G10). The names of a
+    header may be in any order.
 
     Raises
     ------
     DataError
         Naming the line: if there are not 2 or 3 columns, a third cell is something else, a gene
-        has no name, an edge joins a gene to itself or is there twice, or there is no edge.
+        has no name or that of a column, an edge joins a gene to itself or is there twice, or there
+        is no edge.
     """
     table = read_table(path)
     table.require_rectangle()
-    width = len(table.rows[0])
-    if width not in (2, 3):
-        raise table.error(f"a topology must have 2 or 3 columns, found {width}", row=0)
-    top = [cell.lower() for cell in table.rows[0]]
-    first = int(top[0] in REGULATOR and top[1] in TARGET)
-    names = {cell for row in table.rows[first:] for cell in row[:2]}
+    is_named, ends, third = of_three(table, "a topology")
+    first = int(is_named)
+    names = {row[j] for row in table.rows[first:] for j in ends}
+    lower = {name: name.lower() for name in sorted(names)}
+    if taken := [name for name, low in lower.items() if low in NAMED or OF_GENES.fullmatch(low)]:
+        raise table.error(
+            f"a gene must not have the name of a column, found {listed(taken)}; if the first line "
+            "is a header, call its columns regulator and target"
+        )
     genes = sorted(names, key=_by_numbers)
     place = {gene: i for i, gene in enumerate(genes)}
     scores = np.zeros((len(genes), len(genes)))
     signs = np.zeros(scores.shape, dtype=np.int8)
     seen: dict[tuple[str, str], int] = {}
     for row in range(first, len(table.rows)):
-        regulator, target, sign = (*table.rows[row], "?")[:3]
+        cells = table.rows[row]
+        regulator, target = (cells[j] for j in ends)
+        sign = "?" if third is None else cells[third]
         _check_edge(table, row, regulator, target, sign)
         if (regulator, target) in seen:
             line = table.lines[seen[regulator, target]]

@@ -19,6 +19,8 @@ from tvcs_core.files.partial import (
     remove_left_folders,
 )
 
+DEVICES = Path("/dev")  # its standard output is a link, which may lead to a file
+
 
 @contextmanager
 def output_folder(path: str | Path, *, force: bool = False) -> Iterator[Path]:
@@ -95,13 +97,15 @@ def write_whole(path: str | Path, write: Callable[[Path], object]) -> None:
     Raises
     ------
     DataError
-        If there is no such folder, or nothing may be written into it.
+        If there is no such folder, nothing may be written into it, or `path` is there and no
+        file: what is renamed to ``/dev/null`` would take its place for everybody.
     WriteError
         If the disk is full.
     """
     target = Path(path)
     remove_left_files(target)
     try:
+        _refuse_other_than_file(target)
         held = hold_file(target)
     except OSError as error:
         if error.errno in NO_SPACE:
@@ -119,6 +123,14 @@ def write_whole(path: str | Path, write: Callable[[Path], object]) -> None:
 def write_json(path: Path, value: Any) -> None:
     """Write `value` as indented JSON with a final newline; the same value gives the same bytes."""
     path.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _refuse_other_than_file(target: Path) -> None:
+    """Refuse a folder, a pipe or a device, also the name of one that stands for a file."""
+    if target.is_dir():
+        raise DataError("must be a file, found a folder", path=target)
+    if target.exists() and (not target.is_file() or target.parent.resolve() == DEVICES):
+        raise DataError("must be a file, found a device or a pipe", path=target)
 
 
 def _remove_folders(made: Sequence[Path]) -> None:

@@ -31,7 +31,7 @@ def run_record(
     seed
         The seed of the run.
     inputs
-        Files that were read; each is named with its SHA-256.
+        Files that were read; each is named with its SHA-256, a pipe with None.
     **facts
         What else belongs to the result, such as the names of all genes.
     """
@@ -46,12 +46,14 @@ def run_record(
     }
 
 
-def digests(paths: Iterable[str | Path]) -> list[dict[str, str]]:
-    """Name every file with its SHA-256."""
+def digests(paths: Iterable[str | Path]) -> list[dict[str, str | None]]:
+    """Name every file with its SHA-256; None for a pipe, which was read and holds nothing now."""
     return [{"file": Path(path).name, "sha256": _sha256(Path(path))} for path in paths]
 
 
-def _sha256(path: Path) -> str:
+def _sha256(path: Path) -> str | None:
+    if path.exists() and not path.is_file():
+        return None
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression.annotated import RAW, Annotated, Parts, expression_of
-from grn_tvcs.expression.clock import times_in_header
+from grn_tvcs.expression.clock import CLOCK, rise_like_times, times_in_header
 from grn_tvcs.expression.columns import LABELS, Columns, find_place
 from grn_tvcs.expression.expression import Expression, repeated
 from grn_tvcs.expression.formats import read_files
 from grn_tvcs.expression.reading import expression_in
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
+from tvcs_core.arguments import found, require_kind
 from tvcs_core.files.shown import listed, shown
 from tvcs_core.files.tables import Table
 
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FRAME, OBJECT = "the DataFrame", "the AnnData"
+PARTS = ("obs", "var", "X")  # of an AnnData
+OTHER_THAN_NUMBERS = "cmMSU"  # kinds of NumPy: complex, times and texts
 TAKEN = "an Expression, a DataFrame, an AnnData, a path or a list of paths"
 
 
@@ -45,9 +49,9 @@ def as_expression(data: Any) -> Expression:
         return data
     if isinstance(data, str | Path):
         return read_files([data])
-    if all(hasattr(data, part) for part in ("obs", "var", "X")):
+    if all(hasattr(data, part) for part in PARTS):
         return from_anndata(data)
-    if hasattr(data, "columns") and hasattr(data, "iloc"):
+    if _is_frame(data):
         return from_frame(data)
     if isinstance(data, list | tuple) and data and all(isinstance(p, str | Path) for p in data):
         return read_files(data)
@@ -67,6 +71,8 @@ def from_frame(
 ) -> Expression:
     """Make expression of a DataFrame; as `Expression.from_frame` says."""
     columns = Columns.told(time_column, sample_column, series_column, ignore)
+    frame = _frame("frame", frame)
+    samples = None if samples is None else _frame("samples", samples)
     if genes_in_rows:
         frame = _turned(frame, has_times=samples is None and time_column is None)
     frame = _with_index(frame, columns, is_beside=samples is not None)
@@ -88,8 +94,24 @@ def from_anndata(
 ) -> Expression:
     """Make expression of an AnnData; as `Expression.from_anndata` says."""
     columns = Columns.told(time_column, None, series_column, ignore)
+    if not all(hasattr(data, part) for part in PARTS):
+        raise TypeError(f"data must be an AnnData, found {found(data)}")
+    require_kind("layer", layer, str, or_none=True)
+    require_kind("gene_column", gene_column, str, or_none=True)
     parts = Parts(columns=columns, layer=layer, gene_column=gene_column)
     return expression_of(_InMemory(data, parts))
+
+
+def _is_frame(data: Any) -> bool:
+    return hasattr(data, "columns") and hasattr(data, "iloc")
+
+
+def _frame(name: str, frame: Any) -> Any:
+    """A DataFrame, its names without spaces around them, which read_csv leaves."""
+    if not _is_frame(frame):
+        raise TypeError(f"{name} must be a DataFrame, found {found(frame)}")
+    spaced = {c: c.strip() for c in frame.columns if isinstance(c, str) and c != c.strip()}
+    return frame.rename(columns=spaced) if spaced else frame
 
 
 def _turned(frame: pd.DataFrame, *, has_times: bool) -> pd.DataFrame:
@@ -97,13 +119,13 @@ def _turned(frame: pd.DataFrame, *, has_times: bool) -> pd.DataFrame:
     turned = frame.T
     names = [str(name) for name in turned.index]
     if has_times and "time" not in (str(name).lower() for name in turned.columns):
-        found = times_in_header(names)
-        if found is None:
+        are_times = times_in_header(names)
+        if are_times is None:
             warn_user(
                 f"{FRAME}: its columns count from {names[0]} to {names[-1]}, taken for numbers of "
                 "samples at rest; where these are times, give a row Time"
             )
-        if found:
+        if are_times:
             turned.insert(0, "Time", names)
     return turned
 
@@ -111,15 +133,38 @@ def _turned(frame: pd.DataFrame, *, has_times: bool) -> pd.DataFrame:
 def _with_index(frame: pd.DataFrame, columns: Columns, *, is_beside: bool) -> pd.DataFrame:
     """Make columns of what the index says of samples; row numbers and other names say nothing."""
     asked = {name.lower() for name in (columns.time, columns.sample, *columns.series) if name}
+    has_time = columns.time is not None or "time" in (str(c).lower() for c in frame.columns)
     told = [
         name for name in frame.index.names
-        if name is not None and str(name).lower() in {*LABELS, *asked}
+        if name is not None and (
+            str(name).lower() in {*LABELS, *asked}
+            or (not (has_time or is_beside) and CLOCK.fullmatch(str(name).lower()))
+        )
     ]  # fmt: skip
     if told:
         return frame.reset_index(level=told)
+    if not (has_time or is_beside):
+        _doubt(frame.index)
     if is_beside and (columns.sample is None or columns.sample not in map(str, frame.columns)):
         return frame.rename_axis(index="sample").reset_index()
     return frame
+
+
+def _doubt(index: pd.Index) -> None:
+    """Refuse an index of times that would not be used, and warn of one that may be."""
+    if index.dtype.kind in "mM":
+        raise DataError(
+            f"its index holds times ({index.dtype}); make a column Time of numbers of them, such "
+            "as (index - index[0]) / pandas.Timedelta('1h')",
+            path=FRAME,
+        )
+    numbers = list(index) if index.dtype.kind in "iuf" else []
+    if rise_like_times(numbers) and any(b - a != 1 for a, b in pairwise(numbers)):
+        start = ", ".join(f"{number:g}" for number in numbers[:3])
+        warn_user(
+            f"{FRAME}: its index rises like a time ({start}, ...), and all samples are taken as at "
+            "rest; if it is a time, name it so (frame.rename_axis('Time'))"
+        )
 
 
 def _beside(frame: pd.DataFrame, sheet: pd.DataFrame, columns: Columns) -> pd.DataFrame:
@@ -170,6 +215,8 @@ def _table(frame: pd.DataFrame, columns: Columns) -> tuple[Table, NDArray[np.flo
             "(frame.loc[:, ~frame.columns.duplicated()] keeps the first of each)",
             path=FRAME,
         )
+    if not header:
+        raise DataError("must have a column for each gene, found none", path=FRAME)
     first = Table(FRAME, "\t", [header], [0], b"\0")
     kinds = columns.kinds(first, has_index=False)
     is_gene = [kind not in LABELS for kind in kinds]
@@ -196,8 +243,11 @@ def _numbers(column: Any, table: Table, j: int) -> NDArray[np.float64]:
     """A column of levels; NaN where there is none."""
     import pandas as pd
 
-    found = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
-    wrong = np.flatnonzero(np.isnan(found) & column.notna().to_numpy())
+    numbers = pd.to_numeric(column, errors="coerce")
+    if numbers.dtype.kind == "c":
+        raise table.error(f"must be a real number, found {column.iloc[0]}", 1, j)
+    levels = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
+    wrong = np.flatnonzero(np.isnan(levels) & column.notna().to_numpy())
     if wrong.size:
         i = int(wrong[0])
         raise table.error(
@@ -206,7 +256,7 @@ def _numbers(column: Any, table: Table, j: int) -> NDArray[np.float64]:
             i + 1,
             j,
         )
-    return found
+    return levels
 
 
 class _InMemory(Annotated):
@@ -251,6 +301,8 @@ class _InMemory(Annotated):
             raise self.error("has no X; give a layer")
         if hasattr(levels, "to_memory"):  # of a file
             levels = levels.to_memory()
+        if levels.dtype.kind in OTHER_THAN_NUMBERS:
+            raise self.error(f"{name} must hold real numbers, found {levels.dtype}")
         if sparse.issparse(levels):
             return sparse.csr_array(levels, dtype=np.float64)
         return np.asarray(levels, dtype=np.float64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from grn_tvcs.network.evidence import CODES
 from grn_tvcs.network.network import CHANCES, SIGNS, Network
 from grn_tvcs.network.pairs import Pairs
+from tvcs_core.arguments import found
 from tvcs_core.files.shown import listed
 
 EDGES, GENES = "edges", "genes"
@@ -16,6 +18,7 @@ EDGES, GENES = "edges", "genes"
 
 def keep(network: Network, data: Any, key: str) -> Any:
     """Put the network into ``data.uns[key]`` and return `data`."""
+    _refuse_other_than_anndata(data)
     frame = network.to_frame(selected_only=True)
     if "evidence" in frame:
         frame["evidence"] = frame["evidence"].astype(str)
@@ -37,9 +40,24 @@ def keep(network: Network, data: Any, key: str) -> Any:
 
 def kept(data: Any, key: str) -> Network:
     """Read what `keep` kept."""
+    _refuse_other_than_anndata(data)
     parts = data.uns.get(key)
-    if parts is None or EDGES not in parts or GENES not in parts:
+    if not isinstance(parts, Mapping) or EDGES not in parts or GENES not in parts:
         raise ValueError(f"uns has no network under {key!r}; it has {listed(map(str, data.uns))}")
+    try:
+        return _network(parts)
+    except (KeyError, TypeError) as error:
+        raise ValueError(
+            f"uns[{key!r}] must hold what to_anndata kept, found it changed ({error})"
+        ) from None
+
+
+def _refuse_other_than_anndata(data: Any) -> None:
+    if not hasattr(data, "uns"):
+        raise TypeError(f"data must be an AnnData, found {found(data)}")
+
+
+def _network(parts: Mapping[str, Any]) -> Network:
     genes = tuple(str(gene) for gene in parts[GENES])
     frame = parts[EDGES]
     place = {gene: i for i, gene in enumerate(genes)}

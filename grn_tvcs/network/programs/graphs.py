@@ -2,32 +2,55 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
+
+import numpy as np
 
 from grn_tvcs.network.evidence import CODES
 from grn_tvcs.network.network import CHANCES, SIGNS, Network
 from grn_tvcs.network.pairs import Pairs
+from tvcs_core.arguments import array_of, found, require_number, require_one_of
+
+SIGN_OF = {text: sign for sign, text in SIGNS.items()}
 
 
 def of_graph(graph: Any) -> Network:
     """Make a network of a `networkx.DiGraph`."""
+    if not hasattr(graph, "is_directed"):
+        raise TypeError(f"graph must be a networkx.DiGraph, found {found(graph)}")
     if not graph.is_directed() or graph.is_multigraph():
         raise ValueError(f"graph must be a networkx.DiGraph, found {type(graph).__name__}")
     place = {node: i for i, node in enumerate(graph)}
-    sign_of = {text: sign for sign, text in SIGNS.items()}
     links = list(graph.edges(data=True))
     known: dict[str, list[Any]] = {"scores": [], "signs": [], "evidence": []}
-    for _, _, facts in links:
-        weight = facts.get("weight", 1.0)
-        known["scores"].append(facts.get("score", abs(weight)))
-        known["signs"].append(sign_of.get(facts.get("sign"), -1 if weight < 0 else 0))
+    for regulator, target, facts in links:
+        weight, score = _numbers(f"of the edge {regulator} -> {target}", facts)
+        sign = facts.get("sign", "-" if weight < 0 else "?")
+        require_one_of(f"sign of the edge {regulator} -> {target}", sign, SIGN_OF)
+        known["scores"].append(score)
+        known["signs"].append(SIGN_OF[sign])
         known["evidence"].append(CODES.get(str(facts.get("evidence")), 0))
     if not any(known["evidence"]):
         del known["evidence"]
     if links and all(name in facts for _, _, facts in links for name in CHANCES):
-        known |= {name: [facts[name] for _, _, facts in links] for name in CHANCES}
+        known |= {
+            name: array_of(name, [facts[name] for _, _, facts in links], np.float64).tolist()
+            for name in CHANCES
+        }
     regulators, targets = ([place[link[end]] for link in links] for end in (0, 1))
     return Network.of_pairs(list(map(str, place)), Pairs.listed((regulators, targets), known))
+
+
+def _numbers(where: str, facts: dict[str, Any]) -> tuple[float, float]:
+    """Weight and score of an edge."""
+    weight = facts.get("weight", 1.0)
+    require_number(f"weight {where}", weight)
+    score = facts.get("score", abs(weight))
+    require_number(f"score {where}", score)
+    if not 0 <= score < math.inf:
+        raise ValueError(f"score {where} must be finite and >= 0, found {score}")
+    return weight, score
 
 
 def graph_of(network: Network) -> Any:

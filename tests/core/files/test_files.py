@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tvcs_core import DataError
+from tvcs_core.files import folders
 from tvcs_core.files.folders import output_folder, write_whole
 from tvcs_core.files.record import run_record
 from tvcs_core.files.tables import read_names, read_table, write_table
@@ -167,6 +168,32 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path):
         write_whole(path, lambda p: (p.write_text("half"), (_ for _ in ()).throw(RuntimeError())))
     assert np.load(path).tolist() == [1, 1, 1]
     assert os.listdir(tmp_path) == ["x.npy"]
+
+
+def test_a_pipe_has_no_hash_in_a_record(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    record = run_record("x", {}, seed=None, inputs=[tmp_path / "pipe"])
+    assert record["inputs"] == [{"file": "pipe", "sha256": None}]
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe", "link to a pipe", "link to a file in /dev"])
+def test_what_is_there_and_no_file_is_not_replaced(tmp_path, monkeypatch, kind):
+    path = tmp_path / "x"
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "link to a file in /dev":  # as /dev/stdout may be
+        monkeypatch.setattr(folders, "DEVICES", tmp_path)
+        path.write_text("as it was")
+    else:
+        pipe = path if kind == "pipe" else tmp_path / "pipe"
+        os.mkfifo(pipe)
+        if kind != "pipe":
+            path.symlink_to(pipe)
+    before = path.lstat()
+    with pytest.raises(DataError, match=r"x: must be a file, found a (folder|device or a pipe)"):
+        write_whole(path, lambda p: p.write_text("x"))
+    assert path.lstat() == before
+    assert not list(tmp_path.glob(".partial-*"))
 
 
 def test_a_file_in_a_folder_that_does_not_exist_is_refused(tmp_path):

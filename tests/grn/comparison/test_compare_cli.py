@@ -161,7 +161,7 @@ def test_finished_folders_are_called_as_they_are_told_to_be(finished):
     [
         ({"parameters": {"method": "clr"}}, "same method .* found clr and there pcc; infer both"),
         ({"versions": {"tvcs": "2"}}, "same version of tvcs .* found 2 and there 1; infer both"),
-        ({"genes": ["X1", "X2"]}, "at least half of the genes .* found 0 of 2"),
+        ({"genes": ["G1", "G2"]}, "at least half of the genes .* found 2 of 2"),
         ({"command": "grn-tvcs simulate"}, "must be the record of grn-tvcs infer"),
         ({"genes": [1]}, "must be the record of grn-tvcs infer"),
     ],
@@ -173,6 +173,25 @@ def test_finished_folders_that_are_not_alike_are_refused(finished, facts, messag
     assert code == 2
     assert __import__("re").search(message, said), said
     assert not (finished / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--scale", "log"), "--scale is for tables; finished folders have their edges already"),
+        (("--false-discovery", ".1"), "--false-discovery is for tables"),
+        (("--regulators", "one/edges.tsv"), "--regulators is for tables"),
+        (("--ignore", "G1"), "--ignore is for tables"),
+        (("--out", "two", "--force"), "--out must be another folder than the two, found two"),
+    ],
+)
+def test_of_finished_folders_no_option_is_left_unheeded(finished, monkeypatch, words, message):
+    monkeypatch.chdir(finished)
+    record = (finished / "two" / "run.json").read_bytes()
+    code, said = run("one", "two", "--out", "out", *words)
+    assert (code, message in said) == (2, True), said
+    assert not (finished / "out").exists()
+    assert (finished / "two" / "run.json").read_bytes() == record
 
 
 def test_a_folder_without_edges_or_record_is_refused(finished):
@@ -190,12 +209,16 @@ def test_a_folder_without_edges_or_record_is_refused(finished):
     [
         (("wild.tsv",), "give the table of the second condition too, or --condition-column"),
         (("wild.tsv", "mutant.tsv", "--condition-column", "x"), "not both"),
-        (("wild.tsv", "."), "two tables or two finished folders, found one of each"),
+        (("wild.tsv", "."), "finished folders, but . is a folder and wild.tsv a file"),
+        ((".", "nowhere"), "but . is a folder and nowhere not there"),
         ((".", "--condition-column", "x"), "a finished folder has no column of conditions"),
         (("wild.tsv", "wild.tsv"), "give two different tables"),
         (("wild.tsv", "mutant.tsv", "--conditions", "a"), "two different names with a comma"),
         (("wild.tsv", "mutant.tsv", "--exchanges", "3"), "exchanges must be >= 34, found 3"),
-        (("wild.tsv", "mutant.tsv", "--false-discovery", "2"), "above 0 and below 1, found 2"),
+        (
+            ("wild.tsv", "mutant.tsv", "--false-discovery", "2"),
+            "(--false-discovery) must be above 0",
+        ),
         (("wild.tsv", "mutant.tsv", "--seed", "-1"), "--seed must be >= 0"),
         (("wild.tsv", "mutant.tsv", "--workers", "0"), "--workers must be >= 1"),
         (("wild.tsv", "--condition-column", "strain"), "must have one column 'strain', found 0"),

@@ -165,7 +165,13 @@ def test_common_genes_are_compared_and_counted(conditions):
          "at least 2 time series, .* but B has 1; 4 a side are needed"),
         (lambda b: replace(b, values=np.abs(b.values), scale="levels"), {},
          "A is taken as log and B as levels; give --scale"),
-        (lambda b: b, {"level": 0}, "level must be above 0 and below 1, found 0"),
+        (lambda b: replace(b, genes=tuple(map(str.lower, GENES))), {},
+         "there g1, .*G1, .* would match if capitals did not count"),
+        (lambda b: replace(b, notes=("Times are in min, as the file says.",)), {},
+         "^A: must tell times in the unit of the other files, .* Times are in min"),
+        (lambda b: replace(b, values=b.values + 1000), {},
+         "^B: must hold values of the unit of A, found the medians"),
+        (lambda b: b, {"level": 0}, "level .* must be above 0 and below 1, found 0"),
         (lambda b: b, {"exchanges": 5}, "exchanges must be >= 34, found 5"),
         (lambda b: b, {"names": ("x", "x")}, "names must be two different ones"),
         (lambda b: b, {"regulators": ["nobody"]}, "nobody"),
@@ -187,6 +193,12 @@ def table_of_both(conditions, path):
             lines.append(",".join(cells + [f"{x:.12g}" for x in part.values[i]]))
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
+
+
+def test_times_of_other_steps_are_warned_of(conditions):
+    a, b = conditions
+    with pytest.warns(UserWarning, match="times of B step by 60 and those of A by 1: all files"):
+        compare(a, replace(b, times=60 * b.times), rng=0)
 
 
 def test_one_table_with_a_column_is_two_tables(conditions, tmp_path):

@@ -124,6 +124,76 @@ def test_a_frame_that_does_not_hold_is_refused_in_one_line(change, message):
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize("wrong", [None, "x.csv", LEVELS, TIMED["A"], [TIMED]])
+def test_what_is_no_frame_and_no_anndata_is_refused_by_the_name_of_the_argument(wrong):
+    with pytest.raises(TypeError, match=r"^frame must be a DataFrame, found "):
+        Expression.from_frame(wrong)
+    with pytest.raises(TypeError, match=r"^data must be an AnnData, found "):
+        Expression.from_anndata(wrong)
+    if wrong is not None:
+        with pytest.raises(TypeError, match=r"^samples must be a DataFrame, found "):
+            Expression.from_frame(TIMED, samples=wrong)
+
+
+@pytest.mark.parametrize("name", ["time_column", "layer", "gene_column"])
+def test_a_column_is_a_name(name):
+    anndata = pytest.importorskip("anndata")
+    data = anndata.AnnData(LEVELS, obs=pd.DataFrame({"time": [0, 1, 2] * 2}, index=list("abcdef")))
+    with pytest.raises(TypeError, match=f"^{name} must be a str or None, found int"):
+        Expression.from_anndata(data, **{name: 3})
+
+
+@pytest.mark.parametrize(
+    ("time", "levels", "message"),
+    [
+        (
+            pd.to_timedelta([0, 1, 2] * 2, unit="h"),
+            LEVELS,
+            "'time': must be a number, found Timedelta",
+        ),
+        (pd.to_datetime(["2024-01-01"] * 6), LEVELS, "that is a date: write how many hours"),
+        (range(6), LEVELS + 1j, "the AnnData: X must hold real numbers, found complex128"),
+        (range(6), LEVELS.astype("U5"), "the AnnData: X must hold real numbers, found <U5"),
+    ],
+)
+def test_an_anndata_is_not_read_as_what_it_is_not(time, levels, message):
+    anndata = pytest.importorskip("anndata")
+    data = anndata.AnnData(levels, obs=pd.DataFrame({"time": time}, index=list("abcdef")))
+    with pytest.raises(DataError, match=message):
+        Expression.from_anndata(data)
+
+
+UNTIMED = TIMED[list(GENES)]
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        (pd.DataFrame(), "the DataFrame: must have a column for each gene, found none"),
+        (UNTIMED.assign(B=UNTIMED["B"] + 1j), "column 'B': must be a real number, found .*j"),
+        (UNTIMED.set_index(pd.Index([0, 1, 2] * 2, name="hours")), "hours seems to be it: give"),
+        (UNTIMED.set_index(pd.to_timedelta([0, 1, 2] * 2, unit="h")), "index holds times .*Time"),
+        (UNTIMED.set_index(pd.to_datetime(["2024-01-01"] * 6)), "index holds times .*datetime"),
+    ],
+)
+def test_a_frame_is_not_read_as_what_it_is_not(frame, message):
+    with pytest.raises(DataError, match=message):
+        Expression.from_frame(frame)
+
+
+def test_an_index_that_may_be_a_time_is_warned_of_and_numbers_of_rows_are_not(recwarn):
+    for index in (range(6), range(3, 9), [5, 3, 1, 0, 2, 4]):
+        assert Expression.from_frame(UNTIMED.set_index(pd.Index(index))).n_at_rest == 6
+    assert not recwarn
+    with pytest.warns(UserWarning, match=r"index rises like a time \(0, 10, 20, ...\)"):
+        Expression.from_frame(UNTIMED.set_index(pd.Index([0, 10, 20] * 2)))
+
+
+def test_spaces_around_names_of_columns_are_no_part_of_them():
+    spaced = TIMED.rename(columns={"A": " A ", "Time": " Time"})
+    same(Expression.from_frame(spaced), Expression.from_frame(TIMED))
+
+
 def test_an_anndata_is_what_its_file_is(tmp_path):
     anndata = pytest.importorskip("anndata")
     obs = pd.DataFrame({"time": [0.0, 1, np.inf] * 2, "donor": pd.Categorical(list("xxxyyy"))})

@@ -212,3 +212,37 @@ def test_an_unknown_format_is_refused(network, tmp_path):
     with pytest.raises(ValueError, match=r"one of dream, arboreto.*found 'xlsx'"):
         write_network(network, tmp_path / "n", "xlsx")
     assert not (tmp_path / "n").exists()
+
+
+@pytest.mark.parametrize(
+    ("facts", "message"),
+    [
+        ({"weight": "high"}, "weight of the edge A -> B must be a number, found 'high'"),
+        ({"score": None}, "score of the edge A -> B must be a number, found None"),
+        ({"weight": float("nan")}, "score of the edge A -> B must be finite and >= 0, found nan"),
+        ({"score": -1}, "score of the edge A -> B must be finite and >= 0, found -1"),
+        ({"sign": "up"}, r"sign of the edge A -> B must be one of \+, -, \?, found 'up'"),
+        ({"sign": -1}, r"sign of the edge A -> B must be one of \+, -, \?, found -1"),
+        ({"confidence": "high", "false_discovery": 0.1}, "confidence must be an array of real num"),
+    ],
+)
+def test_a_graph_is_refused_by_what_an_edge_holds(facts, message):
+    with pytest.raises((TypeError, ValueError), match=f"^{message}"):
+        Network.from_networkx(nx.DiGraph([("A", "B", facts)]))
+
+
+@pytest.mark.parametrize("graph", [None, [("A", "B")], "network.graphml"])
+def test_what_is_no_graph_is_refused(graph):
+    with pytest.raises(TypeError, match=r"^graph must be a networkx\.DiGraph, found"):
+        Network.from_networkx(graph)
+
+
+def test_convert_does_not_write_over_what_it_reads(network, tmp_path):
+    write_edges(network, tmp_path / "edges.tsv")
+    before = (tmp_path / "edges.tsv").read_bytes()
+    (tmp_path / "genes.txt").write_text("\n".join(GENES))
+    words = ["edges.tsv", "--to", "sif", "--out", "edges.tsv", "--force", "--genes", "genes.txt"]
+    paths = [str(tmp_path / word) if "." in word else word for word in words]
+    done = CliRunner().invoke(app, ["convert", *paths])
+    assert (done.exit_code, "must be another file than EDGES" in done.stderr) == (2, True)
+    assert (tmp_path / "edges.tsv").read_bytes() == before

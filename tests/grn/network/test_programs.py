@@ -198,3 +198,31 @@ def test_the_number_of_edges_is_chosen_by_the_verdict_or_said_not_to_be(expressi
         infer(expression, "pcc", max_edges="auto")
     with pytest.raises(ValueError, match="max_edges must be an integer >= 0 or 'auto', found "):
         infer(expression, max_edges="all")
+
+
+@pytest.mark.parametrize("wrong", [None, "cells.h5ad", {"uns": {}}])
+def test_what_is_no_anndata_is_refused(network, wrong):
+    for door in (Network.from_anndata, network.to_anndata):
+        with pytest.raises(TypeError, match=r"^data must be an AnnData, found"):
+            door(wrong)
+
+
+@pytest.mark.parametrize(
+    ("part", "value", "message"),
+    [
+        ("edges", None, "must hold what to_anndata kept, found it changed"),
+        ("genes", None, "must hold what to_anndata kept, found it changed"),
+        ("genes", ["A"], r"found it changed \('B'\)"),
+        (None, "edges and genes", "uns has no network under 'tvcs'; it has tvcs"),
+    ],
+)
+def test_a_network_that_was_changed_in_uns_is_refused(network, part, value, message):
+    anndata = pytest.importorskip("anndata")
+    data = anndata.AnnData(np.zeros((2, 2)))
+    network.to_anndata(data)
+    if part is None:
+        data.uns["tvcs"] = value
+    else:
+        data.uns["tvcs"][part] = value
+    with pytest.raises(ValueError, match=message):
+        Network.from_anndata(data)

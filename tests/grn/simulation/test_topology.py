@@ -82,6 +82,8 @@ def test_two_columns_have_no_signs(tmp_path):
         ("a\tb\t+\t1\n", "a topology must have 2 or 3 columns, found 4"),
         ("a\t\t+\n", ":1: a gene must have a name"),
         ("regulator\ttarget\n", "a topology must have an edge"),
+        ("TF\tgene\na\tb\n", "name of a column, found gene; if the first line is a header"),
+        ("Time\ta\n", "name of a column, found Time"),
         ("a\tb\na\tb\tc\n", ":2: must have 2 cells"),
     ],
 )

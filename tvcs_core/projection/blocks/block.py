@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tvcs_core.arguments import found
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.matrices import refuse_masked
 
@@ -40,11 +41,15 @@ class Block:
     ------
     DataError
         If there is no such file or it holds anything else.
+    TypeError
+        If the source is neither.
     """
 
     def __init__(self, source: Any, name: str | None = None) -> None:
         self.path = Path(source) if isinstance(source, str | os.PathLike) else None
         self.name = str(self.path) if name is None and self.path is not None else name
+        if self.path is None and not (hasattr(source, "ndim") and hasattr(source, "dtype")):
+            raise TypeError(f"source must be a .npy file or an array, found {found(source)}")
         array = source if self.path is None else self._mapped()
         if array.ndim != 2 or 0 in array.shape:
             raise self.error(f"must be a matrix with entries, found shape {array.shape}")
@@ -80,10 +85,10 @@ class Block:
         if path is None:
             return Facts(self.shape, str(self.dtype), None)
         try:
-            found = os.stat(path)
+            now = os.stat(path)
         except OSError as error:
             raise self.error(f"cannot be read any more ({error.strerror})") from None
-        return Facts(self.shape, str(self.dtype), (found.st_mtime_ns, found.st_size))
+        return Facts(self.shape, str(self.dtype), (now.st_mtime_ns, now.st_size))
 
     def error(self, what: str) -> DataError:
         """An error that names the block."""

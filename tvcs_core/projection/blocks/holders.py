@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from tvcs_core.arguments import found
 from tvcs_core.files.errors import DataError
 from tvcs_core.projection.blocks.block import Block, Facts
 
@@ -65,7 +66,11 @@ def answer_block(source: Any, question: Any, name: str | None = None) -> Answer:
     ------
     DataError
         If the block cannot be read, holds anything but finite real numbers, or changed meanwhile.
+    TypeError
+        If the source or the question is of another kind.
     """
+    if isinstance(question, type) or not _can(question, "answer"):
+        raise TypeError(f"question must be one of project_blocks, found {found(question)}")
     block = Block(source, name)
     before = block.facts
     content = question.answer(block)
@@ -149,6 +154,10 @@ class Crew:
         for lost in range(self.retries + 1):
             try:
                 holder = self._holders[i] = self._holders[i] or self._open[i]()
+                if not _can(holder, "ask"):
+                    raise TypeError(
+                        f"{self.names[i]} must open a holder that can ask, found {found(holder)}"
+                    )
                 answer = holder.ask(question)
                 break
             except (DataError, ValueError, TypeError, MemoryError):
@@ -160,6 +169,10 @@ class Crew:
                         f"{self.names[i]}: {lost + 1} holders in turn were lost, the last one with "
                         f"{type(error).__name__}: {error}"
                     ) from error
+        if not isinstance(answer, Answer):
+            raise TypeError(
+                f"{self.names[i]} must answer as answer_block does, found {found(answer)}"
+            )
         known = self.facts[i] or answer.before
         if not known == answer.before == answer.after:
             raise DataError(
@@ -183,12 +196,12 @@ def sources_of(blocks: Any) -> list[Any]:
         folder = Path(blocks)
         if not folder.is_dir():
             raise DataError("must be a folder of .npy files", path=folder)
-        found = sorted(folder.glob("*.npy"), key=_in_order)
-        if not found:
+        files = sorted(folder.glob("*.npy"), key=_in_order)
+        if not files:
             raise DataError(
                 "must hold .npy files, one for each block of rows, found none", path=folder
             )
-        return list(found)
+        return list(files)
     if isinstance(blocks, np.ndarray) or not isinstance(blocks, Sequence):
         raise TypeError(
             f"blocks must be a folder or a list of blocks of rows, found {type(blocks).__name__}"
@@ -202,6 +215,10 @@ def sources_of(blocks: Any) -> list[Any]:
                 f"found {type(source).__name__}"
             )
     return list(blocks)
+
+
+def _can(one: object, name: str) -> bool:
+    return callable(getattr(one, name, None))
 
 
 def _in_order(path: Path) -> tuple[list[Any], str]:

@@ -1,11 +1,13 @@
 """What `project_blocks` says of blocks that it cannot take: one sentence that names the block."""
 
 import os
+import re
 
 import numpy as np
 import pytest
 
 from tvcs_core import TVCS, BlockProjection, DataError, answer_block, project, project_blocks
+from tvcs_core.projection.blocks.holders import FactsOnly
 
 V = np.arange(12.0).reshape(4, 3)
 BOTH = TVCS.matrix((4, 3), row_caps=1, col_caps=1)
@@ -103,6 +105,31 @@ def test_constraints_of_another_kind_are_refused_by_name(constraint, what):
 def test_options_that_make_no_sense_are_refused(options):
     with pytest.raises(ValueError, match=f"{next(iter(options))} must be >= "):
         project_blocks([V], BOTH, **options)
+
+
+@pytest.mark.parametrize(
+    ("source", "question", "message"),
+    [
+        (None, FactsOnly(), "source must be a .npy file or an array, found None"),
+        (V.tolist(), FactsOnly(), "source must be a .npy file or an array, found list"),
+        (V, None, "question must be one of project_blocks, found None"),
+        (V, FactsOnly, "question must be one of project_blocks, found type"),
+        (FactsOnly(), V, "question must be one of project_blocks, found an array"),
+    ],
+)
+def test_what_is_no_block_and_no_question_is_refused_by_name(source, question, message):
+    with pytest.raises(TypeError, match=f"^{re.escape(message)}"):
+        answer_block(source, question)
+
+
+def test_what_is_no_holder_and_no_answer_is_refused_at_once():
+    silent = type("Holder", (), {"ask": lambda self, question: None})()
+    for opened, message in (
+        (None, "block 0 must open a holder that can ask, found None"),
+        (silent, "block 0 must answer as answer_block does, found None"),
+    ):
+        with pytest.raises(TypeError, match=message):
+            project_blocks([lambda opened=opened: opened], BOTH)
 
 
 def test_a_core_that_does_not_fit_is_refused(monkeypatch, rng):

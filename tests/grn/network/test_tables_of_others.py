@@ -1,0 +1,137 @@
+"""Tables of edges as people bring them: headers of any kind, other names, what is no table."""
+
+import warnings
+
+import pytest
+
+from grn_tvcs import read_genes, read_network, read_reference
+from grn_tvcs.simulation.topology import read_topology
+from tvcs_core import DataError
+
+GENES = ("lexA", "recA", "umuD", "sulA")
+
+
+def read(tmp_path, text, door=read_network):
+    path = tmp_path / "edges.csv"
+    path.write_text(text)
+    return door(path, GENES)
+
+
+def said(tmp_path, text, door=read_network):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        read(tmp_path, text, door)
+    return " | ".join(str(warning.message) for warning in caught)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "target,regulator\nrecA,lexA\numuD,lexA\n",
+        "target,regulator,score\nrecA,lexA,1\numuD,lexA,1\n",
+        "score,TF,target\n1,lexA,recA\n1,lexA,umuD\n",
+        ",regulator,target,score\n0,lexA,recA,1\n1,lexA,umuD,1\n",
+        "shared name,source,target,interaction,score\nx,lexA,recA,acts,1\ny,lexA,umuD,acts,1\n",
+    ],
+)
+def test_named_columns_of_edges_may_be_in_any_order(tmp_path, text):
+    edges = read(tmp_path, text).edges()
+    assert {(edge.regulator, edge.target) for edge in edges} == {("lexA", "recA"), ("lexA", "umuD")}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "target,regulator\nrecA,lexA\n",
+        "target,regulator,sign\nrecA,lexA,-\n",
+        "sign,regulator,target\n-,lexA,recA\n",
+        "regulator,sign,target\nlexA,-,recA\n",
+    ],
+)
+def test_named_columns_of_true_edges_may_be_in_any_order(tmp_path, text):
+    of_reference = read(tmp_path, text, read_reference).edges()
+    of_topology = read_topology(tmp_path / "edges.csv").edges()
+    for edges in (of_reference, of_topology):
+        assert [(edge.regulator, edge.target) for edge in edges] == [("lexA", "recA")]
+        assert edges[0].sign == ("-" if "sign" in text else "?")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ",regulator,target\n0,lexA,recA\n1,lexA,umuD\n",  # pandas
+        '"","regulator","target","sign"\n"1","lexA","recA","+"\n"2","lexA","umuD","+"\n',  # R
+    ],
+)
+def test_numbers_of_rows_are_no_values_of_true_edges(tmp_path, text):
+    assert read(tmp_path, text, read_reference).selected.sum() == 2
+    assert read_topology(tmp_path / "edges.csv").selected.sum() == 2
+
+
+def test_edges_are_read_of_a_workbook_of_one_sheet(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (("target", "regulator", "score"), ("recA", "lexA", 0.9)):
+        book.active.append(row)
+    book.save(tmp_path / "x.xlsx")
+    assert read_network(tmp_path / "x.xlsx", GENES).edges()[0].regulator == "lexA"
+    book.create_sheet("more").append(("x", "y"))
+    book.save(tmp_path / "x.xlsx")
+    with pytest.raises(DataError, match="has the sheets Sheet, more; keep the one of the edges"):
+        read_network(tmp_path / "x.xlsx", GENES)
+
+
+def test_a_bad_value_is_named_by_its_column_wherever_it_stands(tmp_path):
+    with pytest.raises(DataError, match=r"csv:2, column 'sign': must be one of .* found 'up'"):
+        read(tmp_path, "sign,regulator,target\nup,lexA,recA\n", read_reference)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("TF,gene,importance\nlexA,recA,1\n", "found TF, gene, importance"),
+        ("lexA,pd,recA\n", "csv:1: the third cell must be a number .*found lexA, pd, recA"),
+        ("regulator,TF,target\nlexA,lexA,recA\n", "one column of the regulator, found reg"),
+        ("regulator,target,score,score\nlexA,recA,1,2\n", "must have one column 'score'"),
+        ("regulator,target,weight\nlexA,recA,-1\n", "found '-1'; .* call the column EdgeWeight"),
+        ("<graphml>\n", "csv:1: must be a header or an edge, found XML, such as GraphML"),
+        ("# made by\nlexA,recA\n", "csv:1: must be a header or an edge, found a comment"),
+        ("LEXA,RECA,1\n", "none; it names LEXA, RECA; .* LEXA, RECA would match if capitals"),
+        ("0,1,.5\n", "must have an edge between two .* found none; it names 0, 1; the network"),
+        ("lexA,lexA,1\n", "found none; it names lexA; the network has lexA, recA, umuD, sulA$"),
+    ],
+)
+def test_edges_that_would_be_read_wrongly_are_refused_with_the_remedy(tmp_path, text, found):
+    with pytest.raises(DataError, match=found):
+        read(tmp_path, text)
+
+
+def test_names_that_match_are_not_said_to_differ_in_capitals(tmp_path):
+    with pytest.raises(DataError, match=r"none; it names lexA, recA; .* sulA$"):
+        read(tmp_path, "lexA,recA,0\n", read_reference)
+
+
+@pytest.mark.parametrize("door", [read_network, read_reference])
+def test_genes_of_another_case_are_told_where_others_match(tmp_path, door):
+    found = said(tmp_path, "lexA,recA,1\nLexA,umuD,1\nphoB,umuD,1\n", door)
+    assert "LexA -> umuD, phoB -> umuD; LexA would match if capitals did not count" in found
+
+
+def test_a_header_without_a_score_is_told(tmp_path):
+    found = said(tmp_path, "regulator,target,pvalue\nlexA,recA,.01\nlexA,umuD,.9\n")
+    assert "so every edge has the score 1; not read: pvalue" in found
+    assert not said(tmp_path, "regulator,target,sign\nlexA,recA,+\n")
+    assert not said(tmp_path, "regulator,target\nlexA,recA\n")
+
+
+def test_signs_of_other_words_are_told(tmp_path):
+    text = "regulator,target,score,sign\nlexA,recA,1,up\nlexA,umuD,1,-\nlexA,sulA,1,\n"
+    assert "1 signs are none of + - ? and count as ?: up" in said(tmp_path, text)
+    assert [edge.sign for edge in read(tmp_path, text.replace("up", "+")).edges()].count("?") == 1
+
+
+def test_the_heading_of_a_list_is_no_gene(tmp_path):
+    path = tmp_path / "genes.txt"
+    path.write_text("Gene\nlexA\nrecA\n")
+    with pytest.raises(DataError, match=r"genes.txt: .* found the heading 'Gene'; remove it"):
+        read_genes(path)
