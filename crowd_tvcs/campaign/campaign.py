@@ -22,7 +22,7 @@ from crowd_tvcs.campaign.entries import (
     tasks_of,
     workers_of,
 )
-from crowd_tvcs.campaign.settings import count_of, within
+from crowd_tvcs.campaign.settings import count_of, require_round, within
 from crowd_tvcs.campaign.store import queries, schema
 from crowd_tvcs.campaign.store.store import Overtaken, Store
 from tvcs_core.arguments import require_kind, require_number
@@ -402,11 +402,7 @@ class Campaign(Desk):
         """
         require_number("number", number, whole=True)
         with self.store.write() as (connection, settings, _):
-            if not 1 <= number <= settings.rounds:
-                there = f"rounds 1 to {settings.rounds}" if settings.rounds else "no round yet"
-                raise ValueError(
-                    f"round must be one that was issued, and there are {there}, found {number}"
-                )
+            require_round(number, settings)
             released = leases.release(connection, settings, number)
             said = f"round {number}: {released} labels"
             write_down(connection, Note(OPERATOR, "release", detail=said))
@@ -414,7 +410,10 @@ class Campaign(Desk):
 
     def issued(self, number: int | None = None) -> list[tuple[str, str, int]]:
         """(worker, task, round) of what is issued and not answered, of one round or of all."""
-        count_of("number", number)
-        with self.store.read() as (connection, _):
+        if number is not None:
+            require_number("number", number, whole=True)
+        with self.store.read() as (connection, settings):
+            if number is not None:
+                require_round(number, settings)
             rows = [tuple(row) for row in queries.ISSUED_PAIRS(connection)]
             return sorted((w, t, r) for w, t, r in rows if number in (None, r))

@@ -72,6 +72,13 @@ def count_of(name: str, value: int | None) -> int | None:
     return int(value)
 
 
+def require_round(number: int, settings: Any) -> None:
+    """Refuse the number of a round that was not issued."""
+    if not 1 <= number <= settings.rounds:
+        there = f"are rounds 1 to {settings.rounds}" if settings.rounds else "is no round yet"
+        raise ValueError(f"round must be one that was issued, and there {there}, found {number}")
+
+
 def within(name: str, value: float, low: float, high: float) -> float:
     """Check a number."""
     require_number(name, value)

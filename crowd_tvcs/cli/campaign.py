@@ -35,6 +35,7 @@ from crowd_tvcs.methods import METHODS
 from crowd_tvcs.plan.proof import statement
 from tvcs_core.command.options import with_options
 from tvcs_core.command.shell import say, tell
+from tvcs_core.files.errors import DataError
 from tvcs_core.files.shown import json_text, plain, visible
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ class RoundOptions:
 @with_options
 def plan(given: RoundOptions) -> None:
     """Plan the first round and issue its pairs; print them as worker, task."""
-    with open_campaign(given.store) as campaign:
+    with open_campaign(given.store, given.out) as campaign:
         if campaign.state().rounds:
             raise ValueError(f"{given.store}: a round is issued already; replan plans what is left")
         _issue(campaign, given)
@@ -87,7 +88,7 @@ def plan(given: RoundOptions) -> None:
 @with_options
 def replan(given: RoundOptions) -> None:
     """Plan what is left of the budget on what the answers say; what was issued stays."""
-    with open_campaign(given.store) as campaign:
+    with open_campaign(given.store, given.out) as campaign:
         _issue(campaign, given)
 
 
@@ -101,7 +102,7 @@ def issued(
     out: OutFile = None,
 ) -> None:
     """Print the pairs that are issued and not answered, as worker, task."""
-    with open_campaign(store) as campaign:
+    with open_campaign(store, out) as campaign:
         write_rows(out, ["worker", "task"], [[w, t] for w, t, _ in campaign.issued(number)])
 
 
@@ -255,7 +256,7 @@ def export_answers(store: StoreName, out: OutFile = None) -> None:
     """
     from crowd_tvcs.answers.times import as_text
 
-    with open_campaign(store) as campaign:
+    with open_campaign(store, out) as campaign:
         answers = campaign.state().answers
     header, rows = ["task", "worker", "label"], [list[object](row) for row in answers.rows()]
     if answers.when is not None:
@@ -274,7 +275,7 @@ def export_labels(store: StoreName, out: OutFile = None) -> None:
     """Print the result: task, label, confidence, answers."""
     from crowd_tvcs.campaign import stand
 
-    with open_campaign(store) as campaign:
+    with open_campaign(store, out) as campaign:
         found = stand(campaign.state())
     rows: list[list[object]] = [[s.task, s.label, s.confidence, s.answers] for s in found]
     write_rows(out, ["task", "label", "confidence", "answers"], rows)
@@ -290,7 +291,7 @@ def report(
     from crowd_tvcs.report.campaign import render
     from tvcs_core.files.folders import write_whole
 
-    with open_campaign(store) as campaign:
+    with open_campaign(store, out) as campaign:
         state = campaign.state()
     page = render(state, name=Path(store).name if "://" not in store else "campaign")
     write_whole(out, lambda path: path.write_text(page, encoding="utf-8"))
@@ -306,6 +307,8 @@ def _issue(campaign: Campaign, given: RoundOptions) -> None:
     out = given.out
     if out is not None and not out.absolute().parent.is_dir():
         raise ValueError(f"{out}: cannot be written, its folder does not exist; nothing was issued")
+    if out is not None and out.is_dir():
+        raise ValueError(f"{out}: must be a file, found a folder; nothing was issued")
     found = campaign.plan(
         labels=given.labels,
         method=given.method,
@@ -314,7 +317,7 @@ def _issue(campaign: Campaign, given: RoundOptions) -> None:
     )
     try:
         write_rows(out, ["worker", "task"], [[w, t] for w, t in found.pairs])
-    except OSError:
+    except (OSError, DataError):
         say(f"round {found.number} is issued; crowd-tvcs campaign issued prints its pairs")
         raise
     say(

@@ -95,11 +95,13 @@ def write_whole(path: str | Path, write: Callable[[Path], object]) -> None:
     Raises
     ------
     DataError
-        If there is no such folder, or nothing may be written into it.
+        If there is no such folder, nothing may be written into it, or `path` is one itself.
     WriteError
         If the disk is full.
     """
     target = Path(path)
+    if target.is_dir():
+        raise DataError("must be a file, found a folder", path=target)
     remove_left_files(target)
     try:
         held = hold_file(target)

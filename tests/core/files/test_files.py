@@ -174,6 +174,12 @@ def test_a_file_in_a_folder_that_does_not_exist_is_refused(tmp_path):
         write_whole(tmp_path / "no" / "x", lambda p: None)
 
 
+def test_a_file_in_the_place_of_a_folder_is_refused(tmp_path):
+    with pytest.raises(DataError, match="must be a file, found a folder"):
+        write_whole(tmp_path, lambda p: None)
+    assert os.listdir(tmp_path) == []
+
+
 def test_a_run_record_names_inputs_by_their_hash_and_holds_no_clock(tmp_path):
     path = write(tmp_path, "abc")
     record = run_record("x", {"a": 1}, seed=3, inputs=[path], genes=["G1"])
