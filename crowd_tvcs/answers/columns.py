@@ -9,7 +9,9 @@ apostrophe before one that starts like a formula is taken off.
 from __future__ import annotations
 
 import math
+import re
 from array import array
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,9 +24,10 @@ from tvcs_core.files.encodings import decimal_comma
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.shown import listed, shown
 from tvcs_core.files.spreadsheet import unshield
-from tvcs_core.files.tables import DELIMITERS, Table, read_table
+from tvcs_core.files.tables import DELIMITERS, Table, read_names, read_table
 
 MOST_COUNT = 999_999_999
+_BETWEEN = re.compile(f"[{''.join(DELIMITERS)}]")
 PRICES = (1e-6, 1e6)  # of a label that is not free: at least, and below; a store keeps millionths
 
 
@@ -198,6 +201,27 @@ def read_rows(
         }
         for name, r in rows_by_name(table, at, kind.name, known).items()
     }
+
+
+def read_task_names(path: Path) -> list[str]:
+    """Read names of tasks, each once: one per line, or the column `TASK` of a table that has one.
+
+    Raises
+    ------
+    DataError
+        If there is no name, or one twice; of a table also as `rows_by_name`.
+    """
+    names = read_names(path)
+    if names and any(TASK.is_called(cell.strip(' "')) for cell in _BETWEEN.split(names[0])):
+        table = open_table(path)
+        (at,) = find(table, [TASK])
+        names = list(rows_by_name(table, at))
+    if not names:
+        raise DataError("must name a task, found none", path=path)
+    for name, times in Counter(names).items():
+        if times > 1:
+            raise DataError(f"{shown(name)} is there twice", path=path)
+    return names
 
 
 def read_count(table: Table, row: int, column: int) -> int:
