@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from tvcs_core import DataError
-from tvcs_core.files.folders import output_folder, write_whole
+from tvcs_core.files.folders import output_folder, write_json, write_whole
+from tvcs_core.files.page import fill_page
 from tvcs_core.files.record import run_record
 from tvcs_core.files.tables import read_names, read_table, write_table
 
@@ -178,6 +179,16 @@ def test_a_file_in_the_place_of_a_folder_is_refused(tmp_path):
     with pytest.raises(DataError, match="must be a file, found a folder"):
         write_whole(tmp_path, lambda p: None)
     assert os.listdir(tmp_path) == []
+
+
+def test_a_file_whose_name_is_no_text_is_recorded_and_shown(tmp_path):
+    name = os.fsdecode(b"caf\xe9.csv")
+    write_json(tmp_path / "run.json", {"file": name, name: "caf\xe9"})
+    written = (tmp_path / "run.json").read_text(encoding="utf-8")
+    assert json.loads(written) == {"file": name, name: "caf\xe9"}
+    assert "caf\xe9" in written
+    page = fill_page("tvcs_core.files", "page.html.j2", title=name)
+    assert r"<title>caf\udce9.csv</title>" in page
 
 
 def test_a_run_record_names_inputs_by_their_hash_and_holds_no_clock(tmp_path):
