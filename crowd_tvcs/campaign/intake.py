@@ -237,7 +237,9 @@ def add_gold(
         if known.setdefault(name, classes.index(label)) != classes.index(label):
             raise ValueError(f"the gold label of {name!r} was {classes[known[name]]!r} before")
     connection.execute(delete(gold))
-    connection.execute(insert(gold), [{"task": n, "label": k} for n, k in sorted(known.items())])
+    if known:
+        rows = [{"task": n, "label": k} for n, k in sorted(known.items())]
+        connection.execute(insert(gold), rows)
     wanted = set(connection.scalars(select(task.c.name).where(task.c.closed != GOLD)))
     for line in lines:
         if line.task in wanted:

@@ -36,7 +36,7 @@ from crowd_tvcs.plan.proof import statement
 from tvcs_core.command.options import with_options
 from tvcs_core.command.shell import say, tell
 from tvcs_core.files.errors import DataError
-from tvcs_core.files.shown import json_text, plain, visible
+from tvcs_core.files.shown import json_text, listed, plain, shown, visible
 
 if TYPE_CHECKING:
     from crowd_tvcs.campaign import Campaign, Standing
@@ -166,7 +166,7 @@ def add(
         }
         known = dict(read_gold(gold, state.classes).labels) if gold else None
         campaign.add(**new, gold=known)
-        say(f"{len(new['workers'])} workers and {len(new['tasks'])} tasks added")
+        _say_added(new | {"gold": known}, {one.name for one in state.workers})
         if gold or answers:
             say_model(campaign)
 
@@ -301,6 +301,20 @@ def report(
 app.command("next")(turns.next_task)
 for one in ("submit", "skip", "undo", "release", "reopen", "pause", "resume", "upgrade"):
     app.command()(getattr(turns, one))
+
+
+def _say_added(new: dict[str, Any], known: set[str]) -> None:
+    """Say what was added to a campaign of known workers, and whose qualities were not."""
+    added = f"{len(new['workers'])} workers and {len(new['tasks'])} tasks added"
+    added += f"; {len(new['gold'])} gold labels" if new["gold"] else ""
+    added += f"; {len(new['gold_answers'])} answers to gold tasks" if new["gold_answers"] else ""
+    say(added)
+    given = new["qualities"]
+    if given is not None:
+        names = given if isinstance(given, dict) else given.workers
+        others = sorted(set(names) - known - {one.name for one in new["workers"]})
+        if others:
+            say(f"left out, as these workers are not in the campaign: {listed(others, shown)}")
 
 
 def _issue(campaign: Campaign, given: RoundOptions) -> None:

@@ -149,6 +149,23 @@ def test_workers_and_tasks_are_added(store):
     assert "nothing to add" in run("add", store).stderr
 
 
+def test_what_else_is_added_is_said_and_so_are_strangers(folder):
+    """Gold answers without any gold ended in an error of the database."""
+    Path("quality.csv").write_text("worker,quality\nann,.9\n")
+    run("init", "q.db", "--quality", "quality.csv", "--tasks", "tasks.csv", "--classes", "no,yes")
+    Path("other.csv").write_text("worker,quality\nann,.8\neve,.7\n")
+    done = run("add", "q.db", "--quality", "other.csv")
+    assert done.stderr.splitlines() == [
+        "0 workers and 0 tasks added",
+        "left out, as these workers are not in the campaign: 'eve'",
+    ]
+    done = run("add", "q.db", "--answers", "gold_answers.csv")
+    assert done.exit_code == 2
+    assert done.stderr == "error: gold_answers.csv:2: task 'g0' has no gold label\n"
+    done = run("add", "q.db", "--gold", "gold.csv", "--answers", "gold_answers.csv")
+    assert "0 workers and 0 tasks added; 8 gold labels; 32 answers to gold tasks" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
