@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from tvcs_core.arguments import found, items_of, require_kind, require_number
-from tvcs_core.files.shown import shown
+from tvcs_core.files.shown import flaw_of, shown
 
 if TYPE_CHECKING:
     from crowd_tvcs.skills.foresight import Foreseen
@@ -139,14 +139,8 @@ def _require_number(
 def require_text(name: str, value: object, *, or_none: bool = False) -> None:
     """Refuse what is no text, or holds what not every store takes."""
     require_kind(name, value, str, or_none=or_none)
-    if isinstance(value, str):
-        if "\0" in value:
-            raise ValueError(f"{name} must have no character 0, found {shown(value)}")
-        try:
-            value.encode()
-        except UnicodeEncodeError:
-            said = f"{name} must be whole characters, found a lone surrogate in {shown(value)}"
-            raise ValueError(said) from None
+    if isinstance(value, str) and (flaw := flaw_of(value)):
+        raise ValueError(f"{name} must be text, found {flaw} in {shown(value)}")
 
 
 def require_name(name: str, value: object) -> None:

@@ -135,7 +135,7 @@ def test_the_best_worker_of_two_classes_may_be_the_worst(begin):
         ({"qualities": {"ann": float("nan")}}, "quality of worker 'ann' must be from 0 to 1"),
         ({"gold": {"": "1"}}, "task of gold must not be empty"),
         ({"gold": {"g": "1"}, "gold_answers": [("g", "ann", "1")] * 2}, "answers task 'g' twice"),
-        ({"classes": ["a", "nul\0"]}, "classes must have no character 0, found 'nul"),
+        ({"classes": ["a", "nul\0"]}, "classes must be text, found a character 0 in 'nul"),
         ({"gate": 10**400}, "gate must be from 0 to 1, found 1000"),
     ],
 )

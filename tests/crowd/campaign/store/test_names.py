@@ -10,10 +10,10 @@ from crowd_tvcs.campaign.entries import LONGEST
 PRINTED = "".join(map(chr, np.random.default_rng(0).integers(33, 127, 2 * LONGEST).tolist()))
 LONG = PRINTED[:LONGEST]  # that no database could make shorter
 REFUSED = {
-    "nul\0": "no character 0",
-    "half\ud800": "whole characters",
-    PRINTED: f"at most {LONGEST} bytes",
-    "\U0001f600" * (LONGEST // 4 + 1): f"at most {LONGEST} bytes",
+    "nul\0": "be text, found a character 0 in 'nul",
+    "half\ud800": "be text, found half of a character in 'half",
+    PRINTED: f"have at most {LONGEST} bytes",
+    "\U0001f600" * (LONGEST // 4 + 1): f"have at most {LONGEST} bytes",
 }
 OF_GOLD = {"qualities": None, "gold": {"g": "1", "h": "0"}}
 ANSWERS = [("g", "ann", "1"), ("h", "ann", "0")]
@@ -48,7 +48,7 @@ def campaigns_of(name):
 @pytest.mark.parametrize("name", REFUSED, ids=REFUSED.values())
 def test_a_name_that_not_every_database_takes_is_refused(place, name):
     for what, options in campaigns_of(name).items():
-        with pytest.raises(ValueError, match=f"^({what}) must (have|be) {REFUSED[name]}"):
+        with pytest.raises(ValueError, match=f"^({what}) must {REFUSED[name]}"):
             created(place, **options())
     with created(place) as campaign:
         for call in (campaign.next, campaign.block, lambda who: campaign.submit("ann", who, "1")):
