@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -321,7 +322,7 @@ def _issue(campaign: Campaign, given: RoundOptions) -> None:
     out = given.out
     if out is not None and not out.absolute().parent.is_dir():
         raise ValueError(f"{out}: cannot be written, its folder does not exist; nothing was issued")
-    if out is not None and out.is_dir():
+    if out is not None and os.path.isdir(out):
         raise ValueError(f"{out}: must be a file, found a folder; nothing was issued")
     found = campaign.plan(
         labels=given.labels,

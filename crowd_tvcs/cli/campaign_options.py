@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable
 from dataclasses import asdict
 from importlib.util import find_spec
@@ -97,7 +98,8 @@ def open_campaign(store: str, out: Path | None = None) -> Campaign:
     """Open the store of a campaign, which a command is not to write its results `out` over."""
     from crowd_tvcs.campaign import Campaign
 
-    if out is not None and out.exists() and Path(store).exists() and out.samefile(store):
+    there = os.path.exists  # of a name too long too
+    if out is not None and there(out) and there(store) and out.samefile(store):
         raise DataError("is the store of the campaign, which is not written over", path=out)
     return Campaign(store)
 

@@ -100,7 +100,7 @@ def write_whole(path: str | Path, write: Callable[[Path], object]) -> None:
         If the disk is full.
     """
     target = Path(path)
-    if target.is_dir():
+    if os.path.isdir(target):  # of a name too long too
         raise DataError("must be a file, found a folder", path=target)
     remove_left_files(target)
     try:

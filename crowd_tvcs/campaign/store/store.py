@@ -57,7 +57,7 @@ class Store:
     def __init__(self, place: str | Path) -> None:
         self.place = str(place)
         self.is_file = "://" not in self.place
-        if self.is_file and Path(self.place).is_dir():
+        if self.is_file and os.path.isdir(self.place):  # of a name too long too
             raise DataError("must be a file, found a folder", path=self.place)
         self.engine = _engine(self.place) if self.is_file else _server(self.place)
         self._kept = Kept(self.engine, *SQLITE) if self.is_file else Kept(self._autocommit)
