@@ -79,8 +79,8 @@ def array_of(
     raise TypeError(f"{name} must be {what}, found {found(value)}")
 
 
-def items_of(name: str, value: Any) -> tuple[Any, ...]:
-    """Return several names, as they are; those of one letter may be one text.
+def items_of(name: str, value: Any, kind: str = "names") -> tuple[Any, ...]:
+    """Return several names, or others of a kind, as they are; those of one letter may be one text.
 
     Raises
     ------
@@ -92,7 +92,7 @@ def items_of(name: str, value: Any) -> tuple[Any, ...]:
             return tuple(value)
         except TypeError:
             pass
-    raise TypeError(f"{name} must be a list of names, found {found(value)}")
+    raise TypeError(f"{name} must be a list of {kind}, found {found(value)}")
 
 
 def names_of(name: str, value: Iterable[object]) -> tuple[str, ...]:

@@ -9,7 +9,9 @@ apostrophe before one that starts like a formula is taken off.
 from __future__ import annotations
 
 import math
+import re
 from array import array
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,9 +24,10 @@ from tvcs_core.files.encodings import decimal_comma
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.shown import listed, shown
 from tvcs_core.files.spreadsheet import unshield
-from tvcs_core.files.tables import DELIMITERS, Table, read_table
+from tvcs_core.files.tables import DELIMITERS, Table, read_names, read_table
 
 MOST_COUNT = 999_999_999
+_BETWEEN = re.compile(f"[{''.join(DELIMITERS)}]")
 PRICES = (1e-6, 1e6)  # of a label that is not free: at least, and below; a store keeps millionths
 
 
@@ -119,10 +122,13 @@ def names_in(
     Raises
     ------
     DataError
-        If a cell is empty, or a name is none of `known`, the names of its `kind` in the quality
-        table; None for any.
+        If a cell is empty, a row is the header again, or a name is none of `known`, the names of
+        its `kind` in the quality table; None for any.
     """
+    header = table.rows[0]
     for r, row in enumerate(table.rows[1:], start=1):
+        if row == header:
+            raise _header_again(table, r)
         name = unshield(row[column])
         if not name:
             raise no_name(table, r, column)
@@ -149,6 +155,11 @@ def rows_by_name(
 def no_name(table: Table, row: int, column: int) -> DataError:
     """Make the error about an empty cell in a column of names."""
     return table.error("must be a name, found an empty cell", row, column)
+
+
+def _header_again(table: Table, row: int) -> DataError:
+    """Make the error about a row that is the header, as of files put one below the other."""
+    return table.error("the header is there again; leave it out where files are joined", row)
 
 
 Reader = Callable[[Table, int, int], Any]  # of the cell in this row and column
@@ -190,6 +201,27 @@ def read_rows(
         }
         for name, r in rows_by_name(table, at, kind.name, known).items()
     }
+
+
+def read_task_names(path: Path) -> list[str]:
+    """Read names of tasks, each once: one per line, or the column `TASK` of a table that has one.
+
+    Raises
+    ------
+    DataError
+        If there is no name, or one twice; of a table also as `rows_by_name`.
+    """
+    names = read_names(path)
+    if names and any(TASK.is_called(cell.strip(' "')) for cell in _BETWEEN.split(names[0])):
+        table = open_table(path)
+        (at,) = find(table, [TASK])
+        names = list(rows_by_name(table, at))
+    if not names:
+        raise DataError("must name a task, found none", path=path)
+    for name, times in Counter(names).items():
+        if times > 1:
+            raise DataError(f"{shown(name)} is there twice", path=path)
+    return names
 
 
 def read_count(table: Table, row: int, column: int) -> int:
@@ -299,7 +331,7 @@ class _Codes(dict[str, int]):
 
 
 def code_columns(table: Table, columns: Sequence[int]) -> list[Coded]:
-    """Count the names of some columns below the header; an empty one is an error.
+    """Count the names of some columns below the header; an empty one, or the header, is an error.
 
     Four bytes for a cell and each name once: a list of the cells would take ten times the text.
     """
@@ -316,7 +348,19 @@ def code_columns(table: Table, columns: Sequence[int]) -> list[Coded]:
             raise no_name(table, int(np.argmax(numbers == code_of[""])) + 1, j)
         found.append(Coded(list(code_of), numbers))
         code_of.clear()
+    _refuse_header_again(table, columns, found)
     return found
+
+
+def _refuse_header_again(table: Table, columns: Sequence[int], coded: Sequence[Coded]) -> None:
+    """Refuse a row whose names are those of the columns."""
+    again = np.ones(len(table.rows) - 1, dtype=bool)
+    for j, one in zip(columns, coded, strict=True):
+        if table.rows[0][j] not in one.names:
+            return
+        again &= one.codes == one.names.index(table.rows[0][j])
+    if again.any():
+        raise _header_again(table, int(np.argmax(again)) + 1)
 
 
 def first_repeat(keys: NDArray[np.int64]) -> tuple[int, int] | None:

@@ -18,12 +18,14 @@ from crowd_tvcs.campaign.entries import (
     Worker,
     gold_of,
     lines_of,
+    require_text,
     tasks_of,
     workers_of,
 )
-from crowd_tvcs.campaign.settings import count_of, within
+from crowd_tvcs.campaign.settings import count_of, require_round, within
 from crowd_tvcs.campaign.store import queries, schema
 from crowd_tvcs.campaign.store.store import Overtaken, Store
+from tvcs_core.arguments import require_kind, require_number
 
 if TYPE_CHECKING:
     from crowd_tvcs.answers.quality import Quality
@@ -226,6 +228,7 @@ class Campaign(Desk):
         from crowd_tvcs.campaign import rounds
 
         count_of("labels", labels)
+        require_kind("quick", quick, bool)
         if least_gain is not None:
             within("least_gain", least_gain, 0.0, 1.0)
         for _ in range(TRIES):
@@ -278,11 +281,6 @@ class Campaign(Desk):
         from crowd_tvcs.campaign import intake
 
         listed = lines_of("lines", lines)
-        seen: set[tuple[str, str]] = set()
-        for line in listed:
-            if (line.worker, line.task) in seen:
-                raise line.error(f"worker {line.worker!r} answers task {line.task!r} twice")
-            seen.add((line.worker, line.task))
         with self.store.write() as (connection, settings, _):
             return intake.take_answers(connection, settings, listed)
 
@@ -304,6 +302,7 @@ class Campaign(Desk):
         """
         from crowd_tvcs.campaign import intake
 
+        require_text("address", address, or_none=True)
         lines, gold = lines_of("gold_answers", gold_answers), gold_of(gold)
         listed, wanted = workers_of(workers), tasks_of(tasks)
         with self.store.write() as (connection, settings, _):
@@ -359,6 +358,8 @@ class Campaign(Desk):
         from crowd_tvcs.campaign.state import read_state
         from crowd_tvcs.campaign.stopping import stand
 
+        require_kind("close", close, bool)
+        require_text("address", address, or_none=True)
         if least_gain is not None:
             within("least_gain", least_gain, 0.0, 1.0)
         if value is not None:
@@ -380,6 +381,7 @@ class Campaign(Desk):
         """Open all closed tasks again; how many they were."""
         from crowd_tvcs.campaign import intake
 
+        require_text("address", address, or_none=True)
         with self.store.write() as (connection, _, _):
             closed = select(schema.task.c.name).where(schema.task.c.closed == schema.CLOSED)
             names = sorted(connection.scalars(closed))
@@ -398,12 +400,9 @@ class Campaign(Desk):
         ValueError
             If there is no such round.
         """
+        require_number("number", number, whole=True)
         with self.store.write() as (connection, settings, _):
-            if not 1 <= number <= settings.rounds:
-                there = f"rounds 1 to {settings.rounds}" if settings.rounds else "no round yet"
-                raise ValueError(
-                    f"round must be one that was issued, and there are {there}, found {number}"
-                )
+            require_round(number, settings)
             released = leases.release(connection, settings, number)
             said = f"round {number}: {released} labels"
             write_down(connection, Note(OPERATOR, "release", detail=said))
@@ -411,6 +410,10 @@ class Campaign(Desk):
 
     def issued(self, number: int | None = None) -> list[tuple[str, str, int]]:
         """(worker, task, round) of what is issued and not answered, of one round or of all."""
-        with self.store.read() as (connection, _):
+        if number is not None:
+            require_number("number", number, whole=True)
+        with self.store.read() as (connection, settings):
+            if number is not None:
+                require_round(number, settings)
             rows = [tuple(row) for row in queries.ISSUED_PAIRS(connection)]
             return sorted((w, t, r) for w, t, r in rows if number in (None, r))

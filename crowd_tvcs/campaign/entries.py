@@ -8,12 +8,15 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from tvcs_core.arguments import found, items_of, require_kind, require_number
+from tvcs_core.files.shown import flaw_of, shown
 
 if TYPE_CHECKING:
     from crowd_tvcs.skills.foresight import Foreseen
     from tvcs_core.files.tables import Table
 
 MILLION = 1_000_000
+LONGEST = 1300
+"""Most bytes of a name: no index of PostgreSQL takes two of more than 1,340."""
 
 
 @dataclass(frozen=True)
@@ -29,8 +32,8 @@ class Worker:
     team: str | None = None
 
     def __post_init__(self) -> None:
-        require_kind("name of a worker", self.name, str)
-        require_kind("team of a worker", self.team, str, or_none=True)
+        require_name("name of a worker", self.name)
+        require_text("team of a worker", self.team, or_none=True)
         _require_number(self, "max_tasks", whole=True)
         _require_number(self, "cost")
 
@@ -49,8 +52,8 @@ class Task:
     kind: str | None = None
 
     def __post_init__(self) -> None:
-        require_kind("name of a task", self.name, str)
-        require_kind("kind of a task", self.kind, str, or_none=True)
+        require_name("name of a task", self.name)
+        require_text("kind of a task", self.kind, or_none=True)
         _require_number(self, "min_workers", whole=True, or_none=False)
         _require_number(self, "max_workers", whole=True)
         _require_number(self, "prior")
@@ -70,6 +73,18 @@ class Line:
     row: int = 0
     when: float | None = None
     seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        for field in ("task", "worker", "label"):
+            require_text(f"{field} of an answer", getattr(self, field))
+        for field in ("when", "seconds"):
+            value = getattr(self, field)
+            if value is not None:
+                require_number(f"{field} of an answer", value)
+                if not 0.0 < value <= 1e12:  # nor where it is nan
+                    raise ValueError(
+                        f"{field} of an answer must be above 0 and at most 1e12, found {value}"
+                    )
 
     def error(self, what: str) -> ValueError:
         """Make an error that names the place."""
@@ -121,6 +136,22 @@ def _require_number(
         require_number(name, value, whole=whole, least=0)
 
 
+def require_text(name: str, value: object, *, or_none: bool = False) -> None:
+    """Refuse what is no text, or holds what not every store takes."""
+    require_kind(name, value, str, or_none=or_none)
+    if isinstance(value, str) and (flaw := flaw_of(value)):
+        raise ValueError(f"{name} must be text, found {flaw} in {shown(value)}")
+
+
+def require_name(name: str, value: object) -> None:
+    """Refuse what is no name, or longer than not every store takes."""
+    require_text(name, value)
+    if value == "":
+        raise ValueError(f"{name} must not be empty")
+    if isinstance(value, str) and len(value.encode()) > LONGEST:
+        raise ValueError(f"{name} must have at most {LONGEST} bytes, found {shown(value)}")
+
+
 def workers_of(given: Iterable[str | Worker]) -> list[Worker]:
     """Return workers, of whom some may be given by name alone."""
     named = items_of("workers", given)
@@ -133,27 +164,31 @@ def tasks_of(given: Iterable[str | Task]) -> list[Task]:
 
 
 def lines_of(name: str, given: Iterable[Line | tuple[str, str, str]]) -> list[Line]:
-    """Return answers, each a `Line` or (task, worker, label)."""
-    out = []
-    for one in items_of(name, given):
+    """Return answers, each a `Line` or (task, worker, label), of every pair one."""
+    out, pairs = [], set()
+    for one in items_of(name, given, "answers"):
         if not (isinstance(one, Line) or (isinstance(one, tuple | list) and len(one) == 3)):
             raise TypeError(f"{name} must be lines or (task, worker, label), found {found(one)}")
-        out.append(one if isinstance(one, Line) else Line(*one))
+        line = one if isinstance(one, Line) else Line(*one)
+        if (line.worker, line.task) in pairs:
+            raise line.error(f"worker {line.worker!r} answers task {line.task!r} twice")
+        pairs.add((line.worker, line.task))
+        out.append(line)
     return out
 
 
 def gold_of(given: Mapping[str, str] | None) -> Mapping[str, str]:
     """Return gold labels, none if there are none."""
     require_kind("gold", given, Mapping, or_none=True)
+    for name in given or {}:
+        require_name("task of gold", name)
     return given or {}
 
 
 def require_different(kind: str, names: Iterable[str]) -> list[str]:
-    """Refuse names that are empty or there twice; give them sorted."""
+    """Refuse names that are there twice; give them sorted."""
     out = sorted(names)
     for a, b in pairwise(out):
         if a == b:
             raise ValueError(f"every {kind} must be there once, found {a!r} twice")
-    if "" in out:
-        raise ValueError(f"every {kind} must have a name, found an empty one")
     return out

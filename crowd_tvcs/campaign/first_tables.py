@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from crowd_tvcs.answers.answers import read_gold, sort_classes
 from crowd_tvcs.answers.class_shares import class_counts, lone_class, read_prior, said
@@ -21,7 +21,10 @@ from crowd_tvcs.campaign.tables import (
 from crowd_tvcs.factors.plan import Factors
 from crowd_tvcs.factors.tables import read_factors
 from tvcs_core.command.shell import say
+from tvcs_core.files.errors import DataError
 from tvcs_core.files.tables import is_number
+
+Found = TypeVar("Found", bound=Quality | Sized)
 
 
 def read_first(
@@ -58,11 +61,11 @@ def read_first(
         raise ValueError("--kinds needs --tasks, the kind of every task")
     if answers is not None and gold is None:
         raise ValueError("--answers needs --gold, the labels of their tasks")
-    qualities = None if quality is None else read_qualities(quality)
+    qualities = None if quality is None else _some(read_qualities(quality), quality)
     factors = None if kinds is None or tasks is None else read_factors(kinds, tasks).factors
     named = None if classes is None else [name.strip() for name in classes.split(",")]
     known = None if gold is None else read_gold(gold, named)
-    lines = [] if answers is None else read_lines(answers, keep)
+    lines = [] if answers is None else _some(read_lines(answers, keep), answers)
     is_named = named is not None
     if named is None:
         found = set() if known is None else set(known.classes)
@@ -89,6 +92,13 @@ def read_first(
     }
 
 
+def _some(found: Found, path: Path) -> Found:
+    """Refuse a table of nothing."""
+    if not isinstance(found, Quality) and not found:
+        raise DataError("must have a row below the header, found none", path=path)
+    return found
+
+
 def _prior(given: str | None, classes: Sequence[str]) -> float | list[float] | None:
     """Read --prior: the chance of the second of two classes, or what `vote` takes."""
     if given is None or not is_number(given):
@@ -102,7 +112,7 @@ def _workers(path: Path | None, qualities: Qualities | None, seen: set[str]) -> 
         seen = set(qualities.workers if isinstance(qualities, Quality) else qualities)
         known = seen
     if path is not None:
-        return read_workers(path, known)
+        return _some(read_workers(path, known), path)
     return [Worker(name) for name in sorted(seen)]
 
 
@@ -110,7 +120,7 @@ def _tasks(path: Path | None, qualities: Qualities | None, factors: Factors | No
     known = qualities.tasks if isinstance(qualities, Quality) else None
     if path is not None:
         names = None if known is None else set(known)
-        return read_tasks(path, names, of_kinds=factors is not None)
+        return _some(read_tasks(path, names, of_kinds=factors is not None), path)
     if known is None:
         raise ValueError("--tasks must name what is to be labelled")
     return [Task(name) for name in known]

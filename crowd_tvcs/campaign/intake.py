@@ -12,7 +12,7 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select, upda
 from crowd_tvcs.answers.columns import PRICES
 from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.campaign.belief import affinity, is_due
-from crowd_tvcs.campaign.entries import MILLION, Line, Task, Worker, require_different
+from crowd_tvcs.campaign.entries import MILLION, Line, Task, Worker, require_different, require_name
 from crowd_tvcs.campaign.estimates import estimate, note_best
 from crowd_tvcs.campaign.leases import (
     KNOWN,
@@ -39,6 +39,7 @@ from crowd_tvcs.campaign.store.schema import (
 )
 from crowd_tvcs.campaign.tables import Qualities
 from crowd_tvcs.campaign.tasks import count, settle
+from tvcs_core.arguments import found, require_kind
 
 
 def add_workers(connection: Connection, settings: Any, workers: Sequence[Worker]) -> None:
@@ -132,11 +133,11 @@ def add_tasks(connection: Connection, settings: Any, tasks: Sequence[Task]) -> N
     kinds.set_kinds(connection, settings.source, {one.name: one.kind for one in tasks})
     if settings.source == kinds.SOURCE:
         note_best(connection, settings)
-    left = None if settings.budget is None else settings.budget - settings.slots
-    if left is not None and settings.missing + missing > left:
+    left = (UNLIMITED if settings.budget is None else settings.budget) - settings.slots
+    if settings.missing + missing > left:
+        most = f"the budget has {left} left" if settings.budget is not None else "too many to count"
         raise ValueError(
-            f"the least workers of the tasks ask for {settings.missing + missing} labels, the "
-            f"budget has {left} left"
+            f"the least workers of the tasks ask for {settings.missing + missing} labels, {most}"
         )
     count(connection, missing=missing)
 
@@ -151,6 +152,9 @@ def add_kinds(connection: Connection, settings: Any, table: Quality) -> None:
     """
     if settings.source != kinds.SOURCE:
         raise ValueError("the qualities of this campaign are not of kinds of tasks")
+    require_kind("kinds", table, Quality)
+    for name in table.tasks:
+        require_name("name of a kind", name)
     classes = len(json.loads(settings.classes))
     kinds.add_qualities(connection, table, lambda value: 1.0 - affinity(value, classes))
     note_best(connection, settings)
@@ -161,12 +165,17 @@ def set_qualities(connection: Connection, settings: Any, qualities: Qualities) -
 
     Raises
     ------
-    ValueError
-        If qualities per pair come to a campaign that has one per worker, or the other way round,
-        or any to one whose qualities are of kinds.
+    TypeError, ValueError
+        If they are none, qualities per pair come to a campaign that has one per worker, or the
+        other way round, or any to one whose qualities are of kinds.
     """
     if settings.source == kinds.SOURCE:
         raise ValueError("the qualities of this campaign are of kinds of tasks; give it kinds")
+    if not isinstance(qualities, Quality | Mapping):
+        raise TypeError(
+            f"qualities must be a mapping of workers to numbers or a Quality, found "
+            f"{found(qualities)}"
+        )
     is_per_pair = isinstance(qualities, Quality)
     if is_per_pair != bool(settings.per_pair):
         layouts = ("one quality per worker", "a quality for every pair")
@@ -176,7 +185,10 @@ def set_qualities(connection: Connection, settings: Any, qualities: Qualities) -
         )
     ids = dict(connection.execute(select(worker.c.name, worker.c.id)).all())
     if not isinstance(qualities, Quality):
-        rows = [{"who": ids[n], "value": q} for n, q in sorted(qualities.items()) if n in ids]
+        rows = [
+            {"who": ids[n], "value": within(f"quality of worker {n!r}", qualities[n], 0.0, 1.0)}
+            for n in sorted(ids.keys() & qualities.keys())
+        ]
         if rows:
             connection.execute(_SET_QUALITY, rows)
         note_best(connection, settings)
@@ -225,7 +237,9 @@ def add_gold(
         if known.setdefault(name, classes.index(label)) != classes.index(label):
             raise ValueError(f"the gold label of {name!r} was {classes[known[name]]!r} before")
     connection.execute(delete(gold))
-    connection.execute(insert(gold), [{"task": n, "label": k} for n, k in sorted(known.items())])
+    if known:
+        rows = [{"task": n, "label": k} for n, k in sorted(known.items())]
+        connection.execute(insert(gold), rows)
     wanted = set(connection.scalars(select(task.c.name).where(task.c.closed != GOLD)))
     for line in lines:
         if line.task in wanted:
@@ -255,6 +269,7 @@ def add_gold_answers(
         label = classes.index(line.label)
         key = (line.task, line.worker)
         if key not in before:
+            require_name("worker of an answer", line.worker)
             new.append({"task": line.task, "worker": line.worker, "label": label})
         elif before[key] != label:
             raise line.error(

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Sequence
 from typing import Any
 
-from crowd_tvcs.campaign.entries import MILLION
+from crowd_tvcs.campaign.entries import MILLION, require_text
 from crowd_tvcs.campaign.store import schema
 from tvcs_core.arguments import array_of, names_of, require_number
 
@@ -34,6 +33,8 @@ def classes_of(classes: Sequence[str]) -> list[str]:
     names = list(names_of("classes", classes))
     if len(names) < 2 or len(set(names)) < len(names) or "" in names:
         raise ValueError(f"classes must be at least two different names, found {names}")
+    for name in names:
+        require_text("classes", name)
     return names
 
 
@@ -43,11 +44,11 @@ def prior_of_classes(prior: float | Sequence[float] | None, n_classes: int) -> l
 
     if prior is None:
         return [1.0 / n_classes] * n_classes
-    if isinstance(prior, int | float):
+    if isinstance(prior, int | float | np.number):
         require_number("prior", prior)
         if n_classes != 2:
             raise ValueError(f"prior must be one number per class, {n_classes} of them")
-        prior = [1.0 - prior, prior]
+        prior = [1 - prior, prior]
     chances = array_of("prior", prior, np.float64).ravel().tolist()
     is_right = len(chances) == n_classes and min(chances) >= 0 and abs(sum(chances) - 1.0) <= 1e-6
     if not is_right:  # nor where one of them is nan
@@ -71,9 +72,16 @@ def count_of(name: str, value: int | None) -> int | None:
     return int(value)
 
 
+def require_round(number: int, settings: Any) -> None:
+    """Refuse the number of a round that was not issued."""
+    if not 1 <= number <= settings.rounds:
+        there = f"are rounds 1 to {settings.rounds}" if settings.rounds else "is no round yet"
+        raise ValueError(f"round must be one that was issued, and there {there}, found {number}")
+
+
 def within(name: str, value: float, low: float, high: float) -> float:
     """Check a number."""
     require_number(name, value)
-    if not (math.isfinite(value) and low <= value <= high):
-        raise ValueError(f"{name} must be from {low:g} to {high:g}, found {value:g}")
+    if not low <= value <= high:  # nor where it is nan
+        raise ValueError(f"{name} must be from {low:g} to {high:g}, found {value}")
     return float(value)

@@ -362,7 +362,7 @@ def within_reach(least: Integers, able: Integers, n_known: Integers) -> Integers
 
 
 def _or_nan(value: float | None) -> float:
-    return math.nan if value is None else value
+    return value or math.nan  # 0 is no time either
 
 
 def _if_any(times: Floats) -> Floats | None:

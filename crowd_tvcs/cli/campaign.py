@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -35,7 +36,8 @@ from crowd_tvcs.methods import METHODS
 from crowd_tvcs.plan.proof import statement
 from tvcs_core.command.options import with_options
 from tvcs_core.command.shell import say, tell
-from tvcs_core.files.shown import json_text, plain, visible
+from tvcs_core.files.errors import DataError
+from tvcs_core.files.shown import json_text, listed, plain, shown, visible
 
 if TYPE_CHECKING:
     from crowd_tvcs.campaign import Campaign, Standing
@@ -76,7 +78,7 @@ class RoundOptions:
 @with_options
 def plan(given: RoundOptions) -> None:
     """Plan the first round and issue its pairs; print them as worker, task."""
-    with open_campaign(given.store) as campaign:
+    with open_campaign(given.store, given.out) as campaign:
         if campaign.state().rounds:
             raise ValueError(f"{given.store}: a round is issued already; replan plans what is left")
         _issue(campaign, given)
@@ -87,7 +89,7 @@ def plan(given: RoundOptions) -> None:
 @with_options
 def replan(given: RoundOptions) -> None:
     """Plan what is left of the budget on what the answers say; what was issued stays."""
-    with open_campaign(given.store) as campaign:
+    with open_campaign(given.store, given.out) as campaign:
         _issue(campaign, given)
 
 
@@ -101,7 +103,7 @@ def issued(
     out: OutFile = None,
 ) -> None:
     """Print the pairs that are issued and not answered, as worker, task."""
-    with open_campaign(store) as campaign:
+    with open_campaign(store, out) as campaign:
         write_rows(out, ["worker", "task"], [[w, t] for w, t, _ in campaign.issued(number)])
 
 
@@ -165,7 +167,7 @@ def add(
         }
         known = dict(read_gold(gold, state.classes).labels) if gold else None
         campaign.add(**new, gold=known)
-        say(f"{len(new['workers'])} workers and {len(new['tasks'])} tasks added")
+        _say_added(new | {"gold": known}, {one.name for one in state.workers})
         if gold or answers:
             say_model(campaign)
 
@@ -255,7 +257,7 @@ def export_answers(store: StoreName, out: OutFile = None) -> None:
     """
     from crowd_tvcs.answers.times import as_text
 
-    with open_campaign(store) as campaign:
+    with open_campaign(store, out) as campaign:
         answers = campaign.state().answers
     header, rows = ["task", "worker", "label"], [list[object](row) for row in answers.rows()]
     if answers.when is not None:
@@ -274,7 +276,7 @@ def export_labels(store: StoreName, out: OutFile = None) -> None:
     """Print the result: task, label, confidence, answers."""
     from crowd_tvcs.campaign import stand
 
-    with open_campaign(store) as campaign:
+    with open_campaign(store, out) as campaign:
         found = stand(campaign.state())
     rows: list[list[object]] = [[s.task, s.label, s.confidence, s.answers] for s in found]
     write_rows(out, ["task", "label", "confidence", "answers"], rows)
@@ -290,7 +292,7 @@ def report(
     from crowd_tvcs.report.campaign import render
     from tvcs_core.files.folders import write_whole
 
-    with open_campaign(store) as campaign:
+    with open_campaign(store, out) as campaign:
         state = campaign.state()
     page = render(state, name=Path(store).name if "://" not in store else "campaign")
     write_whole(out, lambda path: path.write_text(page, encoding="utf-8"))
@@ -302,10 +304,26 @@ for one in ("submit", "skip", "undo", "release", "reopen", "pause", "resume", "u
     app.command()(getattr(turns, one))
 
 
+def _say_added(new: dict[str, Any], known: set[str]) -> None:
+    """Say what was added to a campaign of known workers, and whose qualities were not."""
+    added = f"{len(new['workers'])} workers and {len(new['tasks'])} tasks added"
+    added += f"; {len(new['gold'])} gold labels" if new["gold"] else ""
+    added += f"; {len(new['gold_answers'])} answers to gold tasks" if new["gold_answers"] else ""
+    say(added)
+    given = new["qualities"]
+    if given is not None:
+        names = given if isinstance(given, dict) else given.workers
+        others = sorted(set(names) - known - {one.name for one in new["workers"]})
+        if others:
+            say(f"left out, as these workers are not in the campaign: {listed(others, shown)}")
+
+
 def _issue(campaign: Campaign, given: RoundOptions) -> None:
     out = given.out
     if out is not None and not out.absolute().parent.is_dir():
         raise ValueError(f"{out}: cannot be written, its folder does not exist; nothing was issued")
+    if out is not None and os.path.isdir(out):
+        raise ValueError(f"{out}: must be a file, found a folder; nothing was issued")
     found = campaign.plan(
         labels=given.labels,
         method=given.method,
@@ -314,7 +332,7 @@ def _issue(campaign: Campaign, given: RoundOptions) -> None:
     )
     try:
         write_rows(out, ["worker", "task"], [[w, t] for w, t in found.pairs])
-    except OSError:
+    except (OSError, DataError):
         say(f"round {found.number} is issued; crowd-tvcs campaign issued prints its pairs")
         raise
     say(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable
 from dataclasses import asdict
 from importlib.util import find_spec
@@ -13,6 +14,7 @@ import typer
 
 from crowd_tvcs.cli.answers import say_dependence
 from tvcs_core.command.shell import FAILED, emit, guarded, say, stop, tell
+from tvcs_core.files.errors import DataError
 from tvcs_core.files.extras import to_install
 
 if TYPE_CHECKING:
@@ -92,10 +94,13 @@ def stored(command: Callable[P, R]) -> Callable[P, R]:
     return guarded(wrapper)
 
 
-def open_campaign(store: str) -> Campaign:
-    """Open the store of a campaign."""
+def open_campaign(store: str, out: Path | None = None) -> Campaign:
+    """Open the store of a campaign, which a command is not to write its results `out` over."""
     from crowd_tvcs.campaign import Campaign
 
+    there = os.path.exists  # of a name too long too
+    if out is not None and there(out) and there(store) and out.samefile(store):
+        raise DataError("is the store of the campaign, which is not written over", path=out)
     return Campaign(store)
 
 

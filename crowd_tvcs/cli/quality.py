@@ -47,8 +47,8 @@ class QualityOptions:
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Names of the tasks to plan, one per line. Default: those of ANSWERS that are "
-            "not gold.",
+            help="Names of the tasks to plan, one per line or in a column task. Default: those of "
+            "ANSWERS that are not gold.",
         ),
     ] = None
     wide: Annotated[
@@ -94,9 +94,10 @@ def quality(given: QualityOptions) -> None:
     task, answers, tells.
     """
     from crowd_tvcs.answers import class_shares
+    from crowd_tvcs.answers.columns import read_task_names
     from tvcs_core.files.folders import output_folder, write_json
     from tvcs_core.files.record import run_record
-    from tvcs_core.files.tables import read_names, write_table
+    from tvcs_core.files.tables import write_table
 
     if given.ask is not None and given.ask < 1:
         raise ValueError(f"--ask must be >= 1, found {given.ask}")
@@ -104,7 +105,7 @@ def quality(given: QualityOptions) -> None:
     skill = _estimate(table, known, given)
     names = [task for task in table.tasks if task not in known.labels]
     if given.tasks is not None:
-        names = read_names(given.tasks)
+        names = read_task_names(given.tasks)
     shares = dict(zip(skill.classes, skill.class_shares.tolist(), strict=True))
     of_class = class_shares.class_counts(known.labels, skill.classes)
     dependence = None if skill.dependence is None else skill.dependence.as_json()

@@ -11,7 +11,7 @@ from typing import Any
 from crowd_tvcs.answers.repeats import EXAMPLES, most_frequent, remedy, require_keep, told_of
 from crowd_tvcs.answers.times import Timing, duration, parse_seconds, parse_time
 from tvcs_core.files.errors import DataError
-from tvcs_core.files.shown import listed, shown
+from tvcs_core.files.shown import flaw_of, listed, shown
 from tvcs_core.files.spreadsheet import unshield
 from tvcs_core.files.tables import read_table
 
@@ -238,8 +238,8 @@ def name_of(value: object, place: Place, field: str) -> str:
         return str(value)
     if not isinstance(value, str) or not value.strip():
         raise place.error(field, f"must be text or a whole number, found {shown(value)}")
-    if any("\ud800" <= c <= "\udfff" for c in value):
-        raise place.error(field, f"must be text, found half of a character in {shown(value)}")
+    if flaw := flaw_of(value):
+        raise place.error(field, f"must be text, found {flaw} in {shown(value)}")
     return value.strip()
 
 

@@ -122,7 +122,9 @@ def write_whole(path: str | Path, write: Callable[[Path], object]) -> None:
 
 def write_json(path: Path, value: Any) -> None:
     """Write `value` as indented JSON with a final newline; the same value gives the same bytes."""
-    path.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    text = json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+    # The name of a file may hold half a character, which stands in JSON as it is escaped here.
+    path.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
 def _refuse_other_than_file(target: Path) -> None:

@@ -16,9 +16,11 @@ LEFT, BELOW, ABOVE, RIGHT = 64, 46, 14, 20
 def fill_page(package: str, template: str, **values: Any) -> str:
     """Fill a template of a package; it may build on those of this one, such as ``page.html.j2``.
 
-    What is filled in is escaped, and a value that the template names and nobody gives is an error.
+    What is filled in is escaped, also half a character, as the name of a file may have; a value
+    that the template names and nobody gives is an error.
     """
-    return str(_templates(package).get_template(template).render(**values))
+    page = str(_templates(package).get_template(template).render(**values))
+    return page.encode(errors="backslashreplace").decode()
 
 
 @cache

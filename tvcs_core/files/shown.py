@@ -15,6 +15,7 @@ from typing import Any
 CELL = 80  # characters of a cell in a message
 LINE = 480  # characters of a line on standard error
 LISTED = 5  # names of a list
+_FLAW = re.compile("[\0\ud800-\udfff]")
 _QUOTED = re.compile(r"""(?<![^\s(\[=:,])('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")(?![\w])""")
 
 
@@ -29,6 +30,14 @@ def visible(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def flaw_of(text: str) -> str:
+    """Name what of a text not every file and database keeps; '' without such."""
+    found = _FLAW.search(text)
+    if found is None:
+        return ""
+    return "a character 0" if found[0] == "\0" else "half of a character"
 
 
 def shown(value: object) -> str:

@@ -10,12 +10,14 @@ from crowd_tvcs.campaign import leases
 from crowd_tvcs.campaign.belief import is_due, is_due_now
 from crowd_tvcs.campaign.desk import by_function, turns
 from crowd_tvcs.campaign.desk.turns import OPERATOR, Note, write_down
+from crowd_tvcs.campaign.entries import require_text
 from crowd_tvcs.campaign.leases import Offer, Receipt, Refused
 from crowd_tvcs.campaign.settings import within
 from crowd_tvcs.campaign.store import queries
 from crowd_tvcs.campaign.store.schema import GOLD
 from crowd_tvcs.campaign.store.statements import together
 from crowd_tvcs.campaign.store.store import Store, StoreError
+from tvcs_core.arguments import items_of, require_kind
 
 
 class Desk:
@@ -51,6 +53,7 @@ class Desk:
         ValueError
             If `now` is no time.
         """
+        require_text("worker", worker)
         moment = _moment(now)
         # The functions know no gold.
         offer = None if self.gold_share else by_function.claim(self.store, worker, moment)
@@ -75,6 +78,7 @@ class Desk:
         Refused
             If the pair was never given out, has another answer, or its slot went to another.
         """
+        _require_pair(worker, task)
         moment = _moment(now)
         if done := by_function.submit(self.store, (worker, task, label), moment):
             self._learn_if(done.is_due)
@@ -90,6 +94,7 @@ class Desk:
         self, worker: str, task: str, label: str, *, now: float | None = None
     ) -> tuple[Receipt, Offer]:
         """Submit an answer and lease the next task, in one go; errors as for `submit`."""
+        _require_pair(worker, task)
         moment = _moment(now)
         answer, and_next = (worker, task, label), not self.gold_share
         if done := by_function.submit(self.store, answer, moment, and_next=and_next):
@@ -134,6 +139,9 @@ class Desk:
         Refused
             If the worker does not have the task.
         """
+        _require_pair(worker, task)
+        require_text("reason", reason, or_none=True)
+        require_text("address", address, or_none=True)
         moment = _moment(now)
         first = leases.before_submit(worker, task)
         note = Note(worker, "skip", task, reason, address)
@@ -153,6 +161,8 @@ class Desk:
             If there is no answer, another has answered the task since, a round was planned on the
             answer, or the task was closed.
         """
+        require_text("worker", worker)
+        require_text("address", address, or_none=True)
         moment = _moment(now)
         first = leases.before_offer(worker, moment)
         with self.store.write(*first) as (connection, settings, found):
@@ -166,6 +176,8 @@ class Desk:
         self, is_paused: bool = True, *, now: float | None = None, address: str | None = None
     ) -> None:
         """Hand out no task until `pause(False)`; answers to what is out are taken."""
+        require_kind("is_paused", is_paused, bool)
+        require_text("address", address, or_none=True)
         note = Note(OPERATOR, "pause" if is_paused else "resume", address=address)
         with self.store.write() as (connection, _, _):
             queries.PAUSE(connection, is_paused=int(is_paused))
@@ -188,6 +200,9 @@ class Desk:
         Refused
             If there is no such worker.
         """
+        require_text("worker", worker)
+        require_kind("is_blocked", is_blocked, bool)
+        require_text("address", address, or_none=True)
         what = "block" if is_blocked else "unblock"
         note = Note(OPERATOR, what, detail=worker, address=address)
         with self.store.write() as (connection, _, _):
@@ -214,7 +229,12 @@ class Desk:
         """
         from crowd_tvcs.campaign.intake import set_closed
 
-        names, what = sorted(tasks), "close" if is_closed else "reopen"
+        given = items_of("tasks", tasks)
+        for name in given:
+            require_text("name of a task", name)
+        require_kind("is_closed", is_closed, bool)
+        require_text("address", address, or_none=True)
+        names, what = sorted(given), "close" if is_closed else "reopen"
         with self.store.write() as (connection, _, _):
             for name in names:
                 row = queries.TASK_CALLED.first(connection, called=name)
@@ -222,6 +242,11 @@ class Desk:
                     raise Refused(f"there is no task {name!r} in this campaign")
                 write_down(connection, Note(OPERATOR, what, name, None, address), _moment(now))
             set_closed(connection, names, int(is_closed))
+
+
+def _require_pair(worker: str, task: str) -> None:
+    require_text("worker", worker)
+    require_text("task", task)
 
 
 def _moment(now: float | None) -> float:

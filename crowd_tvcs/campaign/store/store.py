@@ -26,12 +26,10 @@ PERHAPS = (
     "this happened while the change was being confirmed, so that it may have been made or not: "
     "look at the store before you do it again (an answer may be handed in again in any case)"
 )
-
 NOT_CONFIRMED = (
     "the change was made, but the disk has not confirmed it: hand the answer in again, which is "
     "harmless"
 )
-
 ENDING = ("57", "58", "XX")  # errors of PostgreSQL after which a change may be there
 
 
@@ -59,6 +57,8 @@ class Store:
     def __init__(self, place: str | Path) -> None:
         self.place = str(place)
         self.is_file = "://" not in self.place
+        if self.is_file and os.path.isdir(self.place):  # of a name too long too
+            raise DataError("must be a file, found a folder", path=self.place)
         self.engine = _engine(self.place) if self.is_file else _server(self.place)
         self._kept = Kept(self.engine, *SQLITE) if self.is_file else Kept(self._autocommit)
         self.seen: dict[tuple[str, str], str] = {}  # by worker and task, see `functions.SEEN`

@@ -158,7 +158,7 @@ def links(
     _require_extra()
     from crowd_tvcs.campaign.desk.access import Links
 
-    with open_campaign(store) as campaign:
+    with open_campaign(store, out) as campaign:
         tokens = Links(campaign.store).make(workers, now=time.time())
     rows: list[list[Any]] = [[name, f"{url.rstrip('/')}/w/{t}"] for name, t in tokens.items()]
     write_rows(out, ["worker", "link"], rows)

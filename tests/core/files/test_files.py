@@ -9,7 +9,8 @@ import pytest
 
 from tvcs_core import DataError
 from tvcs_core.files import folders
-from tvcs_core.files.folders import output_folder, write_whole
+from tvcs_core.files.folders import output_folder, write_json, write_whole
+from tvcs_core.files.page import fill_page
 from tvcs_core.files.record import run_record
 from tvcs_core.files.tables import read_names, read_table, write_table
 
@@ -199,6 +200,22 @@ def test_what_is_there_and_no_file_is_not_replaced(tmp_path, monkeypatch, kind):
 def test_a_file_in_a_folder_that_does_not_exist_is_refused(tmp_path):
     with pytest.raises(DataError, match="cannot be written"):
         write_whole(tmp_path / "no" / "x", lambda p: None)
+
+
+def test_a_file_in_the_place_of_a_folder_is_refused(tmp_path):
+    with pytest.raises(DataError, match="must be a file, found a folder"):
+        write_whole(tmp_path, lambda p: None)
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_file_whose_name_is_no_text_is_recorded_and_shown(tmp_path):
+    name = os.fsdecode(b"caf\xe9.csv")
+    write_json(tmp_path / "run.json", {"file": name, name: "caf\xe9"})
+    written = (tmp_path / "run.json").read_text(encoding="utf-8")
+    assert json.loads(written) == {"file": name, name: "caf\xe9"}
+    assert "caf\xe9" in written
+    page = fill_page("tvcs_core.files", "page.html.j2", title=name)
+    assert r"<title>caf\udce9.csv</title>" in page
 
 
 def test_a_run_record_names_inputs_by_their_hash_and_holds_no_clock(tmp_path):

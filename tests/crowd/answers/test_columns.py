@@ -144,6 +144,28 @@ def test_a_name_that_is_there_twice_is_said_in_the_same_words(table, name):
         READERS[name][0](table)
 
 
+@pytest.mark.parametrize("name", sorted(READERS.keys() - {"confusion", "skills", "shares"}))
+@pytest.mark.parametrize("names_only", [False, True])
+def test_files_that_are_joined_with_their_headers_are_refused(table, name, names_only):
+    header, *rows = READERS[name][1].splitlines()
+    if names_only and header.startswith(("worker,max", "worker,cost", "task,prior")):
+        header, *rows = (line.split(",")[0] for line in (header, *rows))
+    table.write_text("\n".join([header, *rows, header, *rows]) + "\n")
+    said = f"table.csv:{len(rows) + 2}: the header is there again; leave it out where files are"
+    with pytest.raises(DataError, match=said):
+        READERS[name][0](table)
+
+
+@pytest.mark.parametrize("name", ["answers", "gold", "campaign answers"])
+def test_what_is_called_like_its_column_is_taken(table, name):
+    header, *rows = READERS[name][1].splitlines()
+    for k, heading in enumerate(header.split(",")[:-1]):
+        cells = rows[0].split(",")
+        cells[k] = heading
+        table.write_text("\n".join([header, *rows, ",".join(cells)]) + "\n")
+        READERS[name][0](table)
+
+
 @pytest.mark.parametrize("name", ["answers", "campaign answers"])
 def test_a_pair_that_is_answered_twice_is_said_in_the_same_words(table, name):
     lines = table.read_text().splitlines()

@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from crowd_tvcs.campaign import Campaign, Task, Worker
@@ -119,7 +120,7 @@ def test_the_best_worker_of_two_classes_may_be_the_worst(begin):
         ({"workers": []}, "a campaign needs workers and tasks"),
         ({"gold_answers": [("g1", "ann", "1")]}, "gold answers need the gold labels"),
         ({"qualities": None, "gold": {"g1": "1"}}, "needs qualities, or gold labels and answers"),
-        ({"workers": [""]}, "every worker must have a name, found an empty one"),
+        ({"workers": [""]}, "name of a worker must not be empty"),
         ({"money": 1e12 + 1e3}, "money must be from 0 to 1e.12"),
         ({"least_gain": 1.01}, "least_gain must be from 0 to 1, found 1.01"),
         ({"least_gain": -0.01}, "least_gain must be from 0 to 1, found -0.01"),
@@ -130,6 +131,12 @@ def test_the_best_worker_of_two_classes_may_be_the_worst(begin):
         ({"seed": -1}, "seed must be an integer >= 0, found -1"),
         ({"max_workers_per_task": -1}, "max_workers_per_task must be an integer >= 0"),
         ({"max_tasks_per_worker": -1}, "max_tasks_per_worker must be an integer >= 0"),
+        ({"qualities": {"ann": 2.0}}, "quality of worker 'ann' must be from 0 to 1, found 2.0"),
+        ({"qualities": {"ann": float("nan")}}, "quality of worker 'ann' must be from 0 to 1"),
+        ({"gold": {"": "1"}}, "task of gold must not be empty"),
+        ({"gold": {"g": "1"}, "gold_answers": [("g", "ann", "1")] * 2}, "answers task 'g' twice"),
+        ({"classes": ["a", "nul\0"]}, "classes must be text, found a character 0 in 'nul"),
+        ({"gate": 10**400}, "gate must be from 0 to 1, found 1000"),
     ],
 )
 def test_beyond_its_end_no_setting_is_taken(begin, tmp_path, options, message):
@@ -166,6 +173,7 @@ def test_what_is_no_setting_by_itself():
 def test_chances_of_the_classes():
     assert prior_of_classes(None, 4) == [0.25] * 4
     assert prior_of_classes(0.25, 2) == [0.75, 0.25]
+    assert prior_of_classes(np.float32(0.25), 2) == [0.75, 0.25]
     assert prior_of_classes([0.0, 1.0], 2) == [0.0, 1.0]
     assert prior_of_classes([0.5, 0.5 + 9e-7], 2) == [0.5, 0.5 + 9e-7]
     for wrong in ([0.5, 0.5 + 2e-6], [0.5, 0.5 - 2e-6], [-0.1, 1.1], [1.0], [0.5, 0.3, 0.2], 1.5):
@@ -173,11 +181,35 @@ def test_chances_of_the_classes():
             prior_of_classes(wrong, 2)
     with pytest.raises(ValueError, match="prior must be one number per class, 3 of them"):
         prior_of_classes(0.5, 3)
+    with pytest.raises(TypeError, match="prior must be an array of real numbers"):
+        prior_of_classes(10**400, 2)
 
 
 def test_an_answer_without_a_table_is_named_by_what_is_wrong():
     assert str(Line("t", "w", "1").error("no")) == "no"
     assert Line("t", "w", "1").row == 0
+
+
+@pytest.mark.parametrize("field", ["task", "worker", "label", "when", "seconds"])
+@pytest.mark.parametrize(
+    "wrong",
+    [5.0, "x", -5, 0, float("nan"), 1e13, 10**400, object(), "nul\0"],
+    ids=lambda one: type(one).__name__,
+)
+def test_an_answer_of_what_cannot_be_is_refused_by_the_field(field, wrong):
+    given = {"task": "t", "worker": "w", "label": "1"} | {field: wrong}
+    if wrong == (5.0 if field in ("when", "seconds") else "x"):
+        assert getattr(Line(**given), field) == wrong
+    else:
+        with pytest.raises((TypeError, ValueError), match=f"^{field} of an answer must "):
+            Line(**given)
+
+
+def test_an_answer_at_the_first_moment_of_1970_has_no_time(begin):
+    campaign = begin()
+    task = campaign.next("ann", now=0.0).task
+    campaign.submit("ann", task, "1", now=0.0)
+    assert campaign.state().answers.when is None
     assert require_different("task", ["b", "a"]) == ["a", "b"]
 
 
@@ -193,7 +225,19 @@ def test_a_store_that_is_no_store_is_closed_again(begin, tmp_path):
 @pytest.mark.parametrize("wrong", [2.5, object(), True, [3.5]])
 @pytest.mark.parametrize(
     "named",
-    ["workers", "tasks", "gold", "gold_answers", "prior", "budget", "money", "gate", "target"],
+    [
+        "workers",
+        "tasks",
+        "qualities",
+        "gold",
+        "gold_answers",
+        "prior",
+        "budget",
+        "money",
+        "gate",
+        "target",
+        "seed",
+    ],
 )
 def test_an_argument_of_another_kind_is_named_and_no_store_is_left(named, wrong, tmp_path):
     given = {"workers": ["ann"], "tasks": ["t1"], "qualities": {"ann": 0.9}} | {named: wrong}

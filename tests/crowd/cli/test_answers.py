@@ -89,6 +89,31 @@ def test_quality_per_class_for_named_tasks_and_refreshed(crowd, tmp_path):
     assert sum(float(row["chance"]) for row in confusion[:2]) == pytest.approx(1.0)
 
 
+def test_quality_takes_the_tasks_of_a_table_and_no_list_that_cannot_be(crowd, tmp_path):
+    """The table of `assign --tasks` became tasks called by its lines, its header among them."""
+    path, out = tmp_path / "tasks.csv", tmp_path / "out"
+    words = ("quality", crowd / "answers.csv", "--gold", crowd / "gold.csv", "--tasks", path)
+    for text in ("task\nt1\nt2\n", '"Item";min_workers\nt1;1\nt2;1\n', "# new\nt1\nt2\n"):
+        path.write_text(text)
+        assert crowd_tvcs(*words, "--out", out, "--force").exit_code == 0
+        assert read_quality(out / "quality.csv").quality.tasks == ("t1", "t2")
+    path.write_text('Oslo, Norway\n5" pipe\n')
+    assert crowd_tvcs(*words, "--out", out, "--force").exit_code == 0
+    assert read_quality(out / "quality.csv").quality.tasks == ("Oslo, Norway", '5" pipe')
+    for text, said in (
+        ("", "must name a task, found none"),
+        ("task\n", "must name a task, found none"),
+        ("t1\nt2\nt1\n", "'t1' is there twice"),
+        ("task,prior\nt1,.5\nt1,.5\n", "'t1' is there already, in line 2"),
+    ):
+        path.write_text(text)
+        done = crowd_tvcs(*words, "--out", tmp_path / "no")
+        assert done.exit_code == 2
+        assert f"tasks.csv{':3' if 'already' in said else ''}" in done.stderr
+        assert said in done.stderr
+        assert not (tmp_path / "no").exists()
+
+
 def test_quality_names_tasks_to_ask_gold_of_and_refreshes_only_where_it_helps(crowd, tmp_path):
     out = tmp_path / "out"
     done = crowd_tvcs(

@@ -14,6 +14,7 @@ from tvcs_core.files.errors import WriteError
 
 GOLD = "task,label\n" + "".join(f"g{i},{'yes' if i % 3 else 'no'}\n" for i in range(8))
 WORKERS = "worker,max_tasks,cost,group\nann,6,0.10,\nbob,4,0.05,x\n007,,0.02,x\nNA,5,0.01,\n"
+GIVEN = ["--gold", "gold.csv", "--answers", "gold_answers.csv", "--tasks", "tasks.csv"]
 TASKS = "item,prior,min_workers,max_workers\n" + "".join(f"t{i},,,\n" for i in range(8))
 
 
@@ -148,6 +149,23 @@ def test_workers_and_tasks_are_added(store):
     assert "nothing to add" in run("add", store).stderr
 
 
+def test_what_else_is_added_is_said_and_so_are_strangers(folder):
+    """Gold answers without any gold ended in an error of the database."""
+    Path("quality.csv").write_text("worker,quality\nann,.9\n")
+    run("init", "q.db", "--quality", "quality.csv", "--tasks", "tasks.csv", "--classes", "no,yes")
+    Path("other.csv").write_text("worker,quality\nann,.8\neve,.7\n")
+    done = run("add", "q.db", "--quality", "other.csv")
+    assert done.stderr.splitlines() == [
+        "0 workers and 0 tasks added",
+        "left out, as these workers are not in the campaign: 'eve'",
+    ]
+    done = run("add", "q.db", "--answers", "gold_answers.csv")
+    assert done.exit_code == 2
+    assert done.stderr == "error: gold_answers.csv:2: task 'g0' has no gold label\n"
+    done = run("add", "q.db", "--gold", "gold.csv", "--answers", "gold_answers.csv")
+    assert "0 workers and 0 tasks added; 8 gold labels; 32 answers to gold tasks" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
@@ -207,9 +225,20 @@ def test_an_answer_that_contradicts_the_store_is_refused(store):
             ["--quality", "workers.csv", "--tasks", "tasks.csv"],
             "workers.csv",
         ),
+        *(
+            ([*words, "none.csv"], "error: none.csv: must have a row below the header, found none")
+            for words in (
+                ["--gold", "gold.csv", "--tasks", "tasks.csv", "--answers"],
+                ["--gold", "gold.csv", "--answers", "gold_answers.csv", "--tasks"],
+                [*GIVEN, "--workers"],
+                ["--tasks", "tasks.csv", "--quality"],
+            )
+        ),
     ],
 )
 def test_an_init_that_cannot_be_says_what_is_missing(folder, words, message):
+    columns = {"--tasks": "task", "--workers": "worker", "--quality": "worker,quality"}
+    Path("none.csv").write_text(columns.get(words[-2], "task,worker,label") + "\n")
     done = run("init", "new.db", *words)
     assert done.exit_code == 2
     assert message in done.stderr
@@ -270,6 +299,29 @@ def test_a_round_that_cannot_be_written_is_issued_and_says_so(store, monkeypatch
         "error: round.csv: No space left on device",
     ]
     assert len(run("issued", store).stdout.splitlines()) > 1
+
+
+@pytest.mark.parametrize(
+    "words", ["plan", "replan", "issued", "export-answers", "export-labels", "report"]
+)
+def test_nothing_is_written_over_the_store_nor_issued_for_it(store, words):
+    before = Path(store).read_bytes()
+    for out, why in ((store, "is the store of the campaign"), (".", "must be a file, found a")):
+        done = run(words, store, "--out", out)
+        assert done.exit_code == 2
+        assert done.stderr.startswith(f"error: {out}: {why}")
+    assert run("issued", store).stdout == "worker,task\n"
+    assert Path(store).read_bytes() == before
+
+
+def test_a_round_that_is_not_there_and_a_folder_are_refused(store):
+    done = run("issued", store, "--round", 1)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "round must be one that was issued, and there is no round yet, found 1" in done.stderr
+    for words in (("status", "."), ("init", ".", *GIVEN)):
+        done = run(*words)
+        assert done.exit_code == 2
+        assert done.stderr.endswith("error: .: must be a file, found a folder\n")
 
 
 def test_without_sqlalchemy_the_command_says_what_to_install(store, monkeypatch):

@@ -191,6 +191,8 @@ def by(who, *results, **more):
         ([task(by(1, {"type": "choices", "value": {"choices": "a"}}))], "must be a list"),
         ([task(by(1, {"type": "choices"}))], "field 'value' is missing"),
         ([task(by(1, tools.choice("  ")))], "must be text or a whole number"),
+        ([task(by(1, tools.choice("a\0")))], "must be text, found a character 0 in 'a"),
+        ([task(by(1, tools.choice("a\ud800")))], "must be text, found half of a character in 'a"),
         ([task()], "there is no answer; left out: nothing"),
         ([task(by(1, was_cancelled=True))], "there is no answer; left out: 1 skipped"),
         ([{"task": "1", "annotator": 1, "annotation_id": 7}], "JSON-MIN export: name the field"),

@@ -245,7 +245,7 @@ def test_names_go_to_the_functions_as_they_are(database, counted):
             assert campaign.submit(name, "tâche\n", "1").worker == name
         assert [row["label"] for row in pairs(campaign)] == [1, 1]
         with pytest.raises(StoreError, match="nothing was changed"):
-            campaign.next("änn ☃\0")  # libpq would take it for one that ends there
+            by_function.claim(campaign.store, "änn ☃\0", 0.0)  # libpq would end it there
     assert counted == {"claim": [2, 0], "submit": [2, 0]}
 
 

@@ -1,0 +1,96 @@
+"""Every method of a campaign refuses what cannot be by the argument's name, and changes nothing."""
+
+import numpy as np
+import pytest
+
+from crowd_tvcs.campaign import Campaign
+from tests.crowd.campaign.store.test_functions import tables
+
+WRONG = [
+    *(None, True, False, -1, 0, 2.5, float("nan"), float("inf"), 10**30, 10**400, b"x", object()),
+    *([], {}, [None], [[]], [5], ["a", 5], {5: 5}, {"ann": "x"}, {"ann": 2.0}, {"ann": True}),
+    *({"ann": float("nan")}, np.array([1.0]), np.array("ann"), [("t1", "ann")], [(1, 2, 3)]),
+    *("", "nobody", "nul\0", "half\ud800", ["nul\0"], ["half\ud800"], {"half\ud800": "1"}),
+    *([("half\ud800", "ann", "1")], [("t1", "nul\0", "1")], [("t1", "ann", "1")] * 2),
+]
+RIGHT = {
+    "plan": {"labels": 1, "method": "greedy", "least_gain": None, "quick": False},
+    "take": {"lines": [("t2", "bob", "1")]},
+    "add": {
+        "workers": (),
+        "tasks": ["new"],
+        "qualities": None,
+        "kinds": None,
+        "gold": None,
+        "gold_answers": (),
+        "address": None,
+    },
+    "stop": {"least_gain": None, "value": None, "target": None, "close": True, "address": None},
+    "reopen": {"address": None},
+    "release": {"number": 1},
+    "issued": {"number": None},
+    "next": {"worker": "ann", "now": None},
+    "submit": {"worker": "ann", "task": "t1", "label": "1", "now": None},
+    "submit_and_next": {"worker": "ann", "task": "t1", "label": "1", "now": None},
+    "skip": {"worker": "ann", "task": "t1", "reason": "", "now": None, "address": None},
+    "undo": {"worker": "bob", "now": None, "address": None},
+    "pause": {"is_paused": True, "now": None, "address": None},
+    "block": {"worker": "ann", "is_blocked": True, "now": None, "address": None},
+    "close_tasks": {"tasks": ["t1"], "is_closed": True, "now": None, "address": None},
+}
+# What else an error may name: one of them, or what a table of them holds.
+ALSO = {
+    "lines": ("answer", "task"),
+    "workers": ("worker",),
+    "tasks": ("task",),
+    "qualities": ("quality",),
+    "gold_answers": ("answer", "gold"),
+    "number": ("round",),
+}
+
+
+@pytest.mark.parametrize(
+    ("method", "argument"), [(method, given) for method, right in RIGHT.items() for given in right]
+)
+def test_a_wrong_argument_is_named_and_changes_nothing(method, argument, begin):
+    campaign, refused = under_way(begin), 0
+    before = tables(campaign)
+    words = (argument, *ALSO.get(argument, ()))
+    for wrong in WRONG:
+        said = error_of(campaign, method, RIGHT[method] | {argument: wrong})
+        if said is None:  # what it takes leaves a campaign that can be read
+            campaign.stop()
+            campaign = under_way(begin)
+        else:
+            assert any(word in said for word in words), said
+            assert "\n" not in said
+            refused += 1
+        assert tables(campaign) == before
+    assert refused > len(WRONG) / 2
+
+
+def under_way(begin):
+    """Ann has one task, bob has answered another."""
+    campaign = begin()
+    tasks = [campaign.next(name, now=1000.0).task for name in ("ann", "bob")]
+    assert tasks == ["t1", "t2"]
+    campaign.submit("bob", "t2", "1", now=1010.0)
+    return campaign
+
+
+def error_of(campaign, method, given):
+    """What a call is refused with; None if it is not."""
+    try:
+        getattr(campaign, method)(**given)
+    except UnicodeError:  # a ValueError, but none of ours
+        raise
+    except (TypeError, ValueError) as error:
+        return str(error)
+    return None
+
+
+def test_every_method_is_tried():
+    public = {
+        name for name in dir(Campaign) if name[0] != "_" and callable(getattr(Campaign, name))
+    }
+    assert public == {*RIGHT, "create", "state", "close"}
