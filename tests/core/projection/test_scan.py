@@ -26,7 +26,7 @@ from tvcs_core.projection.exact import (
     solve_dense,
     solve_edges,
 )
-from tvcs_core.projection.exact.candidates import Instance
+from tvcs_core.projection.exact.candidates import Instance, draw
 from tvcs_core.projection.exact.scan import phases, scan
 from tvcs_core.projection.exact.scan import search as scan_search
 from tvcs_core.projection.kernels import table
@@ -422,7 +422,7 @@ def test_equal_lines_across_the_longer_side_are_seen(shape, monkeypatch):
     assert instance(values, a, b, values.size).grid.nudged
     found = solve_dense(values, a, b, values.size, squared=True)
     assert found.stats["core"] < values.size // 2
-    monkeypatch.setattr(candidates, "has_equal_lines", lambda c: False)
+    monkeypatch.setattr(candidates, "share_of_equal", lambda c: 0.0)
     assert np.array_equal(solve_dense(values, a, b, values.size, squared=True).keep, found.keep)
 
 
@@ -436,3 +436,23 @@ def test_tables_of_long_lines_come_to_the_scan_once_pivots_are_too_many(monkeypa
     scanned = solve_dense(values, a, b, total, squared=True)
     assert (usual.stats["path"], scanned.stats["path"]) == ("simplex", "scan")
     assert np.array_equal(usual.keep, scanned.keep)
+
+
+def test_ties_of_many_values_are_left_to_the_scan_unless_lines_are_equal():
+    rng = np.random.default_rng(0)
+    caps = np.full(60, 9), np.full(80, 6), 400
+    percent = np.round(1 / (1 + np.exp(rng.normal(size=(60, 1)) + rng.normal(size=(1, 80)))), 2)
+    few = rng.integers(1, 11, (60, 80)).astype(float)
+    lines = np.repeat(rng.normal(size=(60, 1)), 80, axis=1)
+    near = 1 + 1e-13 * rng.normal(size=(60, 80))
+    for values, is_tied in ((percent, False), (few, True), (lines, True), (near, False)):
+        found = instance(scaled(values), *caps)
+        assert found.grid.nudged == is_tied
+        path = solve_dense(scaled(values), *caps, squared=True).stats["path"]
+        assert path == ("simplex" if is_tied else "scan")
+    nothing = np.zeros((60, 80))
+    for place in (1, 2):  # where the draw of every third has none
+        nothing.reshape(-1)[place::300] = 1.0
+    assert draw(nothing.reshape(-1)).size == 0
+    found = solve_dense(nothing, np.full(60, 1), np.full(80, 2), 400, squared=True)
+    assert found.keep.sum() == 16

@@ -12,6 +12,10 @@ from tvcs_core.projection.kernels.records import Candidates, Counts, Floats, Gri
 
 WORTH_ASKING = 100_000_000  # bytes
 OF_TABLE, OF_LIST = 4, 100  # bytes of a candidate: its share of the core, and of lists
+SCANNED = 100_000  # entries of a table up to which the scan comes first
+TIED = 0.02  # share of a draw that is equal to another, or of entries to their neighbour: ties
+FINE = 2.0**-30  # of the largest, by less than which all values differ: the hash would drown that
+MANY_VALUES, MOSTLY, BESIDE = 30, 0.8, 0.05  # ties that are none to the scan; see `needs_hash`
 HEAVY = 100.0  # times the typical one, more than which the mean square of values tells of tails
 
 
@@ -53,8 +57,7 @@ class Instance:
         self.candidates, self.caps = candidates, caps
         factor = scale_of(largest)
         drawn = draw(candidates.values)
-        is_tied = has_ties(drawn) or has_equal_lines(candidates)
-        self.grid = Grid(factor, grid_steps(candidates, caps), is_tied)
+        self.grid = Grid(factor, grid_steps(candidates, caps), needs_hash(candidates, drawn))
         self.scale = factor * factor if candidates.squared else factor
         self.closed_row, self.closed_col = caps.rows == 0, caps.cols == 0
         self.open_size = int(per_row.sum())
@@ -102,25 +105,36 @@ def draw(values: Floats) -> Floats:
     return np.sort(drawn[drawn > 0.0])
 
 
-def has_ties(drawn: Floats) -> bool:
-    """Guess from sorted values whether many are equal: then the first prices need the hash."""
-    return int(np.count_nonzero(drawn[1:] == drawn[:-1])) > 0.02 * drawn.size
+def needs_hash(candidates: Candidates, drawn: Floats) -> bool:
+    """Guess, also from a sorted draw, whether so many values are equal that first prices need it.
+
+    What it adds to gains is no help where they differ by less than that. The scan does without it,
+    and is faster where ties are neither of lines nor of a few values.
+    """
+    near, size = share_of_equal(candidates), candidates.values.size
+    far = np.count_nonzero(drawn[1:] == drawn[:-1]) / max(1, drawn.size)
+    if max(near, far) <= TIED:
+        return False
+    if drawn.size and 0.0 < drawn[-1] - drawn[0] < FINE * drawn[-1]:
+        return False
+    is_of_many = drawn.size * (1.0 - far) >= MANY_VALUES and far >= MOSTLY and near <= BESIDE
+    return not (candidates.dense and size <= SCANNED and is_of_many)
 
 
-def has_equal_lines(candidates: Candidates) -> bool:
-    """Guess whether many entries of a table are worth what the next of their row or column is.
+def share_of_equal(candidates: Candidates) -> float:
+    """How many entries of a table are worth what the next of their row or column is, of some.
 
     A draw may hold a single entry of each line, and not show that all of a line are equal.
     """
-    values, start = candidates.values, candidates.start
+    values, step = candidates.values, candidates.values.size // 2000 + 1
     if not candidates.dense:
-        return False
-    for apart in (1, int(start[1] - start[0])):  # the next column, the next row
-        here = values[: values.size - apart : values.size // 2000 + 1]
-        there = values[apart :: values.size // 2000 + 1]
-        if np.count_nonzero((here == there) & (here != 0.0)) > 0.02 * here.size:
-            return True
-    return False
+        return 0.0
+    most = 0.0
+    for apart in (1, candidates.columns.size):  # the next column, the next row
+        here, there = values[: values.size - apart : step], values[apart::step]
+        equal = np.count_nonzero((here == there) & (here != 0.0))
+        most = max(most, equal / max(1, here.size))
+    return most
 
 
 def scale_of(largest: float) -> float:

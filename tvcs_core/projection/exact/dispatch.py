@@ -3,11 +3,10 @@
 import numpy as np
 
 from tvcs_core.files.memory import available_memory
-from tvcs_core.projection.exact.candidates import Instance
+from tvcs_core.projection.exact.candidates import SCANNED, Instance
 from tvcs_core.projection.exact.network import CoreNetwork
 from tvcs_core.projection.exact.prices import Near, full_blocks, imbalance, no_prices, width
 
-SCANNED = 100_000  # entries up to which the scan comes first
 # Widths of the bands that loads may be off by earlier prices (see `misfit`).
 USABLE = 0.6  # for a core about them
 AT_ALL = 3.5  # for blocks to begin with them
