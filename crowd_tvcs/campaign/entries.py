@@ -137,14 +137,14 @@ def _require_number(
 
 
 def require_text(name: str, value: object, *, or_none: bool = False) -> None:
-    """Refuse what is no text, or holds what not every store takes."""
+    """Refuse what is no text, or holds what some store does not take."""
     require_kind(name, value, str, or_none=or_none)
     if isinstance(value, str) and (flaw := flaw_of(value)):
         raise ValueError(f"{name} must be text, found {flaw} in {shown(value)}")
 
 
 def require_name(name: str, value: object) -> None:
-    """Refuse what is no name, or longer than not every store takes."""
+    """Refuse what is no name, or longer than some store takes."""
     require_text(name, value)
     if value == "":
         raise ValueError(f"{name} must not be empty")
