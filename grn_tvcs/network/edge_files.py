@@ -37,7 +37,7 @@ SIGNED = "edgeweight"
 NO_EDGE = "0"
 SMALL = ("signs", "selected")  # kept as bytes while a file is read
 ANYBODYS = ("stability", "own")  # columns that are read from tables of other programs too
-MARKS = {"<": "XML, such as GraphML", "#": "a comment"}  # how what is no table begins
+MARKS = {"<?xml": "XML, such as GraphML", "<graph": "XML, such as GraphML", "#": "a comment"}
 REASONS = {
     "self_loops": "of a gene on itself",
     "unknown_genes": "with a gene that is not in the network",
