@@ -6,7 +6,7 @@ from tvcs_core.projection.exact.candidates import Exact, grid_steps, price_close
 from tvcs_core.projection.kernels import small
 from tvcs_core.projection.kernels.records import Candidates, Counts, Prices
 
-SMALL = 2_500  # entries that are solved in one call of a kernel
+SMALL = small.SIMPLEX  # entries that are solved in one call of a kernel, whatever they are
 SMALL_ONES = 50  # with caps of 1: more are assigned
 
 
