@@ -450,6 +450,8 @@ def test_ties_of_many_values_are_left_to_the_scan_unless_lines_are_equal():
         assert found.grid.nudged == is_tied
         path = solve_dense(scaled(values), *caps, squared=True).stats["path"]
         assert path == ("simplex" if is_tied else "scan")
+    long = np.tile(percent, (1, 10))[:, rng.permutation(800)]  # the simplex, which needs the hash
+    assert instance(scaled(long), np.full(60, 9), np.full(800, 6), 400).grid.nudged
     nothing = np.zeros((60, 80))
     for place in (1, 2):  # where the draw of every third has none
         nothing.reshape(-1)[place::300] = 1.0

@@ -13,6 +13,8 @@ from tvcs_core.projection.kernels.records import Candidates, Counts, Floats, Gri
 WORTH_ASKING = 100_000_000  # bytes
 OF_TABLE, OF_LIST = 4, 100  # bytes of a candidate: its share of the core, and of lists
 SCANNED = 100_000  # entries of a table up to which the scan comes first
+FILLED = 0.6  # share of nonzero entries below which lists of them are shorter
+LONG = 8  # times the shorter side, beyond which lines are looked at by the scan only if need be
 TIED = 0.02  # share of a draw that is equal to another, or of entries to their neighbour: ties
 FINE = 2.0**-30  # of the largest, by less than which all values differ: the hash would drown that
 MANY_VALUES, MOSTLY, BESIDE = 30, 0.8, 0.05  # ties that are none to the scan; see `needs_hash`
@@ -49,6 +51,8 @@ class Instance:
         A typical gain, by which a warm start is brought to this instance's scale.
     has_tails
         Whether a few values are so large that a typical one says nothing of them.
+    is_scanned
+        Whether the scan is likely to be faster than the simplex, unless ties forbid it.
     """
 
     def __init__(
@@ -57,7 +61,6 @@ class Instance:
         self.candidates, self.caps = candidates, caps
         factor = scale_of(largest)
         drawn = draw(candidates.values)
-        self.grid = Grid(factor, grid_steps(candidates, caps), needs_hash(candidates, drawn))
         self.scale = factor * factor if candidates.squared else factor
         self.closed_row, self.closed_col = caps.rows == 0, caps.cols == 0
         self.open_size = int(per_row.sum())
@@ -69,11 +72,27 @@ class Instance:
         typical = float(drawn[drawn.size // 2]) * factor if drawn.size else 0.0
         self.level = typical * typical if candidates.squared else typical
         self.has_tails = mean_square > HEAVY * typical * typical
+        is_small = candidates.values.size <= SCANNED
+        self.is_scanned = (
+            is_small and self.is_filled and not self.has_tails and not self.has_long_lines
+        )
+        has_ties = needs_hash(candidates, drawn, self.is_scanned)
+        self.grid = Grid(factor, grid_steps(candidates, caps), has_ties)
 
     @property
     def shape(self) -> tuple[int, int]:
         """How many rows and columns there are."""
         return self.caps.rows.size, self.caps.cols.size
+
+    @property
+    def is_filled(self) -> bool:
+        """Whether it is a table of which a list would be no shorter."""
+        return self.candidates.dense and self.open_size >= FILLED * self.candidates.values.size
+
+    @property
+    def has_long_lines(self) -> bool:
+        """Whether one side is so much longer than the other that its lines are dear to look at."""
+        return max(self.shape) > LONG * min(self.shape)
 
 
 def price_closed(candidates: Candidates, caps: Counts, prices: Prices) -> None:
@@ -105,20 +124,20 @@ def draw(values: Floats) -> Floats:
     return np.sort(drawn[drawn > 0.0])
 
 
-def needs_hash(candidates: Candidates, drawn: Floats) -> bool:
+def needs_hash(candidates: Candidates, drawn: Floats, is_scanned: bool) -> bool:
     """Guess, also from a sorted draw, whether so many values are equal that first prices need it.
 
     What it adds to gains is no help where they differ by less than that. The scan does without it,
-    and is faster where ties are neither of lines nor of a few values.
+    and where it would begin it is faster if ties are neither of lines nor of a few values.
     """
-    near, size = share_of_equal(candidates), candidates.values.size
+    near = share_of_equal(candidates)
     far = np.count_nonzero(drawn[1:] == drawn[:-1]) / max(1, drawn.size)
     if max(near, far) <= TIED:
         return False
     if drawn.size and 0.0 < drawn[-1] - drawn[0] < FINE * drawn[-1]:
         return False
     is_of_many = drawn.size * (1.0 - far) >= MANY_VALUES and far >= MOSTLY and near <= BESIDE
-    return not (candidates.dense and size <= SCANNED and is_of_many)
+    return not (is_scanned and is_of_many)
 
 
 def share_of_equal(candidates: Candidates) -> float:

@@ -13,9 +13,7 @@ AT_ALL = 3.5  # for blocks to begin with them
 SHORT = 50  # of what was kept, as 1 in so many: what a core about them may leave out at first
 FEW_LEFT = 3  # phases after blocks that began with nothing, up to which these are as good
 LARGEST = 4_000_000  # entries up to which it may come at all
-FILLED = 0.6  # share of nonzero entries below which lists of them are shorter
-LONG = 8  # times the shorter side, beyond which lines are looked at by the scan only if need be
-LONGEST = 100  # times, beyond which they are not
+LONGEST = 100  # times the shorter side, beyond which lines are too long for the scan
 PIVOTS = 6.0  # of each node and entry of the core, from which on the scan takes over
 FEWER = 3.0  # of these where lines are long: where first prices are bad they are many times as many
 BYTES = 16  # of both tables of the scan, by entry
@@ -24,7 +22,7 @@ BYTES = 16  # of both tables of the scan, by entry
 def may_scan(i: Instance) -> bool:
     """Whether the scan can take this instance: dense, no ties, and memory for its tables."""
     size = i.candidates.values.size
-    if not i.candidates.dense or i.grid.nudged or size > LARGEST or i.open_size < FILLED * size:
+    if not i.is_filled or i.grid.nudged or size > LARGEST:
         return False
     if max(i.shape) > LONGEST * min(i.shape):
         return False
@@ -32,15 +30,9 @@ def may_scan(i: Instance) -> bool:
     return have is None or BYTES * size < have
 
 
-def has_long_lines(i: Instance) -> bool:
-    """Whether one side is so much longer than the other that its lines are dear to look at."""
-    return max(i.shape) > LONG * min(i.shape)
-
-
 def begins_with_scan(i: Instance) -> bool:
     """Whether the scan is likely to be faster than the simplex from the start."""
-    is_small = i.candidates.values.size <= SCANNED
-    return is_small and not i.has_tails and not has_long_lines(i) and may_scan(i)
+    return i.is_scanned and may_scan(i)
 
 
 def misfit(i: Instance, near: Near) -> float:
@@ -63,5 +55,5 @@ def block_prices(i: Instance, earlier: Near | None = None) -> Near:
 def pivot_budget(i: Instance, network: CoreNetwork) -> int:
     """Pivots after which the scan from the first prices is expected to have been done."""
     share = max(1.0, (i.candidates.values.size / 250_000) ** 0.6)
-    most = FEWER if has_long_lines(i) else PIVOTS
+    most = FEWER if i.has_long_lines else PIVOTS
     return int(min(most, 2.5 * share) * (network.size + np.sum(i.shape)))
