@@ -17,7 +17,6 @@ FILLED = 0.6  # share of nonzero entries below which lists of them are shorter
 LONG = 8  # times the shorter side, beyond which lines are looked at by the scan only if need be
 TIED = 0.02  # share of a draw that is equal to another, or of entries to their neighbour: ties
 FINE = 2.0**-30  # of the largest, by less than which all values differ: the hash would drown that
-MANY_VALUES, MOSTLY, BESIDE = 30, 0.8, 0.05  # ties that are none to the scan; see `needs_hash`
 HEAVY = 100.0  # times the typical one, more than which the mean square of values tells of tails
 
 
@@ -49,10 +48,14 @@ class Instance:
         The same if only the caps of rows counted, or only those of columns.
     level
         A typical gain, by which a warm start is brought to this instance's scale.
+    spread
+        By how much gains differ, by a draw; 0 says no more than that most are equal.
+    has_ties
+        Whether many values are equal.
     has_tails
         Whether a few values are so large that a typical one says nothing of them.
     is_scanned
-        Whether the scan is likely to be faster than the simplex, unless ties forbid it.
+        Whether the scan is likely to be faster than the simplex.
     """
 
     def __init__(
@@ -69,6 +72,8 @@ class Instance:
         self.fits = min(caps.total, self.fit_rows, self.fit_cols)
         with np.errstate(over="ignore"):  # in groups that may keep nothing
             mean_square = float(np.square(drawn * factor).mean()) if drawn.size else 0.0
+            ends = drawn[[0, -1]] * factor if drawn.size else np.zeros(2)
+            self.spread = float(np.ptp(np.square(ends) if candidates.squared else ends))
         typical = float(drawn[drawn.size // 2]) * factor if drawn.size else 0.0
         self.level = typical * typical if candidates.squared else typical
         self.has_tails = mean_square > HEAVY * typical * typical
@@ -76,8 +81,9 @@ class Instance:
         self.is_scanned = (
             is_small and self.is_filled and not self.has_tails and not self.has_long_lines
         )
-        has_ties = needs_hash(candidates, drawn, self.is_scanned)
-        self.grid = Grid(factor, grid_steps(candidates, caps), has_ties)
+        self.has_ties = has_ties(candidates, drawn)
+        nudged = self.has_ties and not is_drowned(drawn)
+        self.grid = Grid(factor, grid_steps(candidates, caps), nudged)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -124,20 +130,15 @@ def draw(values: Floats) -> Floats:
     return np.sort(drawn[drawn > 0.0])
 
 
-def needs_hash(candidates: Candidates, drawn: Floats, is_scanned: bool) -> bool:
-    """Guess, also from a sorted draw, whether so many values are equal that first prices need it.
+def has_ties(candidates: Candidates, drawn: Floats) -> bool:
+    """Guess, also from a sorted draw, whether many values are equal."""
+    equal = np.count_nonzero(drawn[1:] == drawn[:-1]) / max(1, drawn.size)
+    return bool(equal > TIED) or share_of_equal(candidates) > TIED
 
-    What it adds to gains is no help where they differ by less than that. The scan does without it,
-    and where it would begin it is faster if ties are neither of lines nor of a few values.
-    """
-    near = share_of_equal(candidates)
-    far = np.count_nonzero(drawn[1:] == drawn[:-1]) / max(1, drawn.size)
-    if max(near, far) <= TIED:
-        return False
-    if drawn.size and 0.0 < drawn[-1] - drawn[0] < FINE * drawn[-1]:
-        return False
-    is_of_many = drawn.size * (1.0 - far) >= MANY_VALUES and far >= MOSTLY and near <= BESIDE
-    return not (is_scanned and is_of_many)
+
+def is_drowned(drawn: Floats) -> bool:
+    """Guess from a sorted draw whether values differ by less than what the hash adds to gains."""
+    return bool(drawn.size) and 0.0 < drawn[-1] - drawn[0] < FINE * drawn[-1]
 
 
 def share_of_equal(candidates: Candidates) -> float:

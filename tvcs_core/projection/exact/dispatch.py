@@ -20,9 +20,9 @@ BYTES = 16  # of both tables of the scan, by entry
 
 
 def may_scan(i: Instance) -> bool:
-    """Whether the scan can take this instance: dense, no ties, and memory for its tables."""
+    """Whether the scan can take this instance: dense, and memory for its tables."""
     size = i.candidates.values.size
-    if not i.is_filled or i.grid.nudged or size > LARGEST:
+    if not i.is_filled or size > LARGEST:
         return False
     if max(i.shape) > LONGEST * min(i.shape):
         return False

@@ -147,7 +147,9 @@ def search(i: Instance, keep: NDArray[np.bool_], warm: Any) -> Found:
             near = None
         found = scan(i, block_prices(i, near), keep, anew=near is None)
         if found is not None:
-            left = found.stats["phases"] if near is None else near.left
+            # What is tied says little of the same values with noise.
+            left = 0 if "ties" in found.stats else found.stats["phases"]
+            left = left if near is None else near.left
             return replace(found, near=replace(found.near, left=left))
     return by_core(i, near, keep)
 

@@ -8,7 +8,7 @@ from tvcs_core.projection.exact.candidates import Instance
 from tvcs_core.projection.kernels import table
 from tvcs_core.projection.kernels.records import Prices
 from tvcs_core.projection.kernels.scan import flow as tables
-from tvcs_core.projection.kernels.scan import paths, refine, unique
+from tvcs_core.projection.kernels.scan import paths, potentials, refine, ties, unique
 from tvcs_core.projection.kernels.scan.flow import (
     BLOCK,
     EXCESS,
@@ -35,11 +35,16 @@ class Phases:
         How many groups there are, source and sink included.
     imbalance
         How many entries a group with a price keeps too many or too few by the first prices.
+    largest
+        What an entry is worth at most, in steps of the grid.
+    has_ties
+        Whether so many entries are worth the same that flows are best before prices are exact.
     """
 
     def __init__(self, i: Instance, prices: Prices) -> None:
         self.i, (n, m) = i, i.shape
         self.nodes = n + m + 2
+        self.largest, self.has_ties = int(i.grid.steps), i.has_ties
         self.stats: dict[str, Any] = {"path": "scan", "phases": 0}
         self.flow, self.clock = empty_flow(i, prices), np.zeros(4, np.int64)
         self.most = max(1, LOOKED_AT // max(n, m))
@@ -86,6 +91,13 @@ class Phases:
         """
         return bool(paths.are_few_wrong(self.flow, eps, few))
 
+    def make_exact(self, budget: int) -> bool:
+        """Find prices that are exact for the flow as it is; False if that is not a best one.
+
+        It is not told from one whose prices the budget is not enough for.
+        """
+        return bool(potentials.make_exact(self.flow, self.clock, budget))
+
     def send(self, budget: int) -> bool:
         """Right all wrong arcs and send the excesses along shortest paths; False as `refine`.
 
@@ -109,6 +121,16 @@ class Phases:
         n, m = self.i.shape
         of_cols = self.flow.table[self.flow.start[self.flow.columns] :]
         np.greater(of_cols.reshape(m, self.flow.columns)[:, :n].T, LEAST, out=keep)
+
+    def keep_tight(self) -> None:
+        """Turn to the flows that are as good: from here on their entries are worth their hashes."""
+        ties.keep_tight(self.flow, self.i.candidates.keys)
+        self.largest, self.has_ties = ties.LARGEST, False
+        self.stats["ties"] = True
+
+    def refill(self, keep: Any) -> None:
+        """Correct the support, (n, m), by what `keep_tight` and phases after it have changed."""
+        ties.read_kept(self.flow, keep)
 
     def prices(self) -> Prices:
         """Prices of rows, columns and the total, for scaled gains."""
@@ -147,6 +169,7 @@ def empty_flow(i: Instance, prices: Prices) -> Flow:
     columns, across = -(-n // BLOCK) * BLOCK, -(-m // BLOCK) * BLOCK
     of_rows, of_cols = slice(n), slice(columns, columns + m)
     price, cap, start, excess, room = np.zeros((5, columns + across), np.int64)
+    start[:] = -1
     total = np.int64(np.rint(prices.total * steps))
     price[of_rows] = total + np.rint(np.minimum(prices.rows, 1.0) * steps).astype(np.int64)
     price[of_cols] = -np.rint(np.minimum(prices.cols, 1.0) * steps).astype(np.int64)

@@ -20,13 +20,15 @@ FEW_AT_FIRST = 1 / 8  # units by node, fewer than which are sent along shortest 
 FEW = 1  # and after the first eps
 SENT = 10  # turns of each node for that, more than which a finer eps saves
 ALL = 2**60  # more than there can be
+EXACT, PART = 3, 4  # turns of each node for exact prices where ties are; of the last phase's, 1 in
 PATIENCE = 400  # turns of each node in all
 # Of the mean prices is the first eps, where they misplace all: of blocks that began with nothing,
 # and of all others.
 ANEW, BEGUN = 1 / 2, 1 / 8
 LEAST_SHARE = 2.0**-10  # that prices are taken to misplace
 LEAST_PRICE = 1 / 512  # of a typical gain, where lines have no price
-TIGHT = 2.0**-36  # slack of what the simplex looks at where another support is as good
+TIGHT = 2.0**-50  # slack of what the simplex looks at where another support is as good, or
+STEPS = 4  # of the grid
 
 
 @dataclass(frozen=True)
@@ -52,34 +54,49 @@ def scan(i: Instance, near: Near, keep: NDArray[np.bool_], anew: bool = False) -
         return None
     support = keep.reshape(i.shape)
     phases.fill(support)
-    phases.stats["turns"] = phases.turns
     prices = phases.prices()
-    if is_only:
-        return Found(prices, near, phases.stats)
+    if is_only or break_ties(phases, support):
+        return Found(prices, near, phases.stats | {"turns": phases.turns})
     del phases.flow
     network = tied(i, prices, support)
     network.prove()
     return Found(network.duals(), near, network.stats | phases.stats)
 
 
+def break_ties(phases: Phases, support: NDArray[np.bool_]) -> bool:
+    """Turn a best support into the one whose hashes are best; False where that is not found."""
+    phases.keep_tight()
+    if not solve(phases, phases.largest // FINER):
+        return False
+    _, is_only = phases.prove()
+    if is_only:
+        phases.refill(support)
+    return is_only
+
+
 def solve(phases: Phases, eps: int) -> bool:
     """Refine until little is wrong, and right that along shortest paths; False where it gives up.
 
     It goes on with more than the first eps where prices are worse than that, but never with more
-    than the largest gain, which no price is wrong by for long.
+    than the largest gain, which no price is wrong by for long. Among ties prices may be exact long
+    before eps is: they are looked for after each phase.
     """
-    nodes, largest = phases.nodes, int(phases.i.grid.steps)
-    few, budget, most, last = int(FEW_AT_FIRST * nodes), FIRST * nodes, PATIENCE * nodes, 0
+    nodes, few, last = phases.nodes, int(FEW_AT_FIRST * phases.nodes), 0
+    budget, patience, most = FIRST * nodes, PATIENCE * nodes, phases.turns + PATIENCE * nodes
     while phases.turns < most and not phases.has_failed:
-        if phases.is_nearly_right(last, few) and phases.send(SENT * nodes if eps else most):
+        if phases.is_nearly_right(last, few) and phases.send(SENT * nodes if eps else patience):
             return True
         if eps == 0:
             return False
+        before = phases.turns
         if phases.refine(eps, budget):
-            budget, last, eps = most, eps, eps // FINER
+            took = phases.turns - before
+            if phases.has_ties and phases.make_exact(max(EXACT * nodes, took // PART)):
+                return True
+            budget, last, eps = patience, eps, eps // FINER or int(eps > 1)
             few = FEW * nodes if eps else ALL
-        elif budget < most:
-            budget, eps = most, min(COARSER * eps, largest)
+        elif budget < patience:
+            budget, eps = patience, min(COARSER * eps, phases.largest)
         else:
             return False
     return False
@@ -89,17 +106,18 @@ def first_eps(i: Instance, prices: Prices, imbalance: float) -> int:
     """How wrong prices are likely to be, in steps of the grid.
 
     That is the share of all units that they misplace (part of it, see `ANEW`) of the mean prices:
-    where every row wants the same columns, these may have to change by as much as they are.
+    where every row wants the same columns, these may have to change by as much as they are. It is
+    no more than gains differ by.
     """
     share = max(LEAST_SHARE, imbalance * max(i.shape) / max(i.fits, 1))
     price = max(float(prices.rows.mean() + prices.cols.mean()), LEAST_PRICE * i.level)
-    return max(1, int(min(price * share, 1.0) * i.grid.steps))
+    return max(1, int(min(price * share, i.spread or 1.0, 1.0) * i.grid.steps))
 
 
 def tied(i: Instance, prices: Prices, support: NDArray[np.bool_]) -> CoreNetwork:
     """The network of what is worth its prices: the simplex settles ties by their hash."""
-    n, m = i.shape
-    rows, cols = np.full(n, TIGHT), np.full(m, TIGHT)
+    (n, m), slack = i.shape, max(TIGHT, STEPS / i.grid.steps)
+    rows, cols = np.full(n, slack), np.full(m, slack)
     narrow = Band(rows, rows, cols, cols, 0.0, 0.0)
     near, apart = Near(prices, narrow), np.empty(support.size, bool)
     listed = list_near(i, near, Support(apart, np.zeros(n, np.int64), np.zeros(m, np.int64)))

@@ -42,7 +42,7 @@ def flow_at(caps, prices, steps):
     start, price = np.empty(lines, np.int64), np.empty(lines, np.int64)
     excess, room = np.empty(lines, np.int64), np.empty(lines, np.int64)
     cap, ends, queue = np.empty(lines, np.int64), np.empty(6, np.int64), np.empty(size, np.int64)
-    start[:], price[:], excess[:], room[:], cap[:], ends[:] = 0, 0, 0, 0, 0, 0
+    start[:], price[:], excess[:], room[:], cap[:], ends[:] = -1, 0, 0, 0, 0, 0
     table[:] = NONE
     ends[PRICE] = np.int64(np.rint(prices.total * steps))
     for r in range(n):

@@ -35,7 +35,7 @@ class Flow(NamedTuple):
     table
         Both tables, line after line; each is as wide as there are numbers across.
     start
-        Where the line begins in the table.
+        Where the line begins in the table; -1 for numbers between, which have no line.
     price, excess
         Potential; what came in less what went out.
     room, cap

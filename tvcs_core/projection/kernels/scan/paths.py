@@ -61,7 +61,7 @@ def count_wrong(flow, limit):
     room, cap, excess, ends = flow.room, flow.cap, flow.excess, flow.ends
     found, lines = np.int64(0), price.size
     for i in range(lines):
-        if cap[i] == 0 or found >= limit:
+        if start[i] < 0 or found >= limit:
             continue
         side, across, width = (0, columns, lines - columns) if i < columns else (1, 0, columns)
         line, prices = table[start[i] : start[i] + width], price[across : across + width]

@@ -34,7 +34,7 @@ def prepare(flow, eps, clock):
     table, start, price, excess = flow.table, flow.start, flow.price, flow.excess
     room, cap, ends, columns = flow.room, flow.cap, flow.ends, flow.columns
     for i in range(cap.size):
-        if cap[i] == 0:
+        if start[i] < 0:
             continue
         side, across, width = (0, columns, cap.size - columns) if i < columns else (1, 0, columns)
         limit, wrong = price[i] + eps, 0

@@ -22,7 +22,7 @@ def list_tight(flow, tail, head):
     room, cap, ends, lines = flow.room, flow.cap, flow.ends, flow.price.size
     n = np.int64(0)
     for i in range(lines):
-        if cap[i] == 0:
+        if start[i] < 0:
             continue
         side, across, width = (0, columns, lines - columns) if i < columns else (1, 0, columns)
         line, prices = table[start[i] : start[i] + width], price[across : across + width]
@@ -38,7 +38,7 @@ def list_tight(flow, tail, head):
                 if n < tail.size:
                     tail[n], head[n] = i, across + j
                 n += 1
-        if end == p and (room[i] == 0 or room[i] == cap[i]):
+        if end == p and cap[i] > 0 and (room[i] == 0 or room[i] == cap[i]):
             if n < tail.size:
                 tail[n], head[n] = (i, lines + side) if room[i] > 0 else (lines + side, i)
             n += 1

@@ -1,0 +1,128 @@
+"""Ties of dense tables: exact prices among them, and the best support by hash."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from tests.core.projection.test_exact import CAPS, draw_caps, large, scaled
+from tests.core.projection.test_scan import instance, scanned, simplex_of_small
+from tvcs_core.projection.exact import dispatch, solve_dense
+from tvcs_core.projection.exact.scan import phases, scan
+from tvcs_core.projection.exact.scan import search as scan_search
+from tvcs_core.projection.kernels.gains import tie
+from tvcs_core.projection.kernels.scan.flow import PRICE
+
+KINDS = {
+    "few values": lambda rng, n, m: rng.integers(1, 4, (n, m)),
+    "rows": lambda rng, n, m: np.repeat(rng.integers(1, 50, (n, 1)), m, axis=1),
+    "columns": lambda rng, n, m: np.repeat(rng.normal(size=(1, m)), n, axis=0),
+    "some columns": lambda rng, n, m: np.where(
+        rng.random((1, m)) < 0.4, rng.random((1, m)), rng.random((n, 1)) * rng.random((1, m))
+    ),
+    "minima": lambda rng, n, m: np.minimum(rng.random((n, 1)), rng.random((1, m))),
+    "maxima": lambda rng, n, m: np.maximum(rng.random((n, 1)), rng.random((1, m))),
+    "clipped": lambda rng, n, m: np.minimum(np.abs(rng.normal(size=(n, m))), 0.7),
+    "censored": lambda rng, n, m: np.maximum(np.abs(rng.normal(size=(n, m))), 0.7),
+    "products": lambda rng, n, m: rng.integers(1, 11, (n, 1)) * rng.integers(1, 11, (1, m)),
+    "steps": lambda rng, n, m: np.kron(rng.random((3, 3)), np.ones((n, m)))[::3, ::3],
+    "zeros": lambda rng, n, m: rng.integers(0, 3, (n, m)),
+    "one value": lambda rng, n, m: np.ones((n, m)),
+}
+
+
+def table(kind, rng, n, m):
+    return scaled(np.ascontiguousarray(KINDS[kind](rng, n, m), dtype=float))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(4))
+def test_the_scan_keeps_of_ties_what_the_simplex_keeps(kind, seed):
+    rng = np.random.default_rng(seed)
+    for n, m in ((30, 40), (55, 20), (3, 60)):
+        problem = table(kind, rng, n, m), *draw_caps(rng, n, m, CAPS[rng.integers(len(CAPS))])
+        found, keep = scanned(*problem)
+        if found is not None:
+            np.testing.assert_array_equal(keep, simplex_of_small(*problem))
+
+
+def test_of_supports_that_are_as_good_the_one_of_the_best_hashes_is_kept():
+    """Brute force: all supports of some cells, by gain and then by the sum of hashes."""
+    rng, several = np.random.default_rng(8), 0
+    for _ in range(40):
+        n, m = [(2, 4), (3, 3), (4, 2), (2, 3)][rng.integers(4)]
+        gains = rng.integers(1, 4, (n, m))
+        a, b, total = draw_caps(rng, n, m, CAPS[rng.integers(len(CAPS))])
+        i = instance(scaled(gains.astype(float)), a, b, total)
+        if i is None:
+            continue
+        i.candidates = i.candidates._replace(squared=False)
+        best, ties = (-1, -1), 0
+        hashes = np.array([[tie(r, c, 0) for c in range(m)] for r in range(n)])
+        for bits in product((False, True), repeat=n * m):
+            keep = np.array(bits).reshape(n, m)
+            if (keep.sum(1) > a).any() or (keep.sum(0) > b).any() or keep.sum() > total:
+                continue
+            worth = int(gains[keep].sum()), int(hashes[keep].sum())
+            ties = 1 if worth[0] > best[0] else ties + (worth[0] == best[0])
+            if worth > best:
+                best, expected = worth, keep
+        keep = np.zeros(n * m, bool)
+        assert scan(i, dispatch.block_prices(i), keep, anew=True).stats["path"] == "scan"
+        np.testing.assert_array_equal(keep.reshape(n, m), expected)
+        several += ties > 1
+    assert several > 15
+
+
+def test_where_ties_are_not_broken_the_simplex_goes_on(monkeypatch):
+    problem = large("ties", 70, 80, "varied", 0.8)
+    expected = solve_dense(*problem, squared=True)
+    assert expected.stats["ties"]
+    monkeypatch.setattr(scan_search, "break_ties", lambda *_: False)
+    found = solve_dense(*problem, squared=True)
+    assert found.stats["pivots in all"] > 0
+    np.testing.assert_array_equal(found.keep, expected.keep)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_exact_prices_prove_the_flow_or_nothing_is_changed(kind):
+    rng, right = np.random.default_rng(2), set()
+    problem = table(kind, rng, 60, 70), *draw_caps(rng, 60, 70, CAPS[1])
+    i = instance(*problem)
+    p = phases.Phases(i, dispatch.block_prices(i).prices)
+    eps = i.grid.steps
+    while eps > 1 and True not in right:
+        assert p.refine(int(eps), 2**40)
+        before = p.flow.price.copy(), p.flow.ends[PRICE : PRICE + 2].copy()
+        table_before = p.flow.table.copy()
+        right.add(p.make_exact(5 * p.nodes))
+        np.testing.assert_array_equal(p.flow.table, table_before)
+        assert p.prove()[0] == (True in right)
+        if True not in right:
+            np.testing.assert_array_equal(p.flow.price, before[0])
+            np.testing.assert_array_equal(p.flow.ends[PRICE : PRICE + 2], before[1])
+        eps /= 6
+    assert True in right
+
+
+@pytest.mark.parametrize("kind", ["columns", "maxima", "clipped", "some columns"])
+def test_ties_end_phases_long_before_eps_does(kind):
+    """20 phases down to eps 0, and up to 780 turns of each node."""
+    rng = np.random.default_rng(3)
+    values, caps = table(kind, rng, 100, 100), np.full(100, 20)
+    for total in (1_600, 10_000):
+        stats = solve_dense(values, caps, caps, total, squared=True).stats
+        assert stats["ties"]
+        assert stats["phases"] <= 12
+        assert stats["turns"] < 202 * 160
+
+
+@pytest.mark.parametrize("n", [100, 300])
+def test_values_that_hardly_differ_begin_with_an_eps_as_small(n):
+    """It was a part of the prices themselves: 18 phases, of which 13 did nothing."""
+    values, caps = 1 + 1e-13 * np.random.default_rng(1).normal(size=(n, n)), np.full(n, n // 5)
+    for total, most in ((n * n, 60), (int(0.8 * n * n // 5), 120)):
+        stats = solve_dense(scaled(values), caps, caps, total, squared=True).stats
+        assert stats["path"] == "scan"
+        assert stats["phases"] < 14
+        assert stats["turns"] < most * 2 * (n + 1)
