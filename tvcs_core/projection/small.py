@@ -11,8 +11,9 @@ from tvcs_core.projection.entries import enter
 from tvcs_core.projection.exact import SMALL_ONES, Exact, are_ones, steps_for, writeable
 from tvcs_core.projection.gap import measure
 from tvcs_core.projection.kernels import pairing, small
+from tvcs_core.projection.kernels.scan.direct import LONG
 
-AT_ONCE = 5_000  # entries that are solved in one call if that does not take longer
+AT_ONCE = 22_500  # entries that are solved in one call if that does not take longer
 ASSIGNED = 100_000  # entries up to which an assignment is found in one call
 
 
@@ -43,7 +44,7 @@ def project_small(V: Any, constraint: TVCS) -> Small | None:
     call = small.project_small
     if V.size > SMALL_ONES and are_ones(row_caps, col_caps, total):
         call = pairing.project_ones
-    elif V.size > AT_ONCE:
+    elif V.size > small.SIMPLEX and (V.size > AT_ONCE or max(V.shape) > LONG * min(V.shape)):
         return None
     keep, matrix = np.zeros(V.shape, np.bool_), np.empty(V.shape)
     u, w = np.zeros(V.shape[0]), np.zeros(V.shape[1])

@@ -178,7 +178,7 @@ def test_it_knows_when_no_other_support_is_as_good():
         i.grid = i.grid._replace(factor=1.0, nudged=False)
         near = dispatch.block_prices(i)
         p = phases.Phases(i, near.prices)
-        assert scan_search.solve(p, scan_search.first_eps(i, near.prices, p.imbalance))
+        assert scan_search.solve(p, *scan_search.first_eps(i, near.prices, p.imbalance))
         is_best, is_only = p.prove()
         assert is_best
         best = best_supports(gains, a, b, total)
@@ -349,8 +349,8 @@ def test_prices_that_are_far_off_do_not_begin_with_more_than_the_largest_gain():
     i = instance(*large("gauss", 30, 40, "varied", 0.8))
     near = dispatch.block_prices(i)
     begun, eps = phases.Phases(i, near.prices), scan_search.first_eps(i, near.prices, 1e30)
-    assert eps <= i.grid.steps
-    assert scan_search.solve(begun, eps)
+    assert max(eps) <= i.grid.steps
+    assert scan_search.solve(begun, *eps)
     assert begun.prove()[0]
 
 

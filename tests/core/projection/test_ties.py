@@ -7,11 +7,14 @@ import pytest
 
 from tests.core.projection.test_exact import CAPS, draw_caps, large, scaled
 from tests.core.projection.test_scan import instance, scanned, simplex_of_small
+from tvcs_core import TVCS
 from tvcs_core.projection.exact import dispatch, solve_dense
 from tvcs_core.projection.exact.scan import phases, scan
 from tvcs_core.projection.exact.scan import search as scan_search
 from tvcs_core.projection.kernels.gains import tie
 from tvcs_core.projection.kernels.scan.flow import PRICE
+from tvcs_core.projection.kernels.scan.scaling import scale
+from tvcs_core.projection.small import project_small
 
 KINDS = {
     "few values": lambda rng, n, m: rng.integers(1, 4, (n, m)),
@@ -105,6 +108,36 @@ def test_exact_prices_prove_the_flow_or_nothing_is_changed(kind):
     assert True in right
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_call_keeps_of_ties_what_the_usual_way_keeps(kind):
+    rng = np.random.default_rng(5)
+    for n, m in ((60, 70), (140, 100), (12, 240), (240, 12)):
+        a, b, total = draw_caps(rng, n, m, CAPS[rng.integers(len(CAPS))])
+        values = table(kind, rng, n, m)
+        a, b, total = np.maximum(a, 1), np.maximum(b, 1), max(total, 1)
+        expected = solve_dense(values, a, b, total, squared=True)
+        tvcs = TVCS.matrix((n, m), row_caps=a, col_caps=b, total=total)
+        found = project_small(values, tvcs)
+        if found is not None:
+            np.testing.assert_array_equal(found.support, expected.keep)
+            assert found.gap <= 1e-12 * found.kept
+
+
+@pytest.mark.parametrize("kind", ["few values", "some columns", "maxima", "one value"])
+@pytest.mark.parametrize("has_ties", [False, True])
+def test_phases_in_one_call_are_those_in_many(kind, has_ties):
+    rng, n, m = np.random.default_rng(6), 64, 80  # of which no line is padding
+    i = instance(table(kind, rng, n, m), *draw_caps(rng, n, m, CAPS[1]))
+    near = dispatch.block_prices(i)
+    many, one = phases.Phases(i, near.prices), phases.Phases(i, near.prices)
+    many.has_ties, eps = has_ties, scan_search.first_eps(i, near.prices, many.imbalance)
+    assert scan_search.solve(many, *eps)
+    assert scale(one.flow, one.clock, *eps, has_ties)
+    assert one.turns == many.turns > 0
+    np.testing.assert_array_equal(one.flow.table, many.flow.table)
+    np.testing.assert_array_equal(one.flow.price, many.flow.price)
+
+
 @pytest.mark.parametrize("kind", ["columns", "maxima", "clipped", "some columns"])
 def test_ties_end_phases_long_before_eps_does(kind):
     """20 phases down to eps 0, and up to 780 turns of each node."""
@@ -121,7 +154,7 @@ def test_ties_end_phases_long_before_eps_does(kind):
 def test_values_that_hardly_differ_begin_with_an_eps_as_small(n):
     """It was a part of the prices themselves: 18 phases, of which 13 did nothing."""
     values, caps = 1 + 1e-13 * np.random.default_rng(1).normal(size=(n, n)), np.full(n, n // 5)
-    for total, most in ((n * n, 60), (int(0.8 * n * n // 5), 120)):
+    for total, most in ((n * n, 60), (int(0.8 * n * n // 5), 200)):
         stats = solve_dense(scaled(values), caps, caps, total, squared=True).stats
         assert stats["path"] == "scan"
         assert stats["phases"] < 14

@@ -23,6 +23,7 @@ from tvcs_core.projection.kernels.records import (
 
 LISTED = 60_000  # tables up to here are listed whole for the first prices
 SAMPLED = 40_000  # entries of the sample that larger ones get their first prices from
+LINES, MANY = 100, 300  # lines of the sample of smaller ones whose lines are long, if they are more
 NEVER = np.finfo(float).max  # a price; from a gain beyond all floats inf would leave no number
 LOOKED_AT = 24  # lines of a side by which prices are judged
 LEVELS = 50  # lines of the shorter side by which the levels of lines are compared
@@ -86,7 +87,8 @@ class Near:
 def first_prices(i: Instance, solve: Callable[[Candidates, Counts], Exact]) -> Near:
     """Prices to begin with; `solve` is this solver, for a sample of a large table."""
     n, m = i.shape
-    if i.open_size <= LISTED:
+    is_sampled = i.candidates.dense and i.has_long_lines and max(n, m) >= MANY
+    if i.open_size <= LISTED and not is_sampled:
         return listed_prices(i, no_prices(n, m), rows_first=begins_with_rows(i, otherwise=True))
     guess = sampled_prices(i, solve)
     if i.candidates.dense:
@@ -148,6 +150,8 @@ def sampled_prices(i: Instance, solve: Callable[[Candidates, Counts], Exact]) ->
     """Prices of the shorter side, from an exact solution for a sample of the longer one."""
     n, m = i.shape
     step = -(-i.open_size // max(SAMPLED, i.open_size // 64))
+    if i.open_size <= LISTED:
+        step = max(n, m) // max(LINES, max(n, m) // 64)
     sample = sample_of(i, step)
     if sample is None:
         return no_prices(n, m)

@@ -22,7 +22,7 @@ from tvcs_core.projection.kernels.records import (
     Tree,
 )
 from tvcs_core.projection.kernels.rounding import gap_of
-from tvcs_core.projection.kernels.scan.direct import has_equal, send_directly
+from tvcs_core.projection.kernels.scan.direct import has_equal, has_long_lines, send_directly
 from tvcs_core.projection.kernels.simplex import PIVOTS, price_tree, run_simplex, terminals
 from tvcs_core.projection.kernels.start import (
     hang_full_rows,
@@ -32,7 +32,7 @@ from tvcs_core.projection.kernels.start import (
 )
 from tvcs_core.projection.kernels.table import all_bits, entry_costs, list_open, survey
 
-SIMPLEX = 2_500  # entries up to which the simplex does what paths leave
+SIMPLEX = 2_500  # entries of a table up to which the simplex does what the scan leaves
 ROUNDS = 2  # of blocks of rows and of columns
 
 
@@ -129,10 +129,10 @@ def load_of(listed, kept, n, m):
 def solve_small(candidates, caps, steps, keep, u, w):
     """Fill in the support and the prices (in grid steps of scaled gains).
 
-    Returns (the total's price, the scale of the values, pivots). Shortest paths find most supports
-    that are the only best ones. The simplex does the others, and lists: all open nonzero entries
-    are its core, so its end is the proof. Nothing is filled in, and pivots are -1, if nothing may
-    be kept, or -2 if paths are too many in a table that the scan takes no longer for.
+    Returns (the total's price, the scale of the values, pivots). The scan finds most supports of
+    tables. The simplex does the others, and lists: all open nonzero entries are its core, so its
+    end is the proof. Nothing is filled in, and pivots are -1, if nothing may be kept, or -2 if the
+    scan gives up in a table that is large for such a core.
     """
     n, m = caps.rows.size, caps.cols.size
     yes = np.bool_(True)  # not a literal, which would be a type of its own
@@ -146,10 +146,12 @@ def solve_small(candidates, caps, steps, keep, u, w):
     most = Counts(caps.rows, caps.cols, min(caps.total, fits))
     price = first_guess(listed, rows, cols, most, u, w)
     prices, pi, pivots = Prices(u, w, price), np.empty((n + m + 2, 2), np.int64), np.int64(0)
-    bits, gave_up = pivots, False
-    if not has_ties:
-        bits, gave_up = send_directly(candidates, caps, grid, prices, keep, pi)
-    if gave_up and candidates.values.size > SIMPLEX:
+    bits = pivots
+    if candidates.dense and not (has_ties and has_long_lines(n, m)):
+        bits = send_directly(
+            candidates, caps, grid, prices, most.total, has_ties == yes, keep.reshape((n, m)), pi
+        )
+    if bits == 0 and candidates.dense and size > SIMPLEX:
         return 0.0, factor, -2
     if bits == 0:
         kept = np.empty(size, np.bool_)

@@ -35,8 +35,6 @@ class Phases:
         How many groups there are, source and sink included.
     imbalance
         How many entries a group with a price keeps too many or too few by the first prices.
-    largest
-        What an entry is worth at most, in steps of the grid.
     has_ties
         Whether so many entries are worth the same that flows are best before prices are exact.
     """
@@ -44,7 +42,7 @@ class Phases:
     def __init__(self, i: Instance, prices: Prices) -> None:
         self.i, (n, m) = i, i.shape
         self.nodes = n + m + 2
-        self.largest, self.has_ties = int(i.grid.steps), i.has_ties
+        self.has_ties = i.has_ties
         self.stats: dict[str, Any] = {"path": "scan", "phases": 0}
         self.flow, self.clock = empty_flow(i, prices), np.zeros(4, np.int64)
         self.most = max(1, LOOKED_AT // max(n, m))
@@ -125,7 +123,7 @@ class Phases:
     def keep_tight(self) -> None:
         """Turn to the flows that are as good: from here on their entries are worth their hashes."""
         ties.keep_tight(self.flow, self.i.candidates.keys)
-        self.largest, self.has_ties = ties.LARGEST, False
+        self.has_ties = False
         self.stats["ties"] = True
 
     def refill(self, keep: Any) -> None:

@@ -12,16 +12,20 @@ from tvcs_core.projection.exact.network import CoreNetwork
 from tvcs_core.projection.exact.prices import Near
 from tvcs_core.projection.exact.scan.phases import Phases
 from tvcs_core.projection.kernels.records import Band, Counts, Prices, Support
+from tvcs_core.projection.kernels.scan.scaling import (
+    ALL,
+    COARSER,
+    EXACT,
+    FEW,
+    FEW_AT_FIRST,
+    FINER,
+    FIRST,
+    PART,
+    PATIENCE,
+    SENT,
+)
+from tvcs_core.projection.kernels.scan.ties import LARGEST
 
-FINER = 6  # from one eps to the next
-COARSER = 16  # to a first eps, where prices were worse than they said
-FIRST = 32  # turns of each node for the first eps, more than which say so
-FEW_AT_FIRST = 1 / 8  # units by node, fewer than which are sent along shortest paths at once
-FEW = 1  # and after the first eps
-SENT = 10  # turns of each node for that, more than which a finer eps saves
-ALL = 2**60  # more than there can be
-EXACT, PART = 3, 4  # turns of each node for exact prices where ties are; of the last phase's, 1 in
-PATIENCE = 400  # turns of each node in all
 # Of the mean prices is the first eps, where they misplace all: of blocks that began with nothing,
 # and of all others.
 ANEW, BEGUN = 1 / 2, 1 / 8
@@ -47,7 +51,7 @@ def scan(i: Instance, near: Near, keep: NDArray[np.bool_], anew: bool = False) -
     """
     phases = Phases(i, near.prices)
     part = ANEW if anew else BEGUN
-    if not solve(phases, first_eps(i, near.prices, part * phases.imbalance)):
+    if not solve(phases, *first_eps(i, near.prices, part * phases.imbalance)):
         return None
     is_best, is_only = phases.prove()
     if not is_best:
@@ -66,7 +70,7 @@ def scan(i: Instance, near: Near, keep: NDArray[np.bool_], anew: bool = False) -
 def break_ties(phases: Phases, support: NDArray[np.bool_]) -> bool:
     """Turn a best support into the one whose hashes are best; False where that is not found."""
     phases.keep_tight()
-    if not solve(phases, phases.largest // FINER):
+    if not solve(phases, LARGEST // FINER, LARGEST):
         return False
     _, is_only = phases.prove()
     if is_only:
@@ -74,12 +78,11 @@ def break_ties(phases: Phases, support: NDArray[np.bool_]) -> bool:
     return is_only
 
 
-def solve(phases: Phases, eps: int) -> bool:
+def solve(phases: Phases, eps: int, wide: int) -> bool:
     """Refine until little is wrong, and right that along shortest paths; False where it gives up.
 
-    It goes on with more than the first eps where prices are worse than that, but never with more
-    than the largest gain, which no price is wrong by for long. Among ties prices may be exact long
-    before eps is: they are looked for after each phase.
+    It goes on with `wide` where prices are worse than the first eps. Among ties prices may be exact
+    long before eps is: they are looked for after each phase.
     """
     nodes, few, last = phases.nodes, int(FEW_AT_FIRST * phases.nodes), 0
     budget, patience, most = FIRST * nodes, PATIENCE * nodes, phases.turns + PATIENCE * nodes
@@ -96,22 +99,24 @@ def solve(phases: Phases, eps: int) -> bool:
             budget, last, eps = patience, eps, eps // FINER or int(eps > 1)
             few = FEW * nodes if eps else ALL
         elif budget < patience:
-            budget, eps = patience, min(COARSER * eps, phases.largest)
+            budget, eps = patience, wide
         else:
             return False
     return False
 
 
-def first_eps(i: Instance, prices: Prices, imbalance: float) -> int:
-    """How wrong prices are likely to be, in steps of the grid.
+def first_eps(i: Instance, prices: Prices, imbalance: float) -> tuple[int, int]:
+    """How wrong prices are likely to be, in steps of the grid, and if that is too little.
 
     That is the share of all units that they misplace (part of it, see `ANEW`) of the mean prices:
     where every row wants the same columns, these may have to change by as much as they are. It is
-    no more than gains differ by.
+    no more than gains differ by, unless whole prices are missing, and never more than the largest
+    gain, which no price is wrong by for long.
     """
     share = max(LEAST_SHARE, imbalance * max(i.shape) / max(i.fits, 1))
     price = max(float(prices.rows.mean() + prices.cols.mean()), LEAST_PRICE * i.level)
-    return max(1, int(min(price * share, i.spread or 1.0, 1.0) * i.grid.steps))
+    eps, steps = min(price * share, 1.0), i.grid.steps
+    return max(1, int(min(eps, i.spread or 1.0) * steps)), int(min(COARSER * eps, 1.0) * steps)
 
 
 def tied(i: Instance, prices: Prices, support: NDArray[np.bool_]) -> CoreNetwork:

@@ -1,8 +1,9 @@
-"""Small tables: from first prices to a proven support by shortest paths, without scaling.
+"""Small tables: from first prices to a proven support in one call.
 
-What prices of a few blocks misplace in a small table is a few units, and a path over a few dozen
-nodes takes less time than a phase of the scan would. Bids at eps 0 come first: most units find
-their place by one or two, after which prices are as exact as before.
+What prices of a few blocks misplace in a small table is often a few units, and a path over a few
+dozen nodes takes less time than a phase of the scan would. Bids at eps 0 come first: most units
+find their place by one or two, after which prices are as exact as before. Where more is misplaced,
+or values are equal, so that such paths are long, all is done by phases.
 """
 
 import numpy as np
@@ -20,14 +21,26 @@ from tvcs_core.projection.kernels.scan.flow import (
 )
 from tvcs_core.projection.kernels.scan.paths import send_all
 from tvcs_core.projection.kernels.scan.refine import PIECE, STEP, prepare, serve_lines
+from tvcs_core.projection.kernels.scan.scaling import COARSER, FINER, SENT, scale
+from tvcs_core.projection.kernels.scan.ties import LARGEST, keep_tight, read_kept
 from tvcs_core.projection.kernels.scan.unique import is_only_best
 from tvcs_core.projection.kernels.simplex import terminals
 
 WIDE = np.int64(STEP)  # lines of both tables are a multiple of it
 BIDS = 4  # turns of each unit in excess, after which shortest paths are shorter
-TIGHT = 8  # arcs per node, more than which are taken to hold a cycle
-# A turn looks at all nodes; the simplex is expected to be done after so many looks per entry.
+FEW = 2  # nodes by unit, more than which are left to paths after them
+LONG = 32  # times the shorter side, beyond which a turn looks at too much for phases
+# What paths look at there, by entry; the simplex is expected to be done after as many.
 PATIENCE = 400
+BEGUN = 8  # of the mean prices is the first eps, where they misplace all: 1 in
+LEAST_SHARE, LEAST_PRICE = 2.0**-10, 2.0**-9  # as in projection/exact/scan/search.py
+TIGHT = 8  # arcs per node, more than which are taken to hold a cycle
+
+
+@kernel
+def has_long_lines(n, m):
+    """Whether one side is so much longer than the other that its lines are dear to look at."""
+    return max(n, m) > LONG * min(n, m)
 
 
 @kernel
@@ -76,13 +89,20 @@ def lay_ends(flow, total):
 
 
 @kernel
-def bid(flow, clock):
-    """Let lines with an excess take their best offers for some turns, at eps 0."""
-    units, width = np.int64(0), max(flow.columns, flow.price.size - flow.columns)
+def left_over(flow):
+    """How many units are in excess in lines."""
+    units = np.int64(0)
     for i in range(flow.excess.size):
         units += max(0, flow.excess[i])
+    return units
+
+
+@kernel
+def bid(flow, clock):
+    """Let lines with an excess take their best offers for some turns, at eps 0."""
+    width = max(flow.columns, flow.price.size - flow.columns)
     offers, tops = np.empty(width, np.int64), np.empty(width // np.int64(PIECE) + 1, np.int64)
-    serve_lines(flow, np.int64(0), offers, tops, clock, BIDS * units)
+    serve_lines(flow, np.int64(0), offers, tops, clock, BIDS * left_over(flow))
 
 
 @kernel
@@ -96,15 +116,66 @@ def has_equal(values, width):
 
 
 @kernel
-def send_directly(candidates, caps, grid, prices, keep, pi):
+def spread_of(table):
+    """By how much the gains of all arcs differ."""
+    least, most = np.int64(-NONE), np.int64(0)
+    for e in range(table.size):
+        worth = abs(table[e])
+        least, most = min(least, worth), max(most, worth * (table[e] > LEAST))
+    return max(np.int64(1), most - least)
+
+
+@kernel
+def settle_flow(flow, clock, prices, steps, fits, has_ties):
+    """Find a best flow and exact prices: bids and paths if little is wrong, or else phases.
+
+    Where lines of one side are long there are no phases, and paths may take as long as they do.
+    """
+    n, m = prices.rows.size, prices.cols.size
+    nodes, price, is_long = n + m + 2, 0.0, has_long_lines(n, m)
+    prepare(flow, np.int64(0), clock)
+    wrong = left_over(flow)
+    if not has_ties and (is_long or wrong <= nodes):
+        bid(flow, clock)
+        few = clock[FAILED] == 0 and (is_long or left_over(flow) <= nodes // FEW)
+        most = np.int64(PATIENCE * n * m // nodes if is_long else SENT * nodes)
+        if few and send_all(flow, clock, most):
+            return True
+    if is_long:
+        return False
+    for r in range(n):
+        price += prices.rows[r] / n
+    for c in range(m):
+        price += prices.cols[c] / m
+    share = max(LEAST_SHARE, wrong / max(fits, 1) / BEGUN)
+    eps = np.int64(min(max(price, LEAST_PRICE) * share, 1.0) * steps)
+    wide = min(COARSER * eps, np.int64(steps))
+    return scale(flow, clock, max(np.int64(1), min(eps, spread_of(flow.table))), wide, has_ties)
+
+
+@kernel
+def break_ties(flow, clock, keys, keep):
+    """Turn a best support into the one whose hashes are best; False where that is not found."""
+    if has_long_lines(*keep.shape):
+        return False
+    size = TIGHT * (keep.shape[0] + keep.shape[1] + 2)
+    tail, head = np.empty(size, np.int64), np.empty(size, np.int64)
+    top, no = np.int64(LARGEST), np.bool_(False)
+    keep_tight(flow, keys)
+    if not scale(flow, clock, top // FINER, top, no) or is_only_best(flow, tail, head) <= 0:
+        return False
+    read_kept(flow, keep)
+    return True
+
+
+@kernel
+def send_directly(candidates, caps, grid, prices, fits, has_ties, keep, pi):
     """Fill in the support of a dense table, and the first numbers of potentials (see simplex.py).
 
-    Returns what has the lowest bit that any gain has, and whether paths were too many. It is 0, and
-    nothing is filled in, if so, or if the support is not known to be the only best one.
+    `fits` is how many entries can be kept at most, `keep` has the shape of the table. Returns what
+    has the lowest bit that any gain has; it is 0 if the support is not known to be the best one.
     """
-    n, m, none = caps.rows.size, caps.cols.size, np.int64(0)
-    nodes, rows, cols = n + m + 2, none, none
-    turns = np.int64(PATIENCE * n * m // nodes)
+    (n, m), none, rows, cols = keep.shape, np.int64(0), np.int64(0), np.int64(0)
     flow, clock = flow_at(caps, prices, grid.steps), np.empty(4, np.int64)
     clock[:] = 0
     lay_out(candidates, caps, grid, flow, none, np.int64(n))
@@ -114,18 +185,17 @@ def send_directly(candidates, caps, grid, prices, keep, pi):
         cols += caps.cols[c]
     # One more than all rows or all columns take, so that a total that does not bind has room.
     lay_ends(flow, min(caps.total, min(rows, cols) + 1))
-    prepare(flow, none, clock)
-    bid(flow, clock)
-    if clock[FAILED] > 0 or not send_all(flow, clock, turns):
-        return none, True
-    tail, head = np.empty(TIGHT * nodes, np.int64), np.empty(TIGHT * nodes, np.int64)
-    if is_only_best(flow, tail, head) <= 0:
-        return none, False
+    if not settle_flow(flow, clock, prices, grid.steps, fits, has_ties):
+        return none
+    size = TIGHT * (n + m + 2)
+    found = is_only_best(flow, np.empty(size, np.int64), np.empty(size, np.int64))
+    if found < 0:
+        return none
     table, start, columns = flow.table, flow.start, flow.columns
     for c in range(m):
         line = table[start[columns + c] : start[columns + c] + n]
         for r in range(n):
-            keep[r * m + c] = line[r] > LEAST
+            keep[r, c] = line[r] > LEAST
         pi[n + c, 0] = flow.price[columns + c]
     for r in range(n):
         pi[r, 0] = flow.price[r]
@@ -134,4 +204,4 @@ def send_directly(candidates, caps, grid, prices, keep, pi):
     bits = none  # a gain and minus the gain have the same lowest bit, which is below that of NONE
     for e in range(table.size):
         bits |= table[e]
-    return bits, False
+    return bits if found > 0 or break_ties(flow, clock, candidates.keys, keep) else none

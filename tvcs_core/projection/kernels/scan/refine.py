@@ -200,11 +200,13 @@ def serve_end(side, flow, eps, offers, tops, clock):
     price, excess, room, cap, ends = flow.price, flow.excess, flow.room, flow.cap, flow.ends
     first = flow.columns if side == 1 else 0
     width = price.size - first if side == 1 else flow.columns
+    blocks = (width + BLOCK - 1) // BLOCK
     for j in range(width):
         offers[j] = price[first + j] if room[first + j] < cap[first + j] else NONE
-    for b in range(width // BLOCK):
+    offers[width : blocks * BLOCK] = NONE
+    for b in range(blocks):
         tops[b] = best_of_block(offers, b * BLOCK)
-    best, block = best_block(tops, width // BLOCK)
+    best, block = best_block(tops, blocks)
     left, other, used = ends[EXCESS + side], ends[PRICE + 1 - side], ends[PRICE + side]
     while left > 0 and (best > LEAST or ends[ROOM + side] > 0):
         if ends[ROOM + side] > 0 and other >= best:
@@ -220,7 +222,7 @@ def serve_end(side, flow, eps, offers, tops, clock):
             if excess[i] > 0:
                 enqueue(i, flow.queue, flow.waiting, clock)
             if room[i] == cap[i]:
-                best, block = best_block(tops, width // BLOCK)
+                best, block = best_block(tops, blocks)
         left -= moved
     clock[FAILED] |= left > 0
     ends[EXCESS + side] = left
@@ -238,8 +240,8 @@ def refine(flow, eps, clock, most, is_first):
     if is_first:
         prepare(flow, eps, clock)
     ends, width = flow.ends, max(flow.columns, flow.price.size - flow.columns)
-    offers = np.empty(width, np.int64)
-    tops = np.empty(max(np.int64(1), width // BLOCK), np.int64)
+    blocks = (width + BLOCK - 1) // BLOCK
+    offers, tops = np.empty(blocks * BLOCK, np.int64), np.empty(blocks, np.int64)
     last = clock[TURNS] + most
     while clock[TURNS] < last:
         serve_lines(flow, eps, offers, tops, clock, last - clock[TURNS])
