@@ -131,8 +131,9 @@ def test_phases_in_one_call_are_those_in_many(kind, has_ties):
     near = dispatch.block_prices(i)
     many, one = phases.Phases(i, near.prices), phases.Phases(i, near.prices)
     many.has_ties, eps = has_ties, scan_search.first_eps(i, near.prices, many.imbalance)
-    assert scan_search.solve(many, *eps)
-    assert scale(one.flow, one.clock, *eps, has_ties)
+    found = scan_search.solve(many, *eps)  # of one value it gives up, if that is not said
+    assert scale(one.flow, one.clock, *eps, has_ties) == found
+    assert found or not has_ties
     assert one.turns == many.turns > 0
     np.testing.assert_array_equal(one.flow.table, many.flow.table)
     np.testing.assert_array_equal(one.flow.price, many.flow.price)
