@@ -10,7 +10,7 @@ import math
 from tvcs_core.constraint import TVCS
 from tvcs_core.jit import has_kept
 
-FEW = 10_000  # entries that Python projects in less time than compiling takes, in the worst case
+FEW = 22_500  # entries that Python projects in less time than compiling takes, in the worst case
 
 _is_first = True
 

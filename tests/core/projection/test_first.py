@@ -133,7 +133,7 @@ def test_the_second_projection_of_a_process_is_compiled(nothing_kept, monkeypatc
 
 
 def test_a_large_first_projection_is_compiled(nothing_kept, monkeypatch):
-    assert by_python_runs(monkeypatch, (101, 100)) == 0
+    assert by_python_runs(monkeypatch, (151, 150)) == 0
     assert not first.is_due()
 
 

@@ -91,7 +91,7 @@ def test_every_path_ends_in_the_same_support(family, caps, total, monkeypatch):
         ("separable", "scan"),
         ("gauss", "scan"),
         ("ties", "scan"),
-        ("constant rows", "scan"),
+        ("constant rows", "simplex"),
         ("very heavy tails", "simplex"),
         ("zeros", "simplex"),
     ],
@@ -99,6 +99,13 @@ def test_every_path_ends_in_the_same_support(family, caps, total, monkeypatch):
 def test_values_choose_the_path(family, path):
     values, a, b, total = large(family, 80, 90, "uniform", 0.8)
     assert solve_dense(values, a, b, total, squared=True).stats["path"] == path
+
+
+def test_equal_lines_are_scanned_where_the_total_does_not_bind():
+    values, a, b, _ = large("constant rows", 80, 90, "uniform", None)
+    most = min(a.sum(), b.sum())
+    for total, path in ((most // 2, "simplex"), (most + 1, "scan")):
+        assert solve_dense(values, a, b, int(total), squared=True).stats["path"] == path
 
 
 def test_long_lines_and_little_memory_leave_it_to_the_simplex(monkeypatch):
@@ -275,7 +282,7 @@ def test_where_blocks_were_nearly_right_earlier_prices_are_left_alone(total, lef
 
 def test_prices_of_ties_are_left_alone(monkeypatch):
     """What is tied says little of the same values with noise: up to five times a cold start."""
-    values, a, b, total = large("constant rows", 100, 100, "uniform", 0.8)
+    values, a, b, total = large("constant rows", 100, 100, "uniform", None)
     first = solve_dense(values, a, b, total, squared=True)
     assert first.stats["ties"]
     assert (first.stats["path"], first.warm.left) == ("scan", 0)
@@ -450,7 +457,7 @@ def test_ties_are_nudged_unless_that_would_drown_what_values_differ_by():
         found = instance(scaled(values), *caps)
         assert found.has_ties
         assert found.grid.nudged == is_nudged
-        assert solve_dense(scaled(values), *caps, squared=True).stats["path"] == "scan"
+        assert found.has_equal_lines == (values is lines)
     nothing = np.zeros((60, 80))
     for place in (1, 2):  # where the draw of every third has none
         nothing.reshape(-1)[place::300] = 1.0

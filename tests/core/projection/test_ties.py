@@ -145,7 +145,7 @@ def test_ties_end_phases_long_before_eps_does(kind):
     rng = np.random.default_rng(3)
     values, caps = table(kind, rng, 100, 100), np.full(100, 20)
     for total in (1_600, 10_000):
-        stats = solve_dense(values, caps, caps, total, squared=True).stats
+        stats = scanned(values, caps, caps, total)[0].stats
         assert stats["ties"]
         assert stats["phases"] <= 12
         assert stats["turns"] < 202 * 160

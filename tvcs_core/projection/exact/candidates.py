@@ -16,6 +16,7 @@ SCANNED = 100_000  # entries of a table up to which the scan comes first
 FILLED = 0.6  # share of nonzero entries below which lists of them are shorter
 LONG = 8  # times the shorter side, beyond which lines are looked at by the scan only if need be
 TIED = 0.02  # share of a draw that is equal to another, or of entries to their neighbour: ties
+ALIKE = 0.9  # of the latter: nearly all lines of one side are of one value
 FINE = 2.0**-30  # of the largest, by less than which all values differ: the hash would drown that
 HEAVY = 100.0  # times the typical one, more than which the mean square of values tells of tails
 
@@ -50,8 +51,8 @@ class Instance:
         A typical gain, by which a warm start is brought to this instance's scale.
     spread
         By how much gains differ, by a draw; 0 says no more than that most are equal.
-    has_ties
-        Whether many values are equal.
+    has_ties, has_equal_lines
+        Whether many values are equal; whether nearly all of the lines of one side are.
     has_tails
         Whether a few values are so large that a typical one says nothing of them.
     is_scanned
@@ -81,7 +82,9 @@ class Instance:
         self.is_scanned = (
             is_small and self.is_filled and not self.has_tails and not self.has_long_lines
         )
-        self.has_ties = has_ties(candidates, drawn)
+        beside = share_of_equal(candidates)
+        self.has_ties = beside > TIED or share_of_drawn(drawn) > TIED
+        self.has_equal_lines = beside > ALIKE
         nudged = self.has_ties and not is_drowned(drawn)
         self.grid = Grid(factor, grid_steps(candidates, caps), nudged)
 
@@ -130,10 +133,9 @@ def draw(values: Floats) -> Floats:
     return np.sort(drawn[drawn > 0.0])
 
 
-def has_ties(candidates: Candidates, drawn: Floats) -> bool:
-    """Guess, also from a sorted draw, whether many values are equal."""
-    equal = np.count_nonzero(drawn[1:] == drawn[:-1]) / max(1, drawn.size)
-    return bool(equal > TIED) or share_of_equal(candidates) > TIED
+def share_of_drawn(drawn: Floats) -> float:
+    """How many of a sorted draw are equal to the one before."""
+    return float(np.count_nonzero(drawn[1:] == drawn[:-1])) / max(1, drawn.size)
 
 
 def is_drowned(drawn: Floats) -> bool:
