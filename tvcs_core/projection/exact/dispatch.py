@@ -20,9 +20,9 @@ BYTES = 16  # of both tables of the scan, by entry
 
 
 def may_scan(i: Instance) -> bool:
-    """Whether the scan can take this instance: dense, and memory for its tables."""
+    """Whether the scan can take this instance: dense, no ties in large ones, and memory for it."""
     size = i.candidates.values.size
-    if not i.is_filled or size > LARGEST:
+    if not i.is_filled or size > LARGEST or (i.has_ties and not i.is_scanned):
         return False
     if max(i.shape) > LONGEST * min(i.shape):
         return False

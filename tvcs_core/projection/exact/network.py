@@ -10,7 +10,7 @@ from tvcs_core.projection.exact.core import Core
 from tvcs_core.projection.kernels import simplex, start, table
 from tvcs_core.projection.kernels.records import Arcs, Grid, Listed, Prices, Tree
 
-WORST = 32  # violators of a row that join the core in one pass, or more where rows are few
+WORST, LONG = 32, 8  # violators of a row that join the core in one pass, or of few and long rows
 PIVOTS = 5_000  # between two looks at Ctrl-C
 
 
@@ -113,7 +113,7 @@ class CoreNetwork:
     def violators(self, grid: Grid) -> Listed:
         """The worst entries that are on the wrong side."""
         i, at, found = self.i, 0, 0
-        worst = max(WORST, sum(i.shape) // i.shape[0])
+        worst = max(WORST, LONG * i.shape[1] // i.shape[0])
         room = max(1000, self.size // 4, 2 * worst)
         row, col = np.empty(room, np.int32), np.empty(room, np.int32)
         place, gains = np.empty(room, np.int64), np.empty(0)
