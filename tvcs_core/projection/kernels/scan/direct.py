@@ -32,7 +32,7 @@ FEW = 2  # nodes by unit, more than which are left to paths after them
 LONG = 32  # times the shorter side, beyond which a turn looks at too much for phases
 # What paths look at there, by entry; the simplex is expected to be done after as many.
 PATIENCE = 400
-BEGUN = 8  # of the mean prices is the first eps, where they misplace all: 1 in
+BEGUN = 16  # of the mean prices is the first eps, where they misplace all: 1 in
 LEAST_SHARE, LEAST_PRICE = 2.0**-10, 2.0**-9  # as in projection/exact/scan/search.py
 TIGHT = 8  # arcs per node, more than which are taken to hold a cycle
 
