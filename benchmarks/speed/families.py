@@ -45,7 +45,16 @@ from benchmarks.speed.peers import clock, flow_of_matrix, program  # noqa: E402
 from tvcs_core import TVCS, project  # noqa: E402
 from tvcs_core.jit import compiling_seconds  # noqa: E402
 
-SIZES = ((20, 20), (60, 60), (100, 100), (300, 300), (1000, 1000), (200, 10_000), (1000, 10_000))
+SIZES = (
+    (20, 20),
+    (60, 60),
+    (10, 1000),
+    (100, 100),
+    (300, 300),
+    (1000, 1000),
+    (200, 10_000),
+    (1000, 10_000),
+)
 RATIOS = (0.05, 0.2, 0.5)
 TOTALS = {0.8: "binding", None: "loose"}
 HUGE = 5_000_000  # entries: from here on one ratio and uniform caps only
