@@ -32,8 +32,8 @@ def may_scan(i: Instance) -> bool:
 
 def begins_with_scan(i: Instance) -> bool:
     """Whether the scan is likely to be faster than the simplex from the start."""
-    is_total = i.fits == i.caps.total  # it binds: most pivots find their way then
-    return i.is_scanned and not (i.has_equal_lines and is_total) and may_scan(i)
+    suits_simplex = i.has_equal_lines and i.fits == i.caps.total
+    return i.is_scanned and not suits_simplex and may_scan(i)
 
 
 def misfit(i: Instance, near: Near) -> float:

@@ -6,9 +6,8 @@ exist (they are distances), and are found without moving a unit. (Goldberg, "An 
 implementation of a scaling minimum-cost flow algorithm", 1997, calls it price refinement.)
 """
 
-
 from tvcs_core.jit import kernel
-from tvcs_core.projection.kernels.scan.flow import HEAD, PRICE, QUEUED, ROOM, TURNS
+from tvcs_core.projection.kernels.scan.flow import HEAD, LOWEST, PRICE, QUEUED, ROOM, TURNS
 from tvcs_core.projection.kernels.scan.refine import dequeue, enqueue
 
 
@@ -48,7 +47,7 @@ def lower_across(flow, i, clock):
 def make_exact(flow, clock, most):
     """Lower prices until no arc is wrong (True), for `most` turns.
 
-    If that is not enough, or a cycle of arcs is wrong so that nothing is, they are as they were.
+    If that is not enough, or nothing is, since a cycle of arcs is wrong, they are as they were.
     """
     price, ends, lines = flow.price.copy(), flow.ends.copy(), flow.price.size
     clock[HEAD], clock[QUEUED], last = 0, 0, clock[TURNS] + most
@@ -61,6 +60,7 @@ def make_exact(flow, clock, most):
         clock[TURNS] += 1
         if i < lines:
             lower_across(flow, i, clock)
+            last = last if flow.price[i] > LOWEST else clock[TURNS]
             continue
         side = i - lines
         for j in range(0 if side == 0 else flow.columns, flow.columns if side == 0 else lines):
