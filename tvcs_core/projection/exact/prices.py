@@ -29,6 +29,7 @@ LOOKED_AT = 24  # lines of a side by which prices are judged
 LEVELS = 50  # lines of the shorter side by which the levels of lines are compared
 DIFFERENT = 4.0  # times the variance of one side's means that of the other is, to say which begins
 COMPARED = 32_000  # entries by which lines of the longer side are compared
+ALIKE = 0.6  # times the root of how many are drawn: neighbours in a sample drawn by their caps
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ class Near:
 def first_prices(i: Instance, solve: Callable[[Candidates, Counts], Exact]) -> Near:
     """Prices to begin with; `solve` is this solver, for a sample of a large table."""
     n, m = i.shape
-    is_sampled = i.candidates.dense and i.has_long_lines and max(n, m) >= MANY
+    is_sampled = i.has_long_lines and max(n, m) >= MANY
     if i.open_size <= LISTED and not is_sampled:
         return listed_prices(i, no_prices(n, m), rows_first=begins_with_rows(i, otherwise=True))
     guess = sampled_prices(i, solve)
@@ -164,13 +165,15 @@ def sampled_prices(i: Instance, solve: Callable[[Candidates, Counts], Exact]) ->
 def sample_of(i: Instance, step: int) -> tuple[Candidates, Counts] | None:
     """Every step-th line of the longer side, with the caps scaled; None if that is most of all.
 
-    The lines are taken in the order of their gains. So the sample is a quadrature over the lines
-    and not a draw from them: its error falls with their number and not with the root of it.
+    The lines are taken in the order of their gains, and among neighbours in that of their caps. So
+    the sample is a quadrature over the lines and not a draw from them: its error falls with their
+    number and not with the root of it.
     """
     n, m = i.shape
     values, start, columns, keys, dense, squared = i.candidates
     row_caps, col_caps, _ = i.caps
-    drawn_lines = spread_lines(i.candidates, n, m, step)
+    order = by_caps(alike_lines(i), col_caps if n <= m else row_caps, step)
+    drawn_lines = np.sort(order[step // 2 :: step])
     if n <= m:
         col_caps = col_caps[drawn_lines]
         row_caps = fewer(row_caps, col_caps.size / m)
@@ -199,30 +202,54 @@ def sample_of(i: Instance, step: int) -> tuple[Candidates, Counts] | None:
     return sample, Counts(row_caps, col_caps, total)
 
 
-def spread_lines(candidates: Candidates, n: int, m: int, step: int) -> Ints:
-    """Every step-th line of the longer side, in an order in which neighbours are alike.
+def alike_lines(i: Instance) -> Ints:
+    """The lines of the longer side in an order in which neighbours are alike.
 
     Of the order of their mean gain and that of the first principal component of what rows and
     columns do not explain, the one in which neighbours differ less. Where every line is a function
-    of one number of its own, such as a worker's skill, one of them is the order of that number.
+    of one number of its own, such as a worker's skill, one of them is the order of that number. The
+    lines of a list are in the order of their mean gain.
     """
-    if not candidates.dense:
-        return np.arange(0, max(n, m), step)
-    matrix = candidates.values.reshape(n, m)
-    apart = -(-min(n, m) // max(8, COMPARED // max(n, m)))
-    some = matrix[::apart] if n <= m else matrix[:, ::apart].T
-    gains = np.square(some) if candidates.squared else some.copy()
-    level = gains.mean(axis=0)
-    rest = gains - level
-    rest -= rest.mean(axis=1, keepdims=True)
-    score = rest[int(np.argmax(np.einsum("ij,ij->i", rest, rest)))]
-    for _ in range(3):
-        score = rest.T @ (rest @ score)
-        score = score / (np.abs(score).max() or 1.0)
-    orders = [np.argsort(by, kind="stable") for by in (level, score)]
-    steps = [np.diff(gains[:, order]) for order in orders]
-    best = int(np.argmin([np.einsum("ij,ij->", x, x) for x in steps]))
-    return np.sort(orders[best][step // 2 :: step])
+    (n, m), (values, start, columns, *_) = i.shape, i.candidates
+    with np.errstate(all="ignore"):  # numbers beyond all floats, of groups that may keep nothing
+        if not i.candidates.dense:
+            line = columns if n <= m else np.repeat(np.arange(n), np.diff(start))
+            sums = np.bincount(line, gains_of(i, values), max(n, m))
+            level = sums / np.maximum(np.bincount(line, minlength=sums.size), 1)
+            return np.argsort(level, kind="stable")
+        matrix = values.reshape(n, m)
+        apart = -(-min(n, m) // max(8, COMPARED // max(n, m)))
+        gains = gains_of(i, matrix[::apart] if n <= m else matrix[:, ::apart].T)
+        level = gains.mean(axis=0)
+        rest = gains - level
+        rest -= rest.mean(axis=1, keepdims=True)
+        score = rest[int(np.argmax(np.einsum("ij,ij->i", rest, rest)))]
+        for _ in range(3):
+            score = rest.T @ (rest @ score)
+            score = score / (np.abs(score).max() or 1.0)
+        orders = [np.argsort(by, kind="stable") for by in (level, score)]
+        steps = [np.diff(gains[:, order]) for order in orders]
+        return orders[int(np.argmin([np.einsum("ij,ij->", x, x) for x in steps]))]
+
+
+def gains_of(i: Instance, values: Floats) -> Floats:
+    """Gains of some values, scaled; those of groups that may keep nothing are kept finite."""
+    gains = values * i.grid.factor
+    if i.candidates.squared:
+        with np.errstate(over="ignore"):
+            gains = np.minimum(np.square(gains, out=gains), NEVER)
+    return gains
+
+
+def by_caps(order: Ints, caps: Ints, step: int) -> Ints:
+    """The same lines, each stretch of neighbours in the order of their caps, up and down in turn.
+
+    A stretch gives some lines to a sample of every step-th, which then has its small, its middling
+    and its large caps. Lines of equal caps stay where they are.
+    """
+    together = max(1, round(ALIKE * np.sqrt(order.size / step))) * step
+    stretch = np.arange(order.size) // together
+    return order[np.lexsort((np.where(stretch % 2, -1, 1) * caps[order], stretch))]
 
 
 def full_blocks(
@@ -279,10 +306,7 @@ def imbalance(i: Instance, prices: Prices) -> float:
         (matrix.T, col_price, row_price, i.caps.cols),
     ):
         some = slice(None, None, -(-caps.size // LOOKED_AT))
-        gains = values[some] * i.grid.factor
-        if i.candidates.squared:
-            with np.errstate(over="ignore"):  # in groups that may keep nothing
-                gains = np.minimum(np.square(gains, out=gains), NEVER)
+        gains = gains_of(i, values[some])
         kept = np.count_nonzero(
             gains - across > (price[some] + prices.total)[:, np.newaxis], axis=1
         )
