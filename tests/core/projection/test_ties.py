@@ -160,3 +160,27 @@ def test_values_that_hardly_differ_begin_with_an_eps_as_small(n):
         assert stats["path"] == "scan"
         assert stats["phases"] < 14
         assert stats["turns"] < most * 2 * (n + 1)
+
+
+@pytest.mark.parametrize("of_rows", [True, False])
+def test_ties_of_large_tables_come_to_the_scan_once_pivots_are_too_many(of_rows, monkeypatch):
+    # The simplex alone took 2,500,000 pivots for such a table of 1000 x 1000.
+    rng = np.random.default_rng(1)
+    values = scaled(np.repeat(rng.normal(size=330)[:, None], 330, axis=1))
+    values = values if of_rows else np.ascontiguousarray(values.T)
+    a, b = rng.integers(1, 330, (2, 330))
+    problem = values, a, b, values.size
+    found = solve_dense(*problem, squared=True)
+    assert (found.stats["path"], found.stats["ties"]) == ("scan", True)
+    monkeypatch.setattr(dispatch, "AMONG_TIES", 0.001)
+    pivots = solve_dense(*problem, squared=True)
+    assert pivots.stats["path"] == "simplex"
+    assert pivots.stats["pivots in all"] > values.size // 4
+    assert np.array_equal(pivots.keep, found.keep)
+
+
+def test_ties_of_long_lines_are_left_to_the_simplex():
+    values = scaled(np.repeat(np.random.default_rng(1).normal(size=(40, 1)), 400, axis=1))
+    long = instance(values, np.full(40, 9), np.full(400, 9), values.size)
+    assert long.has_ties
+    assert not dispatch.may_scan(long)

@@ -12,17 +12,20 @@ USABLE = 0.6  # for a core about them
 AT_ALL = 3.5  # for blocks to begin with them
 SHORT = 50  # of what was kept, as 1 in so many: what a core about them may leave out at first
 FEW_LEFT = 3  # phases after blocks that began with nothing, up to which these are as good
-LARGEST = 4_000_000  # entries up to which it may come at all
+LARGEST = 20_000_000  # entries up to which it may come at all
+LARGE = 4_000_000  # entries from which on a pivot takes as long as several do of smaller tables
 LONGEST = 100  # times the shorter side, beyond which lines are too long for the scan
 PIVOTS = 6.0  # of each node and entry of the core, from which on the scan takes over
 FEWER = 3.0  # of these where lines are long: where first prices are bad they are many times as many
+FEWEST = 1.0  # of these in large tables
+AMONG_TIES = 4  # entries of a table with ties for each pivot: the scan takes about as long
 BYTES = 16  # of both tables of the scan, by entry
 
 
 def may_scan(i: Instance) -> bool:
-    """Whether the scan can take this instance: dense, no ties in large ones, and memory for it."""
+    """Whether the scan can take this instance: dense, no ties in long lines, and memory for it."""
     size = i.candidates.values.size
-    if not i.is_filled or size > LARGEST or (i.has_ties and not i.is_scanned):
+    if not i.is_filled or size > LARGEST or (i.has_ties and i.has_long_lines):
         return False
     if max(i.shape) > LONGEST * min(i.shape):
         return False
@@ -55,6 +58,9 @@ def block_prices(i: Instance, earlier: Near | None = None) -> Near:
 
 def pivot_budget(i: Instance, network: CoreNetwork) -> int:
     """Pivots after which the scan from the first prices is expected to have been done."""
-    share = max(1.0, (i.candidates.values.size / 250_000) ** 0.6)
-    most = FEWER if i.has_long_lines else PIVOTS
+    size = i.candidates.values.size
+    if i.has_ties:
+        return size // AMONG_TIES
+    most = FEWEST if size > LARGE else FEWER if i.has_long_lines else PIVOTS
+    share = max(1.0, (size / 250_000) ** 0.6)
     return int(min(most, 2.5 * share) * (network.size + np.sum(i.shape)))
