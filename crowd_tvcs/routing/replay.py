@@ -8,7 +8,7 @@ sees a label only when it is bought.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -320,7 +320,9 @@ def gains(split: Split, bought: Answers, is_open: Bools, chances: Floats) -> Flo
     """Return what a label of the best worker left adds to every task, see `gain_per_label`."""
     skill = split.skill
     best = np.where(is_open, skill.cautious()[:, None], 0.0).max(axis=0)
-    return gain_per_label(chances, best, dependence=skill.dependence, answers=bought.per_task)
+    alone = split.posterior(bought, replace(skill, dependence=None))
+    model, n = skill.dependence, bought.per_task
+    return gain_per_label(chances, best, dependence=model, answers=n, alone=alone)
 
 
 def averages(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
