@@ -180,7 +180,7 @@ def test_where_nothing_is_limited_or_known_the_figures_say_so(begin):
     assert least_gain_of(state, 0.25) == 0.25
 
 
-def test_a_round_leaves_out_no_task_that_next_would_hand_out(begin):
+def test_a_round_plans_a_task_that_next_would_hand_out(begin):
     """Labels of a round come at once, so all that are looked ahead share what must be added."""
     names = {"ann": 0.9, "bob": 0.85, "cy": 0.85}
 
