@@ -32,12 +32,11 @@ import numpy as np
 
 from benchmarks.pages import standard_error
 from benchmarks.study import first_answers
-from crowd_tvcs.answers.answers import Answers, read_gold, together
+from crowd_tvcs.answers.answers import Answers, read_gold
 from crowd_tvcs.campaign.belief import FIRST, fitted_to
 from crowd_tvcs.campaign.estimates import WORTH
 from crowd_tvcs.routing.replay import BATCH, GOLD_SHARE, Split, draw_split
 from crowd_tvcs.routing.routing import gain_per_label, next_batch, routing_scores
-from crowd_tvcs.skills.dependence_fit import fit_dependence
 from crowd_tvcs.skills.reliability import claims, sure_at
 from crowd_tvcs.skills.skill import Skill
 from tvcs_core.streams import stream
@@ -86,7 +85,7 @@ def show(folder: Path, numbers: range, least: list[float], is_fixed: bool, anybo
     for number in numbers:
         rng = stream(0, "replay", str(number))
         split = draw_split(answers, gold, GOLD_SHARE, per_class=False, rng=rng)
-        for rule, reached in rules(Shop(split, answers, is_fixed, anybody), least):
+        for rule, reached in rules(Shop(split, is_fixed, anybody), least):
             found.setdefault(rule, []).append(reached)
     first = np.array([r.accuracy for r in next(iter(found.values()))])
     for rule, rows in found.items():
@@ -108,22 +107,17 @@ class Shop(NamedTuple):
     """A split with all answers there are, and how they are bought."""
 
     split: Split
-    answers: Answers
     is_fixed: bool
     anybody: bool
 
     def skill_by(self, first: Answers) -> Skill:
         """Return the skill whose model is for workers chosen as those of these answers."""
         split = self.split
-        if split.skill.dependence is None or self.is_fixed or not first.size:
-            return split.skill
-        return fit_dependence(together(self.answers, split.gold), split.gold, split.skill, first)
+        return split.skill if self.is_fixed or not first.size else split.skill_like(first)
 
     def shown_by(self, skill: Skill) -> float:
         """Return the confidence with which gold shows the target."""
-        return sure_at(
-            *claims(together(self.answers, self.split.gold), self.split.gold, skill), TARGET
-        )
+        return sure_at(*claims(self.split.answers, self.split.gold, skill), TARGET)
 
 
 def rules(shop: Shop, least: list[float]) -> Iterator[tuple[str, Reached]]:

@@ -205,7 +205,7 @@ def test_every_set_and_power_of_the_routes_has_a_line(tmp_path, monkeypatch, cap
 
 def test_a_label_beside_a_target_is_one_that_independent_workers_would_buy_too(one_split):
     """So no more labels are bought than by the rule for them, at the same price."""
-    shop = stopping.Shop(one_split, one_split.recorded, is_fixed=True, anybody=False)
+    shop = stopping.Shop(one_split, is_fixed=True, anybody=False)
     found = dict(stopping.rules(shop, [stopping.TODAY, 1e-4]))
     assert 1.0 <= found["worth 0.01"].labels <= found["today"].labels
     assert found["worth 0.0001"].labels > found["worth 0.01"].labels
