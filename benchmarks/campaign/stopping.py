@@ -1,7 +1,7 @@
 """When to stop, on recorded answers: right labels among those called sure, and labels bought.
 
 `python -m benchmarks.campaign.stopping DATA [--splits 3] [--first 0] [--sets rte,dog] [--fixed]
-[--anybody] [--least .001,.004] [--growth 1]`.
+[--anybody] [--least .002,.005]`.
 DATA is a folder of folders, each a set: label.csv (item, worker, label) and truth.csv (item,
 truth); of a pair answered twice the first answer counts. A fifth of the tasks is gold. Tasks get
 answers in batches, where the routing score is largest, as campaigns hand them out, or of anybody,
@@ -15,8 +15,7 @@ on until every task is done by the rule:
 - ``shown, worth``: likewise, and only labels that add `WORTH`, as `campaign init --target .95`;
 - ``worth``: until no label adds `WORTH`, without a target.
 
-With --least the first and the last, by every such worth in turn; with --growth p a label must add
-n^p times that where a task has n labels. *ahead*: right labels beyond those
+With --least the first and the last, by every such worth in turn. *ahead*: right labels beyond those
 of the first rule on the same splits; its standard error, as that of the accuracy, is of the draw of
 gold.
 """
@@ -33,12 +32,11 @@ import numpy as np
 
 from benchmarks.pages import standard_error
 from benchmarks.study import first_answers
-from crowd_tvcs.answers.answers import Answers, read_gold, together
+from crowd_tvcs.answers.answers import Answers, read_gold
 from crowd_tvcs.campaign.belief import FIRST, fitted_to
 from crowd_tvcs.campaign.estimates import WORTH
 from crowd_tvcs.routing.replay import BATCH, GOLD_SHARE, Split, draw_split
 from crowd_tvcs.routing.routing import gain_per_label, next_batch, routing_scores
-from crowd_tvcs.skills.dependence_fit import fit_dependence
 from crowd_tvcs.skills.reliability import claims, sure_at
 from crowd_tvcs.skills.skill import Skill
 from tvcs_core.streams import stream
@@ -68,7 +66,6 @@ def main() -> int:
     parser.add_argument("--fixed", action="store_true", help="the model stays that of the best")
     parser.add_argument("--anybody", action="store_true", help="labels of workers who are drawn")
     parser.add_argument("--least", default="", help="worths of a label, for most of the rules")
-    parser.add_argument("--growth", type=float, default=0.0, help="power of the labels there are")
     given = parser.parse_args()
     numbers = range(given.first, given.first + given.splits)
     least = [float(value) for value in given.least.split(",") if value]
@@ -76,18 +73,11 @@ def main() -> int:
     for name in sets:
         if (given.data / name / "truth.csv").exists():
             print(name, flush=True)
-            show(given.data / name, numbers, least, given.fixed, given.anybody, given.growth)
+            show(given.data / name, numbers, least, given.fixed, given.anybody)
     return 0
 
 
-def show(
-    folder: Path,
-    numbers: range,
-    least: list[float],
-    is_fixed: bool,
-    anybody: bool,
-    growth: float,
-) -> None:
+def show(folder: Path, numbers: range, least: list[float], is_fixed: bool, anybody: bool) -> None:
     """Print every rule on one set, over all splits."""
     gold = read_gold(folder / "truth.csv")
     answers = first_answers(folder / "label.csv", gold)
@@ -95,7 +85,7 @@ def show(
     for number in numbers:
         rng = stream(0, "replay", str(number))
         split = draw_split(answers, gold, GOLD_SHARE, per_class=False, rng=rng)
-        for rule, reached in rules(Shop(split, answers, is_fixed, anybody), least, growth):
+        for rule, reached in rules(Shop(split, is_fixed, anybody), least):
             found.setdefault(rule, []).append(reached)
     first = np.array([r.accuracy for r in next(iter(found.values()))])
     for rule, rows in found.items():
@@ -117,31 +107,26 @@ class Shop(NamedTuple):
     """A split with all answers there are, and how they are bought."""
 
     split: Split
-    answers: Answers
     is_fixed: bool
     anybody: bool
 
     def skill_by(self, first: Answers) -> Skill:
         """Return the skill whose model is for workers chosen as those of these answers."""
         split = self.split
-        if split.skill.dependence is None or self.is_fixed or not first.size:
-            return split.skill
-        return fit_dependence(together(self.answers, split.gold), split.gold, split.skill, first)
+        return split.skill if self.is_fixed or not first.size else split.skill_like(first)
 
     def shown_by(self, skill: Skill) -> float:
         """Return the confidence with which gold shows the target."""
-        return sure_at(
-            *claims(together(self.answers, self.split.gold), self.split.gold, skill), TARGET
-        )
+        return sure_at(*claims(self.split.answers, self.split.gold, skill), TARGET)
 
 
-def rules(shop: Shop, least: list[float], growth: float = 0.0) -> Iterator[tuple[str, Reached]]:
+def rules(shop: Shop, least: list[float]) -> Iterator[tuple[str, Reached]]:
     """Stop by every rule, or by the first and every worth of a label if there are some."""
     split = shop.split
     alone = shop._replace(split=replace(split, skill=replace(split.skill, dependence=None)))
     yield "today", stop(alone, NEVER, TODAY)
     for worth in least:
-        yield f"worth {worth:g}", stop(shop, NEVER, worth, growth)
+        yield f"worth {worth:g}", stop(shop, NEVER, worth)
     if least:
         return
     yield "target", stop(shop, TARGET, 0.0)
@@ -150,11 +135,8 @@ def rules(shop: Shop, least: list[float], growth: float = 0.0) -> Iterator[tuple
     yield "worth", stop(shop, NEVER, WORTH)
 
 
-def stop(shop: Shop, sure: float | None, least: float, growth: float = 0.0) -> Reached:
-    """Buy answers until every task is this sure (None: as gold shows), or no label adds so much.
-
-    That is `least`, times the number of labels that a task has to the power `growth`.
-    """
+def stop(shop: Shop, sure: float | None, least: float) -> Reached:
+    """Buy answers until every task is this sure (None: as gold shows), or no label adds so much."""
     split, rng = shop.split, stream(0, "who asks")
     recorded, told = split.recorded, split.skill.cautious()
     m, size, order = len(recorded.tasks), -1, np.empty(0, dtype=np.int64)
@@ -169,8 +151,11 @@ def stop(shop: Shop, sure: float | None, least: float, growth: float = 0.0) -> R
         is_open = recorded.given & ~bought.given & (chances.max(axis=1) < at)
         if least > 0.0:
             best = np.where(is_open, told[:, None], 0.0).max(axis=0)
-            gain = gain_per_label(chances, best, dependence=model, answers=bought.per_task)
-            is_open &= gain >= least * np.maximum(bought.per_task, 1.0) ** growth
+            alone = split.posterior(bought, replace(skill, dependence=None))
+            n = bought.per_task
+            is_open &= least <= gain_per_label(
+                chances, best, dependence=model, answers=n, alone=alone
+            )
         scores = routing_scores(chances, told)
         if shop.anybody:
             alike = routing_scores(chances, np.full(told.size, told.mean()))

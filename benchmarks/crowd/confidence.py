@@ -263,10 +263,10 @@ def _claims(data: str, name: str, gold: float, models: tuple[str, ...], splits: 
     found: dict[tuple[str, str, int], list[Floats]] = {}
     for number, split in enumerate(splits_of(data, name, gold, splits)):
         for order in ORDERS if LEFT_OUT not in models else ORDERS[:1]:
-            fitted = split.skill if order == "best" else split.any_skill
             for labels in LABELS:
                 rng = stream(0, "random labels", str(number))  # fewer are the first of more
                 seen = seen_in(split, order, labels, rng)
+                fitted = split.skill if order == "best" else split.skill_like(seen)
                 for model in models:
                     skill = replace(fitted, dependence=None) if model == MODELS[1] else fitted
                     row = judged(split, split.posterior(seen, skill))

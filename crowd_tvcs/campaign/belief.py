@@ -32,6 +32,7 @@ ROUNDING = 1e-12
 LEAST_ODDS = 1e-6
 TINY, LEAST = 1e-12, 1e-300
 SUREST_LOGIT = 500.0
+MOST_ROUNDS = 20
 FIRST_FIT = 20
 SPARE = 32  # answers by which a fit is late, with each of which one worker tries again
 UNSETTLED = "unsettled"  # in the text of a model
@@ -260,18 +261,20 @@ def gain_per_label(
     joint: Joint | None,
     answers: int,
     room: int = LOOK_AHEAD,
+    alone: Sequence[float] | None = None,
 ) -> float:
     """Most that next labels add to the expected accuracy: `routing.gain_per_label` of one task.
 
     As many as the task has `room` for, and `LOOK_AHEAD` at most.
     """
     ahead = min(room, LOOK_AHEAD)
-    gains = (
-        _gains_alone(chances, accuracy, ahead)
-        if joint is None
-        else iter(_gains(chances, accuracy, joint, answers, ahead))
-    )
-    most = max((added / labels for labels, added in enumerate(gains, start=1)), default=0.0)
+    if joint is None:
+        gains = _gains_alone(chances, accuracy, ahead)
+        most = max((added / labels for labels, added in enumerate(gains, start=1)), default=0.0)
+    else:
+        most = _gain_together(chances, accuracy, joint, answers, ahead)
+        if alone is not None:
+            most = min(most, gain_per_label(alone, accuracy, None, answers, room))
     return most if most >= ROUNDING else 0.0
 
 
@@ -288,43 +291,78 @@ def _gains_alone(chances: Sequence[float], right: float, most: int) -> Iterator[
         yield reached - max(chances)
 
 
-def _gains(
+def _gain_together(
     chances: Sequence[float], accuracy: float, joint: Joint, answers: int, most: int
-) -> list[float]:
-    """Return what 1, 2, ..., `most` labels in all add: `routing._gains` of one task."""
-    k, out = len(chances), [0.0] * most
+) -> float:
+    """Return the most that labels add per label: `routing._gain_together` of one task."""
+    k = len(chances)
     inside = min(max(accuracy, SUREST_SKILL), 1.0 - SUREST_SKILL)
     odds = joint.temperature * math.log(inside * (k - 1.0) / (1.0 - inside))
-    if odds <= LEAST_ODDS:
-        return out
+    if odds <= LEAST_ODDS or most < 1:
+        return 0.0
     counts = range(answers, answers + most + 1)
     worth = [joint.factor(n) * (1.0 - joint.contrast * (1.0 - 1.0 / max(n, 1))) for n in counts]
     rest, half = 1.0 - joint.common, joint.common / 2.0
     leader, *others = sorted(chances, reverse=True)
     top = max((leader - joint.common / k) / rest, TINY)
+    left = max(sum(others), TINY)
+    pairs = []
     for other in others:
-        ahead = math.log(top / max((other - joint.common / k) / rest, TINY))
-        before, coming = [rest / (1.0 + math.exp(-ahead)) + half], [1.0]
-        for labels in range(1, most + 1):
-            logits = [
-                worth[labels] * (ahead / worth[0] + odds * (2 * votes - labels))
-                for votes in range(labels + 1)
-            ]
-            after = [
+        lead = math.log(top / max((other - joint.common / k) / rest, TINY))
+        claims = [
+            [
                 rest / (1.0 + math.exp(-min(max(x, -SUREST_LOGIT), SUREST_LOGIT))) + half
-                for x in logits
+                for x in _logits(worth, lead, odds, labels)
             ]
-            chance = [0.0] * (labels + 1)
-            for votes in range(labels):
-                less, more = after[votes], after[votes + 1]
-                names = min(max((before[votes] - less) / max(more - less, LEAST), 0.0), 1.0)
-                chance[votes] += coming[votes] * (1.0 - names)
-                chance[votes + 1] += coming[votes] * names
-            before, coming = after, chance
-            mean = sum(c * p for c, p in zip(chance, after, strict=True))
-            reached = sum(c * max(p, 1.0 - p) for c, p in zip(chance, after, strict=True))
-            out[labels - 1] += (leader + other) * (reached - max(mean, 1.0 - mean))
-    return out
+            for labels in range(most + 1)
+        ]
+        turned = [[max(0.0, 1.0 - 2.0 * p) for p in row] for row in claims]
+        names = [
+            [
+                min(max((p - less) / max(more - less, LEAST), 0.0), 1.0)
+                for p, (less, more) in zip(row, pairwise(after), strict=True)
+            ]
+            for row, after in pairwise(claims)
+        ]
+        pairs.append((leader + other, other * (1.0 + leader / left), turned, names))
+    rate = found = 0.0
+    for _ in range(MOST_ROUNDS):
+        gain = paid = 0.0
+        for of_both, of_pair, turned, names in pairs:
+            gained, labels = _best_rule(rate * of_pair / of_both, turned, names)
+            gain += of_both * gained
+            paid += of_pair * labels
+        found = gain / max(paid, 1.0)
+        if abs(found - rate) <= ROUNDING:
+            break
+        rate = found
+    return found
+
+
+def _logits(worth: Sequence[float], lead: float, odds: float, labels: int) -> list[float]:
+    """Log odds of the likeliest class once 0, 1, ... of so many labels name it."""
+    return [
+        worth[labels] * (lead / worth[0] + odds * (2 * votes - labels))
+        for votes in range(labels + 1)
+    ]
+
+
+def _best_rule(
+    price: float, turned: list[list[float]], names: list[list[float]]
+) -> tuple[float, float]:
+    """Return what the best rule gains and how many labels it buys: `routing._best_rule`."""
+    most = len(names)
+    gains, labels = turned[most], [0.0] * (most + 1)
+    for k in reversed(range(most)):
+        now, bought = [], []
+        for votes, (name, stays) in enumerate(zip(names[k], turned[k], strict=True)):
+            more = (1.0 - name) * gains[votes] + name * gains[votes + 1]
+            paid = 1.0 + (1.0 - name) * labels[votes] + name * labels[votes + 1]
+            goes_on = k == 0 or more - price * paid > stays
+            now.append(more if goes_on else stays)
+            bought.append(paid if goes_on else 0.0)
+        gains, labels = now, bought
+    return gains[0], labels[0]
 
 
 @cache

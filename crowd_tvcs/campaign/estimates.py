@@ -19,7 +19,7 @@ from crowd_tvcs.skills.estimate import checked_model, estimate_quality
 from crowd_tvcs.skills.reliability import claims, sure_at
 from crowd_tvcs.skills.skill import Skill
 
-WORTH = 0.002  # least gain of a label beside a target, see docs/campaigns.md
+WORTH = 0.01  # least gain of a label beside a target, see docs/campaigns.md
 
 
 def first_model(model: str, target: float, least_gain: float | None) -> dict[str, Any]:

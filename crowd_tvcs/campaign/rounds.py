@@ -21,7 +21,7 @@ from crowd_tvcs.campaign.planning.proposal import (
     worth_their_price,
 )
 from crowd_tvcs.campaign.state import Integers, State, within_reach
-from crowd_tvcs.campaign.stopping import is_worth_a_label, least_gain_of
+from crowd_tvcs.campaign.stopping import is_worth_a_label, least_of_round
 from crowd_tvcs.campaign.store.schema import ISSUED, LAPSED, pair, planned, worker
 from crowd_tvcs.campaign.tasks import count, settle_each
 from crowd_tvcs.methods import METHODS, assign, methods_for
@@ -128,12 +128,13 @@ def propose(
         where there are some; None for `usual_method`, of the quick ones if `quick`.
     least_gain
         Least expected accuracy that the new labels of a task must add to it, per label; a task
-        with less gets none, unless its minimum asks for them. None for that of the campaign.
+        with less gets none, unless its minimum asks for them. None for that of the campaign, see
+        `crowd_tvcs.campaign.stopping.least_of_round`.
     """
     if state.is_large:
         return propose_in_factors(state, labels, method, time_limit, least_gain)
     plan, found = _within_money(state, labels, method, quick, time_limit)
-    least = least_gain_of(state, least_gain)
+    least = least_of_round(state, least_gain)
     chosen = worth_their_price(plan, state.pending, found.support & ~state.pending, least)
     left_out = int((found.support & ~state.pending & ~chosen).sum())
     kept = Assignment(plan, chosen | state.pending, found.method, found.reason)

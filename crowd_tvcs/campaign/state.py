@@ -218,10 +218,15 @@ class State:
     def posterior(self) -> Floats:
         """The same after all answers."""
         if self.model is None:
-            before = priors(self.prior, *self.prior.shape)
-            return by_evidence(before, self.evidence, self.answers.task_of)
+            return self.alone
         of, tasks = self.answers.task_of, np.arange(len(self.tasks))
         return self.chances(np.arange(of.size), of, tasks)
+
+    @cached_property
+    def alone(self) -> Floats:
+        """The same, had workers who err independently given the answers."""
+        before = priors(self.prior, *self.prior.shape)
+        return by_evidence(before, self.evidence, self.answers.task_of)
 
     @property
     def evidence(self) -> Floats:

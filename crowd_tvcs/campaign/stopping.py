@@ -174,6 +174,17 @@ def least_gain_of(state: State, given: float | None) -> float:
     return 0.0 if given is None else float(given)
 
 
+def least_of_round(state: State, given: float | None) -> float:
+    """What a label of a round must add at least, by what is asked for or by the settings.
+
+    Labels of a round come at once, though those that `next` would stop after may be among them.
+    Where workers err together a task is worth a label by the best rule to go on or stop. All labels
+    that are looked ahead gain no less than that rule, and it buys one at least.
+    """
+    least = least_gain_of(state, given)
+    return least if given is not None or state.model is None else least / LOOK_AHEAD
+
+
 def _able(state: State) -> NDArray[np.bool_]:
     """Pairs that the caps of workers and groups and the gate would still let happen."""
     free = ~(state.answered | state.pending | state.team_mates | state.out_of_reach)
@@ -186,14 +197,15 @@ def _worth(
     state: State, least_gain: float, value: float | None
 ) -> tuple[Floats, NDArray[np.bool_]]:
     """Largest gain of every task by the workers who are left, and whether it pays."""
-    found = [_worth_of(part, state.posterior[at], value) for at, part in state.parts()]
+    chances, alone = state.posterior, state.alone
+    found = [_worth_of(part, chances[at], alone[at], value) for at, part in state.parts()]
     gain = np.concatenate([gain for gain, _ in found])
     pays = np.concatenate([pays for _, pays in found])
     return gain, (gain > 0.0) & (gain >= least_gain) & pays
 
 
 def _worth_of(
-    state: State, chances: Floats, value: float | None
+    state: State, chances: Floats, alone: Floats, value: float | None
 ) -> tuple[Floats, NDArray[np.bool_]]:
     """Largest gain of every task of a part, and whether that is worth somebody's price."""
     quality = state.quality.values
@@ -207,6 +219,7 @@ def _worth_of(
     somebody = may.sum(axis=0) + state.pending.sum(axis=0)
     room = np.minimum(np.minimum(slots, somebody), LOOK_AHEAD)
     joint: dict[str, Any] = {"dependence": state.model, "answers": answers, "most": room}
+    joint |= {"alone": alone}
     gain = np.where(may.any(axis=0), gain_per_label(chances, top, **joint), 0.0)
     if value is None:
         return gain, np.ones(gain.size, dtype=bool)

@@ -55,7 +55,12 @@ def settled(settings: Any, row: Any, pairs: Iterable[Pair]) -> dict[str, Any]:
     # By the best worker there is, whoever has room: `leases` asks of whom it is about to hand out.
     room = min(row.max_workers, settings.n_workers) - len(answers)
     adds = settings.least_gain is None or settings.least_gain <= gain_per_label(
-        chances, settings.best or 0.0, joint_of(settings.dependence), len(answers), room
+        chances,
+        settings.best or 0.0,
+        joint_of(settings.dependence),
+        len(answers),
+        room,
+        _alone(prior, answers),
     )
     return {
         "of_task": row.id,
@@ -75,7 +80,8 @@ def is_worth(settings: Any, row: Any, pairs: Iterable[Pair], best: float, room: 
         if state == ANSWERED
     ]
     chances, joint = _chances(settings, row, prior, answers), joint_of(settings.dependence)
-    added = gain_per_label(chances, best, joint, len(answers), room)
+    alone = _alone(prior, answers)
+    added = gain_per_label(chances, best, joint, len(answers), room, alone)
     return bool(added >= settings.least_gain)
 
 
@@ -83,8 +89,13 @@ def _chances(settings: Any, row: Any, prior: list[float], answers: list[Given]) 
     """Probability of every class of a task, by the model of the campaign."""
     joint = joint_of(settings.dependence)
     if joint is None:
-        return posterior(prior, [(one.label, one.accuracy) for one in answers])
+        return _alone(prior, answers)
     return together(joint, prior, answers, prior_weight(settings, row, joint.shares))
+
+
+def _alone(prior: list[float], answers: list[Given]) -> list[float]:
+    """Probability of every class of a task, had workers who err independently answered."""
+    return posterior(prior, [(one.label, one.accuracy) for one in answers])
 
 
 def prior_weight(settings: Any, row: Any, shares: float) -> float:

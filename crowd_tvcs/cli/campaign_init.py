@@ -84,7 +84,7 @@ class InitOptions:
         typer.Option(
             metavar="P",
             help="A task is not handed out where next labels add less than this to the chance of "
-            "a right label, each. Default: .002 beside a --target in a dependent model, else 0.",
+            "a right label, each. Default: .01 beside a --target in a dependent model, else 0.",
         ),
     ] = None
     model: Model = "dependent"

@@ -8,7 +8,7 @@ sees a label only when it is bought.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -85,8 +85,8 @@ class Split:
         Labels of the gold tasks.
     skill
         What they tell, for labels of the best workers.
-    any_skill
-        The same for labels of any workers, see `crowd_tvcs.skills.dependence_fit`.
+    answers
+        All answers, to gold tasks too.
     recorded
         Answers to the scored tasks.
     truth
@@ -97,10 +97,16 @@ class Split:
 
     gold: Gold
     skill: Skill
-    any_skill: Skill
+    answers: Answers
     recorded: Answers
     truth: NDArray[np.int64]
     prior: Floats | None = None
+
+    def skill_like(self, answers: Answers) -> Skill:
+        """Return the skill for labels of workers chosen as those of these answers to vote on."""
+        if self.skill.dependence is None:
+            return self.skill
+        return fit_dependence(self.answers, self.gold, self.skill, like=answers)
 
     def posterior(self, answers: Answers, skill: Skill | None = None) -> Floats:
         """Probability of every label of the scored tasks, by the split's skill or another."""
@@ -218,10 +224,7 @@ def draw_split(
         classes=answers.classes,
     )
     chances = None if prior is None else priors(prior, 1, len(answers.classes))[0]
-    any_skill = skill
-    if skill.dependence is not None:
-        any_skill = fit_dependence(answers, gold, skill, like=recorded)
-    return Split(gold, skill, any_skill, recorded, codes[scored], chances)
+    return Split(gold, skill, answers, recorded, codes[scored], chances)
 
 
 def _outcomes(
@@ -239,7 +242,7 @@ def _outcomes(
     for policy, k, chosen in bought:
         seen = recorded.select(chosen)
         spent = seen.size / n_tasks
-        skill = split.any_skill if policy in ("random", "all") else split.skill
+        skill = split.skill_like(seen) if policy in ("random", "all") else split.skill
         yield policy, "weighted", k, spent, split.posterior(seen, skill)
         if policy not in ("adaptive", "stopping"):
             yield policy, "majority", k, spent, majority(seen)
@@ -320,7 +323,9 @@ def gains(split: Split, bought: Answers, is_open: Bools, chances: Floats) -> Flo
     """Return what a label of the best worker left adds to every task, see `gain_per_label`."""
     skill = split.skill
     best = np.where(is_open, skill.cautious()[:, None], 0.0).max(axis=0)
-    return gain_per_label(chances, best, dependence=skill.dependence, answers=bought.per_task)
+    alone = split.posterior(bought, replace(skill, dependence=None))
+    model, n = skill.dependence, bought.per_task
+    return gain_per_label(chances, best, dependence=model, answers=n, alone=alone)
 
 
 def averages(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:

@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,6 +29,7 @@ ROUNDING = 1e-12
 LEAST_ODDS = 1e-6  # in logarithms, of a worker who tells something
 TINY, LEAST = 1e-12, 1e-300  # chance of a class; what is divided by
 SUREST_LOGIT = 500.0  # beyond, exp is no number
+MOST_ROUNDS = 20  # of prices; three or four do
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -136,11 +139,13 @@ def gain_per_label(
     most: ArrayLike = LOOK_AHEAD,
     dependence: Dependence | None = None,
     answers: ArrayLike = 0,
+    alone: Floats | None = None,
 ) -> Floats:
     """Most that the next labels can add to the expected accuracy of each task, per label.
 
     A single label may add nothing where two or three add much, so this looks ahead: the largest
-    over k = 1, ..., `most` of the gain by k labels of workers of this accuracy, divided by k.
+    over k = 1, ..., `most` of the gain by k labels of workers of this accuracy, divided by k. With
+    `dependence` the largest over all rules that buy one label, then go on or stop by what it says.
 
     Parameters
     ----------
@@ -158,6 +163,9 @@ def gain_per_label(
         makes claims right before and after it.
     answers
         How many answers the tasks have, which only matters with `dependence`.
+    alone
+        The same as `posterior`, had independent workers given the answers: with `dependence` the
+        gain is then at most what their next labels would add. None for no such limit.
 
     Returns
     -------
@@ -167,15 +175,14 @@ def gain_per_label(
     m = len(posterior)
     right = np.clip(np.broadcast_to(np.asarray(accuracy, dtype=np.float64), (m,)), 0.0, 1.0)
     ahead, out = np.broadcast_to(np.asarray(most), (m,)), np.zeros(m)
-    n = np.broadcast_to(np.asarray(answers, dtype=np.float64), (m,))
-    farthest = int(ahead.max(initial=0))
-    gains = (
-        _gains_alone(posterior, right, farthest)
-        if dependence is None
-        else _gains(posterior, right, n, farthest, dependence)
-    )
-    for k, added in enumerate(gains, start=1):
-        out = np.where(k <= ahead, np.maximum(out, added / k), out)
+    if dependence is not None:
+        n = np.broadcast_to(np.asarray(answers, dtype=np.float64), (m,))
+        out = _gain_together(posterior, right, n, ahead, dependence)
+        if alone is not None:
+            out = np.minimum(out, gain_per_label(alone, right, most=ahead))
+    else:
+        for k, added in enumerate(_gains_alone(posterior, right, int(ahead.max(initial=0))), 1):
+            out = np.where(k <= ahead, np.maximum(out, added / k), out)
     out[out < ROUNDING] = 0.0
     return out
 
@@ -196,17 +203,22 @@ def _gains_alone(posterior: Floats, right: Floats, most: int) -> Iterator[Floats
         yield reached - posterior.max(axis=1)
 
 
-def _gains(
-    posterior: Floats, accuracy: Floats, n: Floats, most: int, model: Dependence
-) -> Iterator[Floats]:
-    """Yield what 1, 2, ..., `most` labels in all add to every task where workers err together.
+def _gain_together(
+    posterior: Floats, accuracy: Floats, n: Floats, ahead: NDArray[Any], model: Dependence
+) -> Floats:
+    """Most that labels add per label where workers err together, by all rules to go on or stop.
 
     The likeliest class is held against each other one, as if the label were one of the two. With
     v_n = c_n f of one who is as good as the others (`dependence`), a label beside n takes the log
     odds times v_(n + 1) / v_n, and v_(n + 1) T om further to the class that it names. How likely it
     names which follows from claims that are right before and after: on the mean they stay.
+
+    Labels that agree leave nothing to buy, so a third one is seldom bought. At a price per label
+    the best rule follows backwards from the last label; the price at which it gains nothing beyond
+    what it pays is the most per label (Dinkelbach's iteration). What is paid is shared by the pairs
+    of classes as likely as the label is the other one, or the likeliest class is held against it.
     """
-    n_classes = posterior.shape[1]
+    n_classes, most = posterior.shape[1], int(ahead.max(initial=0))
     inside = np.clip(accuracy, SUREST, 1.0 - SUREST)
     odds = model.temperature * np.log(inside * (n_classes - 1.0) / (1.0 - inside))
     tells, odds = odds > LEAST_ODDS, np.maximum(odds, LEAST_ODDS)
@@ -215,29 +227,57 @@ def _gains(
     worth = [(model.factor(one) * f)[:, None] for one, f in zip(counts, kept, strict=True)]
     chances = np.sort(posterior, axis=1)[:, ::-1]
     inner = np.maximum((chances - model.common / n_classes) / (1.0 - model.common), TINY)
-    ahead = np.log(inner[:, :1] / inner[:, 1:])
+    lead = np.log(inner[:, :1] / inner[:, 1:])
     of_both = chances[:, :1] + chances[:, 1:]
+    others = np.maximum(chances[:, 1:].sum(axis=1, keepdims=True), TINY)
+    of_pair = chances[:, 1:] * (1.0 + chances[:, :1] / others)
 
     def claimed(k: int, votes: int) -> Floats:
         """Chance of the leading class once so many of k labels name it, of each pair."""
-        logit = worth[k] * (ahead / worth[0] + odds[:, None] * (2 * votes - k))
+        logit = worth[k] * (lead / worth[0] + odds[:, None] * (2 * votes - k))
         logit = np.clip(logit, -SUREST_LOGIT, SUREST_LOGIT)
         return (1.0 - model.common) / (1.0 + np.exp(-logit)) + model.common / 2.0
 
-    before, chance = [claimed(0, 0)], [np.ones_like(ahead)]  # by how many labels name the leader
-    for k in range(1, most + 1):
-        after = [claimed(k, votes) for votes in range(k + 1)]
-        coming = [np.zeros_like(ahead) for _ in after]
-        for votes in range(k):
-            less, more = after[votes], after[votes + 1]
-            names = np.clip((before[votes] - less) / np.maximum(more - less, LEAST), 0.0, 1.0)
-            coming[votes] += chance[votes] * (1.0 - names)
-            coming[votes + 1] += chance[votes] * names
-        before, chance = after, coming
-        mean = sum(c * p for c, p in zip(chance, after, strict=True))
-        reached = sum(c * np.maximum(p, 1.0 - p) for c, p in zip(chance, after, strict=True))
-        added = (of_both * (reached - np.maximum(mean, 1.0 - mean))).sum(axis=1)
-        yield np.where(tells, added, 0.0)
+    claims = [[claimed(k, votes) for votes in range(k + 1)] for k in range(most + 1)]
+    turned = [[np.maximum(0.0, 1.0 - 2.0 * p) for p in row] for row in claims]
+    names = [
+        [
+            np.clip((p - less) / np.maximum(more - less, LEAST), 0.0, 1.0)
+            for p, (less, more) in zip(row, pairwise(after), strict=True)
+        ]
+        for row, after in pairwise(claims)
+    ]
+    rate = np.zeros(len(posterior))
+    for _ in range(MOST_ROUNDS):
+        gain, labels = _best_rule(rate[:, None] * of_pair / of_both, turned, names, ahead[:, None])
+        paid = np.maximum((of_pair * labels).sum(axis=1), 1.0)
+        found = np.where(tells, (of_both * gain).sum(axis=1) / paid, 0.0)
+        if (np.abs(found - rate) <= ROUNDING).all():
+            break
+        rate = found
+    return found
+
+
+def _best_rule(
+    price: Floats, turned: list[list[Floats]], names: list[list[Floats]], ahead: NDArray[Any]
+) -> tuple[Floats, Floats]:
+    """Return what the best rule that buys one label gains, and how many labels it buys.
+
+    Where k labels came and so many named the likeliest class, `turned` is what it gains to take the
+    other one, if that leads, and `names` how likely the next label names the likeliest one.
+    """
+    most = len(names)
+    gains, labels = turned[most], [np.zeros_like(price) for _ in turned[most]]
+    for k in reversed(range(most)):
+        now, bought = [], []
+        for votes, (name, stays) in enumerate(zip(names[k], turned[k], strict=True)):
+            more = (1.0 - name) * gains[votes] + name * gains[votes + 1]
+            paid = 1.0 + (1.0 - name) * labels[votes] + name * labels[votes + 1]
+            goes_on = (k < ahead) & ((k == 0) | (more - price * paid > stays))
+            now.append(np.where(goes_on, more, stays))
+            bought.append(np.where(goes_on, paid, 0.0))
+        gains, labels = now, bought
+    return gains[0], labels[0]
 
 
 def is_worth_buying(gain: Floats, price: ArrayLike, value: float) -> Bools:

@@ -18,7 +18,7 @@ from crowd_tvcs.campaign.planning.proposal import (
     worth_their_price,
 )
 from crowd_tvcs.campaign.state import AT_ONCE, State, within_reach
-from crowd_tvcs.campaign.stopping import is_worth_a_label, least_gain_of
+from crowd_tvcs.campaign.stopping import is_worth_a_label, least_of_round
 from crowd_tvcs.campaign.store.schema import ANSWERED, ISSUED, LAPSED, LEASED
 from crowd_tvcs.factors import tables
 from crowd_tvcs.factors.accuracy import accuracies
@@ -61,7 +61,7 @@ def propose_in_factors(
     found = assign_factors(plan, method or "best", rng=rng, time_limit=time_limit)
     kept = np.ones(found.size, dtype=bool)
     if not is_for_least:
-        kept = _pairs_worth_their_price(plan, found, least_gain_of(state, least_gain))
+        kept = _pairs_worth_their_price(plan, found, least_of_round(state, least_gain))
     accuracy = float(accuracies(plan, found.tasks[kept], found.workers[kept]).mean())
     bound, left_out = found.bound, int((~kept).sum())
     reason = reason_of(found, accuracy, left_out)

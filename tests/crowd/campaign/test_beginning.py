@@ -85,7 +85,7 @@ def test_what_is_not_given_is_no_limit(begin):
 def test_a_worth_of_labels_is_asked_for_beside_a_target_only():
     """Not without a target, nor where workers err independently, nor where none is wanted."""
     for model, target, given, expected in (
-        ("dependent", 0.99, None, 0.002), ("dependent", 0.99, 0.0, None),
+        ("dependent", 0.99, None, 0.01), ("dependent", 0.99, 0.0, None),
         ("dependent", 0.99, 0.2, 0.2), ("dependent", 1.0, None, None),
         ("dependent", 1.0, 0.2, 0.2), ("independent", 0.99, None, None),
     ):  # fmt: skip

@@ -105,7 +105,12 @@ def test_the_gain_of_a_label_is_that_of_routing(k, rng):
             expected = routing.gain_per_label(p[None], q, dependence=model, answers=[n])[0]
             joint = None if model is None else belief.joint_of(json.dumps(model.as_json()))
             found = belief.gain_per_label(p.tolist(), q, joint, n)
-            assert found == pytest.approx(expected, abs=1e-12)
+            assert found == pytest.approx(expected, abs=1e-11)
+            other = rng.dirichlet(np.ones(k))
+            options = {"dependence": model, "answers": [n], "alone": other[None]}
+            limited = routing.gain_per_label(p[None], q, **options)[0]
+            found = belief.gain_per_label(p.tolist(), q, joint, n, alone=other.tolist())
+            assert found == pytest.approx(limited, abs=1e-11)
             room = int(rng.integers(0, 5))
             of_two = {"dependence": model, "answers": [n, n], "most": [room, 9]}
             fewer, more = routing.gain_per_label(np.array([p, p]), q, **of_two)

@@ -6,8 +6,8 @@ import pytest
 from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.campaign import Task, Worker, stand, state, summary
 from crowd_tvcs.campaign.rounds import plan_of
-from crowd_tvcs.campaign.stopping import least_gain_of
-from crowd_tvcs.routing.routing import gain_per_label
+from crowd_tvcs.campaign.stopping import least_gain_of, least_of_round
+from crowd_tvcs.routing.routing import LOOK_AHEAD, gain_per_label
 
 INDEPENDENT = {"model": "independent"}
 
@@ -178,6 +178,26 @@ def test_where_nothing_is_limited_or_known_the_figures_say_so(begin):
     assert plan.max_tasks_per_worker.tolist() == [3] * 3  # all tasks: no cap
     assert least_gain_of(state, None) == 0.0
     assert least_gain_of(state, 0.25) == 0.25
+
+
+def test_a_round_plans_a_task_that_next_would_hand_out(begin):
+    """Labels of a round come at once, so all that are looked ahead share what must be added."""
+    names = {"ann": 0.9, "bob": 0.85, "cy": 0.85}
+
+    def after_one(least_gain, **options):
+        options = {"workers": names, "qualities": names, "tasks": ["t1"]} | options
+        campaign = begin(**options, least_gain=least_gain)
+        campaign.submit("ann", campaign.next("ann").task, "1")
+        return campaign
+
+    (one,) = after_one(0.0).stop()
+    campaign = after_one(0.99 * one.gain)
+    assert verdicts(campaign) == {"t1": "worth a label"}
+    state, least = campaign.state(), 0.99 * one.gain
+    assert least_of_round(state, None) == least / LOOK_AHEAD
+    assert least_of_round(state, least) == least
+    assert campaign.plan().pairs == [("bob", "t1"), ("cy", "t1")]
+    assert least_of_round(after_one(0.01, **INDEPENDENT).state(), None) == 0.01
 
 
 def test_what_one_of_them_is_paid_is_said(begin):

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from functools import cache
 
 import numpy as np
 import pytest
@@ -122,11 +123,24 @@ def test_looking_ahead_with_three_classes_agrees_with_enumeration(rng):
         assert found[j] == approx(best, abs=1e-12)
 
 
-def test_a_model_of_independent_workers_changes_no_gain(rng):
-    """Of two classes; of more, each is held against the likeliest by itself."""
-    posterior, q = random_posterior(rng, 6, 2), rng.uniform(0.55, 0.95, 6)
-    alone = gain_per_label(posterior, q)
-    assert gain_per_label(posterior, q, dependence=Dependence(), answers=4) == approx(alone)
+def test_a_model_of_independent_workers_changes_no_gain_beyond_theirs(rng):
+    """What the model says is more, since labels that agree are followed by no others."""
+    for classes in (2, 4):
+        posterior, q = random_posterior(rng, 6, classes), rng.uniform(0.55, 0.95, 6)
+        alone = gain_per_label(posterior, q)
+        options = {"dependence": Dependence(), "answers": 4}
+        assert gain_per_label(posterior, q, **options, alone=posterior) == approx(alone)
+        if classes == 2:  # of more, each is held against the likeliest by itself
+            assert (gain_per_label(posterior, q, **options) >= alone - 1e-12).all()
+
+
+def test_no_gain_is_more_than_independent_workers_would_add(rng):
+    posterior, alone = random_posterior(rng, 50, 3), random_posterior(rng, 50, 3)
+    options = {"dependence": MODEL, "answers": 3}
+    free, theirs = gain_per_label(posterior, 0.7, **options), gain_per_label(alone, 0.7)
+    found = gain_per_label(posterior, 0.7, **options, alone=alone)
+    assert found.tolist() == np.minimum(free, theirs).tolist()
+    assert 0 < (free < theirs).sum() < 50
 
 
 MODEL = Dependence(0.9, 0.2, 1.0, 0.0, 0.06, 0.3, (0.1, 0.0, -0.1, 0.05, 0.2))
@@ -139,26 +153,33 @@ def voted(labels, q):
     return chances(MODEL, rows, task_of, 1, np.full((1, 2), 0.5), 1.0)[0, 1]
 
 
-def reached(labels, q, more):
-    """Right labels after so many more, each as likely as keeps claims on the mean."""
-    p = voted(labels, q)
-    if not more:
-        return max(p, 1.0 - p)
-    no, yes = (voted([*labels, label], q) for label in (0, 1))
+def worth_of(labels, q, most, price, votes, is_first=True):
+    """Right labels by the best rule that buys one, at a price per label, each as the votes say."""
+    p, stops = votes(labels, q), max(votes(labels, q), 1.0 - votes(labels, q))
+    if not most:
+        return stops
+    no, yes = (votes((*labels, label), q) for label in (0, 1))
     names = (p - no) / (yes - no)
     assert 0.0 <= names <= 1.0
-    then = (reached([*labels, label], q, more - 1) for label in (0, 1))
-    return float(np.dot([1.0 - names, names], list(then)))
+    then = [worth_of((*labels, label), q, most - 1, price, votes, False) for label in (0, 1)]
+    goes_on = float(np.dot([1.0 - names, names], then)) - price
+    return goes_on if is_first else max(stops, goes_on)
 
 
-@pytest.mark.parametrize("labels", [[1], [1, 0], [1, 1, 0], [1, 1, 1], [0, 1, 0, 1, 1], [1] * 9])
-def test_where_workers_err_together_a_label_moves_a_task_as_the_vote_does(labels):
-    """The vote itself on every sequence of the next labels, of workers who are as good."""
-    p = voted(labels, 0.75)
-    expected = max((reached(labels, 0.75, k) - max(p, 1.0 - p)) / k for k in range(1, 6))
-    options = {"dependence": MODEL, "answers": len(labels)}
+@pytest.mark.parametrize("most", [1, 3, 5])
+@pytest.mark.parametrize("labels", [(1,), (1, 0), (1, 1, 0), (1, 1, 1), (0, 1, 0, 1, 1), (1,) * 9])
+def test_where_workers_err_together_a_label_moves_a_task_as_the_vote_does(labels, most):
+    """The vote itself on every sequence of the next labels; the price is found by halving."""
+    votes = cache(voted)
+    p = votes(labels, 0.75)
+    low, high = 0.0, 1.0
+    while high - low > 1e-13:
+        price = (low + high) / 2.0
+        pays = worth_of(labels, 0.75, most, price, votes) > max(p, 1.0 - p)
+        low, high = (price, high) if pays else (low, price)
+    options = {"dependence": MODEL, "answers": len(labels), "most": most}
     found = gain_per_label(np.array([[1.0 - p, p]]), 0.75, **options)[0]
-    assert found == approx(expected if expected > 1e-12 else 0.0, abs=1e-12)
+    assert found == approx(low, abs=1e-11)
 
 
 def test_votes_that_are_split_keep_a_gain_though_many_answers_are_worth_no_more_than_few():
@@ -167,7 +188,7 @@ def test_votes_that_are_split_keep_a_gain_though_many_answers_are_worth_no_more_
     assert 10 * model.factor(np.array(10)) == approx(5.0)
     gain = gain_per_label(np.array([[0.4, 0.6], [0.02, 0.98]]), 0.8, dependence=model, answers=5)
     assert gain[0] > 0.01
-    assert gain[1] < 0.001
+    assert gain[1] < 0.002
 
 
 def test_a_label_of_one_who_tells_nothing_adds_nothing_where_workers_err_together():
