@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,8 @@ HUB_POWER = 0.5  # of the prior, in networks ...
 HUB_GENES = 20  # ... of more genes than this; in networks of 10 it hurts
 HUB_FREE = 2.0  # concentration up to which a network counts as one without hubs ...
 HUB_SLOPE = 0.25  # ... and what each e-fold beyond adds to the power of the prior
+STAR_FREE = 8.0  # concentration up to which the prior is for those scores alone ...
+STAR_SLOPE = 1.0  # ... and what each e-fold beyond adds to its power for other evidence
 
 Array = NDArray[np.float64]
 
@@ -41,11 +44,25 @@ def own_power(scores: Array, told: float | None = None) -> float:
     return measured_power((scores**2).sum(axis=1), HUB_POWER) if told is None else told
 
 
-def with_own_hubs(
+class Priors(NamedTuple):
+    """Factors of each regulator, [regulator, 1]: for its scores, and for what else is known."""
+
+    own: Array
+    beside: Array
+
+
+def own_hubs(
     scores: Array, told: float | None = None, settle: Callable[[float], float] = float
-) -> Array:
-    """Scores times the hub prior of their `own_power`, of which `settle` may make another."""
-    return scores * hub_prior(scores, settle(own_power(scores, told)))
+) -> Priors:
+    """The hub prior of the `own_power` of `scores`, of which `settle` may make another.
+
+    Evidence beside them has none but where few regulators have nearly all, and no larger power:
+    who regulates in a few series need not do so in all samples.
+    """
+    power = settle(own_power(scores, told))
+    beyond = max(concentration((scores**2).sum(axis=1)) / STAR_FREE, 1.0)
+    beside = min(STAR_SLOPE * float(np.log(beyond)), power)
+    return Priors(hub_prior(scores, power), hub_prior(scores, beside))
 
 
 def measured_power(masses: Array, most: float) -> float:

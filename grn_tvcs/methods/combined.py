@@ -45,7 +45,7 @@ from grn_tvcs.combine.parts import (
 )
 from grn_tvcs.combine.universal import Universal, universal
 from grn_tvcs.evidence.extra_trees import importances
-from grn_tvcs.evidence.hubs import with_own_hubs
+from grn_tvcs.evidence.hubs import own_hubs
 from grn_tvcs.evidence.lagged_regression import USUAL
 from grn_tvcs.evidence.level_trees import level_trees
 from grn_tvcs.evidence.prior_edges import lifted, with_prior
@@ -317,10 +317,12 @@ def _added_up(
     keep = None if keep is None else keep / "more trees"
     found = level_trees(logs, genes, candidates, rng, forest, engine=engine, keep=keep)
     scores = parts.scores | {LEVELS: found}
+    added = [by_strongest(scores[part], n) for part in (LEVELS, PARTIAL)]
     if LAGGED in scores:
-        scores[LAGGED] = with_own_hubs(scores[LAGGED])
-    there = [scores[part] for part in (LAGGED, LEVELS, PARTIAL) if part in scores]
-    return np.sum([by_strongest(part, n) for part in there], axis=0)
+        hubs = own_hubs(scores[LAGGED])
+        added = [hubs.beside * part for part in added]
+        added.insert(0, by_strongest(hubs.own * scores[LAGGED], n))
+    return np.sum(added, axis=0)
 
 
 def _in_turn(progress: Progress | None, networks: int) -> tuple[Progress | None, Progress | None]:

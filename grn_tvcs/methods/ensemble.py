@@ -5,7 +5,7 @@ of them (Marbach, Costello, Küffner et al., Nature Methods 9, 796, 2012, who ad
 scores are added, each divided by the mean of its strongest, one per gene:
 
     lagged regression under caps (`evidence.lagged_regression`), with the hub prior that its own
-        scores show (`evidence.hubs`),
+        scores show (`evidence.hubs`), which the others have too where it shows a star,
     trees as in GENIE3 (`evidence.level_trees`; extremely randomised, importances as shares of
         variance, not normalised per target),
     partial correlation with shrinkage (`evidence.partial_correlation`).
@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.evidence.extra_trees import importances
-from grn_tvcs.evidence.hubs import HUB_POWER, with_own_hubs
+from grn_tvcs.evidence.hubs import HUB_POWER, own_hubs
 from grn_tvcs.evidence.knockouts import (
     KNOCKDOWN_WEIGHT,
     KNOCKOUT_WEIGHT,
@@ -83,7 +83,8 @@ def ensemble(
         Trees per gene.
     hub_power
         Power of the hub prior on the lagged regression, as in ``tvcs``, where there are more than
-        20 genes; by default what the regression shows of hubs, from 0 to 0.5.
+        20 genes; by default what the regression shows of hubs, from 0 to 0.5. Where it shows that
+        few regulators have nearly all, the other kinds have a prior too, of no larger power.
     steady
         Knock-outs, knock-downs and wild type.
     prior
@@ -107,7 +108,7 @@ def ensemble(
         threads=threads, engine=engine, progress=first, keep=keep,
     )  # fmt: skip
     told = _of_knockouts(steady, expression, candidates)
-    lagged = with_own_hubs(series.scores, hub_power, told.power_for_series)
+    hubs = own_hubs(series.scores, hub_power, told.power_for_series)
     forest = partial(importances, trees=trees)
     logs = logs_of_all(expression, steady)
     levels = level_trees(
@@ -116,7 +117,8 @@ def ensemble(
     )  # fmt: skip
     direct = partial_correlation(logs, inputs)
     alike = np.where(allowed, np.abs(direct), 0.0)
-    lagged, levels, alike = (by_strongest(part, len(genes)) for part in (lagged, levels, alike))
+    lagged = by_strongest(hubs.own * series.scores, len(genes))
+    levels, alike = (hubs.beside * by_strongest(part, len(genes)) for part in (levels, alike))
     by_source = [lagged, told.knockouts, told.knockdowns, levels, alike]
     signed = lagged * np.sign(series.weights) + alike * np.sign(direct)
     signed += told.signs * (told.knockouts + told.knockdowns)

@@ -7,11 +7,20 @@ import pytest
 from scipy.stats import spearmanr
 from typer.testing import CliRunner
 
-from grn_tvcs import METHODS, Rules, SteadyStates, infer, simulate, write_expression
+from grn_tvcs import METHODS, Network, Rules, SteadyStates, infer, score, simulate, write_expression
 from grn_tvcs.cli.main import app
+from grn_tvcs.evidence import hubs
 from grn_tvcs.evidence.extra_trees import importances
 from grn_tvcs.evidence.forests import streams_by_name
-from grn_tvcs.evidence.hubs import HUB_GENES, HUB_POWER, hub_prior, own_power
+from grn_tvcs.evidence.hubs import (
+    HUB_GENES,
+    HUB_POWER,
+    STAR_FREE,
+    concentration,
+    hub_prior,
+    own_hubs,
+    own_power,
+)
 from grn_tvcs.evidence.knockouts import knockout_evidence
 from grn_tvcs.evidence.lagged_regression import USUAL, lagged_regression
 from grn_tvcs.evidence.partial_correlation import partial_correlation
@@ -19,6 +28,7 @@ from grn_tvcs.expression.scales import log_levels
 from grn_tvcs.network.evidence import NAMES, SOURCES, carried_by
 from grn_tvcs.simulation.designs import Design
 from grn_tvcs.simulation.examples import draw_example
+from tvcs_core.streams import stream
 
 FEW = {"resamples": 6, "trees": 4}
 
@@ -104,7 +114,7 @@ def test_the_selected_network_is_within_the_caps_and_the_best_there(expression):
     assert all(edge.evidence for edge in network.edges())
 
 
-def test_a_hub_prior_lifts_lagged_regression_alone_and_only_among_many_genes(expression):
+def test_a_hub_prior_lifts_lagged_regression_and_only_among_many_genes(expression):
     few = run("ensemble", expression, hub_power=0.5, **FEW)
     assert np.array_equal(few.scores, run("ensemble", expression, **FEW).scores)
     many = simulate(24, 3, 7, rng=1).expression
@@ -139,6 +149,40 @@ def test_the_hub_prior_is_of_that_power_unless_one_is_given():
     )
     assert np.array_equal(default, given)
     assert not np.allclose(default, without)
+
+
+def test_other_evidence_has_the_prior_where_few_regulators_have_nearly_all():
+    even = np.random.default_rng(4).random((60, 60))
+    some, star = even.copy(), even.copy()
+    some[:10] *= 5.0
+    star[:2] *= 50.0
+    masses = [(scores**2).sum(axis=1) for scores in (even, some, star)]
+    assert concentration(masses[1]) < STAR_FREE < concentration(masses[2])
+    for scores in (even, some):
+        assert (own_hubs(scores).beside == 1.0).all()
+    found = own_hubs(star)
+    assert np.array_equal(found.own, hub_prior(star, HUB_POWER))
+    assert np.array_equal(found.beside, found.own)
+    assert (own_hubs(star, 0.0).beside == 1.0).all(), "never more than for the scores themselves"
+    assert (own_hubs(star[:20, :20]).beside == 1.0).all(), "so few genes are without"
+    sizes = np.geomspace(5.0, 50.0, 10)
+    by_size = [own_hubs(np.r_[size * even[:2], even[2:]]).beside.min() for size in sizes]
+    assert (np.diff(by_size) <= 0).all()
+
+
+def test_stars_are_found_by_the_sum_too_and_other_networks_as_before(monkeypatch):
+    def of(kind, k):
+        made = draw_example(Design(30, 30, 10, 15), kind, stream(k, "a star"))
+        truth = Network(made.expression.genes, made.is_edge.astype(float))
+        return score(infer(made.expression, "ensemble", resamples=20, rng=0), truth).aupr
+
+    tables = [(kind, k) for kind in ("flat", "star") for k in range(4)]
+    found = np.array([of(*table) for table in tables])
+    monkeypatch.setattr(hubs, "STAR_SLOPE", 0.0)
+    before = np.array([of(*table) for table in tables])
+    assert np.array_equal(found[:4], before[:4])
+    assert (found >= before).all()
+    assert (found - before).max() > 0.2
 
 
 def test_progress_counts_halves_and_genes(expression):
