@@ -1,6 +1,5 @@
 """PostgreSQL's functions and the statements: two ways of the same rules, held equal."""
 
-import json
 import random
 from contextlib import ExitStack
 
@@ -184,13 +183,17 @@ def hold_equal(place, database, kind, seed, length=90):
 
 def is_as_read(store, worker, task):
     """Compare what a claim told of its task with what is read of it; False if statements did."""
-    told = json.loads(store.seen.get((worker, task), "{}"))
-    with store.at_once() as connection:
-        read = json.loads(functions.SEEN(connection, called=worker, of_task=task).seen)
-    if told.get("version") != read["version"]:
+    if (worker, task) not in store.seen:
         return False
-    for pair in (*told["pairs"], *read["pairs"]):  # of no answer; statements may have renewed it
-        del pair["expires"]
+    told = by_function.read(store.seen[worker, task])
+    with store.at_once() as connection:
+        read = by_function.read(functions.SEEN(connection, called=worker, of_task=task).seen)
+    if told.version != read.version:
+        return False
+    told, read = (  # when a lease ends is of no answer; statements may have renewed it
+        one._replace(pairs=[pair._replace(expires=None) for pair in one.pairs])
+        for one in (told, read)
+    )
     assert told == read
     return True
 
@@ -287,7 +290,7 @@ def test_a_rollback_of_others_on_a_connection_leaves_the_functions_callable(data
                 campaign.block("nobody")
         with ExitStack() as stack:
             for one in [stack.enter_context(lend()) for _ in range(store.POOL)]:
-                assert functions.OVER(one, now=0.0).seen == "[]"
+                assert by_function.read_each(functions.OVER(one, now=0.0).seen) == []
 
 
 def test_a_database_that_was_away_costs_one_call(database):
