@@ -60,8 +60,8 @@ class Seen(NamedTuple):
     pairs: list[Any]
 
 
-_Task = namedtuple("_Task", functions.TASK)
-_Pair = namedtuple("_Pair", functions.PAIR)
+_Task: Any = namedtuple("_Task", functions.TASK)  # type: ignore[misc]
+_Pair: Any = namedtuple("_Pair", functions.PAIR)  # type: ignore[misc]
 
 
 @lru_cache(maxsize=64)

@@ -12,6 +12,7 @@ A store that was made before there were functions works without them.
 from __future__ import annotations
 
 import hashlib
+import select
 import struct
 from collections import namedtuple
 from collections.abc import Callable, Mapping
@@ -124,7 +125,7 @@ def _packed(number: int, layout: str) -> _Kind:
 
 
 _WORDS = _Kind(25, str.encode, bytes.decode)
-_WHOLE, _REAL, _TRUTH = _packed(23, "!i"), _packed(701, "!d"), _packed(16, "!?")
+_WHOLE, _REAL = _packed(23, "!i"), _packed(701, "!d")
 
 
 class Function:
@@ -152,50 +153,82 @@ class Function:
         self._numbers = [kind.number for kind in given.values()]
         self._packs = [(name, kind.pack) for name, kind in given.items()]
         self._unpacks = [(i, kind.unpack) for i, kind in enumerate(found.values())]
-        self._row = namedtuple("Row", found)
+        row = namedtuple("row", list(found))  # type: ignore[misc]
+        self._row: Callable[[list[Any]], Any] = row._make
         self._formats = [1] * len(given)
 
     def __call__(self, connection: Connection, **values: Any) -> Any:
         """Run it on a connection of its own transactions; the row, by the names of `found`."""
         driver: Any = connection.connection.driver_connection
+        line = connection.info.get("line") or _Line(connection, driver)
         packed = [
             None if (value := values[name]) is None else pack(value) for name, pack in self._packs
         ]
-        prepared = connection.info.setdefault("prepared", set())
-        if self._name not in prepared:
-            self._prepare(connection, driver, prepared)
+        if self._name not in line.prepared:
+            self._prepare(line)
         try:
-            cells = self._run(connection, driver, packed)
-        except connection.dialect.loaded_dbapi.errors.InvalidSqlStatementName:  # type: ignore[attr-defined]
+            cells = self._run(line, packed)
+        except line.errors.InvalidSqlStatementName:
             # After a rollback psycopg has the server forget all statements, not only its own.
-            self._prepare(connection, driver, prepared)
-            cells = self._run(connection, driver, packed)
+            self._prepare(line)
+            cells = self._run(line, packed)
         get = cells.get_value
         return self._row(
-            *[
-                None if (cell := get(0, i)) is None else unpack(cell)
-                for i, unpack in self._unpacks
-            ]
+            [None if (cell := get(0, i)) is None else unpack(cell) for i, unpack in self._unpacks]
         )
 
-    def _prepare(self, connection: Connection, driver: Any, prepared: set[bytes]) -> None:
-        errors: Any = connection.dialect.loaded_dbapi.errors
-        driver.pgconn.send_prepare(self._name, self._text, self._numbers)
+    def _prepare(self, line: _Line) -> None:
+        line.pgconn.send_prepare(self._name, self._text, self._numbers)
         # It is there already if somebody pressed Ctrl-C while it was made.
-        with suppress(errors.DuplicatePreparedStatement):
-            self._wait(connection, driver)
-        prepared.add(self._name)
+        with suppress(line.errors.DuplicatePreparedStatement):
+            line.result()
+        line.prepared.add(self._name)
 
-    def _run(self, connection: Connection, driver: Any, packed: list[bytes | None]) -> Any:
-        driver.pgconn.send_query_prepared(self._name, packed, self._formats, result_format=1)
-        return self._wait(connection, driver)
+    def _run(self, line: _Line, packed: list[bytes | None]) -> Any:
+        line.pgconn.send_query_prepared(self._name, packed, self._formats, result_format=1)
+        return line.result()
 
-    @staticmethod
-    def _wait(connection: Connection, driver: Any) -> Any:
+
+class _Line:
+    """A connection of psycopg, and which statements it has prepared.
+
+    To wait for results by psycopg is an eighth of what a label takes its client, so what comes
+    whole is waited for and taken here, and all else by psycopg.
+    """
+
+    def __init__(self, connection: Connection, driver: Any) -> None:
         psycopg: Any = connection.dialect.loaded_dbapi
-        result = driver.wait(psycopg.generators.execute(driver.pgconn))[-1]
-        if result.status not in (psycopg.pq.ExecStatus.TUPLES_OK, psycopg.pq.ExecStatus.COMMAND_OK):
-            raise psycopg.errors.error_from_result(result)
+        self.prepared: set[bytes] = set()
+        self.pgconn, self.errors, self._driver = driver.pgconn, psycopg.errors, driver
+        self._execute, status = psycopg.generators.execute, psycopg.pq.ExecStatus
+        self._good = (status.TUPLES_OK, status.COMMAND_OK)
+        self._poll = None
+        if hasattr(select, "poll"):
+            self._poll = select.poll()
+            self._poll.register(driver.pgconn.socket, select.POLLIN)
+        connection.info["line"] = self
+
+    def result(self) -> Any:
+        """Wait for the result of what was sent, the last one if there are several."""
+        pgconn, found = self.pgconn, None
+        if self._poll is not None and not pgconn.flush():
+            try:
+                self._poll.poll()
+            except BaseException:  # Ctrl-C
+                with suppress(self.errors.Error):  # of a connection that is lost
+                    self._driver.cancel()
+                    self._driver.wait(self._execute(pgconn))
+                raise
+            pgconn.consume_input()
+        while self._poll is not None and not pgconn.is_busy():
+            last, found = found, pgconn.get_result()
+            if found is None:
+                return self._checked(last)
+        return self._checked([found, *self._driver.wait(self._execute(pgconn))][-1])
+
+    def _checked(self, result: Any) -> Any:
+        if result.status not in self._good:
+            raise self.errors.error_from_result(result)
         return result
 
 
@@ -232,9 +265,7 @@ _LINES = f"concat(tvcs_settings_{NUMBER}(), E'\\n', %s)"
 _SEEN = {"seen": _WORDS}
 SEEN = Function(
     "tvcs_seen",
-    "SELECT "
-    + _LINES
-    % f"tvcs_seen_{NUMBER}((SELECT w.id FROM worker w WHERE w.name = p.called), "
+    "SELECT " + _LINES % f"tvcs_seen_{NUMBER}((SELECT w.id FROM worker w WHERE w.name = p.called), "
     "(SELECT t.id FROM task t WHERE t.name = p.of_task))"
     + " FROM (VALUES (%s)) p (called, of_task)",
     {"called": _WORDS, "of_task": _WORDS},

@@ -1,6 +1,10 @@
 """PostgreSQL's functions and the statements: two ways of the same rules, held equal."""
 
+import os
 import random
+import signal
+import threading
+import time
 from contextlib import ExitStack
 
 import pytest
@@ -12,6 +16,7 @@ from crowd_tvcs.campaign import Campaign, Refused, StoreError, Task, Worker, upg
 from crowd_tvcs.campaign.desk import by_function
 from crowd_tvcs.campaign.store import functions, schema, store
 from crowd_tvcs.campaign.store.kept import MOST
+from crowd_tvcs.campaign.store.queries import GATE
 
 NAMES = [f"w{i}" for i in range(7)]
 TASKS = [f"t{j:02d}" for j in range(15)]
@@ -259,7 +264,7 @@ def deallocate(connection):
 
 def do_not_know(connection):
     """Leave the statements prepared and unknown, as Ctrl-C does that comes meanwhile."""
-    connection.info["prepared"].clear()
+    connection.info["line"].prepared.clear()
 
 
 @pytest.mark.parametrize("spoil", [deallocate, do_not_know])
@@ -274,6 +279,49 @@ def test_statements_that_a_connection_forgot_or_has_already_are_called(database,
             spoil(connection)
         assert campaign.submit("ann", task, "1").reason == "accepted"
     assert counted == {"claim": [3, 0], "submit": [1, 0]}
+
+
+@pytest.mark.parametrize("has_poll", [True, False], ids=["taken here", "taken by psycopg"])
+def test_results_that_come_in_many_pieces_are_whole(database, monkeypatch, has_poll):
+    if not has_poll:
+        monkeypatch.delattr(functions.select, "poll", raising=False)
+    names = {f"w{i:04d}": 0.9 for i in range(3000)}
+    with Campaign.create(database, workers=names, tasks=["t1"], qualities=names) as campaign:
+        with speed.psycopg_of(database) as other:
+            other.execute(
+                "INSERT INTO pair (task_id, worker_id, state) SELECT 1, id, 0 FROM worker"
+            )
+        with campaign.store.at_once() as connection:
+            for _ in range(3):
+                found = functions.SEEN(connection, called="w0007", of_task="t1").seen
+                assert [pair.worker_id for pair in by_function.read(found).pairs] == list(
+                    range(1, 3001)
+                )
+        task = campaign.next("w0001").task
+        assert campaign.submit("w0001", task, "1").reason == "accepted"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends a signal")
+def test_ctrl_c_ends_a_call_that_waits_and_changes_nothing(database):
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # pytest's processes ignore it
+    with ExitStack() as stack:
+        stack.callback(signal.signal, signal.SIGINT, before)
+        campaign = stack.enter_context(three(database))
+        other = stack.enter_context(speed.psycopg_of(database))
+        task = campaign.next("ann").task
+        for call in (campaign.next, lambda name: campaign.submit(name, task, "1")):
+            began = time.monotonic()
+            with other.transaction():
+                other.execute(f"SELECT pg_advisory_xact_lock({GATE})")
+                pressed = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+                pressed.start()
+                with pytest.raises(KeyboardInterrupt):
+                    call("ann")
+                pressed.join()
+            assert time.monotonic() - began < 10
+        assert [row["state"] for row in pairs(campaign)] == [schema.LEASED]
+        assert campaign.submit("ann", task, "1").reason == "accepted"
+        assert campaign.next("ann").task != task
 
 
 def test_a_rollback_of_others_on_a_connection_leaves_the_functions_callable(database):
