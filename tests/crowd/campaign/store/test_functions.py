@@ -303,7 +303,8 @@ def test_results_that_come_in_many_pieces_are_whole(database, monkeypatch, has_p
 
 @pytest.mark.skipif(os.name == "nt", reason="sends a signal")
 def test_ctrl_c_ends_a_call_that_waits_and_changes_nothing(database):
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # pytest's processes ignore it
+    # The processes of pytest ignore it.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     with ExitStack() as stack:
         stack.callback(signal.signal, signal.SIGINT, before)
         campaign = stack.enter_context(three(database))
