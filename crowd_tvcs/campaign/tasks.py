@@ -52,6 +52,7 @@ def settled(settings: Any, row: Any, pairs: Iterable[Pair]) -> dict[str, Any]:
     chances = _chances(settings, row, prior, answers)
     best = max(range(len(chances)), key=chances.__getitem__)
     first = 1.0 if slots else before_first(settings)
+<<<<<<< HEAD
     # By the best worker there is, whoever has room: `leases` asks of whom it is about to hand out.
     room = min(row.max_workers, settings.n_workers) - len(answers)
     adds = settings.least_gain is None or settings.least_gain <= gain_per_label(
@@ -61,6 +62,10 @@ def settled(settings: Any, row: Any, pairs: Iterable[Pair]) -> dict[str, Any]:
         len(answers),
         room,
         _alone(prior, answers),
+=======
+    adds = settings.least_gain is None or settings.least_gain <= _gain(
+        settings, row, chances, len(answers)
+>>>>>>> issue18
     )
     return {
         "of_task": row.id,
@@ -69,6 +74,16 @@ def settled(settings: Any, row: Any, pairs: Iterable[Pair]) -> dict[str, Any]:
         "confidence": chances[best],
         "uncertainty": first * uncertainty(chances) * affinities,
     } | openness(settings, row, slots, chances[best], adds)
+
+
+def _gain(settings: Any, row: Any, chances: list[float], answers: int) -> float:
+    """Return what a label adds by the best worker there is, whoever has room.
+
+    `leases` asks of whom it is about to hand out.
+    """
+    room = min(row.max_workers, settings.n_workers) - answers
+    joint = joint_of(settings.dependence)
+    return gain_per_label(chances, settings.best or 0.0, joint, answers, room)
 
 
 def is_worth(settings: Any, row: Any, pairs: Iterable[Pair], best: float, room: int) -> bool:

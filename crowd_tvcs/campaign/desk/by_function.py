@@ -6,7 +6,9 @@ What these do not take they leave to the statements of `leases`, which know all 
 from __future__ import annotations
 
 import json
+from collections import namedtuple
 from contextlib import suppress
+from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -41,18 +43,55 @@ def claim(store: Store, name: str, now: float) -> Offer | None:
     with store.at_once() as connection:
         found = functions.NEXT(connection, called=name, at=now, first=FIRST)
         if found.outcome == "lapsed":
-            over = _read(functions.OVER(connection, now=now).seen)
+            over = read_each(functions.OVER(connection, now=now).seen)
             changes = json.dumps([_lapsed(one, now) for one in over])
             functions.LAPSE(connection, now=now, changes=changes)
             found = functions.NEXT(connection, called=name, at=now, first=FIRST)
     return _offer(store, name, found)
 
 
-_DECODER = json.JSONDecoder(object_hook=lambda fields: SimpleNamespace(**fields))
+class Seen(NamedTuple):
+    """What an answer is judged by, see `functions.SEEN`."""
+
+    settings: Any
+    who: int | None
+    version: str
+    task: Any
+    pairs: list[Any]
 
 
-def _read(seen: str) -> Any:
-    return _DECODER.decode(seen)
+_Task: Any = namedtuple("_Task", functions.TASK)  # type: ignore[misc]
+_Pair: Any = namedtuple("_Pair", functions.PAIR)  # type: ignore[misc]
+
+
+@lru_cache(maxsize=64)
+def _settings(line: str, n_workers: int | None) -> Any:
+    """Read the settings of a campaign, which are the same for most answers."""
+    return SimpleNamespace(**json.loads(line), n_workers=n_workers)
+
+
+def read(told: str) -> Seen:
+    """Read what `functions.SEEN`, or a claim, tells."""
+    settings, _, rest = told.partition("\n")
+    return _seen(settings, *json.loads(rest))
+
+
+def read_each(told: str) -> list[Seen]:
+    """Read what `functions.OVER` tells."""
+    settings, _, rest = told.partition("\n")
+    return [_seen(settings, *one) for one in json.loads(rest)]
+
+
+def _seen(
+    settings: str,
+    who: int | None,
+    version: str,
+    task: list[Any],
+    pairs: list[list[Any]],
+    n_workers: int | None,
+) -> Seen:
+    those = [_Pair(*pair) for pair in pairs]
+    return Seen(_settings(settings, n_workers), who, version, _Task(*task), those)
 
 
 def _lapsed(found: Any, now: float) -> dict[str, Any]:
@@ -95,18 +134,20 @@ def submit(
         for _ in range(TRIES):
             if seen is None:
                 seen = functions.SEEN(connection, called=name, of_task=task).seen
-            found = _read(seen)
+            found = read(seen)
             computed = _computed(found, label, now)
             if computed is None:
                 return None
-            called = name if and_next else None
-            done = functions.ANSWER(connection, called=called, first=FIRST, **computed)
-            if done.is_done:
+            if and_next:
+                done = functions.ANSWER_AND_NEXT(connection, called=name, first=FIRST, **computed)
+            else:
+                done = functions.ANSWER(connection, **computed)
+            if done.place is not None:
                 if is_to_tidy(done.place):
                     _tidy(store)
                 receipt = Receipt(task, name, label, leases.ACCEPTED, computed["confidence"])
                 due = is_due_now(found.settings.dependence, done.place)
-                return Done(receipt, _offer(store, name, done), due)
+                return Done(receipt, _offer(store, name, done) if and_next else None, due)
             seen = None
     return None
 

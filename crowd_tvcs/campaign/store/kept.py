@@ -43,21 +43,33 @@ class Kept:
     @contextmanager
     def one(self) -> Iterator[Connection]:
         """Lend a connection; after an error it goes back to the pool, which ends what it began."""
-        try:
-            connection = self._idle.pop()
-        except IndexError:
-            connection = self._set_up()
+        connection = self.take()
         try:
             yield connection
         except BaseException:
-            driver: Any = connection.connection.driver_connection
-            if getattr(driver, "closed", False):  # the database was away: the others are lost too
-                connection.invalidate()
-                while self._idle:
-                    self._idle.pop().invalidate()
-                self._engine.dispose()  # those in the pool
-            connection.close()
+            self.give_up(connection)
             raise
+        self.give_back(connection)
+
+    def take(self) -> Connection:
+        """Lend a connection, until it is given back or up."""
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return self._set_up()
+
+    def give_up(self, connection: Connection) -> None:
+        """Take one back on which something went wrong."""
+        driver: Any = connection.connection.driver_connection
+        if getattr(driver, "closed", False):  # the database was away: the others are lost too
+            connection.invalidate()
+            while self._idle:
+                self._idle.pop().invalidate()
+            self._engine.dispose()  # those in the pool
+        connection.close()
+
+    def give_back(self, connection: Connection) -> None:
+        """Take one back for the next who asks."""
         if connection.in_transaction():
             connection.close()
             raise RuntimeError("SQLAlchemy began a transaction on a connection that is kept")

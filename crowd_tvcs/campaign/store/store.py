@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, make_url, text
 from sqlalchemy.exc import DatabaseError, SQLAlchemyError
@@ -236,23 +236,12 @@ class Store:
     def _autocommit(self) -> Engine:
         return self.engine.execution_options(isolation_level="AUTOCOMMIT")
 
-    @contextmanager
-    def at_once(self) -> Iterator[Connection]:
-        """Open a connection on which every one of the `statements` is a change of its own.
+    def at_once(self) -> _AtOnce:
+        """Open a connection on which every one of the `functions` is a change of its own.
 
         A server that says no has changed nothing; one that ends, or is cut off, may have.
         """
-        with self._translated(PERHAPS), self._kept.one() as connection:
-            driver: Any = connection.connection.driver_connection
-            try:
-                yield connection
-            except self.engine.dialect.loaded_dbapi.Error as error:
-                is_lost = getattr(driver, "closed", False)
-                code = getattr(error, "sqlstate", None) or ENDING[0]
-                if not is_lost and code[:2] not in ENDING:
-                    said = _in_words(_said(error))
-                    raise StoreError(f"{self.name}: {said}; {NOTHING}") from error
-                raise
+        return _AtOnce(self)
 
     @contextmanager
     def outside(self) -> Iterator[Connection]:
@@ -331,6 +320,36 @@ class Store:
         if is_empty:
             for suffix in ("", "-wal", "-shm", "-journal"):
                 Path(f"{self.place}{suffix}").unlink(missing_ok=True)
+
+
+class _AtOnce:
+    """See `Store.at_once`. Written out, since it is a sixth of the Python of a label otherwise."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def __enter__(self) -> Connection:
+        try:
+            self._connection = self._store._kept.take()
+        except Exception as error:
+            self._translate(error, PERHAPS)
+        return self._connection
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        kept, connection = self._store._kept, self._connection
+        if error is None:
+            kept.give_back(connection)
+            return
+        driver: Any = connection.connection.driver_connection
+        is_lost = getattr(driver, "closed", False)
+        code = getattr(error, "sqlstate", None) or ENDING[0]
+        kept.give_up(connection)
+        self._translate(error, NOTHING if not is_lost and code[:2] not in ENDING else PERHAPS)
+
+    def _translate(self, error: BaseException, otherwise: str) -> NoReturn:
+        """Raise an error, one of the database in the operator's words."""
+        with self._store._translated(otherwise):
+            raise error
 
 
 UNWANTED = ("enable_sort", "enable_bitmapscan", "enable_seqscan")

@@ -1,7 +1,10 @@
 """PostgreSQL's functions and the statements: two ways of the same rules, held equal."""
 
-import json
+import os
 import random
+import signal
+import threading
+import time
 from contextlib import ExitStack
 
 import pytest
@@ -13,6 +16,7 @@ from crowd_tvcs.campaign import Campaign, Refused, StoreError, Task, Worker, upg
 from crowd_tvcs.campaign.desk import by_function
 from crowd_tvcs.campaign.store import functions, schema, store
 from crowd_tvcs.campaign.store.kept import MOST
+from crowd_tvcs.campaign.store.queries import GATE
 
 NAMES = [f"w{i}" for i in range(7)]
 TASKS = [f"t{j:02d}" for j in range(15)]
@@ -184,13 +188,17 @@ def hold_equal(place, database, kind, seed, length=90):
 
 def is_as_read(store, worker, task):
     """Compare what a claim told of its task with what is read of it; False if statements did."""
-    told = json.loads(store.seen.get((worker, task), "{}"))
-    with store.at_once() as connection:
-        read = json.loads(functions.SEEN(connection, called=worker, of_task=task).seen)
-    if told.get("version") != read["version"]:
+    if (worker, task) not in store.seen:
         return False
-    for pair in (*told["pairs"], *read["pairs"]):  # of no answer; statements may have renewed it
-        del pair["expires"]
+    told = by_function.read(store.seen[worker, task])
+    with store.at_once() as connection:
+        read = by_function.read(functions.SEEN(connection, called=worker, of_task=task).seen)
+    if told.version != read.version:
+        return False
+    told, read = (  # when a lease ends is of no answer; statements may have renewed it
+        one._replace(pairs=[pair._replace(expires=None) for pair in one.pairs])
+        for one in (told, read)
+    )
     assert told == read
     return True
 
@@ -256,7 +264,7 @@ def deallocate(connection):
 
 def do_not_know(connection):
     """Leave the statements prepared and unknown, as Ctrl-C does that comes meanwhile."""
-    connection.info["prepared"].clear()
+    connection.info["line"].prepared.clear()
 
 
 @pytest.mark.parametrize("spoil", [deallocate, do_not_know])
@@ -273,6 +281,50 @@ def test_statements_that_a_connection_forgot_or_has_already_are_called(database,
     assert counted == {"claim": [3, 0], "submit": [1, 0]}
 
 
+@pytest.mark.parametrize("has_poll", [True, False], ids=["taken here", "taken by psycopg"])
+def test_results_that_come_in_many_pieces_are_whole(database, monkeypatch, has_poll):
+    if not has_poll:
+        monkeypatch.delattr(functions.select, "poll", raising=False)
+    names = {f"w{i:04d}": 0.9 for i in range(3000)}
+    with Campaign.create(database, workers=names, tasks=["t1"], qualities=names) as campaign:
+        with speed.psycopg_of(database) as other:
+            other.execute(
+                "INSERT INTO pair (task_id, worker_id, state) SELECT 1, id, 0 FROM worker"
+            )
+        with campaign.store.at_once() as connection:
+            for _ in range(3):
+                found = functions.SEEN(connection, called="w0007", of_task="t1").seen
+                assert [pair.worker_id for pair in by_function.read(found).pairs] == list(
+                    range(1, 3001)
+                )
+        task = campaign.next("w0001").task
+        assert campaign.submit("w0001", task, "1").reason == "accepted"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends a signal")
+def test_ctrl_c_ends_a_call_that_waits_and_changes_nothing(database):
+    # The processes of pytest ignore it.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    with ExitStack() as stack:
+        stack.callback(signal.signal, signal.SIGINT, before)
+        campaign = stack.enter_context(three(database))
+        other = stack.enter_context(speed.psycopg_of(database))
+        task = campaign.next("ann").task
+        for call in (campaign.next, lambda name: campaign.submit(name, task, "1")):
+            began = time.monotonic()
+            with other.transaction():
+                other.execute(f"SELECT pg_advisory_xact_lock({GATE})")
+                pressed = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+                pressed.start()
+                with pytest.raises(KeyboardInterrupt):
+                    call("ann")
+                pressed.join()
+            assert time.monotonic() - began < 10
+        assert [row["state"] for row in pairs(campaign)] == [schema.LEASED]
+        assert campaign.submit("ann", task, "1").reason == "accepted"
+        assert campaign.next("ann").task != task
+
+
 def test_a_rollback_of_others_on_a_connection_leaves_the_functions_callable(database):
     """A connection beyond those that are kept goes back to the pool, which lends it to changes."""
     with three(database) as campaign:
@@ -287,7 +339,7 @@ def test_a_rollback_of_others_on_a_connection_leaves_the_functions_callable(data
                 campaign.block("nobody")
         with ExitStack() as stack:
             for one in [stack.enter_context(lend()) for _ in range(store.POOL)]:
-                assert functions.OVER(one, now=0.0).seen == "[]"
+                assert by_function.read_each(functions.OVER(one, now=0.0).seen) == []
 
 
 def test_a_database_that_was_away_costs_one_call(database):

@@ -1,6 +1,5 @@
 """What others change between a worker's claim and their answer, by functions and by statements."""
 
-import json
 import threading
 import time
 
@@ -9,6 +8,7 @@ import pytest
 from benchmarks.speed import campaign as speed
 from crowd_tvcs.campaign import Campaign, StoreError, Task, Worker
 from crowd_tvcs.campaign.belief import FIRST_FIT
+from crowd_tvcs.campaign.desk import by_function
 from crowd_tvcs.campaign.store import schema, store
 from crowd_tvcs.campaign.store.queries import GATE
 from tests.crowd.campaign.store.test_functions import tables, told
@@ -124,11 +124,15 @@ def test_who_waited_for_their_turn_counts_the_workers_that_came_meanwhile(databa
             found.append(settings.n_workers)
 
     with Campaign.create(
-        database, workers=["ann", "bob"], tasks=["t1"], qualities={"ann": 0.9, "bob": 0.8}
+        database,
+        workers=["ann", "bob"],
+        tasks=[Task("t1", max_workers=1)],
+        qualities={"ann": 0.9, "bob": 0.8},
+        least_gain=0.001,
     ) as campaign:
         meanwhile_another(database, lambda: campaign.next("ann"), f"{TURN}; {MORE}")
-        seen = json.loads(campaign.store.seen["ann", "t1"])
-        assert seen["settings"]["n_workers"] == 3
+        seen = by_function.read(campaign.store.seen["ann", "t1"])
+        assert seen.settings.n_workers == 3
         meanwhile_another(database, by_statements, f"{TURN}; {MORE.replace('dan', 'eve')}")
         assert found == [4]
 
