@@ -52,20 +52,8 @@ def settled(settings: Any, row: Any, pairs: Iterable[Pair]) -> dict[str, Any]:
     chances = _chances(settings, row, prior, answers)
     best = max(range(len(chances)), key=chances.__getitem__)
     first = 1.0 if slots else before_first(settings)
-<<<<<<< HEAD
-    # By the best worker there is, whoever has room: `leases` asks of whom it is about to hand out.
-    room = min(row.max_workers, settings.n_workers) - len(answers)
-    adds = settings.least_gain is None or settings.least_gain <= gain_per_label(
-        chances,
-        settings.best or 0.0,
-        joint_of(settings.dependence),
-        len(answers),
-        room,
-        _alone(prior, answers),
-=======
     adds = settings.least_gain is None or settings.least_gain <= _gain(
-        settings, row, chances, len(answers)
->>>>>>> issue18
+        settings, row, chances, prior, answers
     )
     return {
         "of_task": row.id,
@@ -76,14 +64,16 @@ def settled(settings: Any, row: Any, pairs: Iterable[Pair]) -> dict[str, Any]:
     } | openness(settings, row, slots, chances[best], adds)
 
 
-def _gain(settings: Any, row: Any, chances: list[float], answers: int) -> float:
+def _gain(
+    settings: Any, row: Any, chances: list[float], prior: list[float], answers: list[Given]
+) -> float:
     """Return what a label adds by the best worker there is, whoever has room.
 
     `leases` asks of whom it is about to hand out.
     """
-    room = min(row.max_workers, settings.n_workers) - answers
-    joint = joint_of(settings.dependence)
-    return gain_per_label(chances, settings.best or 0.0, joint, answers, room)
+    room = min(row.max_workers, settings.n_workers) - len(answers)
+    joint, alone = joint_of(settings.dependence), _alone(prior, answers)
+    return gain_per_label(chances, settings.best or 0.0, joint, len(answers), room, alone)
 
 
 def is_worth(settings: Any, row: Any, pairs: Iterable[Pair], best: float, room: int) -> bool:
