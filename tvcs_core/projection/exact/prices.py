@@ -29,7 +29,7 @@ LOOKED_AT = 24  # lines of a side by which prices are judged
 LEVELS = 50  # lines of the shorter side by which the levels of lines are compared
 DIFFERENT = 4.0  # times the variance of one side's means that of the other is, to say which begins
 COMPARED = 32_000  # entries by which lines of the longer side are compared
-ALIKE = 0.6  # times the root of how many are drawn: neighbours in a sample drawn by their caps
+STRETCH = 0.6  # times the root of how many are drawn: neighbours in a sample drawn by their caps
 
 
 @dataclass(frozen=True)
@@ -247,7 +247,7 @@ def by_caps(order: Ints, caps: Ints, step: int) -> Ints:
     A stretch gives some lines to a sample of every step-th, which then has its small, its middling
     and its large caps. Lines of equal caps stay where they are.
     """
-    together = max(1, round(ALIKE * np.sqrt(order.size / step))) * step
+    together = max(1, round(STRETCH * np.sqrt(order.size / step))) * step
     stretch = np.arange(order.size) // together
     return order[np.lexsort((np.where(stretch % 2, -1, 1) * caps[order], stretch))]
 
