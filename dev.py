@@ -89,7 +89,7 @@ def test(rest: list[str]) -> int:
 def prove(rest: list[str]) -> int:
     """Run the long proofs: many thousand instances, kills, damage."""
     install("test", "bench", "wheel", "docs")
-    return run(["python", "-m", "pytest", "-m", "slow", *rest])
+    return run(["python", "-m", "pytest", "-m", "slow", "-o", "faulthandler_timeout=0", *rest])
 
 
 def check(_: list[str]) -> int:

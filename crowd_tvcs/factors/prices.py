@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -19,6 +17,7 @@ from crowd_tvcs.search.initial import relax
 from crowd_tvcs.search.kernels import pairs
 from crowd_tvcs.search.kernels.records import Limit, Prices, Room, TaskSets, TaskValues
 from crowd_tvcs.search.relaxation import THREADS, DualBound, Relaxation
+from tvcs_core.engines import in_threads
 
 EPOCHS = 30
 EPOCHS_OF_PAIRS = 8  # each of which asks more of a visit
@@ -135,7 +134,7 @@ class GroupRelaxation:
             true = sets.accuracy.copy()
             sets.accuracy[left] += slack
             raised = sets.accuracy.copy()
-            _side_by_side(part, left)
+            in_threads(part, np.array_split(left, 2 * THREADS), THREADS)
             # A set that was found has its own accuracy; the others get theirs back.
             sets.accuracy[:] = np.where(sets.accuracy == raised, true, sets.accuracy)
             if deadline.has_passed:
@@ -160,15 +159,8 @@ class GroupRelaxation:
             free = Room(np.empty(0, dtype=np.int64), np.array([-1]), np.empty(0))
             self.ask(self.relaxation, groups, still, free, sets, found, Limit(1, deadline.stop))
 
-        _side_by_side(part, np.arange(self.groups.size))
+        in_threads(part, np.array_split(np.arange(self.groups.size), 2 * THREADS), THREADS)
         return found.value
-
-
-def _side_by_side(work: Callable[[Integers], None], groups: Integers) -> None:
-    """Do some work for all groups in threads: kernels hold no lock."""
-    with ThreadPoolExecutor(THREADS) as pool:
-        for done in [pool.submit(work, some) for some in np.array_split(groups, 2 * THREADS)]:
-            done.result()
 
 
 class PriceSearch:

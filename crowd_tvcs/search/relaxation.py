@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -38,6 +37,7 @@ from crowd_tvcs.search.kernels.scratch import (
 )
 from crowd_tvcs.search.places import places_of
 from crowd_tvcs.search.rations import Rations
+from tvcs_core.engines import in_threads
 
 NODES = 0  # in the search for prices: exchanges alone do as well
 PROOF_NODES = 3_000_000
@@ -379,9 +379,7 @@ def price_everything(
         value[tasks], proved[tasks] = found.value[tasks], found.proved[tasks]
 
     # Kernels hold no lock, and no task depends on another.
-    with ThreadPoolExecutor(THREADS) as pool:
-        for done in [pool.submit(part, some) for some in np.array_split(first, 2 * THREADS)]:
-            done.result()
+    in_threads(part, np.array_split(first, 2 * THREADS), THREADS)
     if deadline.has_passed:
         return None
     like = first[relaxation.kind]

@@ -26,6 +26,7 @@ from crowd_tvcs.campaign.store import schema
 from crowd_tvcs.campaign.store.queries import GATE, SETTLED
 
 LOOK_AHEAD = 5  # as in `belief`
+BEAT = 1000  # milliseconds
 TASK = ("id", "prior", "min_workers", "max_workers", "closed", "slots")
 """What `SEEN` tells of a task, in this order."""
 PAIR = ("worker_id", "state", "label", "leased_at", "expires", "quality", "habits")
@@ -213,10 +214,14 @@ class _Line:
         pgconn, found = self.pgconn, None
         if self._poll is not None and not pgconn.flush():
             try:
-                self._poll.poll()
-            except BaseException:  # Ctrl-C
+                # Ctrl-C that strikes just before a wait does not end it: it must end by itself.
+                while not self._poll.poll(BEAT):
+                    pass
+            except BaseException:
                 with suppress(self.errors.Error):  # of a connection that is lost
                     self._driver.cancel()
+                    while not self._poll.poll(BEAT):  # it came before the call was begun
+                        self._driver.cancel()
                     self._driver.wait(self._execute(pgconn))
                 raise
             pgconn.consume_input()

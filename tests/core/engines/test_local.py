@@ -233,3 +233,52 @@ def test_one_thread_of_blas_holds_until_the_last_of_those_side_by_side_has_left(
         assert most() == 1
         second.__exit__(None, None, None)
         assert most() == 2
+
+
+STRUCK = """
+import faulthandler
+import signal
+import sys
+import threading
+from contextlib import closing
+
+from tvcs_core.engines.local import side_by_side
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+def run(moment):
+    # Ctrl-C at one of the moments at which Python looks for signals; whether it came so far.
+    left = [moment]
+
+    def strike(frame, event, argument):
+        if event in ("call", "c_return"):
+            left[0] -= 1
+            if not left[0]:
+                sys.setprofile(None)
+                signal.raise_signal(signal.SIGINT)
+
+    with closing(side_by_side(range(4), [abs, abs])) as found:
+        try:
+            sys.setprofile(strike)
+            for _ in found:
+                pass
+        except KeyboardInterrupt:
+            pass
+        finally:
+            sys.setprofile(None)
+    return left[0] <= 0
+
+moment, before = 1, threading.active_count()
+faulthandler.dump_traceback_later(50, exit=True)
+while run(moment):
+    assert threading.active_count() == before, moment
+    moment += 1
+print(moment)
+"""
+
+
+def test_ctrl_c_at_any_moment_leaves_nobody_waiting():
+    # A lock of `queue.Queue` that was left taken: every thread waited for it, for ever.
+    done = subprocess.run([sys.executable, "-c", STRUCK], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 50

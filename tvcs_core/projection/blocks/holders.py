@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -13,6 +12,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from tvcs_core.arguments import found
+from tvcs_core.engines import in_threads
 from tvcs_core.files.errors import DataError
 from tvcs_core.projection.blocks.block import Block, Facts
 
@@ -142,8 +142,7 @@ class Crew:
         if self.threads == 1:
             answers = [self._ask_one(i, question(i)) for i in everyone]
         else:
-            with ThreadPoolExecutor(self.threads) as pool:
-                answers = list(pool.map(lambda i: self._ask_one(i, question(i)), everyone))
+            answers = in_threads(lambda i: self._ask_one(i, question(i)), everyone, self.threads)
         self.replaced += sum(lost for _, lost in answers)
         contents = [content for content, _ in answers]
         self.sent += _size(tuple(contents))

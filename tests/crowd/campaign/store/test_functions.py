@@ -302,7 +302,17 @@ def test_results_that_come_in_many_pieces_are_whole(database, monkeypatch, has_p
 
 
 @pytest.mark.skipif(os.name == "nt", reason="sends a signal")
-def test_ctrl_c_ends_a_call_that_waits_and_changes_nothing(database):
+@pytest.mark.parametrize("is_early", [False, True], ids=["in time", "too early to be heard"])
+def test_ctrl_c_ends_a_call_that_waits_and_changes_nothing(database, monkeypatch, is_early):
+    from psycopg import Connection
+
+    def cancel(connection):
+        if not is_early or asked:
+            heard(connection)
+        asked.append(connection)
+
+    asked, heard = [], Connection.cancel
+    monkeypatch.setattr(Connection, "cancel", cancel)
     # The processes of pytest ignore it.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     with ExitStack() as stack:
@@ -316,9 +326,11 @@ def test_ctrl_c_ends_a_call_that_waits_and_changes_nothing(database):
                 other.execute(f"SELECT pg_advisory_xact_lock({GATE})")
                 pressed = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
                 pressed.start()
+                asked.clear()
                 with pytest.raises(KeyboardInterrupt):
                     call("ann")
                 pressed.join()
+            assert len(asked) == 1 + is_early
             assert time.monotonic() - began < 10
         assert [row["state"] for row in pairs(campaign)] == [schema.LEASED]
         assert campaign.submit("ann", task, "1").reason == "accepted"
