@@ -14,20 +14,22 @@ SHORT = 50  # of what was kept, as 1 in so many: what a core about them may leav
 FEW_LEFT = 3  # phases after blocks that began with nothing, up to which these are as good
 LARGEST = 20_000_000  # entries up to which it may come at all
 LARGE = 4_000_000  # entries from which on a pivot takes as long as several do of smaller tables
+EQUAL = 1_000_000  # entries from which on the scan comes to long lines too that are each of a value
 LONGEST = 100  # times the shorter side, beyond which lines are too long for the scan
 PIVOTS = 6.0  # of each node and entry of the core, from which on the scan takes over
 FEWER = 3.0  # of these where lines are long: where first prices are bad they are many times as many
 FEWEST = 1.0  # of these in large tables
-AMONG_TIES = 4  # entries of a table with ties for each pivot: the scan takes about as long
+AMONG_TIES = 4  # entries of smaller ones with ties for each pivot: the scan takes about as long
+FAR = 200  # of what fits, as 1 in so many, is missing in equal lines: the scan begins at once
 BYTES = 16  # of both tables of the scan, by entry
 
 
 def may_scan(i: Instance) -> bool:
-    """Whether the scan can take this instance: dense, no ties in long lines, and memory for it."""
+    """Whether the scan can take this instance: dense, few ties in long lines, memory for it."""
     size = i.candidates.values.size
-    if not i.is_filled or size > LARGEST or (i.has_ties and i.has_long_lines):
+    if not i.is_filled or size > LARGEST or max(i.shape) > LONGEST * min(i.shape):
         return False
-    if max(i.shape) > LONGEST * min(i.shape):
+    if i.has_ties and i.has_long_lines and not (i.has_equal_lines and size >= EQUAL):
         return False
     have = available_memory() if size > SCANNED else None
     return have is None or BYTES * size < have
@@ -56,11 +58,15 @@ def block_prices(i: Instance, earlier: Near | None = None) -> Near:
     return full_blocks(i, guess, rows_first=n > m, count=2, sampled=size)
 
 
-def pivot_budget(i: Instance, network: CoreNetwork) -> int:
-    """Pivots after which the scan from the first prices is expected to have been done."""
+def pivot_budget(i: Instance, network: CoreNetwork, missing: int = 0) -> int:
+    """Pivots after which the scan from the first prices is expected to have been done.
+
+    `missing` entries are not in the network's support that all caps have room for.
+    """
     size = i.candidates.values.size
-    if i.has_ties:
-        return size // AMONG_TIES
+    if i.has_ties and size <= LARGE:
+        is_far = i.has_equal_lines and missing > i.fits // FAR
+        return 0 if is_far else size // AMONG_TIES
     most = FEWEST if size > LARGE else FEWER if i.has_long_lines else PIVOTS
     share = max(1.0, (size / 250_000) ** 0.6)
     return int(min(most, 2.5 * share) * (network.size + np.sum(i.shape)))

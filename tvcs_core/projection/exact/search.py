@@ -33,7 +33,13 @@ from tvcs_core.projection.exact.dispatch import (
     pivot_budget,
 )
 from tvcs_core.projection.exact.network import CoreNetwork
-from tvcs_core.projection.exact.prices import Near, first_prices
+from tvcs_core.projection.exact.prices import (
+    Near,
+    begins_with_rows,
+    first_prices,
+    full_blocks,
+    has_jumps,
+)
 from tvcs_core.projection.exact.scan import Found, scan
 from tvcs_core.projection.exact.shortcuts import (
     SMALL,
@@ -51,6 +57,9 @@ from tvcs_core.projection.kernels.records import (
     Ints,
     Prices,
 )
+
+MISSING = 1000  # of what fits, as 1 in so many: what first prices may leave out of equal lines
+MORE = 6  # times two blocks, at most, that are looked at for it
 
 
 def solve_dense(
@@ -162,9 +171,8 @@ def by_core(i: Instance, warm: Near | None, keep: NDArray[np.bool_]) -> Found:
         budget = pivot_budget(i, network) if network is not None and can_scan else None
         if network is not None and network.prove(give_up=True, budget=budget):
             return settled(network, warm)
-    near = first_prices(i, solve)
-    network, near = lay(i, near, keep)
-    if not network.prove(budget=pivot_budget(i, network) if can_scan else None):
+    network, near, missing = begin(i, keep)
+    if not network.prove(budget=pivot_budget(i, network, missing) if can_scan else None):
         found = scan(i, near, keep)
         if found is not None:
             return found
@@ -175,6 +183,23 @@ def by_core(i: Instance, warm: Near | None, keep: NDArray[np.bool_]) -> Found:
 def settled(network: CoreNetwork, near: Near) -> Found:
     """What the simplex has found."""
     return Found(network.duals(), near, network.stats)
+
+
+def begin(i: Instance, keep: NDArray[np.bool_]) -> tuple[CoreNetwork, Near, int]:
+    """The network of a core near first prices, and how many entries it lacks of all that fit.
+
+    Where all of a line are worth the same, each of these takes the simplex a hundred pivots. If the
+    total binds, more blocks find them.
+    """
+    network, near = lay(i, first_prices(i, solve), keep)
+    missing = i.fits - int(np.count_nonzero(keep))
+    for _ in range(MORE if has_jumps(i) else 0):
+        if missing <= i.fits // MISSING:
+            break
+        near = full_blocks(i, near.prices, begins_with_rows(i, otherwise=True), count=2)
+        network, near = lay(i, near, keep)
+        missing = i.fits - int(np.count_nonzero(keep))
+    return network, near, missing
 
 
 def lay(i: Instance, near: Near, keep: NDArray[np.bool_]) -> tuple[CoreNetwork, Near]:
