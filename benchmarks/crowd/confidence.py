@@ -6,7 +6,7 @@ tasks with known labels is gold; the others get the labels of their best workers
 scored, on `--splits` random splits (crowd-kit's GLAD on a quarter of them). Rows go to
 claims.csv, policies.csv, labels.csv and fits.csv in --out as soon as they are known; a run that was
 killed goes on where it stopped. `--write-docs` fills the tables of docs/crowd-confidence.md,
-`--only-docs` does so without computing.
+`--only-docs` does so without computing. `--first 500 --out ANOTHER` takes other splits.
 """
 
 from __future__ import annotations
@@ -160,6 +160,7 @@ def main() -> int:
     parser = options(__doc__, results="confidence", page="crowd-confidence.md")
     parser.add_argument("data", type=Path, nargs="?", help="folder of recorded answers")
     parser.add_argument("--splits", type=int, default=SPLITS)
+    parser.add_argument("--first", type=int, default=0, help="number of the first split")
     arguments = parser.parse_args()
     if arguments.data is None and not arguments.only_docs:
         parser.error("name the folder of recorded answers")
@@ -182,12 +183,12 @@ def compute(arguments: argparse.Namespace) -> None:
     """Compute what the files in --out do not hold yet."""
     data, out = str(arguments.data), arguments.out
     names = sorted(path.parent.name for path in arguments.data.glob("*/truth.csv"))
-    splits = arguments.splits
+    splits = range(arguments.first, arguments.first + arguments.splits)
     claims = claim_tasks(data, names, splits)
     complete(out / "claims.csv", Claim, claims, claims_of, jobs=1, order=lambda case: case.key)
     policies = {
         (data, name, splits): {
-            (name, model, policy, labels, splits)
+            (name, model, policy, labels, len(splits))
             for model in MODELS
             for policy in POLICIES
             for labels in ASKED
@@ -195,10 +196,10 @@ def compute(arguments: argparse.Namespace) -> None:
         for name in names
     }
     complete(out / "policies.csv", Policy, policies, policies_of, jobs=1, order=lambda c: c.key)
-    few = max(1, splits // SLOW_PART)
+    few = splits[: max(1, len(splits) // SLOW_PART)]
     quick = (*OURS, *RIVALS)
     rivals = {
-        (data, name, methods, times): {(name, method, times) for method in methods}
+        (data, name, methods, times): {(name, method, len(times)) for method in methods}
         for methods, times in ((quick, splits), (quick, few), (SLOW, few))
         for name in names
     }
@@ -207,17 +208,17 @@ def compute(arguments: argparse.Namespace) -> None:
     complete(out / "fits.csv", Cost, costs, cost, jobs=1, order=lambda case: case.key)
 
 
-ClaimTask = tuple[str, str, float, tuple[str, ...], int]
+ClaimTask = tuple[str, str, float, tuple[str, ...], range]
 ClaimKey = tuple[str, float, str, str, int, int]
 
 
-def claim_tasks(data: str, names: list[str], splits: int) -> dict[ClaimTask, set[ClaimKey]]:
+def claim_tasks(data: str, names: list[str], splits: range) -> dict[ClaimTask, set[ClaimKey]]:
     """What is computed in one go, and which claims it gives."""
-    wanted = [(GOLD[0], MODELS, ORDERS), (GOLD[0], (LEFT_OUT,), ORDERS[:1])]
-    wanted += [(gold, MODELS, ORDERS) for gold in GOLD[1:]]
+    wanted = [(gold, MODELS, ORDERS) for gold in GOLD]
+    wanted += [(gold, (LEFT_OUT,), ORDERS[:1]) for gold in GOLD]
     return {
         (data, name, gold, models, splits): {
-            (name, gold, order, model, labels, splits)
+            (name, gold, order, model, labels, len(splits))
             for order in orders
             for model in models
             for labels in LABELS
@@ -234,10 +235,10 @@ def recorded(data: str, name: str) -> tuple[Answers, Gold]:
     return first_answers(Path(data) / name / "label.csv", truth), truth
 
 
-def splits_of(data: str, name: str, gold: float, splits: int) -> Iterator[Split]:
-    """Draw the splits, which are the same for whatever is asked of them."""
+def splits_of(data: str, name: str, gold: float, splits: range) -> Iterator[Split]:
+    """Draw splits by their numbers, the same for whatever is asked of them."""
     answers, truth = recorded(data, name)
-    for number in range(splits):
+    for number in splits:
         rng = stream(0, "confidence", str(number))
         yield draw_split(answers, truth, gold, per_class=False, rng=rng)
 
@@ -259,9 +260,11 @@ def claims_of(task: ClaimTask) -> list[Claim]:
     return _claims(data, name, gold, models, splits)
 
 
-def _claims(data: str, name: str, gold: float, models: tuple[str, ...], splits: int) -> list[Claim]:
+def _claims(
+    data: str, name: str, gold: float, models: tuple[str, ...], splits: range
+) -> list[Claim]:
     found: dict[tuple[str, str, int], list[Floats]] = {}
-    for number, split in enumerate(splits_of(data, name, gold, splits)):
+    for number, split in zip(splits, splits_of(data, name, gold, splits), strict=True):
         for order in ORDERS if LEFT_OUT not in models else ORDERS[:1]:
             for labels in LABELS:
                 rng = stream(0, "random labels", str(number))  # fewer are the first of more
@@ -272,7 +275,7 @@ def _claims(data: str, name: str, gold: float, models: tuple[str, ...], splits: 
                     row = judged(split, split.posterior(seen, skill))
                     found.setdefault((order, model, labels), []).append(row)
     return [
-        Claim(name, gold, order, model, labels, splits, *summary(np.array(rows)))
+        Claim(name, gold, order, model, labels, len(splits), *summary(np.array(rows)))
         for (order, model, labels), rows in found.items()
     ]
 
@@ -292,7 +295,7 @@ def summary(rows: Floats) -> tuple[float, float, float, float, float, float, flo
     return claimed, reached, score, *errors, sure, wrong / sure if sure > 0.0 else None
 
 
-def labels_of(task: tuple[str, str, tuple[str, ...], int]) -> list[Labels]:
+def labels_of(task: tuple[str, str, tuple[str, ...], range]) -> list[Labels]:
     """Vote on three labels per task by ours or by crowd-kit's, or on all by majority."""
     data, name, methods, splits = task
     found: dict[str, list[float]] = {method: [] for method in methods}
@@ -313,14 +316,14 @@ def labels_of(task: tuple[str, str, tuple[str, ...], int]) -> list[Labels]:
             found[method].append(accuracy)
     return [
         Labels(
-            name, method, EVERYTHING if method == OURS[0] else VOTED, splits,
+            name, method, EVERYTHING if method == OURS[0] else VOTED, len(splits),
             float(np.mean(got)), standard_error(got),
         )
         for method, got in found.items()
     ]  # fmt: skip
 
 
-def policies_of(task: tuple[str, str, int]) -> list[Policy]:
+def policies_of(task: tuple[str, str, range]) -> list[Policy]:
     """Buy labels of one set by balanced and by adaptive choices, by every model."""
     data, name, splits = task
     found: dict[tuple[str, str, int], list[tuple[float, float]]] = {}
@@ -344,7 +347,7 @@ def policies_of(task: tuple[str, str, int]) -> list[Policy]:
         means = claimed.mean(), reached.mean(), standard_error(reached)
         out.append(
             Policy(
-                name, model, policy, k, splits, *map(float, means),
+                name, model, policy, k, len(splits), *map(float, means),
                 float(ahead.mean()), standard_error(ahead),
             )
         )  # fmt: skip
@@ -356,7 +359,7 @@ def cost(task: tuple[str, str]) -> list[Cost]:
     data, name = task
     answers, _ = recorded(data, name)
     seconds = []
-    for split in splits_of(data, name, GOLD[0], TIMED):
+    for split in splits_of(data, name, GOLD[0], range(TIMED)):
         began = time.process_time()
         fit_dependence(answers, split.gold, split.skill)
         seconds.append(time.process_time() - began)

@@ -13,6 +13,7 @@ from crowd_tvcs.answers.columns import (
     TRUTH,
     WORKER,
     Coded,
+    Column,
     code_columns,
     find,
     open_table,
@@ -47,6 +48,7 @@ def read_answers(
     also: Sequence[str] = (),
     keep: str | None = None,
     times: bool = False,
+    besides: Sequence[str] = (),
 ) -> Answers:
     """Read a table of answers, CSV or TSV, plain or ``.gz``: columns task, worker, label.
 
@@ -68,6 +70,8 @@ def read_answers(
     times
         Also read when answers were given and how long they took, where columns say so (see
         `crowd_tvcs.answers.times`).
+    besides
+        Columns that the caller reads, so that `layout` does not call them ignored.
 
     Raises
     ------
@@ -79,6 +83,7 @@ def read_answers(
     at = find(table, [TASK, WORKER, ANSWER])
     require_rows(table)
     more = time_columns(table) if times else []
+    more += [(Column(name), j) for j, name in enumerate(table.rows[0]) if name.lower() in besides]
     columns = [TASK, WORKER, ANSWER, *(column for column, _ in more)]
     layout = said(table, columns, [*at, *(j for _, j in more)])
     task, worker, label = code_columns(table, at)

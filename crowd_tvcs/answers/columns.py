@@ -250,6 +250,14 @@ def read_price(table: Table, row: int, column: int) -> float:
     return value
 
 
+def read_minutes(table: Table, row: int, column: int) -> float:
+    """Read how long a label takes, within `PRICES` too: as a duration it is above 0."""
+    value = read_price(table, row, column)
+    if not value:
+        raise table.error("a label must take more than 0 minutes, found none", row, column)
+    return value
+
+
 def read_chance(table: Table, row: int, column: int) -> float:
     """Read a probability."""
     cell = table.rows[row][column]
@@ -269,7 +277,7 @@ WORKER_COLUMNS: Mapping[str, Reader] = {
     "max_tasks": read_count,
     "cost": read_price,
     "group": read_name,
-    "minutes": read_price,
+    "minutes": read_minutes,
 }
 TASK_COLUMNS: Mapping[str, Reader] = {
     "prior": read_chance,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from crowd_tvcs.campaign.leases import Offer, Receipt, Refused
     from crowd_tvcs.campaign.state import State
     from crowd_tvcs.campaign.stopping import Standing, stand, summary
-    from crowd_tvcs.campaign.store.store import StoreError
+    from crowd_tvcs.campaign.store.errors import StoreError
     from crowd_tvcs.campaign.store.upgrade import upgrade
 
 __all__ = [
@@ -43,7 +43,7 @@ __getattr__, __dir__ = on_demand(
         "leases": "Offer Receipt Refused",
         "state": "State",
         "stopping": "Standing stand summary",
-        "store.store": "StoreError",
+        "store.errors": "StoreError",
         "store.upgrade": "upgrade",
     },
 )

@@ -24,7 +24,8 @@ from crowd_tvcs.campaign.entries import (
 )
 from crowd_tvcs.campaign.settings import count_of, require_round, within
 from crowd_tvcs.campaign.store import queries, schema
-from crowd_tvcs.campaign.store.store import Overtaken, Store
+from crowd_tvcs.campaign.store.errors import Overtaken
+from crowd_tvcs.campaign.store.store import Store
 from tvcs_core.arguments import require_kind, require_number
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from crowd_tvcs.campaign.tasks import (
     counted,
     is_needed,
     is_reserved,
-    is_worth,
+    judged,
     known_or_nothing,
     missing_more,
     openness,
@@ -359,7 +359,7 @@ def _is_worth(connection: Connection, settings: Any, row: Any) -> bool:
     pairs = [
         (p.state, p.label, p.quality, p.habits) for p in queries.PAIRS(connection, of_task=row.id)
     ]
-    return is_worth(settings, row, pairs, best, room)
+    return judged(settings, row, pairs).is_worth(settings, best, room)
 
 
 def _is_for_gold(settings: Any, who: Any, share: float) -> bool:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 
@@ -38,69 +38,63 @@ def known_or_nothing(quality: float | None, n_classes: int) -> float:
     return 1.0 / n_classes if quality is None else quality
 
 
-def settled(settings: Any, row: Any, pairs: Iterable[Pair]) -> dict[str, Any]:
-    """Compute all that follows from the pairs of a task."""
-    prior = prior_of(row.prior, settings.prior)
-    answers, affinities, slots = [], 1.0, 0
-    for state, label, quality, habits in pairs:
-        slots += state > LAPSED
-        known = known_or_nothing(quality, len(prior))
-        if state == ANSWERED:
-            answers.append(Given(label, known, habits_of(habits)))
-        elif state > LAPSED:
-            affinities *= affinity(known, len(prior))
-    chances = _chances(settings, row, prior, answers)
-    best = max(range(len(chances)), key=chances.__getitem__)
-    first = 1.0 if slots else before_first(settings)
-    adds = settings.least_gain is None or settings.least_gain <= _gain(
-        settings, row, chances, prior, answers
-    )
-    return {
-        "of_task": row.id,
-        "answers": len(answers),
-        "label": best,
-        "confidence": chances[best],
-        "uncertainty": first * uncertainty(chances) * affinities,
-    } | openness(settings, row, slots, chances[best], adds)
+class Judged(NamedTuple):
+    """What the answers to a task say of its label."""
+
+    prior: list[float]
+    answers: list[Given]
+    chances: list[float]
+
+    def is_worth(self, settings: Any, best: float, room: int) -> bool:
+        """Whether so many labels of workers as good as `best` add what labels must, each."""
+        joint = joint_of(settings.dependence)
+        alone = None if joint is None else _alone(self.prior, self.answers)
+        added = gain_per_label(self.chances, best, joint, len(self.answers), room, alone)
+        return bool(added >= settings.least_gain)
 
 
-def _gain(
-    settings: Any, row: Any, chances: list[float], prior: list[float], answers: list[Given]
-) -> float:
-    """Return what a label adds by the best worker there is, whoever has room.
-
-    `leases` asks of whom it is about to hand out.
-    """
-    room = min(row.max_workers, settings.n_workers) - len(answers)
-    joint, alone = joint_of(settings.dependence), _alone(prior, answers)
-    return gain_per_label(chances, settings.best or 0.0, joint, len(answers), room, alone)
-
-
-def is_worth(settings: Any, row: Any, pairs: Iterable[Pair], best: float, room: int) -> bool:
-    """Whether so many labels of workers as good as `best` add what labels must, each."""
+def judged(settings: Any, row: Any, pairs: Iterable[Pair]) -> Judged:
+    """Judge the label of a task by its pairs, with the model of the campaign."""
     prior = prior_of(row.prior, settings.prior)
     answers = [
         Given(label, known_or_nothing(quality, len(prior)), habits_of(habits))
         for state, label, quality, habits in pairs
         if state == ANSWERED
     ]
-    chances, joint = _chances(settings, row, prior, answers), joint_of(settings.dependence)
-    alone = _alone(prior, answers)
-    added = gain_per_label(chances, best, joint, len(answers), room, alone)
-    return bool(added >= settings.least_gain)
-
-
-def _chances(settings: Any, row: Any, prior: list[float], answers: list[Given]) -> list[float]:
-    """Probability of every class of a task, by the model of the campaign."""
     joint = joint_of(settings.dependence)
     if joint is None:
-        return _alone(prior, answers)
-    return together(joint, prior, answers, prior_weight(settings, row, joint.shares))
+        return Judged(prior, answers, _alone(prior, answers))
+    weight = prior_weight(settings, row, joint.shares)
+    return Judged(prior, answers, together(joint, prior, answers, weight))
 
 
 def _alone(prior: list[float], answers: list[Given]) -> list[float]:
     """Probability of every class of a task, had workers who err independently answered."""
     return posterior(prior, [(one.label, one.accuracy) for one in answers])
+
+
+def settled(settings: Any, row: Any, pairs: Sequence[Pair]) -> dict[str, Any]:
+    """Compute all that follows from the pairs of a task."""
+    found = judged(settings, row, pairs)
+    chances, n_answers = found.chances, len(found.answers)
+    affinities, slots = 1.0, 0
+    for state, _, quality, _ in pairs:
+        slots += state > LAPSED
+        if LAPSED < state < ANSWERED:
+            affinities *= affinity(known_or_nothing(quality, len(chances)), len(chances))
+    best = max(range(len(chances)), key=chances.__getitem__)
+    first = 1.0 if slots else before_first(settings)
+    adds = settings.least_gain is None
+    if not adds:  # of the best worker there is, whoever has room: `leases` asks of who is left
+        room = min(row.max_workers, settings.n_workers) - n_answers
+        adds = found.is_worth(settings, settings.best or 0.0, room)
+    return {
+        "of_task": row.id,
+        "answers": n_answers,
+        "label": best,
+        "confidence": chances[best],
+        "uncertainty": first * uncertainty(chances) * affinities,
+    } | openness(settings, row, slots, chances[best], adds)
 
 
 def prior_weight(settings: Any, row: Any, shares: float) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -62,6 +63,7 @@ def read_with_gold(
     keep: str | None = None,
     *,
     times: bool = False,
+    besides: Sequence[str] = (),
 ) -> tuple[Answers, Gold]:
     """Read answers and gold, with the classes of both, and say how they were understood."""
     from crowd_tvcs.answers.answers import read_answers, read_gold
@@ -70,7 +72,8 @@ def read_with_gold(
 
     names = class_names(classes)
     known = read_gold(gold, names)
-    table = read_answers(answers, names, also=known.classes, keep=keep, times=times)
+    also = known.classes
+    table = read_answers(answers, names, also=also, keep=keep, times=times, besides=besides)
     say(f"{answers}: {table.layout}")
     say(f"{gold}: {known.layout}")
     if names is None:

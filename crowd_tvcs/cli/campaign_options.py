@@ -84,7 +84,7 @@ def stored(command: Callable[P, R]) -> Callable[P, R]:
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
         if find_spec("sqlalchemy") is None:
             stop(f"error: campaigns need SQLAlchemy: {to_install('campaign')}", FAILED)
-        from crowd_tvcs.campaign.store.store import StoreError
+        from crowd_tvcs.campaign.store.errors import StoreError
 
         try:
             return command(*args, **kwargs)

@@ -17,8 +17,8 @@ from starlette.routing import Route
 from crowd_tvcs.campaign import Refused, StoreError
 from crowd_tvcs.campaign.desk.figures import note_history
 from crowd_tvcs.campaign.desk.gold import Learner, learn_of_labels
+from crowd_tvcs.campaign.store.errors import Overtaken
 from crowd_tvcs.campaign.store.presence import Presence
-from crowd_tvcs.campaign.store.store import Overtaken
 from crowd_tvcs.serve import api, operator, worker
 from crowd_tvcs.serve.desk import Served
 from crowd_tvcs.serve.limits import AtMost, Headed, TooFast

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.accuracy.model import even_matrices
-from crowd_tvcs.skills.foresight import Foresight
+from crowd_tvcs.skills.foresight import Foresight, is_count, lies_from
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.tables import read_text
 
@@ -66,6 +66,22 @@ class Claimed:
     reached: float
     low: float
     high: float
+
+    @classmethod
+    def from_json(cls, given: dict[str, Any]) -> Claimed:
+        """Read what `dataclasses.asdict` makes of one.
+
+        Raises
+        ------
+        ValueError
+            If it is none.
+        """
+        out = cls(**given)
+        if not all(is_count(n) for n in (out.tasks, 1 if out.labels is None else out.labels)):
+            raise ValueError("measured.tasks and measured.labels must be integers >= 1")
+        if not all(lies_from(x, 0.0) for x in (out.claimed, out.reached, out.low, out.high)):
+            raise ValueError("what is measured must lie in [0, 1]")
+        return out
 
     @property
     def shown(self) -> str:
@@ -182,8 +198,16 @@ class Dependence:
 
     @classmethod
     def from_json(cls, given: dict[str, Any]) -> Dependence:
-        """Read what `as_json` wrote."""
-        measured = tuple(Claimed(**one) for one in given["measured"])
+        """Read what `as_json` wrote.
+
+        Raises
+        ------
+        ValueError, TypeError, KeyError, AttributeError
+            If it did not.
+        """
+        measured = tuple(map(Claimed.from_json, given["measured"]))
+        if not lies_from(error := given.get("plan_error", 0.0), 0.0) or error == 1:
+            raise ValueError("plan_error must be a number >= 0 and below 1")
         told = given.get("foresight")  # not in what was written before there was one
         foresight = None if told is None else Foresight.from_json(told)
         known = {name: value for name, value in given.items() if name != "order"}

@@ -91,13 +91,13 @@ class Foresight:
             if not isinstance(values, list | tuple) or len(values) != len(lists["labels"]):
                 raise ValueError(f"foresight.{name} must be a list, as long as labels")
         labels = lists["labels"]
-        if not labels or not all(map(_counts, labels)) or list(labels) != sorted(set(labels)):
+        if not labels or not all(map(is_count, labels)) or list(labels) != sorted(set(labels)):
             raise ValueError("foresight.labels must be integers >= 1 that ascend")
-        if not _counts(given["gold_tasks"]):
+        if not is_count(given["gold_tasks"]):
             raise ValueError("foresight.gold_tasks must be an integer >= 1")
-        if not all(_lies(x, 0.0) for x in (given["usual"], *lists["best"])):
+        if not all(lies_from(x, 0.0) for x in (given["usual"], *lists["best"])):
             raise ValueError("foresight.best and foresight.usual must lie in [0, 1]")
-        if not all(_lies(x, -1.0) for x in lists["gaps"]):
+        if not all(lies_from(x, -1.0) for x in lists["gaps"]):
             raise ValueError("foresight.gaps must lie in [-1, 1]")
         return cls(**{**given, **{name: tuple(values) for name, values in lists.items()}})
 
@@ -142,12 +142,12 @@ class Foresight:
         return Foreseen(inside, *interval(inside, self.gold_tasks, tasks), self.gold_tasks)
 
 
-def _counts(value: object) -> bool:
+def is_count(value: object) -> bool:
     """Whether this is a count of something that is there."""
     return type(value) is int and 1 <= value <= MOST
 
 
-def _lies(value: object, least: float) -> bool:
+def lies_from(value: object, least: float) -> bool:
     """Whether this is a number from `least` to 1; NaN is none."""
     return type(value) in (int, float) and least <= value <= 1.0  # type: ignore[operator]
 

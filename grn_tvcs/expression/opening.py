@@ -12,7 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from tvcs_core.files.rows import Rows
+from tvcs_core.files.shown import listed, shown
 from tvcs_core.files.tables import DELIMITERS, SPACE, Table, is_number, read_table
+from tvcs_core.files.workbook import SeveralSheetsError
 
 INDEX = ("", "unnamed: 0")  # how R and pandas head the names of rows
 SERIES = ("series", "condition", "replicate")
@@ -42,7 +44,16 @@ def open_table(path: str | Path, *, sheet: str | None = None) -> Table:
         As `tvcs_core.files.tables.read_table`; or if it is a web page, a title stands above the
         table, or commas may be decimal points as well as thousands.
     """
-    table = read_table(path, sheet=sheet, spaces=True)
+    try:
+        table = read_table(path, sheet=sheet, spaces=True)
+    except SeveralSheetsError as error:
+        told = SeveralSheetsError(
+            f"has the sheets {listed(error.sheets)}; name one with --sheet, such as --sheet "
+            f"{shown(error.sheets[0])}",
+            path=path,
+        )
+        told.sheets = error.sheets
+        raise told from None
     _refuse_page(table)
     _refuse_title(table)
     table = _without_empty_columns(_of_r(table))

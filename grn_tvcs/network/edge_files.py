@@ -31,7 +31,6 @@ from tvcs_core import DataError
 from tvcs_core.files.shown import listed, shown
 from tvcs_core.files.spreadsheet import unshield
 from tvcs_core.files.tables import Table, is_number, read_names, read_table, read_text
-from tvcs_core.files.workbook import SeveralSheetsError
 
 SIGNED = "edgeweight"
 NO_EDGE = "0"
@@ -184,12 +183,7 @@ def _read_edges(path: str | Path, third: str) -> Table:
     Spaces between cells, and SIF and GraphML, which `infer` itself writes for Cytoscape, are
     refused by name: what is wrong with a single cell would not tell what to do.
     """
-    try:
-        table = read_table(path)
-    except SeveralSheetsError as error:
-        raise DataError(
-            f"has the sheets {listed(error.sheets)}; keep the one of the edges alone", path=path
-        ) from None
+    table = read_table(path)
     first = table.rows[0]
     for mark, kind in MARKS.items():
         if first[0].startswith(mark):

@@ -41,10 +41,10 @@ def data(tmp_path_factory):
 
 
 def test_a_claim_is_the_mean_over_the_splits_of_what_votes_claim_and_reach(data):
-    found = {c.key: c for c in confidence.claims_of((data, "one", 0.4, MODELS, 2))}
+    found = {c.key: c for c in confidence.claims_of((data, "one", 0.4, MODELS, range(2)))}
     assert len(found) == 2 * 2 * 5
     claimed, reached, score, sure = [], [], [], []
-    for split in confidence.splits_of(data, "one", 0.4, 2):
+    for split in confidence.splits_of(data, "one", 0.4, range(2)):
         answers, _ = confidence.recorded(data, "one")
         skill = estimate_quality(answers, split.gold)
         votes = vote(split.recorded, skill=skill)
@@ -66,8 +66,23 @@ def test_a_claim_is_the_mean_over_the_splits_of_what_votes_claim_and_reach(data)
     assert independent.claimed > case.claimed + 0.05
 
 
+def test_splits_are_drawn_by_their_numbers(data):
+    three, last = (
+        [sorted(split.gold.labels) for split in confidence.splits_of(data, "one", 0.4, numbers)]
+        for numbers in (range(3), range(2, 3))
+    )
+    assert last == three[2:]
+    assert last[0] not in three[:2]
+    both, *each = (
+        confidence.claims_of((data, "one", 0.4, MODELS[:1], numbers))
+        for numbers in (range(2), range(1), range(1, 2))
+    )
+    for case, one, other in zip(both, *each, strict=True):
+        assert case.reached == approx((one.reached + other.reached) / 2)
+
+
 def test_labels_of_random_workers_are_the_first_of_more(data):
-    (split,) = confidence.splits_of(data, "one", 0.4, 1)
+    (split,) = confidence.splits_of(data, "one", 0.4, range(1))
     sizes, before = [], set()
     for k in (1, 2, 3, 5, 0):
         rows = set(confidence.seen_in(split, "random", k, np.random.default_rng(1)).rows())
@@ -91,7 +106,7 @@ def test_the_usual_numbers_of_a_set_left_out_are_those_of_the_others(data, monke
     others = np.array([usual.points_of(data, name).mean(axis=0) for name in ("two", "three")])
     assert mean == approx(others.mean(axis=0))
     assert (spread >= usual.LEAST_SPREAD).all()
-    left_out = confidence.claims_of((data, "one", 0.2, (confidence.LEFT_OUT,), 1))
+    left_out = confidence.claims_of((data, "one", 0.2, (confidence.LEFT_OUT,), range(1)))
     assert [(c.model, c.order) for c in left_out] == [("left out", "best")] * 5
     with pytest.raises(RuntimeError), usual.usual_numbers(mean, spread):
         raise RuntimeError
@@ -100,7 +115,7 @@ def test_the_usual_numbers_of_a_set_left_out_are_those_of_the_others(data, monke
 
 
 def test_adaptive_labels_are_set_beside_balanced_ones_of_the_same_splits(data):
-    found = {p.key: p for p in confidence.policies_of((data, "two", 2))}
+    found = {p.key: p for p in confidence.policies_of((data, "two", range(2)))}
     assert len(found) == 2 * 2 * 3
     for model in MODELS:
         for k in (1, 2, 3):

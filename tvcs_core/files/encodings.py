@@ -43,9 +43,7 @@ def as_utf8(raw: bytes, path: Path) -> bytes:
         what = f"must be UTF-8 text, found other bytes{_looks_like(raw, error.start)}"
         raise DataError(what, path=path, line=line) from None
     if b"\0" in raw:
-        is_utf16 = raw[1:100:2].count(0) > 25 or raw[:100:2].count(0) > 25
-        remedy = f"; it looks like UTF-16 without its byte-order mark: {AS_UTF8}"
-        raise DataError(f"must be text, found a binary file{remedy if is_utf16 else ''}", path=path)
+        raise DataError(f"must be text, found a binary file{_unmarked_utf16(raw)}", path=path)
     return raw.removeprefix(codecs.BOM_UTF8)
 
 
@@ -71,10 +69,19 @@ def _looks_like(raw: bytes, at: int) -> str:
         return "; it is a .zip archive: unpack it"
     if raw.startswith(_ZIP):
         return f"; a workbook of Excel (.xlsx) is no text: {AS_UTF8}"
+    if b"\0" in raw:
+        return _unmarked_utf16(raw)
     try:
         letter = raw[at : at + 1].decode("cp1252")
     except UnicodeDecodeError:
         return ""
-    if b"\0" in raw or not letter.isprintable():
+    if not letter.isprintable():
         return ""
     return f" ({shown(letter)} if it is in Windows' code page cp1252): {AS_UTF8}"
+
+
+def _unmarked_utf16(raw: bytes) -> str:
+    """What to do if every other byte is 0, as of English in UTF-16."""
+    if max(raw[1:100:2].count(0), raw[:100:2].count(0)) <= 25:
+        return ""
+    return f"; it looks like UTF-16 without its byte-order mark: {AS_UTF8}"

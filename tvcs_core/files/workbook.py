@@ -121,9 +121,7 @@ def _only(book: Any, path: Path) -> str:
     filled = [name for name in names if next(_filled(book[name]), None) is not None]
     if len(filled) > 1:
         error = SeveralSheetsError(
-            f"has the sheets {listed(filled)}; name one with --sheet, such as --sheet "
-            f"{shown(filled[0])}",
-            path=path,
+            f"has the sheets {listed(filled)}; keep the one that is meant alone", path=path
         )
         error.sheets = tuple(filled)
         raise error

@@ -16,8 +16,9 @@ from crowd_tvcs.campaign import leases
 from crowd_tvcs.campaign.belief import FIRST, is_due_now
 from crowd_tvcs.campaign.leases import Offer, Receipt
 from crowd_tvcs.campaign.store import functions
+from crowd_tvcs.campaign.store.errors import StoreError
 from crowd_tvcs.campaign.store.schema import ISSUED, LAPSED, LEASED
-from crowd_tvcs.campaign.store.store import Store, StoreError
+from crowd_tvcs.campaign.store.store import Store
 from crowd_tvcs.campaign.tasks import missing_more, settled
 
 TRIES = 4

@@ -14,9 +14,10 @@ from crowd_tvcs.campaign.entries import require_text
 from crowd_tvcs.campaign.leases import Offer, Receipt, Refused
 from crowd_tvcs.campaign.settings import within
 from crowd_tvcs.campaign.store import queries
+from crowd_tvcs.campaign.store.errors import StoreError
 from crowd_tvcs.campaign.store.schema import GOLD
 from crowd_tvcs.campaign.store.statements import together
-from crowd_tvcs.campaign.store.store import Store, StoreError
+from crowd_tvcs.campaign.store.store import Store
 from tvcs_core.arguments import items_of, require_kind
 
 

@@ -9,10 +9,11 @@ from sqlalchemy import Connection, bindparam, func, literal_column, select, text
 from crowd_tvcs.answers.intervals import wilson
 from crowd_tvcs.campaign.desk.figures import count_where
 from crowd_tvcs.campaign.store import queries
+from crowd_tvcs.campaign.store.errors import StoreError
 from crowd_tvcs.campaign.store.gold import RIGHT
 from crowd_tvcs.campaign.store.schema import ANSWERED, GOLD, LEASED, access, pair, task, worker
 from crowd_tvcs.campaign.store.statements import Statement, together
-from crowd_tvcs.campaign.store.store import Store, StoreError
+from crowd_tvcs.campaign.store.store import Store
 
 
 @dataclass(frozen=True)

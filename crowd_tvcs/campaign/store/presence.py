@@ -13,7 +13,8 @@ from typing import Any
 from sqlalchemy import Connection, TextClause, text
 from sqlalchemy.exc import SQLAlchemyError
 
-from crowd_tvcs.campaign.store.store import Store, StoreError
+from crowd_tvcs.campaign.store.errors import StoreError
+from crowd_tvcs.campaign.store.store import Store
 from tvcs_core.files.errors import WorkError
 
 DESKS = 0x74766373

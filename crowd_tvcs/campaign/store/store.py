@@ -4,41 +4,32 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, make_url, text
 from sqlalchemy.exc import DatabaseError, SQLAlchemyError
 
 from crowd_tvcs.campaign.store import functions, schema
-from crowd_tvcs.campaign.store.kept import MOST, SQLITE, Kept
+from crowd_tvcs.campaign.store.errors import (
+    NOT_CONFIRMED,
+    NOTHING,
+    PATIENCE,
+    PERHAPS,
+    StoreError,
+    in_words,
+    is_refused,
+    said,
+    translated,
+)
+from crowd_tvcs.campaign.store.kept import MOST, SQLITE, AtOnce, Kept
 from crowd_tvcs.campaign.store.queries import CLOSE_GATE, SETTINGS, TAKE_TURN
 from crowd_tvcs.campaign.store.statements import Call, Statement, together
 from tvcs_core.files.errors import DataError
 
-PATIENCE = 30.0  # seconds that a change waits for the others
 POOL = 5 + MOST  # connections at hand; SQLAlchemy makes up to 10 more for a while
-
-NOTHING = "nothing was changed"
-PERHAPS = (
-    "this happened while the change was being confirmed, so that it may have been made or not: "
-    "look at the store before you do it again (an answer may be handed in again in any case)"
-)
-NOT_CONFIRMED = (
-    "the change was made, but the disk has not confirmed it: hand the answer in again, which is "
-    "harmless"
-)
-ENDING = ("57", "58", "XX")  # errors of PostgreSQL after which a change may be there
-
-
-class StoreError(RuntimeError):
-    """The store could not do it, through no fault of the data; the message says what is changed."""
-
-
-class Overtaken(StoreError):
-    """Others changed the campaign again and again while something was computed from it."""
 
 
 class Store:
@@ -63,7 +54,7 @@ class Store:
         self._kept = Kept(self.engine, *SQLITE) if self.is_file else Kept(self._autocommit)
         self.seen: dict[tuple[str, str], str] = {}  # by worker and task, see `functions.SEEN`
 
-    @property
+    @cached_property
     def name(self) -> str:
         """The place without a password."""
         return self.place if self.is_file else self.engine.url.render_as_string()
@@ -198,9 +189,9 @@ class Store:
             try:
                 do.do_commit(driver)
             except do.loaded_dbapi.Error as error:
-                became = NOTHING if _is_refused(error, connection) else PERHAPS
+                became = NOTHING if is_refused(error, connection) else PERHAPS
                 do.do_rollback(driver)
-                raise StoreError(f"{self.name}: {_in_words(_said(error))}; {became}") from error
+                raise StoreError(f"{self.name}: {in_words(said(error))}; {became}") from error
 
     def look(self, *calls: Call) -> list[list[Any]]:
         """Run statements that only read, each as of its own moment; rows of each."""
@@ -236,12 +227,12 @@ class Store:
     def _autocommit(self) -> Engine:
         return self.engine.execution_options(isolation_level="AUTOCOMMIT")
 
-    def at_once(self) -> _AtOnce:
+    def at_once(self) -> AtOnce:
         """Open a connection on which every one of the `functions` is a change of its own.
 
         A server that says no has changed nothing; one that ends, or is cut off, may have.
         """
-        return _AtOnce(self)
+        return AtOnce(self._kept, self._translated)
 
     @contextmanager
     def outside(self) -> Iterator[Connection]:
@@ -274,26 +265,14 @@ class Store:
             try:
                 transaction.commit()
             except DatabaseError as error:
-                became = otherwise if _is_refused(error, connection) else PERHAPS
+                became = otherwise if is_refused(error, connection) else PERHAPS
                 with suppress(SQLAlchemyError):
                     transaction.rollback()
-                raise StoreError(f"{self.name}: {_in_words(_said(error))}; {became}") from error
+                raise StoreError(f"{self.name}: {in_words(said(error))}; {became}") from error
 
-    @contextmanager
-    def _translated(self, otherwise: str = NOTHING) -> Iterator[None]:
+    def _translated(self, otherwise: str = NOTHING) -> AbstractContextManager[None]:
         """Translate an error of the database into the operator's words."""
-        try:
-            yield
-        except (DatabaseError, self.engine.dialect.loaded_dbapi.Error) as error:
-            said = _said(error)
-            if "not a database" in said or "malformed" in said:
-                raise DataError(
-                    f"is not the store of a campaign ({said})", path=self.name
-                ) from None
-            raise StoreError(f"{self.name}: {_in_words(said)}; {otherwise}") from error
-        except SQLAlchemyError as error:
-            said = " ".join(str(error).split())
-            raise StoreError(f"{self.name}: {said}; {otherwise}") from error
+        return translated(self.name, self.engine, otherwise)
 
     def _claim(self) -> bool:
         """Make the file of a new store; whether it was not there before."""
@@ -322,36 +301,6 @@ class Store:
                 Path(f"{self.place}{suffix}").unlink(missing_ok=True)
 
 
-class _AtOnce:
-    """See `Store.at_once`. Written out, since it is a sixth of the Python of a label otherwise."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-
-    def __enter__(self) -> Connection:
-        try:
-            self._connection = self._store._kept.take()
-        except Exception as error:
-            self._translate(error, PERHAPS)
-        return self._connection
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        kept, connection = self._store._kept, self._connection
-        if error is None:
-            kept.give_back(connection)
-            return
-        driver: Any = connection.connection.driver_connection
-        is_lost = getattr(driver, "closed", False)
-        code = getattr(error, "sqlstate", None) or ENDING[0]
-        kept.give_up(connection)
-        self._translate(error, NOTHING if not is_lost and code[:2] not in ENDING else PERHAPS)
-
-    def _translate(self, error: BaseException, otherwise: str) -> NoReturn:
-        """Raise an error, one of the database in the operator's words."""
-        with self._store._translated(otherwise):
-            raise error
-
-
 UNWANTED = ("enable_sort", "enable_bitmapscan", "enable_seqscan")
 """Ways to the best task, the first of an index, that PostgreSQL would take without statistics."""
 _PLAN_FREELY = text(
@@ -360,43 +309,6 @@ _PLAN_FREELY = text(
 )
 _MESSAGE = text("SELECT pg_logical_emit_message(true, 'tvcs', '')")
 LET_GO: Call = (Statement(text("SET LOCAL synchronous_commit TO off")), {})
-
-_LOCKED = f"is locked by another program for more than {PATIENCE:g} s; try again"
-SAYINGS = {
-    "is locked": _LOCKED,
-    "lock timeout": _LOCKED,
-    "disk is full": "the disk is full",
-    "readonly": "may not be written",
-    "unable to open": "cannot be opened; its folder must exist and be writable",
-    "disk I/O error": "the disk reports an error or is full",
-    "the database system is": "is starting, ending or recovering; try again in a moment",
-}
-
-
-def _said(error: BaseException) -> str:
-    """What the driver of the database says, in one line."""
-    error = getattr(error, "orig", error)
-    short = getattr(getattr(error, "diag", None), "message_primary", None)  # of PostgreSQL
-    return " ".join((short or str(error)).split())
-
-
-def _is_refused(error: BaseException, connection: Connection) -> bool:
-    """Whether a commit that failed was surely not made: the database is there and said no.
-
-    A connection that is lost, or a disk that reports an error, may be so before or after the change
-    was written.
-    """
-    if connection.invalidated or getattr(error, "connection_invalidated", False):
-        return False
-    driver: Any = connection.connection.driver_connection
-    return not getattr(driver, "closed", False) and "disk I/O error" not in _said(error)
-
-
-def _in_words(said: str) -> str:
-    for part, words in SAYINGS.items():
-        if part in said:
-            return f"{words} ({said})"
-    return said
 
 
 def _engine(path: str) -> Engine:

@@ -11,7 +11,8 @@ from pathlib import Path
 from sqlalchemy import Connection, inspect, text
 
 from crowd_tvcs.campaign.store import functions, schema
-from crowd_tvcs.campaign.store.store import NOTHING, Store, StoreError
+from crowd_tvcs.campaign.store.errors import NOTHING, StoreError
+from crowd_tvcs.campaign.store.store import Store
 from tvcs_core.files.errors import DataError, WriteError
 from tvcs_core.files.folders import write_whole
 

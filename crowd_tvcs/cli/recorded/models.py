@@ -76,10 +76,11 @@ def models(given: ModelsOptions) -> None:
     from crowd_tvcs.answers.class_shares import read_prior
     from crowd_tvcs.models.fit import fit_models
     from crowd_tvcs.models.handed_on import HandedOn, open_tasks
-    from crowd_tvcs.models.tables import read_confidence, read_workforce
+    from crowd_tvcs.models.tables import CONFIDENCE, read_confidence, read_workforce
 
     _check(given)
-    table, known = read_with_gold(given.answers, given.gold, given.classes, given.keep)
+    names = given.classes, given.keep
+    table, known = read_with_gold(given.answers, given.gold, *names, besides=[CONFIDENCE.name])
     who = read_workforce(given.workers, table)
     stated = read_confidence(given.answers, table, set(who.family_of), given.keep)
     if stated is not None:

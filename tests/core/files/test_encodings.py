@@ -53,6 +53,8 @@ def test_a_separator_that_is_none_is_refused(tmp_path):
          "binary file; it looks like UTF-16 without its byte-order mark: save it as"),
         (TEXT.replace("Ł", "L").replace("ë", "e").encode("utf-16-be"),
          "binary file; it looks like UTF-16 without its byte-order mark: save it as"),
+        (TEXT.replace("Ł", "É").encode("utf-16-le"),
+         "UTF-8 text, found other bytes; it looks like UTF-16 without its byte-order mark: save"),
         (TEXT.encode("utf-16")[:-1], "must be whole UTF-16 text"),
     ],
 )  # fmt: skip

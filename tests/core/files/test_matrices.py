@@ -141,12 +141,12 @@ def test_rows_are_shown_by_their_number():
     assert repr(Rows.of([["a"], ["b"]])) == "Rows(2 rows)"
 
 
-def test_the_first_of_several_sheets_is_the_example(tmp_path):
+def test_a_workbook_of_several_sheets_is_refused_by_their_names(tmp_path):
     openpyxl = pytest.importorskip("openpyxl")
     book = openpyxl.Workbook()
     book.active.title = "one"
     book.active["A1"] = 1
     book.create_sheet("two")["A1"] = 2
     book.save(tmp_path / "x.xlsx")
-    with pytest.raises(DataError, match=r"such as --sheet '?one'?"):
+    with pytest.raises(DataError, match=r"the sheets one, two; keep the one that is meant alone$"):
         read_table(tmp_path / "x.xlsx")

@@ -2,6 +2,7 @@
 
 import math
 import time
+from datetime import datetime
 
 import numpy as np
 import pytest
@@ -144,3 +145,20 @@ def test_times_of_answers_made_in_python_are_checked():
         )
     with pytest.raises(ValueError, match="seconds must be above 0 or NaN, found 0"):
         Answers.of(rows, seconds=[1, 0])
+
+
+def test_answers_in_a_workbook_keep_their_names_and_times(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.append(["task", "worker", "label", "answered_at", "seconds"])
+    book.active.append([1, "007", 0, datetime(2012, 12, 18, 2, 24, 25), 3.5])
+    book.active.append([1, 7, 1, datetime(2012, 12, 18, 2, 24, 25), 4])
+    book.save(path := tmp_path / "a.xlsx")
+    answers = read_answers(path, times=True)
+    assert (answers.tasks, answers.workers) == (("1",), ("007", "7"))
+    assert answers.when.tolist() == [1355797465.0] * 2
+    assert answers.seconds.tolist() == [3.5, 4.0]
+    book.create_sheet("notes").append(["x"])
+    book.save(path)
+    with pytest.raises(DataError, match=r"has the sheets Sheet, notes; keep the one"):
+        read_answers(path)

@@ -14,7 +14,7 @@ from crowd_tvcs.campaign import Campaign, belief, estimates
 from crowd_tvcs.campaign.desk import gold as of_gold
 from crowd_tvcs.campaign.desk.gold import Learner, learn_of_labels, mix_in
 from crowd_tvcs.campaign.store import schema
-from crowd_tvcs.campaign.store.store import StoreError
+from crowd_tvcs.campaign.store.errors import StoreError
 from crowd_tvcs.skills.dependence import BEST_FIRST
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.held_out import orders

@@ -46,6 +46,7 @@ def test_what_is_written_is_what_assign_verify_and_campaign_read(crowd, tmp_path
     assert "nothing reaches 0.999, nearest:" in short.stdout
     assert "1 people do not bring it" not in short.stdout
     assert "models state one with 300 answers" in done.stderr
+    assert "task, worker, label, confidence, 620 answers" in done.stderr  # none is ignored
     summary = json.loads((tmp_path / "m" / "summary.json").read_text())
     assert (summary["models"], summary["families"], summary["tasks"]) == (3, 1, 60)
     assert summary["claimed"] < summary["claimed_if_independent"]

@@ -152,6 +152,8 @@ def test_minutes_limit_a_plan_as_money_does(plan):
         ("worker,minutes,cost\nann,2,1\nbob,1,1\ncy,1,1\n", (),
          "w.csv: must have cost or minutes, what the plan is to limit; found both"),
         ("worker,minutes\nann,2\nbob,1\n", (), "w.csv: every worker must have a cost"),
+        ("worker,minutes\nann,2\nbob,0\ncy,1\n", (),
+         "w.csv:3, column 'minutes': a label must take more than 0 minutes, found none"),
         ("worker,minutes\nann,0,5\nbob,1\n", (), "w.csv:2: must have 2 cells"),
         ("worker;minutes\nann;0,5\nbob;1\ncy;1\n", (), "a decimal comma: write 0.5"),
         ("worker,minutes\nann,2\nbob,1\ncy,1\n", ("--money", 1), "--money or --minutes, not both"),

@@ -11,7 +11,7 @@ from benchmarks.crowd.plan_claims import drawn, judged
 from crowd_tvcs.answers.answers import Answers, Gold
 from crowd_tvcs.answers.intervals import interval, wilson
 from crowd_tvcs.skills.common_error import MOST_COMPARED, foresight_of
-from crowd_tvcs.skills.dependence import Dependence, read_dependence
+from crowd_tvcs.skills.dependence import Claimed, Dependence, read_dependence
 from crowd_tvcs.skills.foresight import Foresight, standing_out
 from crowd_tvcs.verification.foresight import foreseen
 from crowd_tvcs.verification.written import read_foresight
@@ -135,6 +135,9 @@ DAMAGED = [
 ]  # fmt: skip
 
 
+MEASURED = {"labels": 1, "tasks": 9, "claimed": 0.8, "reached": 0.9, "low": 0.5, "high": 1.0}
+
+
 @pytest.mark.parametrize("change", [*DAMAGED, [1, 2], "abc", False, {"usual": ...}], ids=str)
 def test_a_damaged_one_is_refused(change, tmp_path):
     document = json.loads(json.dumps(Dependence(foresight=TOLD).as_json()))
@@ -151,6 +154,29 @@ def test_a_damaged_one_is_refused(change, tmp_path):
     for read in (read_dependence, read_foresight):
         with pytest.raises(DataError, match=r"d\.json"):
             read(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        ({"plan_error": 1}, "plan_error must be a number >= 0 and below 1"),
+        ({"plan_error": "x"}, "plan_error must be"),
+        ({"plan_error": float("nan")}, "plan_error must be"),
+        ({"measured": [MEASURED | {"low": None}]}, r"what is measured must lie in \[0, 1\]"),
+        ({"measured": [MEASURED | {"claimed": 1.5}]}, r"what is measured must lie in \[0, 1\]"),
+        ({"measured": [MEASURED | {"tasks": -3}]}, "measured.tasks and measured.labels must be"),
+        ({"measured": [MEASURED | {"labels": 0}]}, "measured.tasks and measured.labels must be"),
+        ({"measured": [MEASURED | {"z": 0}]}, "of crowd-tvcs quality$"),
+    ],
+)
+def test_damaged_numbers_are_refused_with_their_file(change, what, tmp_path):
+    path = tmp_path / "d.json"
+    document = Dependence(measured=(Claimed(**MEASURED),), plan_error=0.2).as_json()
+    path.write_text(json.dumps(document))
+    assert read_dependence(path).as_json() == document
+    path.write_text(json.dumps(document | change))
+    with pytest.raises(DataError, match=rf"d\.json: .*{what}"):
+        read_dependence(path)
 
 
 def shared_out(rng, n_tasks=400):

@@ -393,7 +393,10 @@ def test_a_workbook_is_read_and_one_of_several_sheets_is_named(book):
     samples = pd.DataFrame({"sample": ["s1", "s2", "s3"], "time": ["0h", "2h", "4.5h"]})
     levels = FRAME.drop(columns="Time").set_index(samples["sample"])
     path = book("two.xlsx", with_levels=levels, design=samples)
-    with pytest.raises(DataError, match=r"two\.xlsx: has the sheets with_levels, design; name one"):
+    said = (
+        r"two\.xlsx: has the sheets with_levels, design; name one with --sheet, such as .*levels'$"
+    )
+    with pytest.raises(DataError, match=said):
         read_layout(path)
     words = {"samples": path, "sheet": "with_levels", "samples_sheet": "design"}
     check(read_layout(path, **words))

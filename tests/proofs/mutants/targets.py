@@ -49,7 +49,7 @@ SHARES = (
     "without_a_share_nobody_gets_any",
 )
 DESK = ("access", "content", "desk", "figures", "gold", "tables", "turns")
-STORE = ("gold", "queries", "statements", "store", "upgrade")
+STORE = ("errors", "gold", "queries", "statements", "store", "upgrade")
 
 
 def _in(folder: str, names: str) -> list[str]:

@@ -11,10 +11,11 @@ from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
 from crowd_tvcs.campaign import Campaign, StoreError
 from crowd_tvcs.campaign.store import schema, store
+from crowd_tvcs.campaign.store.errors import in_words, said
 from crowd_tvcs.campaign.store.kept import MOST
 from crowd_tvcs.campaign.store.queries import SETTINGS, WORKER
 from crowd_tvcs.campaign.store.statements import Statement
-from crowd_tvcs.campaign.store.store import Store, _in_words, _said
+from crowd_tvcs.campaign.store.store import Store
 from tvcs_core import DataError
 
 
@@ -55,14 +56,14 @@ def test_what_the_driver_says_is_shortened():
     class Diagnosis(Exception):
         diag = type("Diag", (), {"message_primary": "short\n and clear"})
 
-    assert _said(Diagnosis("long")) == "short and clear"
-    assert _said(ValueError("as\n\tit is")) == "as it is"
-    assert _in_words("attempt to write a readonly database").startswith("may not be written (att")
-    assert _in_words("something else") == "something else"
+    assert said(Diagnosis("long")) == "short and clear"
+    assert said(ValueError("as\n\tit is")) == "as it is"
+    assert in_words("attempt to write a readonly database").startswith("may not be written (att")
+    assert in_words("something else") == "something else"
     for state in ("starting up", "shutting down", "in recovery mode"):
-        said = f"FATAL:  the database system is {state}"
+        found = f"FATAL:  the database system is {state}"
         assert (
-            _in_words(said) == f"is starting, ending or recovering; try again in a moment ({said})"
+            in_words(found) == f"is starting, ending or recovering; try again in a moment ({found})"
         )
 
 

@@ -9,8 +9,8 @@ from sqlalchemy import text
 
 from crowd_tvcs.campaign import Refused
 from crowd_tvcs.campaign.store import gold, kept, queries
+from crowd_tvcs.campaign.store.errors import StoreError
 from crowd_tvcs.campaign.store.statements import Statement
-from crowd_tvcs.campaign.store.store import StoreError
 from crowd_tvcs.serve.desk import THREADS
 
 STATEMENTS = {
