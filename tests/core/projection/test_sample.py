@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks.speed import matrices
-from tvcs_core.projection.exact import solve_dense, solve_edges
+from tvcs_core.projection.exact import dispatch, prices, search, solve_dense, solve_edges
 from tvcs_core.projection.exact.prices import by_caps
 
 
@@ -64,3 +64,26 @@ def test_lists_of_separable_values_take_few_pivots(family, n, m, most):
     keys = np.zeros(row.size, np.int64)
     found = solve_edges(row, col, keys, values[row, col], n, m, *caps, total, squared=True)
     assert found.stats["pivots in all"] < most
+
+
+@pytest.mark.parametrize("caps", ["uniform", "varied"])
+def test_earlier_prices_that_are_a_little_off_take_the_place_of_a_sample(caps, monkeypatch):
+    family, seed = ("products", 1) if caps == "uniform" else ("minima", 1)
+    rng = np.random.default_rng(seed)
+    values = matrices.scaled(matrices.FAMILIES[family](rng, 400, 400))
+    caps = matrices.draw_caps(rng, 400, 400, 80, 80, caps, None)
+    moved = values * (1.0 + 0.01 * rng.normal(size=values.shape))
+    earlier = solve_dense(values, *caps, squared=True)
+    cold = solve_dense(moved, *caps, squared=True)
+    off = []
+    misfit = search.misfit
+
+    def told(i, near):
+        off.append(misfit(i, near))
+        return off[-1]
+
+    monkeypatch.setattr(search, "misfit", told)
+    monkeypatch.setattr(prices, "sampled_prices", None)  # it is not asked
+    warm = solve_dense(moved, *caps, squared=True, warm=earlier.warm)
+    assert dispatch.USABLE < off[0] <= dispatch.CLOSE
+    assert np.array_equal(warm.keep, cold.keep)

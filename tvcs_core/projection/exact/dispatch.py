@@ -9,6 +9,7 @@ from tvcs_core.projection.exact.prices import Near, full_blocks, imbalance, no_p
 
 # Widths of the bands that loads may be off by earlier prices (see `misfit`).
 USABLE = 0.6  # for a core about them
+CLOSE = 1.2  # for blocks to begin with them and not with those of a sample
 AT_ALL = 3.5  # for blocks to begin with them
 SHORT = 50  # of what was kept, as 1 in so many: what a core about them may leave out at first
 FEW_LEFT = 3  # phases after blocks that began with nothing, up to which these are as good
@@ -44,11 +45,6 @@ def begins_with_scan(i: Instance) -> bool:
 def misfit(i: Instance, near: Near) -> float:
     """By how many widths of the bands the loads are off that prices of an earlier result give."""
     return imbalance(i, near.prices) / width(max(i.shape))
-
-
-def are_usable(i: Instance, near: Near) -> bool:
-    """Whether earlier prices keep nearly what the caps allow; of lists it is not asked."""
-    return not i.candidates.dense or misfit(i, near) <= USABLE
 
 
 def block_prices(i: Instance, earlier: Near | None = None) -> Near:

@@ -85,13 +85,18 @@ class Near:
         return Near(self.prices, Band(rows, rows, cols, cols, 0.0, 0.0))
 
 
-def first_prices(i: Instance, solve: Callable[[Candidates, Counts], Exact]) -> Near:
-    """Prices to begin with; `solve` is this solver, for a sample of a large table."""
+def first_prices(
+    i: Instance, solve: Callable[[Candidates, Counts], Exact], guess: Prices | None = None
+) -> Near:
+    """Prices to begin with; `solve` is this solver, for a sample of a large table without a guess.
+
+    A guess is asked of no list.
+    """
     n, m = i.shape
     is_sampled = i.has_long_lines and max(n, m) >= MANY
     if i.open_size <= LISTED and not is_sampled:
         return listed_prices(i, no_prices(n, m), rows_first=begins_with_rows(i, otherwise=True))
-    guess = sampled_prices(i, solve)
+    guess = sampled_prices(i, solve) if guess is None else guess
     if i.candidates.dense:
         # The sample has priced the shorter side, so that the longer one's block comes first.
         last_too = begins_with_rows(i, otherwise=n > m) == (n > m)

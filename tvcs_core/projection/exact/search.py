@@ -23,9 +23,10 @@ from tvcs_core.projection.exact.closed_forms import closed_form
 from tvcs_core.projection.exact.core import Core, Overfull, build_core
 from tvcs_core.projection.exact.dispatch import (
     AT_ALL,
+    CLOSE,
     FEW_LEFT,
     SHORT,
-    are_usable,
+    USABLE,
     begins_with_scan,
     block_prices,
     may_scan,
@@ -166,12 +167,15 @@ def search(i: Instance, keep: NDArray[np.bool_], warm: Any) -> Found:
 def by_core(i: Instance, warm: Near | None, keep: NDArray[np.bool_]) -> Found:
     """The simplex on a core, as long as it is likely to be done before the scan would be."""
     can_scan = may_scan(i)
-    if warm is not None and are_usable(i, warm):
+    # Of lists it is not asked how far earlier prices are off.
+    off = misfit(i, warm) if warm is not None and i.candidates.dense else 0.0
+    guess = warm.prices if warm is not None and USABLE < off <= CLOSE else None
+    if warm is not None and off <= USABLE:
         network = from_warm(i, warm, keep)
         budget = pivot_budget(i, network) if network is not None and can_scan else None
         if network is not None and network.prove(give_up=True, budget=budget):
             return settled(network, warm)
-    network, near, missing = begin(i, keep)
+    network, near, missing = begin(i, keep, guess)
     if not network.prove(budget=pivot_budget(i, network, missing) if can_scan else None):
         found = scan(i, near, keep)
         if found is not None:
@@ -185,13 +189,15 @@ def settled(network: CoreNetwork, near: Near) -> Found:
     return Found(network.duals(), near, network.stats)
 
 
-def begin(i: Instance, keep: NDArray[np.bool_]) -> tuple[CoreNetwork, Near, int]:
+def begin(
+    i: Instance, keep: NDArray[np.bool_], guess: Prices | None
+) -> tuple[CoreNetwork, Near, int]:
     """The network of a core near first prices, and how many entries it lacks of all that fit.
 
     Where all of a line are worth the same, each of these takes the simplex a hundred pivots. If the
     total binds, more blocks find them.
     """
-    network, near = lay(i, first_prices(i, solve), keep)
+    network, near = lay(i, first_prices(i, solve, guess), keep)
     missing = i.fits - int(np.count_nonzero(keep))
     for _ in range(MORE if has_jumps(i) else 0):
         if missing <= i.fits // MISSING:
