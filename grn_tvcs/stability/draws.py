@@ -3,7 +3,7 @@
 Every number is drawn once from each of as many equal parts of its range as there are draws of it
 (Latin hypercube: McKay, Beckman and Conover, Technometrics 21, 239, 1979), and halves are chosen so
 that any two blocks of steps are together about as often as any other two. Each half by itself is
-drawn as an independent one would be, so the mean over halves is of the same thing and scatters less.
+drawn as an independent one would be, so the mean is of the same thing and scatters less.
 """
 
 from __future__ import annotations
