@@ -1,27 +1,24 @@
 """How far the default depends on the halves and trees that are drawn, and on which of them.
 
-    python -m benchmarks.draws [--genes 10 30 100] [--networks 2] [--draws 3] [--even]
+    python -m benchmarks.draws [--genes 10 30 100] [--networks 2] [--draws 3]
 
 A seed changes nothing in ``combined``: what it draws comes from fixed streams. Other streams (its
 option `draws`) show how far the network stands on what happened to be drawn. Cells are the mean
 share of the selected edges, 2 per gene, that other draws replace, over networks of each topology of
 our simulator in designs whose calibration comes with the package; *supported* is the same for edges
 of a confidence of one half and more. The last columns replace one part of the evidence alone.
-With `--even` what regressions draw is spread evenly (`draws_even`), which no method does yet.
 """
 
 from __future__ import annotations
 
 import argparse
 import warnings
-from contextlib import nullcontext
 from dataclasses import replace
 from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.draws_even import even_draws
 from benchmarks.pages import table
 from grn_tvcs.combine.chances import chance
 from grn_tvcs.combine.features import features_of
@@ -63,11 +60,10 @@ def main(words: list[str] | None = None) -> None:
     parser.add_argument("--genes", type=int, nargs="+", choices=SERIES, default=list(SERIES))
     parser.add_argument("--networks", type=int, default=2, help="of each topology")
     parser.add_argument("--draws", type=int, default=3)
-    parser.add_argument("--even", action="store_true", help="spread draws evenly")
     asked = parser.parse_args(words)
     warnings.simplefilter("ignore")
     rows = []
-    with one_blas_thread(), even_draws() if asked.even else nullcontext():
+    with one_blas_thread():
         for genes, given in product(asked.genes, GIVEN):
             design = Design(genes, genes, SERIES[genes], 21, **GIVEN[given])
             found = []

@@ -102,7 +102,7 @@ def solve_halves_once() -> None:
     gather, known = method.gather, []
 
     def once(draws, rng, **how):
-        key = draws.with_streams(copy.deepcopy(rng)).facts
+        key = draws.with_pairs(copy.deepcopy(rng)).facts
         if not known or known[0] != key:
             known[:] = key, gather(draws, rng, **how)
         return known[1]

@@ -92,7 +92,7 @@ def halves(seconds: float, n_units: int) -> Job:
     def drawn(n_pairs: int) -> Draws:
         plan = replace(USUAL, resamples=2 * n_pairs)
         draws = Draws(steps, inputs, allowed, Rules(), genes, plan)
-        return draws.with_streams(np.random.default_rng(0))
+        return draws.with_pairs(np.random.default_rng(0))
 
     draws = drawn(22)
     draws.unit(0, 2)

@@ -18,8 +18,9 @@ from grn_tvcs.evidence.samples import LOG_OFFSET
 from grn_tvcs.evidence.strongest import by_strongest
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.network.rules import Rules
+from grn_tvcs.stability.draws import Plan
 from grn_tvcs.stability.model import Array, transitions
-from grn_tvcs.stability.stability import PARTS, Draws, Plan, untold
+from grn_tvcs.stability.stability import PARTS, Draws, untold
 from grn_tvcs.stability.sums import Evidence
 from grn_tvcs.stability.units import gather
 from tvcs_core.engines import Engine

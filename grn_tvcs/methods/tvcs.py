@@ -36,7 +36,8 @@ from grn_tvcs.network.evidence import carried_by
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import Pairs
 from grn_tvcs.network.rules import Rules
-from grn_tvcs.stability.stability import PARTS, Plan
+from grn_tvcs.stability.draws import Plan
+from grn_tvcs.stability.stability import PARTS
 from tvcs_core.engines import Engine
 
 

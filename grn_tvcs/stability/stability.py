@@ -2,7 +2,8 @@
 
 Half of the series is drawn, and the other half too (complementary pairs: Shah and Samworth
 2013). Inputs are multiplied by random factors, so that now one and now the other of two alike
-wins (Meinshausen and Buhlmann 2010), and the memory of the past and the caps are drawn as well.
+wins (Meinshausen and Buhlmann 2010), and the memory of the past and the caps are drawn as well;
+all of it is spread evenly over the halves (`draws`).
 
 Somebody has to be chosen in every half, in noise too, and halves of the same noise agree. So only
 those choices count for the stability that stand out of noise (`significance.noise_limit`) in a half
@@ -12,8 +13,6 @@ not. Where halves would share steps, or have few, there is none.
 
 from __future__ import annotations
 
-import copy
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -23,11 +22,12 @@ from numpy.typing import NDArray
 
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.network.rules import Rules
+from grn_tvcs.stability.draws import Half, Pair, Plan, draw_pairs
 from grn_tvcs.stability.edges import Ints
 from grn_tvcs.stability.matching_pursuit import gradmp
 from grn_tvcs.stability.model import Array, Explained, Flags, StepLoss, Transitions, transitions
 from grn_tvcs.stability.significance import noise_limit
-from grn_tvcs.stability.sums import MOST_HALVES, Found, Packed, PackedPart, Sums
+from grn_tvcs.stability.sums import Found, Packed, PackedPart, Sums
 from tvcs_core import TVCS
 from tvcs_core.engines import hash_of
 
@@ -38,62 +38,7 @@ BLOCK_STEPS = 2  # ... for blocks of so many steps
 FEWEST_STEPS = 6  # with fewer in a half, all steps are used: own level and mean take two
 LEAST_STEPS = 24  # with fewer in all, halves tell nothing about single edges
 SURE = 0.5  # edges of this stability are called sure
-SUMMED = "exact, 1"  # what finished work holds; another number refuses that of before
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What is drawn, and from where.
-
-    Attributes
-    ----------
-    parts
-        Which solvers run on each half: ``"tvcs"`` (GradMP under caps), ``"omp"``.
-    resamples
-        Number of halves.
-    memory
-        Lowest and highest memory of the past (`Transitions.past`).
-    column_weights
-        Lowest and highest factor of an input.
-    in_degrees
-        Lowest and highest cap on the regulators of a gene.
-    edges_per_gene
-        Lowest and highest cap on all edges, per gene.
-    iterations
-        Of GradMP.
-    """
-
-    parts: tuple[str, ...]
-    resamples: int
-    memory: tuple[float, float]
-    column_weights: tuple[float, float]
-    in_degrees: tuple[int, int]
-    edges_per_gene: tuple[float, float]
-    iterations: int
-
-    @property
-    def pairs(self) -> int:
-        """Halves and their complements that make at least `resamples`."""
-        return -(-self.resamples // 2)
-
-    def __post_init__(self) -> None:
-        for name in ("resamples", "iterations"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be >= 1, found {getattr(self, name)}")
-        if 2 * self.pairs > MOST_HALVES:
-            raise ValueError(f"resamples must be <= {MOST_HALVES}, found {self.resamples}")
-        for name, least, most in (
-            ("memory", 0.0, 0.99),
-            ("column_weights", 0.01, 1.0),
-            ("in_degrees", 0, 100),
-            ("edges_per_gene", 0.0, 100.0),
-        ):
-            low, high = getattr(self, name)
-            if not least <= low <= high <= most:
-                raise ValueError(
-                    f"{name} must be two numbers, the lower one first, in [{least}, {most}], "
-                    f"found {low} and {high}"
-                )
+SUMMED = "exact, 2"  # what finished work holds; another number refuses that of before
 
 
 @dataclass(frozen=True)
@@ -112,8 +57,8 @@ class Draws:
         The user's caps, which bound the drawn ones, and the names they are for.
     plan
         What is drawn.
-    streams
-        Random numbers of every pair of halves; `with_streams` makes them.
+    pairs
+        What is drawn for every pair of halves; `with_pairs` draws it.
     """
 
     steps: Transitions
@@ -122,11 +67,13 @@ class Draws:
     rules: Rules
     genes: tuple[str, ...]
     plan: Plan
-    streams: tuple[np.random.Generator, ...] = ()
+    pairs: tuple[Pair, ...] = ()
 
-    def with_streams(self, rng: np.random.Generator) -> Draws:
-        """The same with a stream for every pair of halves, spawned from `rng`; ready to be sent."""
-        ready = replace(self, streams=tuple(rng.spawn(self.plan.pairs)))
+    def with_pairs(self, rng: np.random.Generator) -> Draws:
+        """The same with all pairs drawn by a stream that `rng` spawns; ready to be sent."""
+        (own,) = rng.spawn(1)
+        n_blocks = int(_blocks(self.steps).max()) + 1
+        ready = replace(self, pairs=draw_pairs(self.plan, len(self.inputs), n_blocks, own))
         ready.limit  # noqa: B018  (computed here, not by every worker)
         return ready
 
@@ -151,29 +98,30 @@ class Draws:
         Raises
         ------
         ValueError
-            If there are no such pairs, as before `with_streams`.
+            If there are no such pairs, as before `with_pairs`.
         """
-        if not 0 <= first < last <= len(self.streams):
-            raise ValueError(f"pairs {first} to {last - 1} must be among {len(self.streams)} drawn")
+        if not 0 <= first < last <= len(self.pairs):
+            raise ValueError(f"pairs {first} to {last - 1} must be among {len(self.pairs)} drawn")
         added = [np.zeros(self._shape[::-1], np.int64) for _ in self.plan.parts]
         found: list[list[Found]] = [[] for _ in added]
-        for stream in self.streams[first:last]:
-            for part, halves in zip(found, self.pair(copy.deepcopy(stream), added), strict=True):
+        for pair in self.pairs[first:last]:
+            for part, halves in zip(found, self.pair(pair, added), strict=True):
                 part += halves
         parts = zip(added, found, strict=True)
         return Packed(first, last, tuple(PackedPart.of(*part) for part in parts))
 
-    def pair(self, rng: np.random.Generator, added: Sequence[Ints]) -> list[list[Found]]:
-        """Draw a half and its complement; what each part of the plan finds on either.
+    def pair(self, drawn: Pair, added: Sequence[Ints]) -> list[list[Found]]:
+        """What each part of the plan finds on a half and on its complement.
 
         On half of the steps an edge must show the correlation that it needs on all of them.
         To `added`, one for each part, is added as `StepLoss.explained` does.
         """
-        past = self.steps.past(self.inputs, rng.uniform(*self.plan.memory))
+        past = self.steps.past(self.inputs, drawn.memory)
         found = []
-        for rows in _halves(_blocks(self.steps), rng):
+        both = _halves(_blocks(self.steps), drawn.in_first)
+        for rows, caps in zip(both, (drawn.first, drawn.second), strict=True):
             limit = self.limit * np.count_nonzero(rows) / len(rows)
-            half = self._half(past, rows, rng, added)
+            half = self._half(past, rows, caps, added)
             found.append([(part, part.t_squared > limit) for part in half])
         return [_in_both(*halves) for halves in zip(*found, strict=True)]
 
@@ -184,7 +132,6 @@ class Draws:
         out = rules.max_out_degree
         caps = [sorted(out.items()) if isinstance(out, Mapping) else out]
         caps += [rules.max_in_degree, rules.max_edges]
-        states = [stream.bit_generator.state for stream in self.streams]
         data = (steps.levels, steps.pause, steps.before, steps.series, steps.perturbed)
         return {
             "sums": SUMMED,
@@ -192,7 +139,7 @@ class Draws:
             "regulators or targets": hash_of("", self.inputs, self.allowed, steps.targets),
             "caps": hash_of(caps),
             "options": hash_of(self.plan),
-            "seed": hash_of(json.dumps(states, default=repr, sort_keys=True)),
+            "seed": hash_of(*_facts_of(self.pairs)),
         }
 
     @property
@@ -200,17 +147,15 @@ class Draws:
         return self.allowed.shape[0], self.allowed.shape[1]
 
     def _half(
-        self, past: Array, rows: Flags, rng: np.random.Generator, added: Sequence[Ints]
+        self, past: Array, rows: Flags, drawn: Half, added: Sequence[Ints]
     ) -> list[Explained]:
-        """Draw weights and caps for some of the steps; what each part finds on them."""
+        """What each part finds on some of the steps, with the weights and caps of a half."""
         plan = self.plan
-        weights = rng.uniform(*plan.column_weights, len(self.inputs))
-        in_degree = int(rng.integers(plan.in_degrees[0], plan.in_degrees[1] + 1))
-        total = int(np.rint(rng.uniform(*plan.edges_per_gene) * self._shape[1]))
+        total = int(np.rint(drawn.edges_per_gene * self._shape[1]))
         steps, intercepts = self.steps.of(rows), self.steps.intercepts[rows]
         own, following = map(np.ascontiguousarray, (steps.own, steps.following))
-        loss = StepLoss(past[rows], own, following, intercepts, weights, self.allowed)
-        in_degree = min(in_degree, _or(self.rules.max_in_degree, in_degree))
+        loss = StepLoss(past[rows], own, following, intercepts, drawn.column_weights, self.allowed)
+        in_degree = min(drawn.in_degree, _or(self.rules.max_in_degree, drawn.in_degree))
         found = []
         for part, sums in zip(plan.parts, added, strict=True):
             if part == "omp":
@@ -252,6 +197,13 @@ def untold(expression: Expression) -> str | None:
     return None
 
 
+def _facts_of(pairs: Sequence[Pair]) -> tuple[object, ...]:
+    """Numbers and arrays of what was drawn, as `hash_of` takes them."""
+    halves = [half for pair in pairs for half in (pair.first, pair.second)]
+    numbers = [pair.memory for pair in pairs], [(x.in_degree, x.edges_per_gene) for x in halves]
+    return numbers, *(pair.in_first for pair in pairs), *(x.column_weights for x in halves)
+
+
 def _in_both(first: Found, second: Found) -> list[Found]:
     """What was found on two halves, with what stands out in both of them."""
     (one, in_one), (two, in_two) = first, second
@@ -277,10 +229,9 @@ def _blocks(steps: Transitions) -> NDArray[np.int64]:
     return blocks
 
 
-def _halves(blocks: NDArray[np.int64], rng: np.random.Generator) -> tuple[Flags, Flags]:
-    """Rows of a random half of the blocks and of the others; all rows twice if there are few."""
-    n_blocks = int(blocks.max()) + 1
-    in_first = np.isin(blocks, rng.permutation(n_blocks)[: n_blocks // 2])
+def _halves(blocks: NDArray[np.int64], is_first: Flags) -> tuple[Flags, Flags]:
+    """Rows of the blocks of the first half and of the others; all rows twice if there are few."""
+    in_first = is_first[blocks]
     if min(in_first.sum(), (~in_first).sum()) < FEWEST_STEPS:
         return np.ones_like(in_first), np.ones_like(in_first)
     return in_first, ~in_first

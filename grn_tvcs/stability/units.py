@@ -45,7 +45,7 @@ def gather(
         Folder for the journal of finished units, which are taken from there.
     """
     with one_blas_thread():
-        draws = draws.with_streams(rng)
+        draws = draws.with_pairs(rng)
     sums, job = draws.sums(), halves_job(draws)
     all_halves = 2 * draws.plan.pairs
 
@@ -60,7 +60,7 @@ def gather(
 
 
 def halves_job(draws: Draws) -> Job:
-    """The work on all pairs of halves; `draws` has its streams."""
+    """The work on all pairs of halves; `draws` has its pairs."""
     size = pairs_per_unit(draws)
     return Job(
         "halves",

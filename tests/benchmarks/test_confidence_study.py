@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from benchmarks import confidence as study
-from benchmarks import draws, draws_even, universal
+from benchmarks import draws, universal
 from grn_tvcs.combine.parts import LAGGED, RATES, gather_parts
-from grn_tvcs.evidence.lagged_regression import lagged_regression
 from grn_tvcs.simulation.designs import Design
 from grn_tvcs.simulation.examples import draw_example
 from tvcs_core.streams import stream
@@ -104,35 +103,3 @@ def test_one_part_alone_is_replaced():
         source = other if name == LAGGED else one
         assert mixed.facts[f"{LAGGED} gain"] == source.facts[f"{LAGGED} gain"]
         assert mixed.stability is source.stability
-
-
-def test_even_draws_take_each_part_of_a_range_once():
-    numbers = draws_even.spread(20, np.random.default_rng(0))
-    assert sorted((20 * numbers).astype(int)) == list(range(20))
-
-
-def test_even_halves_put_any_two_blocks_together_about_equally_often():
-    def most(orders):
-        sides = np.array([np.isin(range(6), order[:3]) for order in orders])
-        together = (sides[:, :, None] == sides[:, None, :]).sum(axis=0)
-        return np.ptp(together[~np.eye(6, dtype=bool)])
-
-    rng = np.random.default_rng(0)
-    even = draws_even.even_halves(6, 20, rng)
-    assert all(sorted(order) == list(range(6)) for order in even)
-    assert most(even) <= 2 < most([rng.permutation(6) for _ in range(20)])
-
-
-def test_even_draws_scatter_less_and_stand_for_the_same():
-    made = draw_example(TEN, "mid", 3)
-
-    def scores(k):
-        return lagged_regression(made.expression, made.rules, stream(k, "even")).scores
-
-    independent = np.array([scores(k) for k in range(6)])
-    with draws_even.even_draws():
-        even = np.array([scores(k) for k in range(6)])
-        assert (scores(0) == even[0]).all()
-    assert (scores(0) == independent[0]).all(), "outside nothing changes"
-    assert np.corrcoef(even.mean(axis=0).ravel(), independent.mean(axis=0).ravel())[0, 1] > 0.99
-    assert even.var(axis=0, ddof=1).mean() < 0.6 * independent.var(axis=0, ddof=1).mean()

@@ -19,9 +19,10 @@ from grn_tvcs import (
     write_expression,
 )
 from grn_tvcs.cli.main import app
+from grn_tvcs.stability.draws import Plan
 from grn_tvcs.stability.model import StepLoss, transitions
 from grn_tvcs.stability.significance import ALPHA, noise_limit
-from grn_tvcs.stability.stability import LEAST_STEPS, SURE, Draws, Plan, untold
+from grn_tvcs.stability.stability import LEAST_STEPS, SURE, Draws, untold
 
 
 def noise(kind, n_genes, n_series, n_points, seed=0):
@@ -86,7 +87,8 @@ def test_what_stands_out_does_so_in_both_halves_which_share_no_step(monkeypatch)
     seen = 0
     for seed in range(5):
         added = [np.zeros((8, 8), np.int64) for _ in plan.parts]
-        for (one, in_one), (two, in_two) in draws.pair(np.random.default_rng(seed), added):
+        (pair,) = draws.with_pairs(np.random.default_rng(seed)).pairs
+        for (one, in_one), (two, in_two) in draws.pair(pair, added):
             # Half of the steps, half of 6.
             sure = [set(part.edges.places[part.t_squared > 3.0]) for part in (one, two)]
             assert set(one.edges.places[in_one]) == sure[0] & sure[1]

@@ -1,6 +1,7 @@
 """Units of work and their sums: the same bits in any order, grouping and number of threads."""
 
 import pickle
+from dataclasses import replace
 from hashlib import sha256
 
 import numpy as np
@@ -8,9 +9,10 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from grn_tvcs import Rules, infer, simulate
+from grn_tvcs.stability.draws import Plan, draw_pairs
 from grn_tvcs.stability.kernels.pursuit import SHARE_STEPS
 from grn_tvcs.stability.model import transitions
-from grn_tvcs.stability.stability import Draws, Plan
+from grn_tvcs.stability.stability import Draws
 from grn_tvcs.stability.sums import (
     LARGEST_SHARE,
     LARGEST_WEIGHT,
@@ -67,7 +69,7 @@ def test_the_number_of_threads_changes_no_bit(draws, whole, threads):
     ids=["one unit", "threes", "threes in another order", "single pairs in any order"],
 )
 def test_order_and_grouping_change_no_bit(draws, whole, cuts):
-    ready = pickle.loads(pickle.dumps(draws.with_streams(np.random.default_rng(5))))
+    ready = pickle.loads(pickle.dumps(draws.with_pairs(np.random.default_rng(5))))
     sums = ready.sums()
     for first, last in cuts:
         unit = ready.unit(first, last)
@@ -78,22 +80,45 @@ def test_order_and_grouping_change_no_bit(draws, whole, cuts):
     assert digest(sums.evidence()) == whole
 
 
-def test_streams_are_those_that_a_generator_spawns(draws):
-    ready = draws.with_streams(np.random.default_rng(5))
-    spawned = np.random.default_rng(5).spawn(PLAN.pairs)
-    assert [s.random() for s in ready.streams] == [s.random() for s in spawned]
-    other = draws.with_streams(np.random.default_rng(6)).facts
+def test_what_is_drawn_is_known_before_the_work_and_told_by_the_facts(draws):
+    ready = draws.with_pairs(np.random.default_rng(5))
+    (own,) = np.random.default_rng(5).spawn(1)
+    blocks = int(draws.steps.segments.max()) + 1
+    assert repr(ready.pairs) == repr(draw_pairs(PLAN, len(draws.inputs), blocks, own))
+    assert draws.with_pairs(np.random.default_rng(5)).facts == ready.facts
+    other = draws.with_pairs(np.random.default_rng(6)).facts
     assert [name for name in other if other[name] != ready.facts[name]] == ["seed"]
+
+
+def changed(pair):
+    """The same pair with one thing that is drawn changed, each in turn."""
+    weights = pair.second.column_weights.copy()
+    weights[3] = np.nextafter(weights[3], 2)
+    in_first = pair.in_first.copy()
+    in_first[:2] = ~in_first[:2]
+    yield pair._replace(memory=np.nextafter(pair.memory, 1))
+    yield pair._replace(in_first=in_first)
+    yield pair._replace(second=pair.second._replace(column_weights=weights))
+    yield pair._replace(first=pair.first._replace(in_degree=pair.first.in_degree + 1))
+    yield pair._replace(second=pair.second._replace(edges_per_gene=2.0))
+
+
+def test_facts_are_others_where_anything_that_is_drawn_is(draws):
+    ready = draws.with_pairs(np.random.default_rng(5))
+    for other in changed(ready.pairs[2]):
+        pairs = (*ready.pairs[:2], other, *ready.pairs[3:])
+        facts = replace(ready, pairs=pairs).facts
+        assert [name for name in facts if facts[name] != ready.facts[name]] == ["seed"]
 
 
 def test_exact_sums_are_the_plain_ones(draws):
     """The slow twin: the same terms without a grid, added up as floats, pair by pair."""
-    ready = draws.with_streams(np.random.default_rng(5))
+    ready = draws.with_pairs(np.random.default_rng(5))
     shape = ready.allowed.shape[::-1]
     slow = np.zeros((2, 4, *shape))
-    for stream in np.random.default_rng(5).spawn(PLAN.pairs):
+    for pair in ready.pairs:
         added = [np.zeros(shape, np.int64) for _ in PLAN.parts]
-        for k, halves in enumerate(ready.pair(stream, added)):
+        for k, halves in enumerate(ready.pair(pair, added)):
             slow[k, 1] += added[k] / SHARE_STEPS
             for found, is_sure in halves:
                 places = found.edges.places
@@ -109,7 +134,7 @@ def test_exact_sums_are_the_plain_ones(draws):
 
 
 def test_a_unit_counts_once(draws):
-    ready = draws.with_streams(np.random.default_rng(5))
+    ready = draws.with_pairs(np.random.default_rng(5))
     sums, unit = ready.sums(), ready.unit(2, 4)
     sums.add(unit)
     before = digest(sums.evidence())
@@ -120,7 +145,7 @@ def test_a_unit_counts_once(draws):
 
 
 def test_a_unit_has_pairs_that_were_drawn(draws):
-    ready = draws.with_streams(np.random.default_rng(5))
+    ready = draws.with_pairs(np.random.default_rng(5))
     for pairs in ((0, 0), (3, 2), (-1, 1), (7, 9)):
         with pytest.raises(ValueError, match="must be among 8 drawn"):
             ready.unit(*pairs)
@@ -129,7 +154,7 @@ def test_a_unit_has_pairs_that_were_drawn(draws):
 
 
 def test_a_unit_is_small(draws):
-    unit = draws.with_streams(np.random.default_rng(5)).unit(0, 1)
+    unit = draws.with_pairs(np.random.default_rng(5)).unit(0, 1)
     n_pairs, n_genes = draws.allowed.size, draws.allowed.shape[1]
     most = n_pairs + 4 * PLAN.in_degrees[1] * 2 * n_genes  # of a pair of halves
     assert sum(array.size for array in unit.arrays) <= 2 * most + 2
