@@ -62,6 +62,7 @@ nitpick_ignore_regex = [
     ("py:class", "AbstractContextManager|Any|Callable|Collection|Iterable|Mapping|Path|Sequence"),
     ("py:class", "ArrayLike|NDArray|Array|Bools|Flags|Floats|Integers|Places"),
     ("py:class", "OverGenes|Caps|CapsByLabel|Qualities|Edges|array"),
+    ("py:class", "T|R"),  # whatever a function takes and finds
     ("py:class", "Factors"),  # of a `State`, told there; only the campaign itself makes them
 ]
 
