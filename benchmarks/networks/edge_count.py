@@ -31,7 +31,8 @@ def measure(task):
     name, folder, seed = task
     warnings.simplefilter("ignore")
     if folder is None:
-        made = simulate(**SIZES, noise="normal", noise_level=NOISE, rng=[seed, int(name)])
+        rng = np.random.default_rng([seed, int(name)])
+        made = simulate(**SIZES, noise="normal", noise_level=NOISE, rng=rng)
         expression, reference = made.expression, made.network
     else:
         expression, reference = read(folder)

@@ -26,7 +26,8 @@ COLUMNS = ("series x points", "genes", "networks", ".1 to .3", ".3 to .5", "sure
 def measure(n_genes, design, regulators, seed):
     """Stability of every pair and whether it is an edge; None where there is no stability."""
     kind = {} if regulators is None else {"min_regulators": regulators}
-    made = simulate(n_genes, *design, noise="normal", noise_level=0.1, rng=seed, **kind)
+    rng = np.random.default_rng(seed)
+    made = simulate(n_genes, *design, noise="normal", noise_level=0.1, rng=rng, **kind)
     if untold(made.expression) is not None:
         return None
     network = infer(made.expression, "tvcs", scale="levels", rng=0)
