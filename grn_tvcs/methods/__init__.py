@@ -187,7 +187,8 @@ def infer(
     ValueError, TypeError
         If the method is unknown or does not take an option, a cap is negative or no integer, no
         regulator is a gene, values are negative and said to be levels or counts, or all samples
-        are at rest and the method needs series, or they are fewer than three.
+        are at rest and the method needs series, or they are fewer than three, or networks are to be
+        simulated (``calibrate``) and there are fewer than six steps and samples at rest.
     """
     from grn_tvcs.expression.layouts.frames import as_expression
     from grn_tvcs.network.origin import Origin
@@ -280,6 +281,11 @@ def _inferred(
     if n_steps + n_rest < FEWEST_STEPS:
         kinds = {"steps from sample to sample": n_steps, "samples at rest": n_rest}
         found = " and ".join(f"{n} {kind}" for kind, n in kinds.items() if n)
+        if options.get("calibrate"):
+            raise ValueError(
+                f"calibrate: {found} are too few to learn chances from; it needs {FEWEST_STEPS}, "
+                "or calibrate=0 (--calibrate off)"
+            )
         warn_user(f"{found} are too few to tell regulators apart")
     if expression.constant_genes:
         warn_user(f"constant genes get no regulators: {listed(expression.constant_genes)}")

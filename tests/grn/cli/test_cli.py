@@ -354,6 +354,18 @@ def test_three_time_points_work_with_a_warning_and_many_short_series_without(tmp
     assert "warning" not in short.stderr
 
 
+def test_a_design_that_is_too_small_to_calibrate_is_refused_before_anything_is_written(tmp_path):
+    (tmp_path / "x.tsv").write_text("Time\tA\tB\tC\n0\t1\t2\t3\n1\t3\t5\t1\n2\t4\t4\t2\n")
+    words = ["infer", tmp_path / "x.tsv", "--out", tmp_path / "out", "--scale", "levels"]
+    done = grn(*words, "--calibrate", 4)
+    assert done.exit_code == 2
+    assert (
+        "calibrate: 2 steps from sample to sample are too few to learn chances from; it needs 6, "
+        "or calibrate=0 (--calibrate off)"
+    ) in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.filterwarnings("always")
 def test_ids_of_another_kind_are_counted_with_examples(small, tmp_path):
     (tmp_path / "ids.txt").write_text("G1\nENSG01\nENSG02\n")
