@@ -1,15 +1,15 @@
 """All parts of evidence, combined as networks of every kind have taught, with honest chances.
 
 Lagged regression under caps with two memories, trees for levels and for rates, mutual information,
-rank, partial and lagged correlation, knock-outs and knock-downs (`evidence`) are put together by a
-combiner that was learned on simulated networks from those without hubs to stars, with many designs
-(`combine`). What its word is worth in the user's own design, networks simulated with that design
-tell: so an edge's score is the chance that it is true.
+rank, partial and lagged correlation, knock-outs and knock-downs are put together by a combiner that
+was learned on simulated networks from those without hubs to stars, with many designs. What its word
+is worth in the user's own design, networks simulated with that design tell: so an edge's score is
+the chance that it is true.
 
-Where a table looks like noise or a walk at random, chances are lowered by that (`combine.nulls`).
-Where tables do not look like anything that the simulator makes, or genes go together more closely
-than in what it makes (`combine.coexpression`), nothing learned holds, and no chance is given.
-Without knock-outs the parts are then added up, as in ``ensemble``.
+Where a table looks like noise or a walk at random, chances are lowered by that. Where tables do not
+look like anything that the simulator makes, or genes go together more closely than in what it
+makes, nothing learned holds, and no chance is given. Without knock-outs the parts are then added
+up, as in the method ensemble.
 """
 
 from __future__ import annotations
