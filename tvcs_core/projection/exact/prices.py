@@ -24,8 +24,9 @@ from tvcs_core.projection.kernels.records import (
 LISTED = 60_000  # tables up to here are listed whole for the first prices
 SAMPLED = 40_000  # entries of the sample that larger ones get their first prices from, at least,
 ROOTS = 80  # and times the root of their entries
-UNITS = 2.0  # of a cap across the lines that is lower than three in four: what its share is at
-MOST = 0.35  # least, where that takes no larger share of the lines
+UNITS = 2.0  # that the sample leaves of a cap that three in four are above, at least,
+MOST = 0.35  # where that takes no larger share of the lines
+TRIED = 200  # numbers of lines, and caps, by which it is seen how well caps round
 LINES, MANY = 100, 300  # lines of the sample of smaller ones whose lines are long, if they are more
 NEVER = np.finfo(float).max  # a price; from a gain beyond all floats inf would leave no number
 LOOKED_AT = 24  # lines of a side by which prices are judged
@@ -182,7 +183,7 @@ def count_drawn(i: Instance) -> int:
     least = max(LINES, lines // 64)
     if size > LISTED:
         least = max(1, lines * sample_size(size) // size)
-    if (caps > 0).any():
+    if (caps > 0).any() and not i.has_equal_lines:
         low = float(np.quantile(caps[caps > 0], 0.25))
         least = max(least, int(min(UNITS / low, MOST) * lines))
     return fitting(caps, lines, min(least, lines // 2))
@@ -277,8 +278,9 @@ def fitting(caps: Ints, lines: int, least: int) -> int:
 
     Equal caps of 7.5 would all be rounded to the same side.
     """
-    counts = np.arange(least, least + max(1, least // 4))
-    scaled = caps[:, np.newaxis] * (counts / lines)
+    counts = np.arange(least, min(least + least // 4, lines) + 1, 1 + least // (4 * TRIED))
+    some = caps[:: 1 + caps.size // TRIED]
+    scaled = some[:, np.newaxis] * (counts / lines)
     off = np.abs(scaled - np.rint(scaled)).mean(axis=0)
     best = int(np.argmin(off))
     return int(counts[best]) if 2.0 * off[best] < off[0] else least
