@@ -51,11 +51,13 @@ SIZES = (
     (10, 1000),
     (100, 100),
     (300, 300),
+    (937, 1043),
     (1000, 1000),
     (200, 10_000),
     (1000, 10_000),
 )
 RATIOS = (0.05, 0.2, 0.5)
+UNEVEN = {(937, 1043): (0.005, 0.02, 0.183)}  # of small caps, and of what no round share is whole
 TOTALS = {0.8: "binding", None: "loose"}
 HUGE = 5_000_000  # entries: from here on one ratio and uniform caps only
 WARM = 320  # lines of tables that load kernels: above 100,000 entries others are needed than below
@@ -197,7 +199,8 @@ def tasks(arguments: argparse.Namespace) -> list[Task]:
     found = []
     for rows, cols in arguments.sizes or SIZES:
         is_huge = rows * cols >= HUGE
-        ratios = arguments.ratios or (RATIOS[1:2] if is_huge else RATIOS)
+        usual = RATIOS[1:2] if is_huge else UNEVEN.get((rows, cols), RATIOS)
+        ratios = arguments.ratios or usual
         kinds = arguments.caps or (["uniform"] if is_huge else ["uniform", "varied", ONES])
         for family in arguments.families or FAMILIES:
             for caps in kinds:

@@ -5,32 +5,55 @@ import pytest
 
 from benchmarks.speed import matrices
 from tvcs_core.projection.exact import dispatch, prices, search, solve_dense, solve_edges
-from tvcs_core.projection.exact.prices import by_caps
+from tvcs_core.projection.exact.prices import by_caps, fewer, fitting, middles
 
 
 def test_lines_of_equal_caps_stay_in_their_order():
     order = np.random.default_rng(0).permutation(1000)
-    assert np.array_equal(by_caps(order, np.full(1000, 7), 25), order)
+    assert np.array_equal(by_caps(order, np.full(1000, 7), 40), order)
 
 
-@pytest.mark.parametrize("step", [1, 2, 999, 1000])
-def test_no_line_is_lost(step):
-    rng = np.random.default_rng(step)
+@pytest.mark.parametrize("count", [1, 2, 41, 500, 1000])
+def test_no_line_is_lost(count):
+    rng = np.random.default_rng(count)
     order, caps = rng.permutation(1000), rng.integers(0, 9, 1000)
-    assert np.array_equal(np.sort(by_caps(order, caps, step)), np.arange(1000))
+    assert np.array_equal(np.sort(by_caps(order, caps, count)), np.arange(1000))
 
 
 @pytest.mark.parametrize("seed", range(20))
-@pytest.mark.parametrize("step", [2, 10, 25, 50])
-def test_a_sample_has_the_caps_and_the_places_of_all_lines(step, seed):
+@pytest.mark.parametrize("count", [20, 41, 100, 499])
+def test_a_sample_has_the_caps_and_the_places_of_all_lines(count, seed):
     rng = np.random.default_rng(seed)
     order, caps, place = rng.permutation(1000), rng.integers(0, 400, 1000), np.empty(1000)
     place[order] = np.arange(1000)
-    drawn = by_caps(order, caps, step)[step // 2 :: step]
+    drawn = by_caps(order, caps, count)[middles(1000, count)]
+    assert np.unique(drawn).size == count
     # A random draw of as many lines has this standard error in its mean.
     for numbers in (caps, place):
         error = numbers.std() / np.sqrt(drawn.size)
         assert abs(numbers[drawn].mean() - numbers.mean()) < error
+
+
+def test_equal_caps_are_whole_in_the_sample():
+    # 191 of 1,043 lines: 7.5 of 41 would be 8 in every row, a fifteenth too many.
+    count = fitting(np.full(937, 191), 1043, 41)
+    assert 41 <= count < 52
+    assert abs(191 * count / 1043 - round(191 * count / 1043)) < 0.05
+    assert fitting(np.full(937, 200), 1000, 40) == 40
+    varied = np.random.default_rng(0).integers(0, 400, 937)
+    assert fitting(varied, 1043, 41) == 41  # no number of lines suits them
+    assert fitting(np.full(3, 1), 10, 10) == 10  # nor are there more than all
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_what_is_rounded_off_a_cap_goes_to_the_next_line(seed):
+    rng = np.random.default_rng(seed)
+    caps, order, share = rng.integers(0, 40, 300), rng.permutation(300), rng.uniform(0.01, 0.5)
+    scaled = fewer(caps, share, order)
+    assert (scaled >= 0).all()
+    assert (np.abs(scaled - caps * share) < 1.0).all()
+    assert (np.abs(np.cumsum(scaled[order]) - share * np.cumsum(caps[order])) <= 0.5 + 1e-9).all()
+    assert (scaled[caps == 0] == 0).all()
 
 
 def separable(family, n, m, seed):
@@ -39,31 +62,61 @@ def separable(family, n, m, seed):
     return values, matrices.draw_caps(rng, n, m, 0.2 * m, 0.2 * n, "varied", None), rng
 
 
+@pytest.mark.parametrize("family", ["products", "sums", "logistic"])
+@pytest.mark.parametrize(
+    ("n", "m", "ratio", "caps"),
+    [
+        (600, 623, 0.183, "uniform"),
+        (600, 623, 0.006, "uniform"),
+        (600, 623, 0.006, "varied"),
+        (1130, 300, 0.17, "uniform"),
+        (1130, 300, 0.01, "varied"),
+    ],
+)
+def test_caps_that_are_no_round_share_of_the_sample_take_few_pivots(n, m, ratio, caps, family):
+    # All caps of a side were rounded the same way, and those below 1 up to 1: of 45 tables of
+    # these kinds the simplex gave 44 up, after 100,000 pivots or so.
+    pivots = []
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        values = matrices.scaled(matrices.FAMILIES[family](rng, n, m))
+        a, b, total = matrices.draw_caps(rng, n, m, ratio * m, ratio * n, caps, 0.8)
+        found = solve_dense(values, a, b, total, squared=True)
+        assert found.stats["path"] == "simplex"
+        pivots.append(found.stats["pivots in all"])
+    assert np.mean(pivots) < 70_000
+
+
 @pytest.mark.parametrize("family", ["logistic", "products", "sums"])
 @pytest.mark.parametrize("transposed", [False, True])
 def test_varied_caps_of_long_tables_take_few_pivots(family, transposed):
     # Every step-th line as its values come had any caps: 6,100 to 19,100 pivots, or 53,000 turns
     # of the scan after as many.
-    for seed in range(2):
+    pivots = []
+    for seed in range(6):
         values, (a, b, total), _ = separable(family, 100, 1500, seed)
         if transposed:
             values, a, b = np.ascontiguousarray(values.T), b, a
         found = solve_dense(values, a, b, total, squared=True)
         assert found.stats["path"] == "simplex"
-        assert found.stats["pivots in all"] < 5_000
+        pivots.append(found.stats["pivots in all"])
+    assert np.mean(pivots) < (7_000 if family == "logistic" else 4_000)
 
 
-@pytest.mark.parametrize(("n", "m", "most"), [(100, 1500, 15_000), (600, 600, 6_000)])
+@pytest.mark.parametrize(("n", "m"), [(100, 1500), (600, 600)])
 @pytest.mark.parametrize("family", ["logistic", "products", "sums"])
-def test_lists_of_separable_values_take_few_pivots(family, n, m, most):
+def test_lists_of_separable_values_take_few_pivots(family, n, m):
     # They had every step-th line as it came, and none where they were short: 17,900 pivots for
     # logistic values of 600 x 600, 58,700 of 100 x 1,500.
-    values, (a, b, total), rng = separable(family, n, m, 1)
-    row, col = np.divmod(np.flatnonzero(rng.random(n * m) < 0.3), m)
-    caps = np.maximum(a // 3, 1), np.maximum(b // 3, 1)
-    keys = np.zeros(row.size, np.int64)
-    found = solve_edges(row, col, keys, values[row, col], n, m, *caps, total, squared=True)
-    assert found.stats["pivots in all"] < most
+    pivots = []
+    for seed in (1, 2, 3):
+        values, (a, b, total), rng = separable(family, n, m, seed)
+        row, col = np.divmod(np.flatnonzero(rng.random(n * m) < 0.3), m)
+        caps = np.maximum(a // 3, 1), np.maximum(b // 3, 1)
+        keys = np.zeros(row.size, np.int64)
+        found = solve_edges(row, col, keys, values[row, col], n, m, *caps, total, squared=True)
+        pivots.append(found.stats["pivots in all"])
+    assert np.mean(pivots) < 13_000
 
 
 @pytest.mark.parametrize("caps", ["uniform", "varied"])

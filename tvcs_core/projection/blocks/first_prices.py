@@ -60,7 +60,9 @@ def first_prices(whole: Whole) -> Near:
 def sampled_prices(whole: Whole) -> Floats:
     """Prices of the columns from an exact solution for the sample."""
     i, share = whole.instance, whole.rows.size / whole.shape[0]
-    row_caps, col_caps = i.caps.rows[whole.rows], fewer(i.caps.cols, share)
+    with np.errstate(all="ignore"):  # numbers beyond all floats, of columns that may keep nothing
+        alike = np.argsort(np.einsum("ij,ij->j", whole.sample, whole.sample), kind="stable")
+    row_caps, col_caps = i.caps.rows[whole.rows], fewer(i.caps.cols, share, alike)
     total = max(1, round(i.fits * share))
     found = solve_dense(whole.sample, row_caps, col_caps, total, squared=True)
     return found.col_duals

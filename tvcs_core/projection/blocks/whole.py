@@ -15,6 +15,7 @@ from tvcs_core.projection.blocks.holders import Crew
 from tvcs_core.projection.blocks.questions import Sample, Survey, Surveyed
 from tvcs_core.projection.entries import SAFE_EXPONENT
 from tvcs_core.projection.exact.candidates import Instance
+from tvcs_core.projection.exact.prices import fitting, middles
 from tvcs_core.projection.kernels.records import Candidates, Counts, Floats, Ints
 
 SAMPLED = 40_000  # entries of the sample at least, or 1/256 of V
@@ -87,7 +88,7 @@ def survey(crew: Crew, constraint: TVCS) -> tuple[Whole | None, float]:
     per_col: Ints = np.sum([x.per_col for x in found], axis=0, dtype=np.int64)
     fits = bool((per_row <= caps.rows).all() and (per_col <= caps.cols).all())
     fits_all = fits and int(per_row.sum()) <= total
-    rows = sample_rows(crew, np.concatenate([x.level for x in found]))
+    rows = sample_rows(crew, np.concatenate([x.level for x in found]), col_caps)
     factor = 2.0 ** -math.frexp(largest_open)[1]
     parts = crew.ask(lambda b: Sample(_within(rows, crew.rows(b)), factor))
     sample = np.concatenate(parts).astype(np.float64)
@@ -99,13 +100,11 @@ def survey(crew: Crew, constraint: TVCS) -> tuple[Whole | None, float]:
     return Whole(crew, caps, instance, fits_all, rows, sample), largest
 
 
-def sample_rows(crew: Crew, level: Floats) -> Ints:
+def sample_rows(crew: Crew, level: Floats, col_caps: Ints) -> Ints:
     """Rows whose levels stand for those of all, in the order of their numbers."""
     n, m = crew.shape
-    count = min(n, max(LEAST, SAMPLED // m, n // 256))
-    step = n / count
-    at = ((np.arange(count) + 0.5) * step).astype(np.int64)
-    return np.sort(np.argsort(level, kind="stable")[at])
+    count = fitting(col_caps, n, min(n, max(LEAST, SAMPLED // m, n // 256)))
+    return np.sort(np.argsort(level, kind="stable")[middles(n, count)])
 
 
 def _within(rows: Ints, block: slice) -> Ints:

@@ -22,7 +22,11 @@ from tvcs_core.projection.kernels.records import (
 )
 
 LISTED = 60_000  # tables up to here are listed whole for the first prices
-SAMPLED = 40_000  # entries of the sample that larger ones get their first prices from
+SAMPLED = 40_000  # entries of the sample that larger ones get their first prices from, at least,
+ROOTS = 80  # and times the root of their entries
+UNITS = 2.0  # that the sample leaves of a cap that three in four are above, at least,
+MOST = 0.35  # where that takes no larger share of the lines
+TRIED = 200  # numbers of lines, and caps, by which it is seen how well caps round
 LINES, MANY = 100, 300  # lines of the sample of smaller ones whose lines are long, if they are more
 NEVER = np.finfo(float).max  # a price; from a gain beyond all floats inf would leave no number
 LOOKED_AT = 24  # lines of a side by which prices are judged
@@ -163,10 +167,7 @@ def by_col(listed: Listed, m: int) -> Lines:
 def sampled_prices(i: Instance, solve: Callable[[Candidates, Counts], Exact]) -> Prices:
     """Prices of the shorter side, from an exact solution for a sample of the longer one."""
     n, m = i.shape
-    step = -(-i.open_size // max(SAMPLED, i.open_size // 64))
-    if i.open_size <= LISTED:
-        step = max(n, m) // max(LINES, max(n, m) // 64)
-    sample = sample_of(i, step)
+    sample = sample_of(i, count_drawn(i))
     if sample is None:
         return no_prices(n, m)
     found = solve(*sample)
@@ -175,8 +176,26 @@ def sampled_prices(i: Instance, solve: Callable[[Candidates, Counts], Exact]) ->
     return Prices(rows, cols, found.total_dual * i.scale)
 
 
-def sample_of(i: Instance, step: int) -> tuple[Candidates, Counts] | None:
-    """Every step-th line of the longer side, with the caps scaled; None if that is most of all.
+def count_drawn(i: Instance) -> int:
+    """How many lines of the longer side the sample has."""
+    (n, m), size = i.shape, i.open_size
+    lines, caps = (m, i.caps.rows) if n <= m else (n, i.caps.cols)
+    least = max(LINES, lines // 64)
+    if size > LISTED:
+        least = max(1, lines * sample_size(size) // size)
+    if (caps > 0).any() and not i.has_equal_lines:
+        low = float(np.quantile(caps[caps > 0], 0.25))
+        least = max(least, int(min(UNITS / low, MOST) * lines))
+    return fitting(caps, lines, min(least, lines // 2))
+
+
+def sample_size(size: int) -> int:
+    """How many entries the sample of so many has."""
+    return max(SAMPLED, int(ROOTS * np.sqrt(size)))
+
+
+def sample_of(i: Instance, count: int) -> tuple[Candidates, Counts] | None:
+    """So many lines of the longer side, with the caps scaled; None if that is most of all.
 
     The lines are taken in the order of their gains, and among neighbours in that of their caps. So
     the sample is a quadrature over the lines and not a draw from them: its error falls with their
@@ -185,14 +204,13 @@ def sample_of(i: Instance, step: int) -> tuple[Candidates, Counts] | None:
     n, m = i.shape
     values, start, columns, keys, dense, squared = i.candidates
     row_caps, col_caps, _ = i.caps
-    order = by_caps(alike_lines(i), col_caps if n <= m else row_caps, step)
-    drawn_lines = np.sort(order[step // 2 :: step])
+    order = by_caps(alike_lines(i, cols=n <= m), col_caps if n <= m else row_caps, count)
+    drawn_lines = np.sort(order[middles(max(n, m), count)])
+    across = alike_lines(i, cols=n > m)
     if n <= m:
-        col_caps = col_caps[drawn_lines]
-        row_caps = fewer(row_caps, col_caps.size / m)
+        col_caps, row_caps = col_caps[drawn_lines], fewer(row_caps, count / m, across)
     else:
-        row_caps = row_caps[drawn_lines]
-        col_caps = fewer(col_caps, row_caps.size / n)
+        row_caps, col_caps = row_caps[drawn_lines], fewer(col_caps, count / n, across)
     if dense:
         matrix = values.reshape(n, m)
         drawn = matrix[:, drawn_lines] if n <= m else matrix[drawn_lines]
@@ -215,8 +233,8 @@ def sample_of(i: Instance, step: int) -> tuple[Candidates, Counts] | None:
     return sample, Counts(row_caps, col_caps, total)
 
 
-def alike_lines(i: Instance) -> Ints:
-    """The lines of the longer side in an order in which neighbours are alike.
+def alike_lines(i: Instance, cols: bool) -> Ints:
+    """The columns, or the rows, in an order in which neighbours are alike.
 
     Of the order of their mean gain and that of the first principal component of what rows and
     columns do not explain, the one in which neighbours differ less. Where every line is a function
@@ -226,13 +244,14 @@ def alike_lines(i: Instance) -> Ints:
     (n, m), (values, start, columns, *_) = i.shape, i.candidates
     with np.errstate(all="ignore"):  # numbers beyond all floats, of groups that may keep nothing
         if not i.candidates.dense:
-            line = columns if n <= m else np.repeat(np.arange(n), np.diff(start))
-            sums = np.bincount(line, gains_of(i, values), max(n, m))
+            line = columns if cols else np.repeat(np.arange(n), np.diff(start))
+            sums = np.bincount(line, gains_of(i, values), m if cols else n)
             level = sums / np.maximum(np.bincount(line, minlength=sums.size), 1)
             return np.argsort(level, kind="stable")
         matrix = values.reshape(n, m)
-        apart = -(-min(n, m) // max(8, COMPARED // max(n, m)))
-        gains = gains_of(i, matrix[::apart] if n <= m else matrix[:, ::apart].T)
+        lines, length = (m, n) if cols else (n, m)
+        apart = -(-length // max(8, COMPARED // lines))
+        gains = gains_of(i, matrix[::apart] if cols else matrix[:, ::apart].T)
         level = gains.mean(axis=0)
         rest = gains - level
         rest -= rest.mean(axis=1, keepdims=True)
@@ -254,21 +273,40 @@ def gains_of(i: Instance, values: Floats) -> Floats:
     return gains
 
 
-def by_caps(order: Ints, caps: Ints, step: int) -> Ints:
+def fitting(caps: Ints, lines: int, least: int) -> int:
+    """How many of the lines are drawn: so many, or some more at which caps across them round well.
+
+    Equal caps of 7.5 would all be rounded to the same side.
+    """
+    counts = np.arange(least, min(least + least // 4, lines) + 1, 1 + least // (4 * TRIED))
+    some = caps[:: 1 + caps.size // TRIED]
+    scaled = some[:, np.newaxis] * (counts / lines)
+    off = np.abs(scaled - np.rint(scaled)).mean(axis=0)
+    best = int(np.argmin(off))
+    return int(counts[best]) if 2.0 * off[best] < off[0] else least
+
+
+def middles(lines: int, count: int) -> Ints:
+    """The middles of so many equal stretches of the lines."""
+    return ((np.arange(count) + 0.5) * (lines / count)).astype(np.int64)
+
+
+def by_caps(order: Ints, caps: Ints, count: int) -> Ints:
     """The same lines, each stretch of neighbours in the order of their caps, up and down in turn.
 
-    A stretch gives some lines to a sample of every step-th, which then has its small, its middling
+    A stretch gives some lines to a sample of `count`, which then has its small, its middling
     and its large caps. Lines of equal caps stay where they are.
     """
-    together = max(1, round(STRETCH * np.sqrt(order.size / step))) * step
-    stretch = np.arange(order.size) // together
+    together = max(1, round(STRETCH * np.sqrt(count)))
+    stretch = np.arange(order.size) * count // (order.size * together)
     return order[np.lexsort((np.where(stretch % 2, -1, 1) * caps[order], stretch))]
 
 
 def full_blocks(
-    i: Instance, guess: Prices, rows_first: bool, count: int, sampled: int = SAMPLED
+    i: Instance, guess: Prices, rows_first: bool, count: int, sampled: int | None = None
 ) -> Near:
     """`count` blocks of either side in turn over a dense table; the total's price by a sample."""
+    sampled = sample_size(i.candidates.values.size) if sampled is None else sampled
     n, m = i.shape
     what = (i.candidates, i.caps._replace(total=i.fits), i.grid)
     rows, cols = Thresholds(*np.zeros((3, n))), Thresholds(*np.zeros((3, m)))
@@ -330,9 +368,15 @@ def imbalance(i: Instance, prices: Prices) -> float:
     return off
 
 
-def fewer(caps: Ints, share: float) -> Ints:
-    """Scale caps to a share of their group; what may keep something still may."""
-    return np.maximum(np.rint(caps * share), caps > 0).astype(np.int64)
+def fewer(caps: Ints, share: float, order: Ints) -> Ints:
+    """Scale caps to a share of their group.
+
+    What is rounded off a line is given to the next in the order, whose prices are like its own: so
+    prices of many lines are right, though those of each are not.
+    """
+    scaled = np.empty(caps.size, np.int64)
+    scaled[order] = np.diff(np.rint(np.cumsum(caps[order]) * share), prepend=0.0)
+    return scaled
 
 
 def width(size: int) -> int:

@@ -61,6 +61,7 @@ from tvcs_core.projection.kernels.records import (
 
 MISSING = 1000  # of what fits, as 1 in so many: what first prices may leave out of equal lines
 MORE = 6  # times two blocks, at most, that are looked at for it
+OVERFULL = 20  # of all groups, as 1 in so many: how many earlier prices may overfill
 
 
 def solve_dense(
@@ -197,19 +198,22 @@ def begin(
     Where all of a line are worth the same, each of these takes the simplex a hundred pivots. If the
     total binds, more blocks find them.
     """
-    network, near = lay(i, first_prices(i, solve, guess), keep)
-    missing = i.fits - int(np.count_nonzero(keep))
-    for _ in range(MORE if has_jumps(i) else 0):
-        if missing <= i.fits // MISSING:
-            break
-        near = full_blocks(i, near.prices, begins_with_rows(i, otherwise=True), count=2)
-        network, near = lay(i, near, keep)
-        missing = i.fits - int(np.count_nonzero(keep))
+    network, near, missing = lay(i, first_prices(i, solve, guess), keep)
+    if has_jumps(i):
+        rows_first = begins_with_rows(i, otherwise=True)
+        for _ in range(MORE):
+            if missing <= i.fits // MISSING:
+                break
+            near = full_blocks(i, near.prices, rows_first, count=2)
+            network, near, missing = lay(i, near, keep)
     return network, near, missing
 
 
-def lay(i: Instance, near: Near, keep: NDArray[np.bool_]) -> tuple[CoreNetwork, Near]:
-    """The network of a core near the prices; these are widened until what is above it fits."""
+def lay(i: Instance, near: Near, keep: NDArray[np.bool_]) -> tuple[CoreNetwork, Near, int]:
+    """The network of a core near the prices; these are widened until what is above it fits.
+
+    And how many entries it lacks of all that fit.
+    """
     found, widened = build_core(i, near, keep), 0
     while isinstance(found, Overfull):
         widened += 1
@@ -220,13 +224,13 @@ def lay(i: Instance, near: Near, keep: NDArray[np.bool_]) -> tuple[CoreNetwork, 
         found = build_core(i, near, keep)
     network = CoreNetwork(i, found, keep)
     network.stats |= {"path": "simplex"} | ({"widened": widened} if widened else {})
-    return network, near
+    return network, near, i.fits - found.load.total
 
 
 def from_warm(i: Instance, near: Near, keep: NDArray[np.bool_]) -> CoreNetwork | None:
     """The network of a core near the prices of an earlier result; None if they do not fit."""
     core = build_core(i, near, keep)
-    if isinstance(core, Overfull) and 0 < core.size < sum(i.shape) // 5:
+    if isinstance(core, Overfull) and 0 < core.size < sum(i.shape) // OVERFULL:
         core = build_core(i, near.wider(1.0, core.rows, core.cols), keep)
     if not isinstance(core, Core) or near.kept - core.load.total > near.kept // SHORT:
         return None

@@ -11,6 +11,7 @@ from tvcs_core.projection.kernels.prices import bracket, threshold_of
 from tvcs_core.projection.kernels.table import nudged_gains
 
 PANEL = 16  # columns that are turned into rows together
+GOLDEN = 0.6180339887498949  # whose multiples, without their whole parts, lie evenly in 0 .. 1
 
 
 @kernel
@@ -96,7 +97,7 @@ def total_block(candidates, caps, grid, prices, row_threshold, col_threshold, st
         if caps.rows[r] == 0:
             continue
         of_row = tie_of_row(r)
-        for c in range(r * 7 % step, n_cols, step):
+        for c in range(int(r * GOLDEN % 1.0 * step), n_cols, step):
             s = gain(values[r * n_cols + c], factor, squared)
             if nudged and s > 0.0:
                 s += coarse_tie(of_row, c, keys[c]) * NUDGE
@@ -104,4 +105,4 @@ def total_block(candidates, caps, grid, prices, row_threshold, col_threshold, st
             if s > row_threshold[r] and s > col_threshold[c] and caps.cols[c] > 0:
                 pool[n] = s
                 n += 1
-    return bracket(pool, n, caps.total // step, width)
+    return bracket(pool, n, (caps.total + step // 2) // step, width)
