@@ -8,7 +8,7 @@ from tvcs_core.projection.exact.network import CoreNetwork
 from tvcs_core.projection.exact.prices import Near, full_blocks, imbalance, no_prices, width
 
 # Widths of the bands that loads may be off by earlier prices (see `misfit`).
-USABLE = 0.6  # for a core about them
+USABLE = 0.45  # for a core about them
 CLOSE = 1.2  # for blocks to begin with them and not with those of a sample
 AT_ALL = 3.5  # for blocks to begin with them
 SHORT = 50  # of what was kept, as 1 in so many: what a core about them may leave out at first
