@@ -23,7 +23,7 @@ class Core:
 
 @dataclass(frozen=True)
 class Overfull:
-    """Groups that entries above the core overfill already."""
+    """Groups that entries above the core overfill already; none if too many are near to say."""
 
     rows: Ints
     cols: Ints
@@ -34,11 +34,15 @@ class Overfull:
         return self.rows.size + self.cols.size
 
 
-def build_core(i: Instance, near: Near, keep: NDArray[np.bool_]) -> Core | Overfull:
-    """List what is near the prices, fill in `keep`, and fit it into the caps."""
+def build_core(
+    i: Instance, near: Near, keep: NDArray[np.bool_], most: int | None = None
+) -> Core | Overfull:
+    """List what is near the prices, `most` at most; fill in `keep`, and fit it into the caps."""
     n, m = i.shape
     taken = Support(keep, np.zeros(n, np.int64), np.zeros(m, np.int64))
-    listed = list_near(i, near, taken)
+    listed = list_near(i, near, taken, most)
+    if most is not None and listed.row.size > most:
+        return Overfull(np.empty(0, np.int64), np.empty(0, np.int64))
     rows, cols = by_row(listed, n), by_col(listed, m)
     above = int(taken.row_load.sum())
     room = Counts(i.caps.rows - taken.row_load, i.caps.cols - taken.col_load, i.caps.total - above)
@@ -52,8 +56,8 @@ def build_core(i: Instance, near: Near, keep: NDArray[np.bool_]) -> Core | Overf
     return Core(listed, kept, Counts(row_load, col_load, int(row_load.sum())), swept)
 
 
-def list_near(i: Instance, near: Near, taken: Support) -> Listed:
-    """Entries near the prices; those above them are `taken`."""
+def list_near(i: Instance, near: Near, taken: Support, most: int | None = None) -> Listed:
+    """Entries near the prices, not all if more than `most`; those above them are `taken`."""
     size, lines = i.candidates.values.size, np.diff(i.candidates.start)
     room = min(size, size // 16 + 4 * int(lines.max()) + 1000)
     row, col = np.empty(room, np.int32), np.empty(room, np.int32)
@@ -64,6 +68,8 @@ def list_near(i: Instance, near: Near, taken: Support) -> Listed:
         at, found = table.list_band(
             i.candidates, i.caps, i.grid, prices, near.band, at, taken, listed, found
         )
+        if most is not None and found > most:
+            break
         if at < i.shape[0]:
             grown = min(size, 2 * listed.row.size)
             listed = Listed._make(longer(x, grown) for x in listed)

@@ -40,6 +40,7 @@ from tvcs_core.projection.exact.prices import (
     first_prices,
     full_blocks,
     has_jumps,
+    width,
 )
 from tvcs_core.projection.exact.scan import Found, scan
 from tvcs_core.projection.exact.shortcuts import (
@@ -61,6 +62,7 @@ from tvcs_core.projection.kernels.records import (
 
 MISSING = 1000  # of what fits, as 1 in so many: what first prices may leave out of equal lines
 MORE = 6  # times two blocks, at most, that are looked at for it
+AWAY = 3  # times the usual size of a core, or one in so many, from which on bands are too old
 OVERFULL = 20  # of all groups, as 1 in so many: how many earlier prices may overfill
 
 
@@ -170,12 +172,17 @@ def by_core(i: Instance, warm: Near | None, keep: NDArray[np.bool_]) -> Found:
     can_scan = may_scan(i)
     # Of lists it is not asked how far earlier prices are off.
     off = misfit(i, warm) if warm is not None and i.candidates.dense else 0.0
-    guess = warm.prices if warm is not None and USABLE < off <= CLOSE else None
+    guess = warm.prices if warm is not None and i.candidates.dense and off <= CLOSE else None
     if warm is not None and off <= USABLE:
-        network = from_warm(i, warm, keep)
-        budget = pivot_budget(i, network) if network is not None and can_scan else None
-        if network is not None and network.prove(give_up=True, budget=budget):
-            return settled(network, warm)
+        core = from_warm(i, warm, keep)
+        if isinstance(core, Core):
+            network = CoreNetwork(i, core, keep)
+            network.stats |= {"path": "simplex"}
+            budget = pivot_budget(i, network) if can_scan else None
+            if network.prove(give_up=True, budget=budget):
+                return settled(network, warm)
+        elif core.size:
+            guess = None
     network, near, missing = begin(i, keep, guess)
     if not network.prove(budget=pivot_budget(i, network, missing) if can_scan else None):
         found = scan(i, near, keep)
@@ -227,16 +234,27 @@ def lay(i: Instance, near: Near, keep: NDArray[np.bool_]) -> tuple[CoreNetwork, 
     return network, near, i.fits - found.load.total
 
 
-def from_warm(i: Instance, near: Near, keep: NDArray[np.bool_]) -> CoreNetwork | None:
-    """The network of a core near the prices of an earlier result; None if they do not fit."""
-    core = build_core(i, near, keep)
+def usual_core(n: int, m: int) -> int:
+    """Entries of a core about prices that are right: some ranks on both sides of each line's."""
+    return 2 * (n * width(m) + m * width(n))
+
+
+def from_warm(i: Instance, near: Near, keep: NDArray[np.bool_]) -> Core | Overfull:
+    """The core near the prices of an earlier result, or the groups that these overfill.
+
+    None are overfull if the bands, which are as wide as they were, are of no use: they may hold
+    most of a table whose values have shrunk, or next to nothing.
+    """
+    usual = usual_core(*i.shape) if i.candidates.dense else 0
+    most = AWAY * usual if i.candidates.dense else None
+    core = build_core(i, near, keep, most)
     if isinstance(core, Overfull) and 0 < core.size < sum(i.shape) // OVERFULL:
-        core = build_core(i, near.wider(1.0, core.rows, core.cols), keep)
-    if not isinstance(core, Core) or near.kept - core.load.total > near.kept // SHORT:
-        return None
-    network = CoreNetwork(i, core, keep)
-    network.stats |= {"path": "simplex"}
-    return network
+        core = build_core(i, near.wider(1.0, core.rows, core.cols), keep, most)
+    if isinstance(core, Core):
+        short = near.kept - core.load.total > near.kept // SHORT
+        if short or AWAY * core.listed.row.size < usual:
+            return Overfull(np.empty(0, np.int64), np.empty(0, np.int64))
+    return core
 
 
 def read(i: Instance, found: Found, keep: NDArray[np.bool_]) -> Exact:
