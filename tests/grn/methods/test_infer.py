@@ -113,8 +113,11 @@ def test_a_constant_gene_is_named_and_is_no_target(made, method):
 def test_very_short_series_work(n_points):
     made = simulate(5, 1, n_points, n_edges=4, rng=0)
     for method in METHODS:
+        options = given(method, made)
+        if "calibrate" in options:  # that is refused
+            options = options | {"calibrate": 0}
         with pytest.warns(UserWarning, match=f"^{n_points - 1} steps from sample to sample"):
-            network = infer(made.expression, method, rng=0, **given(method, made))
+            network = infer(made.expression, method, rng=0, **options)
         assert np.isfinite(network.scores).all()
 
 

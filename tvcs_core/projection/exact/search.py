@@ -252,7 +252,8 @@ def from_warm(i: Instance, near: Near, keep: NDArray[np.bool_]) -> Core | Overfu
         core = build_core(i, near.wider(1.0, core.rows, core.cols), keep, most)
     if isinstance(core, Core):
         short = near.kept - core.load.total > near.kept // SHORT
-        if short or AWAY * core.listed.row.size < usual:
+        filled = i.open_size / i.candidates.values.size
+        if short or AWAY * core.listed.row.size < filled * usual:
             return Overfull(np.empty(0, np.int64), np.empty(0, np.int64))
     return core
 
