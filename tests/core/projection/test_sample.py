@@ -5,7 +5,7 @@ import pytest
 
 from benchmarks.speed import matrices
 from tvcs_core.projection.exact import dispatch, prices, search, solve_dense, solve_edges
-from tvcs_core.projection.exact.prices import by_caps, fewer, fitting, middles
+from tvcs_core.projection.exact.sample import by_caps, fewer, fitting, middles
 
 
 def test_lines_of_equal_caps_stay_in_their_order():

@@ -14,7 +14,8 @@ from tvcs_core.projection.blocks import kernels
 from tvcs_core.projection.blocks.questions import CountColumns, Counted, PriceRows, RowBlock
 from tvcs_core.projection.blocks.whole import Whole
 from tvcs_core.projection.exact import Near, solve_dense
-from tvcs_core.projection.exact.prices import band_about, fewer, width
+from tvcs_core.projection.exact.prices import band_about, width
+from tvcs_core.projection.exact.sample import fewer
 from tvcs_core.projection.kernels import prices
 from tvcs_core.projection.kernels.records import Band, Floats, Ints, Prices, Thresholds, TotalPrice
 

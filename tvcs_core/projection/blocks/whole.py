@@ -15,7 +15,7 @@ from tvcs_core.projection.blocks.holders import Crew
 from tvcs_core.projection.blocks.questions import Sample, Survey, Surveyed
 from tvcs_core.projection.entries import SAFE_EXPONENT
 from tvcs_core.projection.exact.candidates import Instance
-from tvcs_core.projection.exact.prices import fitting, middles
+from tvcs_core.projection.exact.sample import fitting, middles
 from tvcs_core.projection.kernels.records import Candidates, Counts, Floats, Ints
 
 SAMPLED = 40_000  # entries of the sample at least, or 1/256 of V

@@ -18,6 +18,7 @@ LONG = 8  # times the shorter side, beyond which lines are looked at by the scan
 TIED = 0.02  # share of a draw that is equal to another, or of entries to their neighbour: ties
 ALIKE = 0.9  # of the latter: nearly all lines of one side are of one value
 FINE = 2.0**-30  # of the largest, by less than which all values differ: the hash would drown that
+NEVER = np.finfo(float).max  # a price; from a gain beyond all floats inf would leave no number
 HEAVY = 100.0  # times the typical one, more than which the mean square of values tells of tails
 
 
@@ -125,6 +126,15 @@ class _Writeable:
 def writeable(array: NDArray[Any]) -> NDArray[Any]:
     """Return the array itself, or a view that does not say that it is read-only."""
     return array if array.flags.writeable else np.asarray(_Writeable(array))
+
+
+def gains_of(i: Instance, values: Floats) -> Floats:
+    """Gains of some values, scaled; those of groups that may keep nothing are kept finite."""
+    gains = values * i.grid.factor
+    if i.candidates.squared:
+        with np.errstate(over="ignore"):
+            gains = np.minimum(np.square(gains, out=gains), NEVER)
+    return gains
 
 
 def draw(values: Floats) -> Floats:

@@ -34,6 +34,9 @@ class Overfull:
         return self.rows.size + self.cols.size
 
 
+NO_GROUPS = Overfull(np.empty(0, np.int64), np.empty(0, np.int64))
+
+
 def build_core(
     i: Instance, near: Near, keep: NDArray[np.bool_], most: int | None = None
 ) -> Core | Overfull:
@@ -42,7 +45,7 @@ def build_core(
     taken = Support(keep, np.zeros(n, np.int64), np.zeros(m, np.int64))
     listed = list_near(i, near, taken, most)
     if most is not None and listed.row.size > most:
-        return Overfull(np.empty(0, np.int64), np.empty(0, np.int64))
+        return NO_GROUPS
     rows, cols = by_row(listed, n), by_col(listed, m)
     above = int(taken.row_load.sum())
     room = Counts(i.caps.rows - taken.row_load, i.caps.cols - taken.col_load, i.caps.total - above)

@@ -20,7 +20,7 @@ from tvcs_core.projection.exact.candidates import (
     writeable,
 )
 from tvcs_core.projection.exact.closed_forms import closed_form
-from tvcs_core.projection.exact.core import Core, Overfull, build_core
+from tvcs_core.projection.exact.core import NO_GROUPS, Core, Overfull, build_core
 from tvcs_core.projection.exact.dispatch import (
     AT_ALL,
     CLOSE,
@@ -246,7 +246,7 @@ def from_warm(i: Instance, near: Near, keep: NDArray[np.bool_]) -> Core | Overfu
     most of a table whose values have shrunk, or next to nothing.
     """
     usual = usual_core(*i.shape) if i.candidates.dense else 0
-    most = AWAY * usual if i.candidates.dense else None
+    most = AWAY * usual or None  # of lists it is not asked
     core = build_core(i, near, keep, most)
     if isinstance(core, Overfull) and 0 < core.size < sum(i.shape) // OVERFULL:
         core = build_core(i, near.wider(1.0, core.rows, core.cols), keep, most)
@@ -254,7 +254,7 @@ def from_warm(i: Instance, near: Near, keep: NDArray[np.bool_]) -> Core | Overfu
         short = near.kept - core.load.total > near.kept // SHORT
         filled = i.open_size / i.candidates.values.size
         if short or AWAY * core.listed.row.size < filled * usual:
-            return Overfull(np.empty(0, np.int64), np.empty(0, np.int64))
+            return NO_GROUPS
     return core
 
 
