@@ -1,4 +1,7 @@
-"""What else could solve the projection: OR-Tools' flow and SciPy's HiGHS, given the same gains."""
+"""What else could solve the projection: OR-Tools' flow and SciPy's HiGHS, given the same gains.
+
+OR-Tools is imported where it is used: pages of results are written without it.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from ortools.graph.python.min_cost_flow import SimpleMinCostFlow
 from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
@@ -24,6 +26,8 @@ def network(row, col, gains, a, b, total, *, bits=46):
 
     The arc of entry e has number n + e. What the total does not need goes from source to sink.
     """
+    from ortools.graph.python.min_cost_flow import SimpleMinCostFlow
+
     n, m, p = a.size, b.size, gains.size
     source, sink, units = n + m, n + m + 1, int(min(total, a.sum(), b.sum()))
     cost = -np.rint(gains * (2.0**bits / gains.max())).astype(np.int64)

@@ -50,8 +50,6 @@ def test_a_room_imports_what_all_share_and_itself(path):
 
 @pytest.mark.parametrize("path", PARTS, ids=name_of)
 def test_a_part_that_can_be_run_says_how(path, monkeypatch, capsys):
-    if "speed" in path.parts:
-        pytest.importorskip("ortools")
     monkeypatch.setattr(sys, "argv", [path.name, "--help"])
     with patch.dict(os.environ), pytest.raises(SystemExit) as ended:
         importlib.import_module(name_of(path)).main()

@@ -1,15 +1,19 @@
 """The measurements of speed: peers solve the same problem, and the sections run."""
 
+from importlib.util import find_spec
+
 import numpy as np
 import pytest
-
-from tvcs_core import TVCS, project
-
-pytest.importorskip("ortools")
 
 from benchmarks.speed import projection, solvers
 from benchmarks.speed.matrices import FAMILIES, draw_caps, scaled
 from benchmarks.speed.peers import flow_of_matrix
+from tvcs_core import TVCS, project
+
+pytestmark = [
+    pytest.mark.peers,
+    pytest.mark.skipif(find_spec("ortools") is None, reason="the extra bench is not installed"),
+]
 
 
 @pytest.mark.parametrize("kind", ["uniform", "varied"])

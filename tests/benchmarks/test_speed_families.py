@@ -2,17 +2,21 @@
 
 import dataclasses
 import sys
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
-
-pytest.importorskip("ortools")
 
 from benchmarks.speed import families
 from benchmarks.speed.families import Cell, Task
 from benchmarks.speed.families_page import page, write_docs
 from benchmarks.speed.matrices import FAMILIES, read_qualities
 from benchmarks.study import load
+
+pytestmark = [
+    pytest.mark.peers,
+    pytest.mark.skipif(find_spec("ortools") is None, reason="the extra bench is not installed"),
+]
 
 
 def study(monkeypatch, out, *words):
