@@ -24,12 +24,14 @@ from crowd_tvcs.answers.columns import (
 )
 from crowd_tvcs.answers.names import require_names
 from tvcs_core.arguments import array_of
+from tvcs_core.files.input_size import refuse_cells
 from tvcs_core.files.shown import listed, plain, shown
 from tvcs_core.files.spreadsheet import unshield
 from tvcs_core.files.tables import DELIMITERS, Table
 
 UNINFORMATIVE = 0.5
 LISTED = 5
+BYTES_OF_A_PAIR = 32  # its quality, whether it is allowed, and the gains that a plan makes of both
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,6 +215,7 @@ def _from_long(table: Table, of: Column) -> tuple[Quality, list[str]]:
     given = table.numbers(1, at[2:])
     _refuse_repeated_pairs(table, worker, task)
     _require_unit(table, given, at[2:])
+    refuse_cells(table.path, len(worker.names), len(task.names), BYTES_OF_A_PAIR)
     values = np.full((len(worker.names), len(task.names)), UNINFORMATIVE)
     values[worker.codes, task.codes] = given[:, 0]
     allowed = np.zeros(values.shape, dtype=bool)

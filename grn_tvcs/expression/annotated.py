@@ -20,9 +20,11 @@ from grn_tvcs.expression.expression import Expression, repeated
 from grn_tvcs.expression.opening import SERIES
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
+from tvcs_core.files.input_size import refuse_cells
 from tvcs_core.files.shown import did_you_mean, listed, shown
 
 RAW = "raw"
+BYTES_OF_A_LEVEL = 24  # a number of 8 bytes, kept three times while it is read
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -244,6 +246,7 @@ def expression_of(data: Annotated) -> Expression:
     mean = sparse.csr_array((1.0 / size[point], (point, np.flatnonzero(is_in))),
                             shape=(len(points), times.size))  # fmt: skip
     genes = data.genes()
+    refuse_cells(data.path, len(points), len(genes), BYTES_OF_A_LEVEL)
     levels = mean @ data.levels(times.size, len(genes))
     values = levels.toarray() if sparse.issparse(levels) else np.asarray(levels)
     names = list(place)

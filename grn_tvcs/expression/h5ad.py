@@ -20,10 +20,12 @@ from grn_tvcs.expression.columns import Columns
 from grn_tvcs.expression.expression import Expression
 from tvcs_core import DataError
 from tvcs_core.files.extras import to_install
-from tvcs_core.files.input_size import refuse_more
+from tvcs_core.files.input_size import MOST_TIMES_OF_NUMBERS, refuse_expansion, refuse_more
+from tvcs_core.files.shown import shown
 
 HEAP = b"GCOL\1\0\0\0"  # begins a heap of texts: its signature, and version 1
 PIECE = 1 << 26  # bytes
+TEXTS_AT_ONCE = 256  # of a column: many may be one and the same text of the file
 
 
 def read_h5ad(
@@ -77,6 +79,7 @@ def read_h5ad(
     Path(path).open("rb").close()  # so that a missing file is an OSError like any other
     try:
         with h5py.File(path, "r") as file:
+            _refuse_other_files(file, path)
             _refuse_large(file, path)
             _refuse_endless(path)
             return expression_of(_File(file, str(path), parts))
@@ -118,16 +121,40 @@ def _heaps(held: mmap.mmap) -> Iterator[int]:
             start += len(HEAP)
 
 
+def _refuse_other_files(file: Any, path: str | Path) -> None:
+    """Refuse data that lie in another file: HDF5 would open any that this user may read.
+
+    There are three ways: a link, a data set whose bytes are stored elsewhere, a virtual data set.
+    """
+
+    def of_link(place: str, link: Any) -> str | None:
+        is_external = type(link).__name__ == "ExternalLink"
+        return f"the link {shown(place)} to another file" if is_external else None
+
+    def of_data(place: str, part: Any) -> str | None:
+        is_elsewhere = hasattr(part, "dtype") and (part.external or part.is_virtual)
+        return f"{shown(place)} stored in another file" if is_elsewhere else None
+
+    # h5py ends a visit at the first answer that is not None; an error within it would be lost.
+    if found := file.visititems_links(of_link) or file.visititems(of_data):
+        raise DataError(
+            f"must hold its data itself, found {found}: read it where that file is, and write it "
+            "anew (anndata: read_h5ad, then write)",
+            path=path,
+        )
+
+
 def _refuse_large(file: Any, path: str | Path) -> None:
     """Refuse more than the limit before a byte of it is read: a data set may claim any shape."""
-    sizes: list[float] = []
+    sizes: list[int] = []
 
     def add(_: str, part: Any) -> None:
         if hasattr(part, "dtype"):
-            sizes.append(math.prod(part.shape or (1,)) * max(part.dtype.itemsize, 8.0))
+            sizes.append(math.prod(part.shape or (1,)) * max(part.dtype.itemsize, 8))
 
     file.visititems(add)
     refuse_more(path, sum(sizes), "arrays of more")
+    refuse_expansion(path, Path(path).stat().st_size, sum(sizes), MOST_TIMES_OF_NUMBERS)
 
 
 class _File(Annotated):
@@ -147,7 +174,7 @@ class _File(Annotated):
         return _columns(self._file["obs"])
 
     def obs(self, name: str) -> list[Any]:
-        return _values(self._file["obs"][name])
+        return _values(self._file["obs"][name], self.path)
 
     def layers(self) -> list[str]:
         return list(self._file["layers"]) if "layers" in self._file else []
@@ -159,7 +186,8 @@ class _File(Annotated):
         return _columns(self._var)
 
     def var(self, name: str | None) -> list[Any]:
-        return _values(self._var[_text(self._var.attrs["_index"]) if name is None else name])
+        column = _text(self._var.attrs["_index"]) if name is None else name
+        return _values(self._var[column], self.path)
 
     @property
     def _var(self) -> Any:
@@ -183,15 +211,25 @@ def _columns(frame: Any) -> list[str]:
     return [_text(name) for name in frame.attrs.get("column-order", [])]
 
 
-def _values(part: Any) -> list[Any]:
+def _values(part: Any, path: str) -> list[Any]:
     """A column as Python values: plain, categorical or nullable; NaN where nothing is."""
     if hasattr(part, "dtype"):
-        return [_text(value) if isinstance(value, bytes) else value for value in part[()].tolist()]
+        return _texts(part, path) if part.dtype.kind in "OS" and part.ndim else part[()].tolist()
     if "codes" in part:
-        labels = [*_values(part["categories"]), float("nan")]
+        labels = [*_values(part["categories"], path), float("nan")]
         return [labels[code] for code in part["codes"][()].tolist()]
-    values, is_gap = _values(part["values"]), part["mask"][()].tolist()
+    values, is_gap = _values(part["values"], path), part["mask"][()].tolist()
     return [float("nan") if gap else v for v, gap in zip(values, is_gap, strict=True)]
+
+
+def _texts(part: Any, path: str) -> list[Any]:
+    """Read a column of texts some at a time, and refuse more than the file can mean."""
+    packed, found, texts = Path(path).stat().st_size, 0, []
+    for start in range(0, len(part), TEXTS_AT_ONCE):
+        texts += [_text(value) for value in part[start : start + TEXTS_AT_ONCE].tolist()]
+        found += sum(map(len, texts[start:]))
+        refuse_expansion(path, packed, found, MOST_TIMES_OF_NUMBERS)
+    return texts
 
 
 def _text(value: Any) -> str:

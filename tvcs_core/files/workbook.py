@@ -15,7 +15,7 @@ from typing import Any
 
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.extras import to_install
-from tvcs_core.files.input_size import refuse_more
+from tvcs_core.files.input_size import refuse_cells, refuse_expansion, refuse_more
 from tvcs_core.files.shown import did_you_mean, listed, shown
 
 SUFFIXES = (".xlsx", ".xlsm")
@@ -28,6 +28,8 @@ _NO_VALUE = re.compile(
     rb"<(?:\w+:)?f(?:[^<>]*/>|[^<]*</(?:\w+:)?f>)\s*(?:<(?:\w+:)?v\s*/>|<v></v>|</(?:\w+:)?c>)"
 )
 LONGEST_FORMULA = 10_000  # bytes; Excel takes 8,192 characters
+BYTES_OF_A_PLACE = 8  # an empty cell in a list of Python
+PLACES_AT_ONCE = 2**20  # any of 2**16 to 2**22 does
 
 
 class SeveralSheetsError(DataError):
@@ -84,6 +86,7 @@ def read_sheet(path: Path, sheet: str | None = None) -> list[tuple[int, list[str
         with zipfile.ZipFile(path) as archive:
             size = sum(member.file_size for member in archive.infolist())
         refuse_more(path, size, "more")
+        refuse_expansion(path, path.stat().st_size, size)
         book = openpyxl.load_workbook(path, read_only=True, data_only=True)
     except (DataError, MemoryError):
         raise
@@ -109,8 +112,11 @@ def _rows(book: Any, path: Path, sheet: str | None) -> list[tuple[int, list[str]
             path=path,
         )
     _refuse_unread(book, path, sheet)
-    rows = list(_filled(book[sheet]))
-    width = max((len(cells) for _, cells in rows), default=0)
+    rows, width, shape = [], 0, _Shape(path)
+    for line, cells in _filled(book[sheet], path):
+        width = max(width, len(cells))
+        rows.append((line, cells))
+        shape.refuse_more(len(rows), width)
     if not width:
         raise DataError(f"must hold a cell that is not empty, found none in {sheet}", path=path)
     return [(line, cells + [""] * (width - len(cells))) for line, cells in rows]
@@ -118,7 +124,7 @@ def _rows(book: Any, path: Path, sheet: str | None) -> list[tuple[int, list[str]
 
 def _only(book: Any, path: Path) -> str:
     names = [part.title for part in book.worksheets]
-    filled = [name for name in names if next(_filled(book[name]), None) is not None]
+    filled = [name for name in names if next(_filled(book[name], path), None) is not None]
     if len(filled) > 1:
         error = SeveralSheetsError(
             f"has the sheets {listed(filled)}; keep the one that is meant alone", path=path
@@ -153,12 +159,37 @@ def _refuse_unread(book: Any, path: Path, sheet: str) -> None:
             before = part[-LONGEST_FORMULA:]
 
 
-def _filled(part: Any) -> Iterator[tuple[int, list[str]]]:
-    """Rows with a cell that is not empty, without the empty ones at their ends."""
+def _filled(part: Any, path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Rows with a cell that is not empty, without the empty ones at their ends.
+
+    openpyxl makes every empty place up to the last cell of a row, and rows that are not there up
+    to the width that the sheet claims; so the claim is dropped and the places are counted.
+    """
+    part.reset_dimensions()
+    places, shape = 0, _Shape(path)
     for line, row in enumerate(part.iter_rows(values_only=True), start=1):
+        places += len(row)
+        shape.refuse_more(1, places)
         cells = _texts(row)
         if cells:
             yield line, cells
+
+
+class _Shape:
+    """The shape of a sheet, asked whenever it has grown by `PLACES_AT_ONCE`."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._packed = path.stat().st_size
+        self._ask_at = PLACES_AT_ONCE
+
+    def refuse_more(self, rows: int, columns: int) -> None:
+        """Refuse rows, all as wide as the widest, that are more than the file can mean."""
+        places = rows * columns
+        if places > self._ask_at:
+            refuse_expansion(self._path, self._packed, places * BYTES_OF_A_PLACE)
+            refuse_cells(self._path, rows, columns)
+            self._ask_at = places + PLACES_AT_ONCE
 
 
 def _texts(row: Sequence[object]) -> list[str]:

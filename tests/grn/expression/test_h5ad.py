@@ -1,3 +1,4 @@
+import shutil
 import sys
 
 import numpy as np
@@ -189,3 +190,37 @@ def test_the_commands_take_it(h5ad, tmp_path):
     refused = CliRunner().invoke(app, ["check", str(plain), "--time-column", "day"])
     assert refused.exit_code == 2
     assert "has no column 'day' for --time-column; it has Time, A" in refused.stderr
+
+
+@pytest.mark.parametrize("kind", ["external storage", "a link", "a link to a link", "virtual"])
+def test_a_file_that_would_read_another_file_is_refused(h5ad, tmp_path, kind):
+    """HDF5 opens any file that this user may read, and its bytes would become levels."""
+    shutil.copy(h5ad(), tmp_path / "other.h5ad")
+    path = h5ad()
+    other, shape = str(tmp_path / "other.h5ad"), LEVELS.shape
+    with h5py.File(path, "a") as file:
+        del file["X"]
+        if kind == "external storage":
+            file.create_dataset("X", shape, "u1", external=[(other, 0, LEVELS.size)])
+        elif kind == "virtual":
+            layout = h5py.VirtualLayout(shape, "f4")
+            layout[...] = h5py.VirtualSource(other, "X", shape)
+            file.create_virtual_dataset("X", layout)
+        else:
+            place = "X" if kind == "a link" else "deep/er"
+            file[place] = h5py.ExternalLink(other, "/X")
+            if place != "X":
+                file["X"] = h5py.SoftLink("/deep/er")
+    with pytest.raises(DataError, match="must hold its data itself, found .* another file: read"):
+        read_h5ad(path)
+
+
+def test_a_text_that_is_named_many_times_does_not_fill_the_memory(h5ad):
+    path = h5ad(obs={"time": [0.0, 1.0, 2.0, 3.0]})
+    with h5py.File(path, "a") as file:
+        del file["obs/_index"], file["obs/time"]
+        names = {"chunks": (10_000,), "compression": "gzip", "fillvalue": "1" * 8000}
+        for name in ("_index", "time"):
+            file["obs"].create_dataset(name, (100_000,), TEXT, **names)
+    with pytest.raises(DataError, match="may hold at most 250 times its .* on disk"):
+        read_h5ad(path, time_column="time")
