@@ -25,6 +25,7 @@ from tvcs_core.projection.exact import solve_dense, solve_edges
 from tvcs_core.projection.gap import measure, upwards
 from tvcs_core.projection.relaxations import Solved, solve_lp, solve_pdhg, solve_pgd
 from tvcs_core.projection.small import project_small
+from tvcs_core.projection.small_values import project_small_values
 
 RELAXATIONS: dict[str, Callable[..., Solved]] = {
     "lp": solve_lp,
@@ -162,6 +163,8 @@ def _project(V: Any, constraint: TVCS, method: str, warm: Projection | None) -> 
         solved: Any = solver(*entries.labels(constraint), entries.gains, *constraint.caps)
     else:
         solved = _solve_exactly(entries, constraint, None if warm is None else warm._warm)
+        anew = project_small_values(entries, constraint, solved.keep)
+        solved = solved if anew is None else solved._replace(keep=anew)
     return proved(entries, constraint, solved)
 
 

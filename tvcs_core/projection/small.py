@@ -12,6 +12,7 @@ from tvcs_core.projection.exact import SMALL_ONES, Exact, are_ones, steps_for, w
 from tvcs_core.projection.gap import measure
 from tvcs_core.projection.kernels import pairing, small
 from tvcs_core.projection.kernels.scan.direct import LONG
+from tvcs_core.projection.small_values import project_small_values
 
 AT_ONCE = 22_500  # entries that are solved in one call if that does not take longer
 ASSIGNED = 100_000  # entries up to which an assignment is found in one call
@@ -33,6 +34,7 @@ class Small(NamedTuple):
 def project_small(V: Any, constraint: TVCS) -> Small | None:
     """Project a small float64 array onto plain caps; None for all that is not just that.
 
+    None too where small values are to be chosen anew (`small_values`).
     What is refused is left to the usual way too, which gives the same support, and the same prices
     bit by bit where tables are small to it as well, and for caps of 1 up to some 70,000 entries.
     """
@@ -49,10 +51,12 @@ def project_small(V: Any, constraint: TVCS) -> Small | None:
     keep, matrix = np.zeros(V.shape, np.bool_), np.empty(V.shape)
     u, w = np.zeros(V.shape[0]), np.zeros(V.shape[1])
     steps = steps_for(min(V.shape))
-    price, kept, gap, hidden = call(
+    price, kept, gap, hidden, has_small = call(
         writeable(V), row_caps, col_caps, total, steps, keep, matrix, u, w
     )
     if kept < 0.0:
+        return None
+    if has_small and project_small_values(enter(V, constraint), constraint, keep) is not None:
         return None
     if gap < 0.0:
         solved = Exact(keep, u, w, price, None, {})

@@ -8,6 +8,8 @@ LANE = 0x7FFFFFFF  # 31 bits: all arithmetic of the hash stays below 2^63
 NUDGE = 2.0**-68  # times 31 bits of hash: 2^-37 of the largest gain at most
 # Sizes of values whose squares are far from the ends of the range.
 TINY, HUGE = 2.0**-201, 2.0**200
+# Of the largest value: the grid keeps 20 bits and more of the gains of larger ones.
+SMALLEST = 2.0**-16
 
 
 @kernel

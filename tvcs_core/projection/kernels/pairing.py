@@ -10,7 +10,7 @@ import numpy as np
 
 from tvcs_core.jit import kernel
 from tvcs_core.projection.kernels.assignment import FREE, assign, bid
-from tvcs_core.projection.kernels.gains import HUGE, TINY, gain, on_grid
+from tvcs_core.projection.kernels.gains import HUGE, SMALLEST, TINY, gain, on_grid
 from tvcs_core.projection.kernels.records import Counts, NearEntries, Ones, Pairing, Prices
 from tvcs_core.projection.kernels.rounding import gap_of
 from tvcs_core.projection.kernels.tied import (
@@ -197,13 +197,14 @@ def project_ones(values, row_caps, col_caps, total, steps, keep, matrix, u, w):
     """
     table, turned = laid_out(values)
     n, m = table.shape
-    largest, filled, is_safe = 0.0, 0, True
+    largest, least, filled, is_safe = 0.0, HUGE, 0, True
     for value in table.reshape(-1):
         is_safe &= abs(value) < HUGE
         largest = max(largest, abs(value))
+        least = min(least, abs(value) if value != 0.0 else HUGE)
         filled += value != 0.0
     if not is_safe or largest < TINY or filled <= n:
-        return 0.0, -1.0, 0.0, 0.0
+        return 0.0, -1.0, 0.0, 0.0, False
     factor, clock = math.ldexp(1.0, -math.frexp(largest)[1]), np.empty(4, np.int64)
     clock[:] = 0
     found = nothing_found(np.empty((n, m), np.int64))
@@ -220,4 +221,4 @@ def project_ones(values, row_caps, col_caps, total, steps, keep, matrix, u, w):
         for c in range(w.size):
             matrix[r, c] = values[r, c] if keep[r, c] else 0.0
     kept, gap, hidden = gap_of(values, keep, Prices(u, w, 0.0), Counts(row_caps, col_caps, total))
-    return 0.0, kept, gap, hidden
+    return 0.0, kept, gap, hidden, least < largest * SMALLEST

@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from tvcs_core.jit import kernel
-from tvcs_core.projection.kernels.gains import HUGE, TINY, gain, on_grid
+from tvcs_core.projection.kernels.gains import HUGE, SMALLEST, TINY, gain, on_grid
 from tvcs_core.projection.kernels.prices import by_column, in_order, put_in_place, take_turns
 from tvcs_core.projection.kernels.records import (
     Arcs,
@@ -273,22 +273,24 @@ def as_candidates(values):
 def project_small(values, row_caps, col_caps, total, steps, keep, matrix, u, w):
     """Project a table of values, with no cap 0: fill in support, matrix and prices.
 
-    Returns (the total's price, what is kept, the sum of all slacks, what rounding hides of it).
+    Returns (the total's price, what is kept, the sum of all slacks, what rounding hides of it,
+    whether some value is so small that the grid keeps few of its digits).
     The sum is below 0 if it has to be looked at in exact numbers. What is kept is below 0, and
     nothing filled in, for values that are all 0, not finite, or so large or small that they have
     to be scaled, and for tables that the scan takes no longer for. The prices come in as 0.
     """
-    candidates, largest = as_candidates(values), 0.0
+    candidates, largest, least = as_candidates(values), 0.0, HUGE
     is_safe = True
     for value in candidates.values:
         is_safe &= abs(value) < HUGE
         largest = max(largest, abs(value))
+        least = min(least, abs(value) if value != 0.0 else HUGE)
     if not is_safe or largest < TINY:
-        return 0.0, -1.0, 0.0, 0.0
+        return 0.0, -1.0, 0.0, 0.0, False
     caps = Counts(row_caps, col_caps, total)
     price, factor, pivots = solve_small(candidates, caps, steps, keep.reshape(-1), u, w)
     if pivots < -1:
-        return 0.0, -1.0, 0.0, 0.0
+        return 0.0, -1.0, 0.0, 0.0, False
     unit = 1.0 / (steps * (factor * factor))
     for r in range(u.size):
         u[r] *= unit
@@ -299,4 +301,4 @@ def project_small(values, row_caps, col_caps, total, steps, keep, matrix, u, w):
         for c in range(w.size):
             matrix[r, c] = values[r, c] if keep[r, c] else 0.0
     kept, gap, hidden = gap_of(values, keep, Prices(u, w, price), caps)
-    return price, kept, gap, hidden
+    return price, kept, gap, hidden, least < largest * SMALLEST

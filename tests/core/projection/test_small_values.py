@@ -1,0 +1,118 @@
+"""Rows of other scales: small values are chosen by what they are worth, not by the hash."""
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from tvcs_core import TVCS, project, project_blocks
+from tvcs_core.projection.small_values import ROUGH
+
+SCALES = [(0, 10), (10, 20), (20, 28), (24, 60), (60, 400), (400, 480)]
+
+
+def rows_of_scales(seed, low, high, shape=(4, 6)):
+    """Draw a table whose rows, but the first, are divided by powers of two."""
+    rng = np.random.default_rng(seed)
+    scale = 2.0 ** -rng.integers(low, high, size=shape[0])
+    scale[0] = 1.0
+    caps = {"row_caps": rng.integers(1, 4, shape[0]), "col_caps": rng.integers(1, 4, shape[1])}
+    total = [None, 7, 9][seed % 3]
+    return rng.normal(size=shape) * scale[:, None], TVCS.matrix(shape, **caps, total=total)
+
+
+def is_dominated(V, constraint, support):
+    """Whether an entry could give its place to a larger one of its row, or one more could join."""
+    sizes = np.abs(V)
+    is_full = support.sum(axis=0) >= constraint.col_caps
+    has_room = support.sum() < constraint.total
+    for row, kept, cap in zip(sizes, support, constraint.row_caps, strict=True):
+        best = row[~kept & ~is_full].max(initial=0.0)
+        joins = has_room and kept.sum() < cap and best > 0.0
+        if joins or best > row[kept].min(initial=np.inf):
+            return True
+    return False
+
+
+@pytest.mark.parametrize(("low", "high"), SCALES)
+def test_no_entry_is_kept_where_a_larger_one_of_its_row_or_column_is_free(low, high):
+    for seed in range(60):
+        V, constraint = rows_of_scales(seed, low, high)
+        found = project(V, constraint)
+        turned = TVCS.matrix(
+            V.T.shape,
+            row_caps=constraint.col_caps,
+            col_caps=constraint.row_caps,
+            total=constraint.total,
+        )
+        assert not is_dominated(V, constraint, found.support), seed
+        assert not is_dominated(V.T, turned, found.support.T), seed
+        assert (found.support.sum(axis=1) <= constraint.row_caps).all()
+        assert (found.support.sum(axis=0) <= constraint.col_caps).all()
+        assert found.support.sum() <= constraint.total
+        again = project(sparse.csr_array(V), constraint, warm=found)
+        assert np.array_equal(again.support.toarray(), found.support)
+
+
+def best_by_enumeration(V, constraint):
+    """Return the largest sum of squares of all supports within the caps, as a fraction."""
+    worth = [Fraction(float(v)) ** 2 for v in V.ravel()]
+    best = Fraction(0)
+    for kept in product((False, True), repeat=V.size):
+        support = np.array(kept).reshape(V.shape)
+        if (
+            support.sum() <= constraint.total
+            and (support.sum(axis=1) <= constraint.row_caps).all()
+            and (support.sum(axis=0) <= constraint.col_caps).all()
+        ):
+            best = max(best, sum(w for w, k in zip(worth, kept, strict=True) if k))
+    return best
+
+
+@pytest.mark.parametrize(("low", "high"), SCALES[2:])
+def test_what_is_kept_is_the_most_in_exact_arithmetic(low, high):
+    for seed in range(3):
+        V, constraint = rows_of_scales(seed, low, high, shape=(3, 4))
+        found = project(V, constraint)
+        kept = sum(Fraction(float(v)) ** 2 for v in V[found.support])
+        assert kept == best_by_enumeration(V, constraint)
+
+
+def test_values_of_three_scales_in_groups_a_box_and_a_mask_are_chosen_by_worth():
+    V = np.array([[1.0, 0.5], [2e-12, 3e-12], [5e-30, 4e-30]])
+    allowed = np.array([[True, True], [True, True], [True, True]])
+    plain = TVCS.matrix(V.shape, row_caps=1)
+    masked = TVCS.matrix(V.shape, row_caps=1, allowed=allowed)
+    boxed = TVCS.matrix(V.shape, row_caps=1, bounds=(0.0, 10.0))
+    grouped = TVCS.groups(np.repeat([0, 1, 2], 2), None, row_caps=[1, 1, 1])
+    wanted = [[True, False], [False, True], [True, False]]
+    for constraint in (plain, masked, boxed):
+        assert project(V, constraint).support.tolist() == wanted
+    found = project(V.ravel(), grouped).support
+    assert found.reshape(V.shape).tolist() == wanted
+
+
+def test_large_tables_too(rng):
+    V = rng.normal(size=(200, 150))
+    V[50:] *= 1e-11
+    V[120:] *= 1e-11
+    constraint = TVCS.matrix(V.shape, row_caps=7, col_caps=20, total=1300)
+    found = project(V, constraint)
+    assert not is_dominated(V, constraint, found.support)
+    warm = project(V, constraint, warm=found)
+    assert np.array_equal(warm.support, found.support)
+
+
+def test_blocks_keep_the_same_where_no_small_value_is_kept(rng):
+    V = rng.normal(size=(60, 40))
+    V[30:] *= 2.0**-12
+    constraint = TVCS.matrix(V.shape, row_caps=3, col_caps=4)
+    found = project_blocks([V[:20], V[20:]], constraint)
+    assert np.array_equal(found.matrix.toarray(), project(V, constraint).matrix)
+
+
+def test_integers_below_2_20_are_never_small():
+    """Their gains are whole steps of the grid, which one projection tells apart exactly."""
+    assert ROUGH <= 2.0 ** (56 - 2 * 18)
