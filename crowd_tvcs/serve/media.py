@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from fastapi.responses import Response, StreamingResponse
+
+from crowd_tvcs.serve.limits import Receive, Scope, Send
 
 HEADERS = {
     "Content-Security-Policy": "sandbox; default-src 'none'",
@@ -45,7 +47,20 @@ def sent(file: BinaryIO, kind: str, wanted: str | None) -> Response:
             return Response(status_code=416, headers=HEADERS | {"Content-Range": f"bytes */{size}"})
         headers, status = HEADERS | {"Content-Range": f"bytes {first}-{end - 1}/{size}"}, 206
     headers["Content-Length"] = str(end - first)
-    return StreamingResponse(_read(file, first, end - first), status, headers, media_type=kind)
+    return _Sent(file, _read(file, first, end - first), status, headers, media_type=kind)
+
+
+class _Sent(StreamingResponse):
+    """An answer that closes its file, also where nobody waits for it any more."""
+
+    def __init__(self, file: BinaryIO, *given: Any, **more: Any) -> None:
+        super().__init__(*given, **more)
+        self._file = file
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it."""
+        with self._file:
+            await super().__call__(scope, receive, send)
 
 
 def _part(first: str, last: str, size: int) -> tuple[int, int]:
@@ -56,8 +71,7 @@ def _part(first: str, last: str, size: int) -> tuple[int, int]:
 
 
 def _read(file: BinaryIO, first: int, length: int) -> Iterator[bytes]:
-    with file:
-        file.seek(first)
-        while length and (chunk := file.read(min(CHUNK, length))):
-            length -= len(chunk)
-            yield chunk
+    file.seek(first)
+    while length and (chunk := file.read(min(CHUNK, length))):
+        length -= len(chunk)
+        yield chunk
