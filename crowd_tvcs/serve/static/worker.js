@@ -124,8 +124,9 @@ function keyOf(event) {
 }
 
 document.addEventListener("keydown", (event) => {
-  const isText = event.target.matches("input, select, textarea");
-  if (event.repeat && (event.key === "Enter" || (!isText && event.target.matches("button, summary")))) {
+  const at = document.activeElement || document.body;
+  const isText = at.matches("input, select, textarea");
+  if (event.repeat && (event.key === "Enter" || (!isText && at.matches("button, summary")))) {
     event.preventDefault();  // one press is one answer
     return;
   }
