@@ -25,10 +25,10 @@ from crowd_tvcs.campaign.store.schema import GOLD, pair, task, worker
 from crowd_tvcs.campaign.store.statements import Statement
 from crowd_tvcs.serve.aliases import Aliases
 from crowd_tvcs.serve.entrance import Entrance
-from crowd_tvcs.serve.instructions import pictures
 from crowd_tvcs.serve.limits import TokenBucket
 from crowd_tvcs.serve.pages import page
-from crowd_tvcs.serve.shown import Pages
+from crowd_tvcs.serve.turn.instructions import pictures
+from crowd_tvcs.serve.turn.shown import Pages
 
 _GOLD = (
     select(func.count(task.c.id), func.min(pair.c.leased_at))

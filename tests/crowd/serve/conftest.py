@@ -84,10 +84,9 @@ def operator(browse):
 
 
 @contextmanager
-def listening(served, around=lambda app: app):
-    """The desk on a free port of this machine, behind what is put `around` it; its address."""
-    app = around(create_app(served))
-    config = uvicorn.Config(app, port=0, log_level="error", access_log=False)
+def listening(served):
+    """The desk on a free port of this machine; its address."""
+    config = uvicorn.Config(create_app(served), port=0, log_level="error", access_log=False)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)
     thread.start()
