@@ -52,7 +52,7 @@ def test_a_worker_and_the_operator_may_be_at_either(two, browse_two):
     page = here.post("/answer", data=hidden(page) | {"label": "good"})
     second = hidden(page)["task"]
     assert second != first
-    page = there.post("/undo", data={"form": hidden(page)["form"]})
+    page = there.post("/undo", data=hidden(page))
     assert hidden(page)["task"] == first
     assert hidden(here.get("/"))["task"] == first
 
