@@ -23,7 +23,8 @@ from crowd_tvcs.serve import api, operator, worker
 from crowd_tvcs.serve.desk import Served
 from crowd_tvcs.serve.limits import AtMost, Headed, TooFast
 from crowd_tvcs.serve.operator import LoggedOut
-from crowd_tvcs.serve.pages import HEADERS, is_for_script, page
+from crowd_tvcs.serve.pages import HEADERS, is_for_script
+from crowd_tvcs.serve.prefix import Prefixed
 from crowd_tvcs.serve.worker import Stranger
 from tvcs_core.files.shown import message as tidy
 
@@ -56,9 +57,10 @@ def create_app(served: Served, sign: Presence | None = None) -> FastAPI:
         app.include_router(router)
     app.router.routes[:0] = _first(turns, pages)
     _add_static(app)
-    _add_errors(app)
+    _add_errors(app, served)
     app.add_middleware(AtMost, size=BODY)
     app.add_middleware(Headed, headers=HEADERS)
+    app.add_middleware(Prefixed, prefix=served.root)
     return app
 
 
@@ -85,14 +87,15 @@ def _add_static(app: FastAPI) -> None:
         return Response(bodies[name], media_type=STATIC[name])
 
 
-def _add_errors(app: FastAPI) -> None:
+def _add_errors(app: FastAPI, served: Served) -> None:
     def told(
         request: Request, status: int, title: str, said: str, headers: dict[str, str] | None = None
     ) -> Response:
         said = tidy(said)
-        if request.url.path.startswith("/api/") or is_for_script(request):
+        path = request.url.path.removeprefix(served.root)
+        if path.startswith("/api/") or is_for_script(request):
             return JSONResponse({"detail": said}, status, headers)
-        answer = page("message.html.j2", status, title=title, said=said)
+        answer = served.page("message.html.j2", status, title=title, said=said)
         answer.headers.update(headers or {})
         return answer
 
@@ -123,7 +126,7 @@ def _add_errors(app: FastAPI) -> None:
     def logged_out(request: Request, error: LoggedOut) -> Response:
         if is_for_script(request):
             return JSONResponse({"detail": "log in"}, 401)
-        return RedirectResponse("/operator/login", status_code=303)
+        return RedirectResponse(f"{served.root}/operator/login", status_code=303)
 
     @app.exception_handler(TooFast)
     def too_fast(request: Request, error: TooFast) -> Response:

@@ -46,7 +46,7 @@ class TokenBucket:
 
 
 class Headed:
-    """Add headers to every answer."""
+    """Add headers to every answer that does not have them."""
 
     def __init__(self, app: Any, headers: Mapping[str, str]) -> None:
         self.app = app
@@ -57,7 +57,9 @@ class Headed:
 
         async def headed(message: MutableMapping[str, Any]) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message.get("headers", []), *self.headers]
+                own = list(message.get("headers", []))
+                names = {name.lower() for name, _ in own}
+                message["headers"] = own + [one for one in self.headers if one[0] not in names]
             await send(message)
 
         await self.app(scope, receive, headed)

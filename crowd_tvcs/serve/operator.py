@@ -12,19 +12,18 @@ from fastapi.responses import RedirectResponse, Response
 from crowd_tvcs.campaign import Refused, Worker
 from crowd_tvcs.campaign.desk import figures, tables
 from crowd_tvcs.campaign.desk.access import hashed
-from crowd_tvcs.campaign.desk.seats import make_index, seats_of
+from crowd_tvcs.campaign.desk.seats import make_index, seats_of, warn_of_haste
 from crowd_tvcs.campaign.settings import count_of
 from crowd_tvcs.campaign.store.kinds import SOURCE
 from crowd_tvcs.campaign.store.store import Store
 from crowd_tvcs.serve.desk import Served
 from crowd_tvcs.serve.entrance import SESSION
-from crowd_tvcs.serve.pages import is_for_script, page
+from crowd_tvcs.serve.pages import is_for_script
 from crowd_tvcs.serve.worker import address_of
 from tvcs_core.command.shell import say
 from tvcs_core.files.page import Axes, round_numbers
 from tvcs_core.files.spreadsheet import shield
 
-COOKIE = "tvcs_operator"
 PLANNING = 30.0
 """Most seconds that planning a round takes."""
 MOST_POINTS = 300
@@ -47,7 +46,7 @@ def router(served: Served) -> APIRouter:
     campaign, standing = served.campaign, _Standing(served)
 
     def require_session(request: Request) -> str:
-        session = request.cookies.get(COOKIE)
+        session = request.cookies.get(served.cookies.operator)
         if not served.entrance.is_session(session):
             raise LoggedOut
         return session or ""
@@ -57,23 +56,25 @@ def router(served: Served) -> APIRouter:
             raise Refused("this page is too old: open it again")
 
     def done(said: str = "") -> Response:
-        answer = RedirectResponse("/operator", status_code=303)
+        answer = RedirectResponse(f"{served.root}/operator", status_code=303)
         if said:
-            answer.set_cookie("tvcs_said", said.encode("ascii", "replace").decode(), max_age=30)
+            text = said.encode("ascii", "replace").decode()
+            answer.set_cookie(served.cookies.done, text, path=served.root or "/", max_age=30)
         return answer
 
     @routes.get("/login")
     def login_page() -> Response:
-        return page("login.html.j2", said="")
+        return served.page("login.html.j2", said="")
 
     @routes.post("/login")
     def login(request: Request, password: Annotated[str, Form(max_length=1000)]) -> Response:
         if not served.entrance.lets_in(password, address_of(request)):
-            return page("login.html.j2", 401, said="That is not the password.")
-        answer = RedirectResponse("/operator", status_code=303)
+            return served.page("login.html.j2", 401, said="That is not the password.")
+        answer = RedirectResponse(f"{served.root}/operator", status_code=303)
         answer.set_cookie(
-            COOKIE,
+            served.cookies.operator,
             served.entrance.new_session(),
+            path=served.root or "/",
             httponly=True,
             samesite="strict",
             secure=served.is_secure,
@@ -84,8 +85,8 @@ def router(served: Served) -> APIRouter:
     @routes.post("/logout")
     def logout(request: Request, form: Annotated[str, Form()]) -> Response:
         require_form(request, form)
-        answer = RedirectResponse("/operator/login", status_code=303)
-        answer.delete_cookie(COOKIE)
+        answer = RedirectResponse(f"{served.root}/operator/login", status_code=303)
+        answer.delete_cookie(served.cookies.operator, path=served.root or "/")
         return answer
 
     @routes.get("")
@@ -95,10 +96,10 @@ def router(served: Served) -> APIRouter:
         template = "standing.html.j2" if is_part else "operator.html.j2"
         values = standing.now(may_be_old=is_part)
         values = values | {"form": served.form_token(session), "refresh": REFRESH}
-        said = request.cookies.get("tvcs_said", "")
-        answer = page(template, **values, said=said)
+        said = request.cookies.get(served.cookies.done, "")
+        answer = served.page(template, **values, said=said)
         if said:
-            answer.delete_cookie("tvcs_said")
+            answer.delete_cookie(served.cookies.done, path=served.root or "/")
         return answer
 
     @routes.get("/advice")
@@ -107,7 +108,7 @@ def router(served: Served) -> APIRouter:
         counts: dict[str, int] = {}
         for one in campaign.stop():
             counts[one.verdict] = counts.get(one.verdict, 0) + 1
-        return page("advice.html.j2", counts=sorted(counts.items()))
+        return served.page("advice.html.j2", counts=sorted(counts.items()))
 
     @routes.post("/do")
     def act(
@@ -128,7 +129,7 @@ def router(served: Served) -> APIRouter:
         require_form(request, form)
         token = served.links.make([name], now=time.time())[name]
         place = str(request.url_for("enter", token=token))
-        return page("link.html.j2", name=name, place=place)
+        return served.page("link.html.j2", name=name, place=place)
 
     @routes.get("/{what}.csv")
     def download(request: Request, what: str) -> Response:
@@ -136,10 +137,15 @@ def router(served: Served) -> APIRouter:
         if what == "labels":
             rows = tables.labels(campaign.store)
             return _csv(what, ["task", "label", "confidence", "answers"], rows)
-        given = {"answers": tables.answers, "gold-answers": tables.gold_answers}
-        if what in given:
-            return _csv(what, ["task", "worker", "label"], given[what](campaign.store))
-        return page("message.html.j2", 404, title="Not found", said="There is no such table.")
+        if what == "answers":
+            header = ["task", "worker", "label", "seconds", "too_fast"]
+            return _csv(what, header, tables.answers(campaign.store))
+        if what == "gold-answers":
+            rows = tables.gold_answers(campaign.store)
+            return _csv(what, ["task", "worker", "label"], rows)
+        return served.page(
+            "message.html.j2", 404, title="Not found", said="There is no such table."
+        )
 
     @routes.post("/plan")
     def plan(
@@ -166,7 +172,7 @@ def router(served: Served) -> APIRouter:
             f"expected accuracy is {found.expected_accuracy:.2%}, now it is "
             f"{state.expected_accuracy:.2%}.{foreseen} Nothing was issued."
         )
-        return page("told.html.j2", title=f"A round of {labels} labels", said=said)
+        return served.page("told.html.j2", title=f"A round of {labels} labels", said=said)
 
     @routes.post("/workers")
     def add_workers(
@@ -220,7 +226,7 @@ class _Standing:
 
     def __init__(self, served: Served) -> None:
         self._store = served.campaign.store
-        self._parts = [_Part(_summed), _Part(lambda store: {"seats": seats_of(store)})]
+        self._parts = [_Part(_summed), _Part(_seated)]
         if said := make_index(self._store):
             say(f"{said}; the operator's page goes on without an index, and is slower")
 
@@ -248,6 +254,11 @@ class _Part:
             end = time.monotonic()
             self._good_until = end + 9.0 * (end - start)
         return self._values
+
+
+def _seated(store: Store) -> dict[str, Any]:
+    seats = seats_of(store)
+    return {"seats": seats, "haste": warn_of_haste(seats)}
 
 
 def _summed(store: Store) -> dict[str, Any]:

@@ -14,19 +14,28 @@ from pathlib import Path
 from typing import Any
 
 import uvicorn
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from crowd_tvcs.campaign import Campaign
-from crowd_tvcs.campaign.desk.content import Content, read_content, set_content, text_of
+from crowd_tvcs.campaign.desk.content import (
+    Content,
+    read_content,
+    require_kept_media,
+    set_content,
+    text_of,
+)
+from crowd_tvcs.campaign.desk.figures import without_gold
 from crowd_tvcs.campaign.desk.gold import mix_in
+from crowd_tvcs.campaign.desk.media import require_media
 from crowd_tvcs.campaign.store.presence import Presence, present
 from crowd_tvcs.campaign.store.schema import gold as gold_label
-from crowd_tvcs.campaign.store.schema import task
+from crowd_tvcs.campaign.store.schema import task, worker
 from crowd_tvcs.serve.app import create_app
 from crowd_tvcs.serve.desk import WAYS, Served
+from crowd_tvcs.serve.turn.instructions import pictures
 from tvcs_core.command.shell import say
 from tvcs_core.files.errors import DataError, WorkError
-from tvcs_core.files.shown import shown
+from tvcs_core.files.shown import listed, shown
 
 GOLD_SHARE = 0.1
 """Share of the tasks handed out that are gold, where gold is given and no share."""
@@ -57,6 +66,7 @@ class Place:
     certificate: Path | None = None
     key: Path | None = None
     behind_proxy: bool = False
+    root: str = ""
 
     @property
     def is_secure(self) -> bool:
@@ -67,7 +77,7 @@ class Place:
     def url(self) -> str:
         """The address, for people."""
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"http{'s' if self.key is not None else ''}://{host}:{self.port}"
+        return f"http{'s' if self.key is not None else ''}://{host}:{self.port}{self.root}"
 
 
 def serve(
@@ -95,12 +105,13 @@ def serve(
     """
     with _campaign(store) as campaign:
         password = _password(password_file)
-        told = "" if instructions is None else text_of(instructions)
+        told = "" if instructions is None else _instructions(instructions, media)
         bodies = {} if content is None else read_content(content, media)
+        require_kept_media(campaign.store, media, bodies)
         is_gold = gold is not None or gold_share is not None
         share = GOLD_SHARE if gold_share is None else gold_share
         share = share if is_gold else 0.0
-        served = Served(campaign, password, media, told, place.is_secure)
+        served = Served(campaign, password, media, told, place.is_secure, root=place.root)
         with present(campaign.store, served.setup(share), WAYS) as sign:
             if is_gold:
                 _mix_in(campaign, gold, content, bodies)
@@ -110,6 +121,8 @@ def serve(
                 lacking = set_content(campaign.store, bodies, content)
                 if lacking:
                     say(f"{lacking} tasks have no content: their names are shown")
+            if is_gold:
+                _say_who_gets_none(campaign)
             if not (campaign.store.is_file or campaign.store.has_functions):
                 say(WITHOUT_FUNCTIONS)
             say(f"operator: {place.url}/operator")
@@ -119,6 +132,17 @@ def serve(
                 for name, token in served.links.make(None, now=time.time()).items():
                     say(f"{name}: {place.url}/w/{token}")
             _run(served, place, sign)
+
+
+def _instructions(path: Path, media: Path | None) -> str:
+    """Read the instructions, and judge the pictures in them."""
+    text = text_of(path)
+    try:
+        for picture in sorted(pictures(text)):
+            require_media(media, picture, "image")
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    return text
 
 
 def _mix_in(
@@ -142,6 +166,21 @@ def _mix_in(
     say(f"{there} gold tasks are among the others; workers cannot tell which")
     if left_out:
         say(f"{left_out} gold tasks have no content, so could be told, and are left out")
+
+
+def _say_who_gets_none(campaign: Campaign) -> None:
+    """Say whom no gold is handed out to, since they answered all of it before."""
+    names, number = without_gold(campaign.store)
+    with campaign.store.read() as (connection, _):
+        workers = connection.scalar(select(func.count()).select_from(worker))
+    if not names:
+        return
+    whom = f"{len(names)} of {workers} workers ({listed(names)})"
+    whom = f"anybody: all {workers} workers" if len(names) == workers else f"{whom}, who"
+    say(
+        f"no gold is handed out to {whom} have answered all {number} gold tasks before; give gold "
+        "that they have not seen in --gold FILE"
+    )
 
 
 class _Server(uvicorn.Server):

@@ -60,12 +60,12 @@ class ServeOptions:
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="What tasks show, a table or JSON lines: task and any of text, image, audio, and "
-            "other fields. Kept in the store.",
+            help="What tasks show, a table or JSON lines: task and any of text, image, audio, "
+            "video, and other fields. Kept in the store.",
         ),
     ] = None
     media: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="The folder of images and sounds.")
+        Path | None, typer.Option(metavar="DIR", help="The folder of images, sounds and films.")
     ] = None
     instructions: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Markdown that every worker sees.")
@@ -98,6 +98,13 @@ class ServeOptions:
         bool,
         typer.Option("--behind-proxy", help="A proxy on this machine speaks https for the desk."),
     ] = False
+    root_path: Annotated[
+        str,
+        typer.Option(
+            metavar="PATH",
+            help="Path below which browsers see the desk, such as /label behind a proxy.",
+        ),
+    ] = ""
     demo: Annotated[
         bool, typer.Option("--demo", help="Make a small campaign and print three links to try.")
     ] = False
@@ -109,6 +116,7 @@ class ServeOptions:
 def start(given: ServeOptions) -> None:
     """Serve a campaign until Ctrl-C."""
     _require_extra()
+    from crowd_tvcs.serve.prefix import prefix_of
     from crowd_tvcs.serve.start import Place, serve
 
     if given.demo == (given.store is not None):
@@ -127,7 +135,14 @@ def start(given: ServeOptions) -> None:
         raise ValueError(
             f"--gold-share must be above 0 and at most {MOST_GOLD}, found {given.gold_share}"
         )
-    place = Place(given.host, given.port, given.tls_certificate, given.tls_key, given.behind_proxy)
+    place = Place(
+        given.host,
+        given.port,
+        given.tls_certificate,
+        given.tls_key,
+        given.behind_proxy,
+        prefix_of(given.root_path),
+    )
     serve(
         given.store,
         place,

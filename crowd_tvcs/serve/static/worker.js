@@ -3,19 +3,51 @@
 
 const main = document.getElementById("main");
 const unsent = document.getElementById("unsent");
-const KEPT = "tvcs-unsent";
+const ROOT = main.dataset.root;
+const KEPT = `unsent ${main.dataset.campaign}`;  // another desk of this host keeps its own
+const LEAST = 1000 * Number(main.dataset.least);
 const RETRY = 5000;
+const NO_PICTURE = "The picture cannot be shown: skip the task, and say why.";
 let isBusy = false;
 let retry = 0;
+let shownAt = 0;
 
 function show(html) {
   const had = document.getElementById("turn").dataset.state;
   main.innerHTML = html;
+  begin(had);
+}
+
+// Whoever reads begins at the top; the focus is on no button, which a held key would press.
+function begin(had) {
   const turn = document.getElementById("turn");
-  const first = turn.querySelector("#answer button");
-  if (first) first.focus();
-  else if (had === "task") turn.querySelector("h1").focus?.();
+  const first = turn.querySelector("#content") || (had === "task" ? turn.querySelector("h1") : null);
+  if (first) first.focus({ preventScroll: true });
+  scrollTo(0, 0);
+  shownAt = performance.now();
+  for (const image of turn.querySelectorAll("#content img")) {
+    image.addEventListener("load", () => { shownAt = performance.now(); });
+    image.addEventListener("error", () => say(NO_PICTURE));
+    if (image.complete && !image.naturalWidth) say(NO_PICTURE);
+  }
   askLater();
+}
+
+function say(text) {
+  const there = document.querySelector("#turn > .bad");
+  const line = there || document.createElement("p");
+  line.className = "bad";
+  line.setAttribute("role", "alert");
+  line.textContent = text;
+  if (!there) document.getElementById("turn").prepend(line);
+}
+
+// Why nothing is sent now: nobody has seen the task yet. One whose picture never comes can be skipped.
+function unseen(isAnswer) {
+  const images = [...document.querySelectorAll("#content img")];
+  if (isAnswer && images.some((image) => !image.complete)) return "The picture is still on its way: wait for it, then answer.";
+  if (performance.now() - shownAt < LEAST) return "That was too quick, so nothing was sent: look at the task, then answer.";
+  return "";
 }
 
 async function send(path, body) {
@@ -46,16 +78,12 @@ async function post(path, fields) {
 async function refused(answer) {
   const said = await answer.json().then((told) => told.detail, () => "That was not taken.");
   await reload();
-  const line = document.createElement("p");
-  line.className = "bad";
-  line.setAttribute("role", "alert");
-  line.textContent = said;
-  document.getElementById("turn").prepend(line);
+  say(said);
 }
 
 async function reload() {
   try {
-    const answer = await fetch("/", { headers: { "X-Part": "main" } });
+    const answer = await fetch(`${ROOT}/`, { headers: { "X-Part": "main" } });
     if (answer.ok) show(await answer.text());
   } catch { askLater(); }
 }
@@ -79,21 +107,40 @@ function askLater() {
 main.addEventListener("submit", (event) => {
   event.preventDefault();
   const form = event.target;
+  const why = isBusy ? "" : unseen(form.id === "answer");
+  if (why) return say(why);
   const fields = [...new FormData(form)];
   if (event.submitter && event.submitter.name) fields.push([event.submitter.name, event.submitter.value]);
   post(form.getAttribute("action"), fields);
 });
 
+// The key as it is written on the buttons, also on keyboards whose upper row has other signs, or
+// whose letters are not Latin.
+function keyOf(event) {
+  if (/^[0-9]$/.test(event.key)) return event.key;
+  if (!event.shiftKey && /^Digit[0-9]$/.test(event.code)) return event.code.slice(5);
+  if (/^[a-z]$/i.test(event.key)) return event.key.toUpperCase();
+  return /^Key[A-Z]$/.test(event.code) && event.key > "~" && event.key.length === 1 ? event.code.slice(3) : "";
+}
+
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.altKey || event.metaKey || event.target.matches("input, select, textarea")) return;
-  const key = event.key.toUpperCase();
-  const button = document.querySelector(`button[aria-keyshortcuts="${CSS.escape(key)}"]`);
-  if (!button || event.repeat) return;
+  const at = document.activeElement || document.body;
+  const isText = at.matches("input, select, textarea");
+  if (event.repeat && (event.key === "Enter" || (!isText && at.matches("button, summary")))) {
+    event.preventDefault();  // one press is one answer
+    return;
+  }
+  if (event.ctrlKey || event.altKey || event.metaKey || event.isComposing || isText) return;
+  const key = keyOf(event);
+  const button = key && document.querySelector(`button[aria-keyshortcuts="${key}"]`);
+  if (!button) return;
   event.preventDefault();
+  if (event.repeat) return;
   if (key === "S" && !document.getElementById("reason").value) document.getElementById("reason").focus();
   else button.click();
 });
 
+history.scrollRestoration = "manual";
 window.addEventListener("online", again);
+begin("");
 again();
-askLater();
