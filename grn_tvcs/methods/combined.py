@@ -168,7 +168,10 @@ def combined(
         )  # fmt: skip
     network = _unscored(expression.genes, parts)
     shared = shared_direction(expression)
-    unlike = _unlike(model, look, design, known, expression, shared)
+    near = None if known is None else known.traits
+    unlike = _unlike(model, look, design, near, expression)
+    if not unlike and known is not None and shared > known.shared:
+        unlike = "" if RANKED_DOWN in parts.scores else ONE_DIRECTION  # knock-outs can tell
     if unlike and RANKED_DOWN not in parts.scores:
         engine = Threads(threads) if engine is None else engine
         sums = _added_up(parts, expression, rules, rng, steady, engine, keep)
@@ -216,21 +219,14 @@ def _unlike(
     model: Universal,
     look: dict[str, float],
     design: Design,
-    known: Calibration | None,
+    near: Array | None,
     expression: Expression,
-    shared: float,
 ) -> str:
-    """Why no chance can be given; nothing where the table may be one that the simulator makes.
-
-    `known` is the calibration of the design, None where there is none, and `shared` how far series
-    go along one direction.
-    """
-    near = None if known is None else known.traits
+    """Why a table is none that the simulator makes; nothing where it may be one."""
     if model.likeness[design.start].is_strange(look, design, near):
         return STRANGE
-    if coexpression().is_close(measures(expression), design_in(expression, design)):
-        return CLOSE
-    return ONE_DIRECTION if known is not None and shared > known.shared else ""
+    found = measures(expression)
+    return CLOSE if coexpression().is_close(found, design_in(expression, design)) else ""
 
 
 def _unscored(genes: tuple[str, ...], parts: Parts) -> Network:
