@@ -50,7 +50,7 @@ class Page(HTMLParser):
 
 def page_of(expression, **caps):
     network = infer(expression, "tvcs", rng=0, **caps)
-    rules = Rules(**caps).with_defaults(len(network.genes))
+    rules = network.origin.rules
     return render(
         network, expression, rules, method="tvcs", source="x.tsv", command="grn-tvcs infer x.tsv"
     )
