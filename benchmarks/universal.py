@@ -11,7 +11,7 @@ there are; the file says which arguments and versions made it. Nothing here read
 measured. `--check` writes nothing and says in what FILE differs from what would be made.
 
 `--nulls` keeps the combiner of FILE, and all else that does not hang on the trees that tell tables
-without any edge. It learns these trees anew, which takes two minutes of processor, and what follows
+without any edge. It learns these trees anew, in some minutes of processor, and what follows
 from them for common designs. The bytes are those that the whole command writes.
 """
 
