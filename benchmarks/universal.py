@@ -1,6 +1,7 @@
 """Make the model of evidence that comes with the package, from our own simulator alone.
 
     python -m benchmarks.universal [--networks 784] [--processes 2] [--work FOLDER] [--check]
+    python -m benchmarks.universal --nulls [--processes 2] [--check]
 
 Draws networks of all kinds with designs of all kinds, computes the evidence on each (about a second
 of processor; what is done stays in FOLDER and is taken up again by the same code), learns the
@@ -8,6 +9,10 @@ combiner from them, tells tables without any edge from theirs, and calibrates fo
 The same arguments give the same bytes on the same machine and versions, however many processes
 there are; the file says which arguments and versions made it. Nothing here reads data that anyone
 measured. `--check` writes nothing and says in what FILE differs from what would be made.
+
+`--nulls` keeps the combiner of FILE, and all else that does not hang on the trees that tell tables
+without any edge. It learns these trees anew, in some minutes of processor, and what follows
+from them for common designs. The bytes are those that the whole command writes.
 """
 
 from __future__ import annotations
@@ -27,34 +32,51 @@ from benchmarks.universal_known import (
     NETWORKS,
     Job,
     Known,
+    Look,
     all_known,
     common_designs,
     folder_in,
     in_processes,
     jobs_of,
     known_of,
+    look_at,
+    look_of,
     made_with,
 )
-from grn_tvcs.combine.calibration import OF_COMMON, Calibration, Empty, calibration_of
+from grn_tvcs.combine.calibration import (
+    OF_COMMON,
+    Calibration,
+    Empty,
+    calibration_of,
+    limit_of,
+    shared_limit,
+)
 from grn_tvcs.combine.chances import chance
 from grn_tvcs.combine.combiner import Combiner, Stages
+from grn_tvcs.combine.direction import is_asked
 from grn_tvcs.combine.features import features_of
 from grn_tvcs.combine.likeness import (
     Likeness,
     covariates,
     learn_likeness,
     least_squares,
-    traits,
 )
-from grn_tvcs.combine.nulls import effect_of_changes, null_features
 from grn_tvcs.combine.training import fit, fit_nets, fit_nulls
 from grn_tvcs.combine.trees import Trees
-from grn_tvcs.combine.universal import PATH, WORDS, for_design, write_universal
+from grn_tvcs.combine.universal import (
+    PATH,
+    WORDS,
+    Universal,
+    for_design,
+    universal,
+    write_universal,
+)
 from grn_tvcs.evidence.lagged_regression import USUAL
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.simulation.designs import Design
-from grn_tvcs.simulation.examples import Example, draw_example, draw_null
-from grn_tvcs.simulation.kinds import KINDS, NULLS
+from grn_tvcs.simulation.examples import draw_example, draw_null
+from grn_tvcs.simulation.kinds import DRIVEN, KINDS, NULLS
+from tvcs_core.engines import Threads
 from tvcs_core.engines.blas import one_blas_thread
 from tvcs_core.streams import stream
 
@@ -73,14 +95,22 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--work", type=Path, default=Path("universal-work"), metavar="FOLDER")
     parser.add_argument("--out", type=Path, default=PATH, metavar="FILE")
+    parser.add_argument("--nulls", action="store_true")
     parser.add_argument("--check", action="store_true")
     given = parser.parse_args(words)
+
+    def write(path: Path) -> None:
+        if given.nulls:
+            make_nulls(path, universal(given.out), given.networks, given.seed, given.processes)
+        else:
+            make(path, given.networks, given.seed, given.work, given.processes)
+
     if not given.check:
-        make(given.out, given.networks, given.seed, given.work, given.processes)
+        write(given.out)
         return
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder) / "made.npz"
-        make(made, given.networks, given.seed, given.work, given.processes)
+        write(made)
         found = differences(given.out, made)
     print(f"{given.out}: {', '.join(found) or 'the same bytes'}")
     sys.exit(1 if found else 0)
@@ -105,6 +135,42 @@ def make(path: Path, networks: int, seed: int, work: Path, processes: int) -> No
     record = made_with(networks=networks, seed=seed)
     write_universal(path, combiner, likeness, growth, nulls, common, own, record)
     print(f"{path}: {path.stat().st_size / 1e6:.2f} MB, {len(common)} common designs")
+
+
+def make_nulls(path: Path, model: Universal, networks: int, seed: int, processes: int) -> None:
+    """Write a model to `path` with other trees that tell tables without any edge.
+
+    Raises
+    ------
+    ValueError
+        If the model was made with other arguments or versions, so that the rest of it is not what
+        the whole command would make.
+    """
+    record = made_with(networks=networks, seed=seed)
+    if model.made != record:
+        raise ValueError(f"the model must be made with {record}, found {model.made}")
+    began = time.perf_counter()
+    looks = list(in_processes(partial(look_of, seed), jobs_of(networks, seed), processes))
+    with one_blas_thread():
+        nulls = learned_nulls(looks, seed, processes)
+    print(f"learned in {time.perf_counter() - began:.0f} s", flush=True)
+    jobs = [
+        (model.combiner_for(one), one, Empty(nulls, model.likeness[one.start]), model.common[key])
+        for key, one in ((design.key, design) for design, _ in common_designs())
+    ]
+    found = list(in_processes(common_limits, jobs, processes, at_once=1))
+    common = dict(zip(model.common, found, strict=True))
+    write_universal(
+        path, model.combiner, model.likeness, model.growth, nulls, common, model.own, record
+    )
+
+
+def common_limits(job: tuple[Combiner, Design, Empty, Calibration]) -> Calibration:
+    """Return the calibration of a common design with limits by other trees."""
+    combiner, design, empty, known = job
+    engine = Threads(1)
+    limit = limit_of(combiner, design, empty, known, USUAL.resamples, engine)
+    return replace(known, limit=limit, shared=shared_limit(design, engine))
 
 
 def differences(one: Path, other: Path) -> list[str]:
@@ -174,11 +240,9 @@ def growth_of(combiner: Combiner, known: Sequence[Known]) -> np.ndarray:
     return least_squares(np.array(rows), np.array(counts), RIDGE)
 
 
-def learned_nulls(known: Sequence[Known], seed: int, processes: int) -> Trees:
+def learned_nulls(known: Sequence[Look], seed: int, processes: int) -> Trees:
     """Learn to tell tables without any edge from those of networks, of the same designs."""
-    rows = [
-        null_features(one.traits, one.design, one.effect) for one in known if one.kind not in NULLS
-    ]
+    rows = [one.row for one in known if one.kind not in NULLS]
     jobs = list(enumerate(one.design for one in known))
     drawn = list(in_processes(partial(more_tables, seed), jobs, processes))
     rows += [row for networks, _ in drawn for row in networks]
@@ -190,25 +254,22 @@ def learned_nulls(known: Sequence[Known], seed: int, processes: int) -> Trees:
 def more_tables(seed: int, job: tuple[int, Design]) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """Features of tables of a design: of networks, and of none.
 
-    One without edges of each kind; of every third design a network's, as it is and shuffled.
+    One without edges of each kind; of every third design a network's, as it is and shuffled. Tables
+    of a common stimulus are there for designs of several series alone: in one series every network
+    goes along few directions, too.
     """
     number, design = job
     rng = stream(seed, "tables without edges", str(number))
-    without = [row_of(draw_null(design, kind, rng), design) for kind in NULLS]
+    nulls = (*NULLS, DRIVEN) if is_asked(design) else NULLS
+    without = [look_at(draw_null(design, kind, rng), design).row for kind in nulls]
     networks = []
     if number % SHUFFLED == 0:  # without knock-outs, which a shuffled table has none of
         kinds, plain = tuple(KINDS), replace(design, knocked_out=0.0, knocked_down=0.0)
         made = draw_example(plain, kinds[number // SHUFFLED % len(kinds)], rng)
-        networks.append(row_of(made, design))
+        networks.append(look_at(made, design).row)
         other = replace(made, expression=shuffled(made.expression, rng))
-        without.append(row_of(other, design))
+        without.append(look_at(other, design).row)
     return networks, without
-
-
-def row_of(made: Example, design: Design) -> np.ndarray:
-    """What tells whether a table has any edge."""
-    effect = effect_of_changes(made.steady, made.expression)
-    return null_features(traits(made.expression, made.steady), design, effect)
 
 
 def shuffled(expression: Expression, rng: np.random.Generator) -> Expression:

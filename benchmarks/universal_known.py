@@ -22,13 +22,14 @@ from typing import Any
 
 import numpy as np
 
+from grn_tvcs.combine.direction import shared_direction
 from grn_tvcs.combine.features import features_of
 from grn_tvcs.combine.likeness import traits
-from grn_tvcs.combine.nulls import effect_of_changes
+from grn_tvcs.combine.nulls import effect_of_changes, null_features
 from grn_tvcs.combine.parts import Parts, gather_parts
 from grn_tvcs.combine.training import Lesson
 from grn_tvcs.simulation.designs import Design, universal_designs
-from grn_tvcs.simulation.examples import draw_example, draw_null
+from grn_tvcs.simulation.examples import Example, draw_example, draw_null
 from grn_tvcs.simulation.kinds import KINDS, NULLS
 from tvcs_core.engines.blas import one_blas_thread, one_blas_thread_from_now_on
 from tvcs_core.files.record import run_record
@@ -42,8 +43,9 @@ KNOCKED = ({}, {"knocked_out": 1.0, "knocked_down": 1.0})
 ROOT = Path(__file__).parents[1]
 # What the evidence on a network depends on, beside the versions of libraries.
 SOURCES = (
-    "benchmarks/universal_known.py", "grn_tvcs/combine/kernels.py", "grn_tvcs/combine/likeness.py",
-    "grn_tvcs/combine/nulls.py", "grn_tvcs/combine/parts.py", "grn_tvcs/evidence",
+    "benchmarks/universal_known.py", "grn_tvcs/combine/direction.py",
+    "grn_tvcs/combine/kernels.py", "grn_tvcs/combine/likeness.py", "grn_tvcs/combine/nulls.py",
+    "grn_tvcs/combine/parts.py", "grn_tvcs/evidence",
     "grn_tvcs/expression", "grn_tvcs/network", "grn_tvcs/simulation", "grn_tvcs/stability",
     "tvcs_core",
 )  # fmt: skip
@@ -51,16 +53,28 @@ SOURCES = (
 Job = tuple[int, Design, str]
 
 
-@dataclass(frozen=True)
-class Known:
-    """The evidence on one network whose edges are known."""
+@dataclass(frozen=True, kw_only=True)
+class Look:
+    """What tells tables without any edge, of one network."""
 
     design: Design
     kind: str
-    parts: Parts
-    is_edge: np.ndarray
     traits: dict[str, float]
     effect: float  # of knock-outs, as `nulls.effect_of_changes` has it
+    shared: float  # of directions of series, as `direction.shared_direction` has it
+
+    @property
+    def row(self) -> np.ndarray:
+        """What the trees that tell such tables know of it."""
+        return null_features(self.traits, self.design, self.effect, self.shared)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Known(Look):
+    """The evidence on one network whose edges are known."""
+
+    parts: Parts
+    is_edge: np.ndarray
 
     @property
     def lesson(self) -> Lesson:
@@ -112,17 +126,36 @@ def known_of(seed: int, folder: Path, job: Job) -> Known:
     if path.exists():
         return Known(**pickle.loads(path.read_bytes()))
     rng = stream(seed, "universal", str(number))
-    example = (draw_null if kind in NULLS else draw_example)(design, kind, rng)
-    expression, steady = example.expression, example.steady
+    example = drawn(design, kind, rng)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        parts = gather_parts(expression, example.rules, rng, steady)
-    is_edge, found = example.is_edge[parts.inputs], traits(expression, steady)
-    one = Known(design, kind, parts, is_edge, found, effect_of_changes(steady, expression))
+        parts = gather_parts(example.expression, example.rules, rng, example.steady)
+    look = look_at(example, design)
+    one = Known(**vars(look), parts=parts, is_edge=example.is_edge[parts.inputs])
     part = path.with_suffix(f".{os.getpid()}")
     part.write_bytes(pickle.dumps(vars(one)))
     part.replace(path)
     return one
+
+
+def drawn(design: Design, kind: str, rng: np.random.Generator) -> Example:
+    """Draw a network of a kind with its experiments, or tables without any edge."""
+    return (draw_null if kind in NULLS else draw_example)(design, kind, rng)
+
+
+def look_at(example: Example, design: Design) -> Look:
+    """Return what tells whether the tables of an example have any edge."""
+    expression, steady = example.expression, example.steady
+    return Look(
+        design=design, kind=example.kind, traits=traits(expression, steady),
+        effect=effect_of_changes(steady, expression), shared=shared_direction(expression),
+    )  # fmt: skip
+
+
+def look_of(seed: int, job: Job) -> Look:
+    """Draw one network as `known_of` does, without the evidence on it."""
+    number, design, kind = job
+    return look_at(drawn(design, kind, stream(seed, "universal", str(number))), design)
 
 
 def fingerprint() -> str:

@@ -54,10 +54,10 @@ def infer(given: InferOptions) -> None:
             say(count.said())
         if network.verdict is not None:
             say(network.verdict.said())
-            if given.chooses_edges and not network.verdict.is_known:
-                say(f"--max-edges auto: 2 per gene, {rules.max_edges}")
         for note in network.notes:
             say(note)
+        if why := rules.why_so_many():
+            say(f"{why} --max-edges N selects N.")
         Results(network, data, rules, given, reference, count, work.steady).write(folder)
     shutil.rmtree(given.finished, ignore_errors=True)
     (out / EDGES[not given.compress]).unlink(missing_ok=True)  # of an earlier run

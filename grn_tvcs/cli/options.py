@@ -80,7 +80,8 @@ class InferOptions:
             metavar="INTEGER|auto",
             help="Most edges in all; auto chooses the number by the confidence of the edges where "
             "the method gives one, else by series that are held out. "
-            "Default: 2 per gene if no cap is given, else none.",
+            "Default: as many as the confidence supports; where there is none, one for every four "
+            "genes.",
         ),
     ] = None
     regulators: RegulatorFile = None

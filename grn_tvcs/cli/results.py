@@ -131,6 +131,7 @@ class Results:
             inputs=self.given.inputs(),
             scale={"used": self.data.scale, "guessed_from": self.data.guessed_from},
             max_edges_used=self.rules.max_edges,
+            max_edges_chosen_by=self.rules.chosen_by or None,
             selected=int(self.network.out_degrees.sum()),
             constant_genes=list(self.data.constant_genes),
             **facts,

@@ -26,7 +26,7 @@ from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.methods import METHODS, infer, options_of
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.prior import Prior
-from grn_tvcs.network.rules import EDGES_PER_GENE, Rules
+from grn_tvcs.network.rules import BY_HELD_OUT, Rules
 from tvcs_core.command.progress import Progress, span
 from tvcs_core.engines import Beside, Engine, Threads
 
@@ -141,8 +141,8 @@ class Inference:
         """Infer the network; say the caps that its selected edges keep, and why they are so many.
 
         Series that are held out to choose the number of edges share the queue of the network: what
-        they tell is not needed before edges are selected. Where none are, the number is that of the
-        verdict, and 2 per gene where the verdict says why there is none.
+        they tell is not needed before edges are selected. Where none are, the number is that of
+        `Rules.with_number`.
         """
         count = None
         with Progress("parts of the work") as progress:
@@ -158,18 +158,11 @@ class Inference:
                 network = self._infer(both, of_network)
                 both.finish()
                 count = choice.count()
-        verdict = network.verdict
-        n_targets = int(self.rules.roles(self.data.genes)[1].sum())
-        if not self.given.chooses_edges:
-            return network, self.rules.with_defaults(n_targets), None
         if count is not None:
-            n_edges = count.n_edges
-        elif verdict is not None and verdict.is_known:
-            n_edges = verdict.n_edges
-        else:
-            n_edges = EDGES_PER_GENE * n_targets
-        rules = replace(self.rules, max_edges=n_edges)
-        return network.within(rules), rules, count
+            rules = replace(self.rules, max_edges=count.n_edges, chosen_by=BY_HELD_OUT)
+            return network.within(rules), rules, count
+        assert network.origin is not None  # `infer` made it
+        return network, network.origin.rules, None
 
     def _infer(self, engine: Engine | None, progress: Callable[[int, int], None]) -> Network:
         given = self.given

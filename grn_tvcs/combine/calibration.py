@@ -24,6 +24,13 @@ from numpy.typing import NDArray
 
 from grn_tvcs.combine.chances import calibration, chance
 from grn_tvcs.combine.combiner import Combiner
+from grn_tvcs.combine.direction import NETWORKS as OF_DIRECTION
+from grn_tvcs.combine.direction import (
+    is_asked,
+    shared_direction,
+    shared_in_a_network,
+    usual_limit,
+)
 from grn_tvcs.combine.features import features_of
 from grn_tvcs.combine.likeness import Likeness, as_row, traits
 from grn_tvcs.combine.nulls import LIKELY, effect_of_changes, null_log_odds, unless_null
@@ -57,12 +64,16 @@ class Calibration:
         Of their tables, of the first `NETWORKS` at most; (networks, TRAITS).
     limit
         Largest log-odds of a pair in tables without any edge, after all that lowers them.
+    shared
+        How far series of nearly all networks share a direction at most; infinity where that is not
+        asked. Beyond it no chance is given.
     """
 
     offset: float
     slope: float
     traits: Array
     limit: float = -np.inf
+    shared: float = np.inf
 
     def of(self, logits: Array, n_genes: int = 0) -> Array:
         """Log-odds that are worth what they say, in networks of this design.
@@ -126,8 +137,9 @@ def calibrated(
     if folder is not None and (kept := read_sealed(folder / name)) is not None:
         told = json.loads(kept)
         limit = -np.inf if told["limit"] is None else told["limit"]
+        shared = np.inf if told["shared"] is None else told["shared"]
         rows = np.array(told["traits"], dtype=float)
-        return Calibration(told["offset"], told["slope"], rows, limit)
+        return Calibration(told["offset"], told["slope"], rows, limit, shared)
     found = calibration_of(
         combiner,
         design,
@@ -143,7 +155,11 @@ def calibrated(
     if folder is not None:
         listed = [[None if np.isnan(x) else x for x in row] for row in found.traits.tolist()]
         limit = found.limit if np.isfinite(found.limit) else None
-        told = {"offset": found.offset, "slope": found.slope, "traits": listed, "limit": limit}
+        shared = found.shared if np.isfinite(found.shared) else None
+        told = {
+            "offset": found.offset, "slope": found.slope, "traits": listed, "limit": limit,
+            "shared": shared,
+        }  # fmt: skip
         with contextlib.suppress(OSError):  # a full disk costs the next run time, no more
             write_sealed(folder / name, json.dumps(told).encode())
     return found
@@ -179,12 +195,43 @@ def calibration_of(
     logits, truths, rows = zip(*_all(networks, engine, keep, progress), strict=True)
     # The test of fit was made for the tables of so many networks, however many calibrate.
     found = Calibration(*calibration(logits, truths), np.array(rows[:NETWORKS]))
+    if is_asked(design):
+        found = replace(found, shared=shared_limit(design, engine, keep))
     if empty is None:
         return found
+    return replace(
+        found, limit=limit_of(combiner, design, empty, found, resamples, engine, keep, stamp)
+    )
+
+
+def shared_limit(design: Design, engine: Engine, keep: Path | None = None) -> float:
+    """Return how far series of nearly all networks of a design share a direction at most."""
+    directions = Job("directions", _direction, design, OF_DIRECTION, {"design": design.key})
+    return usual_limit(np.array([float(one) for (one,) in _all(directions, engine, keep)]))
+
+
+def _direction(design: Design, k: int) -> tuple[Array]:
+    return (np.array(shared_in_a_network(design, k)),)
+
+
+def limit_of(
+    combiner: Combiner,
+    design: Design,
+    empty: Empty,
+    found: Calibration,
+    resamples: int,
+    engine: Engine,
+    keep: Path | None = None,
+    stamp: str = "",
+) -> float:
+    """Return the largest log-odds of a pair in tables without any edge, calibrated by `found`."""
     state = combiner, design, resamples, empty, found
-    facts = facts | {"networks": f"{found.offset!r} {found.slope!r}"}
+    facts = {
+        "model": stamp, "design": design.key, "options": str(resamples),
+        "networks": f"{found.offset!r} {found.slope!r}",
+    }  # fmt: skip
     tables = Job("tables", _largest_without_edges, state, TABLES, facts)
-    return replace(found, limit=max(float(top) for (top,) in _all(tables, engine, keep)))
+    return max(float(top) for (top,) in _all(tables, engine, keep))
 
 
 def _all(
@@ -230,7 +277,8 @@ def _largest_without_edges(
     example = draw_null(design, NULLS[k % len(NULLS)], rng)
     table, steady = example.expression, example.steady
     found = traits(table, steady)
-    none = null_log_odds(empty.nulls, found, design, effect_of_changes(steady, table))
+    effect, shared = effect_of_changes(steady, table), shared_direction(table)
+    none = null_log_odds(empty.nulls, found, design, effect, shared)
     if chance(np.array(-none)) <= LIKELY or empty.likeness.is_strange(found, design, known.traits):
         return (np.array(-np.inf),)
     parts = gather_parts(table, example.rules, rng, steady, resamples=resamples)

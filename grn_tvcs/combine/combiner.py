@@ -18,7 +18,7 @@ from grn_tvcs.combine.trees import Trees, evaluate
 from tvcs_core import DataError
 from tvcs_core.files.shown import shown
 
-FORMAT = 5  # of the file and of the evidence that it was learned from; another one is refused
+FORMAT = 6  # of the file and of the evidence that it was learned from; another one is refused
 IMPOSSIBLE = -30.0  # log-odds of a pair that may not be an edge
 ROWS = 64  # inputs at a time, so that features of many genes fit into memory
 

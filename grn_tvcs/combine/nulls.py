@@ -3,7 +3,8 @@
 A combiner gives the best pair of every table some chance, for it knows that networks have edges. So
 chances hold for tables that a network made. Traits of a table tell those from others: samples
 that know nothing of each other, genes that walk at random or are drawn back to their rest, series
-whose samples were shuffled gene by gene. Boosted trees, learned on as many of both, say
+whose samples were shuffled gene by gene, genes that answer a common stimulus by themselves. How far
+series go along one direction helps with the last. Boosted trees, learned on as many of both, say
 
     log P(table | no edge) / P(table | network).
 
@@ -34,10 +35,11 @@ Array = NDArray[np.float64]
 
 
 def null_features(
-    found: dict[str, float], design: Design, effect: float = np.nan
+    found: dict[str, float], design: Design, effect: float = np.nan, shared: float = np.nan
 ) -> NDArray[np.float32]:
-    """Traits of a table, what of its design moves them, and `effect`; (features,)."""
-    return np.concatenate([as_row(found), covariates(design)[1:], [effect]]).astype(np.float32)
+    """Traits of a table, what of its design moves them, `effect` and `shared`; (features,)."""
+    of_design = covariates(design)[1:]
+    return np.concatenate([as_row(found), of_design, [effect, shared]]).astype(np.float32)
 
 
 def effect_of_changes(steady: SteadyStates | None, expression: Expression) -> float:
@@ -56,10 +58,29 @@ def effect_of_changes(steady: SteadyStates | None, expression: Expression) -> fl
 
 
 def null_log_odds(
-    trees: Trees, found: dict[str, float], design: Design, effect: float = np.nan
+    trees: Trees,
+    found: dict[str, float],
+    design: Design,
+    effect: float = np.nan,
+    shared: float = np.nan,
 ) -> float:
-    """Log-odds that a table with these traits and effects of changes has no edge."""
-    return PRIOR + float(evaluate(trees, null_features(found, design, effect)[None])[0])
+    """Log-odds that a table has no edge.
+
+    Parameters
+    ----------
+    trees
+        What was learned.
+    found
+        Traits of the table.
+    design
+        What it was measured with.
+    effect
+        How far knock-outs move genes, by `effect_of_changes`.
+    shared
+        How far its series go along one direction, by `direction.shared_direction`.
+    """
+    features = null_features(found, design, effect, shared)
+    return PRIOR + float(evaluate(trees, features[None])[0])
 
 
 def unless_null(logits: Array, log_odds: float) -> Array:

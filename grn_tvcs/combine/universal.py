@@ -79,10 +79,14 @@ class Universal:
         return Empty(self.nulls, self.likeness[design.start])
 
     def null_log_odds(
-        self, found: dict[str, float], design: Design, effect: float = np.nan
+        self,
+        found: dict[str, float],
+        design: Design,
+        effect: float = np.nan,
+        shared: float = np.nan,
     ) -> float:
-        """Log-odds that a table with these traits and effects of changes has no edge."""
-        return null_log_odds(self.nulls, found, design, effect)
+        """Log-odds that a table has no edge, as `nulls.null_log_odds`."""
+        return null_log_odds(self.nulls, found, design, effect, shared)
 
     def edges_with(self, n_edges: int, design: Design, wider: Design) -> int:
         """How many edges another design would support where this one supports `n_edges`."""
@@ -101,10 +105,10 @@ def universal(path: Path = PATH) -> Universal:
     """
     combiner, more, stamp = load(path)
     common = {
-        str(key): Calibration(float(offset), float(slope), rows, float(limit))
-        for key, offset, slope, rows, limit in zip(
+        str(key): Calibration(float(offset), float(slope), rows, float(limit), float(shared))
+        for key, offset, slope, rows, limit, shared in zip(
             more["common_keys"], more["common_offsets"], more["common_slopes"],
-            more["common_traits"], more["common_limits"], strict=True,
+            more["common_traits"], more["common_limits"], more["common_shared"], strict=True,
         )
     }  # fmt: skip
     likeness = {
@@ -163,6 +167,7 @@ def write_universal(
         common_offsets=np.array([c.offset for c in common.values()]),
         common_slopes=np.array([c.slope for c in common.values()]),
         common_limits=np.array([c.limit for c in common.values()]),
+        common_shared=np.array([c.shared for c in common.values()]),
         common_traits=np.array([c.traits for c in common.values()]).reshape(shape),
         **looks,
     )

@@ -149,10 +149,11 @@ def infer(
         One of `METHODS`; by default ``"combined"``.
     max_in_degree, max_out_degree, max_edges
         Caps on the regulators of a gene, the targets of a regulator and all edges; None is no
-        cap. Without any of the three, 2 edges per target are selected. `max_out_degree` may map
-        names of regulators to caps of their own; the others then have none. `max_edges` may be
-        ``"auto"`` for a method with a confidence: as many as the verdict supports, and 2 per
-        target where there is none (for other methods there is `choose_edges`).
+        cap. `max_out_degree` may map names of regulators to caps of their own; the others then have
+        none. Without `max_edges` as many edges are selected as the verdict supports, under the
+        other caps. Where there is no verdict, or it says why no chance is given, they are few: one
+        for every four targets. ``"auto"`` says the same, for a method with a confidence alone (for
+        other methods there is `choose_edges`).
     regulators
         Names of the genes that may regulate; None means all.
     targets
@@ -197,20 +198,15 @@ def infer(
     refuse_wrong_words(method, steady, prior, options, max_edges)
     expression = as_expression(expression)
     cap = None if isinstance(max_edges, str) else max_edges
-    named = {"regulators": regulators, "targets": targets}
-    rules = Rules(
-        max_in_degree, max_out_degree, cap, **{kind: gene_set(kind, n) for kind, n in named.items()}
-    )
+    named = gene_set("regulators", regulators), gene_set("targets", targets)
+    rules = Rules(max_in_degree, max_out_degree, cap, *named)
     given = options | {"steady": steady, "prior": prior}
     with _shown(options.get("progress")) as progress:
         given["progress"] = progress
         settled, network, rules = _inferred(expression, method, rules, scale, rng, given)
-    network = network.came_from(
+    return network.came_from(
         Origin(settled, rules, method, rng if isinstance(rng, int) else None, steady)
     )
-    if max_edges == AUTO:
-        return network.within(_supported(network, rules))
-    return network
 
 
 def refuse_wrong_words(
@@ -299,9 +295,10 @@ def _inferred(
     pairs = network.pairs.among(candidates.regulators, candidates.targets)
     scores = significant(np.where(candidates.allowed, pairs.scores, 0.0), DIGITS)
     own = pairs.selected if known.selects else None
-    rules = rules.with_defaults(candidates.targets.size)
     network = network.but(pairs=replace(pairs, scores=scores, selected=scores > 0, own=own))
-    return settled, judged(network).within(rules), rules
+    network = judged(network)
+    rules = rules.with_number(candidates.targets.size, network.verdict)
+    return settled, network.within(rules), rules
 
 
 @contextmanager
@@ -314,16 +311,6 @@ def _shown(progress: Any) -> Iterator[Any]:
 
     with Progress("parts of the work", live=True) as shown:
         yield shown
-
-
-def _supported(network: Network, rules: Rules) -> Rules:
-    """Caps with as many edges as the verdict supports, or 2 per target where it is not known."""
-    from grn_tvcs.network.rules import EDGES_PER_GENE
-
-    verdict = network.verdict
-    if verdict is not None and verdict.is_known:
-        return replace(rules, max_edges=verdict.n_edges)
-    return replace(rules, max_edges=EDGES_PER_GENE * int(rules.roles(network.genes)[1].sum()))
 
 
 def refuse_without_prior(method: str) -> None:

@@ -9,7 +9,8 @@ the chance that it is true.
 Where a table looks like noise or a walk at random, chances are lowered by that. Where tables do not
 look like anything that the simulator makes, or genes go together more closely than in what it
 makes, nothing learned holds, and no chance is given. Without knock-outs the parts are then added
-up, as in the method ensemble.
+up, as in the method ensemble. Where all series go along one direction, as after a common stimulus,
+the data cannot tell who causes it, and no chance is given either.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from numpy.typing import NDArray
 from grn_tvcs.combine.calibration import NETWORKS, Calibration, calibrated, is_kept
 from grn_tvcs.combine.chances import chance
 from grn_tvcs.combine.coexpression import coexpression, design_in, measures
+from grn_tvcs.combine.direction import shared_direction
 from grn_tvcs.combine.features import features_of
 from grn_tvcs.combine.likeness import traits
 from grn_tvcs.combine.nulls import effect_of_changes, held_down, unless_null
@@ -76,6 +78,11 @@ STRANGE = (
 CLOSE = (
     "No chance is given that an edge is true: these data do not look like what the simulator "
     "makes, for genes go together more closely, so what it teaches need not hold. "
+)
+ONE_DIRECTION = (
+    "No chance is given that an edge is true: the series go along one direction, as after a common "
+    "stimulus, and the data cannot tell which gene causes it. Series under other perturbations, or "
+    "knock-outs, can. "
 )
 ADDED_UP = (
     "Edges are ranked by the plain sum of lagged regression, trees for levels and partial "
@@ -160,8 +167,11 @@ def combined(
             keep=keep,
         )  # fmt: skip
     network = _unscored(expression.genes, parts)
+    shared = shared_direction(expression)
     near = None if known is None else known.traits
     unlike = _unlike(model, look, design, near, expression)
+    if not unlike and known is not None and shared > known.shared:
+        unlike = "" if RANKED_DOWN in parts.scores else ONE_DIRECTION  # knock-outs can tell
     if unlike and RANKED_DOWN not in parts.scores:
         engine = Threads(threads) if engine is None else engine
         sums = _added_up(parts, expression, rules, rng, steady, engine, keep)
@@ -170,7 +180,7 @@ def combined(
     if unlike or known is None:
         why_not = unlike + LEARNED if unlike else NOT_CALIBRATED
         return _ranked(network, parts, chance(logits), prior, Verdict(why_not=why_not))
-    none = model.null_log_odds(look, design, effect_of_changes(steady, expression))
+    none = model.null_log_odds(look, design, effect_of_changes(steady, expression), shared)
     logits = held_down(unless_null(known.of(logits, n), none), known.limit)
     if none > 0:
         said = NOTHING.format(float(chance(np.array(none))))

@@ -6,6 +6,8 @@ own decay is left in the response and raw levels share their mean. It is here to
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from grn_tvcs.expression.expression import Expression
@@ -16,6 +18,7 @@ from grn_tvcs.stability.model import paper_problem
 from tvcs_core import solve
 
 ITERATIONS = 500
+EDGES_PER_GENE = 2  # of the model where no cap is given; known networks have 1 to 3
 
 
 def tvcs_plain(expression: Expression, rules: Rules, rng: np.random.Generator) -> Network:
@@ -26,6 +29,8 @@ def tvcs_plain(expression: Expression, rules: Rules, rng: np.random.Generator) -
     """
     genes = expression.genes
     regulators, targets, _ = rules.candidates(genes)
-    problem = paper_problem(expression, rules.with_defaults(len(genes)))
+    if rules.max_in_degree is rules.max_out_degree is rules.max_edges is None:
+        rules = replace(rules, max_edges=EDGES_PER_GENE * len(genes))
+    problem = paper_problem(expression, rules)
     W = solve(problem, "iht", rng=rng, max_iter=ITERATIONS).matrix
     return Network.of_pairs(genes, Pairs.correlated(regulators, targets, W))

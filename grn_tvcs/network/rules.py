@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,12 @@ from tvcs_core import TVCS
 from tvcs_core.arguments import found, names_of
 from tvcs_core.files.shown import listed
 
-EDGES_PER_GENE = 2
+FEW_PER_GENE = 0.25  # edges that are selected where nothing says how many are true
+
+if TYPE_CHECKING:
+    from grn_tvcs.network.verdict import Verdict
+
+BY_VERDICT, BY_HELD_OUT, FEW = "verdict", "held-out series", "few"
 
 Flags = NDArray[np.bool_]
 Places = NDArray[np.int64]
@@ -65,6 +70,9 @@ class Rules:
         Names of the genes that may regulate.
     targets
         Names of the genes whose regulators are sought.
+    chosen_by
+        What chose `max_edges` where nobody gave it: `BY_VERDICT`, `BY_HELD_OUT` or `FEW`; empty
+        where it was given or there is none. It changes nothing that is selected.
 
     Raises
     ------
@@ -77,6 +85,7 @@ class Rules:
     max_edges: int | None = None
     regulators: frozenset[str] | None = None
     targets: frozenset[str] | None = None
+    chosen_by: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         for name in ("max_in_degree", "max_edges"):
@@ -92,17 +101,31 @@ class Rules:
             names = getattr(self, name)
             object.__setattr__(self, name, gene_set(name, names))
 
-    @property
-    def has_caps(self) -> bool:
-        """Whether any of the three caps is given."""
-        caps = (self.max_in_degree, self.max_out_degree, self.max_edges)
-        return any(cap is not None for cap in caps)
+    def with_number(self, n_targets: int, verdict: Verdict | None = None) -> Rules:
+        """Return the rules with a number of edges in all, where none is given.
 
-    def with_defaults(self, n_genes: int) -> Rules:
-        """Cap the edges at 2 per gene where no cap is given; known networks have 1 to 3."""
-        if self.has_caps:
+        The number is that of the verdict. Without one, or where it says why no chance is given, it
+        is `FEW_PER_GENE` of the genes whose regulators are sought, at least 1: the surest edges are
+        true most often, and nothing says of the next ones that they are.
+        """
+        if self.max_edges is not None:
             return self
-        return replace(self, max_edges=EDGES_PER_GENE * n_genes)
+        if verdict is not None and verdict.is_known:
+            return replace(self, max_edges=verdict.n_edges, chosen_by=BY_VERDICT)
+        few = max(1, round(FEW_PER_GENE * n_targets))
+        return replace(self, max_edges=few, chosen_by=FEW)
+
+    def why_so_many(self) -> str:
+        """Return a sentence that says what chose the number of edges; empty where a user did."""
+        n = self.max_edges
+        return {
+            BY_VERDICT: f"The number of edges, {n}, is that which the verdict supports.",
+            BY_HELD_OUT: f"The number of edges, {n}, is that which predicts held-out series well.",
+            FEW: (
+                f"Nothing says how many edges are true, so only the surest are selected, {n}: one "
+                f"for every {round(1 / FEW_PER_GENE)} genes whose regulators are sought."
+            ),
+        }.get(self.chosen_by, "")
 
     def roles(self, genes: Sequence[str]) -> tuple[Flags, Flags]:
         """Which genes may regulate, and the regulators of which are sought; (genes,) each.

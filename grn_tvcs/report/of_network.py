@@ -31,8 +31,7 @@ def write_report(
             "this network does not know what it was inferred from: give report(path, expression, "
             "method=NAME)"
         )
-    rules = Rules(max_edges=int(network.out_degrees.sum()))
-    seed = None
+    rules, seed = Rules(), None  # nothing says which caps it was selected under
     if origin is not None:
         expression, method = expression or origin.expression, method or origin.method
         rules, seed = origin.rules, origin.seed

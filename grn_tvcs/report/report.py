@@ -166,7 +166,7 @@ def methods_paragraph(
         for cap, text in (
             (rules.max_in_degree, "{} regulators of a gene"),
             (rules.max_out_degree, "{} targets of a regulator"),
-            (rules.max_edges, "{} edges in all"),
+            (None if rules.chosen_by else rules.max_edges, "{} edges in all"),
         )
         if cap is not None
         for text in [
@@ -175,6 +175,7 @@ def methods_paragraph(
             else text.format(cap)
         ]
     ]
+    within = f" with at most {_joined(caps)}" if caps else ""
     known = _inputs(expression, method, steady)
     known += "".join(f" {note[0].upper()}{note[1:]}." for note in network.notes)
     if rules.regulators is not None:
@@ -189,8 +190,8 @@ def methods_paragraph(
         f"{samples_said(expression, 'time series')} with tvcs {tvcs_version()} "
         f"(method {method}{drawn}).{values}{known} The method: {METHODS[method].about[0]} "
         f"Of {network.n_scored} directed edges with a score, {n_edges} were "
-        f"selected: those whose scores add up to the most with at most {_joined(caps)}, found "
-        "exactly, by projection onto a three-view cardinality constraint."
+        f"selected: those whose scores add up to the most{within}, found exactly, by projection "
+        f"onto a three-view cardinality constraint.{_number(rules, count)}"
         + ("" if count is None else _counted(count))
         + ("" if network.verdict is None else _supported(network.verdict))
     )
@@ -248,6 +249,12 @@ def _inputs(expression: Expression, method: str, steady: SteadyStates | None) ->
         ]
         said.append(f"Steady states were used beside the series: {_joined(counts)}.")
     return "".join(f" {sentence}" for sentence in said)
+
+
+def _number(rules: Rules, count: EdgeCount | None) -> str:
+    """Why so many edges are selected, where neither caps nor held-out series say it already."""
+    why = rules.why_so_many() if count is None else ""
+    return f" {why}" if why else ""
 
 
 def _counted(count: EdgeCount) -> str:

@@ -16,15 +16,17 @@ from grn_tvcs.expression.steady_states import WILD_TYPE, SteadyStates
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.simulation.designs import WILD, Design, Rng
 from grn_tvcs.simulation.experiments import STAGES, Bench, is_on
-from grn_tvcs.simulation.kinds import NULLS, draw_topology
+from grn_tvcs.simulation.kinds import DRIVEN, NULLS, draw_topology
 from grn_tvcs.simulation.kinetics import draw_kinetics
 from grn_tvcs.simulation.simulation import NOISES
+from grn_tvcs.simulation.stimulus import driven, responses
 from tvcs_core.streams import seed_of, stream
 
 # Noise of the measurement: least and most of its size.
 NOISE_LEVELS = {"normal": (0.01, 0.1), "lognormal": (0.03, 0.2), "microarray": (0.3, 1.0)}
 MOST_SDE = 0.05
 LEFT = {"out": 0.0, "down": 0.5}  # of the transcription of a gene that is changed
+DRIVEN_NOISE = (0.02, 0.3)  # of logarithms, where a stimulus moves them
 DROPPED, CELL_NOISE, BLUR = (0.0, 0.7), (0.05, 0.2), (0.02, 0.1)  # of cells
 
 Array = NDArray[np.float64]
@@ -48,7 +50,7 @@ class Example:
         ``[regulator, target]`` in the order of the genes, which is that of their names. Where
         genes are hidden, an edge is one between two genes that are measured.
     kind
-        One of `KINDS` or `NULLS`.
+        One of `KINDS` or `NULLS`, or `DRIVEN`.
     """
 
     expression: Expression
@@ -217,7 +219,8 @@ def draw_null(design: Design, kind: str, rng: Rng = None) -> Example:
         Sizes and experiments.
     kind
         ``"noise"``: samples know nothing of each other; ``"walk"``: every gene walks at random
-        along a series; ``"autoregression"``: it is drawn back to its rest.
+        along a series; ``"autoregression"``: it is drawn back to its rest; ``"driven"``: it answers
+        by itself a stimulus that is common to all and was not measured.
     rng
         Seed or generator; the same one gives the same tables.
 
@@ -226,9 +229,11 @@ def draw_null(design: Design, kind: str, rng: Rng = None) -> Example:
     ValueError
         If the kind is unknown.
     """
-    if kind not in NULLS:
-        raise ValueError(f"kind must be one of {', '.join(NULLS)}, found {kind!r}")
+    if kind not in (*NULLS, DRIVEN):
+        raise ValueError(f"kind must be one of {', '.join((*NULLS, DRIVEN))}, found {kind!r}")
     rng = stream(rng, "null")
+    if kind == DRIVEN:
+        return _draw_driven(design, rng)
     n = design.n_genes
     rest, size = rng.uniform(-2, 0, n), rng.uniform(0.1, 0.6)
     memory = {"noise": np.zeros(n), "walk": np.ones(n), "autoregression": rng.uniform(0.5, 0.98, n)}
@@ -238,6 +243,33 @@ def draw_null(design: Design, kind: str, rng: Rng = None) -> Example:
     for point in range(design.n_points):
         before = logs[:, point - 1] if point else 0.0
         logs[:, point] = memory[kind] * before + steps[:, point]
+    return _without_edges(design, kind, rest, size, logs, np.zeros(n), rng)
+
+
+def _draw_driven(design: Design, rng: np.random.Generator) -> Example:
+    """Draw tables of a common stimulus; where there is no time, its dose differs by sample."""
+    rest = rng.uniform(-2, 0, design.n_genes)
+    size = float(np.exp(rng.uniform(*np.log(DRIVEN_NOISE))))
+    response = responses(design, rng)
+    logs = driven(design, response, rng)
+    logs = logs + size * rng.standard_normal(logs.shape)
+    return _without_edges(design, DRIVEN, rest, size, logs, response, rng)
+
+
+def _without_edges(
+    design: Design,
+    kind: str,
+    rest: Array,
+    size: float,
+    logs: Array,
+    response: Array,
+    rng: np.random.Generator,
+) -> Example:
+    """Put the logarithms of series, beside their rest, into tables with all else of a design.
+
+    `response` is that of samples at rest to what is common to all genes, 0 for nothing.
+    """
+    n = design.n_genes
     may = np.sort(rng.permutation(n)[: design.n_regulators])
     changed = _changed(design, may, rng)
     n_rows = {"series": 0, "rest": design.n_at_rest, "wild type": int(bool(changed))}
@@ -248,6 +280,8 @@ def draw_null(design: Design, kind: str, rng: Rng = None) -> Example:
         if rows or name in ("series", "rest")
     }
     levels["series"] = np.exp(rest + logs.reshape(-1, n))
+    if response.any():
+        levels["rest"] *= np.exp(response * rng.standard_normal((design.n_at_rest, 1)))
     for part, which in changed.items():
         levels[part][np.arange(which.size), which] *= LEFT[part]
     genes = np.array(_names(n))

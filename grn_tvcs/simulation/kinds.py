@@ -20,6 +20,8 @@ KINDS: dict[str, Callable[[int, np.random.Generator], tuple[float, float]]] = {
     "star": lambda n, rng: (int(rng.integers(1, 4)), rng.uniform(0.6, 1.3)),
 }
 NULLS = ("noise", "walk", "autoregression")  # tables without any network
+# ... and those of a common stimulus: only the trees that tell tables without edges learn from them
+DRIVEN = "driven"
 
 
 def draw_topology(

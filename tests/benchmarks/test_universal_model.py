@@ -7,6 +7,7 @@ from threadpoolctl import threadpool_info
 from benchmarks import universal as command
 from benchmarks import universal_known as evidence
 from grn_tvcs.combine import calibration, nets, training
+from grn_tvcs.combine.combiner import write_arrays
 from grn_tvcs.combine.universal import universal
 from grn_tvcs.simulation import designs
 
@@ -60,6 +61,31 @@ def test_the_command_gives_the_same_bytes_again(small, tmp_path, capsys):
     assert model.own == (keys[0], keys[0], keys[1], keys[1])
     assert len(model.combiner.stages) == 2 + len(model.own)
     assert len(model.combiner.nets) == command.NETS
+
+
+def test_the_trees_that_tell_tables_without_edges_are_learned_alone_to_the_same_bytes(
+    small, tmp_path, capsys
+):
+    path = run(tmp_path)
+    whole = path.read_bytes()
+    with np.load(path, allow_pickle=False) as file:
+        arrays = {name: file[name] for name in file.files}
+    for name in ("format", "digest"):
+        del arrays[name]
+    arrays["nulls_value"] = arrays["nulls_value"] + 1.0
+    arrays["common_shared"] = arrays["common_shared"] + 1.0
+    write_arrays(path, arrays)
+    with pytest.raises(SystemExit) as other:
+        run(tmp_path, "--nulls", "--check")
+    assert other.value.code == 1
+    found = capsys.readouterr().out
+    assert found.endswith("common_shared differs, digest differs, nulls_value differs\n"), found
+    universal.cache_clear()
+    run(tmp_path, "--nulls")
+    assert path.read_bytes() == whole
+    universal.cache_clear()
+    with pytest.raises(ValueError, match=r"must be made with .*'networks': 9"):
+        command.make_nulls(path, universal(path), NETWORKS + 1, SEED, 1)
 
 
 def test_a_file_that_differs_is_said_to_and_in_what(tmp_path, monkeypatch, capsys):

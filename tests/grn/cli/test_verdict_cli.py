@@ -62,10 +62,15 @@ def test_the_verdict_is_said_recorded_and_shown(table, tmp_path):
     assert done.exit_code == 0, done.stderr
     network = infer(read_expression(table), "likely", rng=0)
     assert 0 < network.verdict.n_edges < 56
-    *_, before_last, last = done.stderr.strip().splitlines()
-    assert before_last == network.verdict.said()
-    assert "two more series would support about 50" in before_last
-    assert "16 edges selected of 56 with a score" in last
+    *_, verdict, why, last = done.stderr.strip().splitlines()
+    assert verdict == network.verdict.said()
+    assert "two more series would support about 50" in verdict
+    n_edges = network.verdict.n_edges
+    assert why == (
+        f"The number of edges, {n_edges}, is that which the verdict supports. --max-edges N "
+        "selects N."
+    )
+    assert f"{n_edges} edges selected of 56 with a score" in last
     record = json.loads((out / "run.json").read_text())
     assert record["verdict"] == network.verdict.facts()
     assert record["verdict"]["n_edges"] == int((network.confidence >= 0.5).sum())
@@ -76,6 +81,8 @@ def test_the_verdict_is_said_recorded_and_shown(table, tmp_path):
         1 - network.confidence[network.scores > 0].mean(), abs=1e-6
     )
     page = (out / "report.html").read_text()
+    assert f"The number of edges, {n_edges}, is that which the verdict supports." in page
+    assert "edges in all" not in page
     assert page.index(network.verdict.said()) < page.index("The network</h2>")
     assert "Expected true edges by number of edges" in page
 
@@ -97,21 +104,29 @@ def test_auto_takes_the_number_of_the_verdict_under_the_caps(table, tmp_path, mo
 
 
 @pytest.mark.usefixtures("likely_method")
-def test_without_a_probability_auto_takes_two_per_gene_and_says_so(table, tmp_path):
+@pytest.mark.parametrize("number", [[], ["--max-edges", "auto"]])
+def test_without_a_probability_few_are_selected_and_it_says_so(table, tmp_path, number):
     out = tmp_path / "out"
-    words = ["--method", "likely", "--max-edges", "auto", "--calibrate", "off"]
+    words = ["--method", "likely", *number, "--calibrate", "off"]
     done = grn("infer", table, "--out", out, *words)
     assert done.exit_code == 0, done.stderr
-    assert f"{WHY_NOT}\n--max-edges auto: 2 per gene, 16\n" in done.stderr
+    why = (
+        "Nothing says how many edges are true, so only the surest are selected, 2: one for every 4 "
+        "genes whose regulators are sought."
+    )
+    assert f"{WHY_NOT}\n{why} --max-edges N selects N.\n" in done.stderr
     assert CALIBRATED == [0]
     record = json.loads((out / "run.json").read_text())
     assert record["verdict"] == {"why_not": WHY_NOT}
     assert record["parameters"]["calibrate"] == "off"
-    assert (record["max_edges_used"], record["selected"]) == (16, 16)
+    assert (record["max_edges_used"], record["selected"]) == (2, 2)
+    assert record["max_edges_chosen_by"] == "few"
     rows = rows_of(out / "edges.tsv")
     assert not {"confidence", "false_discovery"} & set(rows[0])
     page = (out / "report.html").read_text()
     assert page.count(WHY_NOT) == 2  # at the top, and in the methods to paste
+    assert page.count(why) == 2
+    assert "edges in all" not in page
     assert "--calibrate off" in page
     assert "Expected true edges" not in page
 

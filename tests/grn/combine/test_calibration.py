@@ -19,6 +19,7 @@ from grn_tvcs.combine.calibration import (
     calibration_of,
 )
 from grn_tvcs.combine.chances import calibration
+from grn_tvcs.combine.direction import shared_in_a_network, usual_limit
 from grn_tvcs.combine.features import features_of
 from grn_tvcs.combine.likeness import TRAITS, as_row, traits
 from grn_tvcs.combine.nulls import null_log_odds, unless_null
@@ -46,7 +47,7 @@ def files_in(cache):
 
 
 def same(one, other):
-    numbers = [(known.offset, known.slope, known.limit) for known in (one, other)]
+    numbers = [(known.offset, known.slope, known.limit, known.shared) for known in (one, other)]
     return numbers[0] == numbers[1] and np.array_equal(one.traits, other.traits, equal_nan=True)
 
 
@@ -274,6 +275,18 @@ def test_tables_that_traits_tell_or_that_have_no_chances_set_no_limit(
         found = calibration_of(combiner, DESIGN, 1, resamples=4, empty=empty)
         assert found.limit == -np.inf
     assert run(combiner, n=1).limit == run(combiner, n=1).limit == -np.inf  # and from the file
+
+
+def test_series_have_a_limit_of_one_direction_which_is_kept(combiner, cache, monkeypatch):
+    monkeypatch.setattr(module, "OF_DIRECTION", 5)
+    design = replace(DESIGN, n_series=3)
+    found = run(combiner, design)
+    shared = [shared_in_a_network(design, k) for k in range(5)]
+    assert found.shared == usual_limit(np.array(shared))
+    assert 0 < found.shared < 1
+    assert same(run(combiner, design), found)  # from the file
+    assert run(combiner).shared == np.inf  # one series
+    assert run(combiner).shared == np.inf
 
 
 def test_of_more_genes_than_are_simulated_fewer_pairs_are_edges():

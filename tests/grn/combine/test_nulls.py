@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from grn_tvcs import infer
 from grn_tvcs.combine.chances import chance
+from grn_tvcs.combine.direction import shared_direction
 from grn_tvcs.combine.likeness import TRAITS, covariates, traits
 from grn_tvcs.combine.nulls import (
     LIKELY,
@@ -22,7 +23,7 @@ from grn_tvcs.combine.trees import evaluate
 from grn_tvcs.combine.universal import universal
 from grn_tvcs.simulation.designs import Design
 from grn_tvcs.simulation.examples import draw_example, draw_null
-from grn_tvcs.simulation.kinds import KINDS, NULLS
+from grn_tvcs.simulation.kinds import DRIVEN, KINDS, NULLS
 from tvcs_core.streams import stream
 
 DESIGNS = (Design(10, 10, 5, 21), Design(30, 30, 10, 21), Design(20, 20, 0, 3, n_at_rest=50))
@@ -72,11 +73,12 @@ def test_without_a_limit_chances_stay():
 def test_features_are_the_traits_and_what_of_the_design_moves_them(known):
     for one in known:
         found = traits(one.example.expression, one.example.steady)
-        row = null_features(found, one.design, 1.25)
-        assert row.shape == (len(TRAITS) + covariates(one.design).size,)
+        row = null_features(found, one.design, 1.25, 0.5)
+        assert row.shape == (len(TRAITS) + covariates(one.design).size + 1,)
         assert row[: len(TRAITS)] == pytest.approx([found[t] for t in TRAITS], nan_ok=True)
-        assert row[len(TRAITS) : -1] == pytest.approx(covariates(one.design)[1:])
-        assert row[-1] == 1.25
+        assert row[len(TRAITS) : -2] == pytest.approx(covariates(one.design)[1:])
+        assert row[-2:].tolist() == [1.25, 0.5]
+        assert np.isnan(null_features(found, one.design)[-2:]).all()
 
 
 def test_the_effect_of_changes_is_the_mean_of_the_largest_shifts_one_for_each_changed_gene(known):
@@ -125,7 +127,8 @@ def test_the_model_tells_tables_without_edges_from_those_of_networks(design):
     model = universal()
 
     def said(made):
-        return model.null_log_odds(traits(made.expression, made.steady), design)
+        look, shared = traits(made.expression, made.steady), shared_direction(made.expression)
+        return model.null_log_odds(look, design, shared=shared)
 
     without = [said(draw_null(design, kind, 100 + k)) for kind in NULLS for k in range(4)]
     networks = [said(draw_example(design, kind, 100 + k)) for kind in KINDS for k in range(2)]
@@ -135,13 +138,29 @@ def test_the_model_tells_tables_without_edges_from_those_of_networks(design):
     assert np.mean(np.array(networks) < 0) >= 0.75
 
 
+@pytest.mark.parametrize("listed", [30, 10])
+def test_the_model_tells_genes_that_answer_a_common_stimulus(listed):
+    model, design = universal(), Design(30, listed, 3, 8)
+
+    def said(made):
+        shared = shared_direction(made.expression)
+        return model.null_log_odds(traits(made.expression), design, shared=shared)
+
+    driven = [said(draw_null(design, DRIVEN, 300 + k)) for k in range(16)]
+    networks = [said(draw_example(design, kind, 300 + k)) for kind in KINDS for k in range(4)]
+    assert np.mean(np.array(driven) > 0) >= 0.75
+    assert np.mean(np.array(networks) < 0) >= 0.75
+
+
 @pytest.mark.parametrize("design", CHANGED, ids=lambda design: design.key)
 def test_knock_outs_that_move_nothing_tell_a_table_without_edges(design):
     model = universal()
 
     def said(made):
         effect = effect_of_changes(made.steady, made.expression)
-        return model.null_log_odds(traits(made.expression, made.steady), design, effect)
+        shared = shared_direction(made.expression)
+        look = traits(made.expression, made.steady)
+        return model.null_log_odds(look, design, effect, shared)
 
     without = [said(draw_null(design, kind, 200 + k)) for kind in NULLS for k in range(4)]
     networks = [said(draw_example(design, kind, 200 + k)) for kind in KINDS for k in range(3)]

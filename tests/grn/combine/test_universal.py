@@ -29,7 +29,7 @@ def common(rng):
     traits[0, 4] = np.nan
     return {
         DESIGN.key: Calibration(-0.25, 1.5, traits),
-        "another": Calibration(0.1, 0.1 + 0.2, -traits, -1.25),
+        "another": Calibration(0.1, 0.1 + 0.2, -traits, -1.25, 0.5),
     }
 
 
@@ -52,7 +52,7 @@ def test_a_model_comes_back_as_it_was(path, combiner, likeness, nulls, common, l
     assert list(model.common) == list(common)
     for key, known in common.items():
         back = model.common[key]
-        numbers = [(one.offset, one.slope, one.limit) for one in (back, known)]
+        numbers = [(one.offset, one.slope, one.limit, one.shared) for one in (back, known)]
         assert numbers[0] == numbers[1]
         assert np.array_equal(back.traits, known.traits, equal_nan=True)
     for one in lessons:

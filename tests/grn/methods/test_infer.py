@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -12,6 +14,8 @@ from grn_tvcs import (
     simulate,
 )
 from grn_tvcs.methods import options_of
+from grn_tvcs.network.rules import BY_VERDICT, Rules
+from grn_tvcs.network.rules import FEW as FEW_EDGES
 
 
 @pytest.fixture(scope="module")
@@ -93,9 +97,27 @@ def test_units_of_a_gene_do_not_matter(made):
     assert np.allclose(a.scores, b.scores, rtol=1e-4, atol=1e-7)
 
 
-def test_two_edges_per_gene_are_selected_where_no_cap_is_given(made):
-    assert infer(made.expression, resamples=4, rng=0).selected.sum() == 24
-    assert infer(made.expression, max_in_degree=1, resamples=4, rng=0).selected.sum() <= 12
+@pytest.mark.parametrize("caps", [{}, {"max_in_degree": 1}, {"max_out_degree": 2}])
+def test_without_a_number_of_edges_few_are_selected_where_there_is_no_chance(made, caps):
+    found = infer(made.expression, "tvcs", resamples=4, rng=0, **caps)
+    assert found.selected.sum() == 3  # of 12 genes
+    assert found.origin.rules.chosen_by == FEW_EDGES
+    assert found.origin.rules.why_so_many().startswith("Nothing says how many edges are true")
+    some = infer(made.expression, "pcc", targets=["G1", "G2"], **caps)
+    assert some.selected.sum() == 1
+    given = infer(made.expression, "tvcs", resamples=4, rng=0, max_edges=9, **caps)
+    assert given.selected.sum() == 9
+    assert given.origin.rules.why_so_many() == ""
+
+
+@pytest.mark.parametrize("caps", [{}, {"max_in_degree": 1}])
+@pytest.mark.parametrize("number", [{}, {"max_edges": "auto"}])
+def test_without_a_number_of_edges_that_of_the_verdict_is_taken(made, caps, number):
+    found = infer(made.expression, resamples=10, calibrate=1, rng=0, **caps, **number)
+    assert found.verdict.is_known
+    expected = found.within(replace(Rules(**caps), max_edges=found.verdict.n_edges))
+    assert np.array_equal(found.selected, expected.selected)
+    assert found.origin.rules.chosen_by == BY_VERDICT
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -21,6 +21,7 @@ from grn_tvcs import (
 )
 from grn_tvcs.report.data import CURVE_HEIGHT, CURVE_WIDTH, curve
 from grn_tvcs.report.layout import draw
+from grn_tvcs.report.of_network import write_report
 from grn_tvcs.report.report import MOST_DRAWN, methods_paragraph, render
 
 EVIL = '"><script>alert(1)</script>', "a' onload='x", "{{ 7 * 7 }}", "</script><b>", "javascript:x"
@@ -50,7 +51,7 @@ class Page(HTMLParser):
 
 def page_of(expression, **caps):
     network = infer(expression, "tvcs", rng=0, **caps)
-    rules = Rules(**caps).with_defaults(len(network.genes))
+    rules = network.origin.rules
     return render(
         network, expression, rules, method="tvcs", source="x.tsv", command="grn-tvcs infer x.tsv"
     )
@@ -63,9 +64,10 @@ def expression():
 
 def test_hostile_gene_names_stay_text(expression):
     genes = (*EVIL, *expression.genes[len(EVIL) :])
-    html = page_of(Expression(expression.values, expression.times, expression.series, genes))
+    hostile = Expression(expression.values, expression.times, expression.series, genes)
+    html = page_of(hostile, max_edges=20)
     page = Page(html)
-    harmless = Page(page_of(expression))
+    harmless = Page(page_of(expression, max_edges=20))
     assert set(page.tags) == set(harmless.tags)
     for tag in ("b", "script"):
         assert page.tags.count(tag) == harmless.tags.count(tag)
@@ -224,6 +226,26 @@ def states(given):
         return None
     _, changed, is_out = zip(*kinds, strict=True)
     return SteadyStates(np.ones((len(kinds), 3)), changed, is_out, ("A", "B", "C"))
+
+
+def test_a_number_of_edges_that_nobody_gave_is_no_cap(expression):
+    few = " ".join(" ".join(Page(page_of(expression)).text).split())
+    assert "edges in all" not in few
+    assert "with at most" not in few
+    why = "Nothing says how many edges are true, so only the surest are selected, 2:"
+    assert few.count(why) == 2  # in the facts, and in the methods to paste
+    assert "no cap edges at most" in few
+    capped = " ".join(Page(page_of(expression, max_in_degree=2)).text)
+    assert "with at most 2 regulators of a gene, found exactly" in capped
+    given = " ".join(Page(page_of(expression, max_edges=5)).text)
+    assert "with at most 5 edges in all" in given
+    assert "Nothing says" not in given
+
+
+def test_a_network_of_unknown_origin_has_no_caps(expression, tmp_path):
+    network = infer(expression, "pcc", max_edges=6)
+    path = write_report(network.came_from(None), tmp_path / "x.html", expression, method="pcc")
+    assert "edges in all" not in path.read_text()
 
 
 def test_only_what_the_method_used_is_named(expression):

@@ -1,0 +1,94 @@
+"""Tables of one common stimulus: no chance is given, the table is ranked, and every output says so.
+
+`one_stimulus.tsv` has no edge at all: 30 genes of which some answer a transient stimulus, each by
+itself, in three conditions at seven uneven times; logarithms of means of replicates. With the list
+G00 to G09 as regulators 19 edges were once supported, of which 11 should have been true.
+"""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from grn_tvcs import infer, read_expression
+from grn_tvcs.cli.main import app
+from grn_tvcs.combine.direction import shared_direction
+from grn_tvcs.expression.steady_states import WILD_TYPE, SteadyStates
+from grn_tvcs.methods import combined
+
+TABLE = Path(__file__).with_name("one_stimulus.tsv")
+LISTED = tuple(f"G{j:02d}" for j in range(10))
+FEW = {"resamples": 12, "calibrate": 2}
+SENTENCE = "the series go along one direction, as after a common stimulus"
+
+
+@pytest.fixture(scope="module")
+def expression():
+    return replace(read_expression(TABLE), scale="log")
+
+
+@pytest.fixture(scope="module")
+def network(expression):
+    return infer(expression, regulators=LISTED, rng=0, **FEW)
+
+
+def test_a_common_stimulus_gives_no_chance_but_a_ranking(network):
+    assert network.confidence is None
+    assert SENTENCE in network.verdict.said()
+    assert "cannot tell which gene causes it" in network.verdict.said()
+    assert network.verdict.said().endswith(combined.ADDED_UP)
+    assert network.verdict.facts() == {"why_not": network.verdict.said()}
+    assert (network.scores > 0).sum() > 200
+
+
+def test_no_regulator_has_nearly_all_of_what_is_selected(network):
+    assert 0 < network.out_degrees.sum() <= 10
+    assert network.out_degrees.max() <= 0.6 * network.out_degrees.sum()
+
+
+def test_series_that_go_their_own_ways_have_chances(expression, monkeypatch):
+    """The same table with the genes of each series in another order."""
+    rng, values = np.random.default_rng(3), np.array(expression.values)
+    for rows in expression.pieces().values():
+        values[rows] = values[rows][:, rng.permutation(30)]
+    mixed = replace(expression, values=values)
+    assert shared_direction(mixed) < 0.4 < 0.7 < shared_direction(expression)
+    monkeypatch.setattr(combined, "_unlike", lambda *given: "")
+    assert infer(mixed, regulators=LISTED, rng=0, **FEW).confidence is not None
+    assert infer(expression, regulators=LISTED, rng=0, **FEW).confidence is None
+
+
+def test_knock_outs_can_tell_who_causes_what(expression, monkeypatch):
+    levels = np.array(expression.values[:1]) + 0.1 * np.random.default_rng(0).normal(size=(11, 30))
+    steady = SteadyStates(levels, (WILD_TYPE, *LISTED), np.arange(11) > 0, tuple(expression.genes))
+    monkeypatch.setattr(combined, "_unlike", lambda *given: "")
+    found = infer(expression, regulators=LISTED, steady=steady, rng=0, **FEW)
+    assert found.confidence is not None
+    assert found.verdict.n_edges == 0  # they move nothing
+
+
+def test_without_networks_of_the_design_nothing_is_asked(expression):
+    found = infer(expression, regulators=LISTED, rng=0, resamples=12, calibrate=0)
+    assert "--calibrate off" in found.verdict.said()
+
+
+def test_the_command_says_it_everywhere(network, tmp_path):
+    listed = tmp_path / "regulators.txt"
+    listed.write_text("\n".join(LISTED))
+    words = ["--scale", "log", "--regulators", listed, "--option", "resamples=12"]
+    out = tmp_path / "out"
+    words += ["--calibrate", "2", "--out", out]
+    done = CliRunner().invoke(app, ["infer", str(TABLE), *map(str, words)])
+    assert done.exit_code == 0, done.stderr
+    assert SENTENCE in done.stderr
+    assert "should be true" not in done.stderr
+    record = json.loads((out / "run.json").read_text())
+    assert record["verdict"] == {"why_not": network.verdict.said()}
+    page = (out / "report.html").read_text()
+    assert page.count(SENTENCE) == 2  # at the top, and in the methods to paste
+    head, *rows = (out / "edges.tsv").read_text().splitlines()
+    assert "confidence" not in head
+    assert len(rows) > 200
