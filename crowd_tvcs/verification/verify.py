@@ -36,7 +36,7 @@ from crowd_tvcs.verification.claims import (
 )
 from crowd_tvcs.verification.deviation import deviation
 from crowd_tvcs.verification.foresight import foreseen
-from crowd_tvcs.verification.pricing import accuracy
+from crowd_tvcs.verification.pricing import JOINED, accuracy
 from crowd_tvcs.verification.pricing_common_error import (
     payoff,
     scale_of_equals,
@@ -67,8 +67,6 @@ from tvcs_core.files.tables import read_text
 
 Floats = NDArray[np.float64]
 
-JOINED = 1e-4  # what the method may lose by joining outcomes of large teams
-SIX = 6.0  # standard errors that a sampled accuracy may be off
 MOST_SLOPED = 12  # voters
 NUMBERS = (
     "max_workers_per_task",
@@ -292,7 +290,7 @@ def _accuracies(plan: Plan, support: NDArray[np.bool_]) -> tuple[Floats, Floats,
         low, high = np.array(bounds).T
         # The method draws outcomes where it has more than these and workers differ.
         is_large = plan.n_classes ** support.sum(axis=0).astype(float) > multiclass.MOST_OUTCOMES
-        off = np.where(is_large | (low < high), SIX * LARGE_ERROR, 0.0)
+        off = np.where(is_large | (low < high), multiclass.SURE * LARGE_ERROR, 0.0)
         return low, np.maximum(low - off, 0.0), np.minimum(high + off, 1.0)
     values = seeming_right(plan.quality.values, plan.common_error)
     voters = [q[s & (q != 0.5)] for q, s in zip(values.T, support.T, strict=True)]
