@@ -226,6 +226,7 @@ def _write(
 
 def _write_record(given: AssignOptions, folder: Path, layout: str) -> None:
     """Write run.json, with the hashes of all other files."""
+    from crowd_tvcs.verification.tables import path_from
     from tvcs_core.files.folders import write_json
     from tvcs_core.files.record import digests, run_record
 
@@ -237,6 +238,8 @@ def _write_record(given: AssignOptions, folder: Path, layout: str) -> None:
         layout=layout,
         outputs=digests(sorted(folder.iterdir())),
     )
+    for entry, path in zip(record["inputs"], given.inputs(), strict=True):
+        entry["path"] = path_from(given.out, path)
     write_json(folder / "run.json", record)
 
 

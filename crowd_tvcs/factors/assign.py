@@ -77,11 +77,11 @@ def assign_factors(
     share = None if time_limit is None else SHARE_OF_PRICES * time_limit
     with _one_blas_thread(), Deadline.after(time_limit) as deadline:
         with Deadline.after(share) as first:
-            search = PriceSearch(relaxed, rng, first)
+            best = _begin(relaxed, teams)
+            search = PriceSearch(relaxed, rng, first, needs_sets=not best.sizes.any())
             search.run()
         search.prove_at_one_price()
-        state = _State(relaxed, search, teams, teams, rng, deadline)
-        state.begin()
+        state = _State(relaxed, search, best, teams, rng, deadline)
         state.fill()
         reason = state.improve()
     return _told(plan, state, reason)
@@ -92,6 +92,29 @@ def _most_workers(plan: FactoredPlan) -> int:
     least, labels = int(plan.min_workers_per_task.max(initial=0)), plan.budget / len(plan.tasks)
     most = max(MOST_WORKERS, least, math.ceil(2.0 * labels))
     return max(1, min(most, int(plan.max_workers_per_task.max(initial=1))))
+
+
+def _begin(relaxed: GroupRelaxation, least: Teams) -> Teams:
+    """Return the best of the plans that need no prices."""
+    best, plan = least.copy(), relaxed.groups.plan
+    if best.sizes.any():
+        best.accuracy[:] = accuracies(plan, *best.pairs())
+    for teams in starts(relaxed.groups, least):
+        add_what_is_left(relaxed, teams)
+        best = _better(relaxed, best, teams)
+    return best
+
+
+def _better(relaxed: GroupRelaxation, teams: Teams, other: Teams) -> Teams:
+    """Return the other teams if they meet the minimums and are better."""
+    is_better = other.accuracy.sum() > teams.accuracy.sum() and _is_met(relaxed, other)
+    return other if is_better else teams
+
+
+def _is_met(relaxed: GroupRelaxation, teams: Teams) -> bool:
+    """Whether teams keep the caps and meet the minimums."""
+    is_within = bool((teams.room >= 0).all())
+    return is_within and bool((teams.sizes >= relaxed.groups.plan.min_workers_per_task).all())
 
 
 def _one_blas_thread() -> AbstractContextManager[Any]:
@@ -145,16 +168,6 @@ class _State:
         """Whether one more pass over all tasks is not worth its time."""
         return self._is_within(CLOSE if self.relaxed.n_tasks <= MANY_TASKS else ENOUGH)
 
-    def begin(self) -> None:
-        """Take the best of the plans that need no prices."""
-        if self.least.sizes.any():
-            self.teams = self.least.copy()
-            plan = self.relaxed.groups.plan
-            self.teams.accuracy[:] = accuracies(plan, *self.teams.pairs())
-        for teams in starts(self.relaxed.groups, self.least):
-            add_what_is_left(self.relaxed, teams)
-            self._keep(teams)
-
     def fill(self) -> None:
         """Take the whole parts of the linear program, and complete them."""
         search, relaxed = self.search, self.relaxed
@@ -162,7 +175,7 @@ class _State:
         teams = self.least.copy()
         if master is not None:
             take_whole_parts(relaxed, search.columns, master, teams)
-        teams = teams if self._is_met(teams) else self.least.copy()
+        teams = teams if _is_met(relaxed, teams) else self.least.copy()
         left = np.flatnonzero(teams.sizes == self.least.sizes)
         is_trusted = master is not None and search.is_near(master, FAR)
         prices = master.prices if master is not None and is_trusted else self.prices
@@ -189,18 +202,11 @@ class _State:
         return NO_MORE if gain <= LEAST_GAIN * m else STILL_GAINED.format(passes, gain / m)
 
     def _keep(self, teams: Teams) -> None:
-        """Keep teams that meet the minimums and are better than those so far."""
-        if self._is_met(teams) and teams.accuracy.sum() > self.teams.accuracy.sum():
-            self.teams = teams
+        self.teams = _better(self.relaxed, self.teams, teams)
 
     def _is_within(self, part: float) -> bool:
         error = self.relaxed.n_tasks - float(self.teams.accuracy.sum())
         return self.gap <= max(part * error, CLOSED * self.relaxed.n_tasks)
-
-    def _is_met(self, teams: Teams) -> bool:
-        plan = self.relaxed.groups.plan
-        is_within = bool((teams.room >= 0).all())
-        return is_within and bool((teams.sizes >= plan.min_workers_per_task).all())
 
     def _shuffled(self, tasks: NDArray[np.int64]) -> NDArray[np.int64]:
         return self.rng.permutation(tasks)

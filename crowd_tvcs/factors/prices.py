@@ -171,7 +171,12 @@ class PriceSearch:
     """The best prices so far, the sets that were seen, and the linear program over them."""
 
     def __init__(
-        self, relaxed: GroupRelaxation, rng: np.random.Generator, deadline: Deadline
+        self,
+        relaxed: GroupRelaxation,
+        rng: np.random.Generator,
+        deadline: Deadline,
+        *,
+        needs_sets: bool = True,
     ) -> None:
         self.relaxed = relaxed
         self.columns = GroupColumns(relaxed.relaxation, relaxed.groups.weight)
@@ -184,6 +189,7 @@ class PriceSearch:
         self._close = CLOSE
         self._rng = rng
         self._deadline = deadline
+        self._needs_sets = needs_sets
         self._nodes, self._slack = 0 if relaxed.by_pairs else ROUGH_NODES, 0.0
 
     def run(self) -> None:
@@ -263,8 +269,9 @@ class PriceSearch:
         for epoch in range(epochs):
             order = self._draw(groups.weight, visits)
             step = FIRST_STEP * start * factor**epoch
-            # The first epoch is never broken off, so that there are sets to make a plan of.
-            limit = Deadline.after(None) if epoch == 0 else self._deadline
+            # Without a plan to begin with, the first epoch is not broken off: its sets make one.
+            is_first = epoch == 0 and self._needs_sets
+            limit = Deadline.after(None) if is_first else self._deadline
             sets = self.relaxed.visit(order, prices, step, limit)
             if epoch == 0:
                 self.columns.add(sets)

@@ -25,7 +25,9 @@ from crowd_tvcs.search.initial import quick, relax
 # Workers x columns of a table: `fast` takes .2 s for the first number, 1 s for the second
 # (two cores of 2023), which are tried in this order.
 PAIRS = (200_000, 1_000_000)
-LOST = 0.1  # of the labels of the best workers, by division, above which the second is tried
+# Of the labels of the best workers, by division: so little does not matter, and above so many the
+# second number is tried.
+LITTLE, LOST = 0.02, 0.1
 MOST_SCALES = 400  # that are looked at
 MOST_CELLS = 20_000_000  # workers x classes of tasks that are sorted; 2 s
 
@@ -64,9 +66,10 @@ def scaled_teams(groups: Groups, least: Teams) -> Teams | None:
 
 
 def _scale(plan: FactoredPlan, count: Integers) -> int | None:
-    """Return the B by which division loses the least of the labels of the best workers.
+    """Return the smallest B by which division loses little of the labels of the best workers.
 
-    Among those whose table is not too large; the smallest of equals. None if there is none.
+    Among those whose table is not too large; the one that loses the least if there is none such.
+    None if there are too many lines.
     """
     n, m = plan.factors.shape
     caps, budget = np.minimum(plan.max_tasks_per_worker, m), min(plan.budget, m * n)
@@ -81,11 +84,12 @@ def _scale(plan: FactoredPlan, count: Integers) -> int | None:
         if least is None:
             continue
         largest = max(least, int(np.median(caps[caps > 0])))
-        tried = np.unique(np.linspace(least, largest, MOST_SCALES).astype(np.int64))
-        for scale in tried.tolist():
-            lost = (caps % scale).sum() / caps.sum() + (budget % scale) / budget
-            found.append((float(lost), scale))
-        if found and min(found)[0] <= LOST:
+        for scale in np.unique(np.linspace(least, largest, MOST_SCALES).astype(np.int64)).tolist():
+            lost = float((caps % scale).sum() / caps.sum() + (budget % scale) / budget)
+            if lost <= LITTLE:  # a larger table is a finer one
+                return scale
+            found.append((lost, scale))
+        if min(found)[0] <= LOST:
             break
     return min(found)[1] if found else None
 

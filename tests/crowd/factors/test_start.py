@@ -114,7 +114,7 @@ def test_even_numbers_of_labels_keep_all_caps_and_beat_random(seed):
 def test_the_division_that_loses_the_fewest_labels_is_taken(monkeypatch):
     monkeypatch.setattr(start, "PAIRS", (12_000, 24_000))
     plan = crowd(loads=59)[1]
-    assert start._scale(plan, np.array([2000])) == 59  # tenths would leave 9 of every worker
+    assert start._scale(plan, np.array([2000])) == 29  # tenths would leave 9 of every worker
     many = crowd(n_kinds=500)[1].by_name()
     assert start.scaled_teams(Groups.of(many), least_teams(many, 5)) is None
 
@@ -127,8 +127,8 @@ def test_large_teams_are_as_large_as_the_budget_allows():
 
 
 def test_sampled_teams_are_said_to_be_sampled_and_never_certified():
-    options = {"n_classes": 5, "budget": 40 * 15, "max_workers_per_task": 15, "loads": 40}
-    found = assign_factors(crowd(30, 40, **options)[1], rng=0, time_limit=1e-3)
-    assert found.answers.max() > 8  # 5**9 outcomes are drawn from
+    options = {"n_classes": 3, "budget": 20 * 14, "max_workers_per_task": 14, "loads": 20}
+    found = assign_factors(crowd(16, 20, **options)[1], rng=0, time_limit=1e-3)
+    assert found.answers.max() > 12  # more outcomes than are listed
     assert found.standard_error > 0.0
     assert not found.certified
