@@ -80,10 +80,10 @@ def assign_factors(
             best = _begin(relaxed, teams)
             search = PriceSearch(relaxed, rng, first, needs_sets=not best.sizes.any())
             search.run()
-        search.prove_at_one_price()
         state = _State(relaxed, search, best, teams, rng, deadline)
         state.fill()
         reason = state.improve()
+        search.prove_at_one_price()
     return _told(plan, state, reason)
 
 
@@ -149,7 +149,7 @@ class _State:
     @property
     def prices(self) -> NDArray[np.float64]:
         """The best prices so far."""
-        best = self.search.guide
+        best = self.search.proved or self.search.guide
         return self.search.moved if best is None else best.prices
 
     @property
@@ -193,7 +193,8 @@ class _State:
             every, prices = self._shuffled(np.arange(m)), self.prices.copy()
             assign_by(self.relaxed, every, prices, self.teams, self.deadline, step=step)
             passes, gain = passes + 1, float(self.teams.accuracy.sum()) - before
-            if gain <= max(LEAST_GAIN * m, 0.1 * self.gap):
+            little = 0.1 * self.gap if self.gap < math.inf else 0.0
+            if gain <= max(LEAST_GAIN * m, little):
                 break
         if self.is_done:
             return NEARLY.format(CLOSE if self.is_close else ENOUGH)
