@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -185,7 +186,7 @@ def verify(
 def _plan(record: Record, found: Mapping[str, Path]) -> tuple[Plan | FactoredPlan, tuple[str, ...]]:
     """Read the plan and the names of its classes from tables with the hashes of the record."""
     given, quality = record.parameters, found[record.quality]
-    tables = {k: found[given[k]] for k in TABLES if given[k] is not None}
+    tables: dict[str, Any] = {k: found[given[k]] for k in TABLES if given[k] is not None}
     read: QualityFile | FactorsFile = (
         read_factors(quality, tables["tasks"]) if record.has_kinds else read_quality(quality)
     )
