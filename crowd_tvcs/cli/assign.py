@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from crowd_tvcs.plan.plan import Plan
     from crowd_tvcs.skills.dependence import Claimed
 
+MOST_COMPARED = 200_000  # workers x tasks that are planned by a cheap method beside; 1 s
+
 RECORDED = (
     "max_workers_per_task", "max_tasks_per_worker", "workers", "tasks", "forced", "forbidden",
     "classes", "class_prior", "confusion", "money", "budget", "prior", "method", "time_limit",
@@ -155,6 +157,25 @@ def assign(given: AssignOptions) -> None:
             found = with_foreseen(found, foresight)
         _write(found, given, folder, layout, measured)
     _say_result(found, given.out, "money" if given.demands.minutes is None else "minutes")
+    _say_better(found, search.seed)
+
+
+def _say_better(found: Assignment, seed: int) -> None:
+    """Say it if a plan of a cheap method is better than that of the method asked for."""
+    from crowd_tvcs.methods import METHODS
+    from crowd_tvcs.methods import assign as assign_plan
+    from crowd_tvcs.plan.proof import CLOSED
+
+    plan, cheap = found.plan, "random" if found.method == "fast" else "fast"
+    is_able = METHODS[cheap].honours.issuperset(plan.demands)
+    if found.method == "best" or not is_able or plan.quality.values.size > MOST_COMPARED:
+        return
+    other = assign_plan(plan, cheap, rng=seed).expected_accuracy
+    if other > found.expected_accuracy + CLOSED:
+        say(
+            f"the method {cheap}, which is quick, expects {other:.4f} of the same plan: "
+            f"{other - found.expected_accuracy:.4f} more; use --method {cheap}, or best"
+        )
 
 
 def _assign_factors(plan: FactoredPlan, given: AssignOptions, layout: str) -> None:
@@ -226,6 +247,7 @@ def _write(
 
 def _write_record(given: AssignOptions, folder: Path, layout: str) -> None:
     """Write run.json, with the hashes of all other files."""
+    from crowd_tvcs.verification.tables import path_from
     from tvcs_core.files.folders import write_json
     from tvcs_core.files.record import digests, run_record
 
@@ -237,6 +259,8 @@ def _write_record(given: AssignOptions, folder: Path, layout: str) -> None:
         layout=layout,
         outputs=digests(sorted(folder.iterdir())),
     )
+    for entry, path in zip(record["inputs"], given.inputs(), strict=True):
+        entry["path"] = path_from(given.out, path)
     write_json(folder / "run.json", record)
 
 

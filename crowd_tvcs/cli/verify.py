@@ -18,7 +18,8 @@ def verify(
         Path | None,
         typer.Argument(
             metavar="QUALITY",
-            help="The quality table; by default the one named in DIR/run.json, here or beside DIR.",
+            help="The quality table; by default the one named in DIR/run.json, where it lay, "
+            "here or beside DIR.",
         ),
     ] = None,
 ) -> None:

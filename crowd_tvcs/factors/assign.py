@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crowd_tvcs.factors.accuracy import accuracies
 from crowd_tvcs.factors.assignment import FactoredAssignment
 from crowd_tvcs.factors.grid import Groups
 from crowd_tvcs.factors.minimums import least_teams
 from crowd_tvcs.factors.plan import FactoredPlan
 from crowd_tvcs.factors.prices import GroupRelaxation, PriceSearch
-from crowd_tvcs.factors.rounding import assign_by, take_whole_parts
+from crowd_tvcs.factors.rounding import add_what_is_left, assign_by, take_whole_parts
+from crowd_tvcs.factors.start import starts
 from crowd_tvcs.factors.teams import Teams
 from crowd_tvcs.plan.assignment import PlanProof
 from crowd_tvcs.plan.proof import CLOSED, LARGEST, is_largest, usable
@@ -28,8 +30,11 @@ CLOSE, ENOUGH = 1e-4, 1e-3  # a gap, as a part of the error, at which to stop; o
 MANY_TASKS = 50_000
 PASSES = 3  # over all tasks, where the linear program leaves a gap
 RELIEF = (1.0, 0.5, 0.0)  # times the prices, for tasks that the linear program leaves over
+FAR = 0.05  # of the error: a program so far below its bound has seen too few sets to trust it
+LEAST_GAIN = 1e-9  # of a task's accuracy on average, below which a pass has found nothing
 NEARLY = "proved to be off by at most {:.2%} of the error"
 NO_MORE = "no step found more"
+STILL_GAINED = "the last of {} passes over all tasks still gained {:.2g}"
 
 
 def assign_factors(
@@ -41,13 +46,17 @@ def assign_factors(
 ) -> FactoredAssignment:
     """Choose who labels which task by the method `best`, of groups of tasks that are alike.
 
-    1. Prices of the caps: groups, drawn as often as they have tasks, take their best sets in turn,
+    1. A start: the teams of `fast` on a table of a part of the tasks, repeated, or nearly equal
+       numbers of labels for all tasks (see `crowd_tvcs.factors.start`). No plan is worse.
+    2. Prices of the caps: groups, drawn as often as they have tasks, take their best sets in turn,
        and the prices move at once; then by column generation, whose linear program says how many
        tasks of a group take a set.
-    2. The bound: every group priced exactly, times its tasks (see `crowd_tvcs.factors.grid`).
-    3. Whole parts of the linear program; the tasks left over take, in random order, their best
-       sets among the workers with room, and again at lower prices.
-    4. While the gap is above 1e-4 of the error, all tasks once more in random order, in blocks.
+    3. The bound: every group priced exactly, times its tasks (see `crowd_tvcs.factors.grid`); if
+       no time is left for that, at one price for all labels, where the strongest workers are best.
+    4. Whole parts of the linear program; the tasks left over take, in random order, their best
+       sets among the workers with room, and again at lower prices. The better of that and of the
+       start is kept.
+    5. While the gap is above 1e-4 of the error, all tasks once more in random order, in blocks.
 
     Workers and tasks are sorted by name before any arithmetic, and the assignment is of the plan
     so sorted. Sets of more than 12 workers are not searched.
@@ -62,19 +71,50 @@ def assign_factors(
     if time_limit is not None and not 0 < time_limit < math.inf:
         raise ValueError(f"time_limit must be a number of seconds above 0, found {time_limit}")
     plan = plan.by_name()
-    most = int(max(MOST_WORKERS, plan.min_workers_per_task.max(initial=0)))
-    teams = least_teams(plan, min(most, int(plan.max_workers_per_task.max(initial=1)) or 1))
+    teams = least_teams(plan, _most_workers(plan))
     relaxed = GroupRelaxation.of(Groups.of(plan))
     rng = stream(rng, "plan in factors")
     share = None if time_limit is None else SHARE_OF_PRICES * time_limit
     with _one_blas_thread(), Deadline.after(time_limit) as deadline:
         with Deadline.after(share) as first:
-            search = PriceSearch(relaxed, rng, first)
+            best = _begin(relaxed, teams)
+            search = PriceSearch(relaxed, rng, first, needs_sets=not best.sizes.any())
             search.run()
-        state = _State(relaxed, search, teams, rng, deadline)
+        state = _State(relaxed, search, best, teams, rng, deadline)
         state.fill()
         reason = state.improve()
+        search.prove_at_one_price()
     return _told(plan, state, reason)
+
+
+def _most_workers(plan: FactoredPlan) -> int:
+    """Return how many workers a task may get: more than are searched where there is budget."""
+    least, labels = int(plan.min_workers_per_task.max(initial=0)), plan.budget / len(plan.tasks)
+    most = max(MOST_WORKERS, least, math.ceil(2.0 * labels))
+    return max(1, min(most, int(plan.max_workers_per_task.max(initial=1))))
+
+
+def _begin(relaxed: GroupRelaxation, least: Teams) -> Teams:
+    """Return the best of the plans that need no prices."""
+    best, plan = least.copy(), relaxed.groups.plan
+    if best.sizes.any():
+        best.accuracy[:] = accuracies(plan, *best.pairs())
+    for teams in starts(relaxed.groups, least):
+        add_what_is_left(relaxed, teams)
+        best = _better(relaxed, best, teams)
+    return best
+
+
+def _better(relaxed: GroupRelaxation, teams: Teams, other: Teams) -> Teams:
+    """Return the other teams if they meet the minimums and are better."""
+    is_better = other.accuracy.sum() > teams.accuracy.sum() and _is_met(relaxed, other)
+    return other if is_better else teams
+
+
+def _is_met(relaxed: GroupRelaxation, teams: Teams) -> bool:
+    """Whether teams keep the caps and meet the minimums."""
+    is_within = bool((teams.room >= 0).all())
+    return is_within and bool((teams.sizes >= relaxed.groups.plan.min_workers_per_task).all())
 
 
 def _one_blas_thread() -> AbstractContextManager[Any]:
@@ -97,20 +137,20 @@ def require_best(method: str) -> None:
 
 @dataclass(eq=False)
 class _State:
-    """The teams so far, and what they are made from."""
+    """The teams so far, those that meet the minimums and no more, and what they are made from."""
 
     relaxed: GroupRelaxation
     search: PriceSearch
     teams: Teams
+    least: Teams
     rng: np.random.Generator
     deadline: Deadline
 
     @property
     def prices(self) -> NDArray[np.float64]:
         """The best prices so far."""
-        guide = self.search.proved or self.search.guide
-        caps = self.relaxed.relaxation.caps
-        return np.zeros(caps.size) if guide is None else guide.prices
+        best = self.search.proved or self.search.guide
+        return self.search.moved if best is None else best.prices
 
     @property
     def gap(self) -> float:
@@ -132,40 +172,42 @@ class _State:
         """Take the whole parts of the linear program, and complete them."""
         search, relaxed = self.search, self.relaxed
         master = search.whole(self.deadline)
-        begin = self.teams.copy()
+        teams = self.least.copy()
         if master is not None:
-            take_whole_parts(relaxed, search.columns, master, self.teams)
-        self.teams = self.teams if self._is_met() else begin
-        left = np.flatnonzero(self.teams.sizes == begin.sizes)
-        prices = self.prices if master is None else master.prices
+            take_whole_parts(relaxed, search.columns, master, teams)
+        teams = teams if _is_met(relaxed, teams) else self.least.copy()
+        left = np.flatnonzero(teams.sizes == self.least.sizes)
+        is_trusted = master is not None and search.is_near(master, FAR)
+        prices = master.prices if master is not None and is_trusted else self.prices
         for relief in RELIEF:
-            assign_by(relaxed, self._shuffled(left), relief * prices, self.teams, self.deadline)
+            assign_by(relaxed, self._shuffled(left), relief * prices, teams, self.deadline)
+        add_what_is_left(relaxed, teams)
+        self._keep(teams)
 
     def improve(self) -> str:
         """Let all tasks choose again while that gains; says in words how it ended."""
         step = 0.001 * float(self.prices.max(initial=0.0))
-        for _ in range(PASSES):
-            if self.is_done or self.deadline.has_passed:
-                break
+        m, passes, gain = self.relaxed.n_tasks, 0, 0.0
+        while passes < PASSES and not (self.is_done or self.deadline.has_passed):
             before = float(self.teams.accuracy.sum())
-            every = self._shuffled(np.arange(self.relaxed.n_tasks))
-            assign_by(self.relaxed, every, self.prices.copy(), self.teams, self.deadline, step=step)
-            if float(self.teams.accuracy.sum()) - before <= 0.1 * self.gap:
+            every, prices = self._shuffled(np.arange(m)), self.prices.copy()
+            assign_by(self.relaxed, every, prices, self.teams, self.deadline, step=step)
+            passes, gain = passes + 1, float(self.teams.accuracy.sum()) - before
+            little = 0.1 * self.gap if self.gap < math.inf else 0.0
+            if gain <= max(LEAST_GAIN * m, little):
                 break
         if self.is_done:
             return NEARLY.format(CLOSE if self.is_close else ENOUGH)
         if self.deadline.has_passed:
             return f"the time limit of {self.deadline}; this is the best so far"
-        return NO_MORE
+        return NO_MORE if gain <= LEAST_GAIN * m else STILL_GAINED.format(passes, gain / m)
+
+    def _keep(self, teams: Teams) -> None:
+        self.teams = _better(self.relaxed, self.teams, teams)
 
     def _is_within(self, part: float) -> bool:
         error = self.relaxed.n_tasks - float(self.teams.accuracy.sum())
         return self.gap <= max(part * error, CLOSED * self.relaxed.n_tasks)
-
-    def _is_met(self) -> bool:
-        plan = self.relaxed.groups.plan
-        is_within = bool((self.teams.room >= 0).all())
-        return is_within and bool((self.teams.sizes >= plan.min_workers_per_task).all())
 
     def _shuffled(self, tasks: NDArray[np.int64]) -> NDArray[np.int64]:
         return self.rng.permutation(tasks)

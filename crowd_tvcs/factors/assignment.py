@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs.factors.accuracy import accuracies
+from crowd_tvcs.factors.accuracy import accuracies_and_errors
 from crowd_tvcs.factors.plan import FactoredPlan
 from crowd_tvcs.plan.assignment import PlanProof
 from crowd_tvcs.plan.planned import Planned
@@ -73,15 +73,19 @@ class FactoredAssignment(Planned):
         """Number of pairs."""
         return self.tasks.size
 
-    @cached_property
+    @property
     def task_accuracy(self) -> Floats:
         """Expected accuracy of the Bayes-weighted vote on every task."""
-        return accuracies(self.plan, self.tasks, self.workers)
+        return self._accuracies[0]
 
     @property
     def standard_error(self) -> float:
-        """Standard error of `expected_accuracy`: no team is so large that it is sampled."""
-        return 0.0
+        """Standard error of `expected_accuracy`: 0 unless large teams of K classes were sampled."""
+        return float(self._accuracies[1].mean())
+
+    @cached_property
+    def _accuracies(self) -> tuple[Floats, Floats]:
+        return accuracies_and_errors(self.plan, self.tasks, self.workers)
 
     @property
     def spent(self) -> None:
@@ -133,6 +137,7 @@ class FactoredAssignment(Planned):
         """Everything about the assignment that `summary.json` holds; single tasks are not there."""
         return self._told() | {
             "n_classes": self.plan.n_classes,
+            "standard_error": self.standard_error,
             "n_tasks": len(self.plan.tasks),
             "loads": dict(zip(self.plan.workers, self.loads.tolist(), strict=True)),
             "kinds": self.kinds(),

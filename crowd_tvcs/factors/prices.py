@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -11,6 +13,7 @@ from numpy.typing import NDArray
 
 from crowd_tvcs.factors.grid import MOST_GROUPS, Groups
 from crowd_tvcs.factors.master import GroupColumns
+from crowd_tvcs.factors.one_price import bound_at_one_price
 from crowd_tvcs.search.column_generation import MasterSolution
 from crowd_tvcs.search.deadline import Deadline
 from crowd_tvcs.search.initial import relax
@@ -25,6 +28,7 @@ FIRST_STEP, LAST_STEP = 0.05, 0.001  # of the first price, as for a plan that is
 VISITS_PER_WORKER = 5  # in an epoch
 LEAST_VISITS, MOST_VISITS = 2_000, 20_000  # in an epoch
 ROUNDS = 50  # of column generation
+FIRST = 0.4  # of the time, for prices that move task by task
 ROUGH = 0.5  # of the time, for prices before any is proved
 AT_VERTEX = 0.5  # of the time left, for a solution to make a plan of
 MOST_OF_PAIRS = 6  # workers of a set where pairs of them are exchanged
@@ -167,10 +171,16 @@ class PriceSearch:
     """The best prices so far, the sets that were seen, and the linear program over them."""
 
     def __init__(
-        self, relaxed: GroupRelaxation, rng: np.random.Generator, deadline: Deadline
+        self,
+        relaxed: GroupRelaxation,
+        rng: np.random.Generator,
+        deadline: Deadline,
+        *,
+        needs_sets: bool = True,
     ) -> None:
         self.relaxed = relaxed
         self.columns = GroupColumns(relaxed.relaxation, relaxed.groups.weight)
+        self.moved = np.zeros(relaxed.relaxation.caps.size)
         self.guide: DualBound | None = None
         self.proved: DualBound | None = None
         self.master: MasterSolution | None = None
@@ -179,11 +189,14 @@ class PriceSearch:
         self._close = CLOSE
         self._rng = rng
         self._deadline = deadline
+        self._needs_sets = needs_sets
         self._nodes, self._slack = 0 if relaxed.by_pairs else ROUGH_NODES, 0.0
 
     def run(self) -> None:
         """Move prices task by task, then by linear programs, then prove what they are worth."""
-        self._price(self._first_prices())
+        with self._part_of_the_time(FIRST):
+            self.moved = self._first_prices()
+        self._price(self.moved)
         for turn in range(PROOFS):
             self._nodes = 0 if self.relaxed.by_pairs else ROUGH_NODES
             self._close = max(CLOSE, ROUGHLY * CLOSER**turn) if self.relaxed.by_pairs else CLOSE
@@ -204,12 +217,18 @@ class PriceSearch:
 
     def _improve_until(self, part: float) -> None:
         """Generate columns until prices are close, for at most a part of the time that is left."""
-        whole = self._deadline
-        with Deadline.after(None if whole.left == math.inf else part * whole.left) as deadline:
-            self._deadline = deadline
+        with self._part_of_the_time(part) as deadline:
             for _ in range(ROUNDS):
                 if deadline.has_passed or not self._improve():
                     break
+
+    @contextmanager
+    def _part_of_the_time(self, part: float) -> Iterator[Deadline]:
+        """Have the deadline at a part of the time that is left."""
+        whole = self._deadline
+        with Deadline.after(None if whole.left == math.inf else part * whole.left) as deadline:
+            self._deadline = deadline
+            yield deadline
         self._deadline = whole
 
     def _is_proved(self, close: float) -> bool:
@@ -250,8 +269,9 @@ class PriceSearch:
         for epoch in range(epochs):
             order = self._draw(groups.weight, visits)
             step = FIRST_STEP * start * factor**epoch
-            # The first epoch is never broken off, so that there are sets to make a plan of.
-            limit = Deadline.after(None) if epoch == 0 else self._deadline
+            # Without a plan to begin with, the first epoch is not broken off: its sets make one.
+            is_first = epoch == 0 and self._needs_sets
+            limit = Deadline.after(None) if is_first else self._deadline
             sets = self.relaxed.visit(order, prices, step, limit)
             if epoch == 0:
                 self.columns.add(sets)
@@ -299,10 +319,15 @@ class PriceSearch:
             return False
         self.master = master
         self.rounds += 1
-        if self._is_close(master):
+        if self.is_near(master, self._close):
             return False
         new = 0 if self._is_central else self._price(0.5 * (master.prices + self.guide.prices))
-        return bool(new or self._price(master.prices)) and not self._is_close(master)
+        return bool(new or self._price(master.prices)) and not self.is_near(master, self._close)
+
+    def prove_at_one_price(self) -> None:
+        """Prove a bound that needs no search, where none is proved yet."""
+        if self.proved is None:
+            self.proved = bound_at_one_price(self.relaxed.groups, self.relaxed.relaxation)
 
     def whole(self, deadline: Deadline) -> MasterSolution | None:
         """Return a solution for a plan: one at a vertex, whose shares are whole but for few."""
@@ -321,7 +346,9 @@ class PriceSearch:
         gap = error if self.master is None else self.guide.bound - self.master.optimum
         return max(0.1 * gap, 0.25 * self._close * error)
 
-    def _is_close(self, master: MasterSolution) -> bool:
-        assert self.guide is not None
+    def is_near(self, master: MasterSolution, part: float) -> bool:
+        """Whether a linear program is within a part of the error of the best bound."""
+        if self.guide is None:
+            return False
         error = max(self.relaxed.n_tasks - self.guide.bound, 1e-9 * self.relaxed.n_tasks)
-        return self.guide.bound - master.optimum <= self._close * error
+        return self.guide.bound - master.optimum <= part * error

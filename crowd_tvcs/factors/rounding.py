@@ -19,6 +19,8 @@ from crowd_tvcs.search.relaxation import Relaxation
 from crowd_tvcs.search.relaxation_many_classes import ManyClassRelaxation
 
 AT_ONCE = 2_000_000  # workers x tasks of a block
+CLIMBED = 200_000  # workers x tasks that get what is left; a climb over them takes .1 s
+CLIMBS = 5
 ROUNDING = 1e-6  # of the shares of a linear program
 
 Floats = NDArray[np.float64]
@@ -170,3 +172,34 @@ def _keep_better(teams: Teams, tasks: Integers, sets: TaskSets, need: Integers) 
     was_met = bool((teams.sizes[tasks] >= need).all())
     if is_met and (not was_met or sets.accuracy.sum() > teams.accuracy[tasks].sum()):
         teams.put(tasks, sets.workers, sets.sizes, sets.accuracy)
+
+
+def add_what_is_left(relaxed: GroupRelaxation, teams: Teams) -> None:
+    """Give the labels that nobody has to the tasks that are least sure, pair after pair."""
+    plan, most = relaxed.groups.plan, teams.workers.shape[1]
+    size = max(1, CLIMBED // len(plan.workers))
+    able = np.flatnonzero(teams.sizes < np.minimum(plan.max_workers_per_task, most))
+    # Two more labels may gain where one does not.
+    labels = min(int(teams.room[-1]), int(teams.room[:-1].sum()))
+    able = able[np.argsort(teams.accuracy[able], kind="stable")][: -(-labels // 2)]
+    for at in range(0, min(able.size, CLIMBS * size), size):
+        if min(int(teams.room[-1]), int(teams.room[:-1].sum())) <= 0:
+            return
+        tasks = np.sort(able[at : at + size])
+        before = teams.of(tasks)
+        relaxation = relaxation_of(relaxed, tasks)
+        cap = np.minimum(relaxation.candidates.cap, most)
+        relaxation = replace(
+            relaxation,
+            caps=teams.room + teams.loads(tasks),
+            candidates=relaxation.candidates._replace(cap=cap),
+        )
+        sets = relaxation.nobody()
+        rows, sizes, accuracy = before
+        sets.workers[:, : rows.shape[1]], sets.sizes[:] = rows, sizes
+        relaxation.climb(sets, exact=False, sharp=True)
+        teams.put(tasks, sets.workers, sets.sizes, accuracy)
+        chosen = teams.pairs_of(tasks)
+        teams.accuracy[tasks] = accuracies(plan, *chosen)[tasks]
+        if teams.accuracy[tasks].sum() < accuracy.sum():
+            teams.put(tasks, *before)

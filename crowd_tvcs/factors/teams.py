@@ -58,6 +58,17 @@ class Teams:
         loads = np.bincount(chosen, minlength=self.room.size - 1)
         return np.append(loads, chosen.size)
 
+    def of(self, tasks: Integers) -> tuple[Integers, Integers, Floats]:
+        """Return workers, sizes and accuracies of some tasks, as `put` takes them."""
+        rows = self.workers[tasks].astype(np.int64)
+        return rows, self.sizes[tasks], self.accuracy[tasks]
+
+    def pairs_of(self, tasks: Integers) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Return task and worker of every pair of some tasks, task by task."""
+        sizes = self.sizes[tasks]
+        place = np.arange(self.workers.shape[1]) < sizes[:, None]
+        return np.repeat(tasks.astype(np.int32), sizes), self.workers[tasks][place]
+
     def pairs(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Return task and worker of every pair, task by task."""
         place = np.arange(self.workers.shape[1]) < self.sizes[:, None]

@@ -63,6 +63,8 @@ def best(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignm
         search.offer(climb(search.relaxation, exact=True))
         search.offer(largest_sum(plan, plan.max_workers_per_task))
     reason = search.run()
+    if is_rationed(plan) and deadline.has_passed:  # before anything greedy was tried, perhaps
+        search.begin_greedily()
     support, certificate = search.relaxation.support_of(search.best), _by_prices(search)
     if reason != LARGEST and not deadline.has_passed and fits(plan):
         support, certificate = _to_the_end(plan, support, search.dual, deadline)

@@ -29,6 +29,8 @@ MOST_WORK = 3_000_000_000  # multiplications for exchanges, a few seconds
 # Pairs of a plan with money or groups that is tried greedily as well: always, or if uncertified.
 FEW_BARGAINED, MOST_BARGAINED = 10_000, 200_000
 NO_MORE = "no step found more"
+OUT_OF_ROUNDS = f"the limit of {ROUNDS} rounds"
+OUT_OF_SETS = f"the limit of {MOST_COLUMNS} sets"
 CLOSE = 1e-4  # a gap, as a part of the error, at which to stop
 NEARLY = f"proved to be off by at most {CLOSE:.2%} of the error"
 
@@ -70,7 +72,7 @@ class Search:
             return struck
         if plan.model is None and not is_rationed(plan):
             self._keep(self.relaxation.exchange(self.best, self._deadline, MOST_WORK))
-        prices = self._first_prices()
+        prices, ended = self._first_prices(), OUT_OF_ROUNDS
         self._price(prices)
         self._assign_by(prices)
         for n in range(ROUNDS):
@@ -81,12 +83,21 @@ class Search:
                 return closed
             if self._is_late():
                 return struck
-            if len(self._columns) > MOST_COLUMNS or not self._generate():
+            if len(self._columns) > MOST_COLUMNS:
+                ended = OUT_OF_SETS
+                break
+            if not self._generate():
+                ended = NO_MORE
                 break
         self._trade()
         if is_rationed(plan) and not self._closed() and not self._is_late():
             self._bargain()
-        return self._closed() or (struck if self._is_late() else NO_MORE)
+        return self._closed() or (struck if self._is_late() else ended)
+
+    def begin_greedily(self) -> None:
+        """Try greedy assignments of a small plan with money or groups, whatever the time."""
+        if self.relaxation.plan.quality.values.size <= FEW_BARGAINED:
+            self.offer(bargain(self.relaxation.plan))
 
     def _trade(self) -> None:
         """With money or groups, exchange workers in the best assignment if it is a new one."""

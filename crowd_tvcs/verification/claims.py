@@ -333,7 +333,7 @@ def _reasons(summary: Mapping[str, Any], found: Found) -> list[str]:
                 return [LARGEST]
             if bound - accuracy <= CLOSE * (1.0 - accuracy) and error == 0.0:
                 return [r"proved to be off by at most 0\.01% of the error"]
-        return [late, "no step found more"]
+        return [late, "no step found more", r"the limit of \d+ (rounds|sets)"]
     if method == "tvcs":
         last, best = summary["iterations"], summary["best_iteration"]
         if is_count(last) and is_count(best):

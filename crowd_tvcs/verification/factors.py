@@ -19,7 +19,8 @@ from crowd_tvcs.answers.columns import code_columns, first_repeat, open_exactly
 from crowd_tvcs.factors.grid import lines_of, priors_of
 from crowd_tvcs.factors.plan import FactoredPlan
 from crowd_tvcs.verification import pricing_many_classes as multiclass
-from crowd_tvcs.verification.pricing import MOST_VOTERS, accuracy, price_task
+from crowd_tvcs.verification.claims import LARGE_ERROR
+from crowd_tvcs.verification.pricing import JOINED, MOST_VOTERS, accuracy, price_task
 from tvcs_core.files.errors import DataError
 
 EVERY = 100  # groups between two words of progress
@@ -97,26 +98,30 @@ def broken(plan: FactoredPlan, pairs: Pairs) -> list[str]:
     return out
 
 
-def accuracies(plan: FactoredPlan, pairs: Pairs) -> Floats:
-    """Accuracy of every task, outcome by outcome; of teams of many voters from below."""
+def accuracies(plan: FactoredPlan, pairs: Pairs) -> tuple[Floats, Floats, Floats]:
+    """Accuracy of every task, from below, and the range in which another may give it.
+
+    The range is a point for teams that are computed outcome by outcome.
+    """
     _, answers = pairs.count(plan)
     start = np.concatenate([[0], np.cumsum(answers)])
-    values, out = plan.factors.table.values, np.empty(answers.size)
-    known: dict[Any, float] = {}
+    values, out = plan.factors.table.values, np.empty((3, answers.size))
+    known: dict[Any, tuple[float, float, float]] = {}
     for size in np.unique(answers).tolist():
         tasks = np.flatnonzero(answers == size)
         rows = pairs.workers[start[tasks][:, None] + np.arange(size)]
         quality = values[rows, plan.factors.kind[tasks][:, None]]
         if plan.class_prior is None and size <= MOST_VOTERS:
-            out[tasks] = _of_equals(quality, plan.prior[tasks])
+            out[:, tasks] = _of_equals(quality, plan.prior[tasks])
             continue
         for j, q in zip(tasks.tolist(), quality, strict=True):
             prior = plan.prior[j] if plan.class_prior is None else plan.class_prior[j]
             key = (prior.tobytes(), np.sort(q).tobytes())
             if key not in known:
                 known[key] = _of_one(q, prior, plan.n_classes)
-            out[j] = known[key]
-    return out
+            out[:, j] = known[key]
+    low, least, most = out
+    return low, least, most
 
 
 def _of_equals(quality: Floats, prior: Floats) -> Floats:
@@ -132,10 +137,16 @@ def _of_equals(quality: Floats, prior: Floats) -> Floats:
     return out
 
 
-def _of_one(quality: Floats, prior: Any, n_classes: int) -> float:
+def _of_one(quality: Floats, prior: Any, n_classes: int) -> tuple[float, float, float]:
+    """Accuracy of one task from below, and its range."""
     if n_classes == 2:
-        return accuracy(quality[quality != 0.5], float(prior))[0]
-    return float(multiclass.accuracy(_matrices(quality, n_classes), prior)[0])
+        low, high = accuracy(quality[quality != 0.5], float(prior))
+        return low, low if low == high else low - JOINED, high
+    low, high = multiclass.accuracy(_matrices(quality, n_classes), prior)
+    # The method draws outcomes where it has more than these and workers differ.
+    is_large = float(n_classes) ** quality.size > multiclass.MOST_OUTCOMES or low < high
+    off = multiclass.SURE * LARGE_ERROR if is_large else 0.0
+    return low, max(low - off, 0.0), min(high + off, 1.0)
 
 
 def _matrices(quality: Floats, n_classes: int) -> Floats:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 MOST_VOTERS = 22
 BEFORE_GRID = 14  # voters of a larger team whose outcomes are not moved yet
+JOINED = 1e-4  # what the method may lose by joining outcomes of larger teams
 MOST_SETS = 200_000
 AT_ONCE = 4_000_000  # numbers in the largest array
 SLOPES = 200  # intervals of slopes, at each of which others may beat a worker

@@ -7,10 +7,11 @@ The files are read by the readers of the package; everything computed from them 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +37,7 @@ from crowd_tvcs.verification.claims import (
 )
 from crowd_tvcs.verification.deviation import deviation
 from crowd_tvcs.verification.foresight import foreseen
-from crowd_tvcs.verification.pricing import accuracy
+from crowd_tvcs.verification.pricing import JOINED, accuracy
 from crowd_tvcs.verification.pricing_common_error import (
     payoff,
     scale_of_equals,
@@ -46,6 +47,7 @@ from crowd_tvcs.verification.pricing_common_error import (
 from crowd_tvcs.verification.rations import (
     broken_rations,
 )
+from crowd_tvcs.verification.tables import find_tables
 from crowd_tvcs.verification.verify_factors import verify_factors
 from crowd_tvcs.verification.written import (
     ACCURACY,
@@ -53,7 +55,6 @@ from crowd_tvcs.verification.written import (
     TABLES,
     Record,
     changed_outputs,
-    digest,
     read_foresight,
     read_json,
     read_prices,
@@ -67,8 +68,6 @@ from tvcs_core.files.tables import read_text
 
 Floats = NDArray[np.float64]
 
-JOINED = 1e-4  # what the method may lose by joining outcomes of large teams
-SIX = 6.0  # standard errors that a sampled accuracy may be off
 MOST_SLOPED = 12  # voters
 NUMBERS = (
     "max_workers_per_task",
@@ -131,9 +130,9 @@ def verify(
     folder
         What `crowd-tvcs assign` wrote.
     quality
-        The quality table; by default the one named in run.json, here or beside the folder. Tables
-        of workers, tasks and pairs are looked for beside it. Each must have the SHA-256 in
-        run.json.
+        The quality table; by default the one named in run.json, where it lay, here or beside the
+        folder. Other tables are found likewise, beside this one first. Each must have the SHA-256
+        in run.json.
     methods
         Methods there are; a plan of another is refused. Without any it may be of any method.
     say
@@ -146,8 +145,8 @@ def verify(
     """
     record = read_record(folder / "run.json", methods)
     summary = read_json(folder / "summary.json")
-    beside = _find(folder, quality, record.quality)
-    plan, names = _plan(record, beside)
+    tables = find_tables(folder, quality, record)
+    plan, names = _plan(record, tables)
     out = Verification(changed_outputs(folder, record))
     if isinstance(plan, FactoredPlan):
         verify_factors(out, folder, record, plan, summary, say)
@@ -175,8 +174,8 @@ def verify(
     found = Found(
         plan, support, record.parameters, names, least, most, is_large, out.accuracy, out.bound,
         by_prices, BRANCHES in record.outputs,
-        _deviation(plan, support, record, beside, out),
-        _foreseen(plan, support, record, beside),
+        _deviation(plan, support, record, tables, out),
+        _foreseen(plan, support, record, tables),
     )  # fmt: skip
     out.violations += refuted(summary, found)
     out.violations += wrong_command(read_text(folder / "report.html"), record)
@@ -184,12 +183,10 @@ def verify(
     return out
 
 
-def _plan(record: Record, quality: Path) -> tuple[Plan | FactoredPlan, tuple[str, ...]]:
+def _plan(record: Record, found: Mapping[str, Path]) -> tuple[Plan | FactoredPlan, tuple[str, ...]]:
     """Read the plan and the names of its classes from tables with the hashes of the record."""
-    given = record.parameters
-    for name, sha in record.inputs.items():
-        _check(quality if name == record.quality else quality.parent / name, sha)
-    tables = {k: quality.parent / given[k] for k in TABLES if given[k] is not None}
+    given, quality = record.parameters, found[record.quality]
+    tables: dict[str, Any] = {k: found[given[k]] for k in TABLES if given[k] is not None}
     read: QualityFile | FactorsFile = (
         read_factors(quality, tables["tasks"]) if record.has_kinds else read_quality(quality)
     )
@@ -207,28 +204,6 @@ def _plan(record: Record, quality: Path) -> tuple[Plan | FactoredPlan, tuple[str
     if "confusion" in tables:
         return plan, read_confusion(tables["confusion"], plan.quality.workers)[0]
     return plan, tuple(map(str, range(plan.n_classes)))
-
-
-def _find(folder: Path, quality: Path | None, name: str) -> Path:
-    if quality is not None:
-        return quality
-    places = [Path(name), folder / name, folder.resolve().parent / name]
-    for place in places:
-        if place.is_file():
-            return place
-    raise DataError(
-        f"inputs[0].file: the quality table {name!r} is neither here nor beside {folder}; name it",
-        path=folder / "run.json",
-    )
-
-
-def _check(path: Path, sha: str) -> None:
-    if (found := digest(path)) != sha:
-        raise DataError(
-            f"is not the file that was read: its SHA-256 begins with {found[:12]}, in run.json "
-            f"with {sha[:12]}",
-            path=path,
-        )
 
 
 def _support(path: Path, plan: Plan, out: Verification) -> NDArray[np.bool_]:
@@ -292,7 +267,7 @@ def _accuracies(plan: Plan, support: NDArray[np.bool_]) -> tuple[Floats, Floats,
         low, high = np.array(bounds).T
         # The method draws outcomes where it has more than these and workers differ.
         is_large = plan.n_classes ** support.sum(axis=0).astype(float) > multiclass.MOST_OUTCOMES
-        off = np.where(is_large | (low < high), SIX * LARGE_ERROR, 0.0)
+        off = np.where(is_large | (low < high), multiclass.SURE * LARGE_ERROR, 0.0)
         return low, np.maximum(low - off, 0.0), np.minimum(high + off, 1.0)
     values = seeming_right(plan.quality.values, plan.common_error)
     voters = [q[s & (q != 0.5)] for q, s in zip(values.T, support.T, strict=True)]
@@ -303,12 +278,16 @@ def _accuracies(plan: Plan, support: NDArray[np.bool_]) -> tuple[Floats, Floats,
 
 
 def _deviation(
-    plan: Plan, support: NDArray[np.bool_], record: Record, quality: Path, out: Verification
+    plan: Plan,
+    support: NDArray[np.bool_],
+    record: Record,
+    found: Mapping[str, Path],
+    out: Verification,
 ) -> float | None:
     """Standard deviation of the mean accuracy by the skills table."""
     if record.parameters["skills"] is None:
         return None
-    known = read_deviations(quality.parent / record.parameters["skills"], plan.quality)
+    known = read_deviations(found[record.parameters["skills"]], plan.quality)
     if support.sum(axis=0).max(initial=0) > MOST_SLOPED:
         out.unchecked.append(f"accuracy_deviation, where a task has more than {MOST_SLOPED} voters")
         return None
@@ -316,13 +295,13 @@ def _deviation(
 
 
 def _foreseen(
-    plan: Plan, support: NDArray[np.bool_], record: Record, quality: Path
+    plan: Plan, support: NDArray[np.bool_], record: Record, found: Mapping[str, Path]
 ) -> Callable[[Floats], dict[str, float]] | None:
     """What gold foresees, by the accuracy of every task and the file named in the record."""
     name = record.parameters.get("dependence")
     if name is None:
         return None
-    plan_error, told = read_foresight(quality.parent / name)
+    plan_error, told = read_foresight(found[name])
     if told is None or plan_error != plan.common_error:
         return None
     return partial(foreseen, told, plan.quality.values, support)

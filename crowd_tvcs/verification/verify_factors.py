@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from crowd_tvcs.factors.plan import FactoredPlan
 from crowd_tvcs.plan.proof import CERTIFIED_WITHIN, gap_between, is_certified, usable
-from crowd_tvcs.verification.claims import uncertified
+from crowd_tvcs.verification.claims import LARGE_ERROR, uncertified
 from crowd_tvcs.verification.factors import (
     Pairs,
     accuracies,
@@ -55,10 +55,10 @@ def verify_factors(
     """Fill in what was found of a plan in factors: violations, accuracy and bound."""
     pairs = read_pairs(folder / "assignment.csv", plan, out.violations)
     out.violations += broken(plan, pairs)
-    values = accuracies(plan, pairs)
+    values, least, most = accuracies(plan, pairs)
     out.accuracy = math.fsum(values) / values.size
     out.violations += uncertified(summary)
-    out.violations += _wrong_tasks(folder / ACCURACY, plan, pairs, values)
+    out.violations += _wrong_tasks(folder / ACCURACY, plan, pairs, (least, most))
     if (summary.get("bound") is not None) != (PRICES in record.outputs):
         out.violations.append(f"bound: summary.json says {shown(summary.get('bound'))}")
     elif PRICES in record.outputs:
@@ -69,7 +69,7 @@ def verify_factors(
             out.bound = usable(found)
         except ValueError as error:
             out.violations.append(str(error))
-    wanted = list(_wanted(summary, plan, pairs, values, out.bound))
+    wanted = list(_wanted(summary, plan, pairs, (values, least, most), out.bound))
     names = {name for name, _, _ in wanted} | set(OWN)
     out.violations += [f"{name}: is missing in summary.json" for name in names - set(summary)]
     out.violations += [f"{shown(n)}: is no field of summary.json" for n in set(summary) - names]
@@ -87,13 +87,16 @@ def verify_factors(
     ]
 
 
-def _wrong_tasks(path: Path, plan: FactoredPlan, pairs: Pairs, values: Floats) -> list[str]:
+def _wrong_tasks(
+    path: Path, plan: FactoredPlan, pairs: Pairs, within: tuple[Floats, Floats]
+) -> list[str]:
     """List tasks of which accuracy.csv says what is not so."""
-    answers, said = read_accuracies(path, plan)
-    wrong = (answers != pairs.count(plan)[1]) | (np.abs(said - values) > TOLERANCE)
+    (least, most), (answers, said) = within, read_accuracies(path, plan)
+    wrong = (said < least - TOLERANCE) | (said > most + TOLERANCE)
+    wrong |= answers != pairs.count(plan)[1]
     return [
         f"{path.name}: task {plan.tasks[j]!r} has {said[j]} by {answers[j]} answers, recomputed "
-        f"{values[j]}"
+        f"{least[j]}" + (f" to {most[j]}" if most[j] > least[j] else "")
         for j in np.flatnonzero(wrong)[:10].tolist()
     ]
 
@@ -102,12 +105,13 @@ def _wanted(
     summary: Mapping[str, Any],
     plan: FactoredPlan,
     pairs: Pairs,
-    values: Floats,
+    found: tuple[Floats, Floats, Floats],
     bound: float | None,
 ) -> Wanted:
     """Yield every field of the summary, whether it is right, and what was recomputed."""
     loads, answers = pairs.count(plan)
-    accuracy, size = math.fsum(values) / values.size, pairs.tasks.size
+    (values, least, most), size = found, pairs.tasks.size
+    accuracy = math.fsum(values) / values.size
     per_worker, per_task = plan.room
     binding = {
         "max_workers_per_task": int(
@@ -133,14 +137,24 @@ def _wanted(
         yield name, summary.get(name) == value, value
     yield "reason", isinstance(summary.get("reason"), str), "a text"
     yield from ((name, is_count(summary.get(name)), "an integer >= 0") for name in OWN)
-    yield "kinds", _are_kinds(summary.get("kinds"), plan, answers, values), "others by accuracy.csv"
+    yield (
+        "kinds",
+        _are_kinds(summary.get("kinds"), plan, answers, (least, most)),
+        "others by accuracy.csv",
+    )
     said, mean = summary.get("bound"), summary.get("expected_accuracy")
-    yield "expected_accuracy", _near(mean, accuracy), accuracy
+    is_mean = _within(mean, float(least.mean()), float(most.mean()))
+    yield "expected_accuracy", is_mean, accuracy
+    accuracy = mean if is_number(mean) and is_mean else accuracy
+    error, is_large = summary.get("standard_error"), bool((most > least).any())
+    is_one = is_number(error) and 0.0 <= error <= (LARGE_ERROR if is_large else 0.0)
+    yield "standard_error", is_one and (plan.n_classes > 2 or error == 0.0), 0.0
     holds = said is None if bound is None else is_number(said) and said >= bound - TOLERANCE
     yield "bound", holds, f"{bound!r} by prices.csv and budget_price"
     gap = gap_between(accuracy, said) if said is None or is_number(said) else None
     yield "gap", _near(summary.get("gap"), gap), gap
-    certified = is_certified(accuracy, said) if is_number(said) else False
+    error = float(error) if is_number(error) else math.inf
+    certified = is_certified(accuracy, said, error) if is_number(said) else False
     yield "certified", summary.get("certified") is certified, certified
     price = summary.get("budget_price")
     yield "budget_price", price is None if said is None else is_number(price), "a price"
@@ -152,13 +166,21 @@ def _near(said: object, value: float | None) -> bool:
     return is_number(said) and abs(said - value) <= TOLERANCE
 
 
+def _within(said: object, least: float, most: float) -> bool:
+    return is_number(said) and least - TOLERANCE <= said <= most + TOLERANCE
+
+
 def _are_kinds(
-    said: object, plan: FactoredPlan, answers: NDArray[np.int64], values: Floats
+    said: object,
+    plan: FactoredPlan,
+    answers: NDArray[np.int64],
+    within: tuple[Floats, Floats],
 ) -> bool:
     """Whether the table of kinds is what the tasks of each kind have."""
     kind, names = plan.factors.kind, plan.factors.table.tasks
     count = np.bincount(kind, minlength=len(names))
-    given, right = np.bincount(kind, answers, len(names)), np.bincount(kind, values, len(names))
+    given = np.bincount(kind, answers, len(names))
+    least, most = (np.bincount(kind, values, len(names)) for values in within)
     there = np.flatnonzero(count).tolist()
     if not isinstance(said, dict) or set(said) != {names[k] for k in there}:
         return False
@@ -167,6 +189,10 @@ def _are_kinds(
         and set(said[names[k]]) == {"tasks", "answers", "expected_accuracy"}
         and said[names[k]]["tasks"] == count[k]
         and said[names[k]]["answers"] == given[k]
-        and _near(said[names[k]]["expected_accuracy"], float(right[k] / count[k]))
+        and _within(
+            said[names[k]]["expected_accuracy"],
+            float(least[k] / count[k]),
+            float(most[k] / count[k]),
+        )
         for k in there
     )

@@ -14,7 +14,7 @@ import re
 import shlex
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, NoReturn, TypeGuard
 
 import numpy as np
@@ -139,6 +139,8 @@ class Record:
         As they were recorded.
     inputs, outputs
         SHA-256 of every file that was read (the quality table first), and written.
+    paths
+        Where every file that was read lay, from the folder.
     """
 
     path: Path
@@ -147,6 +149,7 @@ class Record:
     layout: str
     inputs: dict[str, str]
     outputs: dict[str, str]
+    paths: dict[str, str]
 
     @property
     def quality(self) -> str:
@@ -178,7 +181,7 @@ def read_record(path: Path, methods: Collection[str] = ()) -> Record:
     if methods and parameters["method"] not in methods:
         _refuse(path, "parameters.method", f"one of {', '.join(methods)}", parameters["method"])
     _require(path, told["versions"], dict.fromkeys(PACKAGES, TEXT), "versions.")
-    inputs = _hashes(path, told["inputs"], "inputs")
+    inputs = _hashes(path, told["inputs"], "inputs", {"path": TEXT})
     asked = {name: parameters.get(name) for name in (*INPUTS, "dependence")}
     named = {name: file for name, file in asked.items() if file is not None}
     for name, file in named.items():
@@ -186,7 +189,7 @@ def read_record(path: Path, methods: Collection[str] = ()) -> Record:
             _refuse(path, f"parameters.{name}", "a file of inputs", file)
     if [file for file, _ in inputs[1:]] != list(named.values()):
         _refuse(path, "inputs", "the quality table and those of parameters", told["inputs"])
-    outputs = dict(_hashes(path, told["outputs"], "outputs"))
+    outputs = dict(_hashes(path, told["outputs"], "outputs", {}))
     if "kinds" in parameters and inputs[0][0] != parameters["kinds"]:
         _refuse(path, "parameters.kinds", "the first file of inputs", parameters["kinds"])
     wanted: list[list[str]] = [[], [PRICES], [PRICES, BRANCHES]]
@@ -194,7 +197,11 @@ def read_record(path: Path, methods: Collection[str] = ()) -> Record:
         wanted += [[ACCURACY], [ACCURACY, PRICES]]
     if list(outputs) not in [sorted([*OUTPUTS, *more]) for more in wanted]:
         _refuse(path, "outputs", "the files that are written, sorted", list(outputs))
-    return Record(path, parameters, told["seed"], told["layout"], dict(inputs), outputs)
+    paths = {entry["file"]: entry["path"] for entry in told["inputs"]}
+    for n, (file, where) in enumerate(paths.items()):
+        if PurePosixPath(where).name != file:
+            _refuse(path, f"inputs[{n}].path", f"a path to the file {file}", where)
+    return Record(path, parameters, told["seed"], told["layout"], dict(inputs), outputs, paths)
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -321,11 +328,13 @@ def _refuse(path: Path, name: str, words: str, found: object) -> NoReturn:
     raise DataError(f"{name} must be {words}, found {shown(found)}", path=path)
 
 
-def _hashes(path: Path, listed: list[Any], name: str) -> list[tuple[str, str]]:
+def _hashes(
+    path: Path, listed: list[Any], name: str, more: dict[str, Kind]
+) -> list[tuple[str, str]]:
     for n, entry in enumerate(listed):
         if not isinstance(entry, dict):
             _refuse(path, f"{name}[{n}]", "a file and its sha256", entry)
-        _require(path, entry, HASHED, f"{name}[{n}].")
+        _require(path, entry, HASHED | more, f"{name}[{n}].")
     pairs = [(entry["file"], entry["sha256"]) for entry in listed]
     if len(dict(pairs)) < len(pairs):
         _refuse(path, name, "files of different names", [file for file, _ in pairs])

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from tvcs_core.loss import Loss
 
 SCHEDULES = ("uniform", "shuffled")
+FEW = 8  # terms that are one batch by default: a quarter of them says next to nothing
 
 
 class Batches:
@@ -20,7 +21,8 @@ class Batches:
     loss
         A loss with terms.
     size
-        Terms per batch, from 1 to their number; None for a quarter of them.
+        Terms per batch, from 1 to their number; None for a quarter of them, or for all if they are
+        fewer than `FEW`.
     schedule
         ``"uniform"``: each step draws one batch, all equally likely (Nguyen, Needell and
         Woolf 2014). ``"shuffled"``: every batch comes once per pass, in a new order.
@@ -42,7 +44,8 @@ class Batches:
             raise ValueError(f"batch must be from 1 to the number of terms {n}, found {size}")
         if schedule not in SCHEDULES:
             raise ValueError(f"schedule must be one of {', '.join(SCHEDULES)}, found {schedule!r}")
-        n_batches = -(-n // (size or -(-n // 4)))
+        usual = -(-n // 4) if n >= FEW else n
+        n_batches = -(-n // (size or usual))
         self.batches = [np.sort(part) for part in np.array_split(rng.permutation(n), n_batches)]
         self._schedule, self._rng = schedule, rng
 

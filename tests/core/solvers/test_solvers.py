@@ -193,6 +193,58 @@ def test_stochastic_iht_with_one_batch_is_iht():
     assert parts.history == approx(whole.history)
 
 
+SHAPES = [
+    (100, 500, 8, None),
+    (200, 100, 8, None),
+    (12, 40, 3, None),
+    (3, 20, 2, None),
+    (1, 10, 2, None),
+    (60, 80, 8, 5),
+]  # fmt: skip  samples, variables, entries, targets
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_stochastic_iht_is_as_good_as_iht_at_equal_passes(loss, shape):
+    n, p, total, q = shape
+    for seed in range(2):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((n, p))
+        W = np.zeros((p, 1 if q is None else q))
+        W[rng.choice(p, total, replace=False), rng.integers(0, W.shape[1], total)] = 1.5
+        y = X @ W + 0.01 * rng.standard_normal((n, W.shape[1]))
+        y = np.where(y >= 0.0, 1.0, -1.0) if loss in (Logistic, SquaredHinge) else y
+        caps = TVCS.matrix(W.shape, row_caps=1, total=total)
+        problem = Problem(loss(X, y if q else y[:, 0]), caps) if q else Problem(
+            loss(X, y[:, 0]), TVCS.groups(np.zeros(p, int), None, total=total)
+        )  # fmt: skip
+        seen = counted(problem.loss)
+        found = solve(problem, "stoiht", rng=seed, max_iter=25)
+        passes = -(-sum(seen) // n)
+        other = solve(problem, "iht", max_iter=passes)
+        start = problem.loss.value(np.zeros(problem.constraint.shape))
+        assert found.objective <= 1.1 * other.objective + 1e-3 * start
+        assert (np.diff(found.history) <= 1e-9 * start).all()
+
+
+def counted(loss):
+    """Count the terms that gradients of a loss are taken of, in the list that is returned."""
+    seen, whole, part = [], loss.gradient, loss.gradient_on
+    object.__setattr__(loss, "gradient", lambda W: (seen.append(loss.n_terms), whole(W))[1])
+    object.__setattr__(
+        loss, "gradient_on", lambda W, terms: (seen.append(terms.size), part(W, terms))[1]
+    )
+    return seen
+
+
+def test_stochastic_iht_of_few_samples_finds_the_planted_support():
+    rng = np.random.default_rng(0)
+    X, W = rng.standard_normal((100, 500)), np.zeros(500)
+    W[rng.choice(500, 8, replace=False)] = rng.choice([-1.0, 1.0], 8) * rng.uniform(1.0, 2.0, 8)
+    problem = Problem(LeastSquares(X, X @ W), TVCS.groups(np.zeros(500, int), None, total=8))
+    assert (solve(problem, "stoiht", rng=0).support == (W != 0)).all()
+
+
 def test_a_better_start_is_kept_and_a_start_may_break_the_caps():
     problem, W = planted(LeastSquares, "matrix", noise=0.0)
     assert solve(problem, "iht", start=W).objective == approx(0.0, abs=1e-20)

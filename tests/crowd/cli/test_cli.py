@@ -359,3 +359,17 @@ def test_a_command_without_a_word_after_it_prints_its_help(words, one, monkeypat
     told = capsys.readouterr()
     assert (ended.value.code, told.out) == (2, "")
     assert one in told.err
+
+
+def test_a_method_that_a_cheap_one_beats_says_so(tmp_path):
+    runner = CliRunner()
+    done = runner.invoke(
+        app, ["simulate", "--workers", "8", "--tasks", "30", "--out", str(tmp_path)]
+    )
+    assert done.exit_code == 0, done.stderr
+    caps = ["--max-workers-per-task", "3", "--max-tasks-per-worker", "15", "--budget", "60"]
+    for method, is_beaten in (("random", True), ("best", False)):
+        words = ["assign", str(tmp_path / "quality.csv"), "--out", str(tmp_path / method), *caps]
+        done = runner.invoke(app, [*words, "--method", method])
+        assert done.exit_code == 0, done.stderr
+        assert ("the method fast, which is quick, expects" in done.stderr) == is_beaten

@@ -286,3 +286,16 @@ def test_money_that_is_more_than_enough_is_worth_nothing_and_changes_nothing():
     costless = assign(Plan(quality, **caps, cost=0, money=0), "best", rng=0)
     assert costless.money_price == 0.0
     assert costless.expected_accuracy == pytest.approx(free.expected_accuracy, abs=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_time_at_all_leaves_a_plan_no_worse_than_greedy(seed):
+    rng = np.random.default_rng(seed)
+    quality = Quality(
+        rng.uniform(0.55, 0.95, (12, 40)),
+        [f"w{i}" for i in range(12)],
+        [f"t{j}" for j in range(40)],
+    )
+    plan = Plan(quality, max_workers_per_task=5, cost=rng.uniform(0.5, 3.0, 12), money=90.0)
+    found = assign(plan, "best", rng=0, time_limit=1e-6)
+    assert found.expected_accuracy >= assign(plan, "greedy").expected_accuracy - 1e-12

@@ -114,7 +114,70 @@ def test_another_quality_table_is_refused(plan):
     table.unlink()
     done = crowd_tvcs("verify", plan)
     assert done.exit_code == 2
-    assert "name it" in done.stderr
+    assert f"crowd-tvcs verify {plan} PATH/quality.csv" in done.stderr
+
+
+@pytest.fixture
+def apart(tmp_path, monkeypatch):
+    """Tables in two folders, a plan in a third, all named from where the command runs."""
+    (tmp_path / "home").mkdir()
+    monkeypatch.chdir(tmp_path / "home")
+    assert crowd_tvcs("simulate", "--workers", 8, "--tasks", 12, "--out", "data/day").exit_code == 0
+    Path("caps").mkdir()
+    with open("data/day/quality.csv", newline="") as file:
+        worker = next(row for n, row in enumerate(csv.reader(file)) if n == 1)[0]
+    Path("caps/workers.csv").write_text(f"worker,max_tasks\n{worker},2\n")
+    done = crowd_tvcs("assign", "data/day/quality.csv", "--out", "plans/today", "--workers",
+                      "caps/workers.csv", "--max-workers-per-task", 3, "--budget", 30)  # fmt: skip
+    assert done.exit_code == 0, done.stderr
+    return tmp_path / "home"
+
+
+def test_tables_are_found_where_they_lay_from_any_folder(apart, monkeypatch):
+    plan = apart / "plans" / "today"
+    for here, name in (
+        (apart, "plans/today"),
+        (apart / "plans", "today"),
+        ("/", plan),
+        (plan, "."),
+    ):
+        monkeypatch.chdir(here)
+        done = crowd_tvcs("verify", name)
+        assert done.exit_code == 0, done.stderr
+    moved = apart.rename(apart.parent / "elsewhere")
+    monkeypatch.chdir("/")
+    assert crowd_tvcs("verify", moved / "plans/today").exit_code == 0
+    record = (moved / "plans/today/run.json").read_text()
+    assert str(apart.parent) not in record  # no name of a home folder
+
+
+def test_tables_that_are_elsewhere_are_asked_for_by_name(apart, monkeypatch):
+    plan = Path("plans/today").rename("today-2")
+    Path("data/day/quality.csv").rename("quality.csv")  # found here
+    done = crowd_tvcs("verify", plan)
+    assert done.exit_code == 2
+    assert "'workers.csv' is neither here nor beside today-2" in done.stderr
+    assert "nor where it lay (../../caps/workers.csv from today-2)" in done.stderr
+    Path("caps/workers.csv").rename("workers.csv")
+    assert crowd_tvcs("verify", plan).exit_code == 0
+    Path("far").mkdir()
+    for name in ("quality.csv", "workers.csv"):
+        Path(name).rename(f"far/{name}")
+    assert crowd_tvcs("verify", plan).exit_code == 2
+    assert crowd_tvcs("verify", plan, "far/quality.csv").exit_code == 0
+    assert crowd_tvcs("verify", plan, "near/quality.csv").exit_code == 2
+
+
+def test_a_table_that_was_changed_is_not_taken_for_another_of_its_name(apart):
+    plan, table = Path("plans/today"), Path("data/day/quality.csv")
+    right = table.read_text()
+    table.write_text(right.replace("0.", "0.0", 1))
+    done = crowd_tvcs("verify", plan)
+    assert done.exit_code == 2
+    assert "is not the file that was read" in done.stderr
+    assert "Verify with the table as it was, or plan again" in done.stderr
+    Path("quality.csv").write_text(right)  # the one that was read, somewhere it is looked for
+    assert crowd_tvcs("verify", plan).exit_code == 0
 
 
 @pytest.mark.parametrize(
