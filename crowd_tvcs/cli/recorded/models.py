@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -191,6 +191,7 @@ def _write_people(folder: Path, who: Workforce) -> None:
 def _summary(handed: HandedOn) -> dict[str, Any]:
     fitted, needed = handed.models, handed.needed
     honest, apart = fitted.claimed_and_reached(), fitted.claimed_and_reached(apart=True)
+    whole, sure = fitted.on_gold.compared(), handed.sure_on_gold
     of_people = None
     if handed.accuracy is not None and handed.tasks.size:
         of_people = handed.accuracy[handed.tasks]
@@ -205,9 +206,13 @@ def _summary(handed: HandedOn) -> dict[str, Any]:
         "tasks": int(handed.tasks.size),
         "gold": honest[3],
         "is_fitted": fitted.is_fitted,
-        "shared_between": fitted.shares.between if len(fitted.families) > 1 else None,
+        "dependence": fitted.dependence.as_json(),
         "claimed": honest[0],
         "reached": honest[1],
+        "reached_from": None if whole is None else whole.low,
+        "reached_to": None if whole is None else whole.high,
+        "contradicted": bool(handed.doubt),
+        "sure_on_gold": None if sure is None else asdict(sure),
         "log_score": honest[2],
         "claimed_if_independent": apart[0],
         "log_score_if_independent": apart[2],
@@ -238,13 +243,15 @@ def _say(given: ModelsOptions, handed: HandedOn, who: Workforce) -> None:
     if not fitted.is_fitted:
         say(
             f"only {told['gold']} gold tasks with answers of models: what families share is not "
-            "measured, and taken to be half of the mistakes within and .3 between them"
+            "measured, and taken to be as in most crowds"
         )
     say(
         f"{told['models']} models of {told['families']} families; on {told['gold']} gold tasks "
         f"they claim {told['claimed']:.3f} and reach {told['reached']:.3f} (taken for independent "
         f"they would claim {told['claimed_if_independent']:.3f})"
     )
+    for line in _contradictions(handed):
+        say(line)
     if told["person_accuracy"] is None:
         say("no gold answer of a person, and no --person-accuracy: people needed are not counted")
     else:
@@ -253,6 +260,19 @@ def _say(given: ModelsOptions, handed: HandedOn, who: Workforce) -> None:
         say(f"people of accuracy {told['person_accuracy']:.3f}{where}, who else err on their own")
     for sentence in told["sentences"]:
         print(sentence)
+
+
+def _contradictions(handed: HandedOn) -> list[str]:
+    """Warn where gold is against what is claimed of all tasks, or of those called sure."""
+    found = [("of all tasks", handed.models.on_gold.compared())]
+    found.append((f"of tasks that are {handed.target:g} sure or surer", handed.sure_on_gold))
+    return [
+        f"warning: {which} too {'much' if one.claimed > one.reached else 'little'} is claimed: "
+        f"{one.claimed:.3f}, and {one.reached:.3f} is reached on {one.tasks} gold tasks "
+        f"({one.low:.3f} to {one.high:.3f})"
+        for which, one in found
+        if one is not None and one.parts
+    ]
 
 
 def _gold_classes(fitted: Models) -> list[int]:

@@ -47,7 +47,7 @@ def test_the_figures(desk):
     assert vars(found) == {
         "tasks": 4, "answers": 7, "pending": 1, "budget": 20, "money": 10.0,
         "spent": pytest.approx(2 * 0.5 + 2 * 0.25 + 3 * 0.125),
-        "expected_accuracy": pytest.approx(sure / 4), "foreseen": None,
+        "expected_accuracy": pytest.approx(sure / 4), "unlabelled": 0, "foreseen": None,
         "measured": 0.5, "measured_on": 2, "gold_tasks": 2, "gold_answers": 2, "gold_right": 0.5,
         "gold_expected": pytest.approx((0.9 + 0.8) / 2), "warning": "", "paused": False,
         "closed": 0, "wanted": 3, "full": 1, "revision": desk.state().settings.revision,
@@ -63,7 +63,7 @@ def test_what_is_held_up_and_used_up_is_said(begin):
     assert (empty.answers, empty.spent, empty.binding) == (0, 0.0, [])
     assert (empty.measured, empty.measured_on, empty.gold_tasks, empty.full) == (None, 0, 0, 0)
     assert (empty.gold_answers, empty.gold_right, empty.gold_expected) == (0, None, None)
-    assert empty.expected_accuracy == pytest.approx(0.5)
+    assert (empty.expected_accuracy, empty.unlabelled) == (None, 4)
     for name in ("ann", "bob", "bob"):
         campaign.submit(name, campaign.next(name).task, "1")
     campaign.close_tasks(["t4"])
