@@ -221,6 +221,7 @@ def _summary(handed: HandedOn) -> dict[str, Any]:
         "person_accuracy_to": None if of_people is None else float(of_people.max()),
         "target": handed.target,
         "people_needed": counts,
+        "warnings": contradictions(handed),
         "sentences": handed.sentences(),
     }
 
@@ -250,7 +251,7 @@ def _say(given: ModelsOptions, handed: HandedOn, who: Workforce) -> None:
         f"they claim {told['claimed']:.3f} and reach {told['reached']:.3f} (taken for independent "
         f"they would claim {told['claimed_if_independent']:.3f})"
     )
-    for line in _contradictions(handed):
+    for line in contradictions(handed):
         say(line)
     if told["person_accuracy"] is None:
         say("no gold answer of a person, and no --person-accuracy: people needed are not counted")
@@ -262,7 +263,7 @@ def _say(given: ModelsOptions, handed: HandedOn, who: Workforce) -> None:
         print(sentence)
 
 
-def _contradictions(handed: HandedOn) -> list[str]:
+def contradictions(handed: HandedOn) -> list[str]:
     """Warn where gold is against what is claimed of all tasks, or of those called sure."""
     found = [("of all tasks", handed.models.on_gold.compared())]
     found.append((f"of tasks that are {handed.target:g} sure or surer", handed.sure_on_gold))
