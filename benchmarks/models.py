@@ -15,8 +15,10 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from crowd_tvcs.answers.answers import Answers, Gold, read_answers, read_gold
 from crowd_tvcs.models.fit import fit_models
@@ -27,8 +29,18 @@ GOLD = (0, 50, 20, 10)  # gold tasks; 0 for a fifth
 SURE = 0.95
 
 
-def language_models(seed):
-    """Return the truth, what models say (models, tasks), their families, and the classes."""
+class Case(NamedTuple):
+    """The truth, what models say (models, tasks), their families, and how many classes."""
+
+    name: str
+    truth: NDArray[np.int64]
+    said: NDArray[np.int64]
+    families: NDArray[np.int64]
+    classes: int
+
+
+def language_models(seed: int) -> Case:
+    """Simulate the models of a seed."""
     rng = np.random.default_rng([seed, 77])
     k = int(rng.integers(2, 7))
     sizes = [int(rng.integers(1, 6)) for _ in range(int(rng.integers(1, 5)))]
@@ -50,11 +62,11 @@ def language_models(seed):
             utility += own * rng.standard_normal((TASKS, k))
             said.append(utility.argmax(axis=1))
             families.append(family)
-    return truth, np.array(said), np.array(families), k
+    return Case(f"s{seed}", truth, np.array(said), np.array(families), k)
 
 
-def workers_as_models(folder, seed):
-    """Return the same of a public crowd, two workers to a family."""
+def workers_as_models(folder: Path, seed: int) -> Case:
+    """Take the workers of a public crowd for models, two to a family."""
     known = read_gold(folder / "truth.csv")
     answers = read_answers(folder / "label.csv", also=known.classes, keep="first")
     rng, n = np.random.default_rng([seed, 5]), SETS[folder.name]
@@ -62,11 +74,13 @@ def workers_as_models(folder, seed):
     tasks = rng.permutation(np.flatnonzero((truth >= 0) & (answers.per_task >= n)))[:800]
     start = np.concatenate([[0], np.cumsum(answers.per_task)])
     columns = [rng.permutation(answers.label_of[start[j] : start[j + 1]])[:n] for j in tasks]
-    return truth[tasks], np.array(columns).T, np.arange(n) // 2, len(answers.classes)
+    said, families = np.array(columns).T, np.arange(n) // 2
+    return Case(folder.name, truth[tasks], said, families, len(answers.classes))
 
 
-def judged(name, truth, said, families, k, n_gold) -> dict[str, float]:
+def judged(case: Case, n_gold: int) -> dict[str, float]:
     """Fit on some gold, and compare claims with what is reached on the other tasks."""
+    name, truth, said, families, k = case
     n, m = said.shape
     task, model = np.divmod(np.arange(n * m), n)
     names = [f"t{j:05d}" for j in range(m)], [f"m{i:02d}" for i in range(n)]
@@ -87,12 +101,12 @@ def judged(name, truth, said, families, k, n_gold) -> dict[str, float]:
     }  # fmt: skip
 
 
-def rows(cases) -> Iterator[str]:
+def rows(cases: list[Case]) -> Iterator[str]:
     """Yield a line per number of gold tasks: means over the cases, and the largest gap."""
     for n_gold in GOLD:
-        found = [judged(name, *case, n_gold) for name, case in cases]
+        found = [judged(case, n_gold) for case in cases]
         gap = np.array([one["claimed"] - one["reached"] for one in found])
-        mean = {key: np.mean([one[key] for one in found]) for key in found[0]}
+        mean = {key: float(np.mean([one[key] for one in found])) for key in found[0]}
         right = mean["sure and right"] / max(mean["sure"], 1e-9)
         yield (
             f"{n_gold or 'a fifth':>8} gold: claimed {mean['claimed']:.3f} reached "
@@ -111,11 +125,11 @@ def main() -> None:
     given = parser.parse_args()
     seeds = range(given.first, given.first + given.crowds)
     print("language models, simulated")
-    print("\n".join(rows([(f"s{s}", language_models(s)) for s in seeds])))
+    print("\n".join(rows([language_models(s) for s in seeds])))
     if given.data is not None:
         print("workers as models")
         folders = [given.data / name for name in SETS]
-        cases = [(f.name, workers_as_models(f, seed)) for f in folders for seed in (1, 2, 3)]
+        cases = [workers_as_models(f, seed) for f in folders for seed in (1, 2, 3)]
         print("\n".join(rows(cases)))
 
 

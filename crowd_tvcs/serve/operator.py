@@ -163,7 +163,7 @@ def router(served: Served) -> APIRouter:
         foreseen = f" {words[:1].upper()}{words[1:]}".rstrip()
         said = (
             f"{len(found.pairs)} labels are worth it: with them, and with what is out, the "
-            f"expected accuracy is {found.expected_accuracy:.2%} of all tasks, now it is "
+            f"expected accuracy is {found.expected_accuracy:.2%}, now it is "
             f"{state.expected_accuracy:.2%}.{foreseen} Nothing was issued."
         )
         return page("told.html.j2", title=f"A round of {labels} labels", said=said)

@@ -322,10 +322,10 @@ def weights_of(within: float, group_of: Integers, family_of: Integers) -> Floats
 
     That is 1 / (1 + within (n - 1)) with n answers of the family: their design effect.
     """
-    _, at, n = np.unique(
-        np.stack([group_of, family_of]), axis=1, return_inverse=True, return_counts=True
-    )
-    out: Floats = 1.0 / (1.0 + within * (n[at.ravel()] - 1.0))
+    pairs = np.stack([group_of, family_of])
+    at = np.unique(pairs, axis=1, return_inverse=True)[1].ravel()
+    n = np.bincount(at).astype(np.float64)[at]
+    out: Floats = 1.0 / (1.0 + within * (n - 1.0))
     return out
 
 
@@ -362,10 +362,11 @@ def chances(
         Of every answer, see `weights_of`; None for 1 each.
     """
     n = np.bincount(task_of, minlength=n_tasks)
-    kept = np.maximum(0.0, 1.0 - model.contrast * contrasts(rows.weight, task_of, n))
+    kept: Floats = np.maximum(0.0, 1.0 - model.contrast * contrasts(rows.weight, task_of, n))
     size: NDArray[Any] = n
     if weight is not None:
-        kept, size = kept * weight, np.bincount(task_of, weight, minlength=n_tasks)
+        kept *= weight
+        size = np.bincount(task_of, weight, minlength=n_tasks)
     evidence = summed(kept[:, None] * rows.tempered(model), task_of, n_tasks)
     logs = shares * np.log(prior) + model.factor(size)[:, None] * evidence
     logs -= logs.max(axis=1, keepdims=True)
