@@ -163,6 +163,21 @@ def test_the_tables(desk):
     assert tables.closed(desk.store, 1) == ["t2"]
 
 
+def test_what_nobody_answered_has_no_label_on_the_page_and_in_the_table(begin):
+    campaign = begin(workers=WORKERS, tasks=TASKS, model="independent")
+    name = campaign.next("ann").task
+    campaign.submit("ann", name, "1")
+    rows = {row[0]: row[1:] for row in tables.labels(campaign.store)}
+    assert rows.pop(name)[::2] == ["1", 1]
+    assert list(rows.values()) == [["", "", 0]] * 3
+    assert [row["task"] for row in figures.least_sure(campaign.store)] == [name]
+    found = figures.figures(campaign.store)
+    assert (found.unlabelled, found.expected_accuracy) == (3, pytest.approx(0.9))
+    standing = {one.task: (one.label, one.confidence) for one in campaign.stop()}
+    assert standing.pop(name) == ("1", pytest.approx(0.9))
+    assert set(standing.values()) == {(None, None)}
+
+
 def test_a_point_of_the_curve_per_number_of_answers(desk, monkeypatch):
     assert figures.note_history(desk.store, 1.0) is True
     assert figures.note_history(desk.store, 2.0) is False
