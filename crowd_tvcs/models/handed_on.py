@@ -127,9 +127,13 @@ class HandedOn:
 
     @property
     def doubt(self) -> str:
-        """What gold says against all claims: they part from what is reached; empty if nothing."""
-        whole = self.models.on_gold.compared()
-        return doubt_of(whole)
+        """Say why all claims are in doubt: gold is against them, or too thin; empty if nothing."""
+        found = self.models.on_gold
+        if not self.models.is_fitted:
+            return f"no more than {found.truth.size} gold tasks measure that"
+        if np.unique(found.truth).size == 1:
+            return "all gold is of one class, which says nothing of mistakes on others"
+        return doubt_of(found.compared())
 
     @property
     def sure_on_gold(self) -> Claimed | None:
@@ -179,7 +183,7 @@ class HandedOn:
         out = f"{group.where} ({tasks}) a task is {sure} sure"
         if of_each.max() - of_each.min() > 0.005:
             out += " on average"
-        doubt = group.doubt or self.doubt
+        doubt = self.doubt or group.doubt
         if doubt:
             out += f", but {doubt}"
         if self.needed is None:

@@ -97,7 +97,7 @@ def models(given: ModelsOptions) -> None:
     offers = _offers(fitted, who, handed)
     _write(given, table.layout, handed, who, people, offers)
     _say(given, handed, who)
-    _say_offers(offers, given.target)
+    _say_offers(offers, given.target, handed.doubt)
     say(f"written to {given.out}")
 
 
@@ -211,7 +211,8 @@ def _summary(handed: HandedOn) -> dict[str, Any]:
         "reached": honest[1],
         "reached_from": None if whole is None else whole.low,
         "reached_to": None if whole is None else whole.high,
-        "contradicted": bool(handed.doubt),
+        "contradicted": whole is not None and whole.parts,
+        "doubt": handed.doubt,
         "sure_on_gold": None if sure is None else asdict(sure),
         "log_score": honest[2],
         "claimed_if_independent": apart[0],
@@ -281,7 +282,7 @@ def _gold_classes(fitted: Models) -> list[int]:
     return labels
 
 
-def _say_offers(offers: list[Offer], target: float) -> None:
+def _say_offers(offers: list[Offer], target: float, doubt: str) -> None:
     from crowd_tvcs.models.people import cheapest
 
     if not offers:
@@ -294,4 +295,5 @@ def _say_offers(offers: list[Offer], target: float) -> None:
     print(
         f"{said}: {whom}, {best.models_cost:g} a task, then {best.people:.2f} "
         f"people: {best.cost:.4g} a task for an expected accuracy of {best.expected_accuracy:.3f}"
+        f"{f', but {doubt}' if doubt else ''}"
     )
