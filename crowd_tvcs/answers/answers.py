@@ -116,21 +116,31 @@ def read_answers(
 def read_gold(path: str | Path, classes: Sequence[str] | None = None) -> Gold:
     """Read a table of known labels: columns task (or item) and label (or truth).
 
-    As `read_answers`. A task may be there more than once if its label is always the same.
+    As `read_answers`. A task may be there more than once if its label is always the same. A row
+    whose label is empty, as `crowd-tvcs vote` writes it of a task that nobody answered, says
+    nothing; `layout` counts such rows.
 
     Raises
     ------
     DataError
-        As there, and if a task has two labels.
+        As there, and if a task has two labels or no row has one.
     """
     table = open_table(path)
     at = find(table, [TASK, TRUTH])
     require_rows(table)
     layout = said(table, [TASK, TRUTH], at)
-    task, label = code_columns(table, at)
+    task, label = code_columns(table, at, may_be_empty=at[1:])
+    rows = np.arange(task.codes.size)
+    if "" in label.names:
+        rows = np.flatnonzero(label.codes != label.names.index(""))
+        if not rows.size:
+            raise table.error("must have a label, found only empty cells", column=at[1])
+        layout += f", {task.codes.size - rows.size} rows without a label left out"
     _refuse_other_labels(table, at[1], label, classes)
-    first = np.unique(task.codes, return_index=True)[1]
-    before = first[task.codes]
+    _, first, place = np.unique(task.codes[rows], return_index=True, return_inverse=True)
+    first = rows[first]
+    before = np.arange(task.codes.size)
+    before[rows] = first[place]
     if (other := label.codes != label.codes[before]).any():
         r = int(np.argmax(other))
         raise table.error(
@@ -141,7 +151,7 @@ def read_gold(path: str | Path, classes: Sequence[str] | None = None) -> Gold:
             at[1],
         )
     of_task = map(label.names.__getitem__, label.codes[first].tolist())
-    known = dict(zip(task.names, of_task, strict=True))
+    known = dict(zip((task.names[k] for k in task.codes[first]), of_task, strict=True))
     n_tasks = np.bincount(label.codes[first], minlength=len(label.names))
     once = {} if classes is not None else {
         label.names[label.codes[row]]: table.lines[row + 1]
@@ -155,8 +165,8 @@ def read_gold(path: str | Path, classes: Sequence[str] | None = None) -> Gold:
 def _refuse_other_labels(
     table: Table, column: int, label: Coded, classes: Sequence[str] | None
 ) -> None:
-    """Refuse a label that is none of the classes; None for any."""
-    known = set(label.names if classes is None else classes)
+    """Refuse a label that is none of the classes; None for any. An empty one is no label."""
+    known = {"", *(label.names if classes is None else classes)}
     if classes is None or known.issuperset(label.names):
         return
     others = [k for k, name in enumerate(label.names) if name not in known]

@@ -338,10 +338,13 @@ class _Codes(dict[str, int]):
         return len(self) - 1
 
 
-def code_columns(table: Table, columns: Sequence[int]) -> list[Coded]:
+def code_columns(
+    table: Table, columns: Sequence[int], may_be_empty: Collection[int] = ()
+) -> list[Coded]:
     """Count the names of some columns below the header; an empty one, or the header, is an error.
 
-    Four bytes for a cell and each name once: a list of the cells would take ten times the text.
+    In columns that `may_be_empty` an empty cell is the name ``""``. Four bytes for a cell and each
+    name once: a list of the cells would take ten times the text.
     """
     known = [_Codes() for _ in columns]
     codes = [array("i") for _ in columns]
@@ -352,7 +355,7 @@ def code_columns(table: Table, columns: Sequence[int]) -> list[Coded]:
     found = []
     for j, code_of, out in zip(columns, known, codes, strict=True):
         numbers = np.frombuffer(out, dtype=np.int32)
-        if "" in code_of:
+        if "" in code_of and j not in may_be_empty:
             raise no_name(table, int(np.argmax(numbers == code_of[""])) + 1, j)
         found.append(Coded(list(code_of), numbers))
         code_of.clear()

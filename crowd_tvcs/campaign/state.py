@@ -21,7 +21,7 @@ from crowd_tvcs.campaign.entries import MILLION
 from crowd_tvcs.campaign.store import kinds, schema
 from crowd_tvcs.campaign.store.gold import ANSWERS
 from crowd_tvcs.campaign.store.schema import ANSWERED, GOLD, ISSUED, LAPSED, LEASED, SKIPPED
-from crowd_tvcs.campaign.tasks import is_done, prior_of, prior_weight
+from crowd_tvcs.campaign.tasks import has_label, is_done, prior_of, prior_weight
 from crowd_tvcs.factors import tables
 from crowd_tvcs.factors.plan import Factors
 from crowd_tvcs.skills.dependence import Dependence, Told, chances, told
@@ -294,8 +294,16 @@ class State:
         return accuracy
 
     @property
+    def is_labelled(self) -> NDArray[np.bool_]:
+        """Which tasks have a label, see `tasks.has_label`."""
+        return np.array([has_label(t) for t in self.tasks], dtype=bool)
+
+    @property
     def expected_accuracy(self) -> float:
-        """Mean posterior of the likeliest labels."""
+        """Mean posterior of the likeliest classes of all tasks, which rounds raise.
+
+        A task without a label counts as guessed.
+        """
         return float(self.posterior.max(axis=1).mean())
 
 

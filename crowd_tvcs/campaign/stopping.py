@@ -26,9 +26,10 @@ class Standing:
     Attributes
     ----------
     task, label
-        Names of the task and of its likeliest label.
+        Names of the task and of its likeliest label; None where it has none, see
+        `crowd_tvcs.campaign.tasks.has_label`.
     confidence
-        Posterior probability of that label.
+        Posterior probability of that label; None without.
     answers, pending
         How many answers it has, and how many are out.
     gain
@@ -40,8 +41,8 @@ class Standing:
     """
 
     task: str
-    label: str
-    confidence: float
+    label: str | None
+    confidence: float | None
     answers: int
     pending: int
     gain: float
@@ -81,6 +82,7 @@ def stand(
     gain, is_worth = _worth(state, least_gain_of(state, least_gain), value)
     is_sure = (state.closed if target is None else _are_sure(state, target)).tolist()
     done, out = state.count(ANSWERED), state.count(ISSUED, LEASED)
+    is_labelled = state.is_labelled.tolist()
     somebody = np.concatenate([_able(part).any(axis=0) for _, part in state.parts()])
     rows = []
     for j, row in enumerate(state.tasks):
@@ -101,8 +103,8 @@ def stand(
         rows.append(
             Standing(
                 row.name,
-                state.classes[best[j]],
-                float(chances[j, best[j]]),
+                state.classes[best[j]] if is_labelled[j] else None,
+                float(chances[j, best[j]]) if is_labelled[j] else None,
                 int(done[j]),
                 int(out[j]),
                 float(gain[j]),
@@ -115,14 +117,19 @@ def stand(
 def summary(state: State, standings: list[Standing]) -> dict[str, Any]:
     """Return the figures of a campaign: what is bought, what it should be worth, what is left.
 
-    `measured` is the share of right labels among the tasks whose label is known, None without.
+    `expected_accuracy` is that of the tasks that have a label, None where none has one, and
+    `unlabelled` counts the others. `measured` is the share of right labels among the tasks whose
+    label is known, None without.
     `foreseen` puts the interval around `expected_accuracy` that the gold behind the model allows,
     by names, for labels of workers as the model is for; None where no gold was measured.
     """
     settings = state.settings
-    expected = state.expected_accuracy
+    sure = [one.confidence for one in standings if one.confidence is not None]
+    expected = float(np.mean(sure)) if sure else None
     foresight = None if state.model is None else state.model.foresight
-    around = None if foresight is None else foresight.around(expected, len(state.tasks))._asdict()
+    around = None
+    if foresight is not None and expected is not None:
+        around = foresight.around(expected, len(sure))._asdict()
     known = [
         (one.label, state.classes[state.gold[one.task]])
         for one in standings
@@ -144,6 +151,7 @@ def summary(state: State, standings: list[Standing]) -> dict[str, Any]:
         "paid": paid if has_costs else None,
         "committed": settings.committed / 1e6 if has_costs else None,
         "expected_accuracy": expected,
+        "unlabelled": len(standings) - len(sure),
         "foreseen": around,
         "measured": sum(a == b for a, b in known) / len(known) if known else None,
         "measured_on": len(known),
@@ -158,6 +166,12 @@ def summary(state: State, standings: list[Standing]) -> dict[str, Any]:
         "blocked": int(state.blocked.sum()),
         "revision": settings.revision,
     }
+
+
+def least_sure(standings: list[Standing], number: int) -> list[Standing]:
+    """Return some of the tasks that have a label, those least sure first."""
+    labelled = [(one.confidence, one.task, one) for one in standings if one.confidence is not None]
+    return [one for _, _, one in sorted(labelled, key=lambda row: row[:2])[:number]]
 
 
 def _are_sure(state: State, target: float) -> NDArray[np.bool_]:

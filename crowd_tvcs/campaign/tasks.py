@@ -97,6 +97,15 @@ def settled(settings: Any, row: Any, pairs: Sequence[Pair]) -> dict[str, Any]:
     } | openness(settings, row, slots, chances[best], adds)
 
 
+def has_label(row: Any) -> bool:
+    """Whether a task has a label: by answers, or by a chance of its own that leans to a class.
+
+    Such a chance is of whoever made the table of tasks, such as models. A task with neither has the
+    classes' shares and no label.
+    """
+    return bool(row.answers) or (row.prior is not None and row.prior != 0.5)
+
+
 def prior_weight(settings: Any, row: Any, shares: float) -> float:
     """How much the prior of a task counts: `shares` if it is the class shares of gold, else 1."""
     return shares if settings.shares_of_gold and row.prior is None else 1.0

@@ -185,6 +185,7 @@ def status(
     from crowd_tvcs.answers import class_shares
     from crowd_tvcs.campaign import stand, summary
     from crowd_tvcs.campaign.honesty import on_gold
+    from crowd_tvcs.campaign.stopping import least_sure
 
     with open_campaign(store) as campaign:
         state = campaign.state()
@@ -204,8 +205,8 @@ def status(
     prior = told["class_prior"]
     tell(f"{'class prior':<20}{class_shares.shown(list(prior), list(prior.values())):>12}")
     print_on_gold(state, gold)
-    least = sorted(standings, key=lambda one: (one.confidence, one.task))[:rows]
-    _print_standings(least)
+    _print_standings(least_sure(standings, rows))
+    _say_unlabelled(told["unlabelled"], told["tasks"])
 
 
 @app.command()
@@ -273,13 +274,20 @@ def export_answers(store: StoreName, out: OutFile = None) -> None:
 @app.command("export-labels")
 @stored
 def export_labels(store: StoreName, out: OutFile = None) -> None:
-    """Print the result: task, label, confidence, answers."""
+    """Print the result: task, label, confidence, answers.
+
+    A task that nobody answered has no label and no confidence, unless --tasks gave it a prior.
+    """
     from crowd_tvcs.campaign import stand
 
     with open_campaign(store, out) as campaign:
         found = stand(campaign.state())
-    rows: list[list[object]] = [[s.task, s.label, s.confidence, s.answers] for s in found]
+    rows: list[list[object]] = [
+        [s.task, "" if s.label is None else s.label, _or_empty(s.confidence), s.answers]
+        for s in found
+    ]
     write_rows(out, ["task", "label", "confidence", "answers"], rows)
+    _say_unlabelled(sum(one.label is None for one in found), len(found))
 
 
 @app.command()
@@ -356,6 +364,20 @@ def _print_standings(found: list[Standing]) -> None:
     print(f"\n{'label':<12}{'sure':>8}{'answers':>9}{'out':>5}{'gain':>9}  {'verdict':<14}task")
     for one in found:
         tell(
-            f"{visible(one.label)[:11]:<12}{one.confidence:>8.4f}{one.answers:>9}{one.pending:>5}"
+            f"{visible(one.label or '-')[:11]:<12}{_four_digits(one.confidence):>8}{one.answers:>9}"
+            f"{one.pending:>5}"
             f"{one.gain:>9.5f}  {one.verdict:<14}{plain(one.task)}"
         )
+
+
+def _four_digits(number: float | None) -> str:
+    return "-" if number is None else f"{number:.4f}"
+
+
+def _or_empty(number: float | None) -> float | str:
+    return "" if number is None else number
+
+
+def _say_unlabelled(number: int, tasks: int) -> None:
+    if number:
+        say(f"{number} of {tasks} tasks have no label: nobody has answered them")

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 ASK = ("task", "answers", "tells")
 RECORDED = (
     *("gold", "tasks", "wide", "classes", "per_class"),
-    *("prior", "interval", "refresh", "model", "ask"),
+    *("prior", "interval", "refresh", "force_refresh", "model", "ask"),
 )
 
 
@@ -68,9 +68,14 @@ class QualityOptions:
         typer.Option(
             metavar="METHOD",
             help="Learn also from answers to other tasks: auto (only if held-out gold gains), em, "
-            "or DawidSkene (crowd-kit's). Says what held-out gold gains. Default: off.",
+            "or DawidSkene (crowd-kit's). Says what held-out gold gains, and is refused where that "
+            "loses. Default: off.",
         ),
     ] = None
+    force_refresh: Annotated[
+        bool,
+        typer.Option("--force-refresh", help="Refresh even where held-out gold is against it."),
+    ] = False
     model: Model = "dependent"
     ask: Annotated[
         int | None,
@@ -101,6 +106,8 @@ def quality(given: QualityOptions) -> None:
 
     if given.ask is not None and given.ask < 1:
         raise ValueError(f"--ask must be >= 1, found {given.ask}")
+    if given.force_refresh and given.refresh in (None, "auto"):
+        raise ValueError("--force-refresh goes with --refresh em or --refresh DawidSkene")
     table, known = read_with_gold(given.answers, given.gold, given.classes, given.keep)
     skill = _estimate(table, known, given)
     names = [task for task in table.tasks if task not in known.labels]
@@ -149,6 +156,12 @@ def _estimate(table: Answers, known: Gold, given: QualityOptions) -> Skill:
     found = helps(
         table, known, method=method, per_class=skill.per_class, model=skill.model, rounds=most
     )
+    refused = "" if given.force_refresh or given.refresh == "auto" else found.refusal
+    if refused:
+        raise ValueError(
+            f"held-out gold is against --refresh {given.refresh}: {refused}; leave it out, let "
+            "--refresh auto decide, or give --force-refresh"
+        )
     if given.refresh != "auto" or found.is_worth_it:
         skill = refresh(table, known, skill, method=method, rounds=most)
     _say_what_gold_says(found, given.refresh, is_done=skill.learnt is not None)
@@ -218,12 +231,12 @@ def _confusion_rows(skill: Skill) -> list[list[object]]:
 def _say_what_gold_says(found: Comparison, method: str, *, is_done: bool) -> None:
     done = f"refreshed by {method}" if is_done else "not refreshed"
     if found.gold == 0:
-        say(f"{done}; there is too little gold to say whether that helps")
+        say(f"{done}; {found.refusal}")
         return
     say(
         f"{done}; of {found.gold} held-out gold tasks the vote gets {found.without} right without "
         f"and {found.refreshed} with it, their labels are more probable by a factor of "
         f"{math.exp(found.gain):.3f} (log {found.gain:+.4f}, standard error {found.error:.4f})"
     )
-    if is_done and found.refreshed < found.without:
-        say("warning: held-out gold says that the refresh makes the labels worse")
+    if is_done and found.refusal:
+        say("warning: held-out gold is against the refresh; --force-refresh did it all the same")

@@ -69,7 +69,8 @@ def replay(given: ReplayOptions) -> None:
     Prints a table and writes it to replay.csv, every split to splits.csv, and run.json. Skills and
     class shares come from the gold tasks of each split, which are not scored. claimed is the mean
     confidence of the labels, to hold against the accuracy that is reached; sure and sure_right in
-    the files say how many labels are called .95 sure, and how many of these are right.
+    the files say how many labels are called .95 sure, and how many of these are right. A majority
+    has no confidence. refused counts the splits whose held-out gold is against the refresh.
     """
     from crowd_tvcs.answers import class_shares
     from crowd_tvcs.routing.replay import Outcome, averages
@@ -111,7 +112,7 @@ def replay(given: ReplayOptions) -> None:
             layout=table.layout,
         )
         write_json(folder / "run.json", record)
-    _print_rows(rows)
+    _print_rows(rows, given.splits)
 
 
 def _parameters(given: ReplayOptions) -> dict[str, Any]:
@@ -133,14 +134,22 @@ def _say_shares(table: Answers, known: Gold, gold_share: float) -> None:
     say(f"class shares from gold: of about {n_gold} gold tasks in each split (of all: {shares})")
 
 
-def _print_rows(rows: list[dict[str, Any]]) -> None:
+def _print_rows(rows: list[dict[str, Any]], splits: int) -> None:
     print(
         f"{'policy':<10}{'vote':<10}{'labels':>8}{'bought':>8}{'accuracy':>10}{'error':>9}"
         f"{'claimed':>9}"
     )
     for row in rows:
+        claimed = "-" if row["claimed"] is None else f"{row['claimed']:.4f}"
         error = "" if row["standard_error"] is None else f"{row['standard_error']:.4f}"
         print(
             f"{row['policy']:<10}{row['vote']:<10}{row['labels']:>8}{row['bought']:>8.2f}"
-            f"{row['accuracy']:>10.4f}{error:>9}{row['claimed']:>9.4f}"
+            f"{row['accuracy']:>10.4f}{error:>9}{claimed:>9}{_refused(row, splits)}"
         )
+
+
+def _refused(row: dict[str, Any], splits: int) -> str:
+    """Say of a refresh in how many splits `crowd-tvcs quality` would refuse it."""
+    if not row["refused"]:
+        return ""
+    return f"  refused by held-out gold in {row['refused']:.0f} of {splits} splits"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from crowd_tvcs.answers.quality import Quality
     from crowd_tvcs.skills.dependence import Dependence
     from crowd_tvcs.skills.skill import Skill
+    from crowd_tvcs.skills.vote import Votes
 
 RECORDED = ("quality", "gold", "method", "prior", "classes", "per_class", "model")
 
@@ -71,16 +73,17 @@ class VoteOptions:
 def vote(given: VoteOptions) -> None:
     """Vote on the label of every task; write labels.csv (task, label, confidence, answers).
 
+    Without gold or a quality table no confidence is measured: its cells are empty, and a column
+    share has the share of the answers that gave the label, which is no confidence.
+
     With --gold the skills and the class shares are estimated from the gold tasks first; these keep
     their known label, with confidence 1. The shares hold if gold is a random sample of the tasks;
     of gold that was picked, such as the same number of each class, give --prior.
     """
     from crowd_tvcs.answers import class_shares
-    from crowd_tvcs.skills.vote import COLUMNS
     from crowd_tvcs.skills.vote import vote as vote_on
     from tvcs_core.files.folders import output_folder, write_json
     from tvcs_core.files.record import run_record
-    from tvcs_core.files.spreadsheet import shield
     from tvcs_core.files.tables import write_table
 
     if given.quality is not None and given.gold is not None:
@@ -91,12 +94,8 @@ def vote(given: VoteOptions) -> None:
     chances = class_shares.read_prior(given.prior, table.classes)
     votes = vote_on(table, used, skill=skill, prior=chances, dependence=dependence)
     known = {} if labelled is None else labelled.labels
-    rows = [
-        (name, shield(known[task]), 1.0, n) if task in known else (name, label, sure, n)
-        for task, (name, label, sure, n) in zip(table.tasks, votes.rows(), strict=True)
-    ]
     with output_folder(given.out, force=given.force) as folder:
-        write_table(folder / "labels.csv", COLUMNS, rows, ",")
+        write_table(folder / "labels.csv", votes.columns, _rows(table, votes, known), ",")
         record = run_record(
             "crowd-tvcs vote",
             recorded(given, RECORDED)
@@ -108,8 +107,43 @@ def vote(given: VoteOptions) -> None:
             layout=table.layout,
         )
         write_json(folder / "run.json", record)
-    mean = float(votes.confidence.mean())
-    say(f"{len(rows)} labels by {used}, mean confidence {mean:.4f}; written to {given.out}")
+    say(f"{_counted(votes, known, dependence)}; written to {given.out}")
+
+
+def _rows(table: Answers, votes: Votes, known: Mapping[str, str]) -> list[tuple[Any, ...]]:
+    """Rows of the labels; tasks whose label is known keep it."""
+    from crowd_tvcs.skills.vote import majority
+    from tvcs_core.files.spreadsheet import shield
+
+    shares = majority(table)
+    place = {name: k for k, name in enumerate(table.classes)}
+    out = []
+    for j, (task, row) in enumerate(zip(table.tasks, votes.rows(), strict=True)):
+        if task in known:
+            share = [] if votes.is_measured else [float(shares[j, place[known[task]]])]
+            row = (row[0], shield(known[task]), 1.0, row[3], *share)
+        out.append(row)
+    return out
+
+
+def _counted(votes: Votes, known: Mapping[str, str], dependence: Dependence | None) -> str:
+    """Count the labels and say how sure those are that were voted on, where it is measured."""
+    import numpy as np
+
+    is_gold = np.array([task in known for task in votes.tasks])
+    voted = votes.is_labelled & ~is_gold
+    counted = f"{np.count_nonzero(votes.is_labelled | is_gold)} labels by {votes.method}"
+    if not votes.is_measured:
+        mean = f"{votes.share[voted].mean():.4f}" if voted.any() else "-"
+        return (
+            f"{counted}, confidence not measured: give --gold; mean share of the answers that gave "
+            f"the label {mean}, which says nothing of how many labels are right"
+        )
+    if not voted.any():
+        return f"{counted}, all of them known: no confidence to speak of"
+    is_fitted = dependence is not None and dependence.source == "gold"
+    doubt = "" if is_fitted else " (by the model alone: no gold has measured it)"
+    return f"{counted}, mean confidence {votes.confidence[voted].mean():.4f}{doubt}"
 
 
 def _read(given: VoteOptions) -> tuple[Answers, Gold | None]:

@@ -1,10 +1,10 @@
-"""How often a model is right, by gold: shrunk to the models, and moved by what it states.
+"""Quality of every model by gold, shrunk to the models, and what its stated confidence adds.
 
 A stated confidence c moves the quality q of a model: logit P(right) = logit q + a + b x, with x the
 logit of c less its mean over the answers of the model. The two numbers are the likeliest ones
 given gold and normal priors; b is never below 0, and with less than `LEAST` gold answers that state
-one the confidence is not used. Nothing is told of a gold task by its own answer: there q and the
-two numbers are those without it (jack-knife; one step of Newton's method for the two).
+one the confidence is not used. Nothing is told of a gold task by its own answer: there the two
+numbers are those without it (jack-knife; one step of Newton's method).
 """
 
 from __future__ import annotations
@@ -35,8 +35,9 @@ class Calibrated:
     ----------
     skill
         Of the models, from their gold answers.
-    quality
-        Chance that each answer is right; to gold tasks as if nothing were known of their label.
+    shift
+        By how much the log odds of each answer to be right lie above those of its model, by what it
+        states; of gold tasks as if nothing were known of their label. 0 where nothing is stated.
     moved
         a and b of every model whose confidence is used, by its number.
     unused
@@ -44,13 +45,13 @@ class Calibrated:
     """
 
     skill: Skill
-    quality: Floats
+    shift: Floats
     moved: dict[int, tuple[float, float]]
     unused: dict[int, int]
 
 
 def calibrate(models: Answers, gold: Gold, confidence: Floats | None = None) -> Calibrated:
-    """Estimate how likely each answer of models is right.
+    """Estimate how good models are, and what their stated confidence adds to that.
 
     Parameters
     ----------
@@ -65,9 +66,7 @@ def calibrate(models: Answers, gold: Gold, confidence: Floats | None = None) -> 
     truth = gold.codes(models.tasks, models.classes)[models.task_of]
     is_gold = truth >= 0
     is_right = np.where(is_gold, models.label_of == truth, False)
-    prior, who = skill.prior, models.worker_of
-    right = skill.n_right[who] - is_right + prior.mean * prior.strength
-    quality = right / (skill.n_gold[who] - is_gold + prior.strength)
+    who, shift = models.worker_of, np.zeros(models.size)
     moved, unused = {}, {}
     if confidence is not None:
         for i in range(len(models.workers)):
@@ -84,11 +83,9 @@ def calibrate(models: Answers, gold: Gold, confidence: Floats | None = None) -> 
             both = likeliest(base[known], x[known], is_right[stated][known])
             each = np.tile(both, (stated.size, 1))
             each[known] = _without_own(both, base[known], x[known], is_right[stated][known])
-            eta = logit(quality[stated]) + each[:, 0] + np.maximum(each[:, 1], 0.0) * x
-            quality[stated] = 1.0 / (1.0 + np.exp(-eta))
+            shift[stated] = each[:, 0] + np.maximum(each[:, 1], 0.0) * x
             moved[i] = (float(both[0]), float(max(both[1], 0.0)))
-    quality = np.clip(quality, 1.0 - SUREST, SUREST)
-    return Calibrated(skill, quality, moved, unused)
+    return Calibrated(skill, shift, moved, unused)
 
 
 def likeliest(

@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold, together
-from crowd_tvcs.answers.class_shares import STRENGTH, class_counts, class_shares
 from crowd_tvcs.models.calibration import Calibrated, calibrate
-from crowd_tvcs.models.common_errors import Evidence, Shares, independent, posterior
+from crowd_tvcs.models.on_gold import OnGold
+from crowd_tvcs.skills.dependence import Dependence, chances, told, weights_of
+from crowd_tvcs.skills.dependence_fit import fit_in_families
+from crowd_tvcs.skills.vote import priors
 
-LEAST_TASKS = 10  # gold tasks with answers of models, below which no share is fitted
-WITHIN, BETWEEN = 0.0, -0.85  # logits of the shares to begin with: .5 and .3
-SPREAD = 1.0  # of both logits
-
+Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,46 +34,64 @@ class Models:
     family_of
         Family of every model, counting `families` from 0.
     calibrated
-        How likely each answer is right.
+        How good every model is, and what its stated confidence is worth.
     truth
         Class of every task whose label is known, else -1.
-    evidence
-        The answers with these qualities, and priors of the tasks; of a gold task without itself.
+    prior
+        Chance of every class of every task before the answers, of shape (tasks, classes).
     shares
-        Which shares of their mistakes the models have in common.
-    is_fitted
-        Whether these are fitted; with less gold they are `WITHIN` and `BETWEEN`.
+        How much that counts: less than 1 where it is the class shares of the gold.
+    dependence
+        What several answers are worth together, `within` a family and beyond.
+    on_gold
+        The gold tasks with answers, each as the others judge it.
     """
 
     answers: Answers
     families: tuple[str, ...]
-    family_of: NDArray[np.int64]
+    family_of: Integers
     calibrated: Calibrated
-    truth: NDArray[np.int64]
-    evidence: Evidence
-    shares: Shares
-    is_fitted: bool
+    truth: Integers
+    prior: Floats
+    shares: float
+    dependence: Dependence
+    on_gold: OnGold
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether there was gold enough to fit `dependence`; else it is usual in crowds."""
+        return self.dependence.source == "gold"
 
     @cached_property
     def posterior(self) -> Floats:
-        """Probability of every class given the models' answers, of shape (tasks, classes)."""
-        return posterior(self.evidence, self.shares)
+        """Probability of every class given the models' answers, of shape (tasks, classes).
+
+        Of a gold task it is that which the other gold tasks give it.
+        """
+        out = self.chances(np.ones(self.answers.size, dtype=bool))
+        out[self.on_gold.tasks] = self.on_gold.chances
+        return out
+
+    def chances(self, chosen: Bools) -> Floats:
+        """Return the probability of every class of every task by some of the answers."""
+        skill, k = self.calibrated.skill, len(self.answers.classes)
+        task_of, worker_of = self.answers.task_of[chosen], self.answers.worker_of[chosen]
+        rows = told(self.answers.label_of[chosen], skill.mean, skill.habits, k, worker_of)
+        if self.calibrated.moved:
+            rows = rows.moved(self.calibrated.shift[chosen])
+        model = self.dependence
+        weight = weights_of(model.within, task_of, self.family_of[worker_of])
+        return chances(model, rows, task_of, len(self.prior), self.prior, self.shares, weight)
 
     def claimed_and_reached(self, *, apart: bool = False) -> tuple[float, float, float, int]:
         """Mean confidence on gold, share of right labels, mean log score, number of gold tasks.
 
-        Jack-knifed; `apart` takes the models for independent.
+        Each gold task is judged by the others; `apart` takes the models for independent.
         """
-        known = self.gold_with_answers
-        shares = independent(len(self.families)) if apart else self.shares
-        chances = posterior(self.evidence.of_tasks(known), shares)
-        own = chances[np.arange(known.size), self.truth[known]]
-        is_right = chances.argmax(axis=1) == self.truth[known]
-        score = float(np.log(np.maximum(own, 1e-12)).mean())
-        return float(chances.max(axis=1).mean()), float(is_right.mean()), score, known.size
+        return self.on_gold.summed(apart=apart)
 
     @property
-    def gold_with_answers(self) -> NDArray[np.int64]:
+    def gold_with_answers(self) -> Integers:
         """Gold tasks that a model has answered."""
         return np.flatnonzero((self.truth != UNKNOWN) & (self.answers.per_task > 0))
 
@@ -86,11 +104,11 @@ def fit_models(
     confidence: Floats | None = None,
     prior: ArrayLike | None = None,
 ) -> Models:
-    """Fit how good models are and what they have in common, on gold.
+    """Fit how good models are and how they err together, on gold.
 
-    The shares are those under which the known labels are likeliest given the answers, half by all
-    models and half by each family alone, and given normal priors of their logits. What is known of
-    a gold task without its own answers (quality, confidence, class shares) is taken for it.
+    By the model of dependence of the weighted vote (`crowd_tvcs.skills.dependence`), in which the
+    answers of one family overlap more (`fit_in_families`). What is said of a gold task rests on
+    other gold.
 
     Parameters
     ----------
@@ -103,7 +121,8 @@ def fit_models(
     confidence
         What models state, one per answer of `answers`, nan for nothing; None for none.
     prior
-        Chance of every class, of shape (classes,); None for the class shares of the gold.
+        Chance of every class, of shape (classes,), which then counts in full; None for the class
+        shares of the gold.
 
     Raises
     ------
@@ -121,7 +140,22 @@ def fit_models(
     joined = together(answers, gold)
     if confidence is not None and joined is not answers:  # whose answers are sorted
         confidence = confidence[np.lexsort((answers.worker_of, answers.task_of))]
-    answers = joined
+    own, chosen = _of_models(joined, family_of)
+    families = tuple(sorted({family_of[name] for name in own.workers}))
+    family = np.array([families.index(family_of[name]) for name in own.workers])
+    calibrated = calibrate(own, gold, None if confidence is None else confidence[chosen])
+    truth = gold.codes(own.tasks, own.classes)
+    skill, shift = calibrated.skill, calibrated.shift if calibrated.moved else None
+    model, given, tasks = fit_in_families(own, gold, skill, family, shift)
+    shape = len(own.tasks), len(own.classes)
+    before = priors(skill.class_shares if prior is None else prior, *shape)
+    shares = model.shares if prior is None else 1.0
+    on_gold = OnGold.of(tasks, given, model)
+    return Models(own, families, family, calibrated, truth, before, shares, model, on_gold)
+
+
+def _of_models(answers: Answers, family_of: Mapping[str, str]) -> tuple[Answers, Bools]:
+    """Keep the answers of the models, and say which these are."""
     chosen = np.isin(
         answers.worker_of, [i for i, w in enumerate(answers.workers) if w in family_of]
     )
@@ -134,68 +168,4 @@ def fit_models(
         answers.tasks, names, answers.classes, answers.task_of[chosen], worker_of,
         answers.label_of[chosen],
     )  # fmt: skip
-    families = tuple(sorted({family_of[name] for name in names}))
-    family = np.array([families.index(family_of[name]) for name in names])
-    calibrated = calibrate(own, gold, None if confidence is None else confidence[chosen])
-    truth = gold.codes(own.tasks, own.classes)
-    evidence = Evidence(
-        own.task_of, family[own.worker_of], own.label_of, calibrated.quality,
-        _priors(gold, own, truth, prior),
-    )  # fmt: skip
-    known = np.flatnonzero((truth != UNKNOWN) & (own.per_task > 0))
-    is_fitted = known.size >= LEAST_TASKS
-    sizes = np.bincount(family, minlength=len(families))
-    seen = evidence.of_tasks(known), truth[known]
-    shares = _fit_shares(*seen, sizes) if is_fitted else _shares(_usual(sizes), sizes)
-    return Models(own, families, family, calibrated, truth, evidence, shares, is_fitted)
-
-
-def _priors(
-    gold: Gold, answers: Answers, truth: NDArray[np.int64], prior: ArrayLike | None
-) -> Floats:
-    """Chance of every class of every task; the class shares of the gold without the task itself."""
-    m, k = len(answers.tasks), len(answers.classes)
-    if prior is not None:
-        return np.array(np.broadcast_to(np.asarray(prior, dtype=np.float64), (m, k)))
-    counts = class_counts(gold.labels, answers.classes)
-    out = np.tile(class_shares(counts), (m, 1))
-    for j in np.flatnonzero(truth != UNKNOWN).tolist():
-        less = counts - (np.arange(k) == truth[j])
-        out[j] = class_shares(less, STRENGTH)
-    return out
-
-
-def _usual(sizes: NDArray[np.int64]) -> Floats:
-    """Logits of the shares before any gold: of the families with several members, and of all."""
-    return np.array([WITHIN] * int((sizes > 1).sum()) + [BETWEEN] * (sizes.size > 1))
-
-
-def _shares(logits: Floats, sizes: NDArray[np.int64]) -> Shares:
-    """Shares of logits; all mistakes of a model that is alone in its family are the family's."""
-    values = 1.0 / (1.0 + np.exp(-logits))
-    within = np.ones(sizes.size)
-    within[sizes > 1] = values[: int((sizes > 1).sum())]
-    return Shares(within, float(values[-1]) if sizes.size > 1 else 0.0)
-
-
-def _fit_shares(given: Evidence, truth: NDArray[np.int64], sizes: NDArray[np.int64]) -> Shares:
-    from scipy.optimize import minimize
-
-    usual = _usual(sizes)
-    if not usual.size:
-        return _shares(usual, sizes)
-    views = [given]
-    if sizes.size > 1:
-        views += [given.select(given.family_of == f) for f in np.flatnonzero(sizes > 1).tolist()]
-    at = np.arange(truth.size)
-
-    def loss(logits: Floats) -> float:
-        shares = _shares(logits, sizes)
-        scores = [np.log(posterior(view, shares)[at, truth] + 1e-12).sum() for view in views]
-        weights = [1.0] if len(views) == 1 else [0.5] * len(views)
-        unusual = (((logits - usual) / SPREAD) ** 2).sum() / 2.0
-        return float(unusual - np.dot(weights, scores))
-
-    bounds = [(x - 4.0 * SPREAD, x + 4.0 * SPREAD) for x in usual]
-    found = minimize(loss, usual, method="L-BFGS-B", bounds=bounds)
-    return _shares(found.x, sizes)
+    return own, chosen

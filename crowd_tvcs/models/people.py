@@ -13,7 +13,6 @@ from crowd_tvcs.accuracy.many_classes import count_chances
 from crowd_tvcs.accuracy.model import even_matrices
 from crowd_tvcs.answers.answers import Answers, Gold
 from crowd_tvcs.models.calibration import LEAST, likeliest, logit
-from crowd_tvcs.models.common_errors import posterior
 from crowd_tvcs.models.fit import Models
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.skill import Skill
@@ -184,7 +183,7 @@ def offers(
     out = []
     for subset in _subsets(n):
         chosen = np.isin(models.answers.worker_of, subset)
-        chances = posterior(models.evidence.select(chosen).of_tasks(tasks), models.shares)
+        chances = models.chances(chosen)[tasks]
         expected = expected_with_people(chances, of_people, most)
         needed = people_needed(expected, target)
         people = np.where(needed < 0, most, needed)

@@ -1,4 +1,16 @@
-"""A simulated crowd of models and people: families that err together, and stated confidence."""
+"""A simulated crowd of models and people: families that err together, and stated confidence.
+
+With K classes and a truth y:
+
+1. a class z is y with chance 1 - e, else any class alike: what all models take for the truth;
+2. every family f has a class z_f, which is z with chance 1 - e_f, else any class alike;
+3. given z_f its members answer independently, z_f with chance r_i, else another class alike.
+
+A model is right with its quality q_i whatever the errors are: what is common is a share of its
+mistakes. Of those of its best member a family shares `within`, so 1 - E_f = (1 - e)(1 - e_f) with
+E_f = within K / (K - 1) (1 - max q_i), and r_i = (q_i - E_f / K) / (1 - E_f). Of the smallest E_f
+of a task all families share `between`. No model that is fitted knows of this.
+"""
 
 from __future__ import annotations
 
@@ -92,8 +104,8 @@ def simulate_models(
     """Simulate models whose families err together, and people who err on their own.
 
     Of the mistakes of the best member of a family its members share `within`, of the smallest of
-    these shares all models share `between` (`crowd_tvcs.models.common_errors`). Models state a
-    confidence that boasts and tells something of whether they are right.
+    these shares all models share `between`. Models state a confidence that boasts and tells
+    something of whether they are right.
 
     Parameters
     ----------
@@ -107,7 +119,7 @@ def simulate_models(
         Labels, and how frequent they are; None for equally.
     hardness
         Deviation of the hardness of tasks, in the logit of everybody's quality, models and people:
-        with more than 0 these err on the same tasks, which no fitted model knows.
+        with more than 0 these err on the same tasks.
     rng
         Seed or generator.
 
@@ -162,7 +174,7 @@ def _with_common_errors(
     truth: Integers, quality: Floats, family: Integers, shares: tuple[float, float], k: int,
     rng: np.random.Generator,
 ) -> Integers:  # fmt: skip
-    """Draw what models say by the three steps of `crowd_tvcs.models.common_errors`."""
+    """Draw what models say by the three steps above."""
     within, between = shares
     n_families, m = int(family.max()) + 1, truth.size
     best = np.array([quality[family == f].max(axis=0) for f in range(n_families)])

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from crowd_tvcs.campaign.honesty import OnGold, on_gold
 from crowd_tvcs.campaign.state import State
-from crowd_tvcs.campaign.stopping import WAITING, WORTH, Standing, stand, summary
+from crowd_tvcs.campaign.stopping import WAITING, WORTH, Standing, least_sure, stand, summary
 from crowd_tvcs.report.reliability import diagram
 from crowd_tvcs.skills.dependence import said
 from crowd_tvcs.skills.vote import priors
@@ -40,7 +40,7 @@ def render(state: State, *, name: str) -> str:
         The page. Names are escaped; it loads nothing and runs no script.
     """
     standings = stand(state)
-    least = sorted(standings, key=lambda one: (one.confidence, one.task))[:LEAST_SURE]
+    least = least_sure(standings, LEAST_SURE)
     expected, measured = accuracy_by_answers(state)
     workers = _workers(state)
     return fill_page(

@@ -7,6 +7,7 @@ sees a label only when it is bought.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold, together
 from crowd_tvcs.routing.routing import gain_per_label, is_worth_buying, next_batch, routing_scores
 from crowd_tvcs.skills.dependence_fit import fit_dependence
-from crowd_tvcs.skills.em import refresh
+from crowd_tvcs.skills.em import helps, refresh
 from crowd_tvcs.skills.estimate import MODELS, estimate_quality
 from crowd_tvcs.skills.held_out import ranks
 from crowd_tvcs.skills.skill import Skill
@@ -48,7 +49,8 @@ class Outcome:
         it; ``"all"``: every answer there is.
     vote
         ``"weighted"`` by the skills, ``"majority"``, or ``"refreshed"``: weighted by skills that
-        were learnt from all answers besides (by EM, see `crowd_tvcs.skills.em`).
+        were learnt from all answers besides (by EM, see `crowd_tvcs.skills.em`), also where
+        held-out gold is against it.
     labels
         Labels per task that were asked for, on average; `EVERYTHING` for no limit.
     split
@@ -58,10 +60,16 @@ class Outcome:
     accuracy
         Share of scored tasks whose label is right; of n labels that tie, one counts 1/n.
     claimed
-        Mean confidence of these labels: what the vote takes the accuracy to be.
+        Mean confidence of the labels of tasks that were answered: what the vote takes their
+        accuracy to be. nan for a majority, whose shares are no confidence.
     sure, sure_right
         Share of the tasks whose label is called `SURE` or surer, and share of right labels among
-        those; nan where there are none.
+        those; nan where there are none, and for a majority.
+    unlabelled
+        Share of the tasks that nobody answered. They count as guessed in `accuracy`.
+    refused
+        For ``"refreshed"``: 1 if held-out gold is against it, so that `crowd-tvcs quality` would
+        not do it unforced, else 0; nan for other votes.
     """
 
     policy: str
@@ -73,6 +81,8 @@ class Outcome:
     claimed: float
     sure: float
     sure_right: float
+    unlabelled: float
+    refused: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,16 +124,27 @@ class Split:
 
     def score(self, chances: Floats) -> float:
         """Share of the tasks whose likeliest label is right; see `Outcome.accuracy`."""
-        return self.judge(chances)[0]
+        return float(self._hits(chances).mean())
 
-    def judge(self, chances: Floats) -> tuple[float, float, float, float]:
-        """Return `accuracy`, `claimed`, `sure` and `sure_right` of an `Outcome`."""
-        claim = chances.max(axis=1)
-        best = chances >= claim[:, None] - TIE
-        hit = best[np.arange(self.truth.size), self.truth] / best.sum(axis=1)
-        sure = claim >= SURE
-        of_sure = float(hit[sure].mean()) if sure.any() else float("nan")
-        return float(hit.mean()), float(claim.mean()), float(sure.mean()), of_sure
+    def judge(
+        self, chances: Floats, answered: Bools | None = None
+    ) -> tuple[float, float, float, float]:
+        """Return `accuracy`, `claimed`, `sure` and `sure_right` of an `Outcome`.
+
+        `answered` says which tasks have an answer; None where all have.
+        """
+        hit, claim = self._hits(chances), chances.max(axis=1)
+        labelled = np.ones(hit.size, dtype=bool) if answered is None else answered
+        sure = (claim >= SURE) & labelled
+        of_sure = float(hit[sure].mean()) if sure.any() else math.nan
+        claimed = float(claim[labelled].mean()) if labelled.any() else math.nan
+        return float(hit.mean()), claimed, float(sure.mean()), of_sure
+
+    def _hits(self, chances: Floats) -> Floats:
+        """How right the label of every scored task is: of n that tie, one counts 1/n."""
+        best = chances >= chances.max(axis=1)[:, None] - TIE
+        out: Floats = best[np.arange(self.truth.size), self.truth] / best.sum(axis=1)
+        return out
 
 
 Score = Callable[[Split, Answers, Bools, Floats], Floats]
@@ -186,8 +207,19 @@ def replay(
         split = draw_split(
             answers, truth, gold_share, per_class=per_class, prior=prior, rng=rng, model=model
         )
-        for policy, vote, asked, bought, chances in _outcomes(split, sorted(set(labels)), rng):
-            found.append(Outcome(policy, vote, asked, number, bought, *split.judge(chances)))
+        for policy, vote, asked, seen, chances, refused in _outcomes(
+            split, sorted(set(labels)), rng
+        ):
+            answered = seen.per_task > 0
+            reached = split.judge(chances, answered)
+            if vote == "majority":
+                reached = (reached[0], math.nan, math.nan, math.nan)
+            found.append(
+                Outcome(
+                    policy, vote, asked, number, seen.size / answered.size, *reached,
+                    float(1.0 - answered.mean()), refused,
+                )
+            )  # fmt: skip
     return found
 
 
@@ -229,9 +261,9 @@ def draw_split(
 
 def _outcomes(
     split: Split, labels: Sequence[int], rng: np.random.Generator
-) -> Iterator[tuple[str, str, int, float, Floats]]:
+) -> Iterator[tuple[str, str, int, Answers, Floats, float]]:
+    """Yield policy, vote, labels, what was bought, the chances and `Outcome.refused`."""
     recorded = split.recorded
-    n_tasks = len(recorded.tasks)
     everything = np.ones(recorded.size, dtype=bool)
     bought = [("all", EVERYTHING, everything)]
     order = ranks(recorded.task_of, rng.random(recorded.size))
@@ -241,14 +273,15 @@ def _outcomes(
     bought += [("stopping", EVERYTHING, _stopping(split))]
     for policy, k, chosen in bought:
         seen = recorded.select(chosen)
-        spent = seen.size / n_tasks
         skill = split.skill_like(seen) if policy in ("random", "all") else split.skill
-        yield policy, "weighted", k, spent, split.posterior(seen, skill)
+        yield policy, "weighted", k, seen, split.posterior(seen, skill), math.nan
         if policy not in ("adaptive", "stopping"):
-            yield policy, "majority", k, spent, majority(seen)
+            yield policy, "majority", k, seen, majority(seen), math.nan
         if policy == "all":
             learnt = refresh(seen, split.gold, skill, prior=split.prior)
-            yield policy, "refreshed", k, spent, split.posterior(seen, learnt)
+            asked = helps(split.answers, split.gold, per_class=skill.per_class, model=skill.model)
+            refused = float(bool(asked.refusal))
+            yield policy, "refreshed", k, seen, split.posterior(seen, learnt), refused
 
 
 def _balanced(split: Split, labels: int) -> Bools:
@@ -331,8 +364,9 @@ def gains(split: Split, bought: Answers, is_open: Bools, chances: Floats) -> Flo
 def averages(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
     """Mean accuracy over the splits and its standard error, by policy, vote and labels.
 
-    The standard error is None for a single split. It tells how much the choice of gold and scored
-    tasks matters; the splits share most of their tasks, so it is no error of the data.
+    `refused` is the number of splits whose held-out gold is against a refresh. None is what was not
+    measured. The standard error is None for a single split. It tells how much the choice of gold
+    and scored tasks matters; the splits share most of their tasks, so it is no error of the data.
     """
     groups: dict[tuple[str, str, int], list[Outcome]] = {}
     for outcome in outcomes:
@@ -342,6 +376,8 @@ def averages(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
         values = np.array([o.accuracy for o in found])
         error = float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else None
         right = [o.sure_right for o in found if o.sure > 0.0]
+        claims = [o.claimed for o in found if not math.isnan(o.claimed)]
+        is_measured = vote != "majority"
         rows.append(
             {
                 "policy": policy,
@@ -350,9 +386,11 @@ def averages(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
                 "bought": float(np.mean([o.bought for o in found])),
                 "accuracy": float(values.mean()),
                 "standard_error": error,
-                "claimed": float(np.mean([o.claimed for o in found])),
-                "sure": float(np.mean([o.sure for o in found])),
+                "claimed": float(np.mean(claims)) if claims else None,
+                "sure": float(np.mean([o.sure for o in found])) if is_measured else None,
                 "sure_right": float(np.mean(right)) if right else None,
+                "unlabelled": float(np.mean([o.unlabelled for o in found])),
+                "refused": sum(o.refused for o in found) if vote == "refreshed" else None,
             }
         )
     return rows

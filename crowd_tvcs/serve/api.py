@@ -83,11 +83,11 @@ class Taken(BaseModel):
 
 
 class Label(BaseModel):
-    """The label of a task so far."""
+    """The label of a task so far; null where nobody has answered it."""
 
     task: str
-    label: str
-    confidence: float
+    label: str | None
+    confidence: float | None
     answers: int
     verdict: str
 

@@ -136,7 +136,7 @@ def router(served: Served) -> APIRouter:
         require_session(request)
         if what == "labels":
             rows = tables.labels(campaign.store)
-            return _csv(what, ["task", "label", "confidence", "answers"], rows)
+            return _csv(what, list(tables.LABEL_COLUMNS), rows)
         if what == "answers":
             header = ["task", "worker", "label", "seconds", "too_fast"]
             return _csv(what, header, tables.answers(campaign.store))

@@ -140,6 +140,9 @@ class Dependence:
         independent workers. None if nothing was fitted.
     measured
         What is claimed of gold tasks and what is reached, by the number of answers.
+    within
+        Overlap in [0, 1] of the answers of one family, where workers have families, beyond that of
+        all: with 1 a family counts as one worker. See `weights_of`.
     """
 
     temperature: float = 1.0
@@ -159,6 +162,7 @@ class Dependence:
     independent_score: float | None = None
     measured: tuple[Claimed, ...] = ()
     foresight: Foresight | None = None
+    within: float = 0.0
 
     @classmethod
     def at(cls, point: Floats, **facts: Any) -> Dependence:
@@ -255,6 +259,13 @@ class Told:
         """Return some of the answers, also several times."""
         return replace(self, label_of=self.label_of[entry], worker_of=self.worker_of[entry])
 
+    def moved(self, shift: Floats) -> Told:
+        """Return the answers with a matrix each: the log odds to be right moved by `shift`."""
+        even = _moved(self.even[self.worker_of], shift)
+        own = None if self.own is None else _moved(self.own[self.worker_of], shift)
+        odds = np.maximum(self.weight + shift, LEAST_WEIGHT)
+        return Told(self.label_of, np.arange(self.label_of.size), even, own, odds)
+
     def blended(self, blend: float) -> Floats:
         """Return the matrices M of the workers."""
         if self.own is None or blend == 0.0:
@@ -267,6 +278,16 @@ class Told:
         total = np.log(np.exp(logs).sum(axis=2))
         out: Floats = logs[self.worker_of, :, self.label_of] - total[self.worker_of]
         return out
+
+
+def _moved(matrices: Floats, shift: Floats) -> Floats:
+    """Move the diagonals of matrices by `shift` in log odds; the mistakes keep their shares."""
+    at = np.arange(matrices.shape[1])
+    right = np.clip(matrices[:, at, at], SUREST, 1.0 - SUREST)
+    moved = 1.0 / (1.0 + (1.0 - right) / right * np.exp(-shift)[:, None])
+    out = matrices * ((1.0 - moved) / (1.0 - right))[:, :, None]
+    out[:, at, at] = moved
+    return out / out.sum(axis=2, keepdims=True)
 
 
 def told(
@@ -296,6 +317,18 @@ def contrasts(weight: Floats, group_of: Integers, n: Integers) -> Floats:
     return out
 
 
+def weights_of(within: float, group_of: Integers, family_of: Integers) -> Floats:
+    """Return what every answer counts beside others of its family to the same task.
+
+    That is 1 / (1 + within (n - 1)) with n answers of the family: their design effect.
+    """
+    pairs = np.stack([group_of, family_of])
+    at = np.unique(pairs, axis=1, return_inverse=True)[1].ravel()
+    n = np.bincount(at).astype(np.float64)[at]
+    out: Floats = 1.0 / (1.0 + within * (n - 1.0))
+    return out
+
+
 def summed(values: Floats, group_of: Integers, n_groups: int) -> Floats:
     """Add up the rows of `values` by group, of shape (groups, columns)."""
     columns = [np.bincount(group_of, column, minlength=n_groups) for column in values.T]
@@ -303,7 +336,13 @@ def summed(values: Floats, group_of: Integers, n_groups: int) -> Floats:
 
 
 def chances(
-    model: Dependence, rows: Told, task_of: Integers, n_tasks: int, prior: Floats, shares: float
+    model: Dependence,
+    rows: Told,
+    task_of: Integers,
+    n_tasks: int,
+    prior: Floats,
+    shares: float,
+    weight: Floats | None = None,
 ) -> Floats:
     """Return the probability of every label of every task, of shape (tasks, classes).
 
@@ -319,11 +358,17 @@ def chances(
         Probability > 0 of every class for every task, of shape (tasks, classes).
     shares
         How much the prior counts: `model.shares` for those of gold, 1 for one that is known.
+    weight
+        Of every answer, see `weights_of`; None for 1 each.
     """
     n = np.bincount(task_of, minlength=n_tasks)
-    kept = np.maximum(0.0, 1.0 - model.contrast * contrasts(rows.weight, task_of, n))
+    kept: Floats = np.maximum(0.0, 1.0 - model.contrast * contrasts(rows.weight, task_of, n))
+    size: NDArray[Any] = n
+    if weight is not None:
+        kept *= weight
+        size = np.bincount(task_of, weight, minlength=n_tasks)
     evidence = summed(kept[:, None] * rows.tempered(model), task_of, n_tasks)
-    logs = shares * np.log(prior) + model.factor(n)[:, None] * evidence
+    logs = shares * np.log(prior) + model.factor(size)[:, None] * evidence
     logs -= logs.max(axis=1, keepdims=True)
     inner = np.exp(logs)
     inner /= inner.sum(axis=1, keepdims=True)

@@ -30,6 +30,7 @@ from crowd_tvcs.skills.dependence import (
     chances,
     contrasts,
     steps_at,
+    weights_of,
 )
 from crowd_tvcs.skills.foresight import Foresight
 from crowd_tvcs.skills.held_out import LEAST_TASKS, Seen, choice_of, held_out, orders, ranks
@@ -50,6 +51,8 @@ HONEST = 3.0  # how much claims that are off count, beside the probability of th
 HALF_HONEST = 30.0  # gold tasks with which it is half of that
 LEAST_VARIANCE = 0.02
 LEAST_ANSWERS = 10  # to gold, below which nothing is fitted, as below `LEAST_TASKS` tasks
+LEAST_OF_FAMILIES = 10  # gold tasks, the same for workers in families
+WITHIN = 0.4  # overlap in a family: the best of .2, .4, .7 on simulated language models
 ENOUGH_TO_CHOOSE = 30  # gold tasks, below which nobody asks whether matrices help
 
 Floats = NDArray[np.float64]
@@ -103,6 +106,50 @@ def fit_dependence(
     )
 
 
+def fit_in_families(
+    answers: Answers,
+    gold: Gold,
+    skill: Skill,
+    family_of: Integers,
+    shift: Floats | None = None,
+) -> tuple[Dependence, Prefixes, Integers]:
+    """Fit the model to workers in families, all of whom answer, such as models under prompts.
+
+    Parameters
+    ----------
+    answers, gold
+        What `skill` was estimated from, with the classes of both.
+    skill
+        Of every worker alone.
+    family_of
+        Family of every worker, as a number.
+    shift
+        By how much the log odds to be right of every answer lie above those of its worker, such as
+        by what it states of itself; None for nothing.
+
+    Returns
+    -------
+    tuple
+        The model, the gold tasks as it judges each by the others, and which tasks these are. With
+        fewer than `LEAST_OF_FAMILIES` of them the model holds the usual numbers.
+    """
+    seen = held_out(answers, gold, skill)
+    if shift is not None:
+        seen = replace(seen, rows=seen.rows.moved(shift[seen.answer]))
+    given = _prefixes(seen, orders(seen.task_of, seen.cautious, 0.0))
+    given = replace(given, family_of=family_of[answers.worker_of[seen.answer]])
+    if seen.truth.size < LEAST_OF_FAMILIES:
+        usual = Dependence.at(USUAL, source="little gold", plan_error=USUAL_ERROR)
+        return replace(usual, blend=0.0, within=WITHIN), given, seen.task
+    model = _likeliest(given, WITHIN)
+    model = replace(
+        model, source="gold", choice=0.0, labels=answers.size, gold=int(seen.truth.size),
+        score=given.score(model), independent_score=given.score(Dependence()),
+        measured=given.measured(model),
+    )  # fmt: skip
+    return model, given, seen.task
+
+
 def judged(answers: Answers, gold: Gold, skill: Skill) -> Prefixes:
     """Return the gold tasks as a skill's model judges each by the others; some must be answered."""
     seen = held_out(together(answers, gold), gold, skill)
@@ -110,13 +157,14 @@ def judged(answers: Answers, gold: Gold, skill: Skill) -> Prefixes:
     return _prefixes(seen, orders(seen.task_of, seen.cautious, choice))
 
 
-def _likeliest(given: Prefixes) -> Dependence:
+def _likeliest(given: Prefixes, within: float = 0.0) -> Dependence:
     """Return the likeliest numbers, with confusion matrices where held-out gold gains by them."""
-    model = Dependence.at(Loss(given).likeliest(), last=given.last)
+    facts = {"last": given.last, "within": within}
+    model = Dependence.at(Loss(given, within).likeliest(), **facts)
     if given.rows.own is None or given.tasks < ENOUGH_TO_CHOOSE:
         return model
     even = replace(given, rows=replace(given.rows, own=None))
-    other = replace(Dependence.at(Loss(even).likeliest(), last=given.last), blend=0.0)
+    other = replace(Dependence.at(Loss(even, within).likeliest(), **facts), blend=0.0)
     return model if given.score(model) >= even.score(other) else other
 
 
@@ -164,6 +212,8 @@ class Prefixes:
         Slices of the groups with the same number of answers, in the order of `PREFIXES`.
     weight
         Of every group; those of a task add up to 1.
+    family_of
+        Family of the worker of every answer; None where workers have none.
     """
 
     rows: Told
@@ -174,6 +224,7 @@ class Prefixes:
     prior: Floats
     part: tuple[slice, ...]
     weight: float
+    family_of: Integers | None = None
 
     @property
     def tasks(self) -> int:
@@ -187,8 +238,14 @@ class Prefixes:
 
     def chances(self, model: Dependence) -> Floats:
         """Return the probability of every label of every group."""
-        rows = self.rows.take(self.entry)
-        return chances(model, rows, self.group_of, self.n.size, self.prior, model.shares)
+        rows, weight = self.rows.take(self.entry), self.weights(model.within)
+        return chances(model, rows, self.group_of, self.n.size, self.prior, model.shares, weight)
+
+    def weights(self, within: float) -> Floats | None:
+        """Return what every membership counts beside others of its family; None for 1 each."""
+        if self.family_of is None or not within:
+            return None
+        return weights_of(within, self.group_of, self.family_of[self.entry])
 
     def score(self, model: Dependence) -> float:
         """Mean logarithm of the probability of the true label."""
@@ -239,12 +296,16 @@ def _prefixes(seen: Seen, places: list[Integers]) -> Prefixes:
 class Loss:
     """What the fit minimises, at a point on the scales of `Dependence.at`, with its gradient."""
 
-    def __init__(self, given: Prefixes) -> None:
+    def __init__(self, given: Prefixes, within: float = 0.0) -> None:
         rows, k = given.rows, given.prior.shape[1]
         self.given = given
-        self.basis = steps_at(given.n, given.last)
+        weight, n = given.weights(within), given.n
+        if weight is not None:
+            n = np.bincount(given.group_of, weight, minlength=n.size)
+        self.weight = 1.0 if weight is None else weight
+        self.basis = steps_at(n, given.last)
         self.log_prior = np.log(given.prior)
-        self.others = np.maximum(given.n - 1.0, 0.0)
+        self.others = np.maximum(n - 1.0, 0.0)
         self.honest = HONEST * given.tasks / (given.tasks + HALF_HONEST)
         self.contrast = contrasts(rows.weight[given.entry], given.group_of, given.n)
         self.cell = rows.worker_of * k + rows.label_of  # of the tables of `_tempered`
@@ -273,7 +334,7 @@ class Loss:
         g, model = self.given, Dependence.at(point)
         X, by_temperature, by_blend = (x.take(self.cell, axis=0) for x in _tempered(g.rows, model))
         raw = 1.0 - model.contrast * self.contrast
-        kept = self._adding_up(np.maximum(raw, 0.0))
+        kept = self._adding_up(np.maximum(raw, 0.0) * self.weight)
         S = kept @ X
         repeated = model.overlap * self.others
         c = np.exp(self.basis @ point[6:]) / (1.0 + repeated)
@@ -284,7 +345,7 @@ class Loss:
         by_c = (G * S).sum(axis=1) * c
         by_S = c[:, None] * G
         of_entries = by_S.take(g.group_of, axis=0) * X.take(g.entry, axis=0)
-        by_kept = np.where(raw > 0.0, -self.contrast * of_entries.sum(axis=1), 0.0)
+        by_kept = np.where(raw > 0.0, -self.contrast * of_entries.sum(axis=1), 0.0) * self.weight
         by_X = kept.T @ by_S
         gradient = np.empty(SIZE)
         gradient[0] = (by_X * by_temperature).sum()

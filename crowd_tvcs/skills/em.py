@@ -10,6 +10,7 @@ only if held-out gold is more probable by it, beyond its standard error.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -45,6 +46,24 @@ class Comparison:
     def is_worth_it(self) -> bool:
         """Whether held-out gold is more probable with the refresh, beyond the standard error."""
         return self.gain > self.error
+
+    @property
+    def refusal(self) -> str:
+        """Why held-out gold is against the refresh; empty where it is not.
+
+        Fewer labels are right by it, or those known are less probable, beyond the standard error;
+        or there is too little gold to say.
+        """
+        if self.gold == 0:
+            return "there is too little gold to say whether that helps"
+        if self.refreshed >= self.without and self.gain >= -self.error:
+            return ""
+        return (
+            f"of {self.gold} held-out gold tasks the vote gets {self.without} right without and "
+            f"{self.refreshed} with it, a share of {self.without / self.gold:.3f} against "
+            f"{self.refreshed / self.gold:.3f}, and their labels are more probable by a factor of "
+            f"{math.exp(self.gain):.3f} (log {self.gain:+.4f}, standard error {self.error:.4f})"
+        )
 
 
 def refresh(

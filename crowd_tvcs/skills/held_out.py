@@ -46,6 +46,8 @@ class Seen:
         Label and class shares of every gold task.
     fold
         Of every gold task.
+    answer, task
+        Which of all answers and of all tasks these are.
     """
 
     rows: Told
@@ -54,6 +56,8 @@ class Seen:
     truth: Integers
     prior: Floats
     fold: Integers
+    answer: Integers
+    task: Integers
 
 
 def held_out(answers: Answers, gold: Gold, skill: Skill) -> Seen:
@@ -91,7 +95,7 @@ def held_out(answers: Answers, gold: Gold, skill: Skill) -> Seen:
         np.add.at(left_out, (fold[task_of], worker, of_task[task_of], label), 1.0)
         own = _matrices(skill, accuracy, left_out, at)
     rows = told(label, accuracy, own, k, pair_of)
-    return Seen(rows, task_of, cautious, of_task, prior, fold)
+    return Seen(rows, task_of, cautious, of_task, prior, fold, np.flatnonzero(known), tasks)
 
 
 def _matrices(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from crowd_tvcs.accuracy.model import even_matrices
-from crowd_tvcs.answers.answers import Answers
+from crowd_tvcs.answers.answers import UNKNOWN, Answers
 from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.skills.crowd_kit import USABLE, aggregate, require_usable
 from crowd_tvcs.skills.dependence import Dependence, Told, chances, told
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 SUREST = 1e-9  # no answer is taken to be surer, so that contradictions stay finite
 METHODS = ("weighted", "majority", *USABLE)
 COLUMNS = ("task", "label", "confidence", "answers")
+SHARE = "share"  # one column more where no confidence is measured
 
 Floats = NDArray[np.float64]
 
@@ -37,15 +38,19 @@ class Votes:
     tasks, classes
         Names, as in the answers.
     label_of
-        Label of every task, counting `classes` from 0. Of equals the first class. A task without
-        answers has the label of the largest prior.
+        Label of every task, counting `classes` from 0. Of equals the first class. `UNKNOWN` (-1)
+        for a task that nobody answered.
     confidence
-        How sure the label is: its posterior probability under the method's model, or its share
-        of the answers for ``majority``.
+        How sure the label is: its posterior probability by the skills, of which gold was the
+        measure. NaN where nobody answered, and for every method but ``weighted``: nothing says how
+        often such labels are right.
     answers
         Number of answers of every task.
     method
         How it was voted.
+    share
+        Share of the answers that gave the label. It is no confidence: of one answer it is 1. NaN
+        where nobody answered.
     """
 
     tasks: tuple[str, ...]
@@ -54,28 +59,64 @@ class Votes:
     confidence: Floats
     answers: NDArray[np.int64]
     method: str
+    share: Floats
 
     def __repr__(self) -> str:
         return f"Votes({len(self.tasks)} tasks by {self.method})"
 
     @property
     def labels(self) -> dict[str, str]:
-        """Label of each task, both by their names."""
-        return {t: self.classes[k] for t, k in zip(self.tasks, self.label_of.tolist(), strict=True)}
+        """Label of each task that has answers, both by their names."""
+        pairs = zip(self.tasks, self.label_of.tolist(), strict=True)
+        return {task: self.classes[k] for task, k in pairs if k != UNKNOWN}
+
+    @property
+    def is_labelled(self) -> NDArray[np.bool_]:
+        """Whether each task has a label, which somebody's answer gave it."""
+        out: NDArray[np.bool_] = self.label_of != UNKNOWN
+        return out
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether there are confidences at all."""
+        return self.method == METHODS[0]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Header of the table: a share in addition where no confidence is measured."""
+        return COLUMNS if self.is_measured else (*COLUMNS, SHARE)
 
     def frame(self) -> pd.DataFrame:
-        """Return a pandas table: task, label, confidence, answers; names as they are."""
+        """Return a pandas table of `columns`; names as they are, None and NaN for what is not."""
         import pandas as pd
 
-        return pd.DataFrame(self._rows(), columns=list(COLUMNS))
+        return pd.DataFrame(self._rows(), columns=list(self.columns))
 
-    def rows(self) -> list[tuple[str, str, float, int]]:
-        """Return the same for a file: names that look like formulas get an apostrophe."""
-        return [(shield(t), shield(k), c, n) for t, k, c, n in self._rows()]
+    def rows(self) -> list[tuple[Any, ...]]:
+        """Return the same for a file: names that look like formulas get an apostrophe.
 
-    def _rows(self) -> list[tuple[str, str, float, int]]:
-        columns = self.labels.values(), self.confidence.tolist(), self.answers.tolist()
+        What is not there is an empty cell.
+        """
+        return [
+            (
+                shield(task),
+                "" if label is None else shield(label),
+                _cell(sure),
+                n,
+                *map(_cell, more),
+            )
+            for task, label, sure, n, *more in self._rows()
+        ]
+
+    def _rows(self) -> list[tuple[Any, ...]]:
+        names = [None if k == UNKNOWN else self.classes[k] for k in self.label_of.tolist()]
+        columns = [names, self.confidence.tolist(), self.answers.tolist()]
+        columns += [] if self.is_measured else [self.share.tolist()]
         return list(zip(self.tasks, *columns, strict=True))
+
+
+def _cell(number: float) -> float | str:
+    return "" if np.isnan(number) else number
 
 
 def vote(
@@ -96,9 +137,14 @@ def vote(
         ``"weighted"``: the label of largest posterior probability, by `skill` and `prior` (Bayes'
         rule; the vote whose expected accuracy a plan states). ``"majority"``: the most frequent
         answer. Or one of crowd-kit's aggregators by its name there, such as ``"DawidSkene"``;
-        they use the answers alone.
+        they use the answers alone, and no confidence of theirs is measured.
     skill, prior, dependence
         As for `posterior`; only for ``"weighted"``.
+
+    Returns
+    -------
+    Votes
+        A task that nobody answered has no label, whatever the prior.
 
     Raises
     ------
@@ -290,9 +336,13 @@ def _require_probabilities(values: Floats) -> None:
 
 
 def _largest(answers: Answers, weights: Floats, method: str) -> Votes:
-    label_of = weights.argmax(axis=1)
-    confidence = weights[np.arange(label_of.size), label_of]
-    return Votes(answers.tasks, answers.classes, label_of, confidence, answers.per_task, method)
+    best, at, n = weights.argmax(axis=1), np.arange(len(answers.tasks)), answers.per_task
+    confidence = weights[at, best] if method == METHODS[0] else np.full(at.size, np.nan)
+    confidence, share = (
+        np.where(n > 0, x, np.nan) for x in (confidence, majority(answers)[at, best])
+    )
+    label_of = np.where(n > 0, best, UNKNOWN)
+    return Votes(answers.tasks, answers.classes, label_of, confidence, n, method, share)
 
 
 def majority(answers: Answers) -> Floats:

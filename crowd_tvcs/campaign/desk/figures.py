@@ -38,8 +38,9 @@ class Figures:
     and accuracies do not. `gold_tasks` are those of it that are handed out, not what lacks content
     where tasks have some. `gold_right` is the share of right answers to it, `gold_expected` what
     the skills of those who gave them say, None unless each has one (qualities per pair know
-    nothing of gold); `binding` names the caps that nothing is left of. Of `expected_accuracy` there
-    is an interval as in `campaign status`, where gold was measured.
+    nothing of gold); `binding` names the caps that nothing is left of. `expected_accuracy` is that
+    of the tasks that have a label, None where none has one, and `unlabelled` counts the others. It
+    has an interval as in `campaign status`, where gold was measured.
     """
 
     tasks: int
@@ -48,7 +49,8 @@ class Figures:
     budget: int | None
     money: float | None
     spent: float
-    expected_accuracy: float
+    expected_accuracy: float | None
+    unlabelled: int
     foreseen: dict[str, float] | None
     measured: float | None
     measured_on: int
@@ -75,7 +77,8 @@ def figures(store: Store) -> Figures:
         tested = connection.execute(AMONG_OTHERS).one()
         through = _through(connection, tasks.gold or 0)
     measured = None if not known else (right or 0) / known
-    sure = float(tasks.sure or 0.0)
+    sure = None if tasks.sure is None else float(tasks.sure)
+    labelled = tasks.labelled or 0
     hit = tested.right / tested.answers if tested.answers else None
     has_skills = 0 < tested.answers == tested.by_skill
     hoped = tested.expected / tested.answers if has_skills else None
@@ -88,7 +91,8 @@ def figures(store: Store) -> Figures:
         money=None if settings.money is None else settings.money / MILLION,
         spent=spent / MILLION,
         expected_accuracy=sure,
-        foreseen=_around(sure, settings.dependence, tasks.tasks),
+        unlabelled=(tasks.tasks or 0) - labelled,
+        foreseen=None if sure is None else _around(sure, settings.dependence, labelled),
         measured=measured,
         measured_on=known,
         gold_tasks=tasks.gold or 0,
@@ -120,7 +124,7 @@ def _through(connection: Connection, number: int) -> list[str]:
 
 
 def least_sure(store: Store, rows: int = LEAST_SURE) -> list[dict[str, Any]]:
-    """Return the open tasks that are least sure, each with its answers."""
+    """Return the open tasks that have a label and are least sure, each with its answers."""
     with store.read(all_of_it=True) as (connection, settings):
         classes = json.loads(settings.classes)
         found = connection.execute(_LEAST_SURE.limit(rows)).all()
@@ -139,14 +143,17 @@ def least_sure(store: Store, rows: int = LEAST_SURE) -> list[dict[str, Any]]:
 
 
 def note_history(store: Store, now: float) -> bool:
-    """Keep a point of the curve of expected accuracy, if answers came since the last one."""
+    """Keep a point of the curve of expected accuracy, if answers came since the last one.
+
+    Of all tasks: one without a label counts as guessed, so that the curve shows what labels add.
+    """
     with store.read() as (connection, settings):
         if not _is_new(connection, settings.answers):
             return False
     with store.write() as (connection, settings, _):
         if not _is_new(connection, settings.answers):
             return False
-        sure = connection.execute(_TASKS).one().sure
+        sure = connection.execute(_TASKS).one().sure_of_all
         point = {"answers": settings.answers, "at": now, "expected_accuracy": sure}
         connection.execute(insert(history).values(point))
     return True
@@ -223,9 +230,12 @@ def count_where(condition: Any) -> Any:
 
 _ORDINARY = task.c.closed != GOLD
 _IS_KNOWN = _ORDINARY & (gold.c.label.is_not(None)) & (task.c.answers > 0)
+_HAS_LABEL = (task.c.answers > 0) | (task.c.prior != 0.5)  # as `tasks.has_label`; null: no prior
 _TASKS = select(
     count_where(_ORDINARY).label("tasks"),
-    func.avg(case((_ORDINARY, task.c.confidence))).label("sure"),
+    count_where(_ORDINARY & _HAS_LABEL).label("labelled"),
+    func.avg(case((_ORDINARY & _HAS_LABEL, task.c.confidence))).label("sure"),
+    func.avg(case((_ORDINARY, task.c.confidence))).label("sure_of_all"),
     count_where(task.c.closed == CLOSED).label("closed"),
     count_where((task.c.closed == GOLD) & IS_ALIKE).label("gold"),
     count_where(task.c.wanted == 1).label("wanted"),
@@ -245,7 +255,7 @@ _FULL_WORKERS = select(func.count()).where(
 )
 _LEAST_SURE = (
     select(task.c.id, task.c.name, task.c.label, task.c.confidence)
-    .where(task.c.closed == OPEN)
+    .where(task.c.closed == OPEN, _HAS_LABEL)
     .order_by(task.c.confidence, task.c.id)
 )
 _ANSWERS_OF = (

@@ -11,14 +11,26 @@ from crowd_tvcs.campaign.desk import haste
 from crowd_tvcs.campaign.store.gold import ANSWERS
 from crowd_tvcs.campaign.store.schema import ANSWERED, CLOSED, GOLD, pair, task, worker
 from crowd_tvcs.campaign.store.store import Store
+from crowd_tvcs.campaign.tasks import has_label
+
+LABEL_COLUMNS = ("task", "label", "confidence", "answers")
 
 
 def labels(store: Store) -> list[list[Any]]:
-    """Return the result: (task, label, confidence, answers), by name."""
+    """Return the result: rows of `LABEL_COLUMNS`, by name.
+
+    A task without a label (see `crowd_tvcs.campaign.tasks.has_label`) has no confidence either:
+    both cells are empty.
+    """
     with store.read(all_of_it=True) as (connection, settings):
         classes = json.loads(settings.classes)
         rows = connection.execute(_LABELS).all()
-    return [[name, classes[label], sure, answers] for name, label, sure, answers in sorted(rows)]
+    return [
+        [row.name, classes[row.label], row.confidence, row.answers]
+        if has_label(row)
+        else [row.name, "", "", row.answers]
+        for row in sorted(rows, key=lambda row: row.name)
+    ]
 
 
 def answers(store: Store) -> list[list[Any]]:
@@ -52,7 +64,7 @@ def closed(store: Store, rows: int) -> list[str]:
         return list(connection.scalars(_CLOSED.limit(rows)))
 
 
-_LABELS = select(task.c.name, task.c.label, task.c.confidence, task.c.answers).where(
+_LABELS = select(task.c.name, task.c.label, task.c.confidence, task.c.answers, task.c.prior).where(
     task.c.closed != GOLD
 )
 _ANSWERS = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -97,7 +97,7 @@ def models(given: ModelsOptions) -> None:
     offers = _offers(fitted, who, handed)
     _write(given, table.layout, handed, who, people, offers)
     _say(given, handed, who)
-    _say_offers(offers, given.target)
+    _say_offers(offers, given.target, handed.doubt)
     say(f"written to {given.out}")
 
 
@@ -191,6 +191,7 @@ def _write_people(folder: Path, who: Workforce) -> None:
 def _summary(handed: HandedOn) -> dict[str, Any]:
     fitted, needed = handed.models, handed.needed
     honest, apart = fitted.claimed_and_reached(), fitted.claimed_and_reached(apart=True)
+    whole, sure = fitted.on_gold.compared(), handed.sure_on_gold
     of_people = None
     if handed.accuracy is not None and handed.tasks.size:
         of_people = handed.accuracy[handed.tasks]
@@ -205,9 +206,14 @@ def _summary(handed: HandedOn) -> dict[str, Any]:
         "tasks": int(handed.tasks.size),
         "gold": honest[3],
         "is_fitted": fitted.is_fitted,
-        "shared_between": fitted.shares.between if len(fitted.families) > 1 else None,
+        "dependence": fitted.dependence.as_json(),
         "claimed": honest[0],
         "reached": honest[1],
+        "reached_from": None if whole is None else whole.low,
+        "reached_to": None if whole is None else whole.high,
+        "contradicted": whole is not None and whole.parts,
+        "doubt": handed.doubt,
+        "sure_on_gold": None if sure is None else asdict(sure),
         "log_score": honest[2],
         "claimed_if_independent": apart[0],
         "log_score_if_independent": apart[2],
@@ -216,6 +222,7 @@ def _summary(handed: HandedOn) -> dict[str, Any]:
         "person_accuracy_to": None if of_people is None else float(of_people.max()),
         "target": handed.target,
         "people_needed": counts,
+        "warnings": contradictions(handed),
         "sentences": handed.sentences(),
     }
 
@@ -238,13 +245,15 @@ def _say(given: ModelsOptions, handed: HandedOn, who: Workforce) -> None:
     if not fitted.is_fitted:
         say(
             f"only {told['gold']} gold tasks with answers of models: what families share is not "
-            "measured, and taken to be half of the mistakes within and .3 between them"
+            "measured, and taken to be as in most crowds"
         )
     say(
         f"{told['models']} models of {told['families']} families; on {told['gold']} gold tasks "
         f"they claim {told['claimed']:.3f} and reach {told['reached']:.3f} (taken for independent "
         f"they would claim {told['claimed_if_independent']:.3f})"
     )
+    for line in contradictions(handed):
+        say(line)
     if told["person_accuracy"] is None:
         say("no gold answer of a person, and no --person-accuracy: people needed are not counted")
     else:
@@ -255,12 +264,25 @@ def _say(given: ModelsOptions, handed: HandedOn, who: Workforce) -> None:
         print(sentence)
 
 
+def contradictions(handed: HandedOn) -> list[str]:
+    """Warn where gold is against what is claimed of all tasks, or of those called sure."""
+    found = [("of all tasks", handed.models.on_gold.compared())]
+    found.append((f"of tasks that are {handed.target:g} sure or surer", handed.sure_on_gold))
+    return [
+        f"warning: {which} too {'much' if one.claimed > one.reached else 'little'} is claimed: "
+        f"{one.claimed:.3f}, and {one.reached:.3f} is reached on {one.tasks} gold tasks "
+        f"({one.low:.3f} to {one.high:.3f})"
+        for which, one in found
+        if one is not None and one.parts
+    ]
+
+
 def _gold_classes(fitted: Models) -> list[int]:
     labels: list[int] = fitted.truth[fitted.gold_with_answers].tolist()
     return labels
 
 
-def _say_offers(offers: list[Offer], target: float) -> None:
+def _say_offers(offers: list[Offer], target: float, doubt: str) -> None:
     from crowd_tvcs.models.people import cheapest
 
     if not offers:
@@ -273,4 +295,5 @@ def _say_offers(offers: list[Offer], target: float) -> None:
     print(
         f"{said}: {whom}, {best.models_cost:g} a task, then {best.people:.2f} "
         f"people: {best.cost:.4g} a task for an expected accuracy of {best.expected_accuracy:.3f}"
+        f"{f', but {doubt}' if doubt else ''}"
     )

@@ -158,7 +158,8 @@ def test_the_figures_are_sums_of_what_was_bought(begin):
     assert found == {
         "workers": 3, "tasks": 3, "classes": ["0", "1"], "class_prior": {"0": 0.5, "1": 0.5},
         "answers": 2, "pending": 1, "budget": 5, "left": 2, "money": 4.0, "paid": 0.75,
-        "committed": 0.875, "expected_accuracy": pytest.approx((0.9 + 0.8 + 0.5) / 3),
+        "committed": 0.875, "expected_accuracy": pytest.approx((0.9 + 0.8) / 2),
+        "unlabelled": 1,
         "measured": 0.5, "measured_on": 2, "stopped": 0, "sure_at": None, "least_gain": None,
         "foreseen": None,
         "model": "independent", "dependence": None, "rounds": 0, "paused": False, "blocked": 0,
@@ -169,7 +170,9 @@ def test_the_figures_are_sums_of_what_was_bought(begin):
 def test_where_nothing_is_limited_or_known_the_figures_say_so(begin):
     state = begin(max_workers_per_task=2).state()
     found = summary(state, stand(state))
-    for name in ("budget", "left", "money", "paid", "committed", "measured"):
+    assert found["unlabelled"] == 3
+    unknown = ("budget", "left", "money", "paid", "committed", "measured", "expected_accuracy")
+    for name in unknown:
         assert found[name] is None, name
     assert found["measured_on"] == 0
     assert (found["model"], found["dependence"]) == ("dependent", state.model.as_json())

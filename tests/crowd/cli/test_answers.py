@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from crowd_tvcs.routing.replay import averages, draw_split, replay
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.skill import COLUMNS
 from crowd_tvcs.skills.vote import vote
+from tvcs_core.files.errors import DataError
 
 
 def crowd_tvcs(*words):
@@ -79,7 +81,7 @@ def test_quality_per_class_for_named_tasks_and_refreshed(crowd, tmp_path):
     (tmp_path / "names.txt").write_text("=new\n007\n")
     done = crowd_tvcs(
         "quality", crowd / "answers.csv", "--gold", crowd / "gold.csv", "--out", tmp_path / "out",
-        "--per-class", "--refresh", "em", "--tasks", tmp_path / "names.txt",
+        "--per-class", "--refresh", "em", "--force-refresh", "--tasks", tmp_path / "names.txt",
     )  # fmt: skip
     assert done.exit_code == 0, done.stderr
     assert "of 15 held-out gold tasks the vote gets" in done.stderr
@@ -87,6 +89,78 @@ def test_quality_per_class_for_named_tasks_and_refreshed(crowd, tmp_path):
     confusion = rows_of(tmp_path / "out" / "confusion.csv")
     assert len(confusion) == 10 * 2 * 2
     assert sum(float(row["chance"]) for row in confusion[:2]) == pytest.approx(1.0)
+
+
+@pytest.fixture
+def herd(tmp_path):
+    """Eight of ten workers say `0` whatever the task; EM takes them for the truth."""
+    truth = {f"t{j:03d}": str(j % 2) for j in range(200)}
+    rng = np.random.default_rng(0)
+    rows = [
+        (task, f"w{i}", "0" if i < 8 and j >= 40 else y if rng.random() < 0.9 else str(1 - int(y)))
+        for j, (task, y) in enumerate(truth.items())
+        for i in range(10)
+    ]
+    lines = ["task,worker,label", *map(",".join, rows)]
+    (tmp_path / "a.csv").write_text("\n".join(lines))
+    known = [f"{task},{y}" for task, y in list(truth.items())[:80]]
+    (tmp_path / "g.csv").write_text("\n".join(["task,label", *known]))
+    (tmp_path / "all.csv").write_text(
+        "\n".join(["task,label", *(f"{task},{y}" for task, y in truth.items())])
+    )
+    return tmp_path
+
+
+def test_a_refresh_that_held_out_gold_is_against_is_refused_unless_forced(herd):
+    """It was done all the same, with a warning: .773 of labels right became .160."""
+    words = ["quality", herd / "a.csv", "--gold", herd / "g.csv", "--refresh", "em", "--out"]
+    refused = crowd_tvcs(*words, herd / "no")
+    assert refused.exit_code == 2
+    assert not (herd / "no").exists()
+    found = re.search(r"of 80 held-out gold tasks the vote gets (\d+) right without and (\d+) with",
+                      refused.stderr)  # fmt: skip
+    assert int(found[1]) > int(found[2])
+    assert "held-out gold is against --refresh em" in refused.stderr
+    assert "give --force-refresh" in refused.stderr
+    forced = crowd_tvcs(*words, herd / "out", "--force-refresh")
+    assert forced.exit_code == 0, forced.stderr
+    assert "warning: held-out gold is against the refresh" in forced.stderr
+    record = json.loads((herd / "out" / "run.json").read_text())["parameters"]
+    assert record["force_refresh"] is True
+    plain = crowd_tvcs(*words[:4], "--out", herd / "plain")
+    assert plain.exit_code == 0
+    means = [
+        [row["quality"] for row in rows_of(herd / out / "skills.csv")] for out in ("plain", "out")
+    ]
+    assert means[0] != means[1]
+
+
+def test_a_refresh_that_nothing_can_be_said_of_is_refused_unless_forced(crowd, tmp_path):
+    (tmp_path / "one.csv").write_text("\n".join((crowd / "gold.csv").read_text().splitlines()[:2]))
+    words = ["quality", crowd / "answers.csv", "--gold", tmp_path / "one.csv", "--refresh", "em"]
+    refused = crowd_tvcs(*words, "--out", tmp_path / "out")
+    assert refused.exit_code == 2
+    assert "there is too little gold to say whether that helps" in refused.stderr
+    assert crowd_tvcs(*words, "--force-refresh", "--out", tmp_path / "out").exit_code == 0
+    alone = crowd_tvcs(*words[:4], "--force-refresh", "--out", tmp_path / "no")
+    assert alone.exit_code == 2
+    assert "--force-refresh goes with --refresh em" in alone.stderr
+
+
+def test_replay_says_of_a_refresh_that_held_out_gold_refuses_it(herd):
+    done = crowd_tvcs("replay", herd / "a.csv", herd / "all.csv", "--splits", 2, "--labels", "1",
+                      "--out", herd / "replay")  # fmt: skip
+    assert done.exit_code == 0, done.stderr
+    rows = {(row["policy"], row["vote"]): row for row in rows_of(herd / "replay" / "replay.csv")}
+    counted = {float(one["refused"]) for one in rows_of(herd / "replay" / "splits.csv")
+               if one["vote"] == "refreshed"}  # fmt: skip
+    assert counted <= {0.0, 1.0}
+    refused = float(rows["all", "refreshed"]["refused"])
+    said = f"refused by held-out gold in {refused:.0f} of 2 splits" in done.stdout
+    assert said == (refused > 0)
+    assert rows["all", "weighted"]["refused"] == ""
+    majority = rows["all", "majority"]  # a share of votes is no confidence
+    assert (majority["claimed"], majority["sure"], majority["sure_right"]) == ("", "", "")
 
 
 def test_quality_takes_the_tasks_of_a_table_and_no_list_that_cannot_be(crowd, tmp_path):
@@ -163,6 +237,42 @@ def test_vote_with_gold_keeps_known_labels(crowd, tmp_path):
     assert {row["task"]: row["label"] for row in rows} == expected
     assert [row["confidence"] for row in rows[:15]] == ["1.0"] * 15
     assert {row["answers"] for row in rows} == {"10"}
+
+
+def test_vote_without_gold_has_no_confidence(tmp_path):
+    """One label a task was printed as "mean confidence 1.0000"."""
+    (tmp_path / "a.csv").write_text("task,worker,label\nt,a,cat\nu,b,dog\nu,a,dog\nu,c,cat\n")
+    done = crowd_tvcs("vote", tmp_path / "a.csv", "--out", tmp_path / "out")
+    assert done.exit_code == 0, done.stderr
+    assert "mean confidence" not in done.stderr
+    assert "2 labels by majority, confidence not measured: give --gold" in done.stderr
+    assert rows_of(tmp_path / "out" / "labels.csv") == [
+        {"task": "t", "label": "cat", "confidence": "", "answers": "1", "share": "1.0"},
+        {"task": "u", "label": "dog", "confidence": "", "answers": "3", "share": str(2 / 3)},
+    ]
+    (tmp_path / "g.csv").write_text("task,label\nu,cat\n")
+    words = ["vote", tmp_path / "a.csv", "--gold", tmp_path / "g.csv", "--method", "majority"]
+    done = crowd_tvcs(*words, "--out", tmp_path / "known")
+    assert done.exit_code == 0, done.stderr
+    assert rows_of(tmp_path / "known" / "labels.csv")[1] == {
+        "task": "u", "label": "cat", "confidence": "1.0", "answers": "3", "share": str(1 / 3),
+    }  # fmt: skip
+
+
+def test_labels_that_nobody_gave_are_no_gold_when_they_are_read_back(tmp_path):
+    (tmp_path / "labels.csv").write_text(
+        "task,label,confidence,answers\nt,cat,.9,2\nu,,,0\nv,dog,.8,1\nt,,,0\n"
+    )
+    gold = read_gold(tmp_path / "labels.csv", ["cat", "dog"])
+    assert gold.labels == {"t": "cat", "v": "dog"}
+    assert "2 rows without a label left out, 2 gold tasks" in gold.layout
+    assert read_gold(tmp_path / "labels.csv").classes == ("cat", "dog")
+    (tmp_path / "none.csv").write_text("task,label\nt,\nu,\n")
+    with pytest.raises(DataError, match="must have a label, found only empty cells"):
+        read_gold(tmp_path / "none.csv")
+    (tmp_path / "two.csv").write_text("task,label\nt,cat\nu,\nt,dog\n")
+    with pytest.raises(DataError, match=r":4, .*'t' is 'dog' here and 'cat' in line 2"):
+        read_gold(tmp_path / "two.csv")
 
 
 def test_vote_with_a_quality_table_and_a_prior(tmp_path):

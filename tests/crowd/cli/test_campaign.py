@@ -398,3 +398,44 @@ def test_the_commands_of_the_page_run(tmp_path, monkeypatch):
         if words[1] == "next":
             lease = json.loads(done.stdout)
     assert len(read("labels.csv")) == 151
+
+
+def test_a_task_that_nobody_answered_has_no_label(store):
+    """Of 50,000 tasks 49,838 were exported as `yes`, confidence .5, answers 0."""
+    before = run("export-labels", store, "--out", "before.csv")
+    assert "8 of 8 tasks have no label" in before.stderr
+    assert read("before.csv")[1:] == [[f"t{i}", "", "", "0"] for i in range(8)]
+    assert "expected accuracy" not in run("status", store).stdout
+    task = json.loads(run("next", store, "--worker", "007", "--json").stdout)["task"]
+    run("submit", store, "--worker", "007", "--task", task, "--label", "yes")
+    run("export-labels", store, "--out", "after.csv")
+    rows = {name: rest for name, *rest in read("after.csv")[1:]}
+    label, sure, answers = rows.pop(task)
+    assert (label, answers) == ("yes", "1")
+    assert set(map(tuple, rows.values())) == {("", "", "0")}
+    told = json.loads(run("status", store, "--json").stdout)
+    assert told["expected_accuracy"] == pytest.approx(float(sure))
+    assert told["unlabelled"] == 7
+    none = {one["task"]: one for one in told["task"]}
+    assert all(none[name]["label"] is none[name]["confidence"] is None for name in rows)
+    shown = run("status", store)
+    assert "7 of 8 tasks have no label: nobody has answered them" in shown.stderr
+    assert len(shown.stdout.split("verdict")[1].splitlines()) == 2  # of the least sure, only this
+    run("report", store, "--out", "page.html")
+    assert "<b>7</b> of 8 tasks have no label" in Path("page.html").read_text()
+    gold = run("add", store, "--gold", "after.csv")  # read back, an empty cell is no label
+    assert gold.exit_code == 0, gold.stderr
+    assert "1 gold labels" in gold.stderr
+
+
+def test_a_task_with_a_prior_of_its_own_has_the_label_of_that_prior(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("q.csv").write_text("worker,quality\nann,0.8\n")
+    Path("t.csv").write_text("task,prior\nt1,0.97\nt2,\nt3,0.5\n")
+    words = ("init", "c.db", "--quality", "q.csv", "--tasks", "t.csv", "--classes", "no,yes")
+    done = run(*words)
+    assert done.exit_code == 0, done.stderr
+    rows = list(csv.reader(run("export-labels", "c.db").stdout.splitlines()))[1:]
+    assert [row[1] for row in rows] == ["yes", "", ""]
+    assert float(rows[0][2]) == pytest.approx(0.97, abs=0.03)
+    assert {row[3] for row in rows} == {"0"}

@@ -253,3 +253,24 @@ def test_simulate_refuses(tmp_path, options, message):
     done = crowd_tvcs("simulate", "--out", tmp_path / "out", *options)
     assert done.exit_code == 2
     assert message in done.stderr
+
+
+@pytest.mark.parametrize(("kept", "doubt"), [
+    (lambda rows: [row for row in rows if row.endswith(",1")], "all gold is of one class"),
+    (lambda rows: rows[:6], "no more than 6 gold tasks measure that"),
+])  # fmt: skip
+def test_gold_that_measures_nothing_lets_nobody_go_without_people(crowd, tmp_path, kept, doubt):
+    """With 39 gold tasks of one class tasks were "sure and need nobody" by its share alone."""
+    head, *rows = (crowd / "gold.csv").read_text().splitlines()
+    (tmp_path / "g.csv").write_text("\n".join([head, *kept(rows)]))
+    done = crowd_tvcs(
+        "models", crowd / "answers.csv", "--gold", tmp_path / "g.csv", "--workers",
+        crowd / "workers.csv", "--out", tmp_path / "out", "--target", ".7",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.stderr
+    assert "needs nobody" not in done.stdout
+    sentences = [line for line in done.stdout.splitlines() if "a task is" in line]
+    assert sentences
+    assert all(f", but {doubt}" in line for line in done.stdout.splitlines())
+    assert all(doubt in row["doubt"] for row in rows_of(tmp_path / "out" / "tasks.csv"))
+    assert doubt in json.loads((tmp_path / "out" / "summary.json").read_text())["doubt"]

@@ -96,25 +96,38 @@ def test_the_weighted_vote_takes_the_largest_posterior_and_says_how_sure(rng):
     accuracy = rng.uniform(0.4, 0.9, 6)
     chances = posterior(answers, accuracy)
     votes = vote(answers, skill=accuracy)
-    assert votes.label_of.tolist() == chances.argmax(axis=1).tolist()
-    assert votes.confidence == approx(chances.max(axis=1))
+    assert votes.label_of[:-1].tolist() == chances.argmax(axis=1)[:-1].tolist()
+    assert votes.confidence[:-1] == approx(chances.max(axis=1)[:-1])
     assert votes.answers.tolist() == answers.per_task.tolist()
-    assert votes.rows()[-1] == ("t11", "0", approx(1 / 3), 0)
-    assert dict(zip(votes.frame()["task"], votes.frame()["label"], strict=True)) == votes.labels
+    frame = votes.frame().iloc[:-1]
+    assert list(frame) == ["task", "label", "confidence", "answers"]
+    assert dict(zip(frame["task"], frame["label"], strict=True)) == votes.labels
 
 
-def test_the_prior_decides_where_nobody_answered():
+@pytest.mark.parametrize("prior", [None, [0.2, 0.8], [[0.2, 0.8], [0.01, 0.99]]])
+def test_a_task_that_nobody_answered_has_no_label_whatever_the_prior(prior):
     answers = Answers.of([("t", "a", "1"), ("t", "b", "0")], tasks=["t", "u"])
-    votes = vote(answers, skill=[0.6, 0.6], prior=[0.2, 0.8])
-    assert votes.labels == {"t": "1", "u": "1"}
-    assert votes.confidence == approx([0.8, 0.8])
+    votes = vote(answers, skill=[0.6, 0.6], prior=prior)
+    assert votes.labels == {"t": "0" if prior is None else "1"}
+    assert votes.is_labelled.tolist() == [True, False]
+    assert votes.confidence == approx([0.5 if prior is None else 0.8, np.nan], nan_ok=True)
+    assert votes.rows()[-1] == ("u", "", "", 0)
+    assert votes.frame().iloc[-1].isna().tolist() == [False, True, True, False]
 
 
 def test_the_majority_counts_and_the_first_class_wins_a_tie():
     rows = [("t", "a", "y"), ("t", "b", "x"), ("u", "a", "y"), ("u", "b", "y"), ("u", "c", "x")]
     votes = vote(Answers.of(rows, tasks=["t", "u", "v"]), "majority")
-    assert votes.labels == {"t": "x", "u": "y", "v": "x"}
-    assert votes.confidence == approx([1 / 2, 2 / 3, 1 / 2])
+    assert votes.labels == {"t": "x", "u": "y"}
+    assert votes.share == approx([1 / 2, 2 / 3, np.nan], nan_ok=True)
+
+
+def test_a_share_of_votes_is_no_confidence():
+    """One label a task was called a confidence of 1."""
+    votes = vote(Answers.of([("t", "a", "y"), ("u", "b", "x")], tasks=["t", "u", "v"]), "majority")
+    assert np.isnan(votes.confidence).all()
+    assert votes.rows() == [("t", "y", "", 1, 1.0), ("u", "x", "", 1, 1.0), ("v", "", "", 0, "")]
+    assert list(votes.frame()) == ["task", "label", "confidence", "answers", "share"]
 
 
 def test_names_like_formulas_are_shielded_in_the_rows():
@@ -188,8 +201,8 @@ def test_crowd_kits_aggregators_vote(rng, method):
     answers, truth = easy_crowd(rng)
     votes = vote(answers, method)
     assert (votes.label_of[:-1] == truth).mean() > 0.9
-    assert ((votes.confidence >= 0.5) & (votes.confidence <= 1.0)).all()
-    assert votes.rows()[-1] == ("u", "0", 0.5, 0)
+    assert np.isnan(votes.confidence).all()
+    assert votes.rows()[-1] == ("u", "", "", 0, "")
 
 
 def test_majority_agrees_with_crowd_kit(rng):
@@ -197,7 +210,7 @@ def test_majority_agrees_with_crowd_kit(rng):
     answers = some_answers(rng)
     ours, theirs = vote(answers, "majority"), vote(answers, "MajorityVote")
     assert ours.label_of.tolist() == theirs.label_of.tolist()
-    assert ours.confidence == approx(theirs.confidence)
+    assert ours.share == approx(theirs.share, nan_ok=True)
 
 
 def test_crowd_kit_needs_an_answer():
@@ -205,4 +218,4 @@ def test_crowd_kit_needs_an_answer():
     answers = Answers.of([], tasks=["t"], workers=["a"], classes=["0", "1"])
     with pytest.raises(ValueError, match="crowd-kit needs answers, found none"):
         vote(answers, "DawidSkene")
-    assert vote(answers, "majority").labels == {"t": "0"}
+    assert vote(answers, "majority").labels == {}

@@ -47,7 +47,7 @@ def test_the_figures(desk):
     assert vars(found) == {
         "tasks": 4, "answers": 7, "pending": 1, "budget": 20, "money": 10.0,
         "spent": pytest.approx(2 * 0.5 + 2 * 0.25 + 3 * 0.125),
-        "expected_accuracy": pytest.approx(sure / 4), "foreseen": None,
+        "expected_accuracy": pytest.approx(sure / 4), "unlabelled": 0, "foreseen": None,
         "measured": 0.5, "measured_on": 2, "gold_tasks": 2, "gold_answers": 2, "gold_right": 0.5,
         "gold_expected": pytest.approx((0.9 + 0.8) / 2), "warning": "", "paused": False,
         "closed": 0, "wanted": 3, "full": 1, "revision": desk.state().settings.revision,
@@ -66,7 +66,7 @@ def test_what_is_held_up_and_used_up_is_said(begin):
     assert (empty.answers, empty.spent, empty.binding) == (0, 0.0, [])
     assert (empty.measured, empty.measured_on, empty.gold_tasks, empty.full) == (None, 0, 0, 0)
     assert (empty.gold_answers, empty.gold_right, empty.gold_expected) == (0, None, None)
-    assert empty.expected_accuracy == pytest.approx(0.5)
+    assert (empty.expected_accuracy, empty.unlabelled) == (None, 4)
     for name in ("ann", "bob", "bob"):
         campaign.submit(name, campaign.next(name).task, "1")
     campaign.close_tasks(["t4"])
@@ -164,6 +164,21 @@ def test_the_tables(desk):
     desk.close_tasks(["t3", "t2"])
     assert tables.closed(desk.store, 9) == ["t2", "t3"]
     assert tables.closed(desk.store, 1) == ["t2"]
+
+
+def test_what_nobody_answered_has_no_label_on_the_page_and_in_the_table(begin):
+    campaign = begin(workers=WORKERS, tasks=TASKS, model="independent")
+    name = campaign.next("ann").task
+    campaign.submit("ann", name, "1")
+    rows = {row[0]: row[1:] for row in tables.labels(campaign.store)}
+    assert rows.pop(name)[::2] == ["1", 1]
+    assert list(rows.values()) == [["", "", 0]] * 3
+    assert [row["task"] for row in figures.least_sure(campaign.store)] == [name]
+    found = figures.figures(campaign.store)
+    assert (found.unlabelled, found.expected_accuracy) == (3, pytest.approx(0.9))
+    standing = {one.task: (one.label, one.confidence) for one in campaign.stop()}
+    assert standing.pop(name) == ("1", pytest.approx(0.9))
+    assert set(standing.values()) == {(None, None)}
 
 
 def test_a_point_of_the_curve_per_number_of_answers(desk, monkeypatch):
