@@ -9,15 +9,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from crowd_tvcs.answers.coded import Coded, code_columns, first_repeat
 from crowd_tvcs.answers.columns import (
     QUALITY,
     TASK,
     WORKER,
-    Coded,
     Column,
-    code_columns,
     find,
-    first_repeat,
     names_in,
     open_table,
     require_rows,

@@ -13,7 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from crowd_tvcs.answers.columns import Coded, first_repeat
+from crowd_tvcs.answers.coded import Coded, first_repeat
+from crowd_tvcs.answers.judged import Judged
+from crowd_tvcs.answers.values import AS_TEXT, DIGITS, cut_numbers
 from tvcs_core.files.shown import shown
 from tvcs_core.files.tables import Table
 
@@ -87,10 +89,10 @@ def most_frequent(labels: Sequence[Hashable]) -> int:
     return max(range(len(labels)), key=lambda k: (times[labels[k]], -k))
 
 
-def one_per_pair(
-    table: Table, task: Coded, worker: Coded, label: Coded, keep: str | None = None
-) -> Kept:
+def one_per_pair(table: Table, judged: Judged, keep: str | None = None) -> Kept:
     """Keep one answer of every pair of a table, by the rule `keep`; None refuses repeats.
+
+    Rows that do not count are not kept.
 
     Raises
     ------
@@ -99,10 +101,12 @@ def one_per_pair(
         the remedy.
     """
     require_keep(keep)
+    task, worker = judged.names
     keys = task.codes.astype(np.int64) * len(worker.names) + worker.codes
+    keys = np.where(judged.counts, keys, -1 - np.arange(keys.size))  # no two that do not count
     twice = first_repeat(keys)
     if twice is None:
-        return Kept(np.arange(keys.size))
+        return Kept(np.flatnonzero(judged.counts))
     pairs, times = np.unique(keys, return_counts=True)
     repeated = pairs[times > 1]
     if keep is None:
@@ -110,11 +114,13 @@ def one_per_pair(
         names = worker.names[worker.codes[row]], task.names[task.codes[row]]
         raise table.error(
             f"every pair must be answered once, but worker {shown(names[0])} answered task "
-            f"{shown(names[1])} in line {table.lines[before + 1]} already; {remedy(repeated.size)}",
+            f"{shown(names[1])} in line {table.lines[before + 1]} already; "
+            f"{_cut(worker, names[0]) or _cut(task, names[1]) or remedy(repeated.size)}",
             row + 1,
         )
     of_repeated = np.flatnonzero(np.isin(keys, repeated))
-    rows = keep_one(keys, label.codes, keep)
+    rows = keep_one(keys, judged.label.codes, keep)
+    rows = rows[judged.counts[rows]]
     first = [of_repeated[keys[of_repeated] == key].tolist() for key in _first_keys(keys, repeated)]
     told = "; ".join(
         f"{shown(worker.names[worker.codes[at[0]]])} on {shown(task.names[task.codes[at[0]]])}, "
@@ -122,6 +128,19 @@ def one_per_pair(
         for at in first
     )
     return Kept(rows, told_of(repeated.size, of_repeated.size, keep, told))
+
+
+def _cut(coded: Coded, name: str) -> str:
+    """Say what to do where the name is a number that a spreadsheet cut; empty where it is not.
+
+    Taking one of the answers would throw away answers to another task.
+    """
+    if name not in cut_numbers(coded.names):
+        return ""
+    return (
+        f"{shown(name)} has lost the digits after the {DIGITS}th, as a spreadsheet cuts them, so "
+        f"different ones share it; {AS_TEXT}"
+    )
 
 
 def told_of(pairs: int, answers: int, keep: str, examples: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from crowd_tvcs.exchange.collecting import Collector, Place, Stamp, name_of, only
+from crowd_tvcs.exchange.collecting import Collector, Field, Place, Stamp, only
 from crowd_tvcs.exchange.json_files import Record, read_records
 from crowd_tvcs.exchange.work import Work
 from tvcs_core.files.errors import DataError
@@ -57,7 +57,7 @@ def read(path: Path, collector: Collector, question: str | None, task_field: str
     answers with one label of several: they are refused by name.
     """
     field = task_field or TASK
-    for record in read_records(path):
+    for record in read_records(path, "in Label Studio choose Export, JSON or JSON-MIN"):
         if "annotator" in record.fields and "annotations" not in record.fields:
             _read_flat(record, collector, question, field)
             continue
@@ -68,12 +68,14 @@ def read(path: Path, collector: Collector, question: str | None, task_field: str
             )
         answered = record.parts(annotations)
         if answered:
-            task = record.part("data").name(field, "; --task-field names another")
+            task = record.part("data").field(field, "; --task-field names another")
             for annotation in answered:
                 read_annotation(annotation, collector, question, task)
 
 
-def read_annotation(record: Record, collector: Collector, question: str | None, task: str) -> None:
+def read_annotation(
+    record: Record, collector: Collector, question: str | None, task: Field
+) -> None:
     """Read one annotation; arguments and errors as for `read`."""
     if record.fields.get("was_cancelled") or record.fields.get("skipped"):
         collector.leave_out("skipped")
@@ -120,8 +122,8 @@ def _read_flat(record: Record, collector: Collector, question: str | None, field
         spans = [name for name in labels[0] if name.endswith("labels")]
         kinds = [*spans, *(name for name in OTHERS if name in labels[0]), "unknown"]
         raise _other(record.place, question, kinds[0], question)
-    task = record.name(field, "; --task-field names another")
-    account = record.name("annotator")
+    task = record.field(field, "; --task-field names another")
+    account = record.field("annotator")
     stamp = Stamp.of(record.fields, **TIMES)
     collector.add(record.place, task, account, only(labels, record.place, question), stamp)
 
@@ -137,9 +139,10 @@ def _other(place: Place, field: str, kind: str, tag: object) -> DataError:
     )
 
 
-def _account(record: Record) -> str:
+def _account(record: Record) -> Field:
+    """Return who answered: nobody for an annotation that was imported, or of a deleted user."""
     who = record.fields.get("completed_by")
     if isinstance(who, dict):
         field = "email" if who.get("email") else "id"
-        return record.part("completed_by").name(field)
-    return name_of(who, record.place, "completed_by")
+        return field, record.part("completed_by").name(field)
+    return "completed_by", who
