@@ -90,7 +90,8 @@ def find(table: Table, columns: Sequence[Column], hint: str = "") -> list[int]:
 def _line_of_header(table: Table, columns: Sequence[Column]) -> str:
     """Say where the names of the columns stand, if below a title; empty where they are nowhere."""
     for r, row in enumerate(table.rows[1:MOST_TITLES], start=1):
-        if all(any(map(column.is_called, row)) for column in columns):
+        cells = row if len(row) > 1 else [cell.strip(' "') for cell in _BETWEEN.split(row[0])]
+        if all(any(map(column.is_called, cells)) for column in columns):
             return f"; they stand in line {table.lines[r]}: delete what stands above"
     return ""
 

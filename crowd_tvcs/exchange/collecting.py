@@ -350,10 +350,11 @@ def read_accounts(path: str | Path) -> dict[str, str]:
     at = [table.rows[0].index(name) for name in ("account", "worker")]
     out: dict[str, str] = {}
     for r, row in enumerate(table.rows[1:], start=1):
-        if "" in row:
-            raise table.error("must be a name, found an empty cell", r, row.index(""))
         account, worker = (unshield(row[j]) for j in at)
+        for kind, name, j in (("account", account, at[0]), ("worker", worker, at[1])):
+            if fault := judge_name(name):
+                raise table.error(described(fault, name, kind, of_answers=False), r, j)
         if account in out:
-            raise table.error(f"account {shown(account)} is there already", r, at[0])
+            raise table.error(f"account {shown(account)} is there already; keep one row", r, at[0])
         out[account] = worker
     return out
