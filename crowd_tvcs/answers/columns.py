@@ -126,7 +126,12 @@ def said(table: Table, columns: Sequence[Column], at: Sequence[int]) -> str:
 
 
 def names_in(
-    table: Table, column: int, kind: str = "name", known: Collection[str] | None = None
+    table: Table,
+    column: int,
+    kind: str = "name",
+    known: Collection[str] | None = None,
+    *,
+    judged: bool = True,
 ) -> Iterator[tuple[int, str]]:
     """Yield the number of every row below the header, and its name in a column.
 
@@ -134,14 +139,15 @@ def names_in(
     ------
     DataError
         If a cell is empty, a row is the header again, or a name is none of `known`, the names of
-        its `kind` in the quality table; None for any.
+        its `kind` in the quality table; None for any. If `judged`, also of what is no name (see
+        `crowd_tvcs.answers.values`).
     """
     header = table.rows[0]
     for r, row in enumerate(table.rows[1:], start=1):
         if row == header:
             raise header_again(table, r)
         name = unshield(row[column])
-        if fault := judge_name(name):
+        if (fault := judge_name(name)) and (judged or not name):
             raise table.error(described(fault, name, kind, of_answers=False), r, column)
         if known is not None and name not in known:
             raise table.error(
@@ -151,11 +157,16 @@ def names_in(
 
 
 def rows_by_name(
-    table: Table, column: int, kind: str = "name", known: Collection[str] | None = None
+    table: Table,
+    column: int,
+    kind: str = "name",
+    known: Collection[str] | None = None,
+    *,
+    judged: bool = True,
 ) -> dict[str, int]:
     """Return the row of every name in a column where none may be there twice; see `names_in`."""
     out: dict[str, int] = {}
-    for r, name in names_in(table, column, kind, known):
+    for r, name in names_in(table, column, kind, known, judged=judged):
         if name in out:
             line = table.lines[out[name]]
             raise table.error(f"{shown(name)} is there already, in line {line}", r, column)

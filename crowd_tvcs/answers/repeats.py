@@ -7,13 +7,13 @@ Which is kept is the operator's to say: the first, the last, or the one the work
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from crowd_tvcs.answers.coded import Coded, first_repeat
+from crowd_tvcs.answers.coded import first_repeat
 from crowd_tvcs.answers.judged import Judged
 from crowd_tvcs.answers.values import AS_TEXT, DIGITS, cut_numbers
 from tvcs_core.files.shown import shown
@@ -45,8 +45,23 @@ def require_keep(keep: str | None) -> None:
         raise ValueError(f"keep must be {', '.join(KEEPS[:-1])} or {KEEPS[-1]}, found {keep!r}")
 
 
-def remedy(pairs: int) -> str:
-    """What to do about so many pairs that are answered more than once."""
+def remedy(pairs: int, *names: tuple[Collection[str], str]) -> str:
+    """Say what to do about so many pairs that are answered more than once.
+
+    Parameters
+    ----------
+    pairs
+        How many there are.
+    names
+        All workers, and the one of the pair; and all tasks likewise. Where a spreadsheet cut its
+        digits different ones share it, and taking one answer would throw away another's.
+    """
+    for known, name in names:
+        if name in cut_numbers(known):
+            return (
+                f"{shown(name)} has lost the digits after the {DIGITS}th, as a spreadsheet cuts "
+                f"them, so different ones share it; {AS_TEXT}"
+            )
     many = f"so are {pairs} pairs in all" if pairs > 1 else "no other pair is"
     return f"{many}; --keep first, last or majority (keep= in Python) takes one answer of each"
 
@@ -115,7 +130,7 @@ def one_per_pair(table: Table, judged: Judged, keep: str | None = None) -> Kept:
         raise table.error(
             f"every pair must be answered once, but worker {shown(names[0])} answered task "
             f"{shown(names[1])} in line {table.lines[before + 1]} already; "
-            f"{_cut(worker, names[0]) or _cut(task, names[1]) or remedy(repeated.size)}",
+            f"{remedy(repeated.size, (worker.names, names[0]), (task.names, names[1]))}",
             row + 1,
         )
     of_repeated = np.flatnonzero(np.isin(keys, repeated))
@@ -128,19 +143,6 @@ def one_per_pair(table: Table, judged: Judged, keep: str | None = None) -> Kept:
         for at in first
     )
     return Kept(rows, told_of(repeated.size, of_repeated.size, keep, told))
-
-
-def _cut(coded: Coded, name: str) -> str:
-    """Say what to do where the name is a number that a spreadsheet cut; empty where it is not.
-
-    Taking one of the answers would throw away answers to another task.
-    """
-    if name not in cut_numbers(coded.names):
-        return ""
-    return (
-        f"{shown(name)} has lost the digits after the {DIGITS}th, as a spreadsheet cuts them, so "
-        f"different ones share it; {AS_TEXT}"
-    )
 
 
 def told_of(pairs: int, answers: int, keep: str, examples: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -173,10 +174,13 @@ def odd_labels(used: Collection[str]) -> list[str]:
 
 def _groups(names: Iterable[str], key: Callable[[str], Hashable]) -> list[list[str]]:
     """Return the groups of names that have the same key, of two names or more."""
+    keys = {name: key(name) for name in names}
+    often = {one for one, times in Counter(keys.values()).items() if times > 1}
     found: dict[Hashable, list[str]] = {}
-    for name in names:
-        found.setdefault(key(name), []).append(name)
-    return [group for group in found.values() if len(group) > 1]
+    for name, one in keys.items() if often else ():
+        if one in often:
+            found.setdefault(one, []).append(name)
+    return list(found.values())
 
 
 def _and(names: Sequence[str], times: Collection[str]) -> str:

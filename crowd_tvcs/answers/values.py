@@ -198,7 +198,7 @@ def described(
 
 def is_date(text: str) -> bool:
     """Whether a text is a date as spreadsheets write it: of a name such as 2-3 or MAR2, too."""
-    return _DATE.fullmatch(text) is not None
+    return "-" in text and _DATE.fullmatch(text) is not None
 
 
 def cut_numbers(names: Iterable[str]) -> list[str]:

@@ -46,6 +46,8 @@ def read_workers(path: Path, known: Collection[str] | None = None) -> list[Worke
     """
     rows = read_worker_rows(path, known)
     require_costs(path, rows, rows)
+    for line in alike_names("worker", rows):
+        say(line)
     return [
         Worker(name, row.get("max_tasks"), row.get("cost"), row.get("group"))
         for name, row in rows.items()
@@ -60,6 +62,9 @@ def read_tasks(
     And `kind` where qualities are of workers on kinds of tasks.
     """
     columns = {**TASK_COLUMNS, **({KIND.name: read_name} if of_kinds else {})}
+    rows = read_rows(path, TASK, columns, known)
+    for line in alike_names("task", rows):
+        say(line)
     return [
         Task(
             name,
@@ -68,7 +73,7 @@ def read_tasks(
             row.get("max_workers"),
             row.get(KIND.name),
         )
-        for name, row in read_rows(path, TASK, columns, known).items()
+        for name, row in rows.items()
     ]
 
 

@@ -289,9 +289,11 @@ class Collector:
     def _refuse(self, repeated: list[tuple[str, str]]) -> None:
         task, worker = repeated[0]
         (label, first, _), (other, place, _), *_ = self._given[repeated[0]]
+        tasks, workers = {task for task, _ in self._given}, {who for _, who in self._given}
+        do = remedy(len(repeated), (workers, worker), (tasks, task))
         what = (
             f"worker {shown(worker)} answers task {shown(task)} twice: {shown(label)} in {first}, "
-            f"and {shown(other)} in {place}; {remedy(len(repeated))}"
+            f"and {shown(other)} in {place}; {do}"
         )
         raise DataError(what, path=place.path, line=place.line)
 

@@ -432,3 +432,20 @@ def test_import_judges_before_anything_is_written(tmp_path):
         len(import_answers(tmp_path / "x.jsonl", "prodigy", classes=["cat", "dog", "cat;dog"]).rows)
         == 3
     )
+
+
+def test_a_class_that_was_named_is_one_in_every_file_that_follows(tmp_path):
+    """As `None` of stance detection: gold, votes, shares and qualities all have it."""
+    rows = [(f"t{j}", who, ("for", "None")[j % 2]) for j in range(6) for who in ("ann", "bob")]
+    path = write(tmp_path / "a.csv", rows)
+    gold = write(tmp_path / "g.csv", [("t0", "for"), ("t1", "None")], ("task", "label"))
+    named = ("--classes", "for,None")
+    (tmp_path / "t.txt").write_text("".join(f"t{j}\n" for j in range(6)))
+    words = ("quality", path, "--gold", gold, "--tasks", tmp_path / "t.txt", "--per-class", *named)
+    done = run(*words, "--out", tmp_path / "q")
+    assert done.exit_code == 0, done.stderr
+    words = ("vote", path, "--quality", tmp_path / "q" / "quality.csv", *named)
+    done = run(*words, "--prior", tmp_path / "q" / "classes.csv", "--out", tmp_path / "v")
+    assert done.exit_code == 0, done.stderr
+    labels = (tmp_path / "v" / "labels.csv").read_text()
+    assert "t3,None," in labels

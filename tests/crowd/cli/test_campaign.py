@@ -398,3 +398,23 @@ def test_the_commands_of_the_page_run(tmp_path, monkeypatch):
         if words[1] == "next":
             lease = json.loads(done.stdout)
     assert len(read("labels.csv")) == 151
+
+
+def test_what_a_campaign_cannot_do_is_refused_with_what_can_be_done_and_that_works(tmp_path):
+    """Another cap while it runs; pairs that must not be."""
+    (tmp_path / "q.csv").write_text("worker,quality\nann,.9\nbob,.8\ncy,.7\n")
+    (tmp_path / "w.csv").write_text("worker,max_tasks\nann,2\nbob,2\ncy,2\n")
+    (tmp_path / "t.csv").write_text("task\n" + "".join(f"t{j}\n" for j in range(6)))
+    (tmp_path / "more.csv").write_text("worker,max_tasks\nann,6\n")
+    tables = ("--quality", tmp_path / "q.csv", "--tasks", tmp_path / "t.csv")
+    first, second, third = (tmp_path / f"{k}.db" for k in range(3))
+    assert run("init", first, *tables, "--workers", tmp_path / "w.csv").exit_code == 0
+    done = run("add", first, "--workers", tmp_path / "more.csv")
+    assert done.exit_code == 2
+    assert "begin a new campaign of the tasks that are open (campaign init)" in done.stderr
+    assert run("init", second, *tables, "--workers", tmp_path / "more.csv").exit_code == 0
+    assert len(run("plan", second, "--labels", 6).stdout.splitlines()) == 7  # all six are Ann's
+    (tmp_path / "q.csv").write_text("worker,task,quality\nann,t1,.9\nbob,t1,.8\nbob,t2,.8\n")
+    assert run("init", third, "--quality", tmp_path / "q.csv").exit_code == 0
+    pairs = run("plan", third, "--labels", 3).stdout.splitlines()[1:]
+    assert sorted(pairs) == ["ann,t1", "bob,t2"]  # not ann,t2, who is the better one

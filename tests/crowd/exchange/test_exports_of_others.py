@@ -232,6 +232,20 @@ def test_names_of_an_export_that_look_alike_are_pointed_out(tmp_path):
     assert "count as" not in done.stderr
 
 
+def test_no_remedy_throws_answers_to_other_tasks_away(tmp_path):
+    """Where a spreadsheet cut the digits of the tasks, different ones look like one."""
+    rows = [f"H,A{k},W,Approved,12940304724278{k // 2}0000,cat\n" for k in range(4)]
+    (tmp_path / "m.csv").write_text(HEAD + "".join(rows))
+    with pytest.raises(
+        DataError, match=r"twice.*different ones share it; take the table"
+    ) as caught:
+        import_answers(tmp_path / "m.csv", "mturk")
+    assert "--keep" not in str(caught.value)
+    whole = [row.replace("0000,", f"123{k},") for k, row in enumerate(rows)]
+    (tmp_path / "m.csv").write_text(HEAD + "".join(whole))
+    assert len(import_answers(tmp_path / "m.csv", "mturk").rows) == 4
+
+
 def test_an_archive_is_to_be_unpacked(tmp_path):
     import zipfile
 
