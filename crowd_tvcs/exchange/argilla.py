@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from crowd_tvcs.exchange.collecting import SEVERAL, Collector, Field, Place, Stamp
-from crowd_tvcs.exchange.json_files import Record, read_records
+from crowd_tvcs.exchange.json_files import AGAIN, Record, read_records
 from crowd_tvcs.exchange.work import Work
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.folders import write_json
@@ -53,7 +53,7 @@ def read(path: Path, collector: Collector, question: str | None, task_field: str
             status = response.get("status", "submitted")
             if status not in ("submitted", "draft", "discarded"):
                 raise place.error(
-                    "status", f"must be submitted, draft or discarded: {shown(status)}"
+                    "status", f"must be submitted, draft or discarded: {shown(status)}; {AGAIN}"
                 )
             if status != "submitted":
                 collector.leave_out(str(status))
@@ -107,7 +107,7 @@ def _flat_responses(
 ) -> list[tuple[Place, str, dict[str, Any]]]:
     names = [key.removesuffix(FLAT) for key in record.fields if key.endswith(FLAT)]
     if not names and question is None:
-        raise record.place.error("responses", "is missing: these are no records with responses")
+        raise record.place.error("responses", f"is missing: no records with responses; {EXPORT}")
     name = _choose(names, question, record)
     if name is None:
         return []
@@ -116,7 +116,7 @@ def _flat_responses(
     statuses = record.fields.get(f"{name}{FLAT}.status") or ["submitted" for _ in users]
     columns = (values, users, statuses)
     if not all(isinstance(column, list) and len(column) == len(users) for column in columns):
-        what = "and its .users and .status must be lists of the same length"
+        what = f"and its .users and .status must be lists of the same length; {AGAIN}"
         raise record.place.error(f"{name}{FLAT}", what)
     return [
         (record.place.inside(f"response {k}"), name, {"value": v, "user_id": u, "status": s})

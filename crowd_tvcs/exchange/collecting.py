@@ -206,7 +206,7 @@ class Collector:
         text = "" if is_absent else name_of(value, place, name)
         if kind != LABEL:
             fault = judge_name(text)
-        elif self._takes_any_label or (self._classes is not None and text in self._classes):
+        elif text and (self._takes_any_label or text in (self._classes or ())):
             fault = None
         else:
             fault = judge_label(text)

@@ -27,20 +27,21 @@ class Record:
     def name(self, field: str, hint: str = "") -> str:
         """Read a field that must be a name."""
         if field not in self.fields:
-            raise self.place.error(field, f"is missing{hint}")
+            raise self.place.error(field, f"is missing{hint or f'; {AGAIN}'}")
         return name_of(self.fields[field], self.place, field)
 
     def field(self, field: str, hint: str = "") -> Field:
         """Return a field, which must be there, for the collector to judge."""
         if field not in self.fields:
-            raise self.place.error(field, f"is missing{hint}")
+            raise self.place.error(field, f"is missing{hint or f'; {AGAIN}'}")
         return field, self.fields[field]
 
     def part(self, field: str) -> Record:
         """Read a field that must be an object."""
         value = self.fields.get(field, MISSING)
         if not isinstance(value, dict):
-            raise self.place.error(field, "is missing" if value is MISSING else "must be an object")
+            what = "is missing" if value is MISSING else "must be an object"
+            raise self.place.error(field, f"{what}; {AGAIN}")
         return Record(self.place.inside(f"in {shown(field)}"), value)
 
     def parts(self, field: str) -> list[Record]:
@@ -48,7 +49,7 @@ class Record:
         value = self.fields.get(field)
         values = [] if value is None else value
         if not isinstance(values, list) or not all(isinstance(v, dict) for v in values):
-            raise self.place.error(field, "must be a list of objects")
+            raise self.place.error(field, f"must be a list of objects; {AGAIN}")
         kind = field.removesuffix("s")
         return [Record(self.place.inside(f"{kind} {k}"), v) for k, v in enumerate(values, start=1)]
 

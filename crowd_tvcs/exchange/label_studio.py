@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from crowd_tvcs.exchange.collecting import Collector, Field, Place, Stamp, only
-from crowd_tvcs.exchange.json_files import Record, read_records
+from crowd_tvcs.exchange.json_files import AGAIN, Record, read_records
 from crowd_tvcs.exchange.work import Work
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.folders import write_json
@@ -64,7 +64,8 @@ def read(path: Path, collector: Collector, question: str | None, task_field: str
         annotations = "completions" if "completions" in record.fields else "annotations"
         if annotations not in record.fields:
             raise record.place.error(
-                annotations, "is missing, and so is 'annotator': no JSON and no JSON-MIN export"
+                annotations,
+                "is missing, and so is 'annotator': no JSON and no JSON-MIN export; check --format",
             )
         answered = record.parts(annotations)
         if answered:
@@ -95,11 +96,12 @@ def read_annotation(
         collector.leave_out("empty")
         return
     if len(choices) > 1:
-        raise record.place.error("result", f"must answer {names[0]!r} once, found {len(choices)}")
+        what = f"must answer {names[0]!r} once, found {len(choices)}; keep one of them there"
+        raise record.place.error("result", what)
     value = choices[0].part("value")
     labels = value.fields.get("choices")
     if not isinstance(labels, list):
-        raise value.place.error("choices", "must be a list")
+        raise value.place.error("choices", f"must be a list; {AGAIN}")
     label = only(labels, value.place, "choices")
     collector.add(record.place, task, _account(record), label, Stamp.of(record.fields, **TIMES))
 

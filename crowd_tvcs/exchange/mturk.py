@@ -72,7 +72,7 @@ def read(path: Path, collector: Collector, question: str | None, task_field: str
         collector.add(place, (task, row[task]), (worker, row[worker]), (answer, label), stamp)
     if pending:
         collector.note(
-            f"note: {pending} answers are Submitted and not approved yet; they are taken. Where "
+            f"note: answers that are taken though Submitted and not approved yet: {pending}; where "
             "they are rejected later, import the results again"
         )
     workers_of.pop("", None)

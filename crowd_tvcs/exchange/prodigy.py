@@ -8,7 +8,7 @@ from pathlib import Path
 
 from crowd_tvcs.exchange import doccano
 from crowd_tvcs.exchange.collecting import Collector, Field, Stamp, only
-from crowd_tvcs.exchange.json_files import Record, read_lines
+from crowd_tvcs.exchange.json_files import AGAIN, Record, read_lines
 from crowd_tvcs.exchange.work import Work
 from tvcs_core.files.shown import plain, shown
 
@@ -49,7 +49,8 @@ def read(path: Path, collector: Collector, question: str | None, task_field: str
             raise record.place.error("answer", what)
         answer = record.name("answer")
         if answer not in ("accept", "reject", "ignore"):
-            raise record.place.error("answer", f"must be accept, reject or ignore: {shown(answer)}")
+            what = f"must be accept, reject or ignore: {shown(answer)}; {AGAIN}"
+            raise record.place.error("answer", what)
         options = record.fields.get("accept")
         is_binary = options is None and "label" in record.fields
         if answer == "ignore" or (answer == "reject" and not is_binary):
@@ -60,7 +61,10 @@ def read(path: Path, collector: Collector, question: str | None, task_field: str
             _add(record, collector, task_field, ("label", label))
         elif not options:
             if options is None:
-                what = "is missing, and so is 'label': no answer of the choice interface"
+                what = (
+                    "is missing, and so is 'label': no answer of the choice interface or of one "
+                    "label; leave such lines out"
+                )
                 raise record.place.error("accept", what)
             collector.leave_out("empty")
         else:

@@ -185,7 +185,7 @@ def by(who, *results, **more):
         ([task(3)], "field 'annotations' must be a list of objects"),
         ([task(by(1, tools.choice("a")), name=1.5)], "field 'task' must be text or a whole number"),
         ([task(by(None, tools.choice("a")))], "annotation 1, field 'completed_by' must be a name, "
-         "found an empty cell; --leave-out-missing"),
+         "found nothing; --leave-out-missing"),
         ([task(by(True, tools.choice("a")))], "field 'completed_by' must be text or a whole"),
         ([task(by({}, tools.choice("a")))], "field 'id' is missing"),
         ([task(by(1, tools.choice("a"), tools.choice("b")))], "must answer 'label' once, found 2"),
@@ -193,7 +193,7 @@ def by(who, *results, **more):
         ([task(by(1, {"type": "choices", "value": {"choices": ["a", "b"]}}))], "hold one choice"),
         ([task(by(1, {"type": "choices", "value": {"choices": "a"}}))], "must be a list"),
         ([task(by(1, {"type": "choices"}))], "field 'value' is missing"),
-        ([task(by(1, tools.choice("  ")))], "field 'choices' must be a name, found an empty cell"),
+        ([task(by(1, tools.choice("  ")))], "field 'choices' must be a name, found nothing"),
         ([task(by(1, tools.choice("a\0")))], "must be text, found a character 0 in 'a"),
         ([task(by(1, tools.choice("a\ud800")))], "must be text, found half of a character in 'a"),
         ([task()], "there is no answer; left out: nothing"),
