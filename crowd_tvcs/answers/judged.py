@@ -83,7 +83,7 @@ def judge_rows(
         if is_missing.any():
             left_out[f"without a {kind}"] = int(np.count_nonzero(is_missing))
             counts &= ~is_missing
-    if not counts.any():
+    if left_out and not counts.any():
         raise table.error("must have a row with a label, found none: all are left out as missing")
     used = np.bincount(labels.codes[counts], minlength=len(labels.names)) > 0
     names = tuple(
