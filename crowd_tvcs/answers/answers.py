@@ -12,15 +12,14 @@ from crowd_tvcs.answers.columns import (
     TASK,
     TRUTH,
     WORKER,
-    Coded,
     Column,
-    code_columns,
     find,
     open_table,
     require_rows,
     said,
 )
 from crowd_tvcs.answers.gold import UNKNOWN, Gold
+from crowd_tvcs.answers.judged import Judged, judge_rows
 from crowd_tvcs.answers.names import sort_classes
 from crowd_tvcs.answers.recorded import Answers
 from crowd_tvcs.answers.repeats import one_per_pair
@@ -49,6 +48,7 @@ def read_answers(
     keep: str | None = None,
     times: bool = False,
     besides: Sequence[str] = (),
+    leave_out_missing: bool = False,
 ) -> Answers:
     """Read a table of answers, CSV or TSV, plain or ``.gz``: columns task, worker, label.
 
@@ -72,12 +72,15 @@ def read_answers(
         `crowd_tvcs.answers.times`).
     besides
         Columns that the caller reads, so that `layout` does not call them ignored.
+    leave_out_missing
+        Whether to leave out answers without a label, a task or a worker: the cell is empty, or
+        holds a word or an error that programs write there (see `crowd_tvcs.answers.values`).
 
     Raises
     ------
     DataError
-        Naming file, line and column: a column is missing, a cell is empty, a label is none of
-        the classes, a pair is answered twice, or (with `times`) a time cannot be.
+        Naming file, line and column: a column is missing, a value is no label or no name, a label
+        is none of the classes, a pair is answered twice, or (with `times`) a time cannot be.
     """
     table = open_table(path)
     at = find(table, [TASK, WORKER, ANSWER])
@@ -86,11 +89,13 @@ def read_answers(
     more += [(Column(name), j) for j, name in enumerate(table.rows[0]) if name.lower() in besides]
     columns = [TASK, WORKER, ANSWER, *(column for column, _ in more)]
     layout = said(table, columns, [*at, *(j for _, j in more)])
-    task, worker, label = code_columns(table, at)
-    _refuse_other_labels(table, at[2], label, classes)
+    named = {TASK.name: at[0], WORKER.name: at[1]}
+    judged = judge_rows(table, named, at[2], classes, leave_out_missing=leave_out_missing)
+    _refuse_other_labels(table, at[2], judged, classes)
+    task, worker, label = *judged.names, judged.label
     tasks, task_of = task.sorted()
     workers, worker_of = worker.sorted()
-    kept = one_per_pair(table, task, worker, label, keep)
+    kept = one_per_pair(table, judged, keep)
     when, seconds = read_times(table) if times else (None, None)
     found = sort_classes((*label.names, *also)) if classes is None else tuple(classes)
     if len(found) < 2:
@@ -100,20 +105,36 @@ def read_answers(
             column=at[2],
         )
     size = f"{kept.rows.size} answers of {len(workers)} workers to {len(tasks)} tasks, "
-    size += f"{len(found)} classes" + (f"; {kept.said}" if kept.said else "")
+    size += f"{len(found)} classes{judged.described}" + (f"; {kept.said}" if kept.said else "")
     keys = task_of * len(workers) + worker_of
     order = kept.rows[np.argsort(keys[kept.rows])]
     place = {name: k for k, name in enumerate(found)}
     label_of = np.array([place[name] for name in label.names])[label.codes]
     of_row = task_of[order], worker_of[order], label_of[order]
     when, seconds = (None if column is None else column[order] for column in (when, seconds))
-    del table, task, worker, label, keys, order, task_of, worker_of, label_of  # twice is too much
+    del (
+        table,
+        judged,
+        task,
+        worker,
+        label,
+        keys,
+        order,
+        task_of,
+        worker_of,
+        label_of,
+    )  # twice is too much
     return Answers(
         tasks, workers, found, *of_row, layout=f"{layout}, {size}", when=when, seconds=seconds
     )
 
 
-def read_gold(path: str | Path, classes: Sequence[str] | None = None) -> Gold:
+def read_gold(
+    path: str | Path,
+    classes: Sequence[str] | None = None,
+    *,
+    leave_out_missing: bool = False,
+) -> Gold:
     """Read a table of known labels: columns task (or item) and label (or truth).
 
     As `read_answers`. A task may be there more than once if its label is always the same. A row
@@ -129,50 +150,73 @@ def read_gold(path: str | Path, classes: Sequence[str] | None = None) -> Gold:
     at = find(table, [TASK, TRUTH])
     require_rows(table)
     layout = said(table, [TASK, TRUTH], at)
-    task, label = code_columns(table, at, may_be_empty=at[1:])
-    rows = np.arange(task.codes.size)
-    if "" in label.names:
-        rows = np.flatnonzero(label.codes != label.names.index(""))
-        if not rows.size:
-            raise table.error("must have a label, found only empty cells", column=at[1])
-        layout += f", {task.codes.size - rows.size} rows without a label left out"
-    _refuse_other_labels(table, at[1], label, classes)
-    _, first, place = np.unique(task.codes[rows], return_index=True, return_inverse=True)
-    first = rows[first]
-    before = np.arange(task.codes.size)
-    before[rows] = first[place]
-    if (other := label.codes != label.codes[before]).any():
-        r = int(np.argmax(other))
-        raise table.error(
-            f"the gold label of task {shown(task.names[task.codes[r]])} is "
-            f"{shown(label.names[label.codes[r]])} here and "
-            f"{shown(label.names[label.codes[before[r]]])} in line {table.lines[before[r] + 1]}",
-            r + 1,
-            at[1],
-        )
-    of_task = map(label.names.__getitem__, label.codes[first].tolist())
-    known = dict(zip((task.names[k] for k in task.codes[first]), of_task, strict=True))
-    n_tasks = np.bincount(label.codes[first], minlength=len(label.names))
+    judged = judge_rows(
+        table,
+        {TASK.name: at[0]},
+        at[1],
+        classes,
+        leave_out_missing=leave_out_missing,
+        leave_out_empty=True,
+    )
+    _refuse_other_labels(table, at[1], judged, classes)
+    (task,), label, rows = judged.names, judged.label, np.flatnonzero(judged.counts)
+    named, first = np.unique(task.codes[rows], return_index=True)
+    _refuse_two_labels(table, at[1], judged)
+    of_task = label.codes[rows[first]]
+    known = {
+        task.names[j]: label.names[k] for j, k in zip(named.tolist(), of_task.tolist(), strict=True)
+    }
+    n_tasks = np.bincount(of_task, minlength=len(label.names))
     once = {} if classes is not None else {
-        label.names[label.codes[row]]: table.lines[row + 1]
-        for row in first.tolist()
-        if n_tasks[label.codes[row]] == 1
+        label.names[k]: table.lines[row + 1]
+        for row, k in zip(rows[first].tolist(), of_task.tolist(), strict=True)
+        if n_tasks[k] == 1
     }  # fmt: skip
-    del table, task, label, before
-    return Gold(known, classes, f"{layout}, {len(known)} gold tasks", once)
+    layout += f", {len(known)} gold tasks{judged.described}"
+    del table, judged, task, label, rows
+    return Gold(known, classes, layout, once)
+
+
+def _refuse_two_labels(table: Table, column: int, judged: Judged) -> None:
+    """Refuse gold that gives a task two labels."""
+    (task,), label, rows = judged.names, judged.label, np.flatnonzero(judged.counts)
+    _, first, place = np.unique(task.codes[rows], return_index=True, return_inverse=True)
+    before = rows[first][place]
+    other = label.codes[rows] != label.codes[before]
+    if not other.any():
+        return
+    many = np.unique(task.codes[rows[other]]).size
+    k = int(np.argmax(other))
+    r, b = int(rows[k]), int(before[k])
+    raise table.error(
+        f"the gold label of task {shown(task.names[task.codes[r]])} is "
+        f"{shown(label.names[label.codes[r]])} here and "
+        f"{shown(label.names[label.codes[b]])} in line {table.lines[b + 1]}"
+        + (f", and so {many} tasks have several" if many > 1 else "")
+        + "; a gold task has one right label: delete the rows that are wrong, or all rows of a "
+        "task of which several labels are right",
+        r + 1,
+        column,
+    )
 
 
 def _refuse_other_labels(
-    table: Table, column: int, label: Coded, classes: Sequence[str] | None
+    table: Table, column: int, judged: Judged, classes: Sequence[str] | None
 ) -> None:
-    """Refuse a label that is none of the classes; None for any. An empty one is no label."""
-    known = {"", *(label.names if classes is None else classes)}
+    """Refuse a label that is none of the classes; None for any."""
+    label = judged.label
+    known = set(label.names if classes is None else classes)
     if classes is None or known.issuperset(label.names):
         return
     others = [k for k, name in enumerate(label.names) if name not in known]
-    r = int(np.argmax(np.isin(label.codes, others)))
+    r = int(np.argmax(np.isin(label.codes, others) & judged.counts))
     names, found = listed(classes, shown), shown(label.names[label.codes[r]])
-    raise table.error(f"must be one of the classes {names}, found {found}", r + 1, column)
+    raise table.error(
+        f"must be one of the classes {names}, found {found}; write one of them, or name {found} "
+        "too where the classes are named",
+        r + 1,
+        column,
+    )
 
 
 def write_answers(path: str | Path, answers: Answers) -> None:

@@ -81,7 +81,7 @@ def read_shares(path: str | Path) -> dict[str, float]:
     hint = "; crowd-tvcs quality writes it"
     label, share = find(table, [Column("label"), Column("share")], hint)
     values = table.numbers(1, [share])[:, 0].tolist()
-    out = {name: values[r - 1] for name, r in rows_by_name(table, label).items()}
+    out = {name: values[r - 1] for name, r in rows_by_name(table, label, judged=False).items()}
     for r, value in enumerate(values, start=1):
         if not 0.0 <= value <= 1.0:
             found = plain(table.rows[r][share])

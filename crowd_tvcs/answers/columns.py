@@ -10,22 +10,20 @@ from __future__ import annotations
 
 import math
 import re
-from array import array
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from tvcs_core.files.encodings import decimal_comma
+from crowd_tvcs.answers.values import described, judge_name
+from tvcs_core.files.encodings import number_hint
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.shown import listed, shown
 from tvcs_core.files.spreadsheet import unshield
 from tvcs_core.files.tables import DELIMITERS, Table, read_names, read_table
 
+MOST_TITLES = 20  # rows above the names of the columns that are looked through
 MOST_COUNT = 999_999_999
 _BETWEEN = re.compile(f"[{''.join(DELIMITERS)}]")
 PRICES = (1e-6, 1e6)  # of a label that is not free: at least, and below; a store keeps millionths
@@ -82,9 +80,20 @@ def find(table: Table, columns: Sequence[Column], hint: str = "") -> list[int]:
         at = [j for j, header in enumerate(table.rows[0]) if column.is_called(header)]
         if len(at) != 1:
             found = [table.rows[0][j] for j in at] or table.rows[0]
-            raise table.error(f"must have one column {column}, found {listed(found)}{hint}", 0)
+            do = "; keep one of them" if at else _line_of_header(table, columns)
+            what = f"must have one column {column}, found {listed(found)}{hint}"
+            raise table.error(what + (do or f"; name one {column.name}"), 0)
         out += at
     return out
+
+
+def _line_of_header(table: Table, columns: Sequence[Column]) -> str:
+    """Say where the names of the columns stand, if below a title; empty where they are nowhere."""
+    for r, row in enumerate(table.rows[1:MOST_TITLES], start=1):
+        cells = row if len(row) > 1 else [cell.strip(' "') for cell in _BETWEEN.split(row[0])]
+        if all(any(map(column.is_called, cells)) for column in columns):
+            return f"; they stand in line {table.lines[r]}: delete what stands above"
+    return ""
 
 
 def refuse_others(table: Table, columns: Sequence[Column]) -> None:
@@ -92,7 +101,9 @@ def refuse_others(table: Table, columns: Sequence[Column]) -> None:
     for j, header in enumerate(table.rows[0]):
         if not any(column.is_called(header) for column in columns):
             names = ", ".join(column.name for column in columns)
-            raise table.error(f"the columns may be {names}, found {shown(header)}", 0, j)
+            raise table.error(
+                f"the columns may be {names}, found {shown(header)}; delete or rename it", 0, j
+            )
 
 
 def require_rows(table: Table, what: str = "a row") -> None:
@@ -115,7 +126,12 @@ def said(table: Table, columns: Sequence[Column], at: Sequence[int]) -> str:
 
 
 def names_in(
-    table: Table, column: int, kind: str = "name", known: Collection[str] | None = None
+    table: Table,
+    column: int,
+    kind: str = "name",
+    known: Collection[str] | None = None,
+    *,
+    judged: bool = True,
 ) -> Iterator[tuple[int, str]]:
     """Yield the number of every row below the header, and its name in a column.
 
@@ -123,15 +139,16 @@ def names_in(
     ------
     DataError
         If a cell is empty, a row is the header again, or a name is none of `known`, the names of
-        its `kind` in the quality table; None for any.
+        its `kind` in the quality table; None for any. If `judged`, also of what is no name (see
+        `crowd_tvcs.answers.values`).
     """
     header = table.rows[0]
     for r, row in enumerate(table.rows[1:], start=1):
         if row == header:
-            raise _header_again(table, r)
+            raise header_again(table, r)
         name = unshield(row[column])
-        if not name:
-            raise no_name(table, r, column)
+        if (fault := judge_name(name)) and (judged or not name):
+            raise table.error(described(fault, name, kind, of_answers=False), r, column)
         if known is not None and name not in known:
             raise table.error(
                 f"must be a {kind} of the quality table, found {shown(name)}", r, column
@@ -140,11 +157,16 @@ def names_in(
 
 
 def rows_by_name(
-    table: Table, column: int, kind: str = "name", known: Collection[str] | None = None
+    table: Table,
+    column: int,
+    kind: str = "name",
+    known: Collection[str] | None = None,
+    *,
+    judged: bool = True,
 ) -> dict[str, int]:
     """Return the row of every name in a column where none may be there twice; see `names_in`."""
     out: dict[str, int] = {}
-    for r, name in names_in(table, column, kind, known):
+    for r, name in names_in(table, column, kind, known, judged=judged):
         if name in out:
             line = table.lines[out[name]]
             raise table.error(f"{shown(name)} is there already, in line {line}", r, column)
@@ -154,10 +176,11 @@ def rows_by_name(
 
 def no_name(table: Table, row: int, column: int) -> DataError:
     """Make the error about an empty cell in a column of names."""
-    return table.error("must be a name, found an empty cell", row, column)
+    what = "must be a name, found an empty cell; give it one, or delete the row"
+    return table.error(what, row, column)
 
 
-def _header_again(table: Table, row: int) -> DataError:
+def header_again(table: Table, row: int) -> DataError:
     """Make the error about a row that is the header, as of files put one below the other."""
     return table.error("the header is there again; leave it out where files are joined", row)
 
@@ -239,7 +262,7 @@ def read_price(table: Table, row: int, column: int) -> float:
     cell = table.rows[row][column]
     value = _number(cell)
     if not 0.0 <= value < math.inf:
-        what = f"must be a finite number >= 0, found {shown(cell)}{decimal_comma(cell)}"
+        what = f"must be a finite number >= 0, found {shown(cell)}{number_hint(cell)}"
         raise table.error(what, row, column)
     if value and not PRICES[0] <= value < PRICES[1]:
         raise table.error(
@@ -263,7 +286,7 @@ def read_chance(table: Table, row: int, column: int) -> float:
     cell = table.rows[row][column]
     value = _number(cell)
     if not 0.0 <= value <= 1.0:
-        what = f"must be a probability in [0, 1], found {shown(cell)}{decimal_comma(cell)}"
+        what = f"must be a probability in [0, 1], found {shown(cell)}{number_hint(cell)}"
         raise table.error(what, row, column)
     return value
 
@@ -313,75 +336,6 @@ def require_costs(path: Path, rows: Rows, workers: Iterable[str]) -> None:
         raise DataError(
             f"every worker must have a cost, found none for {shown(free[0])}", path=path
         )
-
-
-@dataclass(frozen=True)
-class Coded:
-    """Names of a column, each once in the order they come, and which of them each row has."""
-
-    names: list[str]
-    codes: NDArray[np.int32]
-
-    def sorted(self) -> tuple[list[str], NDArray[np.int64]]:
-        """The names in order, and the place there of the name of each row."""
-        order = sorted(range(len(self.names)), key=self.names.__getitem__)
-        place = np.empty(len(order), dtype=np.int64)
-        place[order] = np.arange(len(order))
-        return [self.names[k] for k in order], place[self.codes]
-
-
-class _Codes(dict[str, int]):
-    """Counts names as they come."""
-
-    def __missing__(self, name: str) -> int:
-        self[name] = len(self)
-        return len(self) - 1
-
-
-def code_columns(
-    table: Table, columns: Sequence[int], may_be_empty: Collection[int] = ()
-) -> list[Coded]:
-    """Count the names of some columns below the header; an empty one, or the header, is an error.
-
-    In columns that `may_be_empty` an empty cell is the name ``""``. Four bytes for a cell and each
-    name once: a list of the cells would take ten times the text.
-    """
-    known = [_Codes() for _ in columns]
-    codes = [array("i") for _ in columns]
-    for _, block in table.blocks(1):
-        for j, code_of, out in zip(columns, known, codes, strict=True):
-            cells = [unshield(row[j]) if row[j][:1] == "'" else row[j] for row in block]
-            out.extend(map(code_of.__getitem__, cells))
-    found = []
-    for j, code_of, out in zip(columns, known, codes, strict=True):
-        numbers = np.frombuffer(out, dtype=np.int32)
-        if "" in code_of and j not in may_be_empty:
-            raise no_name(table, int(np.argmax(numbers == code_of[""])) + 1, j)
-        found.append(Coded(list(code_of), numbers))
-        code_of.clear()
-    _refuse_header_again(table, columns, found)
-    return found
-
-
-def _refuse_header_again(table: Table, columns: Sequence[int], coded: Sequence[Coded]) -> None:
-    """Refuse a row whose names are those of the columns."""
-    again = np.ones(len(table.rows) - 1, dtype=bool)
-    for j, one in zip(columns, coded, strict=True):
-        if table.rows[0][j] not in one.names:
-            return
-        again &= one.codes == one.names.index(table.rows[0][j])
-    if again.any():
-        raise _header_again(table, int(np.argmax(again)) + 1)
-
-
-def first_repeat(keys: NDArray[np.int64]) -> tuple[int, int] | None:
-    """Find the first row whose key was there before, and the row that had it; None without."""
-    order = np.argsort(keys, kind="stable")
-    again = keys[order[1:]] == keys[order[:-1]]
-    if not again.any():
-        return None
-    row = int(order[1:][again].min())
-    return row, int(np.argmax(keys == keys[row]))
 
 
 def _number(cell: str) -> float:

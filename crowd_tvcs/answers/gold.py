@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs.answers.names import encode, require_names, sort_classes
+from crowd_tvcs.answers.names import encode, require_labels, require_names, sort_classes
 from tvcs_core.arguments import require_kind
 from tvcs_core.files.shown import listed, shown
 
@@ -51,11 +51,15 @@ class Gold:
     ) -> None:
         require_kind("labels", labels, Mapping)
         own = dict(labels)
-        if not own or not all(isinstance(task, str) and task for task in own):
-            require_names("gold tasks", tuple(own))  # which says what is wrong
+        require_names("gold tasks", tuple(own))
         for task, label in own.items():
             if not isinstance(label, str) or not label:
-                raise TypeError(f"the label of gold task {task!r} must be a name, found {label!r}")
+                raise TypeError(
+                    f"the label of gold task {task!r} must be a name, found {label!r}; leave out "
+                    "tasks whose label is missing"
+                )
+        if classes is None:
+            require_labels("labels of gold", list(own.values()))
         names = require_names("classes", sort_classes(own.values()) if classes is None else classes)
         encode("label", list(dict.fromkeys(own.values())), names)
         object.__setattr__(self, "labels", own)

@@ -8,8 +8,11 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from crowd_tvcs.answers.values import IF_CLASS, described, judge_labels, judge_name
 from tvcs_core.arguments import array_of, items_of
 from tvcs_core.files.shown import listed, shown
+
+IN_PYTHON = "if it is a class, name every class with classes="
 
 
 def sort_classes(labels: Iterable[str]) -> tuple[str, ...]:
@@ -34,17 +37,45 @@ def encode(kind: str, names: Sequence[str], known: Sequence[str]) -> NDArray[np.
 
 
 def require_names(kind: str, names: Sequence[str]) -> tuple[str, ...]:
-    """Refuse a name that is empty, no text, or there twice."""
+    """Refuse a name that is empty, no text, or there twice.
+
+    Of tasks and workers also what programs write in the place of a name. Classes are whatever the
+    caller names.
+    """
     out = items_of(kind, names)
     if not out:
         raise ValueError(f"{kind} must hold at least one name, found none")
-    for i, name in enumerate(out):
-        if not isinstance(name, str) or not name:
-            raise TypeError(f"{kind} must be names, but {kind}[{i}] is {name!r}")
+    require_texts(kind, out)
+    for i, name in enumerate(out) if kind != "classes" else ():
+        if fault := judge_name(name):
+            raise ValueError(
+                f"{kind}[{i}] {described(fault, name, kind.removesuffix('s'), of_answers=False)}"
+            )
     if len(set(out)) < len(out):
         repeated = sorted(name for name, times in Counter(out).items() if times > 1)
         raise ValueError(f"{kind} must differ, found more than once: {listed(repeated, shown)}")
     return out
+
+
+def require_texts(kind: str, names: Sequence[object]) -> None:
+    """Refuse a name that is no text, or empty."""
+    for i, name in enumerate(names):
+        if not isinstance(name, str) or not name:
+            raise TypeError(
+                f"{kind} must be names, but {kind}[{i}] is {name!r}; turn numbers into text with "
+                "str, and leave out rows where the name is missing"
+            )
+
+
+def require_labels(kind: str, labels: Sequence[str]) -> None:
+    """Refuse labels that are no text, and what programs write in the place of one.
+
+    For labels whose classes nobody named; see `crowd_tvcs.answers.values`.
+    """
+    require_texts(kind, labels)
+    for label, fault in judge_labels(dict.fromkeys(labels)).items():
+        what = described(fault, label, "label", of_answers=False).replace(IF_CLASS, IN_PYTHON)
+        raise ValueError(f"{kind} {what}")
 
 
 def require_classes(classes: Sequence[str]) -> None:

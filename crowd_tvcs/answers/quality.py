@@ -9,20 +9,20 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from crowd_tvcs.answers.coded import Coded, code_columns, first_repeat
 from crowd_tvcs.answers.columns import (
     QUALITY,
     TASK,
     WORKER,
-    Coded,
     Column,
-    code_columns,
     find,
-    first_repeat,
     names_in,
     open_table,
     require_rows,
 )
 from crowd_tvcs.answers.names import require_names
+from crowd_tvcs.answers.slips import alike_names
+from crowd_tvcs.answers.values import described, judge_name
 from tvcs_core.arguments import array_of
 from tvcs_core.files.input_size import refuse_cells
 from tvcs_core.files.shown import listed, plain, shown
@@ -169,6 +169,8 @@ def read_quality(path: str | Path, of: Column = TASK) -> QualityFile:
         layout += f", {int(quality.allowed.sum())} of {quality.allowed.size} pairs listed"
     if ignored:
         layout += f"; ignored columns: {listed(ignored)}"
+    for kind, names in (("worker", quality.workers), (of.name, quality.tasks)):
+        layout += "".join(f"; {line}" for line in alike_names(kind, names))
     return QualityFile(quality, layout)
 
 
@@ -188,7 +190,11 @@ def _from_wide(table: Table, of: str) -> Quality:
     workers = [name for _, name in names_in(table, 0)]
     for j, task in enumerate(tasks):
         if not task:
-            raise table.error(f"every {of} needs a name, found an empty one", 0, j + 1)
+            raise table.error(
+                f"every {of} needs a name, found an empty one; name or delete the column", 0, j + 1
+            )
+        if fault := judge_name(task):
+            raise table.error(described(fault, task, of, of_answers=False), 0, j + 1)
     _refuse_repeated(table, of, tasks, [f"column {j + 2}" for j in range(len(tasks))])
     lines = [f"line {line}" for line in table.lines[1:]]
     _refuse_repeated(table, "worker", workers, lines)
@@ -264,6 +270,7 @@ def _require_unit(table: Table, values: NDArray[np.float64], columns: Sequence[i
     if wrong.any():
         i, k = np.unravel_index(int(np.argmax(wrong)), values.shape)
         found = plain(table.rows[int(i) + 1][columns[int(k)]])
+        hundredths = "; of percent write hundredths, .9 for 90" if values.max() > 2.0 else ""
         raise table.error(
-            f"a quality must be in [0, 1], found {found}", int(i) + 1, columns[int(k)]
+            f"a quality must be in [0, 1], found {found}{hundredths}", int(i) + 1, columns[int(k)]
         )

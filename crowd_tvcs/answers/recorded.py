@@ -13,7 +13,9 @@ from crowd_tvcs.answers.names import (
     encode,
     require_classes,
     require_codes,
+    require_labels,
     require_names,
+    require_texts,
     sort_classes,
 )
 from crowd_tvcs.answers.times import require_times
@@ -119,6 +121,12 @@ class Answers:
         """
         listed = list(rows)
         of_task, of_worker, of_label = ([row[k] for row in listed] for k in range(3))
+        if tasks is None:
+            require_texts("tasks", of_task)
+        if workers is None:
+            require_texts("workers", of_worker)
+        if classes is None:
+            require_labels("labels", of_label)
         task_names = tuple(sorted(set(of_task)) if tasks is None else tasks)
         worker_names = tuple(sorted(set(of_worker)) if workers is None else workers)
         class_names = tuple(sort_classes(of_label) if classes is None else classes)
@@ -158,6 +166,11 @@ class Answers:
     def per_worker(self) -> NDArray[np.int64]:
         """Number of answers of every worker."""
         return np.bincount(self.worker_of, minlength=len(self.workers))
+
+    @property
+    def per_class(self) -> NDArray[np.int64]:
+        """Number of answers with every label."""
+        return np.bincount(self.label_of, minlength=len(self.classes))
 
     @property
     def given(self) -> NDArray[np.bool_]:

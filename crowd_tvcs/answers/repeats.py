@@ -7,13 +7,15 @@ Which is kept is the operator's to say: the first, the last, or the one the work
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from crowd_tvcs.answers.columns import Coded, first_repeat
+from crowd_tvcs.answers.coded import first_repeat
+from crowd_tvcs.answers.judged import Judged
+from crowd_tvcs.answers.values import AS_TEXT, DIGITS, cut_numbers
 from tvcs_core.files.shown import shown
 from tvcs_core.files.tables import Table
 
@@ -43,8 +45,23 @@ def require_keep(keep: str | None) -> None:
         raise ValueError(f"keep must be {', '.join(KEEPS[:-1])} or {KEEPS[-1]}, found {keep!r}")
 
 
-def remedy(pairs: int) -> str:
-    """What to do about so many pairs that are answered more than once."""
+def remedy(pairs: int, *names: tuple[Collection[str], str]) -> str:
+    """Say what to do about so many pairs that are answered more than once.
+
+    Parameters
+    ----------
+    pairs
+        How many there are.
+    names
+        All workers, and the one of the pair; and all tasks likewise. Where a spreadsheet cut its
+        digits different ones share it, and taking one answer would throw away another's.
+    """
+    for known, name in names:
+        if name in cut_numbers(known):
+            return (
+                f"{shown(name)} has lost the digits after the {DIGITS}th, as a spreadsheet cuts "
+                f"them, so different ones share it; {AS_TEXT}"
+            )
     many = f"so are {pairs} pairs in all" if pairs > 1 else "no other pair is"
     return f"{many}; --keep first, last or majority (keep= in Python) takes one answer of each"
 
@@ -87,10 +104,10 @@ def most_frequent(labels: Sequence[Hashable]) -> int:
     return max(range(len(labels)), key=lambda k: (times[labels[k]], -k))
 
 
-def one_per_pair(
-    table: Table, task: Coded, worker: Coded, label: Coded, keep: str | None = None
-) -> Kept:
+def one_per_pair(table: Table, judged: Judged, keep: str | None = None) -> Kept:
     """Keep one answer of every pair of a table, by the rule `keep`; None refuses repeats.
+
+    Rows that do not count are not kept.
 
     Raises
     ------
@@ -99,10 +116,12 @@ def one_per_pair(
         the remedy.
     """
     require_keep(keep)
+    task, worker = judged.names
     keys = task.codes.astype(np.int64) * len(worker.names) + worker.codes
+    keys = np.where(judged.counts, keys, -1 - np.arange(keys.size))  # no two that do not count
     twice = first_repeat(keys)
     if twice is None:
-        return Kept(np.arange(keys.size))
+        return Kept(np.flatnonzero(judged.counts))
     pairs, times = np.unique(keys, return_counts=True)
     repeated = pairs[times > 1]
     if keep is None:
@@ -110,11 +129,13 @@ def one_per_pair(
         names = worker.names[worker.codes[row]], task.names[task.codes[row]]
         raise table.error(
             f"every pair must be answered once, but worker {shown(names[0])} answered task "
-            f"{shown(names[1])} in line {table.lines[before + 1]} already; {remedy(repeated.size)}",
+            f"{shown(names[1])} in line {table.lines[before + 1]} already; "
+            f"{remedy(repeated.size, (worker.names, names[0]), (task.names, names[1]))}",
             row + 1,
         )
     of_repeated = np.flatnonzero(np.isin(keys, repeated))
-    rows = keep_one(keys, label.codes, keep)
+    rows = keep_one(keys, judged.label.codes, keep)
+    rows = rows[judged.counts[rows]]
     first = [of_repeated[keys[of_repeated] == key].tolist() for key in _first_keys(keys, repeated)]
     told = "; ".join(
         f"{shown(worker.names[worker.codes[at[0]]])} on {shown(task.names[task.codes[at[0]]])}, "

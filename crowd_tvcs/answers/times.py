@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from crowd_tvcs.answers.columns import Column, find
 from tvcs_core.arguments import array_of
-from tvcs_core.files.encodings import decimal_comma
+from tvcs_core.files.encodings import number_hint
 from tvcs_core.files.shown import shown
 from tvcs_core.files.tables import Table
 
@@ -89,7 +89,7 @@ def parse_seconds(value: object) -> float:
     """
     seconds = _number(value)
     if not math.isfinite(seconds):
-        comma = decimal_comma(value) if isinstance(value, str) else ""
+        comma = number_hint(value) if isinstance(value, str) else ""
         raise ValueError(f"must be a duration in seconds, found {shown(value)}{comma}")
     if seconds <= 0.0:
         raise ValueError(f"a duration must be above 0 seconds, found {shown(value)}")

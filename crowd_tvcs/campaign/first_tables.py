@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence, Sized
 from pathlib import Path
 from typing import Any, TypeVar
@@ -37,6 +38,7 @@ def read_first(
     classes: str | None,
     prior: str | None,
     keep: str | None = None,
+    leave_out_missing: bool = False,
 ) -> dict[str, Any]:
     """Read the tables of a new campaign; what `Campaign.create` takes.
 
@@ -64,15 +66,16 @@ def read_first(
     qualities = None if quality is None else _some(read_qualities(quality), quality)
     factors = None if kinds is None or tasks is None else read_factors(kinds, tasks).factors
     named = None if classes is None else [name.strip() for name in classes.split(",")]
-    known = None if gold is None else read_gold(gold, named)
-    lines = [] if answers is None else _some(read_lines(answers, keep), answers)
+    cleaning = {"leave_out_missing": leave_out_missing}
+    known = None if gold is None else read_gold(gold, named, **cleaning)
+    lines = [] if answers is None else _some(read_lines(answers, keep, named, **cleaning), answers)
     is_named = named is not None
     if named is None:
         found = set() if known is None else set(known.classes)
         found |= {line.label for line in lines}
         named = list(sort_classes(found)) if len(found) > 1 else ["0", "1"]
     if gold is not None and known is not None and lines and not is_named:
-        for warning in ask_about_classes(gold, known, {line.label for line in lines}):
+        for warning in ask_about_classes(gold, known, Counter(line.label for line in lines)):
             say(warning)
     for warning in () if known is None else lone_class(known.labels, named):
         say(warning)

@@ -56,7 +56,11 @@ def add_workers(connection: Connection, settings: Any, workers: Sequence[Worker]
     rows = []
     for one in sorted(workers, key=lambda w: w.name):
         if one.name in known:
-            raise ValueError(f"worker {one.name!r} is in the campaign already")
+            raise ValueError(
+                f"worker {one.name!r} is in the campaign already, with a cap, cost and group that "
+                "stand; leave their row out, or begin a new campaign of the tasks that are open "
+                "(campaign init) with other caps"
+            )
         own = count_of(f"max_tasks of worker {one.name!r}", one.max_tasks)
         own = common if own is None else own
         rows.append(
@@ -99,7 +103,7 @@ def add_tasks(connection: Connection, settings: Any, tasks: Sequence[Task]) -> N
     rows, missing = [], 0
     for one in sorted(tasks, key=lambda t: t.name):
         if one.name in known:
-            raise ValueError(f"task {one.name!r} is in the campaign already")
+            raise ValueError(f"task {one.name!r} is in the campaign already; leave its row out")
         if one.name in tried:
             raise ValueError(
                 f"task {one.name!r} has gold answers that qualities come from, so it cannot be "

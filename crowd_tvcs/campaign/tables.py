@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from crowd_tvcs.answers.columns import (
@@ -13,7 +13,6 @@ from crowd_tvcs.answers.columns import (
     TASK,
     TASK_COLUMNS,
     WORKER,
-    code_columns,
     find,
     open_table,
     read_chance,
@@ -23,8 +22,10 @@ from crowd_tvcs.answers.columns import (
     require_costs,
     rows_by_name,
 )
+from crowd_tvcs.answers.judged import judge_rows
 from crowd_tvcs.answers.quality import Quality, read_quality
 from crowd_tvcs.answers.repeats import one_per_pair
+from crowd_tvcs.answers.slips import alike_names
 from crowd_tvcs.answers.times import Floats, read_times
 from crowd_tvcs.campaign.entries import Line, Task, Worker
 from tvcs_core.command.shell import say
@@ -45,6 +46,8 @@ def read_workers(path: Path, known: Collection[str] | None = None) -> list[Worke
     """
     rows = read_worker_rows(path, known)
     require_costs(path, rows, rows)
+    for line in alike_names("worker", rows):
+        say(line)
     return [
         Worker(name, row.get("max_tasks"), row.get("cost"), row.get("group"))
         for name, row in rows.items()
@@ -59,6 +62,9 @@ def read_tasks(
     And `kind` where qualities are of workers on kinds of tasks.
     """
     columns = {**TASK_COLUMNS, **({KIND.name: read_name} if of_kinds else {})}
+    rows = read_rows(path, TASK, columns, known)
+    for line in alike_names("task", rows):
+        say(line)
     return [
         Task(
             name,
@@ -67,7 +73,7 @@ def read_tasks(
             row.get("max_workers"),
             row.get(KIND.name),
         )
-        for name, row in read_rows(path, TASK, columns, known).items()
+        for name, row in rows.items()
     ]
 
 
@@ -86,23 +92,47 @@ def read_qualities(path: Path) -> Qualities:
     return out
 
 
-def read_lines(path: Path, keep: str | None = None) -> list[Line]:
+def read_lines(
+    path: Path,
+    keep: str | None = None,
+    classes: Sequence[str] | None = None,
+    *,
+    leave_out_missing: bool = False,
+) -> list[Line]:
     """Read answers `task, worker, label` with their lines, and their times if columns have them.
 
-    Of a pair that is there twice `keep` says which answer to take (see
-    `crowd_tvcs.answers.repeats`), and what was done is said; None refuses that.
+    What was left out or kept and which names look alike is reported.
+
+    Parameters
+    ----------
+    path
+        The table.
+    keep
+        Which answer to take of a pair that is there twice (see `crowd_tvcs.answers.repeats`);
+        None refuses that.
+    classes
+        Labels that are labels whatever they look like (see `crowd_tvcs.answers.values`). Others
+        may be there: where they are known the caller refuses them.
+    leave_out_missing
+        Whether to leave out answers without a label, a task or a worker.
 
     Raises
     ------
     DataError
-        If a column is missing, a cell is empty, a pair is there twice, or a time cannot be (see
-        `crowd_tvcs.answers.times`).
+        If a column is missing, a value is no name or no label, a pair is there twice, or a time
+        cannot be (see `crowd_tvcs.answers.times`).
     """
     table = open_table(path)
-    task, worker, label = code_columns(table, find(table, [TASK, WORKER, ANSWER]))
-    kept = one_per_pair(table, task, worker, label, keep)
-    if kept.said:
-        say(f"{path}: {kept.said}")
+    at = find(table, [TASK, WORKER, ANSWER])
+    named = {TASK.name: at[0], WORKER.name: at[1]}
+    judged = judge_rows(table, named, at[2], classes, leave_out_missing=leave_out_missing)
+    kept = one_per_pair(table, judged, keep)
+    for line in (judged.described.removeprefix("; "), kept.said):
+        if line:
+            say(f"{path}: {line}")
+    task, worker, label = *judged.names, judged.label
+    for line in alike_names("task", task.names) + alike_names("worker", worker.names):
+        say(line)
     when, seconds = read_times(table)
     return [
         Line(

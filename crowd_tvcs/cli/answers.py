@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -35,6 +36,31 @@ Keep = Annotated[
         "answer. Default: refuse.",
     ),
 ]
+LeaveOut = Annotated[
+    bool,
+    typer.Option(
+        "--leave-out-missing",
+        help="Leave out and count rows without a label, task or worker: an empty cell, or a word "
+        "or an error that programs write there (nan, NA, #N/A). Default: refuse.",
+    ),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cleaning:
+    """What to do about answers that are there twice, or not there."""
+
+    keep: Keep = None
+    leave_out_missing: LeaveOut = False
+
+    @property
+    def recorded(self) -> dict[str, object]:
+        """Return what ``run.json`` says of it: nothing by default."""
+        found = {} if self.keep is None else {"keep": self.keep}
+        return found | ({"leave_out_missing": True} if self.leave_out_missing else {})
+
+
+REFUSE = Cleaning()
 PerClass = Annotated[
     bool, typer.Option("--per-class", help="Estimate a confusion matrix for every worker.")
 ]
@@ -60,7 +86,7 @@ def read_with_gold(
     answers: Path,
     gold: Path,
     classes: str | None,
-    keep: str | None = None,
+    cleaning: Cleaning = REFUSE,
     *,
     times: bool = False,
     besides: Sequence[str] = (),
@@ -71,35 +97,66 @@ def read_with_gold(
     from crowd_tvcs.answers.slips import ask_about_classes
 
     names = class_names(classes)
-    known = read_gold(gold, names)
-    also = known.classes
-    table = read_answers(answers, names, also=also, keep=keep, times=times, besides=besides)
+    known = read_gold(gold, names, leave_out_missing=cleaning.leave_out_missing)
+    table = read_answers(
+        answers,
+        names,
+        also=known.classes,
+        times=times,
+        besides=besides,
+        **vars(cleaning),
+    )
     say(f"{answers}: {table.layout}")
     say(f"{gold}: {known.layout}")
     if names is None:
-        used = {table.classes[k] for k in set(table.label_of.tolist())}
-        for line in ask_about_classes(gold, known, used):
+        for line in ask_about_classes(gold, known, _used(table)):
             say(line)
+    _say_names(table)
     for line in lone_class(known.labels, table.classes):
         say(line)
     return table, known
 
 
-def read_alone(answers: Path, classes: str | None, keep: str | None = None) -> Answers:
+def read_alone(answers: Path, classes: str | None, cleaning: Cleaning = REFUSE) -> Answers:
     """Read answers without gold likewise."""
     from crowd_tvcs.answers.answers import read_answers
-    from crowd_tvcs.answers.slips import alike
 
-    table = read_answers(answers, class_names(classes), keep=keep)
+    names = class_names(classes)
+    table = read_answers(answers, names, **vars(cleaning))
     say(f"{answers}: {table.layout}")
-    for line in alike(table.classes) if classes is None else ():
-        say(line)
+    if names is None:
+        say_labels(_used(table))
+    _say_names(table)
     return table
 
 
-def kept(keep: str | None) -> dict[str, str]:
-    """What ``run.json`` says of the rule for repeated answers: nothing where there is none."""
-    return {} if keep is None else {"keep": keep}
+def _used(table: Answers) -> dict[str, int]:
+    """Return the labels that answers have, with how many have each."""
+    return {name: n for name, n in zip(table.classes, table.per_class.tolist(), strict=True) if n}
+
+
+def _say_names(table: Answers) -> None:
+    """Point out names of tasks and workers of a table."""
+    say_names(
+        dict(zip(table.tasks, table.per_task.tolist(), strict=True)),
+        dict(zip(table.workers, table.per_worker.tolist(), strict=True)),
+    )
+
+
+def say_names(tasks: Mapping[str, int], workers: Mapping[str, int]) -> None:
+    """Point out names that look alike, or may be those of several; by how many answers each has."""
+    from crowd_tvcs.answers.slips import alike_names
+
+    for line in alike_names("task", tasks) + alike_names("worker", workers):
+        say(line)
+
+
+def say_labels(used: Mapping[str, int]) -> None:
+    """Point out labels that look alike, or like no classes; by how many answers have each."""
+    from crowd_tvcs.answers.slips import alike, odd_labels
+
+    for line in alike(used) + odd_labels(used):
+        say(line)
 
 
 def class_names(given: str | None) -> list[str] | None:

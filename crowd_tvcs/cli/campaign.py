@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from crowd_tvcs.cli.answers import Keep
+from crowd_tvcs.cli.answers import Keep, LeaveOut
 from crowd_tvcs.cli.campaign_init import init
 from crowd_tvcs.cli.campaign_options import (
     AnswersFile,
@@ -115,6 +115,7 @@ def import_answers(
         Path, typer.Argument(metavar="ANSWERS", help="Columns task, worker, label.")
     ],
     keep: Keep = None,
+    leave_out_missing: LeaveOut = False,
 ) -> None:
     """Take answers in, all of them or none.
 
@@ -124,7 +125,9 @@ def import_answers(
     from crowd_tvcs.campaign.tables import read_lines
 
     with open_campaign(store) as campaign:
-        told = campaign.take(read_lines(answers, keep))
+        classes = campaign.state().classes
+        lines = read_lines(answers, keep, classes, leave_out_missing=leave_out_missing)
+        told = campaign.take(lines)
         say(
             f"{answers}: {told['accepted'] + told['late']} answers taken"
             + (f", {told['late']} of them late" if told["late"] else "")
@@ -146,6 +149,7 @@ def add(
     gold: GoldFile = None,
     answers: AnswersFile = None,
     keep: Keep = None,
+    leave_out_missing: LeaveOut = False,
 ) -> None:
     """Add workers, tasks, qualities or gold; what was issued stays as it is."""
     from crowd_tvcs.answers.answers import read_gold
@@ -163,9 +167,16 @@ def add(
             "tasks": tables.read_tasks(tasks, of_kinds=state.has_kinds) if tasks else (),
             "qualities": tables.read_qualities(quality) if quality else None,
             "kinds": read_kinds(kinds).quality if kinds else None,
-            "gold_answers": tables.read_lines(answers, keep) if answers else (),
+            "gold_answers": tables.read_lines(
+                answers, keep, state.classes, leave_out_missing=leave_out_missing
+            )
+            if answers
+            else (),
         }
-        known = dict(read_gold(gold, state.classes).labels) if gold else None
+        known = None
+        if gold:
+            table = read_gold(gold, state.classes, leave_out_missing=leave_out_missing)
+            known = dict(table.labels)
         campaign.add(**new, gold=known)
         _say_added(new | {"gold": known}, {one.name for one in state.workers})
         if gold or answers:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from crowd_tvcs.cli.answers import Keep, Model
+from crowd_tvcs.cli.answers import Keep, LeaveOut, Model
 from crowd_tvcs.cli.campaign_options import (
     AnswersFile,
     GoldFile,
@@ -34,6 +34,7 @@ class FirstTables:
     workers: WorkersFile = None
     tasks: TasksFile = None
     keep: Keep = None
+    leave_out_missing: LeaveOut = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from math import isnan
 from pathlib import Path
@@ -9,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from crowd_tvcs.cli.answers import Keep, kept
+from crowd_tvcs.cli.answers import Classes, Cleaning, class_names, say_labels, say_names
 from tvcs_core.command.options import Force, OutFolder, recorded, with_options
 from tvcs_core.command.shell import guarded, say
 
 if TYPE_CHECKING:
     from crowd_tvcs.exchange import Collected
 
-TOOLS = "label-studio, argilla, prodigy, mturk or prolific"
+TOOLS = "label-studio, argilla, prodigy, doccano, mturk or prolific"
 
 FormatName = Annotated[str, typer.Option("--format", metavar="TOOL", help=f"{TOOLS}.")]
 
@@ -62,7 +63,8 @@ class ImportOptions:
         Path | None,
         typer.Option(metavar="FILE", help="What the tool calls workers: account, worker."),
     ] = None
-    keep: Keep = None
+    classes: Classes = None
+    cleaning: Cleaning
     times: Annotated[
         bool,
         typer.Option(
@@ -124,15 +126,17 @@ def import_answers(given: ImportOptions) -> None:
         question=given.question,
         task_field=given.task_field,
         accounts=None if accounts is None else read_accounts(accounts),
-        keep=given.keep,
         times=given.times,
+        classes=class_names(given.classes),
+        **vars(given.cleaning),
     )
     with output_folder(out, force=given.force) as folder:
         write_table(folder / "answers.csv", *_table(found), ",")
         record = run_record(
             "crowd-tvcs import",
             recorded(given, ("format", "question", "task_field", "accounts"))
-            | kept(given.keep)
+            | ({} if given.classes is None else {"classes": given.classes})
+            | given.cleaning.recorded
             | ({"times": True} if given.times else {}),
             seed=None,
             inputs=[*files, *([accounts] if accounts else [])],
@@ -149,6 +153,11 @@ def import_answers(given: ImportOptions) -> None:
         say(f"left out: {counts}")
     if found.kept:
         say(found.kept)
+    for line in found.notes:
+        say(line)
+    say_names(Counter(task for task, _, _ in found.rows), Counter(who for _, who, _ in found.rows))
+    if given.classes is None:
+        say_labels(Counter(label for _, _, label in found.rows))
     if found.has_times and not given.times:
         say("the files say when answers were given or how long they took: --times keeps that")
 

@@ -14,10 +14,9 @@ from crowd_tvcs.cli.answers import (
     GOLD,
     AnswersFile,
     Classes,
-    Keep,
+    Cleaning,
     Model,
     PerClass,
-    kept,
     read_with_gold,
     say_skill,
 )
@@ -55,7 +54,7 @@ class QualityOptions:
         bool, typer.Option("--wide", help="Write quality.csv wide, not worker, task, quality.")
     ] = False
     classes: Classes = None
-    keep: Keep = None
+    cleaning: Cleaning
     per_class: PerClass = False
     prior: Annotated[
         str, typer.Option(help="What skills are shrunk to: empirical-bayes or two-answers.")
@@ -108,7 +107,7 @@ def quality(given: QualityOptions) -> None:
         raise ValueError(f"--ask must be >= 1, found {given.ask}")
     if given.force_refresh and given.refresh in (None, "auto"):
         raise ValueError("--force-refresh goes with --refresh em or --refresh DawidSkene")
-    table, known = read_with_gold(given.answers, given.gold, given.classes, given.keep)
+    table, known = read_with_gold(given.answers, given.gold, given.classes, given.cleaning)
     skill = _estimate(table, known, given)
     names = [task for task in table.tasks if task not in known.labels]
     if given.tasks is not None:
@@ -123,7 +122,7 @@ def quality(given: QualityOptions) -> None:
         record = run_record(
             "crowd-tvcs quality",
             recorded(given, RECORDED)
-            | kept(given.keep)
+            | given.cleaning.recorded
             | {"class_shares": shares, "dependence": dependence},
             seed=None,
             inputs=[given.answers, given.gold, *([] if given.tasks is None else [given.tasks])],

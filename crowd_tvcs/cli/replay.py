@@ -13,10 +13,9 @@ from crowd_tvcs.cli.answers import (
     AnswersFile,
     ClassChances,
     Classes,
-    Keep,
+    Cleaning,
     Model,
     PerClass,
-    kept,
     read_with_gold,
 )
 from tvcs_core.command.options import Force, OutFolder, Seed, recorded, with_options
@@ -43,7 +42,7 @@ class ReplayOptions:
         float, typer.Option(metavar="P", help="Share of the known tasks that are gold.")
     ] = 0.2
     classes: Classes = None
-    keep: Keep = None
+    cleaning: Cleaning
     per_class: PerClass = False
     prior: ClassChances = None
     model: Model = "dependent"
@@ -81,7 +80,7 @@ def replay(given: ReplayOptions) -> None:
 
     refuse_negative_seed(given.seed)
     wanted = given.wanted
-    table, known = read_with_gold(given.answers, given.truth, given.classes, given.keep)
+    table, known = read_with_gold(given.answers, given.truth, given.classes, given.cleaning)
     chances = class_shares.read_prior(given.prior, table.classes)
     if given.prior is None:
         _say_shares(table, known, given.gold_share)
@@ -122,7 +121,7 @@ def _parameters(given: ReplayOptions) -> dict[str, Any]:
     named = {} if given.classes is None else {"classes": given.classes}
     strength = STRENGTH if given.prior is None else None
     more = {"labels": given.wanted, "class_shares_strength": strength}
-    return recorded(given, RECORDED) | named | kept(given.keep) | more
+    return recorded(given, RECORDED) | named | given.cleaning.recorded | more
 
 
 def _say_shares(table: Answers, known: Gold, gold_share: float) -> None:

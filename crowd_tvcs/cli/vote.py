@@ -14,10 +14,9 @@ from crowd_tvcs.cli.answers import (
     AnswersFile,
     ClassChances,
     Classes,
-    Keep,
+    Cleaning,
     Model,
     PerClass,
-    kept,
     read_alone,
     read_with_gold,
     say_dependence,
@@ -56,7 +55,7 @@ class VoteOptions:
     ] = None
     prior: ClassChances = None
     classes: Classes = None
-    keep: Keep = None
+    cleaning: Cleaning
     per_class: PerClass = False
     model: Model = "dependent"
     force: Force = False
@@ -99,7 +98,7 @@ def vote(given: VoteOptions) -> None:
         record = run_record(
             "crowd-tvcs vote",
             recorded(given, RECORDED)
-            | kept(given.keep)
+            | given.cleaning.recorded
             | {"method": used, "class_shares": shares}
             | {"dependence": None if dependence is None else dependence.as_json()},
             seed=None,
@@ -148,8 +147,8 @@ def _counted(votes: Votes, known: Mapping[str, str], dependence: Dependence | No
 
 def _read(given: VoteOptions) -> tuple[Answers, Gold | None]:
     if given.gold is not None:
-        return read_with_gold(given.answers, given.gold, given.classes, given.keep)
-    return read_alone(given.answers, given.classes, given.keep), None
+        return read_with_gold(given.answers, given.gold, given.classes, given.cleaning)
+    return read_alone(given.answers, given.classes, given.cleaning), None
 
 
 def _skill(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from crowd_tvcs.cli.answers import GOLD, AnswersFile, Classes, Keep, kept, read_with_gold
+from crowd_tvcs.cli.answers import GOLD, AnswersFile, Classes, Cleaning, read_with_gold
 from tvcs_core.command.options import Force, OutFolder, recorded, with_options
 from tvcs_core.command.shell import guarded, say, tell
 
@@ -32,7 +32,7 @@ class WorkersOptions:
         typer.Option(metavar="FILE", help="As for assign; the column cost gives the pay per hour."),
     ] = None
     classes: Classes = None
-    keep: Keep = None
+    cleaning: Cleaning
     worth: Annotated[
         float | None,
         typer.Option(
@@ -65,7 +65,9 @@ def workers(given: WorkersOptions) -> None:
     from tvcs_core.files.record import run_record
     from tvcs_core.files.tables import write_table
 
-    table, known = read_with_gold(given.answers, given.gold, given.classes, given.keep, times=True)
+    table, known = read_with_gold(
+        given.answers, given.gold, given.classes, given.cleaning, times=True
+    )
     found = look_over(
         table,
         known,
@@ -81,7 +83,7 @@ def workers(given: WorkersOptions) -> None:
             write_table(folder / "minutes.csv", ["worker", "minutes"], minutes, ",")
         record = run_record(
             "crowd-tvcs workers",
-            recorded(given, RECORDED) | kept(given.keep),
+            recorded(given, RECORDED) | given.cleaning.recorded,
             seed=None,
             inputs=[p for p in (given.answers, given.gold, given.workers) if p is not None],
             layout=table.layout,

@@ -7,11 +7,11 @@ they are. What an answer says about anyone does not belong here: that is for `sk
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from crowd_tvcs.exchange import argilla, label_studio, mturk, prodigy, prolific
+from crowd_tvcs.exchange import argilla, doccano, label_studio, mturk, prodigy, prolific
 from crowd_tvcs.exchange.collecting import Collected, Collector, read_accounts
 from crowd_tvcs.exchange.work import TaskTable, Work, gather, read_assignment, read_tasks
 from tvcs_core.files.errors import DataError
@@ -41,6 +41,7 @@ FORMATS: dict[str, Format] = {
     "label-studio": Format("Label Studio", "tasks.json", label_studio.write, label_studio.read),
     "argilla": Format("Argilla", "records.json", argilla.write, argilla.read),
     "prodigy": Format("Prodigy", "tasks.jsonl", prodigy.write, prodigy.read),
+    "doccano": Format("doccano", "tasks.jsonl", doccano.write, doccano.read),
     "mturk": Format("Mechanical Turk", "batch.csv", mturk.write, mturk.read),
     "prolific": Format("Prolific", "assignments.csv", prolific.write, prolific.read),
 }
@@ -91,6 +92,8 @@ def import_answers(
     accounts: Mapping[str, str] | None = None,
     keep: str | None = None,
     times: bool = False,
+    classes: Collection[str] | None = None,
+    leave_out_missing: bool = False,
 ) -> Collected:
     """Read the answers that a tool exported.
 
@@ -111,6 +114,12 @@ def import_answers(
         (in time, where the tool says the time) or ``"majority"``; None refuses that.
     times
         Also read when answers were given and how long they took, where the tool says so.
+    classes
+        Labels there may be, each a label whatever it looks like; None for any that looks like one
+        (see `crowd_tvcs.answers.values`).
+    leave_out_missing
+        Whether to leave out answers without a label, a task or a worker, such as annotations that
+        were imported, or whose user was deleted.
 
     Raises
     ------
@@ -119,7 +128,13 @@ def import_answers(
         account, of both places where a worker answered a task twice, and of a time that cannot be.
     """
     chosen = _format(format)
-    collector = Collector(accounts, keep=keep, times=times)
+    collector = Collector(
+        accounts,
+        keep=keep,
+        times=times,
+        classes=classes,
+        leave_out_missing=leave_out_missing,
+    )
     files = [paths] if isinstance(paths, str | Path) else list(paths)
     for path in files:
         chosen.read(Path(path), collector, question, task_field)
@@ -128,7 +143,8 @@ def import_answers(
         why = ", ".join(f"{count} {why}" for why, count in found.left_out.items()) or "nothing"
         asked = "" if question is None else f" to the question {question!r}"
         raise DataError(
-            f"there is no answer{asked}; left out: {why}", path=", ".join(map(str, files))
+            f"there is no answer{asked}; left out: {why}; check --format and --question",
+            path=", ".join(map(str, files)),
         )
     return found
 

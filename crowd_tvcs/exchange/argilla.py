@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from crowd_tvcs.exchange.collecting import Collector, Place, Stamp, name_of
-from crowd_tvcs.exchange.json_files import Record, read_records
+from crowd_tvcs.exchange.collecting import SEVERAL, Collector, Field, Place, Stamp
+from crowd_tvcs.exchange.json_files import AGAIN, Record, read_records
 from crowd_tvcs.exchange.work import Work
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.folders import write_json
@@ -16,6 +16,9 @@ from tvcs_core.files.shown import listed, shown
 TASK = "id"
 TIMES = ("inserted_at", "updated_at")  # of a response, where the export has them
 FLAT = ".responses"
+EXPORT = (
+    "in Python save dataset.records.to_json(path), or dataset.records.to_list(flatten=True) as JSON"
+)
 
 
 def write(path: Path, works: Sequence[Work]) -> None:
@@ -45,20 +48,24 @@ def read(path: Path, collector: Collector, question: str | None, task_field: str
     "discarded", and as "empty" without a value. `to_json` does not write the status: there
     everything with a value counts.
     """
-    for record in read_records(path):
+    for record in read_records(path, EXPORT):
         for place, name, response in _responses(record, question):
             status = response.get("status", "submitted")
             if status not in ("submitted", "draft", "discarded"):
                 raise place.error(
-                    "status", f"must be submitted, draft or discarded: {shown(status)}"
+                    "status", f"must be submitted, draft or discarded: {shown(status)}; {AGAIN}"
                 )
             if status != "submitted":
                 collector.leave_out(str(status))
-            elif response.get("value") is None:
+            elif response.get("value") in (None, [], ""):
                 collector.leave_out("empty")
             else:
-                account = name_of(response.get("user_id"), place, "user_id")
-                label = name_of(response["value"], place, name)
+                account = "user_id", response.get("user_id")
+                values = response["value"]
+                if isinstance(values, list) and len(values) > 1:
+                    what = f"must hold one label, found {shown(values)}; {SEVERAL}"
+                    raise place.error(name, what)
+                label = name, (values[0] if isinstance(values, list) else values)
                 when = next((f for f in TIMES if response.get(f)), TIMES[0])
                 stamp = Stamp.of(response, when=when)
                 collector.add(place, _task(record, task_field), account, label, stamp)
@@ -100,7 +107,7 @@ def _flat_responses(
 ) -> list[tuple[Place, str, dict[str, Any]]]:
     names = [key.removesuffix(FLAT) for key in record.fields if key.endswith(FLAT)]
     if not names and question is None:
-        raise record.place.error("responses", "is missing: these are no records with responses")
+        raise record.place.error("responses", f"is missing: no records with responses; {EXPORT}")
     name = _choose(names, question, record)
     if name is None:
         return []
@@ -109,7 +116,7 @@ def _flat_responses(
     statuses = record.fields.get(f"{name}{FLAT}.status") or ["submitted" for _ in users]
     columns = (values, users, statuses)
     if not all(isinstance(column, list) and len(column) == len(users) for column in columns):
-        what = "and its .users and .status must be lists of the same length"
+        what = f"and its .users and .status must be lists of the same length; {AGAIN}"
         raise record.place.error(f"{name}{FLAT}", what)
     return [
         (record.place.inside(f"response {k}"), name, {"value": v, "user_id": u, "status": s})
@@ -127,14 +134,15 @@ def _choose(names: list[str], question: str | None, record: Record) -> str | Non
     return names[0] if names else None
 
 
-def _task(record: Record, task_field: str | None) -> str:
+def _task(record: Record, task_field: str | None) -> Field:
     field = task_field or TASK
     if field in record.fields:
-        return record.name(field)
+        return record.field(field)
     metadata = record.fields.get("metadata")
     if isinstance(metadata, dict) and field in metadata:
-        return record.part("metadata").name(field)
+        return field, metadata[field]
     raise DataError(
-        f"{record.place.record}: neither the record nor its metadata has the field {field!r}",
+        f"{record.place.record}: neither the record nor its metadata has the field {field!r}; "
+        "--task-field names another",
         path=record.place.path,
     )

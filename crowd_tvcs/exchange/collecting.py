@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from crowd_tvcs.answers.repeats import EXAMPLES, most_frequent, remedy, require_keep, told_of
 from crowd_tvcs.answers.times import Timing, duration, parse_seconds, parse_time
+from crowd_tvcs.answers.values import described, judge_label, judge_labels, judge_name
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.shown import flaw_of, listed, shown
 from tvcs_core.files.spreadsheet import unshield
@@ -32,6 +33,8 @@ class Collected:
         Whether the files say so of some answer.
     kept
         What was done about pairs that are answered more than once, for people; else empty.
+    notes
+        What else people should see, a line each.
     """
 
     rows: tuple[tuple[str, str, str], ...]
@@ -39,6 +42,7 @@ class Collected:
     times: tuple[Timing, ...] = ()
     has_times: bool = False
     kept: str = ""
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -123,7 +127,12 @@ class Stamp:
         return replace(found, seconds=found.seconds / self.shared_by)
 
 
-NO_STAMP = Stamp()
+NO_STAMP, LABEL = Stamp(), "label"
+Field = tuple[str, object]  # a name in the file, and what it holds there
+SEVERAL = (
+    "questions with several answers are not read: leave such answers out of the export, or ask "
+    "one question (yes or no) for every class"
+)
 
 
 class Collector:
@@ -140,6 +149,13 @@ class Collector:
         the files.
     times
         Whether to read when answers were given and how long they took.
+    classes
+        Labels there may be, each a label whatever it looks like (see `crowd_tvcs.answers.values`);
+        None for any that looks like one.
+    leave_out_missing
+        Whether to leave out answers without a label, a task or a worker; else they are refused.
+    takes_any_label
+        Whether every text is a label, as where a campaign judges them by its classes.
     """
 
     def __init__(
@@ -148,28 +164,65 @@ class Collector:
         *,
         keep: str | None = None,
         times: bool = False,
+        classes: Collection[str] | None = None,
+        leave_out_missing: bool = False,
+        takes_any_label: bool = False,
     ) -> None:
         require_keep(keep)
         self._accounts = accounts
         self._keep, self._times = keep, times
+        self._classes = None if classes is None else set(classes)
+        self._leaves_out, self._takes_any_label = leave_out_missing, takes_any_label
+        self._notes: dict[str, None] = {}
         self._given: dict[tuple[str, str], list[tuple[str, Place, Timing]]] = {}
         self._has_times = False
         self._left_out: Counter[str] = Counter()
 
     def add(
-        self, place: Place, task: str, account: str, label: str, stamp: Stamp = NO_STAMP
+        self, place: Place, task: Field, account: Field, label: Field, stamp: Stamp = NO_STAMP
     ) -> None:
         """Take an answer.
 
         Raises
         ------
         DataError
-            If the account is unknown, or a time that is read cannot be.
+            If a value is no name or no label, the account is unknown, or a time that is read
+            cannot be.
         """
+        values = {}
+        for kind, field in ((LABEL, label), ("task", task), ("worker", account)):
+            value = self._judged(place, kind, field)
+            if value is None:
+                self.leave_out(f"without a {kind}")
+                return
+            values[kind] = value
+        self._take(place, values["task"], values["worker"], values[LABEL], stamp)
+
+    def _judged(self, place: Place, kind: str, field: Field) -> str | None:
+        """Return the text of a field; None where it is missing and such answers are left out."""
+        name, value = field
+        is_nan = isinstance(value, float) and value != value
+        is_absent = value is None or is_nan or (isinstance(value, str) and not value.strip())
+        text = "" if is_absent else name_of(value, place, name)
+        if kind != LABEL:
+            fault = judge_name(text)
+        elif text and (self._takes_any_label or text in (self._classes or ())):
+            fault = None
+        else:
+            fault = judge_label(text)
+            if self._classes is not None and not (fault and fault.is_missing):
+                raise place.error(name, _other_label(text, self._classes))
+        if fault is None:
+            return text
+        if fault.is_missing and self._leaves_out:
+            return None
+        raise place.error(name, described(fault, text, kind, of_answers=True, empty="nothing"))
+
+    def _take(self, place: Place, task: str, account: str, label: str, stamp: Stamp) -> None:
         worker = account
         if self._accounts is not None:
             if account not in self._accounts:
-                what = f"account {shown(account)} is not in the table of accounts"
+                what = f"account {shown(account)} is not in the table of accounts; add a row for it"
                 raise DataError(
                     f"{place.record}: {what}".lstrip(": "), path=place.path, line=place.line
                 )
@@ -186,6 +239,10 @@ class Collector:
         """Count something that is no answer."""
         self._left_out[why] += 1
 
+    def note(self, line: str) -> None:
+        """Remember what people should see, once."""
+        self._notes[line] = None
+
     def collected(self) -> Collected:
         """Return everything that was taken, each pair once.
 
@@ -195,6 +252,7 @@ class Collector:
             If a worker answered a task more than once and no rule says which answer to take; the
             message names two places, how many such pairs there are, and the remedy.
         """
+        self._refuse_odd_labels()
         repeated = [pair for pair, given in self._given.items() if len(given) > 1]
         if repeated and self._keep is None:
             self._refuse(repeated)
@@ -204,7 +262,20 @@ class Collector:
         times = tuple(timing for _, _, timing in chosen) if self._times else ()
         kept = self._told(repeated) if repeated else ""
         left_out = dict(sorted(self._left_out.items()))
-        return Collected(tuple(rows), left_out, times, self._has_times, kept)
+        notes = tuple(self._notes)
+        return Collected(tuple(rows), left_out, times, self._has_times, kept, notes)
+
+    def _refuse_odd_labels(self) -> None:
+        """Refuse labels that are none beside the others, such as ``cat;dog`` beside both."""
+        if self._classes is not None or self._takes_any_label:
+            return
+        given = [answer for answers in self._given.values() for answer in answers]
+        faults = judge_labels({label: None for label, _, _ in given})
+        for label, place, _ in given:
+            if label in faults:
+                what = described(faults[label], label, LABEL, of_answers=True)
+                where = f"{place.record}: " if place.record else ""
+                raise DataError(f"{where}{what}", path=place.path, line=place.line)
 
     def _choose(self, given: list[tuple[str, Place, Timing]]) -> tuple[str, Place, Timing]:
         if len(given) == 1:
@@ -218,9 +289,11 @@ class Collector:
     def _refuse(self, repeated: list[tuple[str, str]]) -> None:
         task, worker = repeated[0]
         (label, first, _), (other, place, _), *_ = self._given[repeated[0]]
+        tasks, workers = {task for task, _ in self._given}, {who for _, who in self._given}
+        do = remedy(len(repeated), (workers, worker), (tasks, task))
         what = (
             f"worker {shown(worker)} answers task {shown(task)} twice: {shown(label)} in {first}, "
-            f"and {shown(other)} in {place}; {remedy(len(repeated))}"
+            f"and {shown(other)} in {place}; {do}"
         )
         raise DataError(what, path=place.path, line=place.line)
 
@@ -237,18 +310,27 @@ def name_of(value: object, place: Place, field: str) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     if not isinstance(value, str) or not value.strip():
-        raise place.error(field, f"must be text or a whole number, found {shown(value)}")
+        what = f"must be text or a whole number, found {shown(value)}; export it as text"
+        raise place.error(field, what)
     if flaw := flaw_of(value):
-        raise place.error(field, f"must be text, found {flaw} in {shown(value)}")
+        what = f"must be text, found {flaw} in {shown(value)}; take it out there"
+        raise place.error(field, what)
     return value.strip()
 
 
-def only(values: list[object], place: Place, field: str) -> str:
-    """Read the one label of a list of choices."""
+def only(values: list[object], place: Place, field: str) -> Field:
+    """Return the one label of a list of choices."""
     if len(values) != 1:
-        several = "; questions with several answers are not read" if len(values) > 1 else ""
+        several = f"; {SEVERAL}" if len(values) > 1 else ""
         raise place.error(field, f"must hold one choice, found {shown(values)}{several}")
-    return name_of(values[0], place, field)
+    return field, values[0]
+
+
+def _other_label(text: str, classes: Collection[str]) -> str:
+    return (
+        f"must be one of the classes {listed(sorted(classes), shown)}, found {shown(text)}; "
+        "--classes names what there may be"
+    )
 
 
 def read_accounts(path: str | Path) -> dict[str, str]:
@@ -270,10 +352,11 @@ def read_accounts(path: str | Path) -> dict[str, str]:
     at = [table.rows[0].index(name) for name in ("account", "worker")]
     out: dict[str, str] = {}
     for r, row in enumerate(table.rows[1:], start=1):
-        if "" in row:
-            raise table.error("must be a name, found an empty cell", r, row.index(""))
         account, worker = (unshield(row[j]) for j in at)
+        for kind, name, j in (("account", account, at[0]), ("worker", worker, at[1])):
+            if fault := judge_name(name):
+                raise table.error(described(fault, name, kind, of_answers=False), r, j)
         if account in out:
-            raise table.error(f"account {shown(account)} is there already", r, at[0])
+            raise table.error(f"account {shown(account)} is there already; keep one row", r, at[0])
         out[account] = worker
     return out

@@ -20,10 +20,10 @@ class Sheet:
     table: Table
     header: tuple[str, ...]
 
-    def rows(self) -> Iterator[tuple[Place, dict[str, str]]]:
-        """Yield every row below the header with its place."""
-        path = self.table.path
-        for line, row in zip(self.table.lines[1:], self.table.rows[1:], strict=True):
+    def rows(self, skipped: int = 0) -> Iterator[tuple[Place, dict[str, str]]]:
+        """Yield every row below the header, and below so many rows more, with its place."""
+        path, first = self.table.path, 1 + skipped
+        for line, row in zip(self.table.lines[first:], self.table.rows[first:], strict=True):
             cells = map(unshield, row)
             yield Place(path, line=line), dict(zip(self.header, cells, strict=True))
 
@@ -38,7 +38,10 @@ class Sheet:
         found = [name for name in names if name in self.header]
         if len(found) != 1:
             given = listed(found) or "none"
-            raise self.error(f"must have one column of {what} ({', '.join(names)}); found {given}")
+            do = "delete or rename the others" if found else "name it so"
+            raise self.error(
+                f"must have one column of {what} ({', '.join(names)}), found {given}; {do}"
+            )
         return found[0]
 
     def error(self, what: str) -> DataError:
@@ -51,9 +54,13 @@ def read_sheet(path: str | Path) -> Sheet:
     table = read_table(path)
     table.require_rectangle()
     header = tuple(unshield(cell) for cell in table.rows[0])
+    if header[0][:1] in ("{", "["):
+        raise table.error("must be a table, found JSON; export a CSV there, or check --format", 0)
     for j, name in enumerate(header):
         if header.count(name) > 1:
-            raise table.error(f"must have every column once, found {shown(name)} twice", 0, j)
+            raise table.error(
+                f"must have every column once, found {shown(name)} twice; rename one", 0, j
+            )
     return Sheet(table, header)
 
 

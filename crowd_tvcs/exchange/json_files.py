@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from crowd_tvcs.exchange.collecting import Place, name_of
+from crowd_tvcs.exchange.collecting import Field, Place, name_of
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.shown import shown
 from tvcs_core.files.tables import read_text
 
 MISSING = object()
+AGAIN = "export it again, and do not edit it"
 
 
 @dataclass(frozen=True)
@@ -26,14 +27,21 @@ class Record:
     def name(self, field: str, hint: str = "") -> str:
         """Read a field that must be a name."""
         if field not in self.fields:
-            raise self.place.error(field, f"is missing{hint}")
+            raise self.place.error(field, f"is missing{hint or f'; {AGAIN}'}")
         return name_of(self.fields[field], self.place, field)
+
+    def field(self, field: str, hint: str = "") -> Field:
+        """Return a field, which must be there, for the collector to judge."""
+        if field not in self.fields:
+            raise self.place.error(field, f"is missing{hint or f'; {AGAIN}'}")
+        return field, self.fields[field]
 
     def part(self, field: str) -> Record:
         """Read a field that must be an object."""
         value = self.fields.get(field, MISSING)
         if not isinstance(value, dict):
-            raise self.place.error(field, "is missing" if value is MISSING else "must be an object")
+            what = "is missing" if value is MISSING else "must be an object"
+            raise self.place.error(field, f"{what}; {AGAIN}")
         return Record(self.place.inside(f"in {shown(field)}"), value)
 
     def parts(self, field: str) -> list[Record]:
@@ -41,22 +49,26 @@ class Record:
         value = self.fields.get(field)
         values = [] if value is None else value
         if not isinstance(values, list) or not all(isinstance(v, dict) for v in values):
-            raise self.place.error(field, "must be a list of objects")
+            raise self.place.error(field, f"must be a list of objects; {AGAIN}")
         kind = field.removesuffix("s")
         return [Record(self.place.inside(f"{kind} {k}"), v) for k, v in enumerate(values, start=1)]
 
 
-def read_records(path: str | Path) -> list[Record]:
+def read_records(path: str | Path, remedy: str) -> list[Record]:
     """Read a JSON file that holds a list of objects.
 
     Raises
     ------
     DataError
-        If it is cut off or otherwise no JSON, or holds something else.
+        If it is cut off or otherwise no JSON, or holds something else; with `remedy`, what to
+        export instead, where it is a file of another kind.
     """
-    value = _parse(read_text(path), path)
+    text = read_text(path)
+    _refuse_others(text, path, remedy)
+    value = _parse(text, path)
     if not isinstance(value, list):
-        raise DataError(f"must hold a list of records, found {_kind(value)}", path=path)
+        what = f"must hold a list of records, found {_kind(value)}; {remedy}"
+        raise DataError(what, path=path)
     out = []
     for k, fields in enumerate(value, start=1):
         if not isinstance(fields, dict):
@@ -65,20 +77,38 @@ def read_records(path: str | Path) -> list[Record]:
     return out
 
 
-def read_lines(path: str | Path) -> Iterator[Record]:
+def read_lines(path: str | Path, remedy: str) -> Iterator[Record]:
     """Read a JSON Lines file, an object per line; blank lines are skipped.
 
     Raises
     ------
     DataError
-        Naming the line that is no object, or cut off.
+        Naming the line that is no object, or cut off; with `remedy`, what to export instead.
     """
-    for line, text in enumerate(read_text(path).split("\n"), start=1):
+    whole = read_text(path)
+    _refuse_others(whole, path, remedy)
+    for line, text in enumerate(whole.split("\n"), start=1):
         if text.strip():
             fields = _parse(text, path, line)
             if not isinstance(fields, dict):
-                raise DataError(f"must be an object, found {_kind(fields)}", path=path, line=line)
+                what = f"must be an object, found {_kind(fields)}; {remedy}"
+                raise DataError(what, path=path, line=line)
             yield Record(Place(str(path), line=line), fields)
+
+
+def _refuse_others(text: str, path: str | Path, remedy: str) -> None:
+    """Refuse a file that is not even the beginning of JSON."""
+    begin = text.lstrip()[:1]
+    if begin == "<":
+        raise DataError(
+            "must be JSON, found XML, as CVAT writes it: its boxes and tags are not read here; "
+            "write a table of task, worker, label (a row per picture and annotator) and give that "
+            "to crowd-tvcs vote",
+            path=path,
+        )
+    first = text.lstrip().partition("\n")[0]
+    if begin not in ("{", "[", "") and any(mark in first for mark in ",;\t"):
+        raise DataError(f"must be JSON, found a table such as CSV; {remedy}", path=path)
 
 
 def _parse(text: str, path: str | Path, line: int | None = None) -> Any:
@@ -86,11 +116,15 @@ def _parse(text: str, path: str | Path, line: int | None = None) -> Any:
         return json.loads(text)
     except json.JSONDecodeError as error:
         at = error.lineno if line is None else line
-        raise DataError(f"is not whole JSON: {error.msg}", path=path, line=at) from None
+        what = f"is not whole JSON: {error.msg}; {AGAIN}"
+        if line is None and error.msg == "Extra data":
+            what = f"must be one list, found JSON Lines or more behind its end; {AGAIN}"
+        raise DataError(what, path=path, line=at) from None
     except RecursionError:
-        raise DataError("is JSON nested too deeply", path=path, line=line) from None
+        raise DataError(f"is JSON nested too deeply; {AGAIN}", path=path, line=line) from None
     except ValueError as error:  # a number of more digits than Python reads
-        raise DataError(f"is JSON that cannot be read: {error}", path=path, line=line) from None
+        what = f"is JSON that cannot be read: {error}; {AGAIN}"
+        raise DataError(what, path=path, line=line) from None
 
 
 def _kind(value: object) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from crowd_tvcs.exchange.collecting import Collector, Place, Stamp, name_of, only
-from crowd_tvcs.exchange.json_files import Record, read_records
+from crowd_tvcs.exchange.collecting import Collector, Field, Place, Stamp, only
+from crowd_tvcs.exchange.json_files import AGAIN, Record, read_records
 from crowd_tvcs.exchange.work import Work
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.folders import write_json
@@ -57,23 +57,26 @@ def read(path: Path, collector: Collector, question: str | None, task_field: str
     answers with one label of several: they are refused by name.
     """
     field = task_field or TASK
-    for record in read_records(path):
+    for record in read_records(path, "in Label Studio choose Export, JSON or JSON-MIN"):
         if "annotator" in record.fields and "annotations" not in record.fields:
             _read_flat(record, collector, question, field)
             continue
         annotations = "completions" if "completions" in record.fields else "annotations"
         if annotations not in record.fields:
             raise record.place.error(
-                annotations, "is missing, and so is 'annotator': no JSON and no JSON-MIN export"
+                annotations,
+                "is missing, and so is 'annotator': no JSON and no JSON-MIN export; check --format",
             )
         answered = record.parts(annotations)
         if answered:
-            task = record.part("data").name(field, "; --task-field names another")
+            task = record.part("data").field(field, "; --task-field names another")
             for annotation in answered:
                 read_annotation(annotation, collector, question, task)
 
 
-def read_annotation(record: Record, collector: Collector, question: str | None, task: str) -> None:
+def read_annotation(
+    record: Record, collector: Collector, question: str | None, task: Field
+) -> None:
     """Read one annotation; arguments and errors as for `read`."""
     if record.fields.get("was_cancelled") or record.fields.get("skipped"):
         collector.leave_out("skipped")
@@ -93,11 +96,12 @@ def read_annotation(record: Record, collector: Collector, question: str | None, 
         collector.leave_out("empty")
         return
     if len(choices) > 1:
-        raise record.place.error("result", f"must answer {names[0]!r} once, found {len(choices)}")
+        what = f"must answer {names[0]!r} once, found {len(choices)}; keep one of them there"
+        raise record.place.error("result", what)
     value = choices[0].part("value")
     labels = value.fields.get("choices")
     if not isinstance(labels, list):
-        raise value.place.error("choices", "must be a list")
+        raise value.place.error("choices", f"must be a list; {AGAIN}")
     label = only(labels, value.place, "choices")
     collector.add(record.place, task, _account(record), label, Stamp.of(record.fields, **TIMES))
 
@@ -120,8 +124,8 @@ def _read_flat(record: Record, collector: Collector, question: str | None, field
         spans = [name for name in labels[0] if name.endswith("labels")]
         kinds = [*spans, *(name for name in OTHERS if name in labels[0]), "unknown"]
         raise _other(record.place, question, kinds[0], question)
-    task = record.name(field, "; --task-field names another")
-    account = record.name("annotator")
+    task = record.field(field, "; --task-field names another")
+    account = record.field("annotator")
     stamp = Stamp.of(record.fields, **TIMES)
     collector.add(record.place, task, account, only(labels, record.place, question), stamp)
 
@@ -137,9 +141,10 @@ def _other(place: Place, field: str, kind: str, tag: object) -> DataError:
     )
 
 
-def _account(record: Record) -> str:
+def _account(record: Record) -> Field:
+    """Return who answered: nobody for an annotation that was imported, or of a deleted user."""
     who = record.fields.get("completed_by")
     if isinstance(who, dict):
         field = "email" if who.get("email") else "id"
-        return record.part("completed_by").name(field)
-    return name_of(who, record.place, "completed_by")
+        return field, record.part("completed_by").name(field)
+    return "completed_by", who

@@ -7,13 +7,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from crowd_tvcs.exchange.collecting import Collector, Place, Stamp, name_of
+from crowd_tvcs.answers.repeats import EXAMPLES
+from crowd_tvcs.exchange.collecting import SEVERAL, Collector, Place, Stamp, name_of
 from crowd_tvcs.exchange.csv_files import Sheet, read_sheet, write_sheet
-from crowd_tvcs.exchange.json_files import Record
+from crowd_tvcs.exchange.json_files import AGAIN, Record
 from crowd_tvcs.exchange.work import Work
 from tvcs_core.files.shown import listed, shown
 
 TASK = "task"
+ASSIGNMENT = "AssignmentId"
 ANSWER, INPUT = "Answer.", "Input."
 JSON_ANSWER = "Answer.taskAnswers"
 TIMES = {"when": "SubmitTime", "started": "AcceptTime", "seconds": "WorkTimeInSeconds"}
@@ -43,26 +45,46 @@ def read(path: Path, collector: Collector, question: str | None, task_field: str
     sheet = read_sheet(path)
     task, worker = f"{INPUT}{task_field or TASK}", "WorkerId"
     sheet.require(task, "; --task-field names another")
-    sheet.require(worker)
-    sheet.require("AssignmentStatus")
+    sheet.require(worker, "; take the results of the batch as they are")
+    sheet.require("AssignmentStatus", "; take the results of the batch as they are")
     answer = _answer_column(sheet, question)
+    workers_of: dict[str, set[str]] = {}
+    pending = 0
     for place, row in sheet.rows():
         status = row["AssignmentStatus"]
         if status not in ("Submitted", "Approved", "Rejected"):
             what = f"must be Submitted, Approved or Rejected, found {shown(status)}"
-            raise place.error("AssignmentStatus", what)
+            raise place.error(
+                "AssignmentStatus", f"{what}; take the results of the batch as they are"
+            )
         if status == "Rejected" or row.get("Reject"):
             collector.leave_out("rejected")
             continue
-        label = row[answer]
+        label: object = row[answer]
         if answer == JSON_ANSWER and label:
-            label = _from_json(label, question, place)
+            label = _from_json(row[answer], question, place)
         if not label:
             collector.leave_out("empty")
             continue
-        account = name_of(row[worker], place, worker)
+        pending += status == "Submitted"
+        workers_of.setdefault(row.get(ASSIGNMENT, ""), set()).add(row[worker])
         stamp = Stamp.of(row, **TIMES)
-        collector.add(place, name_of(row[task], place, task), account, label, stamp)
+        collector.add(place, (task, row[task]), (worker, row[worker]), (answer, label), stamp)
+    if pending:
+        collector.note(
+            f"note: answers that are taken though Submitted and not approved yet: {pending}; where "
+            "they are rejected later, import the results again"
+        )
+    workers_of.pop("", None)
+    shared = {number: who for number, who in workers_of.items() if len(who) > 1}
+    for number, who in list(shared.items())[:EXAMPLES]:
+        collector.note(
+            f"warning: the {ASSIGNMENT} {shown(number)} is that of {len(who)} workers "
+            f"({listed(sorted(who), shown)}); Mechanical Turk gives each its own, so look whether "
+            "rows were edited or merged; all are taken"
+        )
+    if len(shared) > EXAMPLES:
+        collector.note(f"warning: so are {len(shared) - EXAMPLES} more of several workers")
 
 
 def _answer_column(sheet: Sheet, question: str | None) -> str:
@@ -82,18 +104,18 @@ def _from_json(text: str, question: str | None, place: Place) -> str:
     try:
         value = json.loads(text)
     except json.JSONDecodeError as error:
-        raise place.error(JSON_ANSWER, f"is not whole JSON: {error.msg}") from None
+        raise place.error(JSON_ANSWER, f"is not whole JSON: {error.msg}; {AGAIN}") from None
     except (RecursionError, ValueError):
-        raise place.error(JSON_ANSWER, "is JSON that cannot be read") from None
+        raise place.error(JSON_ANSWER, f"is JSON that cannot be read; {AGAIN}") from None
     if not isinstance(value, list) or len(value) != 1 or not isinstance(value[0], dict):
-        raise place.error(JSON_ANSWER, "must be a list of one object")
+        raise place.error(JSON_ANSWER, f"must be a list of one object; {AGAIN}")
     answers = Record(place, value[0])
     name = question
     if name is None:
         if len(answers.fields) != 1:
             found = listed(answers.fields) or "none"
             raise place.error(
-                JSON_ANSWER, f"has more than one answer, or none: {found}; --question"
+                JSON_ANSWER, f"has more than one answer, or none: {found}; choose with --question"
             )
         (name,) = answers.fields
     return _label(answers.fields.get(name), place, name)
@@ -106,6 +128,6 @@ def _label(answer: Any, place: Place, name: str) -> str:
             return _label(answer["label"], place, name)
         chosen = [option for option, is_on in answer.items() if is_on is True]
         if len(chosen) > 1:
-            raise place.error(name, f"must hold one choice, found {listed(chosen)}")
+            raise place.error(name, f"must hold one choice, found {listed(chosen)}; {SEVERAL}")
         return chosen[0] if chosen else ""
     return "" if answer in (None, "") else name_of(answer, place, name)

@@ -6,8 +6,9 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from crowd_tvcs.exchange.collecting import Collector, Stamp, only
-from crowd_tvcs.exchange.json_files import Record, read_lines
+from crowd_tvcs.exchange import doccano
+from crowd_tvcs.exchange.collecting import Collector, Field, Stamp, only
+from crowd_tvcs.exchange.json_files import AGAIN, Record, read_lines
 from crowd_tvcs.exchange.work import Work
 from tvcs_core.files.shown import plain, shown
 
@@ -40,20 +41,30 @@ def read(path: Path, collector: Collector, question: str | None, task_field: str
     where what is left is one of the workers in `assigned`.
     """
     del question  # a Prodigy data set has one question
-    for record in read_lines(path):
+    for record in read_lines(path, "give what prodigy db-out writes"):
+        if "answer" not in record.fields:
+            what = "is missing: no line of prodigy db-out; check --format"
+            if doccano.is_line(record):
+                what = f"is missing: a line of doccano; {doccano.PER_USER}, with --format doccano"
+            raise record.place.error("answer", what)
         answer = record.name("answer")
         if answer not in ("accept", "reject", "ignore"):
-            raise record.place.error("answer", f"must be accept, reject or ignore: {shown(answer)}")
+            what = f"must be accept, reject or ignore: {shown(answer)}; {AGAIN}"
+            raise record.place.error("answer", what)
         options = record.fields.get("accept")
         is_binary = options is None and "label" in record.fields
         if answer == "ignore" or (answer == "reject" and not is_binary):
             collector.leave_out("ignored" if answer == "ignore" else "rejected")
         elif is_binary:
             label = record.name("label")
-            _add(record, collector, task_field, label if answer == "accept" else f"not {label}")
+            label = label if answer == "accept" else f"not {label}"
+            _add(record, collector, task_field, ("label", label))
         elif not options:
             if options is None:
-                what = "is missing, and so is 'label': no answer of the choice interface"
+                what = (
+                    "is missing, and so is 'label': no answer of the choice interface or of one "
+                    "label; leave such lines out"
+                )
                 raise record.place.error("accept", what)
             collector.leave_out("empty")
         else:
@@ -61,27 +72,29 @@ def read(path: Path, collector: Collector, question: str | None, task_field: str
             _add(record, collector, task_field, only(values, record.place, "accept"))
 
 
-def _add(record: Record, collector: Collector, task_field: str | None, label: str) -> None:
+def _add(record: Record, collector: Collector, task_field: str | None, label: Field) -> None:
     field = task_field or TASK
     meta = record.fields.get("meta")
     holder = record
     if field not in record.fields and isinstance(meta, dict) and field in meta:
         holder = record.part("meta")
-    task = holder.name(field, "; --task-field names another")
+    task = holder.field(field, "; --task-field names another")
     stamp = Stamp.of(record.fields, when="_timestamp")
     collector.add(record.place, task, _account(record, collector), label, stamp)
 
 
-def _account(record: Record, collector: Collector) -> str:
+def _account(record: Record, collector: Collector) -> Field:
     field = "_annotator_id" if record.fields.get("_annotator_id") is not None else "_session_id"
+    if record.fields.get(field) in (None, ""):
+        return field, None  # of Prodigy without named sessions
     account = record.name(field)
     assigned = record.fields.get("assigned")
     if not isinstance(assigned, list) or account in assigned or collector.knows(account):
-        return account
+        return field, account
     fitting = [w for w in assigned if isinstance(w, str) and account.endswith(f"-{w}")]
     if len(fitting) > 1:
         what = (
             f"{shown(account)} may be {' or '.join(map(plain, fitting))}; say which with --accounts"
         )
         raise record.place.error(field, what)
-    return fitting[0] if fitting else account
+    return field, fitting[0] if fitting else account

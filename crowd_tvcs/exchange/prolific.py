@@ -1,25 +1,29 @@
-"""Prolific: a CSV of who sees what out, a CSV of answers by participant in."""
+"""Prolific: a CSV of who sees what out, a CSV of answers by participant in.
+
+The survey's table may be that of Qualtrics, with its three rows of headers and its own Status.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 from crowd_tvcs.answers.times import SECONDS, WHEN
-from crowd_tvcs.exchange.collecting import Collector, Stamp, name_of
-from crowd_tvcs.exchange.csv_files import read_sheet, write_sheet
+from crowd_tvcs.exchange.collecting import Collector, Place, Stamp
+from crowd_tvcs.exchange.csv_files import Sheet, read_sheet, write_sheet
 from crowd_tvcs.exchange.work import Work
 from tvcs_core.files.shown import shown
 
 TASK, WORKER, LABEL = "task", "PROLIFIC_PID", "label"
 WORKERS = (WORKER, "prolific_pid", "participant_id", "Participant id", "participant", "worker")
 STATUSES = ("Status", "status")
-SUBMISSIONS = ("Submission id", "submission_id", "session_id")
-ENDED = ("Completed at", "completed_at", "completed_date_time")
-BEGAN = ("Started at", "started_at", "started_datetime")
-TAKEN = ("Time taken", "time_taken")
+SUBMISSIONS = ("Submission id", "submission_id", "session_id", "ResponseId")
+ENDED = ("Completed at", "completed_at", "completed_date_time", "EndDate")
+BEGAN = ("Started at", "started_at", "started_datetime", "StartDate")
+TAKEN = ("Time taken", "time_taken", "Duration (in seconds)")
 GOOD = {"APPROVED", "AWAITING REVIEW", "PARTIALLY APPROVED", ""}
 BAD = {
     "REJECTED": "rejected",
@@ -29,6 +33,25 @@ BAD = {
     "ACTIVE": "not finished",
     "RESERVED": "not finished",
 }
+# Of a response in Qualtrics, as a word or a number:
+# https://www.qualtrics.com/support/survey-platform/data-and-analysis-module/data/download-data/
+QUALTRICS_GOOD = {"IP ADDRESS", "0", "IMPORTED", "4", "OFFLINE", "16", ""}
+QUALTRICS_BAD = {
+    "SURVEY PREVIEW": "previews",
+    "1": "previews",
+    "OFFLINE SURVEY PREVIEW": "previews",
+    "17": "previews",
+    "SURVEY TEST": "tests",
+    "2": "tests",
+    "SPAM": "spam",
+    "8": "spam",
+    "SURVEY PREVIEW SPAM": "spam",
+    "9": "spam",
+    "IMPORTED SPAM": "spam",
+    "12": "spam",
+}
+IMPORT_ID = '{"ImportId"'  # begins the cells of Qualtrics' third row
+FINISHED, NOT_FINISHED = "Finished", ("FALSE", "0")
 
 
 def write(path: Path, works: Sequence[Work]) -> None:
@@ -49,31 +72,54 @@ def read(path: Path, collector: Collector, question: str | None, task_field: str
 
     Prolific has no answers itself; the survey has, one row per participant and task. Where its rows
     carry the Status of the submission, those that were rejected, returned, timed out, screened
-    out or are not finished are left out. Times are those of the survey's columns; else those of the
-    submission, whose duration is shared evenly by its rows.
+    out or are not finished are left out; of Qualtrics' own Status previews, tests and spam.
+    Times are those of the survey's columns; else those of the submission, whose duration is shared
+    evenly by its rows.
     """
     sheet = read_sheet(path)
     worker = sheet.choose(WORKERS, "the participant")
     task, label = task_field or TASK, question or LABEL
     sheet.require(task, "; --task-field names another")
     sheet.require(label, "; --question names another")
-    status = next((name for name in STATUSES if name in sheet.header), None)
+    headers = _more_headers(sheet)
     submission = [worker, *(name for name in SUBMISSIONS if name in sheet.header)]
-    sizes = Counter(tuple(row[name] for name in submission) for _, row in sheet.rows())
-    for place, row in sheet.rows():
-        state = "" if status is None else row[status].upper()
-        if state in BAD:
-            collector.leave_out(BAD[state])
-        elif state not in GOOD:
-            raise place.error(
-                str(status), f"must be a status of Prolific, found {shown(row[str(status)])}"
-            )
-        elif not row[label]:
-            collector.leave_out("empty")
+    sizes = Counter(tuple(row[name] for name in submission) for _, row in sheet.rows(headers))
+    for place, row in sheet.rows(headers):
+        why = _no_answer(place, row, is_of_qualtrics=headers > 0)
+        if why or not row[label]:
+            collector.leave_out(why or "empty")
         else:
-            account = name_of(row[worker], place, worker)
             stamp = _stamp(row, sizes[tuple(row[name] for name in submission)])
-            collector.add(place, name_of(row[task], place, task), account, row[label], stamp)
+            collector.add(
+                place, (task, row[task]), (worker, row[worker]), (label, row[label]), stamp
+            )
+
+
+def _more_headers(sheet: Sheet) -> int:
+    """Count the rows below the first that are headers too: two in Qualtrics' tables, else none."""
+    for k, (_, row) in enumerate(islice(sheet.rows(), 2), start=1):
+        if any(cell.startswith(IMPORT_ID) for cell in row.values()):
+            return k
+    return 0
+
+
+def _no_answer(place: Place, row: Mapping[str, str], *, is_of_qualtrics: bool) -> str:
+    """Say why a row is no answer, by the status of its submission; empty if it is one."""
+    column = next((name for name in STATUSES if name in row), "")
+    state = row.get(column, "").upper()
+    good, bad = (QUALTRICS_GOOD, QUALTRICS_BAD) if is_of_qualtrics else (GOOD, BAD)
+    if state in bad:
+        return bad[state]
+    if state not in good:
+        whose = "Qualtrics" if is_of_qualtrics else "Prolific"
+        raise place.error(
+            column,
+            f"must be a status of {whose}, found {shown(row[column])}; delete the column if it "
+            "says something else",
+        )
+    if is_of_qualtrics and row.get(FINISHED, "").upper() in NOT_FINISHED:
+        return "not finished"
+    return ""
 
 
 def _stamp(row: Mapping[str, str], size: int) -> Stamp:

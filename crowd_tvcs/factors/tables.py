@@ -11,16 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.accuracy.model import checked_prior
+from crowd_tvcs.answers.coded import Coded, code_columns, first_repeat
 from crowd_tvcs.answers.columns import (
     KIND,
     TASK,
     TASK_COLUMNS,
-    Coded,
     Column,
     Reader,
-    code_columns,
     find,
-    first_repeat,
     open_table,
     read_chance,
     read_worker_rows,

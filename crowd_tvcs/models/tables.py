@@ -17,15 +17,14 @@ from crowd_tvcs.answers.columns import (
     WORKER_COLUMNS,
     Column,
     Rows,
-    code_columns,
     find,
-    names_in,
     open_table,
     read_chance,
     read_name,
     read_rows,
     require_costs,
 )
+from crowd_tvcs.answers.judged import judge_rows
 from crowd_tvcs.answers.repeats import one_per_pair
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.shown import shown
@@ -115,7 +114,12 @@ def _without(rows: Rows, *columns: str) -> Rows:
 
 
 def read_confidence(
-    path: Path, answers: Answers, models: set[str], keep: str | None = None
+    path: Path,
+    answers: Answers,
+    models: set[str],
+    keep: str | None = None,
+    *,
+    leave_out_missing: bool = False,
 ) -> NDArray[np.float64] | None:
     """Read the column `confidence` of the models' answers, one per answer; nan where it is empty.
 
@@ -131,9 +135,9 @@ def read_confidence(
     if not any(map(CONFIDENCE.is_called, table.rows[0])):
         return None
     task, worker, label, at = find(table, [TASK, WORKER, ANSWER, CONFIDENCE])
-    tasks, workers, labels = code_columns(table, [task, worker, label])
-    kept = one_per_pair(table, tasks, workers, labels, keep).rows + 1
-    is_kept = np.isin(np.arange(len(table.rows)), kept)
+    named = {TASK.name: task, WORKER.name: worker}
+    judged = judge_rows(table, named, label, answers.classes, leave_out_missing=leave_out_missing)
+    tasks, workers = judged.names
     place = {
         (answers.tasks[j], answers.workers[i]): a
         for a, (j, i) in enumerate(
@@ -141,8 +145,8 @@ def read_confidence(
         )
     }
     out = np.full(answers.size, np.nan)
-    pairs = zip(names_in(table, task), names_in(table, worker), strict=True)
-    for (r, name), (_, who) in pairs:
-        if who in models and is_kept[r] and table.rows[r][at] and (name, who) in place:
-            out[place[name, who]] = read_chance(table, r, at)
+    for k in one_per_pair(table, judged, keep).rows.tolist():
+        pair = tasks.names[tasks.codes[k]], workers.names[workers.codes[k]]
+        if pair[1] in models and table.rows[k + 1][at] and pair in place:
+            out[place[pair]] = read_chance(table, k + 1, at)
     return out

@@ -323,10 +323,10 @@ class LabelStudio:
 
     def _annotation(self, task: str, raw: dict[str, Any]) -> Annotation:
         place = Place(self._at.url, f"annotation {raw['id']}")
-        collector = Collector()
+        collector = Collector(takes_any_label=True, leave_out_missing=True)  # the campaign judges
         why = ""
         try:
-            read_annotation(Record(place, raw), collector, self._question, task)
+            read_annotation(Record(place, raw), collector, self._question, (TASK, task))
         except DataError as error:
             why = str(error)
         rows = collector.collected().rows

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs.answers.columns import code_columns, first_repeat, open_exactly
+from crowd_tvcs.answers.coded import code_columns, first_repeat
+from crowd_tvcs.answers.columns import open_exactly
 from crowd_tvcs.factors.grid import lines_of, priors_of
 from crowd_tvcs.factors.plan import FactoredPlan
 from crowd_tvcs.verification import pricing_many_classes as multiclass

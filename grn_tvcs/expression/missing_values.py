@@ -14,7 +14,7 @@ from grn_tvcs.expression.columns import MAY_BE_SERIES, may_read, option_words
 from grn_tvcs.expression.opening import OF_GENES
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
-from tvcs_core.files.encodings import decimal_comma
+from tvcs_core.files.encodings import number_hint
 from tvcs_core.files.shown import listed, shown
 from tvcs_core.files.tables import Table, is_number
 
@@ -167,7 +167,7 @@ def _otherwise(cell: str) -> str:
     """What to do about a number with separators that are not read."""
     if _THOUSANDS.fullmatch(cell):
         return "; write it with a point before decimals and nothing between thousands"
-    return decimal_comma(cell)
+    return number_hint(cell)
 
 
 def with_some_value(

@@ -17,8 +17,9 @@ from tvcs_core.files.shown import shown
 AS_UTF8 = "save it as 'CSV UTF-8' (Excel: Save As, file type)"
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _ZIP = b"PK\x03\x04"
-_ZIP_OF_TEXT = re.compile(re.escape(_ZIP) + rb".{26}[^\0]{,200}?\.(csv|tsv|txt)", re.DOTALL)
+_ZIP_OF_TEXT = re.compile(re.escape(_ZIP) + rb".{26}[^\0]{,200}?\.(csv|tsv|txt|jsonl?)", re.DOTALL)
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+([eE][+-]?[0-9]+)?")
+_PERCENT = re.compile(r"[+-]?[0-9]+([.,][0-9]+)? ?%")
 _SEPARATOR = re.compile(rb'"?sep=(.)"?[ \t]*\Z', re.IGNORECASE)
 
 
@@ -47,8 +48,10 @@ def as_utf8(raw: bytes, path: Path) -> bytes:
     return raw.removeprefix(codecs.BOM_UTF8)
 
 
-def decimal_comma(cell: str) -> str:
-    """Say what to do about a cell such as ``0,9``; nothing for any other."""
+def number_hint(cell: str) -> str:
+    """Say what to do about a cell such as ``0,9`` or ``90%``; nothing for any other."""
+    if _PERCENT.fullmatch(cell):
+        return f"; write {float(cell[:-1].replace(',', '.')) / 100:g} for {cell}"
     if not _DECIMAL_COMMA.fullmatch(cell):
         return ""
     return (

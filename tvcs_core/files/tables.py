@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from tvcs_core.files.encodings import as_utf8, decimal_comma, separator_line
+from tvcs_core.files.encodings import as_utf8, number_hint, separator_line
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.input_size import read_limited
 from tvcs_core.files.rows import MalformedError, Rows, find_rows
@@ -76,8 +76,11 @@ class Table:
         width = len(self.rows[0])
         for i, row in enumerate(self.rows):
             if len(row) != width:
+                do = "quote a cell that holds the mark between cells"
+                if i == 1 and width < len(row):
+                    do = "delete what stands above the names of the columns"
                 raise self.error(
-                    f"must have {width} cells like the first row, found {len(row)}", row=i
+                    f"must have {width} cells like the first row, found {len(row)}; {do}", row=i
                 )
 
     def numbers(self, first_row: int, columns: Sequence[int]) -> NDArray[np.float64]:
@@ -118,7 +121,7 @@ class Table:
                 try:
                     value = float(row[j])
                 except ValueError:
-                    what = f"must be a number, found {shown(row[j])}{decimal_comma(row[j])}"
+                    what = f"must be a number, found {shown(row[j])}{number_hint(row[j])}"
                     raise self.error(what, i, j) from None
                 if not math.isfinite(value):
                     raise self.error(f"must be a finite number, found {shown(row[j])}", i, j)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import zipfile
 from collections.abc import Iterator, Sequence
+from datetime import datetime, time
 from pathlib import Path
 from typing import Any
 
@@ -203,7 +204,9 @@ def _text(value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, bool):
-        return "1" if value else "0"
+        return "TRUE" if value else "FALSE"  # as in the CSV that Excel and LibreOffice save of it
+    if isinstance(value, datetime) and value.time() == time():
+        return value.date().isoformat()  # a day; Excel keeps no more of it
     if isinstance(value, float):
         return repr(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
     return str(value).strip()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from crowd_tvcs.cli.answers import AnswersFile, Classes, Keep, kept, read_alone
+from crowd_tvcs.cli.answers import AnswersFile, Classes, Cleaning, read_alone
 from tvcs_core.command.options import Force, OutFolder, Seed, recorded, with_options
 from tvcs_core.command.shell import guarded, refuse_negative_seed, say
 
@@ -31,7 +31,7 @@ class AgreementOptions:
         ),
     ] = None
     classes: Classes = None
-    keep: Keep = None
+    cleaning: Cleaning
     bootstrap: Annotated[
         int, typer.Option(metavar="N", help="Draws of tasks for the intervals; 0 for none.")
     ] = 1000
@@ -63,7 +63,7 @@ def agreement(given: AgreementOptions) -> None:
     refuse_negative_seed(given.seed)
     if given.ordinal is not None and given.classes is not None:
         raise ValueError("give --ordinal or --classes, not both")
-    table = read_alone(given.answers, given.ordinal or given.classes, given.keep)
+    table = read_alone(given.answers, given.ordinal or given.classes, given.cleaning)
     found = measure(
         table,
         ordinal=given.ordinal is not None,
@@ -75,7 +75,7 @@ def agreement(given: AgreementOptions) -> None:
     with output_folder(given.out, force=given.force) as folder:
         write_table(folder / "tasks.csv", TASK_COLUMNS, found.task_rows(), ",")
         write_table(folder / "pairs.csv", PAIR_COLUMNS, found.pair_rows(), ",")
-        options = recorded(given, RECORDED) | kept(given.keep)
+        options = recorded(given, RECORDED) | given.cleaning.recorded
         asked = {name: options[name] for name in ("bootstrap", "interval", "least_common")}
         write_json(folder / "summary.json", found.summary() | asked)
         record = run_record(

@@ -13,8 +13,7 @@ from crowd_tvcs.cli.answers import (
     AnswersFile,
     ClassChances,
     Classes,
-    Keep,
-    kept,
+    Cleaning,
     read_with_gold,
 )
 from tvcs_core.command.options import Force, OutFolder, recorded, with_options
@@ -57,7 +56,7 @@ class ModelsOptions:
     ] = None
     prior: ClassChances = None
     classes: Classes = None
-    keep: Keep = None
+    cleaning: Cleaning
     force: Force = False
 
 
@@ -79,10 +78,10 @@ def models(given: ModelsOptions) -> None:
     from crowd_tvcs.models.tables import CONFIDENCE, read_confidence, read_workforce
 
     _check(given)
-    names = given.classes, given.keep
+    names = given.classes, given.cleaning
     table, known = read_with_gold(given.answers, given.gold, *names, besides=[CONFIDENCE.name])
     who = read_workforce(given.workers, table)
-    stated = read_confidence(given.answers, table, set(who.family_of), given.keep)
+    stated = read_confidence(given.answers, table, set(who.family_of), **vars(given.cleaning))
     if stated is not None:
         say(f"confidence: models state one with {int((stated == stated).sum())} answers")
     prior = read_prior(given.prior, table.classes)
@@ -167,7 +166,7 @@ def _write(
         _write_people(folder, who)
         write_json(folder / "summary.json", _summary(handed))
         record = run_record(
-            "crowd-tvcs models", recorded(given, RECORDED) | kept(given.keep), seed=None,
+            "crowd-tvcs models", recorded(given, RECORDED) | given.cleaning.recorded, seed=None,
             inputs=[given.answers, given.gold, given.workers], layout=layout,
         )  # fmt: skip
         write_json(folder / "run.json", record)

@@ -132,7 +132,7 @@ def test_a_user_who_sets_the_limit_says_that_the_file_is_meant(monkeypatch, tmp_
 def test_a_table_must_fit_into_the_memory_that_is_free(monkeypatch):
     monkeypatch.setattr(input_size, "available_memory", lambda: 2**30)
     refuse_cells("v", 1024, 1024, 1024)
-    with pytest.raises(DataError, match="1,025 rows x 1,024 columns take 1.001 GiB"):
+    with pytest.raises(DataError, match=r"1,025 rows x 1,024 columns take 1\.001 GiB"):
         refuse_cells("v", 1025, 1024, 1024)
     monkeypatch.setattr(input_size, "available_memory", lambda: None)
     refuse_cells("v", 2**30, 2**30)

