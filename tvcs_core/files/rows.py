@@ -152,10 +152,15 @@ class Rows(Sequence[list[str]]):
         else:
             lines = (line.split(self._delimiter) for line in text.split("\n"))
         if self._is_quoted or self._space.search(text):
-            lines = ([cell.strip() for cell in row] for row in lines)
+            lines = ([_one_line(cell) for cell in row] for row in lines)
         if self._keeps_blank:
             return list(lines)
         return [row for row in lines if any(row)]
+
+
+def _one_line(cell: str) -> str:
+    """A cell without the spaces around it, and with spaces for the line breaks in it."""
+    return " ".join(cell.split()) if "\n" in cell else cell.strip()
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from tvcs_core.files.encodings import as_utf8, decimal_comma, separator_line
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.input_size import read_limited
-from tvcs_core.files.rows import MalformedError, Rows, find_rows
+from tvcs_core.files.rows import LONGEST_CELL, MalformedError, Rows, find_rows
 from tvcs_core.files.shown import shown
 from tvcs_core.files.workbook import is_workbook, read_sheet
 
@@ -76,8 +76,13 @@ class Table:
         width = len(self.rows[0])
         for i, row in enumerate(self.rows):
             if len(row) != width:
+                hint = (
+                    "; spaces part cells here, so a name must hold none: write tabs between cells"
+                    if self.delimiter == SPACE
+                    else ""
+                )
                 raise self.error(
-                    f"must have {width} cells like the first row, found {len(row)}", row=i
+                    f"must have {width} cells like the first row, found {len(row)}{hint}", row=i
                 )
 
     def numbers(self, first_row: int, columns: Sequence[int]) -> NDArray[np.float64]:
@@ -124,7 +129,9 @@ class Table:
                     raise self.error(f"must be a finite number, found {shown(row[j])}", i, j)
 
 
-def read_table(path: str | Path, *, sheet: str | None = None, spaces: bool = False) -> Table:
+def read_table(
+    path: str | Path, *, sheet: str | None = None, spaces: bool = False, comments: bool = False
+) -> Table:
     """Read a text table, or a sheet of an Excel workbook; the delimiter is the one most frequent.
 
     Parameters
@@ -135,6 +142,9 @@ def read_table(path: str | Path, *, sheet: str | None = None, spaces: bool = Fal
         Which sheet of a workbook; None for the only one.
     spaces
         Whether spaces part cells where the first row has no other delimiter.
+    comments
+        Whether lines that begin with ``#`` above the table are left out, as featureCounts writes
+        its command there; not one that names the columns of what stands below.
 
     Raises
     ------
@@ -149,6 +159,8 @@ def read_table(path: str | Path, *, sheet: str | None = None, spaces: bool = Fal
     if sheet is not None:
         raise DataError(f"is no workbook, so it has no sheet {shown(sheet)}", path=path)
     text = _read_utf8(path)
+    if comments:
+        text = _without_comments(text)
     first = _first_line(text)
     if not first:
         raise DataError("the file is empty", path=path)
@@ -183,15 +195,44 @@ def _of_sheet(path: str | Path, sheet: str | None) -> Table:
     return Table(str(path), "\t", Rows.of(cells for _, cells in found), lines, after_blank)
 
 
+def _without_comments(text: bytes) -> bytes:
+    """Blank the comments above a table, so that the other lines keep their numbers."""
+    at, n_lines = 0, 0
+    while text.startswith(b"#", at):
+        end = text.find(b"\n", at) + 1
+        below = _first_line(text[end:]) if end else ""
+        is_last = not below.startswith("#")
+        if not below or (is_last and _names_columns(text[at:end].decode().strip(), below)):
+            break
+        at, n_lines = end, n_lines + 1
+    return b"\n" * n_lines + text[at:]
+
+
+def _names_columns(comment: str, below: str) -> bool:
+    """Whether a line behind a ``#`` is the header of the line below it."""
+    for mark in DELIMITERS:
+        if mark in below:
+            n = below.count(mark)
+            return n - 1 <= comment.count(mark) <= n and mark in comment
+    return len(comment.lstrip("#").split()) == len(below.split())
+
+
 def _first_line(text: bytes) -> str:
-    """The first line that is not of spaces only; empty if there is none."""
+    """The first row that is not of spaces only; empty if there is none.
+
+    It is one line, or more where a cell in quotes holds a line break, as in a wrapped heading.
+    """
     at = 0
     while at < len(text):
         end = text.find(b"\n", at)
         end = len(text) if end < 0 else end
-        line = text[at:end].decode()
-        if line.strip():
-            return line
+        if text[at:end].strip():
+            while text.count(b'"', at, end) % 2 and 0 <= end < at + LONGEST_CELL:
+                end = text.find(b"\n", end + 1)
+                if end < 0:
+                    end = len(text)
+                    break
+            return text[at:end].decode()
         at = end + 1
     return ""
 
