@@ -123,9 +123,9 @@ class Columns:
                 _take(table, kinds, kind, wanted)
         for name in self.series:
             kinds[place_of(table, name, "--series-column")] = "series"
-        with_unit = [j for j, kind in enumerate(kinds) if TIME_WITH_UNIT.fullmatch(kind)]
-        if "time" not in kinds and len(with_unit) == 1:
-            kinds[with_unit[0]] = "time"
+        clocks = [j for j, kind in enumerate(kinds) if CLOCK.fullmatch(kind)]
+        if len(clocks) == 1 and TIME_WITH_UNIT.fullmatch(kinds[clocks[0]]):
+            kinds[clocks[0]] = "time"
         if has_index and kinds[0] in INDEX and _is_index(table, kinds):
             kinds[0] = IGNORED
         if has_index and INDEX_READ in kinds[:2] and "time" in kinds:

@@ -5,6 +5,7 @@ A sample without a time is at rest; in a table without a time all are.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +100,7 @@ def expression_in(
     columns: Columns = PLAIN,
     levels: Levels = None,
     apart: Apart | None = None,
+    same: Sequence[int] | None = None,
 ) -> Expression:
     """Make out what a table of `read_expression` holds.
 
@@ -114,6 +116,9 @@ def expression_in(
         The levels of its genes, where they are known as numbers already; (samples, genes).
     apart
         What may tell series apart, where a sheet tells of the samples.
+    same
+        A number for each row, the same where a sheet names one sample for several series; None
+        where every row is a sample of its own.
     """
     require_one_of("missing", missing, MISSING)
     if columns.replicates is not None:
@@ -173,7 +178,8 @@ def expression_in(
     values = values[rows]
     if missing == "interpolate":
         fill_gaps(values, times[rows], named)
-    warn_of_samples(path, values)
+    own = np.unique(rows if same is None else np.array(same)[rows], return_index=True)[1]
+    warn_of_samples(path, values[np.sort(own)])
     on = _perturbed(table, lower, np.isnan(times))
     series, levels_of_series, note = averaged(samples, series, values[:n])
     return Expression(
@@ -242,15 +248,15 @@ def _perturbed(table: Table, lower: list[str], is_rest: Flags) -> Flags | None:
     if "perturbed" not in lower or is_rest.all():
         return None
     column = lower.index("perturbed")
-    cells = [row[column].lower() for row in table.rows[1:]]
+    cells = [row[column] for row in table.rows[1:]]
     for i, cell in enumerate(cells):
-        if cell not in (*ON, *OFF) and not is_rest[i]:
+        if cell.lower() not in (*ON, *OFF) and not is_rest[i]:
             raise table.error(
                 f"must be 0 or 1 (or no and yes, false and true), found {shown(cell)}",
                 i + 1,
                 column,
             )
-    on = np.array([cell in ON for cell in cells]) & ~is_rest
+    on = np.array([cell.lower() in ON for cell in cells]) & ~is_rest
     if on[~is_rest].all() or not on.any():
         warn_user(f"{table.path}: the column perturbed never changes and is not used")
         return None

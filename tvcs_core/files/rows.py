@@ -152,10 +152,11 @@ class Rows(Sequence[list[str]]):
         else:
             lines = (line.split(self._delimiter) for line in text.split("\n"))
         if self._is_quoted or self._space.search(text):
-            lines = ([_one_line(cell) for cell in row] for row in lines)
-        if self._keeps_blank:
-            return list(lines)
-        return [row for row in lines if any(row)]
+            lines = ([cell.strip() for cell in row] for row in lines)
+        rows = list(lines) if self._keeps_blank else [row for row in lines if any(row)]
+        if len(rows) < text.count("\n"):  # some line breaks are in cells, or lines are blank
+            rows = [[_one_line(cell) for cell in row] for row in rows]
+        return rows
 
 
 def _one_line(cell: str) -> str:

@@ -30,7 +30,8 @@ FAR = 20.0  # times the upper quartile of genes, as totals are and few genes
 FAR_ABOVE_ALL = 100.0  # times the second highest, as reads are beside counts and no gene
 LOGARITHMS = 25.0  # to base 2, of what machines measure, stay below
 ENOUGH = 2  # signs, of which each alone may be chance
-_BY_SIZE = frozenset(("few values", "far above most genes"))  # which a gene at the edge may be
+# What a gene has as often in front as elsewhere.
+_ANYWHERE = frozenset(("few values", "far above most genes", "a name with marks"))
 CHANCE = 1e-3  # that any gene of the table has whole numbers alone
 RARE = 0.05  # part of the names that have marks, where genes have none
 # Words: mapping_rate, TSS.enrichment, Insert size, BindingDensity. Few genes are called so.
@@ -73,7 +74,7 @@ def genes_by_name(
     is_fact = np.array([known.is_of_samples(name) for name in names], dtype=bool)
     if has_time:
         is_fact |= np.array([known.CLOCK.fullmatch(name) is not None for name in names], bool)
-    is_fact &= is_free
+    is_fact &= is_free & ~is_control
     if is_control.any() and not is_control.all():
         controls = _at(names, is_control)
         warn_user(
@@ -148,7 +149,7 @@ def genes_by_numbers(
         (_totals(names, values), "are sums of the others"),
     ):
         is_none &= is_free & is_gene
-        if is_none.any() and not is_none.all():
+        if is_none.any() and (is_gene & ~is_none).any():
             _warn_of_facts(path, _at(names, is_none), what)
             is_gene &= ~is_none
     if looks:
@@ -168,7 +169,8 @@ def _warn_of_facts(path: str, names: list[str], what: str) -> None:
     if what.startswith("number"):
         series = f", and if it tells series apart, {option_words({'series_column': names[0]})}"
     warn_user(
-        f"{path}: left out {listed(names)}, which {what}; if one is a gene, give {one}{series}"
+        f"{path}: left out {listed(names)}, no genes but columns that {what}; if one is a gene, "
+        f"give {one}{series}"
     )
 
 
@@ -192,7 +194,7 @@ def _counts(
         return is_one
     for j in range(min(2, len(names))):
         column = values[:, j]
-        if not is_free[j] or column[0] not in (0, 1) or not bool((np.diff(column) == 1).all()):
+        if not (is_free[j] and _is_count(column)):
             continue
         if not (has_time or _COUNT.fullmatch(names[j])):
             raise _may_be_time(path, names[j], column)
@@ -223,8 +225,14 @@ def refuse_times(path: str, name: str, column: Values, keep: Sequence[str] = ())
     LayoutError
         With the options for a time, a gene and neither.
     """
-    if name.lower() not in {one.lower() for one in keep} and rise_like_times(column.tolist()):
+    is_count = _COUNT.fullmatch(name) and _is_count(column)
+    is_kept = name.lower() in {one.lower() for one in keep}
+    if not (is_count or is_kept) and rise_like_times(column.tolist()):
         raise _may_be_time(path, name, column)
+
+
+def _is_count(column: Values) -> bool:
+    return column[0] in (0, 1) and bool((np.diff(column) == 1).all())
 
 
 def _may_be_time(path: str, name: str, column: Values) -> LayoutError:
@@ -319,7 +327,7 @@ def odd_signs(names: Sequence[str], values: Values) -> dict[int, list[str]]:
         sign(middle > FAR_ABOVE_ALL * second, ENOUGH, "far above every gene")
     if second < LOGARITHMS:
         sign(np.nanmin(values, axis=0) > LOGARITHMS, ENOUGH, "no logarithm as the others")
-    by_form = np.array([not _BY_SIZE.issuperset(found[j]) for j in range(n)])
+    by_form = np.array([not _ANYWHERE.issuperset(found[j]) for j in range(n)])
     weight[_at_edge(weight > 0) & by_form] += 1
     return {j: found[j] for j in range(n) if weight[j] >= ENOUGH}
 
@@ -351,7 +359,9 @@ def _of_decimals(values: Values, sign: Any) -> None:
     n_values = np.array([np.unique(column).size for column in values.T])
     is_whole = (decimals == 0) & (np.nanmax(values, axis=0) >= LEAST_WHOLE) & (n_values > 3)
     sign(is_whole & ~is_chance, ENOUGH, "whole numbers beside fractions")
-    is_other = (decimals != usual) & ~is_whole & ~is_chance & ~is_by_size
+    # So do logarithms of small counts: log2(1 + 1) is 1.
+    is_small = (n_values <= 3) & (np.nanmax(values, axis=0) < LEAST_WHOLE)
+    is_other = (decimals != usual) & ~is_small & ~is_whole & ~is_chance & ~is_by_size
     sign(is_other, 1, "other decimals")
 
 

@@ -81,7 +81,7 @@ OF_SAMPLES = _any(
 # Qualimap, samtools and featureCounts write them.
 _WORDS_OF_QC = (
     r"reads?|mapp(ed|ing)|unmapped|align(ed|ment)?|dups|duplicat(es?|ion)|q30|saturation|bases"
-    r"|barcodes?|umis?|adapters?|trimmed|exonic|intronic|intergenic|rrna|coverage|depth|yield"
+    r"|barcodes?|umis?|adapters?|trimmed|exonic|intronic|intergenic|coverage|depth|yield"
     r"|rates?|fraction|percent(age)?|pct|ratio|concentration|insert|fragments?|assigned"
     r"|unassigned|doublets?|viability|purity|complexity|library|seqs|multimapp(ed|ing|ers)"
 )

@@ -17,11 +17,13 @@ from tvcs_core.files.shown import listed
 
 FEWEST_GENES = 20  # below which samples are unlike by chance
 FEWEST_SAMPLES = 4
-# Rank correlations with the other columns, in the median: samples of one kind of cell are above
-# .8 and rarely below .6, lengths of genes beside them below .3.
+# Rank correlations with the other columns, in the median: most samples are above .8, lengths of
+# genes beside them below .3. So are spores beside cells that grow, whose numbers are of the same
+# size and form.
 ALIKE, UNLIKE = 0.8, 0.3
+OTHER_SIZE = 4.0  # times the median of every other column, or a part of it
 MOST_LOOKED_AT = 2000  # genes
-FEWEST_DIFFERENT = 8  # genes, below which samples are the same, or 0, by chance
+FEWEST_DIFFERENT = 10  # genes, below which samples are the same, or 0, by chance
 
 
 def samples_by_name(path: str, names: Sequence[str], keep: Sequence[str] = ()) -> list[bool]:
@@ -108,12 +110,13 @@ def refuse_unlike(
     varies = np.ptp(np.nan_to_num(values[::step]), axis=0) > 0
     if not varies.all():
         return
+    of_form = _of_another_form(values[::step])
     likeness = np.corrcoef(ranks, rowvar=False)
     likeness = np.where(np.eye(len(names), dtype=bool), np.nan, likeness)
     middle = np.nanmedian(likeness, axis=1)
     kept = {name.lower() for name in keep}
-    pairs = zip(names, middle.tolist(), strict=True)
-    odd = [name for name, one in pairs if one < UNLIKE and name.lower() not in kept]
+    is_odd = (middle < UNLIKE) & of_form
+    odd = [n for n, one in zip(names, is_odd, strict=True) if one and n.lower() not in kept]
     if not odd or len(odd) > len(names) / 4 + 1 or np.median(middle) < ALIKE:
         return
     ways = {"ignore": tuple(odd)}, {"keep": tuple(odd)}
@@ -126,6 +129,19 @@ def refuse_unlike(
         ),
         *ways,
     )
+
+
+def _of_another_form(values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which columns are whole where others are not, or of a size that no other column has."""
+    is_whole = np.array([bool((column == np.round(column)).all()) for column in values.T])
+    is_rare = is_whole if is_whole.mean() < 0.5 else ~is_whole
+    middle = np.nanmedian(values, axis=0)
+    found = is_rare.copy()
+    for j in range(len(middle)):
+        others = np.delete(middle, j)
+        found[j] |= middle[j] > OTHER_SIZE * others.max() > 0
+        found[j] |= 0 < OTHER_SIZE * abs(middle[j]) < others.min()
+    return found
 
 
 def warn_of_times(path: str, names: Sequence[str]) -> None:

@@ -246,9 +246,7 @@ def _refuse_numbers_of_groups(samples: Samples) -> None:
             f"{listed(names)} makes series of one time each: it numbers groups of replicates "
             f"and tells none apart (as maSigPro's Replicate does): give {pooled}, by which the "
             f"k-th of each time makes a series, or {mean}, for their mean; or a column that is the "
-            "same along a series",
-            row=0,
-            column=samples.labels[0],
+            "same along a series"
         ),
         *ways,
     )

@@ -101,6 +101,8 @@ def are_genes(head: str, cells: Sequence[str], others: Sequence[str]) -> str | N
         return None
     if OF_GENES.fullmatch(head):
         return f"it is called {head!r}"
+    if is_number(head):
+        return None  # one number of many that name genes
     others = [name for name in others if not OF_GENES.fullmatch(name)]
     if len(others) > 1 and (times_in_header(others) or hold_times(others)):
         return f"the other columns are called by times ({listed(others[:3])})"

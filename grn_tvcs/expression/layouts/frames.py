@@ -86,7 +86,7 @@ def from_frame(
     samples = None if samples is None else _frame("samples", samples)
     if genes_in_rows:
         is_told = samples is not None
-        frame = _of_samples(frame, columns, is_told=is_told)
+        frame, columns = _of_samples(frame, columns, is_told=is_told)
         frame = _turned(frame, has_times=not is_told and time_column is None)
         here = {str(name).lower() for name in frame.columns}
         columns = replace(columns, keep=tuple(n for n in columns.keep if n.lower() in here))
@@ -132,15 +132,19 @@ def _frame(name: str, frame: Any) -> Any:
     return frame.rename(columns=spaced) if spaced else frame
 
 
-def _of_samples(frame: pd.DataFrame, columns: Columns, *, is_told: bool) -> pd.DataFrame:
+def _of_samples(
+    frame: pd.DataFrame, columns: Columns, *, is_told: bool
+) -> tuple[pd.DataFrame, Columns]:
     """Leave out what is ignored and columns that tell of genes; refuse what is no sample."""
     names = [str(name) for name in frame.columns]
-    gone = {name.lower() for name in expanded(columns.ignore, names)}
+    wanted = expanded(columns.ignore, names)
+    gone = {name.lower() for name in wanted} & {name.lower() for name in names}
+    columns = replace(columns, ignore=tuple(n for n in wanted if n.lower() not in gone))
     frame = frame.loc[:, [name.lower() not in gone for name in names]]
     names = [str(name) for name in frame.columns]
     is_sample = samples_by_name(FRAME, names, columns.keep)
     if is_told:
-        return frame.loc[:, is_sample]
+        return frame.loc[:, is_sample], columns
     refuse_results(FRAME, names, columns.keep)
     frame = frame.loc[:, is_sample]
     names = [str(name) for name in frame.columns]
@@ -148,7 +152,7 @@ def _of_samples(frame: pd.DataFrame, columns: Columns, *, is_told: bool) -> pd.D
     is_numeric = all(dtype.kind in "iufb" for dtype in frame.dtypes if hasattr(dtype, "kind"))
     if is_numeric and not (times_in_header(names) or repeats_in_header(names)):
         refuse_unlike(FRAME, names, frame.to_numpy(dtype=np.float64), columns.keep)
-    return frame
+    return frame, columns
 
 
 def _refuse_turned(frame: pd.DataFrame, columns: Columns) -> None:

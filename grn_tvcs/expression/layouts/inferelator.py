@@ -48,22 +48,32 @@ def with_times(table: Table) -> Table:
                 step_at,
             )
         before[row[name_at]], step[row[name_at]] = row[before_at], float(row[step_at])
+    _refuse_rings(table, before)
     followed = set(before.values())
     rows: list[list[str]] = []
     for last in (name for name in before if name not in followed):
         rows += _chain(last, before, step)
     seen = {row[0] for row in rows}
-    if ring := [name for name in before if name not in seen]:
-        raise table.error(f"samples must follow each other in time, but {shown(ring[0])} does not")
     rows += [[name, "", ""] for name in names if name not in seen]
     made = Rows.of([["sample", "time", "series"], *rows])
     return Table(table.path, ",", made, [1] * len(made), bytes(len(made)))
 
 
+def _refuse_rings(table: Table, before: dict[str, str]) -> None:
+    for name in before:
+        at, n = name, 0
+        while at in before and n <= len(before):
+            at, n = before[at], n + 1
+        if n > len(before):
+            raise table.error(
+                f"samples must follow each other in time, but {shown(name)} comes before itself"
+            )
+
+
 def _chain(last: str, before: dict[str, str], step: dict[str, float]) -> list[list[str]]:
     """Samples from the first to the last, each with its time and the name of the last."""
     names = [last]
-    while names[-1] in before and len(names) <= len(before) + 1:
+    while names[-1] in before:
         names.append(before[names[-1]])
     names.reverse()
     times = [0.0]

@@ -23,7 +23,7 @@ from grn_tvcs.expression.expression import Expression, repeated
 from grn_tvcs.expression.judge.names import CLOCK, INDEX, SAMPLE
 from grn_tvcs.expression.judge.series import TELL, Apart
 from grn_tvcs.expression.layouts.inferelator import with_times
-from grn_tvcs.expression.layouts.named import rows_by_name, whole, without
+from grn_tvcs.expression.layouts.named import of_genes_alone, rows_by_name, whole, without
 from grn_tvcs.expression.layouts.turned import turned
 from grn_tvcs.expression.missing_values import MARKS
 from grn_tvcs.expression.reading import expression_in
@@ -79,7 +79,7 @@ def beside_sheet(
 
     `remedy` is what to do where no column of the sheet tells series apart that are not told.
     """
-    levels = without(levels, _of_levels(levels, table, columns.ignore))
+    levels = whole_levels = without(levels, _of_levels(levels, table, columns.ignore))
     table = with_times(table)
     _refuse_other_way(levels, table, genes_in_rows=genes_in_rows)
     if genes_in_rows:
@@ -98,17 +98,15 @@ def beside_sheet(
     named = {sample for sample, _ in facts}
     if spare := [sample for sample in rows if sample not in named]:
         warn_user(f"{levels.path}: left out {len(spare)} samples: {listed(spare)}")
+    same = [rows[sample] for sample, _ in facts]
     body = ([*fact, *levels.rows[rows[sample]][1:]] for sample, fact in facts)
     merged = Rows.of(chain([[*header, *genes]], body))
     lines = [levels.lines[0], *(levels.lines[rows[sample]] for sample, _ in facts)]
     joined = Table(levels.path, levels.delimiter, merged, lines, bytes(len(merged)))
     apart = Apart(_may_tell_series(table, rows, columns), remedy)
-    here = {name.lower() for name in genes}
-    told = Columns(
-        keep=tuple(name for name in columns.keep if name.lower() in here),
-        replicates=columns.replicates,
-    )
-    return expression_in(joined, missing=missing, columns=told, apart=apart)
+    told = Columns(keep=columns.keep, replicates=columns.replicates)
+    told = of_genes_alone(told, whole_levels, joined)
+    return expression_in(joined, missing=missing, columns=told, apart=apart, same=same)
 
 
 def _bare(name: str) -> str:
@@ -239,7 +237,7 @@ def _joined(table: Table, of_series: Sequence[int], time: int) -> list[list[str]
 def _kinds(table: Table, rows: dict[str, int], columns: Columns) -> list[str]:
     """What each column of a sheet is; names that say much the same are known."""
     here = tuple(n for n in columns.ignore if find_place(table.rows[0], n) is not None)
-    kinds = replace(columns, ignore=here).kinds(table, has_index=False)
+    kinds = replace(columns, ignore=here, keep=()).kinds(table, has_index=False)
     for label, found in (
         ("sample", _of_samples(table, kinds, rows)),
         ("time", [j for j, kind in enumerate(kinds) if CLOCK.fullmatch(kind)]),
