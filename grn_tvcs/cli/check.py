@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from tvcs_core.command.options import with_options
 from tvcs_core.command.shell import guarded, say, tell
 from tvcs_core.files.shown import plain
 
+FIRST, LAST = 5, 2  # genes
 MOST_SHOWN = 12  # series
 MOST_TIMES = 10  # of each
 
@@ -80,7 +82,7 @@ def _facts(data: Expression) -> dict[str, str]:
     from tvcs_core.files.shown import listed
 
     facts = {
-        "genes": f"{len(data.genes)}: {listed(data.genes)}",
+        "genes": f"{len(data.genes)}: {_first_and_last(data.genes)}",
         "samples": str(len(data.levels)),
         "series": _series(data),
         **_each_series(data),
@@ -96,6 +98,14 @@ def _facts(data: Expression) -> dict[str, str]:
     facts["constant"] = listed(data.constant_genes) or "no gene"
     facts["not known"] = unknowable(data, DEFAULT)
     return {name: fact for name, fact in facts.items() if fact is not None}
+
+
+def _first_and_last(genes: Sequence[str]) -> str:
+    """The first genes and the last, for what is no gene stands at the ends of a table."""
+    if len(genes) <= FIRST + LAST:
+        return ", ".join(map(plain, genes))
+    names = [*map(plain, genes[:FIRST]), "...", *map(plain, genes[-LAST:])]
+    return ", ".join(names)
 
 
 def _each_series(data: Expression) -> dict[str, str]:

@@ -318,7 +318,9 @@ def odd_signs(names: Sequence[str], values: Values) -> dict[int, list[str]]:
     n_values = np.array([np.unique(column[~np.isnan(column)]).size for column in values.T])
     is_few = n_values <= min(3, len(values) // 3)
     if is_few.mean() <= 1 - USUAL:
-        sign(is_few, 1, "few values")
+        has_zero = (values == 0).any(axis=0)
+        sign(is_few & has_zero, 1, "few values")
+        sign(is_few & ~has_zero, 1, "few values, none of them 0")
     middle = np.nanmedian(values, axis=0)
     upper = np.quantile(middle, USUAL)
     second = np.partition(middle, -2)[-2]  # all but the highest are below this

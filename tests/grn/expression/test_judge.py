@@ -556,3 +556,92 @@ def test_times_with_a_prime_or_a_decimal_comma_are_read(cell, write):
     number = float(cell.strip("'h").replace(",", "."))
     found = read_layout(write(f"Time\tA\tB\n0\t1.5\t2\n{cell}\t2\t3\n"))
     assert found.times.tolist() == [0, number]
+
+
+# ---- each refusal names what to do, and that reads it
+
+LINES = "Time\tA\tB\tC\n0\t1.5\t2\t3\n1\t2\t3\t5\n2\t3\t1\t4\n"
+ALONE = "series\tTime\tA\tB\na\t0\t1.5\t2\na\t1\t2\t3\nb\t2\t3\t1\n"
+REMEDIES = {
+    "logarithm of 0": (
+        LINES.replace("1.5", "-Inf"),
+        "the logarithm of 0 is -Inf: .* write NA and give --missing",
+        (lambda text: text.replace("-Inf", "NA"), {"missing": "interpolate"}),
+    ),
+    "series of one time, removed": (
+        f"series\t{LINES}".replace("\n0", "\na\t0")
+        .replace("\n1", "\na\t1")
+        .replace("\n2", "\nb\t2"),
+        "series b has 1: remove its sample, or empty its time",
+        (lambda text: text[: text.index("b\t2")], {}),
+    ),
+    "series of one time, at rest": (
+        f"series\t{LINES}".replace("\n0", "\na\t0")
+        .replace("\n1", "\na\t1")
+        .replace("\n2", "\nb\t2"),
+        "remove its sample, or empty its time, so that it is a sample at rest",
+        (lambda text: text.replace("b\t2", "b\t"), {}),
+    ),
+    "a blank in a name": (
+        "s1 s2 s3\nFos 1 2 3\nHis 3 1 5 7\n",
+        "spaces part cells here, so a name must hold none: write tabs between cells",
+        (lambda _: "\ts1\ts2\ts3\nFos\t1\t2\t3\nHis 3\t1\t5\t7\n", {"genes_in_rows": True}),
+    ),
+    "dates for names": (
+        "Time\t1-Mar\tFos\t1-Mar\n0\t1\t2\t3\n1\t2\t3\t1\n",
+        "a spreadsheet made dates of .*do not average them, take the names from the source",
+        (lambda text: text.replace("1-Mar", "MARCHF1", 1).replace("1-Mar", "MTARC1"), {}),
+    ),
+    "a row of totals": (
+        f"{LINES}Total\t6.5\t6\t12\n",
+        "a row that is no sample must go",
+        (lambda text: text[: text.index("Total")], {}),
+    ),
+    "a perturbation in words": (
+        LINES.replace("C", "perturbed").replace("\t3\n", "\tLPS\n"),
+        r"must be 0 or 1 \(or no and yes, false and true\), found 'LPS'",
+        (
+            lambda text: text.replace("LPS", "yes").replace("\t5", "\tyes").replace("\t4", "\tno"),
+            {},
+        ),
+    ),
+    "a gene called as a label of a sheet": (
+        "sample\tA\tB\tTime\ns1\t1\t2\t3\ns2\t2\t1\t5\n",
+        "a gene must not be called Time: rename it, or leave it out by --ignore Time",
+        (lambda text: text.replace("Time", "Tim"), {}),
+    ),
+}
+
+
+@pytest.mark.usefixtures("quietly")
+@pytest.mark.parametrize("kind", REMEDIES)
+def test_the_remedy_that_a_refusal_names_reads_the_file(kind, write):
+    text, said, (mend, options) = REMEDIES[kind]
+    if "sheet" in kind:
+        options = {"samples": write("sample,time\ns1,0\ns2,1\n", "s.csv")}
+    given = {k: v for k, v in options.items() if k in ("samples", "genes_in_rows")}
+    with pytest.raises(DataError, match=said):
+        read_layout(write(text), **given)
+    assert read_layout(write(mend(text)), **options).genes
+
+
+def test_a_heading_that_a_spreadsheet_wrapped_is_read_and_lines_keep_their_numbers(write):
+    path = write('"Time\n(h)",A,"B\nb"\n0,1,2\n1,2,x\n', "x.csv")
+    with pytest.raises(DataError, match=r"x.csv:5, column 'B b': must be a number, found 'x'"):
+        read_layout(path)
+    found = read_layout(write('"Time\n(h)",A,"B\nb"\n0,1,2\n1,2,3\n', "x.csv"))
+    assert (found.genes, found.times.tolist()) == (("A", "B b"), [0, 1])
+    assert found.notes == ("Times are in h, as the file says.",)
+
+
+def test_gaps_at_rest_are_filled_with_means_and_called_so(write):
+    path = write("sample\tA\tB\nu\t1\tNA\nv\t2\t4\nw\t5\t8\n")
+    with pytest.warns(UserWarning, match="filled 1 of 6 values with the mean of the gene over"):
+        found = read_layout(path, missing="interpolate")
+    assert found.at_rest[0].tolist() == [1, 6]
+    assert "were filled with the mean of the gene over the other samples." in found.notes[0]
+    both = write("Time\tA\tB\n0\t1\t2\n1\tNA\t4\n2\t5\t8\n\tNA\t3\n", "both.tsv")
+    with pytest.warns(
+        UserWarning, match="by interpolation in time, 1 of them, at rest, with the m"
+    ):
+        read_layout(both, missing="interpolate")
