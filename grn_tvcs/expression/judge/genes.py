@@ -102,7 +102,7 @@ def refuse_results(path: str, names: Sequence[str], keep: Sequence[str] = ()) ->
     of_tests = [n for n in free if n in found or known.OF_TESTS.fullmatch(n)]
     ways: list[dict[str, Any]] = []
     what = "give the table of counts or levels, of which the test was made"
-    if len(names) - len(of_tests) > 3:
+    if len(names) - len(of_tests) > 2:
         ways = [{"ignore": tuple(of_tests)}]
         what = f"give {option_words(ways[0])}, if the other columns are levels; or {what}"
     raise may_read(

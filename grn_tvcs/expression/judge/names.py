@@ -56,8 +56,10 @@ STATISTIC = _any(
     r"fdr([_. ]?bh)?|q[_. -]?val(ue)?s?|base_?mean|ave_?expr|log_?cpm",
     r"mean_obs|var_obs|tech_var|(smooth_|final_)?sigma_sq|degrees_free",
 )
-# What stands beside them, and by itself may be a gene: T, B and F are.
-OF_TESTS = _any(r"stat|t|b|f|lr|beta|se_b|rss|scores?|pct[._][12]|test_stat|significant|status")
+# What stands beside them, and by itself may be a gene or a sample: T, B and F are; capitals count.
+OF_TESTS = re.compile(
+    r"stat|t|B|F|LR|beta|se_b|rss|scores?|pct[._][12]|test_stat|significant|status"
+)
 # Facts of samples. scanpy's and Seurat's quality control, clusters and scores; sizes of edgeR and
 # DESeq2; what hospitals, plate readers and core facilities note. None is a symbol of a gene.
 OF_SAMPLES = _any(

@@ -72,7 +72,8 @@ def refuse_wrong_shape(
     if twice := [name for name in repeated(kinds) if name in LABELS and name not in several]:
         raise table.error(f"must have one column of each kind, found twice: {listed(twice)}", row=0)
     names = [cell for cell in kinds if cell not in LABELS]
-    if kinds[0] == "time" and has_names and names and all(is_number(cell) for cell in names):
+    is_turned = kinds[0] == "time" and has_names and read_times(first) is None
+    if is_turned and names and all(is_number(cell) for cell in names):
         raise may_read(table.error(_turn(first), row=0), {"genes_in_rows": True})
     if len(table.rows) == 1:
         raise table.error("must have samples below the first row, found none", row=0)
