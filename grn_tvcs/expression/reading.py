@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,28 +126,7 @@ def expression_in(
     header, path = table.rows[0], table.path
     lower = columns.kinds(table)
     has_time = "time" in lower
-    free = [j for j, kind in enumerate(lower) if kind not in LABELS]
-    refuse_results(path, [header[j] for j in free], columns.keep)
-    several = {IGNORED} | ({"series"} if columns.series else set())
-    refuse_wrong_shape(table, lower, several, columns.keep)
-    is_gene = genes_by_name(path, [header[j] for j in free], columns.keep, has_time=has_time)
-    genes = [j for j, is_one in zip(free, is_gene, strict=True) if is_one]
-    levels = None if levels is None else levels[:, is_gene]
-    _check_header(table, genes)
-    table.require_rectangle()
-    times, unit = np.full(len(table.rows) - 1, np.nan), ""
-    if has_time:
-        times, unit = times_in(table, lower.index("time"))
-    is_strict = missing == "error"
-    if levels is None:
-        known = columns.series_names(table, lower) if has_time else None
-        values = numbers_with_gaps(table, genes, refuse=is_strict, known_series=known)
-    else:
-        values = known_numbers(table, genes, levels, refuse=is_strict)
-    if not is_strict:
-        genes, values = with_some_value(table, genes, values)
-    genes, values = _judged(table, genes, values, lower, columns)
-    warn_of_names(path, [header[j] for j in genes])
+    genes, values, times, unit = _contents(table, lower, missing, columns, levels)
     samples = Samples(
         table,
         times,
@@ -191,6 +170,45 @@ def expression_in(
         notes=(*notes, *([note] if note else ())),
         at_rest=values[n:],
     )
+
+
+class _Contents(NamedTuple):
+    """What columns hold: genes, their levels (samples, genes), times and their unit."""
+
+    genes: list[int]
+    values: NDArray[np.float64]
+    times: NDArray[np.float64]
+    unit: str
+
+
+def _contents(
+    table: Table, lower: list[str], missing: str, columns: Columns, levels: Levels
+) -> _Contents:
+    """Judge the columns and read their numbers; the arguments are those of `expression_in`."""
+    header, path, has_time = table.rows[0], table.path, "time" in lower
+    free = [j for j, kind in enumerate(lower) if kind not in LABELS]
+    refuse_results(path, [header[j] for j in free], columns.keep)
+    several = {IGNORED} | ({"series"} if columns.series else set())
+    refuse_wrong_shape(table, lower, several, columns.keep)
+    is_gene = genes_by_name(path, [header[j] for j in free], columns.keep, has_time=has_time)
+    genes = [j for j, is_one in zip(free, is_gene, strict=True) if is_one]
+    levels = None if levels is None else levels[:, is_gene]
+    _check_header(table, genes)
+    table.require_rectangle()
+    times, unit = np.full(len(table.rows) - 1, np.nan), ""
+    if has_time:
+        times, unit = times_in(table, lower.index("time"))
+    is_strict = missing == "error"
+    if levels is None:
+        known = columns.series_names(table, lower) if has_time else None
+        values = numbers_with_gaps(table, genes, refuse=is_strict, known_series=known)
+    else:
+        values = known_numbers(table, genes, levels, refuse=is_strict)
+    if not is_strict:
+        genes, values = with_some_value(table, genes, values)
+    genes, values = _judged(table, genes, values, lower, columns)
+    warn_of_names(path, [header[j] for j in genes])
+    return _Contents(genes, values, times, unit)
 
 
 def _judged(
