@@ -154,7 +154,7 @@ class Rows(Sequence[list[str]]):
         if self._is_quoted or self._space.search(text):
             lines = ([cell.strip() for cell in row] for row in lines)
         rows = list(lines) if self._keeps_blank else [row for row in lines if any(row)]
-        if len(rows) < text.count("\n"):  # some line breaks are in cells, or lines are blank
+        if self._is_quoted and len(rows) <= text.rstrip("\n").count("\n"):  # one may be in a cell
             rows = [[_one_line(cell) for cell in row] for row in rows]
         return rows
 

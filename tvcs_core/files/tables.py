@@ -197,15 +197,15 @@ def _of_sheet(path: str | Path, sheet: str | None) -> Table:
 
 def _without_comments(text: bytes) -> bytes:
     """Blank the comments above a table, so that the other lines keep their numbers."""
-    at, n_lines = 0, 0
+    at, last, n_lines = 0, 0, 0
     while text.startswith(b"#", at):
-        end = text.find(b"\n", at) + 1
-        below = _first_line(text[end:]) if end else ""
-        is_last = not below.startswith("#")
-        if not below or (is_last and _names_columns(text[at:end].decode().strip(), below)):
-            break
-        at, n_lines = end, n_lines + 1
-    return b"\n" * n_lines + text[at:]
+        last, at, n_lines = at, text.find(b"\n", at) + 1, n_lines + 1
+        if not at:
+            return text  # comments alone
+    below = _first_line(text, at)
+    if n_lines and _names_columns(text[last:at].decode().strip(), below):
+        at, n_lines = last, n_lines - 1
+    return b"\n" * n_lines + text[at:] if n_lines else text
 
 
 def _names_columns(comment: str, below: str) -> bool:
@@ -217,24 +217,27 @@ def _names_columns(comment: str, below: str) -> bool:
     return len(comment.lstrip("#").split()) == len(below.split())
 
 
-def _first_line(text: bytes) -> str:
-    """The first row that is not of spaces only; empty if there is none.
+def _first_line(text: bytes, at: int = 0) -> str:
+    """The first row from `at` on that is not of spaces only; empty if there is none.
 
     It is one line, or more where a cell in quotes holds a line break, as in a wrapped heading.
     """
-    at = 0
     while at < len(text):
-        end = text.find(b"\n", at)
-        end = len(text) if end < 0 else end
-        if text[at:end].strip():
-            while text.count(b'"', at, end) % 2 and 0 <= end < at + LONGEST_CELL:
-                end = text.find(b"\n", end + 1)
-                if end < 0:
-                    end = len(text)
-                    break
+        end = _line_end(text, at)
+        line = text[at:end].decode()
+        if line.strip():
+            n_quotes = line.count('"')
+            while n_quotes % 2 and end < min(len(text), at + LONGEST_CELL):
+                more = _line_end(text, end + 1)
+                n_quotes, end = n_quotes + text.count(b'"', end, more), more
             return text[at:end].decode()
         at = end + 1
     return ""
+
+
+def _line_end(text: bytes, at: int) -> int:
+    end = text.find(b"\n", at)
+    return len(text) if end < 0 else end
 
 
 def is_number(cell: str) -> bool:
