@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,11 @@ from grn_tvcs.cli.layout import ExpressionFiles, Layout, Missing
 from grn_tvcs.cli.options import RegulatorFile
 from tvcs_core.command.options import with_options
 from tvcs_core.command.shell import guarded, say, tell
+from tvcs_core.files.shown import plain
+
+FIRST, LAST = 5, 2  # genes
+MOST_SHOWN = 12  # series
+MOST_TIMES = 10  # of each
 
 if TYPE_CHECKING:
     from grn_tvcs.expression.expression import Expression
@@ -76,9 +82,10 @@ def _facts(data: Expression) -> dict[str, str]:
     from tvcs_core.files.shown import listed
 
     facts = {
-        "genes": f"{len(data.genes)}: {listed(data.genes)}",
+        "genes": f"{len(data.genes)}: {_first_and_last(data.genes)}",
         "samples": str(len(data.levels)),
         "series": _series(data),
+        **_each_series(data),
         "at rest": f"{data.n_at_rest} of {len(data.levels)} samples" if data.n_at_rest else None,
         "spacing": spacing(data) if data.series else None,
         "values": f"{data.levels.min():g} to {data.levels.max():g}",
@@ -91,6 +98,28 @@ def _facts(data: Expression) -> dict[str, str]:
     facts["constant"] = listed(data.constant_genes) or "no gene"
     facts["not known"] = unknowable(data, DEFAULT)
     return {name: fact for name, fact in facts.items() if fact is not None}
+
+
+def _first_and_last(genes: Sequence[str]) -> str:
+    """The first genes and the last, for what is no gene stands at the ends of a table."""
+    if len(genes) <= FIRST + LAST:
+        return ", ".join(map(plain, genes))
+    names = [*map(plain, genes[:FIRST]), "...", *map(plain, genes[-LAST:])]
+    return ", ".join(names)
+
+
+def _each_series(data: Expression) -> dict[str, str]:
+    """The names of the first series and their times, so that one can see what was read."""
+    pieces = data.pieces()
+    shown = {}
+    for k, (name, rows) in enumerate(list(pieces.items())[:MOST_SHOWN], start=1):
+        times = [f"{time:g}" for time in data.times[rows][: MOST_TIMES + 1]]
+        if len(times) > MOST_TIMES:
+            times[-1] = f"... {data.times[rows][-1]:g}"
+        shown[f"  {k}"] = f"{plain(name)}: {', '.join(times)}"
+    if len(pieces) > MOST_SHOWN:
+        shown["  ..."] = f"{len(pieces) - MOST_SHOWN} more"
+    return shown
 
 
 def _series(data: Expression) -> str:

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 RECORDED = (
     "condition_column", "conditions", "false_discovery", "exchanges", "regulators",
     "perturbed_until", "scale", "missing", "genes_in_rows", "samples", "pseudotime",
-    "lineage_weights", "time_column", "sample_column", "series_column", "ignore", "sheet",
+    "lineage_weights", "time_column", "sample_column", "series_column", "ignore",
+    "keep", "replicates",
+    "sheet",
     "samples_sheet", "layer", "gene_column", "bins",
 )  # fmt: skip
 
@@ -188,8 +190,9 @@ def _read(given: CompareOptions) -> dict[str, Expression]:
         )
     assert given.condition_column is not None
     columns = Columns.told(
-        layout.time_column, layout.sample_column, layout.series_column, layout.ignore
-    )
+        layout.time_column, layout.sample_column, layout.series_column, layout.ignore,
+        layout.keep, layout.replicates,
+    )  # fmt: skip
     found = read_conditions(
         given.a,
         given.condition_column,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +18,14 @@ from tvcs_core.command.shell import say
 from tvcs_core.files.shown import listed
 from tvcs_core.files.tables import read_names, read_table
 from tvcs_core.files.workbook import is_workbook
+
+_VERSION = re.compile(r"(?<=[0-9])\.[0-9]+$")  # ENSMUSG00000000103.6
+# How names are matched, the plainest first, and what is said of it.
+KEYS: tuple[tuple[Callable[[str], str], str], ...] = (
+    (str, ""),
+    (str.lower, "in another case of letters"),
+    (lambda name: _without_version(name), "without their versions"),
+)
 
 
 def read_gene_names(path: Path, data: Expression, least: int = 1) -> frozenset[str]:
@@ -47,7 +55,7 @@ def read_gene_names(path: Path, data: Expression, least: int = 1) -> frozenset[s
 
 
 def names_in(path: Path, genes: Sequence[str]) -> list[str]:
-    """Read a list of names; where no line is a gene, the column that is, in any case of letters.
+    """Read a list of names; where no line is a gene, the column that is, in any case or version.
 
     So a table whose first row is a header, as lists of regulators often are, is a list too.
     """
@@ -55,15 +63,15 @@ def names_in(path: Path, genes: Sequence[str]) -> list[str]:
     lines = [] if is_book else read_names(path)
     if not set(lines).isdisjoint(genes) or not (lines or is_book):
         return lines
-    by_case = {name: genes_of[0] for name, genes_of in _by_case(genes).items() if not genes_of[1:]}
     in_one_line = len(lines) == 1
     columns = _parts(lines[0]) if in_one_line else _columns_of(path)
-    for known, said in ((dict.fromkeys(genes), ""), (by_case, "in another case of letters")):
-        found = [[name for name in column if _same(name, known, said)] for column in columns]
+    for key, said in KEYS:
+        known = _by_key(genes, key)
+        found = [[name for name in column if key(name) in known] for column in columns]
         k = max(range(len(found)), key=lambda j: len(found[j]), default=0)
         if not columns or not found[k]:
             continue
-        names = [by_case[name.lower()] if said else name for name in found[k]]
+        names = [known[key(name)] for name in found[k]]
         where = f"in column {k + 1}" if len(columns) > 1 else ""
         if in_one_line:
             where = "in one line" if len(columns[k]) > 1 else ""
@@ -74,15 +82,15 @@ def names_in(path: Path, genes: Sequence[str]) -> list[str]:
     return lines or [name for column in columns for name in column]
 
 
-def _by_case(genes: Sequence[str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for gene in genes:
-        found.setdefault(gene.lower(), []).append(gene)
-    return found
+def _by_key(genes: Sequence[str], key: Callable[[str], str]) -> dict[str, str]:
+    """The gene of each key that is of one gene alone."""
+    count = Counter(map(key, genes))
+    return {key(gene): gene for gene in genes if count[key(gene)] == 1}
 
 
-def _same(name: str, known: Collection[str], said: str) -> bool:
-    return (name.lower() if said else name) in known
+def _without_version(name: str) -> str:
+    """A stable identifier of Ensembl, GENCODE or RefSeq without its version."""
+    return _VERSION.sub("", name)
 
 
 def _parts(line: str) -> list[list[str]]:

@@ -82,7 +82,24 @@ class Layout:
         typer.Option(
             metavar="NAME",
             help="Column (or gene, or row where genes stand in rows) that is not used; by name or "
-            "number from 1, and as often as you like.",
+            "number from 1, and as often as you like; * stands for any part of a name.",
+        ),
+    ] = None
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Column that is a gene (or a sample, where genes stand in rows), whatever its "
+            "name or numbers look like; as often as you like.",
+        ),
+    ] = None
+    replicates: Annotated[
+        str | None,
+        typer.Option(
+            metavar="unpaired|average",
+            help="Where a time comes twice in a series: the k-th of each time makes a series of "
+            "its own (other individuals), or their mean counts (repeats of one measurement). "
+            "Default: refused.",
         ),
     ] = None
     sheet: Annotated[
@@ -147,6 +164,8 @@ class Layout:
             "sample_column": self.sample_column,
             "series_column": self.series_column,
             "ignore": self.ignore or (),
+            "keep": self.keep or (),
+            "replicates": self.replicates,
             "sheet": self.sheet,
             "samples_sheet": self.samples_sheet,
             "layer": self.layer,

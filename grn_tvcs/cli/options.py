@@ -28,12 +28,13 @@ FILES = (
 NEW = (
     "bins", "lineage_weights", "calibrate", "prior", "genes", "targets", "top_variable", "top",
     "compress", "sample_column", "ignore", "sheet", "samples_sheet", "layer", "gene_column",
+    "keep", "replicates",
 )  # fmt: skip
 RECORDED = (
     "max_in_degree", "max_out_degree", "perturbed_until", "scale", "missing", "genes_in_rows",
     "time_column", "series_column", "method", "max_edges", "option", "pairs", *FILES, "bins",
     "calibrate", "top_variable", "top", "compress", "sample_column", "ignore", "sheet",
-    "samples_sheet", "layer", "gene_column",
+    "samples_sheet", "layer", "gene_column", "keep", "replicates",
 )  # fmt: skip
 
 
@@ -244,6 +245,7 @@ class InferOptions:
             "compress": self.compress or None,
             "series_column": _one_or_several(self.layout.series_column),
             "ignore": self.layout.ignore or None,
+            "keep": self.layout.keep or None,
         }
         return {name: value for name, value in told.items() if name not in NEW or value is not None}
 

@@ -14,10 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from grn_tvcs.expression.clock import CLOCK, read_times, said_of_no_time, said_of_unit
+from grn_tvcs.expression.clock import read_times, said_of_no_time, said_of_unit
 from grn_tvcs.expression.columns import Columns, find_place, may_read
 from grn_tvcs.expression.expression import Expression, repeated
-from grn_tvcs.expression.opening import SERIES
+from grn_tvcs.expression.judge.genes import (
+    genes_by_name,
+    genes_by_numbers,
+    refuse_results,
+    warn_of_names,
+)
+from grn_tvcs.expression.judge.names import CLOCK, SERIES
+from grn_tvcs.expression.judge.samples import warn_of_samples
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
 from tvcs_core.files.input_size import refuse_cells
@@ -251,6 +258,8 @@ def expression_of(data: Annotated) -> Expression:
     values = levels.toarray() if sparse.issparse(levels) else np.asarray(levels)
     names = list(place)
     notes = said_of_cells(int(is_in.sum()), len(points))
+    genes, values = _judged(data, genes, values)
+    warn_of_samples(data.path, values)
     found = Expression(
         values,
         points[:, 1],
@@ -261,6 +270,20 @@ def expression_of(data: Annotated) -> Expression:
         cells=None if (size == 1).all() else size.astype(np.float64),
     )
     return _without(found, data)
+
+
+def _judged(
+    data: Annotated, genes: tuple[str, ...], values: NDArray[np.float64]
+) -> tuple[tuple[str, ...], NDArray[np.float64]]:
+    """Leave out of ``var`` what is no gene; names to ignore are none of its business."""
+    told = (*data.parts.columns.keep, *data.parts.columns.ignore)
+    refuse_results(data.path, genes, told)
+    is_gene = genes_by_name(data.path, genes, told, has_time=True)
+    genes, values = tuple(genes[j] for j in np.flatnonzero(is_gene)), values[:, is_gene]
+    is_gene = genes_by_numbers(data.path, genes, values, told, has_time=True)
+    genes, values = tuple(genes[j] for j in np.flatnonzero(is_gene)), values[:, is_gene]
+    warn_of_names(data.path, genes)
+    return genes, values
 
 
 def _without(found: Expression, data: Annotated) -> Expression:
@@ -298,7 +321,7 @@ def _of_points(on: NDArray[np.bool_], point: NDArray[np.int64], data: Annotated)
 
 
 def _is_clock(name: str) -> bool:
-    return bool(CLOCK.fullmatch(name.lower())) or "pseudotime" in name.lower()
+    return CLOCK.fullmatch(name) is not None or "pseudotime" in name.lower()
 
 
 def _is_time(value: Any) -> bool:

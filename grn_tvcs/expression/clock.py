@@ -14,9 +14,6 @@ from grn_tvcs.expression.missing_values import MARKS, numbers_with_gaps
 from tvcs_core.files.shown import listed, shown
 from tvcs_core.files.tables import Table, is_number
 
-# Names that mean a time and are not ``Time``: no gene is called so, and taken for one it would
-# make steady states of a time course without a word.
-CLOCK = re.compile(r"((pseudo|real)[\W_]?)?time([\W_].*|points?|s)?|hours?|minutes?|days?|hpf|hpi")
 SECONDS = {
     "s": 1, "sec": 1, "secs": 1, "second": 1, "seconds": 1,
     "min": 60, "mins": 60, "minute": 60, "minutes": 60,
@@ -34,7 +31,7 @@ _TIME = re.compile(
     rf"(?:({_WORDS})[ _.=-]?)?([+-]?[0-9]+(?:\.[0-9]+)?)(?:[ _]?({_UNITS}))?", re.IGNORECASE
 )
 
-
+_COMMA = re.compile(r"([0-9]),([0-9]{1,2})(?![0-9])")  # of decimals; three digits may be thousands
 _HEADING = re.compile(rf"(?:{_UNITS})|time.*[\W_]({_UNITS})[\W_]*", re.IGNORECASE)  # Time (min)
 _DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ].*)?")
 _OF_DAY = re.compile(r"\d{1,3}:\d{2}(:\d{2}(\.\d+)?)?")
@@ -45,6 +42,8 @@ _INSIDE = re.compile(  # 0h_rep1, ctrl_30min_2, day3.b, t0min.1, t=5; but 2D is 
     re.IGNORECASE,
 )
 _OF_R = re.compile("X[0-9]")  # R lets no name of a column begin with a digit
+_REPEAT = re.compile(r"(.*[0-9A-Za-z])\.([1-9])")  # what make.unique makes of a name that is there
+MOST_REPEATS = 5  # .1 to .9 are tenths
 FEWEST_SAMPLES = 6  # of a column that looks like times, so that no gene does by chance
 
 UNIT_SAID = "Times are in "  # how a note begins that tells the unit
@@ -92,7 +91,7 @@ def read_times(cells: Sequence[str]) -> Times | None:
             numbers.append(float("nan"))
             words.append(None)
             continue
-        found = _TIME.fullmatch(cell)
+        found = _TIME.fullmatch(_COMMA.sub(r"\1.\2", cell.replace("'", "min", 1)))
         before, after = ((found[k] or "").lower() for k in (1, 3)) if found else ("", "")
         if found is None or (before and after and before not in NO_UNITS):  # t0h is 0h
             return None
@@ -158,6 +157,45 @@ def times_in_header(names: Sequence[str]) -> bool | None:
     first = times.values[0]
     is_count = first in (0, 1) and times.values == [first + k for k in range(len(names))]
     return None if is_count else True
+
+
+def repeats_in_header(names: Sequence[str]) -> tuple[list[str], list[str]] | None:
+    """Times and repeats of names such as ``0, 0.1, 0.2, 1, 1.1, 1.2``; None where they are none.
+
+    R and pandas write so what stood there as ``0, 0, 0, 1, 1, 1``: each time has the same tails,
+    .1 to .k with k below 5, as steps of a tenth that is measured evenly have not.
+
+    Examples
+    --------
+    >>> repeats_in_header(["0", "0.1", "4", "4.1"])
+    (['0', '0', '4', '4'], ['1', '2', '1', '2'])
+    >>> repeats_in_header(["0", "0.1", "0.2", "0.3"]) is None
+    True
+    """
+    if names and all(_OF_R.match(name) for name in names):
+        names = [name[1:] for name in names]
+    found = [_REPEAT.fullmatch(name) for name in names]
+    times = [name if one is None else one[1] for name, one in zip(names, found, strict=True)]
+    tails = [0 if one is None else int(one[2]) for one in found]
+    by_time: dict[str, list[int]] = {}
+    for time, tail in zip(times, tails, strict=True):
+        by_time.setdefault(time, []).append(tail)
+    is_time = times_in_header(list(by_time)) is not False
+    k = max(tails, default=0)
+    is_same = all(sorted(of_one) == list(range(k + 1)) for of_one in by_time.values())
+    if not 0 < k < MOST_REPEATS or len(by_time) < 2 or not is_same or not is_time:
+        return None
+    return times, [str(tail + 1) for tail in tails]
+
+
+def said_of_repeats(path: str, times: Sequence[str], repeats: Sequence[str]) -> str:
+    """Say how names were read in which `repeats_in_header` found times."""
+    n = max(map(int, repeats))
+    return (
+        f"{path}: of names such as {times[0]}, {times[0]}.1 the tails are taken for {n} repeats of "
+        f"each time, which R and pandas number so: {n} series; where they are decimals, give the "
+        "times in a row Time"
+    )
 
 
 def hold_times(names: Sequence[str]) -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Any
 
-from grn_tvcs.expression.opening import INDEX, NAMED, SERIES, without_columns
+from grn_tvcs.expression.judge.names import CLOCK, INDEX, INDEX_READ, NAMED, SERIES, TIME_WITH_UNIT
+from grn_tvcs.expression.opening import without_columns
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
 from tvcs_core.arguments import require_kind
@@ -16,25 +17,8 @@ from tvcs_core.files.shown import did_you_mean, listed, shown
 from tvcs_core.files.tables import Table
 
 IGNORED = "(not used)"
-INDEX_READ = "x"  # what R's `read.csv` calls the column that `write.csv` left without a name
+KEPT = "(a gene)"  # under a name that means something else
 FEWEST_COUNTED = 3  # rows, for a gene called X may hold 1 and 2
-# Names that may tell series apart, of which the table or the user has to say it.
-MAY_BE_SERIES = re.compile(
-    r"((bio|tech|biol|technical|biological)?[\W_]?rep(l|s|licates?)?|batch|donor|patient|subject|"
-    r"animal|mouse|plate|clone|run|experiment|treatment|group|genotype)[\W_]?(no|nr|id|name)?"
-)
-# Control probes of Affymetrix and Agilent, spike-ins, and what HTSeq and STAR count beside genes.
-CONTROL = re.compile(
-    r"AFFX[-_.].+|ERCC[-_.][0-9]{5}|__(no_feature|ambiguous|too_low_aQual|not_aligned"
-    r"|alignment_not_unique)|N_(unmapped|multimapping|noFeature|ambiguous)"
-    r"|(GE_)?BrightCorner|DarkCorner|NegativeControl|\(\+\)E1A_.+|\(-\)3xSLv1"
-)
-# What tables of counts tell of their genes, beside the samples.
-ANNOTATION = re.compile(
-    r"chr(om(osome)?)?|seqnames?|strand|(gene|transcript|effective)?[\W_]?length|width"
-    r"|entrez.*|(gene)?[\W_]?bio?type|description"
-)
-PLACES = ("start", "end")  # of a gene, where another column tells of genes too
 LABELS = (*NAMED, IGNORED)
 
 
@@ -73,13 +57,21 @@ class Columns:
         The columns that name the series together; those called series, condition and replicate
         then count no more.
     ignore
-        Columns, and where genes stand in rows also rows, that are not used.
+        Columns, and where genes stand in rows also rows, that are not used; ``*`` stands for any
+        part of a name.
+    keep
+        Columns that are genes, or samples where genes stand in rows, whatever their names say.
+    replicates
+        What is done where a time comes twice in a series: ``"unpaired"`` or ``"average"``; None
+        to refuse.
     """
 
     time: str | None = None
     sample: str | None = None
     series: tuple[str, ...] = ()
-    ignore: tuple[str, ...] = field(default=())
+    ignore: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    replicates: str | None = None
 
     @classmethod
     def told(
@@ -88,11 +80,21 @@ class Columns:
         sample: str | None = None,
         series: str | Sequence[str] | None = None,
         ignore: str | Sequence[str] | None = None,
+        keep: str | Sequence[str] | None = None,
+        replicates: str | None = None,
     ) -> Columns:
         """Take columns as users give them: one name alone, or several."""
         require_kind("time_column", time, str, or_none=True)
         require_kind("sample_column", sample, str, or_none=True)
-        return cls(time=time, sample=sample, series=_names(series), ignore=_names(ignore))
+        require_kind("replicates", replicates, str, or_none=True)
+        return cls(
+            time=time,
+            sample=sample,
+            series=_names(series),
+            ignore=_names(ignore),
+            keep=_names(keep),
+            replicates=replicates,
+        )
 
     def kinds(self, table: Table, *, has_index: bool = True) -> list[str]:
         """What each column of a table is: one of `LABELS`, or a gene's name in small letters.
@@ -108,7 +110,10 @@ class Columns:
         """
         header = table.rows[0]
         kinds = [name.lower() for name in header]
-        for name in self.ignore:
+        for name in self.keep:
+            place = place_of(table, name, "--keep")
+            kinds[place] = KEPT if kinds[place] in NAMED or CLOCK.fullmatch(name) else kinds[place]
+        for name in expanded(self.ignore, header):
             kinds[place_of(table, name, "--ignore")] = IGNORED
         if self.series:
             kinds = [IGNORED if kind in SERIES else kind for kind in kinds]
@@ -118,6 +123,9 @@ class Columns:
                 _take(table, kinds, kind, wanted)
         for name in self.series:
             kinds[place_of(table, name, "--series-column")] = "series"
+        clocks = [j for j, kind in enumerate(kinds) if CLOCK.fullmatch(kind)]
+        if len(clocks) == 1 and TIME_WITH_UNIT.fullmatch(kinds[clocks[0]]):
+            kinds[clocks[0]] = "time"
         if has_index and kinds[0] in INDEX and _is_index(table, kinds):
             kinds[0] = IGNORED
         if has_index and INDEX_READ in kinds[:2] and "time" in kinds:
@@ -201,9 +209,19 @@ def find_place(header: Sequence[str], name: str) -> int | None:
     return None
 
 
+def expanded(names: Iterable[str], known: Sequence[str]) -> tuple[str, ...]:
+    """Names, those with ``*`` as all known ones that match; one that none matches stays."""
+    found: dict[str, None] = {}
+    for name in names:
+        matches = [k for k in known if fnmatchcase(k.lower(), name.lower().replace("[", "[[]"))]
+        is_pattern = "*" in name and name not in known and matches
+        found |= dict.fromkeys(matches if is_pattern else [name])
+    return tuple(found)
+
+
 def without_ignored(table: Table, ignore: Iterable[str]) -> tuple[Table, tuple[str, ...]]:
     """Leave out the columns that are not used; also the names of those that are no columns."""
-    places = {name: find_place(table.rows[0], name) for name in ignore}
+    places = {name: find_place(table.rows[0], name) for name in expanded(ignore, table.rows[0])}
     gone = [place for place in places.values() if place is not None]
     rest = tuple(name for name, place in places.items() if place is None)
     return without_columns(table, gone), rest

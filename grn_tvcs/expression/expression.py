@@ -82,6 +82,8 @@ class Expression:
         sample_column: str | None = None,
         series_column: str | Sequence[str] | None = None,
         ignore: Sequence[str] = (),
+        keep: Sequence[str] = (),
+        replicates: str | None = None,
         missing: str = "error",
     ) -> Expression:
         """Make expression of a DataFrame: a row per sample, a column per gene, perhaps a time.
@@ -99,7 +101,7 @@ class Expression:
             ``sample``, as the index of `frame` or its column ``sample`` name them.
         genes_in_rows
             The index names genes, and columns are samples; they may be called by their times.
-        time_column, sample_column, series_column, ignore, missing
+        time_column, sample_column, series_column, ignore, keep, replicates, missing
             As for `grn_tvcs.read_layout`.
 
         Raises
@@ -117,6 +119,8 @@ class Expression:
             sample_column=sample_column,
             series_column=series_column,
             ignore=ignore,
+            keep=keep,
+            replicates=replicates,
             missing=missing,
         )
 
@@ -129,8 +133,8 @@ class Expression:
         data
             The AnnData; times and series are in ``obs``.
         **words
-            ``time_column``, ``series_column``, ``layer``, ``gene_column`` and ``ignore``, as for
-            `grn_tvcs.read_h5ad`.
+            ``time_column``, ``series_column``, ``layer``, ``gene_column``, ``ignore`` and ``keep``,
+            as for `grn_tvcs.read_h5ad`.
 
         Raises
         ------

@@ -20,7 +20,7 @@ from grn_tvcs.expression.expression import Expression, repeated
 from grn_tvcs.expression.h5ad import read_h5ad
 from grn_tvcs.expression.layouts.beeline import read_beeline
 from grn_tvcs.expression.layouts.geo import is_series_matrix, read_series_matrix
-from grn_tvcs.expression.layouts.named import require_names, whole, without
+from grn_tvcs.expression.layouts.named import of_genes_alone, require_names, whole, without
 from grn_tvcs.expression.layouts.sample_sheet import beside_sheet, read_samples
 from grn_tvcs.expression.layouts.turned import turned
 from grn_tvcs.expression.opening import open_table
@@ -50,6 +50,8 @@ def read_layout(
     samples_sheet: str | None = None,
     layer: str | None = None,
     gene_column: str | None = None,
+    keep: Sequence[str] = (),
+    replicates: str | None = None,
     missing: str = "error",
 ) -> Expression:
     """Read expression in the layout that the other arguments tell; without them, the usual one.
@@ -74,11 +76,18 @@ def read_layout(
         of samples, and the names of series, one or several; by name or by number from 1. Rows,
         where genes stand in rows.
     ignore
-        Columns, genes and rows that are not used.
+        Columns, genes and rows that are not used; ``*`` stands for any part of a name.
     sheet, samples_sheet
         Sheets of workbooks: of `path` and of `samples`.
     layer, gene_column
         As for `read_h5ad`.
+    keep
+        Columns that are genes, or samples where genes stand in rows, whatever their names or
+        numbers look like.
+    replicates
+        What is done where a time comes twice in a series: ``"unpaired"``, the k-th of each time
+        makes a series, as where each is another individual; ``"average"``, their mean, as of
+        repeats of one measurement. Otherwise it is refused.
     missing
         As for `read_expression`.
 
@@ -91,13 +100,14 @@ def read_layout(
         raise ValueError("weights of lineages are those of cells with a file of pseudotimes")
     if samples_sheet is not None and samples is None:
         raise ValueError("--samples-sheet is the sheet of --samples")
-    columns = Columns.told(time_column, sample_column, series_column, ignore)
+    columns = Columns.told(time_column, sample_column, series_column, ignore, keep, replicates)
     is_more = samples is not None or genes_in_rows or missing != "error"
+    is_more = is_more or replicates is not None
     if Path(path).suffix.lower() == ".h5ad":
         if is_more or pseudotime is not None or sheet is not None or sample_column is not None:
             raise ValueError(
                 "an .h5ad file says it all: no sheet of samples, no pseudotimes, no genes in rows, "
-                "no column of samples and no missing values beside it"
+                "no column of samples, no replicates and no missing values beside it"
             )
         return read_h5ad(
             path,
@@ -106,16 +116,18 @@ def read_layout(
             layer=layer,
             gene_column=gene_column,
             ignore=ignore,
+            keep=keep,
         )
     if layer is not None or gene_column is not None:
         raise ValueError("--layer and --gene-column are for .h5ad files only")
     if pseudotime is not None:
-        if is_more or columns != Columns(ignore=columns.ignore) or sheet is not None:
+        plain = Columns(ignore=columns.ignore, keep=columns.keep)
+        if is_more or columns != plain or sheet is not None:
             raise ValueError(
                 "a file of pseudotimes says it all: no sheet of samples, no genes in rows, no "
-                "columns of time, samples or series and no missing values beside it"
+                "columns of time, samples or series, no replicates and no missing values beside it"
             )
-        return read_beeline(path, pseudotime, lineage_weights, ignore=columns.ignore)
+        return read_beeline(path, pseudotime, lineage_weights, ignore=columns.ignore, keep=keep)
     told = None if samples is None else whole(samples, sheet=samples_sheet)
     if sheet is None and is_series_matrix(path):
         return read_series_matrix(path, sheet=told, columns=columns, missing=missing)
@@ -137,9 +149,8 @@ def _table(
     require_names(table)
     table = without(table, columns.ignore)
     columns = replace(columns, ignore=())
-    return expression_in(
-        turned(table, missing, columns, may_be_times=True), missing=missing, columns=columns
-    )
+    made = turned(table, missing, columns, may_be_times=True)
+    return expression_in(made, missing=missing, columns=of_genes_alone(columns, table, made))
 
 
 def read_files(paths: Sequence[str | Path], **layout: Any) -> Expression:

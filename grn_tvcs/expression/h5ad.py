@@ -36,6 +36,7 @@ def read_h5ad(
     layer: str | None = None,
     gene_column: str | None = None,
     ignore: Sequence[str] = (),
+    keep: Sequence[str] = (),
 ) -> Expression:
     """Read an ``.h5ad`` file; needs h5py.
 
@@ -60,6 +61,8 @@ def read_h5ad(
         The column of ``var`` that names the genes; by default its index.
     ignore
         Columns of ``obs`` that are not used, and genes that are left out.
+    keep
+        Names that are genes, whatever they look like.
 
     Raises
     ------
@@ -74,7 +77,7 @@ def read_h5ad(
             f"needs h5py to be read, and it is not installed; give: {to_install('anndata')}",
             path=path,
         ) from None
-    columns = Columns.told(time_column, None, series_column, ignore)
+    columns = Columns.told(time_column, None, series_column, ignore, keep)
     parts = Parts(columns=columns, layer=layer, gene_column=gene_column)
     Path(path).open("rb").close()  # so that a missing file is an OSError like any other
     try:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.expression.columns import MAY_BE_SERIES, may_read, option_words
-from grn_tvcs.expression.opening import OF_GENES
+from grn_tvcs.expression.columns import may_read, option_words
+from grn_tvcs.expression.judge.names import MAY_BE_SERIES, OF_GENES
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
 from tvcs_core.files.encodings import number_hint
@@ -71,7 +71,11 @@ def known_numbers(
     """The same for numbers that are known already; NaN is a missing one."""
     if np.isinf(levels).any():
         i, j = (int(found[0]) for found in np.nonzero(np.isinf(levels)))
-        raise table.error(f"must be a finite number, found {levels[i, j]}", i + 1, columns[j])
+        raise table.error(
+            f"must be a finite number, found {levels[i, j]}{remedy_of(str(levels[i, j]))}",
+            i + 1,
+            columns[j],
+        )
     gaps = np.isnan(levels)
     if refuse and gaps.any():
         i, j = (int(found[0]) for found in np.nonzero(gaps))
@@ -93,19 +97,35 @@ def _gap(table: Table, first: tuple[int, int, str], n: int) -> DataError:
 
 
 def said_of_gaps(
-    values: NDArray[np.float64], kept: Sequence[int], n_all: int, missing: str
+    values: NDArray[np.float64],
+    kept: Sequence[int],
+    names: Sequence[str | None],
+    n_all: int,
+    missing: str,
 ) -> tuple[str, ...]:
-    """Describe what is done about missing values, if there are any, where `kept` rows stay."""
+    """Describe what is done about missing values, if there are any, where `kept` rows stay.
+
+    `names` are the series of these rows, None at rest.
+    """
     said = []
     if n_gone := n_all - len(kept):
         had = "missing values" if missing == "drop" else "no value"
         said.append(f"{n_gone} of {n_all} samples had {had} and were left out.")
-    if missing != "drop" and (n_gaps := int(np.isnan(values)[kept].sum())):
-        n_values = len(kept) * values.shape[1]
-        said.append(
-            f"{n_gaps} of {n_values} values were missing and were filled by interpolation in time."
-        )
+    gaps = np.isnan(values)[kept]
+    if missing != "drop" and gaps.any():
+        how = _filled(gaps, np.array([name is None for name in names], dtype=bool))
+        said.append(f"{int(gaps.sum())} of {gaps.size} values were missing and were filled {how}.")
     return tuple(said)
+
+
+def _filled(gaps: NDArray[np.bool_], is_rest: NDArray[np.bool_]) -> str:
+    """How gaps are filled, of samples of series and of those at rest; (samples, genes)."""
+    n_rest = int(gaps[is_rest].sum())
+    mean = "with the mean of the gene over the other samples"
+    if n_rest == gaps.sum():
+        return mean
+    along = "by interpolation in time"
+    return f"{along}, {n_rest} of them, at rest, {mean}" if n_rest else along
 
 
 def _finite(
@@ -131,7 +151,7 @@ def _finite(
     )
     i, j = bad
     kind = "a finite number" if is_number(cells[i][j]) else "a number"
-    what = f"must be {kind}, found {shown(cells[i][j])}{_remedy(cells[i][j])}"
+    what = f"must be {kind}, found {shown(cells[i][j])}{remedy_of(cells[i][j])}"
     if len(cells) > 1 and not any(is_number(row[j]) or _otherwise(row[j]) for row in cells):
         column = [row[j] for row in cells]
         heading = table.rows[0][columns[j]]
@@ -154,8 +174,14 @@ def _finite(
     raise table.error(what, at + i, columns[j])
 
 
-def _remedy(cell: str) -> str:
+def remedy_of(cell: str) -> str:
     """What to do about a cell that holds a number in another form; empty for any other."""
+    if is_number(cell) and math.isinf(float(cell)):
+        return (
+            "; the logarithm of 0 is -Inf: give the levels as they are, or add a small number "
+            "before the logarithm (R: log2(x + 1)); where it is a failed value, write NA and give "
+            "--missing"
+        )
     if found := _otherwise(cell):
         return found
     if _MORE_THAN_A_NUMBER.fullmatch(cell) and not is_number(cell):
@@ -226,4 +252,5 @@ def fill_gaps(
             at, away = is_in & known, is_in & ~known
             is_known = name is not None and bool(at.any())
             values[away, j] = np.interp(times[away], times[at], values[at, j]) if is_known else mean
-    warn_user(f"filled {int(gaps.sum())} of {gaps.size} values along time")
+    how = _filled(gaps, np.array([name is None for name in names], dtype=bool))
+    warn_user(f"filled {int(gaps.sum())} of {gaps.size} values {how}")

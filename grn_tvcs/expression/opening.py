@@ -11,17 +11,13 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from grn_tvcs.expression.judge.names import NAMED, OF_GENES
 from tvcs_core.files.rows import Rows
 from tvcs_core.files.shown import listed, shown
 from tvcs_core.files.tables import DELIMITERS, SPACE, Table, is_number, read_table
 from tvcs_core.files.workbook import SeveralSheetsError
 
-INDEX = ("", "unnamed: 0")  # how R and pandas head the names of rows
-SERIES = ("series", "condition", "replicate")
-NAMED = ("time", *SERIES, "perturbed", "sample")  # headings that say what a column is
 UNNAMED = re.compile(r"(unnamed: [0-9]+)?")  # headings of nothing, as pandas writes them
-# Headings of names of genes.
-OF_GENES = re.compile(r"(gene|transcript|probe|feature|symbol)s?([\W_]?(id|name|symbol))?")
 PAGES = ("<!doctype", "<html", "<?xml")  # how a web page begins
 _COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+([eE][+-]?[0-9]+)?")
 _POINT = re.compile(r"[+-]?[0-9]*\.[0-9]+([eE][+-]?[0-9]+)?")
@@ -45,7 +41,7 @@ def open_table(path: str | Path, *, sheet: str | None = None) -> Table:
         table, or commas may be decimal points as well as thousands.
     """
     try:
-        table = read_table(path, sheet=sheet, spaces=True)
+        table = read_table(path, sheet=sheet, spaces=True, comments=True)
     except SeveralSheetsError as error:
         told = SeveralSheetsError(
             f"has the sheets {listed(error.sheets)}; name one with --sheet, such as --sheet "

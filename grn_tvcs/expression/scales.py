@@ -15,6 +15,7 @@ COUNTS = 50  # whole numbers with one above this look like counts
 NORMALISED = 2.0  # levels divided by their largest, or by a control, stay below this ...
 LOGARITHMS = 25.0  # ... and logarithms to base 2 of what machines measure below this
 FEW_GENES = 100
+FEWEST_COUNTED, SOME_ZEROS = 10, 0.05  # genes, and part of 0, that small counts of molecules have
 SKEWED = 6.0  # the 99th percentile beside the median: above this few levels tower over many
 LEAST_RANGE = 1e-100  # of logarithms; the squares of less are no numbers any more
 WHOLE = 0.25  # part of the lesser values that are whole numbers in expected counts, as of RSEM
@@ -56,6 +57,12 @@ def guess_scale(values: Values) -> Guess:
             few = values.shape[1] < FEW_GENES
             also = f"; {values.shape[1]} genes tell the size of a sample badly" if few else ""
             return Guess("counts", why + also, "levels" if few else None)
+        n_genes, zeros = values.shape[1], float((values == 0).mean())
+        if n_genes >= FEWEST_COUNTED and zeros > SOME_ZEROS:
+            why = (
+                f"all are whole numbers, {span}, and {zeros:.0%} are 0, as counts of molecules are"
+            )
+            return Guess("counts", why, "levels" if n_genes < FEW_GENES else None)
         return Guess("levels", f"they are whole numbers, and {span}")
     if largest > LOGARITHMS and _are_expected(above):
         also = "many are whole numbers, as expected counts of RSEM and salmon are"

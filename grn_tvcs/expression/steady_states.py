@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression.expression import Expression, repeated
-from grn_tvcs.expression.opening import INDEX, open_table, without_columns
+from grn_tvcs.expression.judge.genes import genes_by_name, refuse_results
+from grn_tvcs.expression.judge.names import INDEX
+from grn_tvcs.expression.opening import open_table, without_columns
 from grn_tvcs.expression.scales import guess_scale, log_levels
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core.arguments import array_of, names_of
@@ -24,7 +26,14 @@ QUANTILE, DEVIATIONS = 0.8, 1.2816
 LOG_OFFSET = 0.1  # part of a gene's largest level that is added before the logarithm
 WILD_TYPE = ""
 # How strains are called after the gene that was changed: ΔlexA, lexA_KO_rep1, lexA::kan, WT 2.
-_WILD = re.compile(r"(wt|wild[\W_]?type|parent|parental|control|ctrl|ctl)", re.IGNORECASE)
+# Of a screen with guides, the control is a guide that cuts nothing or a safe place.
+_WILD = re.compile(
+    r"(wt|wild[\W_]?type|parent|parental|(neg(ative)?[\W_]?)?(control|ctrl|ctl)"
+    r"|(sg|sh|si|g)?[\W_]?(ntc|nt|non[\W_]?target(ing)?|scr(ambled?)?|safe[\W_]?(harbou?r|target(ing)?)"
+    r"|aavs1|rosa26|luc(iferase)?|lacz|gfp|egfp|mock|empty([\W_]?vector)?|vehicle|untreated)"
+    r"([\W_]?(control|ctrl|guide|grna|sgrna|sirna|shrna))?)",
+    re.IGNORECASE,
+)
 _DECORATIONS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -202,10 +211,14 @@ def _read(path: str | Path, changes: str) -> SteadyStates:
     if not body:
         raise table.error("must have experiments below the first row, found none", row=0)
     has_names = bool(changes) and not is_number(body[0][0])
-    genes = header[1:] if has_names else header
+    start = 1 if has_names else 0
+    refuse_results(table.path, header[start:])
+    is_gene = genes_by_name(table.path, header[start:])
+    places = [j for j, is_one in enumerate(is_gene, start=start) if is_one]
+    genes = [header[j] for j in places]
     if twice := repeated(genes):
         raise table.error(f"gene names must be different, found twice: {listed(twice)}", row=0)
-    levels = table.numbers(1, range(1 if has_names else 0, len(header)))
+    levels = table.numbers(1, places)
     changed = _changed(table, genes, has_names) if changes else [WILD_TYPE] * len(body)
     is_knockout = np.array([changes == "out" and gene != WILD_TYPE for gene in changed])
     return SteadyStates(levels, tuple(changed), is_knockout, tuple(genes))

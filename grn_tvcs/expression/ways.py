@@ -13,6 +13,7 @@ from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.formats import read_files
 from tvcs_core.files.workbook import SeveralSheetsError
 
+LISTS = ("ignore", "keep")  # options of which several add up
 MOST_TRIED = 8  # each reads the file again
 
 
@@ -87,10 +88,10 @@ def _next(options: dict[str, Any], error: Exception) -> list[dict[str, Any]]:
         ways = [{"sheet": name} for name in error.sheets]
     made = []
     for way in ways:
-        told = (name for name in way if name != "ignore" and _is_told(name, options.get(name)))
+        told = (name for name in way if name not in LISTS and _is_told(name, options.get(name)))
         if any(name != "series_column" or not _has_more(way, options) for name in told):
             continue
-        more = (*options.get("ignore", ()), *way.get("ignore", ()))
-        if len(set(more)) == len(more):
-            made.append(options | way | ({"ignore": more} if more else {}))
+        lists = {name: (*options.get(name, ()), *way.get(name, ())) for name in LISTS}
+        if all(len(set(more)) == len(more) for more in lists.values()):
+            made.append(options | way | {name: more for name, more in lists.items() if more})
     return made

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression.expression import repeated
-from grn_tvcs.expression.opening import OF_GENES
+from grn_tvcs.expression.judge.names import OF_GENES
 from grn_tvcs.expression.warned import warn_user
 from grn_tvcs.network.evidence import CODES
 from grn_tvcs.network.network import Network

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.expression.opening import NAMED, OF_GENES
+from grn_tvcs.expression.judge.names import NAMED, OF_GENES
 from grn_tvcs.network.edge_files import NO_EDGE
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.programs.headers import SIGN_OF, of_three

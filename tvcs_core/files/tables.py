@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from tvcs_core.files.encodings import as_utf8, number_hint, separator_line
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.input_size import read_limited
-from tvcs_core.files.rows import MalformedError, Rows, find_rows
+from tvcs_core.files.rows import LONGEST_CELL, MalformedError, Rows, find_rows
 from tvcs_core.files.shown import shown
 from tvcs_core.files.workbook import is_workbook, read_sheet
 
@@ -77,7 +77,9 @@ class Table:
         for i, row in enumerate(self.rows):
             if len(row) != width:
                 do = "quote a cell that holds the mark between cells"
-                if i == 1 and width < len(row):
+                if self.delimiter == SPACE:
+                    do = "spaces part cells here, so a name must hold none: write tabs"
+                elif i == 1 and width < len(row):
                     do = "delete what stands above the names of the columns"
                 raise self.error(
                     f"must have {width} cells like the first row, found {len(row)}; {do}", row=i
@@ -127,7 +129,9 @@ class Table:
                     raise self.error(f"must be a finite number, found {shown(row[j])}", i, j)
 
 
-def read_table(path: str | Path, *, sheet: str | None = None, spaces: bool = False) -> Table:
+def read_table(
+    path: str | Path, *, sheet: str | None = None, spaces: bool = False, comments: bool = False
+) -> Table:
     """Read a text table, or a sheet of an Excel workbook; the delimiter is the one most frequent.
 
     Parameters
@@ -138,6 +142,9 @@ def read_table(path: str | Path, *, sheet: str | None = None, spaces: bool = Fal
         Which sheet of a workbook; None for the only one.
     spaces
         Whether spaces part cells where the first row has no other delimiter.
+    comments
+        Whether lines that begin with ``#`` above the table are left out, as featureCounts writes
+        its command there; not one that names the columns of what stands below.
 
     Raises
     ------
@@ -152,6 +159,8 @@ def read_table(path: str | Path, *, sheet: str | None = None, spaces: bool = Fal
     if sheet is not None:
         raise DataError(f"is no workbook, so it has no sheet {shown(sheet)}", path=path)
     text = _read_utf8(path)
+    if comments:
+        text = _without_comments(text)
     first = _first_line(text)
     if not first:
         raise DataError("the file is empty", path=path)
@@ -186,17 +195,49 @@ def _of_sheet(path: str | Path, sheet: str | None) -> Table:
     return Table(str(path), "\t", Rows.of(cells for _, cells in found), lines, after_blank)
 
 
-def _first_line(text: bytes) -> str:
-    """The first line that is not of spaces only; empty if there is none."""
-    at = 0
+def _without_comments(text: bytes) -> bytes:
+    """Blank the comments above a table, so that the other lines keep their numbers."""
+    at, last, n_lines = 0, 0, 0
+    while text.startswith(b"#", at):
+        last, at, n_lines = at, text.find(b"\n", at) + 1, n_lines + 1
+        if not at:
+            return text  # comments alone
+    below = _first_line(text, at)
+    if n_lines and _names_columns(text[last:at].decode().strip(), below):
+        at, n_lines = last, n_lines - 1
+    return b"\n" * n_lines + text[at:] if n_lines else text
+
+
+def _names_columns(comment: str, below: str) -> bool:
+    """Whether a line behind a ``#`` is the header of the line below it."""
+    for mark in DELIMITERS:
+        if mark in below:
+            n = below.count(mark)
+            return n - 1 <= comment.count(mark) <= n and mark in comment
+    return len(comment.lstrip("#").split()) == len(below.split())
+
+
+def _first_line(text: bytes, at: int = 0) -> str:
+    """The first row from `at` on that is not of spaces only; empty if there is none.
+
+    It is one line, or more where a cell in quotes holds a line break, as in a wrapped heading.
+    """
     while at < len(text):
-        end = text.find(b"\n", at)
-        end = len(text) if end < 0 else end
+        end = _line_end(text, at)
         line = text[at:end].decode()
         if line.strip():
-            return line
+            n_quotes = line.count('"')
+            while n_quotes % 2 and end < min(len(text), at + LONGEST_CELL):
+                more = _line_end(text, end + 1)
+                n_quotes, end = n_quotes + text.count(b'"', end, more), more
+            return text[at:end].decode()
         at = end + 1
     return ""
+
+
+def _line_end(text: bytes, at: int) -> int:
+    end = text.find(b"\n", at)
+    return len(text) if end < 0 else end
 
 
 def is_number(cell: str) -> bool:

@@ -1,15 +1,15 @@
 """Values so small beside the largest that the grid keeps few of their digits, or none.
 
-Gains are rounded to steps of one grid (docs/method.md), so a row whose values are a ten-millionth of
-another row's would have its entries chosen by the hash. They are projected once more, by themselves
-and in their own unit, onto the caps that the larger values leave. That keeps at least as much: what
-the first support keeps of them is one choice within those caps.
+Gains are rounded to steps of one grid (docs/method.md), so a row whose values are a ten-millionth
+of another row's would have its entries chosen by the hash. They are projected once more, by
+themselves and in their own unit, onto the caps that the larger values leave. That keeps at least as
+much: what the first support keeps of them is one choice within those caps.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,12 +97,15 @@ def project_small_values(
         limit = _limit(gains, entries.squared, constraint.row_caps.size, constraint.col_caps.size)
         if kept.min(initial=limit, where=kept > 0.0) >= limit:
             return None
+    row_caps, col_caps, total = constraint.caps
     listed = Listed(
         *entries.labels(constraint),
-        entries.places(constraint),
-        gains,
-        entries.squared,
-        *constraint.caps,
+        place=entries.places(constraint),
+        gains=gains,
+        squared=entries.squared,
+        row_caps=row_caps,
+        col_caps=col_caps,
+        total=total,
     )
     found = _chosen_anew(listed, keep.reshape(-1))
     return None if found is None else found.reshape(keep.shape)

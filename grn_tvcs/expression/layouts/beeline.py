@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression.annotated import said_of_cells
-from grn_tvcs.expression.doubts import warn_of_dates
 from grn_tvcs.expression.expression import Expression, repeated
+from grn_tvcs.expression.judge.genes import genes_by_name, genes_by_numbers, warn_of_names
 from grn_tvcs.expression.layouts.named import rows_by_name, whole, without
 from grn_tvcs.expression.missing_values import MARKS, numbers_with_gaps
 from grn_tvcs.expression.warned import warn_user
@@ -26,6 +26,7 @@ def read_beeline(
     lineage_weights: str | Path | None = None,
     *,
     ignore: Sequence[str] = (),
+    keep: Sequence[str] = (),
 ) -> Expression:
     """Read BEELINE's ``ExpressionData.csv`` (genes x cells) and ``PseudoTime.csv``.
 
@@ -34,7 +35,7 @@ def read_beeline(
     are averaged. With `lineage_weights`, a table of the same columns that says how far each cell
     belongs to each lineage (those of slingshot are from 0 to 1; nothing is 0), a mean is weighted,
     and a cell of weight 0 is not in the lineage. Lineages, cells and genes that `ignore` names are
-    left out.
+    left out; names of `keep` are genes, whatever they look like.
 
     Raises
     ------
@@ -46,7 +47,11 @@ def read_beeline(
     table, times = _without(whole(path), whole(pseudotime), ignore)
     values = table.numbers(1, range(1, len(table.rows[0]))).T
     genes = list(rows_by_name(table, "gene"))
-    warn_of_dates(table.path, genes)
+    is_gene = genes_by_name(table.path, genes, keep, has_time=True)
+    genes, values = [genes[j] for j in np.flatnonzero(is_gene)], values[:, is_gene]
+    is_gene = genes_by_numbers(table.path, genes, values, keep, has_time=True)
+    genes, values = [genes[j] for j in np.flatnonzero(is_gene)], values[:, is_gene]
+    warn_of_names(table.path, genes)
     column = {cell: j for j, cell in enumerate(table.rows[0][1:])}
     if twice := repeated(table.rows[0][1:]):
         raise table.error(f"cells must be different, found twice: {listed(twice)}", row=0)

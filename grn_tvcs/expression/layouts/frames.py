@@ -15,10 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression.annotated import RAW, Annotated, Parts, expression_of
-from grn_tvcs.expression.clock import CLOCK, rise_like_times, times_in_header
-from grn_tvcs.expression.columns import LABELS, Columns, find_place
+from grn_tvcs.expression.clock import (
+    repeats_in_header,
+    rise_like_times,
+    said_of_repeats,
+    times_in_header,
+)
+from grn_tvcs.expression.columns import LABELS, Columns, expanded, find_place, may_read
 from grn_tvcs.expression.expression import Expression, repeated
 from grn_tvcs.expression.formats import read_files
+from grn_tvcs.expression.judge.genes import refuse_results
+from grn_tvcs.expression.judge.names import CLOCK
+from grn_tvcs.expression.judge.samples import refuse_two_units, refuse_unlike, samples_by_name
+from grn_tvcs.expression.judge.shape import are_genes
 from grn_tvcs.expression.reading import expression_in
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
@@ -67,14 +76,22 @@ def from_frame(
     sample_column: str | None = None,
     series_column: str | Sequence[str] | None = None,
     ignore: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    replicates: str | None = None,
     missing: str = "error",
 ) -> Expression:
     """Make expression of a DataFrame; as `Expression.from_frame` says."""
-    columns = Columns.told(time_column, sample_column, series_column, ignore)
+    columns = Columns.told(time_column, sample_column, series_column, ignore, keep, replicates)
     frame = _frame("frame", frame)
     samples = None if samples is None else _frame("samples", samples)
     if genes_in_rows:
-        frame = _turned(frame, has_times=samples is None and time_column is None)
+        is_told = samples is not None
+        frame, columns = _of_samples(frame, columns, is_told=is_told)
+        frame = _turned(frame, has_times=not is_told and time_column is None)
+        here = {str(name).lower() for name in frame.columns}
+        columns = replace(columns, keep=tuple(n for n in columns.keep if n.lower() in here))
+    elif samples is None:
+        _refuse_turned(frame, columns)
     frame = _with_index(frame, columns, is_beside=samples is not None)
     if samples is not None:
         frame = _beside(frame, samples, columns)
@@ -91,9 +108,10 @@ def from_anndata(
     layer: str | None = None,
     gene_column: str | None = None,
     ignore: Sequence[str] = (),
+    keep: Sequence[str] = (),
 ) -> Expression:
     """Make expression of an AnnData; as `Expression.from_anndata` says."""
-    columns = Columns.told(time_column, None, series_column, ignore)
+    columns = Columns.told(time_column, None, series_column, ignore, keep)
     if not all(hasattr(data, part) for part in PARTS):
         raise TypeError(f"data must be an AnnData, found {found(data)}")
     require_kind("layer", layer, str, or_none=True)
@@ -114,18 +132,66 @@ def _frame(name: str, frame: Any) -> Any:
     return frame.rename(columns=spaced) if spaced else frame
 
 
+def _of_samples(
+    frame: pd.DataFrame, columns: Columns, *, is_told: bool
+) -> tuple[pd.DataFrame, Columns]:
+    """Leave out what is ignored and columns that tell of genes; refuse what is no sample."""
+    names = [str(name) for name in frame.columns]
+    wanted = expanded(columns.ignore, names)
+    gone = {name.lower() for name in wanted} & {name.lower() for name in names}
+    columns = replace(columns, ignore=tuple(n for n in wanted if n.lower() not in gone))
+    frame = frame.loc[:, [name.lower() not in gone for name in names]]
+    names = [str(name) for name in frame.columns]
+    is_sample = samples_by_name(FRAME, names, columns.keep)
+    if is_told:
+        return frame.loc[:, is_sample], columns
+    refuse_results(FRAME, names, columns.keep)
+    frame = frame.loc[:, is_sample]
+    names = [str(name) for name in frame.columns]
+    refuse_two_units(FRAME, names)
+    is_numeric = all(dtype.kind in "iufb" for dtype in frame.dtypes if hasattr(dtype, "kind"))
+    if is_numeric and not (times_in_header(names) or repeats_in_header(names)):
+        refuse_unlike(FRAME, names, frame.to_numpy(dtype=np.float64), columns.keep)
+    return frame, columns
+
+
+def _refuse_turned(frame: pd.DataFrame, columns: Columns) -> None:
+    """Refuse a frame whose index seems to name genes, where nothing says that it is turned."""
+    names = [str(name).lower() for name in frame.columns]
+    index = frame.index
+    if index.nlevels > 1 or columns.time or columns.sample or "time" in names:
+        return
+    counts = [list(range(first, first + len(index))) for first in (0, 1)]
+    if index.dtype.kind in "fmM" or list(index) in counts:
+        return
+    why = are_genes(str(index.name or ""), [str(name) for name in index], [str(c) for c in frame])
+    if why:
+        raise may_read(
+            DataError(
+                f"its index seems to name genes, for {why}: give genes_in_rows=True, or name it "
+                "'sample' (frame.rename_axis('sample')) if it names samples",
+                path=FRAME,
+            ),
+            {"genes_in_rows": True},
+        )
+
+
 def _turned(frame: pd.DataFrame, *, has_times: bool) -> pd.DataFrame:
     """Genes as columns; where the names of the samples are times, a column of them comes first."""
     turned = frame.T
     names = [str(name) for name in turned.index]
     if has_times and "time" not in (str(name).lower() for name in turned.columns):
         are_times = times_in_header(names)
-        if are_times is None:
+        if are_times is None and repeats_in_header(names) is None:
             warn_user(
                 f"{FRAME}: its columns count from {names[0]} to {names[-1]}, taken for numbers of "
                 "samples at rest; where these are times, give a row Time"
             )
-        if are_times:
+        if (repeats := repeats_in_header(names)) is not None:
+            turned.insert(0, "Time", repeats[0])
+            turned.insert(0, "replicate", repeats[1])
+            warn_user(said_of_repeats(FRAME, *repeats))
+        elif are_times:
             turned.insert(0, "Time", names)
     return turned
 

@@ -11,12 +11,13 @@ import zlib
 from dataclasses import replace
 from pathlib import Path
 
-from grn_tvcs.expression.clock import CLOCK, read_times
+from grn_tvcs.expression.clock import read_times
 from grn_tvcs.expression.columns import LABELS, Columns, may_read
 from grn_tvcs.expression.expression import Expression
+from grn_tvcs.expression.judge.names import CLOCK
+from grn_tvcs.expression.judge.series import TELL
 from grn_tvcs.expression.layouts.named import require_names
 from grn_tvcs.expression.layouts.sample_sheet import beside_sheet
-from grn_tvcs.expression.reading import TELL
 from tvcs_core.files.rows import Rows
 from tvcs_core.files.shown import listed
 from tvcs_core.files.tables import Table, read_table

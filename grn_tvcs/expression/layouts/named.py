@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from grn_tvcs.expression.columns import without_ignored
+from grn_tvcs.expression.columns import Columns, expanded, without_ignored
 from grn_tvcs.expression.expression import repeated
 from grn_tvcs.expression.opening import open_table, without_rows
 from tvcs_core import DataError
@@ -38,6 +39,7 @@ def without(table: Table, ignore: Sequence[str]) -> Table:
     if not ignore:
         return table
     table, rest = without_ignored(table, ignore)
+    rest = expanded(rest, [row[0] for row in table.rows[1:]])
     names = {row[0].lower() for row in table.rows[1:]}
     for name in rest:
         if name.lower() not in names:
@@ -51,6 +53,26 @@ def without(table: Table, ignore: Sequence[str]) -> Table:
     table = without_rows(table, lambda row: row[0].lower() in gone)
     require_names(table)
     return table
+
+
+def of_genes_alone(columns: Columns, table: Table, made: Table) -> Columns:
+    """The same of a table that was turned: a name to keep is that of a sample or of a gene.
+
+    Raises
+    ------
+    DataError
+        If it is neither.
+    """
+    known = [*table.rows[0], *made.rows[0]]
+    lower = {name.lower() for name in known}
+    if strangers := [name for name in columns.keep if name.lower() not in lower]:
+        raise DataError(
+            f"has neither a column nor a row {shown(strangers[0])} for --keep"
+            f"{did_you_mean(strangers[0], known)}",
+            path=table.path,
+        )
+    genes = {name.lower() for name in made.rows[0]}
+    return replace(columns, keep=tuple(name for name in columns.keep if name.lower() in genes))
 
 
 def rows_by_name(table: Table, kind: str) -> dict[str, int]:

@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from grn_tvcs.expression.clock import CLOCK, times_in
+from grn_tvcs.expression.clock import times_in
 from grn_tvcs.expression.columns import (
     IGNORED,
     LABELS,
@@ -20,21 +20,23 @@ from grn_tvcs.expression.columns import (
     option_words,
 )
 from grn_tvcs.expression.expression import Expression, repeated
-from grn_tvcs.expression.layouts.named import rows_by_name, whole, without
+from grn_tvcs.expression.judge.names import CLOCK, INDEX, SAMPLE
+from grn_tvcs.expression.judge.series import TELL, Apart
+from grn_tvcs.expression.layouts.inferelator import with_times
+from grn_tvcs.expression.layouts.named import of_genes_alone, rows_by_name, whole, without
 from grn_tvcs.expression.layouts.turned import turned
 from grn_tvcs.expression.missing_values import MARKS
-from grn_tvcs.expression.opening import INDEX
-from grn_tvcs.expression.reading import TELL, Apart, expression_in
+from grn_tvcs.expression.reading import expression_in
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core.files.rows import Rows
 from tvcs_core.files.shown import did_you_mean, listed
 from tvcs_core.files.tables import Table
 
-# What sheets call the column of the names of samples.
-SAMPLE = re.compile(
-    r"(sample|cell|array|run)?[\W_]?(ids?|names?|accession)|samples|sample|barcodes?"
+# What aligners, Picard and sequencers write behind the name of a sample.
+ENDING = re.compile(
+    r"([._](sorted|dedup|aligned|out|markdup|sortedbycoord))*"
+    r"\.(bam|sam|cram|cel(\.gz)?|txt|fastq(\.gz)?|fq(\.gz)?)$"
 )
-
 PLAIN = Columns()
 
 
@@ -77,33 +79,81 @@ def beside_sheet(
 
     `remedy` is what to do where no column of the sheet tells series apart that are not told.
     """
-    levels = without(levels, _of_levels(levels, table, columns.ignore))
+    levels = whole_levels = without(levels, _of_levels(levels, table, columns.ignore))
+    table = with_times(table)
     _refuse_other_way(levels, table, genes_in_rows=genes_in_rows)
     if genes_in_rows:
-        levels = turned(levels, missing)
+        levels = turned(levels, missing, Columns(keep=columns.keep))
     rows = rows_by_name(levels, "sample")
+    table = _as_levels_say(table, rows, levels.path, columns)
     genes = levels.rows[0][1:]
-    if taken := [gene for gene in genes if gene.lower() in LABELS]:
-        raise levels.error(f"a gene must not be called {listed(taken)}", row=0)
+    kept = {name.lower() for name in columns.keep}
+    if taken := [gene for gene in genes if gene.lower() in LABELS and gene.lower() not in kept]:
+        raise levels.error(
+            f"a gene must not be called {listed(taken)}: rename it, or leave it out by "
+            f"{option_words({'ignore': taken[0]})}",
+            row=0,
+        )
     header, facts = _facts(table, rows, levels.path, columns)
     named = {sample for sample, _ in facts}
     if spare := [sample for sample in rows if sample not in named]:
         warn_user(f"{levels.path}: left out {len(spare)} samples: {listed(spare)}")
+    same = [rows[sample] for sample, _ in facts]
     body = ([*fact, *levels.rows[rows[sample]][1:]] for sample, fact in facts)
     merged = Rows.of(chain([[*header, *genes]], body))
     lines = [levels.lines[0], *(levels.lines[rows[sample]] for sample, _ in facts)]
     joined = Table(levels.path, levels.delimiter, merged, lines, bytes(len(merged)))
     apart = Apart(_may_tell_series(table, rows, columns), remedy)
-    return expression_in(joined, missing=missing, apart=apart)
+    told = Columns(keep=columns.keep, replicates=columns.replicates)
+    told = of_genes_alone(told, whole_levels, joined)
+    return expression_in(joined, missing=missing, columns=told, apart=apart, same=same)
+
+
+def _bare(name: str) -> str:
+    """A name of a sample without folder, ending, R's leading X, case and marks between words."""
+    name = name.replace("\\", "/").rsplit("/", 1)[-1].lower()
+    name = ENDING.sub("", name)
+    return re.sub(r"[\W_]+", ".", re.sub(r"^x(?=[0-9])", "", name)).strip(".")
+
+
+def _as_levels_say(table: Table, rows: dict[str, int], path: str, columns: Columns) -> Table:
+    """The sheet with samples as the levels call them, where they differ in how they are written.
+
+    So featureCounts names samples by the paths of their alignments, and R by names of its own.
+    """
+    place = _kinds(table, rows, columns).index("sample")
+    names = [row[place] for row in table.rows[1:]]
+    unknown = {name for name in names if name not in rows}
+    if not unknown:
+        return table
+    by_bare: dict[str, list[str]] = {}
+    for name in rows:
+        by_bare.setdefault(_bare(name), []).append(name)
+    found = {name: by_bare.get(_bare(name), []) for name in unknown}
+    if any(len(same) != 1 for same in found.values()):
+        return table
+    renamed = {name: same[0] for name, same in found.items()}
+    if len({renamed.get(name, name) for name in names}) < len(set(names)):
+        return table
+    one = min(renamed)
+    warn_user(
+        f"{path}: {len(renamed)} samples were found by their names without folder, ending, case "
+        f"and marks: {one} is {renamed[one]}"
+    )
+    made = (
+        row if not i else [*row[:place], renamed.get(row[place], row[place]), *row[place + 1 :]]
+        for i, row in enumerate(table.rows)
+    )
+    return replace(table, rows=Rows.of(made))
 
 
 def _refuse_other_way(levels: Table, table: Table, *, genes_in_rows: bool) -> None:
     """Refuse levels whose samples stand in columns without the option, or in rows with it."""
-    named = {cell for row in table.rows[1:] for cell in row}
-    across = len(named.intersection(levels.rows[0][1:]))
+    named = {_bare(cell) for row in table.rows[1:] for cell in row}
+    across = len(named.intersection(map(_bare, levels.rows[0][1:])))
     if across == len(table.rows) - 1 if genes_in_rows else across < 2:
         return
-    down = len(named.intersection(row[0] for row in levels.rows[1:]))
+    down = len(named.intersection(_bare(row[0]) for row in levels.rows[1:]))
     if not genes_in_rows and across > down:
         raise may_read(
             levels.error(
@@ -187,7 +237,7 @@ def _joined(table: Table, of_series: Sequence[int], time: int) -> list[list[str]
 def _kinds(table: Table, rows: dict[str, int], columns: Columns) -> list[str]:
     """What each column of a sheet is; names that say much the same are known."""
     here = tuple(n for n in columns.ignore if find_place(table.rows[0], n) is not None)
-    kinds = replace(columns, ignore=here).kinds(table, has_index=False)
+    kinds = replace(columns, ignore=here, keep=()).kinds(table, has_index=False)
     for label, found in (
         ("sample", _of_samples(table, kinds, rows)),
         ("time", [j for j, kind in enumerate(kinds) if CLOCK.fullmatch(kind)]),
@@ -212,6 +262,9 @@ def _of_samples(table: Table, kinds: Sequence[str], rows: dict[str, int]) -> lis
     """Columns that may name the samples: all cells do, or else their heading says so."""
     free = [j for j, kind in enumerate(kinds) if kind not in LABELS]
     found = [j for j in free if all(row[j] in rows for row in table.rows[1:])]
+    if not found:
+        bare = set(map(_bare, rows))
+        found = [j for j in free if all(_bare(row[j]) in bare for row in table.rows[1:])]
     return found or [j for j in free if kinds[j] in INDEX or SAMPLE.fullmatch(kinds[j])]
 
 

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from grn_tvcs.expression.clock import CLOCK, times_in_header
-from grn_tvcs.expression.columns import (
-    ANNOTATION,
-    LABELS,
-    PLACES,
-    Columns,
-    find_place,
-    may_read,
-    option_words,
-)
+from grn_tvcs.expression.clock import repeats_in_header, said_of_repeats, times_in_header
+from grn_tvcs.expression.columns import LABELS, Columns, find_place, may_read, option_words
+from grn_tvcs.expression.judge.genes import refuse_results
+from grn_tvcs.expression.judge.names import CLOCK, OF_GENES, is_of_samples
+from grn_tvcs.expression.judge.samples import refuse_two_units, refuse_unlike, samples_by_name
 from grn_tvcs.expression.missing_values import MARKS_OF_LEVELS, numbers_with_gaps
+from grn_tvcs.expression.opening import without_columns
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core.files.rows import Rows
 from tvcs_core.files.shown import listed, shown
@@ -43,9 +41,13 @@ def turned(
     may_be_times
         Whether the first row may hold times, where no row is called Time.
     """
-    _refuse_annotation(table)
+    keep = () if columns is None else columns.keep
+    table = of_samples(table, keep, is_told=not may_be_times)
     labels = _labels(table, columns)
-    is_label = [row[0].lower() in labels for row in table.rows]
+    is_label = [
+        row[0].lower() in labels or (i > 0 and is_of_samples(row[0]) and row[0] not in keep)
+        for i, row in enumerate(table.rows)
+    ]
     has_time = any(row[0].lower() in _of_time(columns) for row in table.rows)
     is_times = may_be_times and not has_time and _is_times(table)
     plain = (row for row, is_one in zip(table.rows, is_label, strict=True) if not is_one)
@@ -56,28 +58,82 @@ def turned(
     )
     if may_be_times:  # no sheet tells of the samples
         _refuse_words(levels)
-    numbers_with_gaps(levels, range(1, len(table.rows[0])), refuse=missing == "error")
-    del levels
+    values = numbers_with_gaps(levels, range(1, len(table.rows[0])), refuse=missing == "error")
+    if may_be_times and not is_times:
+        refuse_unlike(table.path, table.rows[0][1:], values, keep)
+    del levels, values
     corner = FIRST if is_times else "" if is_label[0] else "sample"
-    rows = Rows.of(_columns(table, corner))
+    made = _columns(table, corner)
+    repeats = repeats_in_header(table.rows[0][1:]) if is_times else None
+    if repeats is not None:
+        made = _repeated(table.path, made, *repeats)
+    rows = Rows.of(made)
     return replace(table, rows=rows, lines=[1] * len(rows), after_blank=bytes(len(rows)))
 
 
-def _refuse_annotation(table: Table) -> None:
-    """Refuse columns that tell of the genes: numbers such as lengths would make samples of them."""
+def of_samples(table: Table, keep: Sequence[str] = (), *, is_told: bool = False) -> Table:
+    """Leave out columns that tell of genes; the one that names them best stands first.
+
+    Where `is_told`, a sheet says which columns are samples.
+
+    Raises
+    ------
+    LayoutError
+        If columns are results of tests, or hold levels in two units.
+    """
     names = table.rows[0][1:]
-    told = [name for name in names if ANNOTATION.fullmatch(name.lower())]
-    if told:
-        told = [name for name in names if name in told or name.lower() in PLACES]
-        way = {"ignore": tuple(told)}
-        raise may_read(
-            table.error(
-                f"every column must be a sample, but {listed(told)} tell of the genes: give "
-                f"{option_words(way)}",
-                row=0,
-            ),
-            way,
+    is_sample = samples_by_name(table.path, names, keep)
+    if not is_told:
+        refuse_results(table.path, names, keep)
+        refuse_two_units(
+            table.path, [name for name, is_one in zip(names, is_sample, strict=True) if is_one]
         )
+    gone = [j for j, is_one in enumerate(is_sample, start=1) if not is_one]
+    return _named(without_columns(table, gone), keep)
+
+
+def _named(table: Table, keep: Sequence[str]) -> Table:
+    """Name genes by a second column of names, and by the first where it is empty or comes twice."""
+    heads = table.rows[0]
+    more = [
+        j
+        for j, name in enumerate(heads[1:], start=1)
+        if OF_GENES.fullmatch(name) and name not in keep and not _has_numbers(table, j)
+    ]
+    if not more or (not OF_GENES.fullmatch(heads[0]) and heads[0]):
+        return table
+    of_symbols = [j for j in more if re.search("name|symbol", heads[j], re.IGNORECASE)]
+    best = of_symbols[0] if of_symbols else 0
+    if best:
+        count = Counter(row[best] for row in table.rows[1:])
+        names = [
+            row[best] if row[best] and count[row[best]] == 1 else row[0] for row in table.rows[1:]
+        ]
+        n_other = sum(a != row[best] for a, row in zip(names, table.rows[1:], strict=True))
+        warn_user(
+            f"{table.path}: genes are named by {heads[best]}, {n_other} of {len(names)} by "
+            f"{heads[0] or 'the first column'}, where it is empty or comes twice; to name all by "
+            f"that, give {option_words({'ignore': heads[best]})}"
+        )
+        rows = ([name, *row[1:]] for name, row in zip([heads[0], *names], table.rows, strict=True))
+        table = replace(table, rows=Rows.of(rows))
+    else:
+        warn_user(f"{table.path}: left out {listed(heads[j] for j in more)}, names and no samples")
+    return without_columns(table, more)
+
+
+def _has_numbers(table: Table, j: int) -> bool:
+    return any(is_number(row[j]) for row in table.rows[1 : MOST_TOLD + 1] if j < len(row))
+
+
+def _repeated(
+    path: str, made: Iterator[list[str]], times: list[str], repeats: list[str]
+) -> Iterator[list[str]]:
+    """Samples with the time before their tail, and the number of their repeat."""
+    warn_user(said_of_repeats(path, times, repeats))
+    yield ["replicate", *next(made)]
+    for row, time, repeat in zip(made, times, repeats, strict=True):
+        yield [repeat, time, *row[1:]]
 
 
 def _refuse_words(levels: Table) -> None:
@@ -108,7 +164,8 @@ def _labels(table: Table, columns: Columns | None) -> set[str]:
     names = [row[0] for row in table.rows]
     wanted = [columns.time, columns.sample, *columns.series]
     places = (find_place(names, name) for name in wanted if name is not None)
-    return {*LABELS, *(names[place].lower() for place in places if place is not None)}
+    labels = {*LABELS, *(names[place].lower() for place in places if place is not None)}
+    return labels - {name.lower() for name in columns.keep}
 
 
 def _of_time(columns: Columns | None) -> tuple[str, ...]:
@@ -119,7 +176,9 @@ def _is_times(table: Table) -> bool:
     """Whether the first row holds times; numbers that may count the samples are pointed out."""
     corner, *names = table.rows[0]
     found = times_in_header(names)
-    if found is None and CLOCK.fullmatch(corner.lower()):
+    if repeats_in_header(names) is not None:
+        return True
+    if found is None and CLOCK.fullmatch(corner):
         return True
     if found is None:
         warn_user(

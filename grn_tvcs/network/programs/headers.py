@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from grn_tvcs.expression.opening import INDEX
+from grn_tvcs.expression.judge.names import INDEX
 from grn_tvcs.network.network import HEADER
 from grn_tvcs.network.pairs import EXTRA
 from tvcs_core.files.shown import listed, shown

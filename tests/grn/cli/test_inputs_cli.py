@@ -124,3 +124,64 @@ def test_a_list_may_be_a_workbook(tmp_path):
     table.to_excel(tmp_path / "r.xlsx", index=False)
     done = call("check", tmp_path / "x.csv", "--regulators", tmp_path / "r.xlsx")
     assert "regulators   2 of 2 names are genes" in done.stdout, done.stderr
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_check_prints_the_series_with_names_and_times_and_the_last_genes(tmp_path):
+    path = tmp_path / "x.csv"
+    FRAME.assign(Time=[0, 1, 2, 4, 8, 24] * 2, condition=[*"aaaaaabbbbbb"]).assign(
+        **{f"G{k}": FRAME["GeneA"] * k for k in range(2, 9)}
+    ).to_csv(path, index=False)
+    said = call("check", path).stdout
+    assert "genes        11: GeneA, GeneB, GeneC, GeneD, G2, ..., G7, G8\n" in said
+    assert "series       2 of 6 time points\n" in said
+    assert "\n  1          a: 0, 1, 2, 4, 8, 24\n" in said
+    assert "\n  2          b: 0, 1, 2, 4, 8, 24\n" in said
+
+
+@pytest.mark.parametrize(("of_list", "of_table"), [("", ".4"), (".7", ""), (".7", ".4")])
+def test_lists_match_genes_without_the_versions_of_ensembl(of_list, of_table, tmp_path):
+    names = [f"ENSMUSG0000000010{k}" for k in range(4)]
+    path, regulators = tmp_path / "x.csv", tmp_path / "tfs.txt"
+    FRAME.set_axis([name + of_table for name in names], axis=1).to_csv(path, index=False)
+    regulators.write_text("\n".join(name + of_list for name in names[:2]))
+    done = call("check", path, "--regulators", regulators)
+    assert "2 of 2 names are genes, without their versions" in done.stderr
+    assert "regulators   2 of 2 names are genes" in done.stdout
+
+
+LATE = "Time,A,B\n0,1.5,2\n0,2.5,3\n2,4,5\n2,5,6\n"
+OFFERED = {
+    "unpaired replicates": (LATE, "check --replicates unpaired"),
+    "repeats": (LATE, "check --replicates average"),
+    "Entrez": ("entrez,1h,2h,3h\n14281,1,2,3\n16476,2,5,4\n", "check --genes-in-rows"),
+    "units": (
+        "gene,a_count,a_tpm,b_count,b_tpm\nA,1,1.5,2,2.5\nB,4,4.5,1,9.5\n",
+        "check --genes-in-rows --ignore '*_tpm'",
+    ),
+    "rises": (
+        "t,A,B\n" + "".join(f"{2 * k},{7 * k % 5},{3 * k % 4}\n" for k in range(6)),
+        "check --time-column t",
+    ),
+    "results": (
+        "gene,a,b,c,d,logFC,adj.P.Val\nA,1,2,3,4,0.1,0.5\nB,2,1,2,1,0.2,0.5\n",
+        "check --genes-in-rows --ignore logFC --ignore adj.P.Val",
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", OFFERED)
+def test_check_offers_each_reading_as_a_command_and_all_of_them_read(kind, tmp_path):
+    text, wanted = OFFERED[kind]
+    path = tmp_path / "x.csv"
+    path.write_text(text)
+    given = ["--genes-in-rows"] if kind in ("units", "results") else []
+    refused = call("check", path, *given)
+    assert refused.exit_code == 2
+    commands = offered(refused)
+    first, *words = shlex.split(wanted)
+    assert [first, str(path), *words] in commands
+    for command in commands:
+        done = call(*command)
+        assert done.exit_code == 0, done.stderr

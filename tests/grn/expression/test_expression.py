@@ -86,8 +86,8 @@ BAD = {
     "empty cell": ("Time\tA\tB\n0\t1\t\n1\t2\t4\n", "x.tsv:2, column 'B': must be a number"),
     "missing": ("Time\tA\n0\t1\n1\tNA\n", "1 are missing: give --missing drop or --missing inter"),
     "perturbed": (
-        "Time\tperturbed\tA\n0\tyes\t1\n1\t0\t2\n",
-        "x.tsv:2, column 'perturbed': must be 0 or 1, found 'yes'",
+        "Time\tperturbed\tA\n0\tLPS\t1\n1\t0\t2\n",
+        "x.tsv:2, column 'perturbed': must be 0 or 1 (or no and yes, false and true), found 'LPS'",
     ),
     "two times": ("Time\ttime\tA\n0\t0\t1\n", "must have one column of each kind"),
     "one time point": ("Time\tA\n0\t1\n", "at least 2 time points"),

@@ -161,7 +161,7 @@ def test_a_comma_that_may_be_thousands_is_refused_and_points_beside_it_too(write
         read_expression(write("Time\tA\n0\t1,5\n1\t2.5\n"))
 
 
-@pytest.mark.parametrize("name", ["Timepoint", "time_h", "TIME (min)", "Hours"])
+@pytest.mark.parametrize("name", ["Timepoint", "time_h", "TIME.min", "Hours"])
 def test_a_time_of_another_name_is_named_by_an_option(name, write):
     path = write(f"{name},NA.,G2\n0,1.5,0.25\n2,2,1\n4.5,3,4\n")
     with pytest.raises(DataError, match=r"seems to be it: give --time-column"):
@@ -348,7 +348,8 @@ def test_where_nothing_tells_series_of_a_series_matrix_apart_a_sheet_is_asked_fo
     said = r"series 1; give --samples SHEET with columns sample \(such as GSM1\), time .* and repl"
     with pytest.raises(DataError, match=said) as raised:
         read_layout(path)
-    assert ways_that_read([path], raised.value, {}) == []
+    found = [way.options for way in ways_that_read([path], raised.value, {})]
+    assert found == [{"replicates": "unpaired"}, {"replicates": "average"}]
     sheet = write("sample,time,replicate\nGSM1,0,1\nGSM2,0,2\nGSM3,2,1\nGSM4,2,2\n", "s.csv")
     assert len(read_layout(path, samples=sheet).pieces()) == 2
     untold = write("sample,time,note\nGSM1,0,x\nGSM2,0,x\nGSM3,2,x\nGSM4,2,x\n", "u.csv")

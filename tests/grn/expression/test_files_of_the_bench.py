@@ -22,6 +22,9 @@ from tvcs_core import DataError
 BODY = "0,1.5,2\n1,2.5,3\n2,0.5,4\n"
 
 
+REPLICATES = [{"replicates": "unpaired"}, {"replicates": "average"}]
+
+
 @pytest.fixture
 def write(tmp_path):
     def make(content, name="x.csv"):
@@ -101,27 +104,26 @@ def test_what_is_no_time_is_refused_with_what_to_write(cell, what, write):
 
 @pytest.mark.parametrize("name", ["Zeit", "t", "h"])
 @pytest.mark.parametrize("times", [(0, 2, 4) * 2, (0, 0, 2, 2, 4, 4), range(6)])
-def test_a_first_column_that_rises_like_a_time_is_taken_for_a_gene_with_a_warning(
-    name, times, write
-):
-    rows = "".join(f"{t},{1.5 + k % 3},{2 - k / 9}\n" for k, t in enumerate(times))
-    with pytest.warns(UserWarning, match=f"'{name}' rises like a time .* --time-column {name}"):
-        assert read_layout(write(f"{name},A,B\n{rows}")).genes == (name, "A", "B")
+def test_a_first_column_that_rises_like_a_time_is_refused_with_all_it_may_be(name, times, write):
+    rows = "".join(f"{t},{7 * k % 5 + 0.5},{2 - k / 9}\n" for k, t in enumerate(times))
+    path = write(f"{name},A,B\n{rows}")
+    said, ways = refused(path)
+    assert f"--time-column {name} if it is one; --ignore {name} if it counts" in said
+    assert {"ignore": (name,)} in ways
+    assert {"keep": (name,)} in ways
+    assert read_layout(path, keep=[name]).genes == (name, "A", "B")
+    assert read_layout(path, ignore=[name]).genes == ("A", "B")
 
 
 @pytest.mark.parametrize("first", [0, 1])
-def test_a_column_that_counts_the_samples_is_to_be_ignored_first(first, write):
-    rows = "".join(f"{first + k},{1.5 + k % 3}\n" for k in range(6))
-    with pytest.warns(UserWarning, match="counts them, give --ignore id; .* --time-column id"):
-        read_layout(write(f"id,A\n{rows}"))
-
-
-@pytest.mark.parametrize("first", [0, 1])
-def test_a_column_that_counts_the_samples_of_a_time_course_is_pointed_out(first, write):
-    body = "".join(f"{k + first},{k % 3},{(5 * k) % 7}\n" for k in range(6))
-    with pytest.warns(UserWarning, match="'ID' counts the samples .* give --ignore ID"):
-        assert read_layout(write(f"ID,Time,A\n{body}")).genes == ("ID", "A")
-    assert read_layout(write(f"ID,Time,A\n{body}"), ignore=["ID"]).genes == ("A",)
+@pytest.mark.parametrize("clock", ["", "Time,"])
+def test_a_column_that_counts_the_samples_is_no_gene_and_said(first, clock, write):
+    body = "".join(f"{k + first},{clock and f'{k % 3},'}{(5 * k) % 7}\n" for k in range(6))
+    path = write(f"ID,{clock}A\n{body}")
+    with pytest.warns(UserWarning, match="left out ID, .* count the samples; .* give --keep ID"):
+        assert read_layout(path).genes == ("A",)
+    assert read_layout(path, keep=["ID"]).genes == ("ID", "A")
+    assert read_layout(path, ignore=["ID"]).genes == ("A",)
 
 
 def test_levels_do_not_rise_like_times(rng):
@@ -163,14 +165,14 @@ def test_names_of_samples_that_hold_times_are_pointed_out(write):
 @pytest.mark.parametrize("name", ["Rep", "biorep", "Donor", "batch no"])
 def test_a_column_that_may_tell_series_apart_is_no_gene_in_silence(name, write):
     rows = "0,1,1.5\n1,1,2.5\n2,1,0.5\n0,2,1\n1,2,2\n2,2,4\n"
-    with pytest.warns(UserWarning, match=f"'{name}' is taken for a gene; .*--series-column"):
-        read_layout(write(f"Time,{name},A\n{rows}"))
+    with pytest.warns(UserWarning, match=f"left out {name}, .* number groups .*--series-column"):
+        assert read_layout(write(f"Time,{name},A\n{rows}")).genes == ("A",)
     by_time = "".join(sorted(rows.splitlines(keepends=True)))
     path = write(f"Time,{name},A\n{by_time}")
-    with pytest.warns(UserWarning, match="is taken for a gene"):
+    with pytest.warns(UserWarning, match="left out"):
         said, ways = refused(path)
     assert "time 0 comes twice" in said
-    assert ways == [{"series_column": (name,)}]
+    assert ways == [{"series_column": (name,)}, *REPLICATES]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert read_layout(path, **ways[0]).genes == ("A",)
@@ -182,26 +184,26 @@ def test_one_more_column_of_series_keeps_those_apart_that_were(write):
         "0,ctl,1,1\n0,ctl,2,2\n2,ctl,1,3\n2,ctl,2,4\n1,trt,1,5\n1,trt,2,6\n3,trt,1,7\n3,trt,2,8\n"
     )
     path = write(f"Time,Condition,Rep,A\n{rows}")
-    with pytest.warns(UserWarning, match="apart, give --series-column Condition --series-column R"):
+    with pytest.warns(UserWarning, match="left out Rep, .* number groups of samples"):
         said, ways = refused(path)
     assert "or give --series-column Condition --series-column Rep" in said
-    assert ways == [{"series_column": ("Condition", "Rep")}]
+    assert ways == [{"series_column": ("Condition", "Rep")}, *REPLICATES]
     data = read_layout(path, **ways[0])
     assert list(dict.fromkeys(data.series)) == ["ctl/1", "ctl/2", "trt/1", "trt/2"]
     told = {"series_column": "Condition"}
-    with pytest.warns(UserWarning, match="is taken for a gene"):
-        assert refused(path, **told)[1] == ways
+    with pytest.warns(UserWarning, match="left out Rep"):
+        assert refused(path, **told)[1][0] == ways[0]
     said, ways = refused(write("Time,replicate,A,B\n0,1,1,2\n0,1,2,3\n1,1,3,4\n"))
     assert "give --series-column NAME" in said
-    assert not ways  # it is used already
+    assert ways == REPLICATES  # replicate is used already
 
 
 @pytest.mark.parametrize("name", ["batch", "Rep"])
 def test_without_a_time_nothing_tells_series_apart(name, write):
     path = write(f"{name},A,B\n1,1.5,2\n1,2.5,3\n2,0.5,4\n2,1.5,1\n")
-    with pytest.warns(UserWarning, match=f"a gene; if it is none, give --ignore {name}$"):
-        read_layout(path)
-    read_layout(path, ignore=[name])
+    with pytest.warns(UserWarning, match=f"left out {name}, no genes .* give --keep {name}"):
+        assert read_layout(path).genes == ("A", "B")
+    assert read_layout(path, keep=[name]).genes == (name, "A", "B")
 
 
 def test_a_gene_with_two_probes_is_not_a_sample_and_times_are_no_genes(write):
@@ -238,7 +240,8 @@ def test_words_that_may_tell_series_apart_do_so_first(write):
     assert ways == [{"series_column": ("Donor",)}, {"ignore": ("Donor",)}]
     by_time = "".join(sorted(rows.splitlines(keepends=True)))
     path = write(f"Time,Donor,A,B\n{by_time}")
-    assert refused(path)[1] == [{"series_column": ("Donor",)}]  # and never both
+    ignored = [{"ignore": ("Donor",)} | way for way in REPLICATES]
+    assert refused(path)[1] == [{"series_column": ("Donor",)}, *ignored]
     at_rest = write("A,Donor,B\n1,D1,2\n2,D1,3\n3,D2,4\n1.5,D2,5\n", "rest.csv")
     assert refused(at_rest)[1] == [{"ignore": ("Donor",)}]
 
@@ -246,8 +249,6 @@ def test_words_that_may_tell_series_apart_do_so_first(write):
 @pytest.mark.parametrize(
     "above",
     [
-        "# made by me\n",
-        "# made\n# by me\n",
         "Fig. 3, levels\n",
         "Fig. 3,,\n,,\n",
         "My title\n\n",
@@ -448,23 +449,25 @@ FEATURE_COUNTS = "Geneid\tChr\tStart\tEnd\tStrand\tLength\ta.bam\tb.bam\tc.bam\n
 )
 
 
+@pytest.mark.filterwarnings("ignore:.*samples were found by their names")
 def test_columns_that_tell_of_genes_are_no_samples(write):
     path = write(FEATURE_COUNTS, "x.txt")
-    sheet = write("sample,time\na.bam,0\nb.bam,1\nc.bam,2\n", "sheet.csv")
-    ignore = ("Chr", "Start", "End", "Strand", "Length")
+    sheet = write("sample,time\na,0\nb,1\nc,2\n", "sheet.csv")
     for given in ({}, {"samples": sheet}):
-        said, ways = refused(path, genes_in_rows=True, **given)
-        assert f"but {', '.join(ignore)} tell of the genes: give --ignore Chr" in said
-        assert ways == [{"genes_in_rows": True, "ignore": ignore, **given}]
-    assert read_layout(path, **ways[0]).values[0].tolist() == [100, 200, 300]
+        with pytest.warns(UserWarning, match="Chr, Start, End, Strand, Length, which"):
+            found = read_layout(path, genes_in_rows=True, **given)
+        assert found.levels[0].tolist() == [100, 200, 300]
     read_layout(write("gene,start,end\nA,1,2\nB,2,3\n"), genes_in_rows=True)  # two samples
 
 
-def test_the_line_that_feature_counts_writes_above_its_table_must_go(write):
+@pytest.mark.filterwarnings("ignore:.*left out Chr")
+def test_comments_above_a_table_are_left_out_and_lines_keep_their_numbers(write):
     line = '# Program:featureCounts v2.0.1; Command:"featureCounts" "-a" "x.gtf" "a.bam" \n'
-    said, _ = refused(write(line + FEATURE_COUNTS, "x.txt"), genes_in_rows=True)
-    assert "x.txt:1: the first line must name the columns, but it holds '# Program:fea" in said
-    assert said.endswith("remove what stands above the table")
+    found = read_layout(write(line + FEATURE_COUNTS, "x.txt"), genes_in_rows=True)
+    assert found.genes == ("G1", "G2", "G3")
+    for above in ("# made by me\n", "# made\n# by me\n", "#\n"):
+        path = write(f"{above}Time,A,B,C,D\n0,1,2,3,4\n1,2,3,4,x\n")
+        assert f"x.csv:{3 + above.count(chr(10))}, column 'D': must be" in refused(path)[0]
 
 
 def test_a_word_for_rest_in_a_sheet_gets_what_to_write(write):

@@ -61,7 +61,7 @@ GUESSES = [
     ("centred log ratios", "log", False),
     ("z-scores of 3 digits", "log", False),
     ("log2 of TPM + .01", "log", False),
-    ("small whole numbers", "levels", False),
+    ("small whole numbers", "counts", True),
 ]
 
 

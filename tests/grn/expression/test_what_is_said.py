@@ -104,7 +104,7 @@ def test_samples_on_the_other_side_are_named_by_the_first_line(file):
 
 def test_samples_with_gaps_are_counted_and_not_genes():
     values = np.array([[np.nan, 1.0], [np.nan, 2.0], [3.0, 4.0]])
-    assert said_of_gaps(values, [0], 3, "drop") == (
+    assert said_of_gaps(values, [0], ["a"], 3, "drop") == (
         "2 of 3 samples had missing values and were left out.",
     )
 

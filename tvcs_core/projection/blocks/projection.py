@@ -90,9 +90,9 @@ def project_blocks(
     """Project a V that lies in blocks of rows, on disks, in processes or on machines.
 
     The support is that of `project`, ties included, but for values so small beside the largest
-    that `project` chooses them in a unit of their own (2^-16 of it and less). V is never put together: blocks answer
-    questions, some ten passes over each, and send what is near a threshold and what is kept. Use
-    `project` where V fits into memory; it is faster there.
+    that `project` chooses them in a unit of their own (2^-16 of it and less). V is never put
+    together: blocks answer questions, some ten passes over each, and send what is near a threshold
+    and what is kept. Use `project` where V fits into memory; it is faster there.
 
     Parameters
     ----------

@@ -1,0 +1,374 @@
+"""Which columns of a table are genes: by their names, and where these do not say, by numbers.
+
+What is no gene for certain is left out, and said. What may be none is refused, with both readings
+and the options that choose them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grn_tvcs.expression.clock import FEWEST_SAMPLES, rise_like_times
+from grn_tvcs.expression.columns import LayoutError, may_read, option_words
+from grn_tvcs.expression.judge import names as known
+from grn_tvcs.expression.warned import warn_user
+from tvcs_core import DataError
+from tvcs_core.files.shown import listed, shown
+
+FEWEST_GENES = 8  # below which no column is unlike the others
+MOST_LOOKED_AT = 64  # samples: decimals of more say the same
+MOST_DECIMALS = 7  # that tell columns apart; computers write more
+USUAL = 0.75  # part of the genes that one program wrote with the same decimals
+LEAST_WHOLE = 10  # a logarithm is whole and larger by chance alone
+FAR = 20.0  # times the upper quartile of genes, as totals are and few genes
+FAR_ABOVE_ALL = 100.0  # times the second highest, as reads are beside counts and no gene
+LOGARITHMS = 25.0  # to base 2, of what machines measure, stay below
+ENOUGH = 2  # signs, of which each alone may be chance
+# What a gene has as often in front as elsewhere.
+_ANYWHERE = frozenset(("few values", "far above most genes", "a name with marks"))
+CHANCE = 1e-3  # that any gene of the table has whole numbers alone
+RARE = 0.05  # part of the names that have marks, where genes have none
+# Words: mapping_rate, TSS.enrichment, Insert size, BindingDensity. Few genes are called so.
+_WORDS = re.compile(
+    r"[a-z]{2,}([_. ][a-z]{2,})+|.*[_. ][a-z]{4,}([_. ].*)?|.*[A-Za-z]{2,} [A-Za-z]{2,}.*"
+    r"|([A-Z][a-z]{2,}){2,}"
+)
+_MARKS = re.compile(r"[\s_/()\[\]%']")
+_UNIT = re.compile(
+    r".*[\s_(\[]([numk]?g|[num]?l|[num]M|[ncmk]?m|bp|kb|nt|hr?s?|mins?|secs?|days?|weeks?|years?"
+    r"|yrs?|C|K|gDW|pct|perc|units?|U|cells|g/L|mg/dL|ng/u[lL]|ng_u[lL]|mmHg|ppm|rpm)[)\]]?"
+)
+_TOTAL = re.compile(r"(grand[_. ]?)?totals?|sums?|all", re.IGNORECASE)
+_COUNT = re.compile(r"(sample[_. ]?)?(x|ids?|nos?|nr|num(ber)?|index|row)\.?|#|", re.IGNORECASE)
+
+Flags = NDArray[np.bool_]
+Values = NDArray[np.float64]
+
+
+def genes_by_name(
+    path: str, names: Sequence[str], keep: Sequence[str] = (), *, has_time: bool = False
+) -> Flags:
+    """Return which names may be genes; controls and facts of samples are none, and said.
+
+    Parameters
+    ----------
+    path
+        The file, for the warning.
+    names
+        Of columns that no option and no label claims.
+    keep
+        Names that are genes, as the user says.
+    has_time
+        Whether another column is the time, so that no second one is.
+    """
+    kept = {name.lower() for name in keep}
+    is_free = np.array([name.lower() not in kept for name in names], dtype=bool)
+    is_control = np.array([known.CONTROL.fullmatch(name) is not None for name in names], bool)
+    is_control &= is_free
+    is_fact = np.array([known.is_of_samples(name) for name in names], dtype=bool)
+    if has_time:
+        is_fact |= np.array([known.CLOCK.fullmatch(name) is not None for name in names], bool)
+    is_fact &= is_free & ~is_control
+    if is_control.any() and not is_control.all():
+        controls = _at(names, is_control)
+        warn_user(
+            f"{path}: left out {len(controls)} controls, which are no genes: {listed(controls)}"
+        )
+    else:
+        is_control[:] = False
+    if is_fact.any():
+        _warn_of_facts(path, _at(names, is_fact), "tell of samples")
+    return ~(is_control | is_fact)
+
+
+def refuse_results(path: str, names: Sequence[str], keep: Sequence[str] = ()) -> None:
+    """Refuse columns of a test of genes: fold changes and p-values are no levels.
+
+    Raises
+    ------
+    LayoutError
+        Naming them, with the options that leave them out where columns of levels are left.
+    """
+    free = [name for name in names if name.lower() not in {one.lower() for one in keep}]
+    found = [name for name in free if known.STATISTIC.fullmatch(name)]
+    if not found:
+        return
+    of_tests = [n for n in free if n in found or known.OF_TESTS.fullmatch(n)]
+    ways: list[dict[str, Any]] = []
+    what = "give the table of counts or levels, of which the test was made"
+    if len(names) - len(of_tests) > 2:
+        ways = [{"ignore": tuple(of_tests)}]
+        what = f"give {option_words(ways[0])}, if the other columns are levels; or {what}"
+    raise may_read(
+        DataError(
+            f"must hold expression, but {listed(found)} are results of a test of genes: {what}"
+            f" (if they are genes, give {option_words({'keep': found[0]})})",
+            path=path,
+        ),
+        *ways,
+    )
+
+
+def genes_by_numbers(
+    path: str,
+    names: Sequence[str],
+    values: Values,
+    keep: Sequence[str] = (),
+    *,
+    has_time: bool = False,
+    looks: bool = True,
+) -> Flags:
+    """Return which columns of numbers are genes; totals, counts of rows and replicates are none.
+
+    Parameters
+    ----------
+    path, names, keep, has_time
+        As for `genes_by_name`.
+    values
+        Their numbers, NaN where one is missing; (samples, columns).
+    looks
+        Whether to look for columns that are unlike all others.
+
+    Raises
+    ------
+    LayoutError
+        If a column may be a gene or not, with the options for both.
+    """
+    kept = {name.lower() for name in keep}
+    is_free = np.array([name.lower() not in kept for name in names], dtype=bool)
+    is_gene = np.ones(len(names), dtype=bool)
+    for is_none, what in (
+        (_replicates(names, values), "number groups of samples"),
+        (_counts(path, names, values, is_free, has_time=has_time), "count the samples"),
+        (_totals(names, values), "are sums of the others"),
+    ):
+        is_none &= is_free & is_gene
+        if is_none.any() and (is_gene & ~is_none).any():
+            _warn_of_facts(path, _at(names, is_none), what)
+            is_gene &= ~is_none
+    if looks:
+        places = np.flatnonzero(is_gene)
+        left = _at(names, is_gene)
+        _refuse_odd(path, left, values[:, places], kept)
+    return is_gene
+
+
+def _at(names: Sequence[str], is_in: Flags) -> list[str]:
+    return [name for name, is_one in zip(names, is_in, strict=True) if is_one]
+
+
+def _warn_of_facts(path: str, names: list[str], what: str) -> None:
+    one = option_words({"keep": names[0]})
+    series = ""
+    if what.startswith("number"):
+        series = f", and if it tells series apart, {option_words({'series_column': names[0]})}"
+    warn_user(
+        f"{path}: left out {listed(names)}, no genes but columns that {what}; if one is a gene, "
+        f"give {one}{series}"
+    )
+
+
+def _replicates(names: Sequence[str], values: Values) -> Flags:
+    """Columns called as what tells series apart, of few whole numbers."""
+    is_one = np.zeros(len(names), dtype=bool)
+    for j, name in enumerate(names):
+        if known.MAY_BE_SERIES.fullmatch(name):
+            column = values[:, j]
+            is_whole = bool((column == np.round(column)).all())
+            is_one[j] = is_whole and 2 * np.unique(column).size <= column.size
+    return is_one
+
+
+def _counts(
+    path: str, names: Sequence[str], values: Values, is_free: Flags, *, has_time: bool
+) -> Flags:
+    """Columns in front that count the samples; refused where they may be times."""
+    is_one = np.zeros(len(names), dtype=bool)
+    if len(values) < FEWEST_SAMPLES:
+        return is_one
+    for j in range(min(2, len(names))):
+        column = values[:, j]
+        if not (is_free[j] and _is_count(column)):
+            continue
+        if not (has_time or _COUNT.fullmatch(names[j])):
+            raise _may_be_time(path, names[j], column)
+        is_one[j] = True
+    return is_one
+
+
+def warn_of_names(path: str, genes: Sequence[str]) -> None:
+    """Warn of names that a spreadsheet made dates of, and of two that differ in case alone."""
+    if dates := [gene for gene in genes if known.DATE.fullmatch(gene)]:
+        warn_user(
+            f"{path}: {len(dates)} gene names look like dates that a spreadsheet made of them: "
+            f"{listed(dates)}"
+        )
+    n_of = Counter(gene.lower() for gene in genes)
+    if twice := [gene for gene in genes if n_of[gene.lower()] > 1]:
+        warn_user(
+            f"{path}: {len(twice)} gene names differ from another in case alone, and count as "
+            f"different genes: {listed(twice)}"
+        )
+
+
+def refuse_times(path: str, name: str, column: Values, keep: Sequence[str] = ()) -> None:
+    """Refuse a first column that rises like a time, in a table where none is the time.
+
+    Raises
+    ------
+    LayoutError
+        With the options for a time, a gene and neither.
+    """
+    is_count = _COUNT.fullmatch(name) and _is_count(column)
+    is_kept = name.lower() in {one.lower() for one in keep}
+    if not (is_count or is_kept) and rise_like_times(column.tolist()):
+        raise _may_be_time(path, name, column)
+
+
+def _is_count(column: Values) -> bool:
+    return column[0] in (0, 1) and bool((np.diff(column) == 1).all())
+
+
+def _may_be_time(path: str, name: str, column: Values) -> LayoutError:
+    start = ", ".join(f"{value:g}" for value in column[:3])
+    ways: list[dict[str, Any]] = [
+        {"time_column": name}, {"ignore": (name,)}, {"keep": (name,)}
+    ]  # fmt: skip
+    time, gone, gene = map(option_words, ways)
+    return may_read(
+        DataError(
+            f"rises like a time ({start}, ...), and no column is called Time: give {time} if it is "
+            f"one; {gone} if it counts the samples; {gene} if it is a gene",
+            path=path,
+            column=name,
+        ),
+        *ways,
+    )
+
+
+def _totals(names: Sequence[str], values: Values) -> Flags:
+    """Columns that are the sum of all others; called total, within 5 % where some were left out."""
+    is_one = np.zeros(len(names), dtype=bool)
+    if len(values) < 3 or len(names) < 4:
+        return is_one
+    total = np.nansum(values, axis=1)
+    for j, name in enumerate(names):
+        others = total - values[:, j]
+        within = 0.05 if _TOTAL.fullmatch(name) else 1e-9
+        is_near = np.abs(others - values[:, j]) <= within * np.abs(others)
+        is_one[j] = is_near.mean() >= 0.8 and np.ptp(values[:, j]) > 0
+    return is_one
+
+
+def _refuse_odd(path: str, names: list[str], values: Values, kept: set[str]) -> None:
+    """Refuse numbers that no list names and that are unlike those of all genes."""
+    signs = odd_signs(names, values)
+    odd = {j: why for j, why in signs.items() if names[j].lower() not in kept}
+    if not odd or len(odd) > len(names) / 4 + 1:
+        return
+    which = tuple(names[j] for j in odd)
+    ways = {"ignore": which}, {"keep": which}
+    none, genes = map(option_words, ways)
+    why = "; ".join(f"{shown(names[j])}: {', '.join(signs)}" for j, signs in odd.items())
+    raise may_read(
+        DataError(
+            f"every column without a label must be a gene, but {len(odd)} of {len(names)} may be "
+            f"none ({why}): give {none}, or if they are genes {genes}",
+            path=path,
+        ),
+        *ways,
+    )
+
+
+def odd_signs(names: Sequence[str], values: Values) -> dict[int, list[str]]:
+    """Columns that may be no genes, and in what they are unlike the others.
+
+    Parameters
+    ----------
+    names
+        Of the columns.
+    values
+        (samples, columns).
+    """
+    n = len(names)
+    if n < FEWEST_GENES or len(values) < FEWEST_SAMPLES:
+        return {}
+    values = values[:MOST_LOOKED_AT]
+    varies = np.nanmin(values, axis=0) < np.nanmax(values, axis=0)
+    found: dict[int, list[str]] = {j: [] for j in range(n)}
+    weight = np.zeros(n)
+
+    def sign(is_one: Flags, strength: int, why: str) -> None:
+        for j in np.flatnonzero(is_one & varies):
+            found[int(j)].append(why)
+            weight[j] += strength
+
+    sign(np.array([_WORDS.fullmatch(name) is not None for name in names]), 1, "a name of words")
+    sign(np.array([_UNIT.fullmatch(name) is not None for name in names]), 1, "a name with a unit")
+    has_marks = np.array([_MARKS.search(name) is not None for name in names])
+    if has_marks.sum() <= max(1, RARE * n):
+        sign(has_marks, 1, "a name with marks")
+    _of_decimals(values, sign)
+    n_values = np.array([np.unique(column[~np.isnan(column)]).size for column in values.T])
+    is_few = n_values <= min(3, len(values) // 3)
+    if is_few.mean() <= 1 - USUAL:
+        has_zero = (values == 0).any(axis=0)
+        sign(is_few & has_zero, 1, "few values")
+        sign(is_few & ~has_zero, 1, "few values, none of them 0")
+    middle = np.nanmedian(values, axis=0)
+    upper = np.quantile(middle, USUAL)
+    second = np.partition(middle, -2)[-2]  # all but the highest are below this
+    if upper > 0:
+        sign(middle > FAR * upper, 1, "far above most genes")
+        sign(middle > FAR_ABOVE_ALL * second, ENOUGH, "far above every gene")
+    if second < LOGARITHMS:
+        sign(np.nanmin(values, axis=0) > LOGARITHMS, ENOUGH, "no logarithm as the others")
+    by_form = np.array([not _ANYWHERE.issuperset(found[j]) for j in range(n)])
+    weight[_at_edge(weight > 0) & by_form] += 1
+    return {j: found[j] for j in range(n) if weight[j] >= ENOUGH}
+
+
+def _of_decimals(values: Values, sign: Any) -> None:
+    """Tell columns whose decimals are not those of most genes, which one program wrote."""
+    n = values.shape[1]
+    decimals = np.full(n, MOST_DECIMALS)
+    for d in range(MOST_DECIMALS)[::-1]:
+        with np.errstate(invalid="ignore"):
+            is_round = np.isclose(np.round(values, d), values, rtol=1e-12, atol=1e-9)
+        decimals[(is_round | np.isnan(values)).all(axis=0)] = d
+    usual, n_usual = Counter(decimals.tolist()).most_common(1)[0]
+    if n_usual < USUAL * n:
+        return
+    # Programs that write so many digits in all give large numbers fewer decimals.
+    least = np.nanmin(np.where(values == 0, np.nan, np.abs(values)), axis=0, initial=np.inf)
+    digits = np.floor(np.log10(np.where(np.isfinite(least), least, 1.0)))
+    more = digits - np.median(digits)
+    is_by_size = (decimals < usual) & (usual - decimals <= more)
+    is_by_size |= (decimals > usual) & (decimals - usual <= -more)
+    with np.errstate(invalid="ignore"):
+        is_mostly_part = (values != np.round(values)).mean(axis=0) >= 0.5
+    if usual == 0:
+        sign((decimals > 0) & is_mostly_part, ENOUGH, "fractions beside whole numbers")
+        return
+    # By chance a gene has the last of so many decimals 0 in all samples.
+    is_chance = (decimals < usual) & (n * 10.0 ** (-(usual - decimals) * len(values)) > CHANCE)
+    n_values = np.array([np.unique(column).size for column in values.T])
+    is_whole = (decimals == 0) & (np.nanmax(values, axis=0) >= LEAST_WHOLE) & (n_values > 3)
+    sign(is_whole & ~is_chance, ENOUGH, "whole numbers beside fractions")
+    # So do logarithms of small counts: log2(1 + 1) is 1.
+    is_small = (n_values <= 3) & (np.nanmax(values, axis=0) < LEAST_WHOLE)
+    is_other = (decimals != usual) & ~is_small & ~is_whole & ~is_chance & ~is_by_size
+    sign(is_other, 1, "other decimals")
+
+
+def _at_edge(is_one: Flags) -> Flags:
+    """Which columns stand in a run of such from the first on, or up to the last."""
+    from_left = np.cumprod(is_one).astype(bool)
+    from_right = np.cumprod(is_one[::-1]).astype(bool)[::-1]
+    return np.asarray(from_left | from_right)

@@ -1,0 +1,198 @@
+"""Whether genes stand in columns, as they must where nothing else is said; and whether times do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from grn_tvcs.expression.clock import hold_times, read_times, rise_like_times, times_in_header
+from grn_tvcs.expression.columns import LABELS, LayoutError, may_read, option_words
+from grn_tvcs.expression.expression import repeated
+from grn_tvcs.expression.judge.names import CLOCK, OF_GENES, OF_IDS, SERIES
+from grn_tvcs.expression.missing_values import MARKS
+from tvcs_core.files.shown import listed
+from tvcs_core.files.tables import Table, is_number
+
+MOST_LOOKED_AT = 20  # columns, where none is called a time
+FEWEST_NUMBERS = 4  # in the first column, to be names of genes and no levels
+LEAST_NUMBER = 100  # that the largest number of Entrez among some genes is above
+# Ensembl, Affymetrix, RefSeq, TAIR, SGD, the b-numbers of E. coli and those of B. subtilis.
+IDENTIFIER = re.compile(
+    r"ENS[A-Z]*[GTP][0-9]+(\.[0-9]+)?|[0-9]+(_[asx])?_at|[NX][MR]_[0-9]+(\.[0-9]+)?"
+    r"|AT[1-5MC]G[0-9]{5}|Y[A-P][LR][0-9]{3}[CW](-[A-Z])?|b[0-9]{4}|BSU_?[0-9]{5}|FBgn[0-9]+"
+    r"|WBGene[0-9]+|ENTREZ[:_]?[0-9]+|HGNC:[0-9]+|MGI:[0-9]+"
+)
+_COUNTER = re.compile(r"([\W_]?[0-9]+)+$")
+
+
+def refuse_wrong_shape(
+    table: Table, kinds: list[str], several: set[str], keep: Sequence[str] = ()
+) -> None:
+    """Refuse a table that has no names, genes in rows, no column of times where there are series.
+
+    Parameters
+    ----------
+    table
+        Of samples x genes, as it is hoped.
+    kinds
+        What its columns are, by `Columns.kinds`.
+    several
+        Kinds of which there may be more than one.
+    keep
+        Names that are genes, as the user says.
+
+    Raises
+    ------
+    DataError
+        With the options that read it.
+    """
+    first = [row[0] for row in table.rows[1:]]
+    is_named = kinds[0] not in LABELS
+    has_names = bool(first) and not any(is_number(cell) for cell in first)
+    if "time" not in kinds:
+        if all(is_number(cell) for cell in kinds):
+            raise table.error("the first row must name the columns, found only numbers", row=0)
+        if has_names and is_named:
+            raise _of_names(table, kinds)
+        clocks = [
+            name
+            for name, kind in zip(table.rows[0], kinds, strict=True)
+            if kind not in LABELS and CLOCK.fullmatch(name) and kind == name.lower()
+        ]
+        if clocks or "series" in kinds:
+            raise _without_time(table, clocks or _rising(table, kinds))
+        is_gene = table.rows[0][0].lower() in {name.lower() for name in keep}
+        if (
+            is_named
+            and not is_gene
+            and (why := are_genes(table.rows[0][0], first, table.rows[0][1:]))
+        ):
+            raise _of_numbers(table, why)
+    if twice := [name for name in repeated(kinds) if name in LABELS and name not in several]:
+        raise table.error(f"must have one column of each kind, found twice: {listed(twice)}", row=0)
+    names = [cell for cell in kinds if cell not in LABELS]
+    is_turned = kinds[0] == "time" and has_names and read_times(first) is None
+    if is_turned and names and all(is_number(cell) for cell in names):
+        raise may_read(table.error(_turn(first), row=0), {"genes_in_rows": True})
+    if len(table.rows) == 1:
+        raise table.error("must have samples below the first row, found none", row=0)
+
+
+def are_genes(head: str, cells: Sequence[str], others: Sequence[str]) -> str | None:
+    """Return what says that `cells`, below `head`, name genes, and the `others` are samples.
+
+    Parameters
+    ----------
+    head, cells
+        The first column, or an index; numbers, as those of Entrez, or names.
+    others
+        The headings of the other columns.
+
+    Examples
+    --------
+    >>> are_genes("entrez", ["14281", "16476"], ["a", "b"])
+    "it is called 'entrez'"
+    >>> are_genes("G1", ["5", "7", "6", "9"], ["G2", "G3", "G4"]) is None
+    True
+    """
+    if len(set(cells)) < len(cells) or len(cells) < 2:
+        return None
+    if any(is_number(cell) and not float(cell).is_integer() for cell in cells):
+        return None
+    if OF_GENES.fullmatch(head):
+        return f"it is called {head!r}"
+    if is_number(head):
+        return None  # one number of many that name genes
+    others = [name for name in others if not OF_GENES.fullmatch(name)]
+    if len(others) > 1 and (times_in_header(others) or hold_times(others)):
+        return f"the other columns are called by times ({listed(others[:3])})"
+    if sum(IDENTIFIER.fullmatch(cell) is not None for cell in cells) > len(cells) / 2:
+        return f"it holds identifiers of genes ({listed(cells[:3])})"
+    if len(cells) < FEWEST_NUMBERS or not all(map(is_number, cells)):
+        return None
+    if max(map(float, cells)) < LEAST_NUMBER:
+        return None
+    if OF_IDS.fullmatch(head):
+        return f"it is called {head!r} and its whole numbers are all different"
+    stems = {_COUNTER.sub("", name) for name in others}
+    if len(stems) <= len(others) / 2 and _COUNTER.sub("", head) not in stems:
+        return "its whole numbers are all different, and the other columns are numbered as samples"
+    return None
+
+
+def _turn(first: Sequence[str]) -> str:
+    return (
+        "genes seem to stand in rows: the first column holds names such as "
+        f"{listed(first[:3])}; give --genes-in-rows, or one row per sample and one column per "
+        "gene, with a column Time"
+    )
+
+
+def _of_numbers(table: Table, why: str) -> LayoutError:
+    """The error of a first column of numbers that seem to name genes."""
+    head = table.rows[0][0]
+    ways: list[dict[str, Any]] = [{"genes_in_rows": True}, {"sample_column": head or "1"}]
+    if head:
+        ways.append({"keep": (head,)})
+    turn, sample, *keep = map(option_words, ways)
+    gene = f"; if they are levels of a gene, {keep[0]}" if keep else ""
+    return may_read(
+        table.error(
+            f"the first column seems to name genes, for {why}: give {turn} if genes stand in "
+            f"rows; if it numbers the samples, {sample}{gene}",
+            row=0,
+        ),
+        *ways,
+    )
+
+
+def _of_names(table: Table, kinds: list[str]) -> LayoutError:
+    """The error of a first column of names: genes, or samples."""
+    first = [row[0] for row in table.rows[1:]]
+    of_samples = {"sample_column": table.rows[0][0] or "1"}
+    clocks = [name for name in table.rows[0][1:] if CLOCK.fullmatch(name)]
+    ways: tuple[dict[str, Any], ...] = ({"genes_in_rows": True}, of_samples)
+    is_of_genes = OF_GENES.fullmatch(table.rows[0][0])
+    if times_in_header(table.rows[0][1:]) or (is_of_genes and repeated(first)):
+        ways = ways[:1]  # names of genes, of which some have several probes, above them times
+    elif repeated(first):
+        ways = ways[1:]
+    if clocks:
+        ways = (of_samples | {"time_column": clocks[0]}, *ways)
+    elif set(SERIES) & set(kinds):
+        ways = ways[::-1]
+    return may_read(
+        table.error(
+            "must have a column named Time, or none but numbers where all samples are at rest. "
+            f"Perhaps {_turn(first)}; or if it names samples, call it sample or give "
+            f"{option_words(of_samples)}",
+            row=0,
+        ),
+        *ways,
+    )
+
+
+def _without_time(table: Table, clocks: list[str]) -> LayoutError:
+    ways = tuple({"time_column": name} for name in clocks)
+    why = f"{listed(clocks)} seems to be it" if clocks else "for there are series"
+    give = f": give {option_words(ways[0])}" if ways else " (or give --time-column NAME)"
+    return may_read(
+        table.error(
+            f"must have a column named Time, {why}{give}; only samples at rest have none", row=0
+        ),
+        *ways,
+    )
+
+
+def _rising(table: Table, kinds: list[str]) -> list[str]:
+    """Names of the first columns whose numbers rise as times do."""
+    places = [j for j, kind in enumerate(kinds[:MOST_LOOKED_AT]) if kind not in LABELS]
+    body = [row[:MOST_LOOKED_AT] for row in table.rows[1:]]
+    found = []
+    for j in places:
+        cells = [row[j] for row in body if j < len(row)]
+        times = None if any(cell.lower() in MARKS for cell in cells) else read_times(cells)
+        if times is not None and rise_like_times(times.values):
+            found.append(table.rows[0][j])
+    return found

@@ -1,0 +1,344 @@
+"""What is no gene never becomes one in silence, through no door; and genes stay genes."""
+
+import re
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from grn_tvcs import Expression, read_steady_states
+from grn_tvcs.expression.formats import read_layout
+from grn_tvcs.expression.judge.genes import genes_by_name, genes_by_numbers, odd_signs
+from grn_tvcs.expression.judge.names import is_of_samples
+from grn_tvcs.expression.scales import guess_scale
+from tests.grn.tables import NAMES, TIMES, course, levels, refused, turned
+
+# Symbols that look like something else: of man, mouse, fly, yeast, worm, E. coli, B. subtilis.
+SYMBOLS = re.findall(
+    r"\S+",
+    """
+T NA TOTAL STAT1 P53 TP53 RIN1 RIN2 RIN3 REP15 REPIN1 SERIES1 TIMELESS TIMM8A MARCHF1 SEPTIN2 DEC1
+MT-CO1 MT-ND1 HLA-A HLA-DRB1 NKX2-5 SEX1 AGER SAMPLEX BATCH1 RUNX1 LINC00511 PC PCK1 LEP TPM1 RAW1
+CPM LENG8 LANCL1 ENO1 GAPDH ACTB B2M INS INSR EGFR CDKN1A FDX1 FDXR FDFT1 LR B F STAT BETA1 SCORE1
+Actb Gapdh Tnf Il6 Rin3 Rep15 H2-Ab1 mt-Co1 Nkx2-5 Tbx21 Hbb-bs Rps4l Trp53 Time1 Day1 Hour1 Rep
+run ph sex-1 pct-1 let-7 lin-12 Sxl Ubx E(spl)m8 mt:ND1 Hsp70Aa CycE Act5C l(2)gl fs(1)h a b
+YAL001C YBR160W-A CDC28 CLN3 RAD51 HIS3 URA3 ARS1 TOT1 PHO5 LEU2 COX1 SUM1 ALL1 REP1 RIM15 TIM23
+lacZ lacI araC rep rho fis fnr crp hns dnaA rpoS tot tatA totA repA timeA umuD recA lexA sulA dinB
+abrB spo0A sigA sigB comK ccpA rok yabA BSU00010 yyaA ytpP rnhB qcrA repU sumA gapA gapB
+ENSG00000141510.18 ENSMUSG00000000103 AT1G01010 1415670_at 7SK U6 5S_rRNA FBgn0000490 14281
+NM_000546
+""",
+)
+
+
+@pytest.fixture
+def write(tmp_path):
+    def make(table, name="x.tsv"):
+        path = tmp_path / name
+        if isinstance(table, str):
+            path.write_text(table)
+        else:
+            table.to_csv(path, sep="\t", index=False)
+        return path
+
+    return make
+
+
+@pytest.fixture
+def quietly():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+# ---- names and numbers of columns
+
+
+def test_symbols_of_genes_are_genes_whatever_they_look_like(rng):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert genes_by_name("x", SYMBOLS, has_time=True).all()
+        logs = np.round(rng.normal(8, 2, (18, len(SYMBOLS))), 3)
+        for values in (logs, np.exp(logs), rng.poisson(np.exp(logs[0] / 2), logs.shape) * 1.0):
+            assert genes_by_numbers("x", SYMBOLS, values).all()
+            assert genes_by_numbers("x", SYMBOLS[::-1], values).all()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_genes_of_all_scales_are_not_odd(seed):
+    rng = np.random.default_rng(seed)
+    names = [f"G{k}" for k in range(300)]
+    mean = rng.normal(5, 2.5, 300)
+    for n in (6, 12, 40):
+        logs = mean + rng.normal(0, 0.5, (n, 300))
+        counts = rng.poisson(2.0**logs)
+        tables = (logs, np.round(logs, 2), 2**logs, np.round(2**logs, 1), counts)
+        few_digits = np.array([[float(f"{x:.4g}") for x in row] for row in 2**logs])
+        for values in (*tables, few_digits, np.log2(counts + 1), rng.poisson(0.3, logs.shape)):
+            assert not odd_signs(names, values.astype(float))
+
+
+OF_SAMPLES = {
+    "scanpy": "total_counts n_genes_by_counts pct_counts_mt log1p_total_counts leiden S_score",
+    "Seurat": "nCount_RNA nFeature_RNA percent.mt seurat_clusters S.Score RNA_snn_res.0.8",
+    "edgeR": "lib.size norm.factors sizeFactor",
+    "core facility": "RIN total_reads RQN DV200 OD600 library_size mapping_rate",
+}
+
+
+@pytest.mark.parametrize("program", OF_SAMPLES)
+@pytest.mark.parametrize("at", [1, 6, 13])
+def test_columns_of_quality_control_are_left_out_and_said(program, at, rng, write):
+    for name in OF_SAMPLES[program].split():
+        table = course(rng)
+        table.insert(at, name, np.round(rng.uniform(1, 9, len(table)), 3))
+        with pytest.warns(UserWarning, match=f"left out {name}, no genes .* give --keep {name}"):
+            assert read_layout(write(table)).genes == NAMES
+        assert set(read_layout(write(table), keep=[name]).genes) == {*NAMES, name}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["% Dups", "M Seqs aligned", "Q30 Bases in CB+UMI", "Fraction Reads in Cells", "5'-3' % bias",
+     "Unassigned_Unmapped reads", "Uniquely mapped reads number", "percent_gc"],
+)  # fmt: skip
+def test_several_words_of_quality_control_are_no_gene(name):
+    assert is_of_samples(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "make"),
+    [
+        ("mito", lambda rng: rng.uniform(0.01, 0.2, 18).round(2)),
+        ("Glucose_mM", lambda rng: rng.uniform(5, 20, 18).round(3)),
+        ("InputNg", lambda rng: rng.integers(200, 900, 18)),
+        ("DepthM", lambda rng: rng.integers(2 * 10**7, 4 * 10**7, 18)),
+        ("Purity", lambda rng: rng.uniform(1.8, 2.1, 18).round(1)),
+    ],
+)
+def test_numbers_unlike_those_of_genes_are_refused_with_both_readings(name, make, rng, write):
+    table = course(rng)
+    table.insert(1, name, make(rng))
+    path = write(table)
+    if name == "mito":  # is on the list
+        with pytest.warns(UserWarning, match="left out mito"):
+            assert read_layout(path).genes == NAMES
+        return
+    said, ways = refused(path)
+    assert f"may be none ('{name}': " in said
+    assert f"give --ignore {name}, or if they are genes --keep {name}" in said
+    assert ways == [{"ignore": (name,)}, {"keep": (name,)}]
+    assert read_layout(path, **ways[0]).genes == NAMES
+    assert read_layout(path, **ways[1]).genes == (name, *NAMES)
+
+
+def test_a_total_is_no_gene_unless_it_is_another_number(rng, write):
+    table = course(rng)
+    table["Total"] = table[list(NAMES)].sum(axis=1).round(2)
+    with pytest.warns(UserWarning, match="left out Total, .* are sums of the others"):
+        assert read_layout(write(table)).genes == NAMES
+    table["Total"] = table["Jun"].to_numpy()[::-1]
+    assert read_layout(write(table)).genes == (*NAMES, "Total")
+
+
+# ---- results of tests, annotation, units
+
+RESULTS = {
+    "DESeq2": "baseMean log2FoldChange lfcSE stat pvalue padj",
+    "limma": "logFC AveExpr t P.Value adj.P.Val B",
+    "edgeR": "logFC logCPM LR PValue FDR",
+    "Seurat": "p_val avg_log2FC pct.1 pct.2 p_val_adj",
+    "scanpy": "scores logfoldchanges pvals pvals_adj",
+    "sleuth": "pval qval b se_b mean_obs var_obs tech_var sigma_sq",
+}
+
+
+@pytest.mark.parametrize("program", RESULTS)
+def test_results_of_tests_are_no_samples_and_no_genes(program, rng, write):
+    heads = RESULTS[program].split()
+    table = pd.DataFrame(rng.random((12, len(heads))), columns=heads)
+    said, ways = refused(write(table))
+    assert "results of a test of genes: give the table of counts or levels" in said
+    table.insert(0, "", NAMES)
+    for given in ({}, {"genes_in_rows": True}):
+        assert "results of a test" in refused(write(table), **given)[0]
+        assert not [way for way in ways if "keep" not in way]
+    with pytest.raises(ValueError, match="results of a test"):
+        Expression.from_frame(table.set_index(""), genes_in_rows=True)
+    with pytest.raises(ValueError, match="results of a test"):
+        Expression.from_frame(table.drop(columns=""))
+
+
+def test_levels_beside_results_are_read_without_them(rng, write):
+    table = turned(levels(rng, 1), [f"s{t}" for t in TIMES])
+    table = table.assign(log2FoldChange=0.5, padj=0.1, stat=2.0)
+    said, ways = refused(write(table), genes_in_rows=True)
+    assert "give --ignore log2FoldChange --ignore padj --ignore stat, if the other" in said
+    assert len(read_layout(write(table), genes_in_rows=True, **ways[0]).levels) == len(TIMES)
+
+
+def test_units_side_by_side_are_refused_and_each_option_leaves_one(rng, write):
+    one, other = levels(rng, 1), levels(rng, 1)
+    counts = turned(one.round(), [f"s{t}_count" for t in TIMES])
+    both = counts.join(turned(other, [f"s{t}_tpm" for t in TIMES]).drop(columns="gene"))
+    said, ways = refused(write(both), genes_in_rows=True)
+    assert "count, tpm stand side by side" in said
+    assert [way["ignore"] for way in ways] == [("*_tpm",), ("*_count",)]
+    found = [read_layout(write(both), genes_in_rows=True, **way).levels for way in ways]
+    assert np.allclose(found[0], one.round())
+    assert np.allclose(found[1], other)
+    frame = both.set_index("gene")
+    with pytest.raises(ValueError, match="side by side"):
+        Expression.from_frame(frame, genes_in_rows=True)
+    assert len(Expression.from_frame(frame, genes_in_rows=True, ignore=["*_tpm"]).levels) == 6
+
+
+def test_numbers_that_go_with_no_sample_are_no_sample(rng, write):
+    names = [f"G{k}" for k in range(60)]
+    mean = rng.normal(5, 2, 60)
+    table = pd.DataFrame(2 ** (mean + rng.normal(0, 0.2, (6, 60))).round(3), columns=names)
+    table = turned(table, [*"uvwxyz"])
+    table["mw"] = rng.integers(20, 900, 60)
+    said, ways = refused(write(table), genes_in_rows=True)
+    assert "but mw may be none" in said
+    assert ways == [{"ignore": ("mw",)}, {"keep": ("mw",)}]
+    assert len(read_layout(write(table), genes_in_rows=True, keep=["mw"]).levels) == 7
+    with pytest.raises(ValueError, match="but mw may be none"):
+        Expression.from_frame(table.set_index("gene"), genes_in_rows=True)
+    with pytest.raises(ValueError, match="neither a column nor a row 'mv' for --keep; did you"):
+        read_layout(write(table), genes_in_rows=True, keep=["mw", "mv"])
+
+
+@pytest.mark.usefixtures("quietly")
+def test_a_second_column_of_names_names_the_genes_where_it_can(write):
+    path = write("gene_id\tgene_name\tu\tv\nE1.1\tFos\t1\t2\nE2.4\tU6\t2\t3\nE3.1\tU6\t3\t5\n"
+                 "E4.2\t\t2\t7\n")  # fmt: skip
+    with pytest.warns(UserWarning, match="named by gene_name, 3 of 4 by gene_id"):
+        found = read_layout(path, genes_in_rows=True)
+    assert found.genes == ("Fos", "E2.4", "E3.1", "E4.2")
+    same = read_layout(path, genes_in_rows=True, ignore=["gene_name"])
+    assert same.genes == ("E1.1", "E2.4", "E3.1", "E4.2")
+
+
+# ---- values
+
+
+def test_small_counts_of_cells_are_counts(rng):
+    assert guess_scale(rng.poisson(1.5, (60, 40)).astype(float)).scale == "counts"
+    assert guess_scale(rng.integers(3, 9, (60, 40)).astype(float)).scale == "levels"
+
+
+def test_a_failed_sample_and_one_that_is_there_twice_are_pointed_out(rng, write):
+    table = course(rng)
+    table.iloc[9, 1:] = 0
+    table.iloc[4, 1:] = table.iloc[3, 1:]
+    with pytest.warns(UserWarning, match=r".") as said:
+        read_layout(write(table))
+    text = "\n".join(str(one.message) for one in said)
+    assert "1 of 18 samples are 0 in every gene" in text
+    assert "(sample 10)" in text
+    assert "1 sample is the same as another in every gene" in text
+
+
+def test_a_sample_of_two_series_in_a_sheet_is_not_one_measured_twice(rng, write):
+    table = levels(rng, 1)
+    table.insert(0, "sample", [f"s{k}" for k in range(6)])
+    sheet = write("sample,time,series\n" + "".join(
+        f"s{k},{k},{s}\n" for s in "ab" for k in ((0, 1, 2) if s == "a" else (0, 3, 4))
+    ), "s.csv")  # fmt: skip
+    with pytest.warns(UserWarning, match=r".") as said:
+        read_layout(write(table), samples=sheet)
+    assert ["left out 1 samples" in str(one.message) for one in said] == [True]
+
+
+def test_names_that_differ_in_case_alone_are_pointed_out(write):
+    with pytest.warns(UserWarning, match="2 gene names differ from another in case alone"):
+        read_layout(write("Time,Fos,FOS,Jun\n0,1.5,2,3\n1,2,3,1\n", "x.csv"))
+
+
+# ---- every door
+
+
+def _doors(table, tmp_path, name):
+    """The same levels, with a column that is no gene, through every reader; name of each."""
+    from openpyxl import Workbook
+
+    genes = table.drop(columns="Time")
+    book = Workbook()
+    for row in [list(table.columns), *table.astype(float).to_numpy().tolist()]:
+        book.active.append(row)
+    book.save(tmp_path / "x.xlsx")
+    samples = [f"s{k}" for k in range(len(table))]
+    sheet = pd.DataFrame(
+        {"sample": samples, "time": table["Time"], "series": [*"aaaaaabbbbbbcccccc"]}
+    )
+    sheet.to_csv(tmp_path / "s.csv", index=False)
+    rows = turned(genes, samples)
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    table.to_csv(tmp_path / "x.csv", index=False)
+    rows.set_index("gene").to_csv(tmp_path / "ExpressionData.csv")
+    sheet.set_index("sample")[["time"]].to_csv(tmp_path / "PseudoTime.csv")
+    facts = sheet.drop(columns="sample")
+    cells = "\t".join(f'"{s}"' for s in samples)
+    times = "\t".join(f'"time: {t} h"' for t in table["Time"])
+    series = "\t".join(f'"replicate: {s}"' for s in sheet["series"])
+    body = rows.to_csv(sep="\t", index=False, header=False)
+    (tmp_path / "GSE1_series_matrix.txt").write_text(
+        f'!Series_title\t"x"\n!Sample_geo_accession\t{cells}\n'
+        f"!Sample_characteristics_ch1\t{times}\n!Sample_characteristics_ch1\t{series}\n"
+        f'!series_matrix_table_begin\n"ID_REF"\t{cells}\n{body}!series_matrix_table_end\n'
+    )
+    beside = {"samples": tmp_path / "s.csv", "genes_in_rows": True}
+    return {
+        "text": lambda **o: read_layout(tmp_path / "x.csv", **o),
+        "workbook": lambda **o: read_layout(tmp_path / "x.xlsx", **o),
+        "sheet": lambda **o: read_layout(tmp_path / "rows.csv", **beside, **o),
+        "rows": lambda **o: read_layout(tmp_path / "rows.csv", genes_in_rows=True, **o),
+        "GEO": lambda **o: read_layout(tmp_path / "GSE1_series_matrix.txt", **o),
+        "BEELINE": lambda **o: read_layout(
+            tmp_path / "ExpressionData.csv", pseudotime=tmp_path / "PseudoTime.csv", **o
+        ),
+        "frame": lambda **o: Expression.from_frame(table, **o),
+        "frame beside a sheet": lambda **o: Expression.from_frame(genes, samples=facts, **o),
+    }  # fmt: skip
+
+
+DOORS = ("text", "workbook", "sheet", "rows", "GEO", "BEELINE", "frame", "frame beside a sheet")
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_no_door_takes_facts_of_samples_for_genes(door, rng, tmp_path, recwarn):
+    pytest.importorskip("openpyxl")
+    table = course(rng)
+    table["total_reads"] = rng.integers(10**7, 2 * 10**7, 18)
+    read = _doors(table, tmp_path, "total_reads")[door]
+    assert read().genes == NAMES
+    assert any("left out total_reads" in str(one.message) for one in recwarn)
+    assert set(read(keep=["total_reads"]).genes) == {*NAMES, "total_reads"}
+    odd = table.rename(columns={"total_reads": "DepthM"})
+    read = _doors(odd, tmp_path, "DepthM")[door]
+    with pytest.raises(ValueError, match=r"may be none .*give --ignore DepthM"):
+        read()
+    assert read(ignore=["DepthM"]).genes == NAMES
+
+
+def test_an_anndata_and_its_file_take_no_facts_of_samples_for_genes(rng, tmp_path, recwarn):
+    anndata = pytest.importorskip("anndata")
+    table = course(rng).assign(total_counts=1000.5)
+    data = anndata.AnnData(table.drop(columns="Time"))
+    data.obs["time"] = table["Time"].to_numpy()
+    data.obs["series"] = [*"aaaaaabbbbbbcccccc"]
+    data.write_h5ad(tmp_path / "x.h5ad")
+    for read in (lambda **o: Expression.from_anndata(data, **o),
+                 lambda **o: read_layout(tmp_path / "x.h5ad", **o)):  # fmt: skip
+        assert read().genes == NAMES
+        assert read(keep=["total_counts"]).genes == (*NAMES, "total_counts")
+    assert any("left out total_counts" in str(one.message) for one in recwarn)
+
+
+def test_steady_states_take_no_facts_of_samples_for_genes(write):
+    path = write("gene,A,B,RIN\nA,1,2,8.5\nB,2,1,9\nNTC,2,2,9\nsafe harbor,2,3,8\n", "ko.csv")
+    with pytest.warns(UserWarning, match="left out RIN|for the wild type: NTC, safe harbor"):
+        found = read_steady_states(knockouts=path)
+    assert (found.genes, found.changed) == (("A", "B"), ("", "", "A", "B"))
