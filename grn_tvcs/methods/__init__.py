@@ -90,6 +90,19 @@ class Method(Listed):
         text = sys.modules[self.function.__module__].__doc__ or ""
         return [" ".join(part.split()) for part in text.strip().split("\n\n")]
 
+    def described(
+        self, network: Network, expression: Expression, steady: SteadyStates | None = None
+    ) -> str:
+        """Say how it scored pairs, in the words and with the citations of a journal.
+
+        Its file has one text, ``DESCRIBED``; or a function ``described`` where that depends on
+        what was run.
+        """
+        module = sys.modules[self.function.__module__]
+        if hasattr(module, "described"):
+            return str(module.described(network, expression, steady))
+        return str(module.DESCRIBED)
+
 
 METHODS: dict[str, Method] = {
     method.name: method
@@ -257,6 +270,7 @@ def _inferred(
     """The expression on its scale, the network of it and the caps that are kept."""
     import numpy as np
 
+    from grn_tvcs.combine.signs import supported
     from grn_tvcs.expression.scales import beside, on_scale
     from grn_tvcs.expression.warned import warn_user
     from grn_tvcs.methods.at_rest import refuse_unsuited, used_by
@@ -291,16 +305,18 @@ def _inferred(
         warn_user(f"constant genes get no regulators: {listed(expression.constant_genes)}")
     if steady is not None:
         steady = steady.of(expression.genes)
-        options["steady"] = replace(steady, levels=beside(expression, steady.levels))
+        steady = options["steady"] = replace(steady, levels=beside(expression, steady.levels))
     if prior is not None:
-        options["prior"] = prior.of(expression.genes)
+        prior = options["prior"] = prior.of(expression.genes)
     able = {name: value for name, value in options.items() if name in known.keywords}
     network: Network = known(expression, rules, rng, **able)
     pairs = network.pairs.among(candidates.regulators, candidates.targets)
     scores = significant(np.where(candidates.allowed, pairs.scores, 0.0), DIGITS)
     own = pairs.selected if known.selects else None
     rules = rules.with_defaults(candidates.targets.size)
-    network = network.but(pairs=replace(pairs, scores=scores, selected=scores > 0, own=own))
+    pairs = replace(pairs, scores=scores, selected=scores > 0, own=own)
+    signs = supported(pairs, expression, steady, prior) * (scores > 0)
+    network = network.but(pairs=replace(pairs, signs=signs.astype(np.int8)))
     return settled, judged(network).within(rules), rules
 
 

@@ -163,12 +163,12 @@ def test_a_network_writes_its_own_report(expression, tmp_path):
     assert network.report(tmp_path / "r.html") == tmp_path / "r.html"
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "seed 5" in page
-    assert "at most 3 edges in all" in page
+    assert "ordered pairs with a score, 3 were selected by the largest scores" in page
     chosen = network.within(Rules(max_edges=2))
     chosen.report(tmp_path / "two.html")
-    assert "at most 2 edges in all" in (tmp_path / "two.html").read_text(encoding="utf-8")
+    assert "2 were selected by the largest" in (tmp_path / "two.html").read_text(encoding="utf-8")
     chosen.top(1).report(tmp_path / "one.html")
-    assert "at most 1 edges in all" in (tmp_path / "one.html").read_text(encoding="utf-8")
+    assert "1 was selected by the largest" in (tmp_path / "one.html").read_text(encoding="utf-8")
     with pytest.raises(ValueError, match="does not know what it was inferred from: give report"):
         Network(network.genes, network.scores).report(tmp_path / "no.html")
     assert not (tmp_path / "no.html").exists()
