@@ -75,6 +75,10 @@ def _as_table(scores: Scores) -> str:
         f"true edges {scores.n_edges} of {scores.n_pairs} pairs ({scores.pairs})",
         f"AUPR and EP of a random ranking {scores.aupr_by_chance:.4f}, AUROC 0.5",
     ]
+    if scores.n_signs:
+        lines.append(
+            f"signs right {scores.n_signs_right} of {scores.n_signs} that are known in both"
+        )
     return "\n".join(lines)
 
 

@@ -52,6 +52,8 @@ class Method(Listed):
     has_confidence
         Whether it says how likely each edge is true: its network has a `confidence`, or a
         `verdict` that says why not.
+    takes_logs
+        Whether it puts levels and counts on a log scale.
     """
 
     package = "grn_tvcs.methods"
@@ -62,6 +64,7 @@ class Method(Listed):
     uses_rest: bool = True
     is_symmetric: bool = False
     has_confidence: bool = False
+    takes_logs: bool = False
 
     @property
     def keywords(self) -> dict[str, Any]:
@@ -107,8 +110,10 @@ class Method(Listed):
 METHODS: dict[str, Method] = {
     method.name: method
     for method in (
-        Method("combined", perturbation=OWN_INTERCEPT, has_confidence=True),
-        Method("tvcs", perturbation=OWN_INTERCEPT, needs_series=True, uses_rest=False),
+        Method("combined", perturbation=OWN_INTERCEPT, has_confidence=True, takes_logs=True),
+        Method(
+            "tvcs", perturbation=OWN_INTERCEPT, needs_series=True, uses_rest=False, takes_logs=True
+        ),
         Method("tvcs-plain", "the paper's model as printed", needs_series=True, uses_rest=False),
         Method("pcc", is_symmetric=True),
         Method("aracne", selects=True, is_symmetric=True),
@@ -118,14 +123,15 @@ METHODS: dict[str, Method] = {
         Method("dyngenie3", needs_series=True),
         Method("tigress", selects=True),
         Method("spearman", is_symmetric=True),
-        Method("partial-correlation", is_symmetric=True),
-        Method("lagged-correlation", needs_series=True, uses_rest=False),
-        Method("knock-outs", needs_series=True, uses_rest=False),
+        Method("partial-correlation", is_symmetric=True, takes_logs=True),
+        Method("lagged-correlation", needs_series=True, uses_rest=False, takes_logs=True),
+        Method("knock-outs", needs_series=True, uses_rest=False, takes_logs=True),
         Method(
             "ensemble",
             "tvcs without hub prior + genie3 + partial correlation",
             perturbation=OWN_INTERCEPT,
             needs_series=True,
+            takes_logs=True,
         ),
     )
 }

@@ -9,6 +9,7 @@ import numpy as np
 from grn_tvcs.combine.signs import FEWEST_SERIES
 from grn_tvcs.edge_count import EdgeCount
 from grn_tvcs.expression.expression import Expression, samples_said
+from grn_tvcs.expression.scales import said
 from grn_tvcs.expression.steady_states import WILD_TYPE, SteadyStates
 from grn_tvcs.methods import METHODS
 from grn_tvcs.methods.at_rest import unknowable
@@ -18,10 +19,9 @@ from grn_tvcs.network.rules import Rules
 from grn_tvcs.network.verdict import Verdict
 
 SCALES = {
-    "levels": "levels and put on a log scale",
-    "log": "logarithms and used as they were",
-    "counts": "counts, divided by the size of each sample and put on a log scale",
-}
+    "levels": "levels", "log": "logarithms", "counts": "counts, divided by the size of each sample",
+}  # fmt: skip
+LOGS = (", taken on a log scale", " and taken on a log scale")  # as `scales.said` says it
 PRIOR = "prior edges"  # in the note of a network that used them
 RANKED = " Edges are ranked by "  # how a verdict without chances goes on
 
@@ -45,7 +45,7 @@ def methods_paragraph(
         f"A gene regulatory network of {len(network.genes)} genes was inferred from "
         f"{samples_said(expression, 'time series')} with tvcs {tvcs_version()} (method "
         f"{method}{drawn}).",
-        _values(expression),
+        _values(expression, method),
         *_inputs(expression, method, steady),
         *_roles(network, rules),
         known.described(network, expression, steady),
@@ -58,23 +58,35 @@ def methods_paragraph(
     return " ".join(filter(None, sentences))
 
 
-def _values(expression: Expression) -> str:
+def values_said(expression: Expression, method: str) -> str:
+    """Describe what values are taken for, and whether the method puts them on a log scale."""
+    text = said(expression)
+    if not METHODS[method].takes_logs:
+        for words in LOGS:
+            text = text.replace(words, "")
+    return text
+
+
+def _values(expression: Expression, method: str) -> str:
     """Say what values were taken for."""
     if expression.scale is None:
         return ""
-    guessed = "" if expression.guessed_from is None else ", as guessed from their range"
-    return f"Values were taken as {SCALES[expression.scale]}{guessed}."
+    guessed = "" if expression.guessed_from is None else ", as guessed from their range,"
+    is_logged = METHODS[method].takes_logs and expression.scale != "log"
+    end = " and put on a log scale." if is_logged else "."
+    text = f"Values were taken as {SCALES[expression.scale]}{guessed}{end}"
+    return text.replace(",.", ".")
 
 
 def _inputs(expression: Expression, method: str, steady: SteadyStates | None) -> list[str]:
     """Name all that was used beside levels and times."""
-    said = list(expression.notes)
+    used_too = list(expression.notes)
     if expression.n_at_rest and not METHODS[method].uses_rest:
-        said.append("The samples at rest were not used.")
+        used_too.append("The samples at rest were not used.")
     if not_known := unknowable(expression, method):
-        said.append(not_known)
+        used_too.append(not_known)
     if expression.perturbed is not None and (used := METHODS[method].perturbation):
-        said.append(
+        used_too.append(
             f"A perturbation was known to be on in {int(expression.perturbed.sum())} samples, and "
             f"{used}."
         )
@@ -89,20 +101,20 @@ def _inputs(expression: Expression, method: str, steady: SteadyStates | None) ->
             if n
         ]
         beside = " beside the series" if expression.series else ""
-        said.append(f"Steady states were used{beside}: {_joined(counts)}.")
-    return said
+        used_too.append(f"Steady states were used{beside}: {_joined(counts)}.")
+    return used_too
 
 
 def _roles(network: Network, rules: Rules) -> list[str]:
     """Say which genes could regulate and be regulated, where lists were given."""
-    said, genes = [], set(network.genes)
+    lists, genes = [], set(network.genes)
     if rules.regulators is not None:
         n = len(rules.regulators & genes)
-        said.append(f"Only the {_number(n, 'gene')} of a given list could regulate.")
+        lists.append(f"Only the {_number(n, 'gene')} of a given list could regulate.")
     if rules.targets is not None:
         n = len(rules.targets & genes)
-        said.append(f"Regulators were sought for {_number(n, 'listed gene')} alone.")
-    return said
+        lists.append(f"Regulators were sought for {_number(n, 'listed gene')} alone.")
+    return lists
 
 
 def _selected(network: Network, rules: Rules, *, is_own: bool) -> str:

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from grn_tvcs.edge_count import EdgeCount
 from grn_tvcs.expression.expression import Expression
-from grn_tvcs.expression.scales import said
 from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.methods import METHODS
 from grn_tvcs.methods.at_rest import unknowable
@@ -24,7 +23,7 @@ from grn_tvcs.report.courses import courses
 from grn_tvcs.report.data import curve, stabilities, support
 from grn_tvcs.report.explorer import MOST_TOLD, explorer
 from grn_tvcs.report.layout import HEIGHT, WIDTH, draw
-from grn_tvcs.report.methods_text import methods_paragraph
+from grn_tvcs.report.methods_text import methods_paragraph, values_said
 from grn_tvcs.report.references import cited
 from grn_tvcs.stability.stability import SURE, untold
 from tvcs_core.files.page import fill_page
@@ -133,7 +132,7 @@ def render(
         why_unstable=None if network.pairs.stability is None else untold(expression),
         sure=SURE,
         n_sure=sum(part is not None and part >= SURE for part in stabilities(network, edges)),
-        scale=said(expression) if expression.scale else None,
+        scale=values_said(expression, method) if expression.scale else None,
         regulators=_top_regulators(edges),
         out_degrees=_distribution(network.out_degrees, rules.max_out_degree),
         in_degrees=_distribution(network.in_degrees, rules.max_in_degree),

@@ -9,7 +9,7 @@ import pytest
 from grn_tvcs import METHODS, Rules, infer
 from grn_tvcs.methods.combined import ADDED_UP, LEARNED
 from grn_tvcs.network.prior import Prior
-from grn_tvcs.report.methods_text import methods_paragraph
+from grn_tvcs.report.methods_text import methods_paragraph, values_said
 from grn_tvcs.report.references import REFERENCES, cited
 from grn_tvcs.simulation.designs import Design
 from grn_tvcs.simulation.examples import draw_example
@@ -79,6 +79,8 @@ def test_every_sentence_is_true_of_what_was_run(method, name):
     assert ("of a given list could regulate" in said) == (name == "list")
     n_edges = int(network.selected.sum())
     assert f"{n_edges} w{'as' if n_edges == 1 else 'ere'} selected by the largest scores" in said
+    assert ("on a log scale" in said.split(". ")[1]) == METHODS[method].takes_logs
+    assert ("on a log scale" in values_said(made.expression, method)) == METHODS[method].takes_logs
     assert "  " not in said
     assert said.endswith(".")
     # Every citation has its reference.
