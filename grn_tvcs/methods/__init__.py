@@ -99,12 +99,12 @@ class Method(Listed):
         """Say how it scored pairs, in the words and with the citations of a journal.
 
         Its file has one text, ``DESCRIBED``; or a function ``described`` where that depends on
-        what was run.
+        what was run. Of a method of somebody's own that has neither, its name is said.
         """
         module = sys.modules[self.function.__module__]
         if hasattr(module, "described"):
             return str(module.described(network, expression, steady))
-        return str(module.DESCRIBED)
+        return str(getattr(module, "DESCRIBED", f"Pairs were scored by the method {self.name}."))
 
 
 METHODS: dict[str, Method] = {
